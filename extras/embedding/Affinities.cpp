@@ -1,4 +1,4 @@
-//===- Affinities.cpp - How alike rows are --------------------------------===//
+//===- Affinities.cpp - Affinities of rows in t-SNE -----------------------===//
 
 #include "extras/embedding/Affinities.h"
 
@@ -9,18 +9,18 @@
 namespace brew::embedding {
 namespace {
 
-/// Halvings after which an entropy that was not met is out of reach: that of
-/// rows with more neighbours at distance 0 than the perplexity.
+/// Maximum number of bisection steps. The entropy is unreachable if a row has
+/// more neighbours at distance 0 than the perplexity.
 constexpr int kMostSteps = 200;
 constexpr double kTolerance = 1e-5; ///< of the entropy
 
-/// p(j|i) of one row's neighbours.
+/// Computes p(j|i) of one row's neighbours.
 void conditional(const float *squared, std::int64_t count, double perplexity,
                  double *p) {
   const double wanted = std::log(perplexity);
   double precision = 1, low = 0, high = std::numeric_limits<double>::infinity();
-  // Distances begin at the nearest one's, so that no sum is 0; where they are
-  // very large or small their mean gives the scale.
+  // Subtract the nearest distance, so that no sum is 0. Start with the inverse
+  // mean as the precision, for very large or small distances.
   double mean = 0;
   for (std::int64_t j = 0; j < count; ++j)
     mean += (double(squared[j]) - squared[0]) / static_cast<double>(count);
@@ -56,17 +56,17 @@ Affinities affinities(const Neighbours &neighbours, double perplexity,
   std::vector<float> own(neighbours.rows.size());
   constexpr std::int64_t kGrain = 64;
   parallelForBlocks(threads, rows, kGrain,
-            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-              std::vector<double> p(static_cast<std::size_t>(count));
-              for (std::int64_t i = begin; i < end; ++i) {
-                conditional(&neighbours.squared[i * count], count, perplexity,
-                            p.data());
-                for (std::int64_t j = 0; j < count; ++j)
-                  own[i * count + j] = static_cast<float>(p[j] * scale);
-              }
-            });
+                    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                      std::vector<double> p(static_cast<std::size_t>(count));
+                      for (std::int64_t i = begin; i < end; ++i) {
+                        conditional(&neighbours.squared[i * count], count,
+                                    perplexity, p.data());
+                        for (std::int64_t j = 0; j < count; ++j)
+                          own[i * count + j] = static_cast<float>(p[j] * scale);
+                      }
+                    });
 
-  // The transpose, whose rows are sorted since they are filled in order.
+  // Build the transpose; its rows are sorted because they are filled in order.
   std::vector<std::int64_t> begins(static_cast<std::size_t>(rows) + 1);
   for (std::int32_t row : neighbours.rows)
     ++begins[row + 1];

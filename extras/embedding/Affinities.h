@@ -1,4 +1,4 @@
-//===- Affinities.h - How alike rows are ------------------------*- C++ -*-===//
+//===- Affinities.h - Affinities of rows in t-SNE ---------------*- C++ -*-===//
 #pragma once
 
 #include "extras/embedding/Lanes.h"
@@ -6,11 +6,11 @@
 
 namespace brew::embedding {
 
-/// t-SNE's joint probabilities: a sparse symmetric matrix whose entries add up
-/// to 1, row by row. Rows are padded to a multiple of kLanes by entries of
+/// t-SNE's joint probabilities: a sparse symmetric matrix in CSR format whose
+/// entries sum to 1. Rows are padded to a multiple of kLanes with entries of
 /// value 0 in the row's own column.
 struct Affinities {
-  std::vector<std::int64_t> begins; ///< of rows, and the end of the last
+  std::vector<std::int64_t> begins; ///< of rows, and the end of the last one
   std::vector<std::int32_t> columns;
   std::vector<float> values;
   std::int64_t rows() const {
@@ -18,9 +18,9 @@ struct Affinities {
   }
 };
 
-/// A Gaussian over each row's neighbours whose entropy is the logarithm of
-/// `perplexity` (less than their number); p(ij) is the mean of p(j|i) and
-/// p(i|j) over the number of rows.
+/// Computes p(ij) = (p(j|i) + p(i|j)) / (2 rows). p(j|i) is a Gaussian over the
+/// neighbours of row i with the entropy log(perplexity). `perplexity` must be
+/// less than the number of neighbours.
 Affinities affinities(const Neighbours &neighbours, double perplexity,
                       const runtime::Threads &threads);
 

@@ -1,4 +1,4 @@
-//===- Embedding.cpp - The C API's pictures of features -----------------------===//
+//===- Api.cpp - C API of embeddings --------------------------------------===//
 
 #include "runtime/api/Api.h"
 #include "extras/embedding/GpuRowProducts.h"
@@ -19,13 +19,13 @@ using namespace brew::runtime;
 
 namespace {
 
-/// The rows less their mean, once they are known to make sense.
+/// Checks the features and returns the rows minus their mean.
 embedding::Matrix checkedRows(const float *features, std::int64_t rows,
                               std::int64_t columns) {
   if (!features && rows > 0)
     throw usage("the features are NULL");
   if (rows < 0 || columns < 1)
-    throw usage("features have rows of one column at least");
+    throw usage("features need at least one column");
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (rows > kMost)
     throw usage("there are more than " + std::to_string(kMost) + " rows");
@@ -39,27 +39,27 @@ embedding::Matrix checkedRows(const float *features, std::int64_t rows,
 }
 
 embedding::PrincipalComponents componentsOf(const embedding::Matrix &rows,
-                                   std::int64_t components,
-                                   const brew_pca_options &given) {
+                                            std::int64_t components,
+                                            const brew_pca_options &given) {
   const auto *plan = given.plan ? given.plan->file.get() : nullptr;
   if (!plan || plan->manifest().target().kind() != plan::Target::CUDA)
     return embedding::principalComponents(rows, components, given.seed,
                                           Threads(given.threads));
   embedding::GpuRowProducts products(
-      cuda::chooseLibraryPaths(plan->manifest().target(), plan->path()), given.gpu,
-      rows);
+      cuda::chooseLibraryPaths(plan->manifest().target(), plan->path()),
+      given.gpu, rows);
   return embedding::principalComponents(rows, components, given.seed, products);
 }
 
-/// Scores and variances of the features as they were before they were scaled.
+/// Converts scores and variances to the scale of the caller's features.
 void undoScale(embedding::PrincipalComponents &found, double scale) {
   if (scale == 1)
     return;
   for (float &score : found.scores.values) {
     const double value = score / scale;
     if (std::abs(value) > std::numeric_limits<float>::max())
-      throw badInput("the features are too large: floats do not hold their "
-                     "principal components");
+      throw badInput("the features are too large: their principal components "
+                     "do not fit in floats");
     score = static_cast<float>(value);
   }
   for (double &variance : found.variances)
@@ -73,7 +73,7 @@ void copyTo(Value *to, const std::vector<Value> &from) {
     std::copy(from.begin(), from.end(), to);
 }
 
-/// An option, or what it is by default where the caller left it at 0.
+/// Sets an option unless the caller left it at 0, which is the default.
 template <typename Value> void choose(Value &option, Value given) {
   if (given != 0)
     option = given;
@@ -93,37 +93,37 @@ embedding::TsneOptions optionsOf(const brew_tsne_options &given) {
   options.seed = given.seed;
   // Comparisons that NaN fails.
   if (!(options.perplexity > 1))
-    throw usage("a perplexity is more than 1");
+    throw usage("the perplexity must be more than 1");
   if (!(options.exaggeration >= 1) || std::isinf(options.exaggeration))
-    throw usage("an exaggeration is at least 1");
+    throw usage("the exaggeration must be at least 1");
   if (!(options.theta > 0 && options.theta <= 1))
-    throw usage("theta is more than 0 and at most 1");
+    throw usage("theta must be more than 0 and at most 1");
   if (!(options.learningRate >= 0) || std::isinf(options.learningRate))
-    throw usage("a learning rate is more than 0");
+    throw usage("the learning rate must be more than 0");
   constexpr int kMost = 1000000;
   if (options.exaggeratedIterations > kMost || options.iterations > kMost)
     throw usage("there are more than " + std::to_string(kMost) + " iterations");
   return options;
 }
 
-/// The caller's function, whose refusal ends the call.
-class Teller {
+/// Calls the caller's progress function and throws if it fails.
+class ProgressReporter {
 public:
-  explicit Teller(const brew_tsne_options &options)
+  explicit ProgressReporter(const brew_tsne_options &options)
       : function(options.progress), user(options.user) {}
 
   void operator()(const embedding::TsneProgress *now) const {
     if (!function)
       return;
     brew_tsne_progress progress{};
-    std::vector<float> places;
+    std::vector<float> points;
     if (now) {
       progress.struct_size = sizeof progress;
       progress.iteration = now->iteration;
       progress.iterations = now->iterations;
       progress.divergence = now->divergence;
-      places = byPoint(*now->points);
-      progress.embedding = places.data();
+      points = interleaved(*now->points);
+      progress.embedding = points.data();
     }
     const brew_status status = function(now ? &progress : nullptr, user);
     if (status != BREW_OK)
@@ -131,7 +131,7 @@ public:
                   "the progress function ended t-SNE");
   }
 
-  static std::vector<float> byPoint(const embedding::Points &points) {
+  static std::vector<float> interleaved(const embedding::Points &points) {
     std::vector<float> result;
     result.reserve(2 * points.x.size());
     for (std::size_t i = 0; i < points.x.size(); ++i) {
@@ -157,13 +157,14 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
     const brew_pca_result to = copyFromCaller(result);
     const std::int64_t components = given.components ? given.components : 2;
     if (components < 1 || components > columns)
-      throw usage("the number of components is 1 to " +
+      throw usage("the number of components must be 1 to " +
                   std::to_string(columns) + ", the columns of the features");
     const embedding::Matrix matrix = checkedRows(features, rows, columns);
     if (rows < 2)
       throw badInput("principal components need at least 2 samples; there " +
                      std::string(rows ? "is 1" : "are none"));
-    embedding::PrincipalComponents found = componentsOf(matrix, components, given);
+    embedding::PrincipalComponents found =
+        componentsOf(matrix, components, given);
     undoScale(found, matrix.scale);
     copyTo(to.scores, found.scores.values);
     copyTo(to.directions, found.directions.values);
@@ -180,12 +181,13 @@ brew_status brew_tsne(const float *features, int64_t rows, int64_t columns,
     const brew_tsne_options given = copyFromCaller(options);
     const embedding::TsneOptions chosen = optionsOf(given);
     if (!embedding)
-      throw usage("there is no place for the embedding");
+      throw usage("the embedding is NULL");
     const embedding::Layout layout =
         embedding::tsne(checkedRows(features, rows, columns), chosen,
-                        Threads(given.threads), Teller(given));
-    const std::vector<float> places = Teller::byPoint(layout.points);
-    std::copy(places.begin(), places.end(), embedding);
+                        Threads(given.threads), ProgressReporter(given));
+    const std::vector<float> points =
+        ProgressReporter::interleaved(layout.points);
+    std::copy(points.begin(), points.end(), embedding);
     if (divergence)
       *divergence = layout.divergence;
   });
@@ -221,8 +223,8 @@ brew_status brew_scatter_write(const char *path, const float *points,
         std::max(data.width, data.height) > kMost)
       throw usage("a scatter plot has " + std::to_string(kLeast) + " to " +
                   std::to_string(kMost) + " pixels along each side");
-    const embedding::ScatterLayout plan = embedding::layoutScatter(data);
-    writeFileAtomically(file, png ? embedding::scatterPng(plan)
-                                  : embedding::scatterSvg(plan));
+    const embedding::ScatterLayout layout = embedding::layoutScatter(data);
+    writeFileAtomically(file, png ? embedding::scatterPng(layout)
+                                  : embedding::scatterSvg(layout));
   });
 }

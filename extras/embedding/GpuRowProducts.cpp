@@ -1,4 +1,4 @@
-//===- GpuRowProducts.cpp - Products of a matrix on a GPU -----------------===//
+//===- GpuRowProducts.cpp - Matrix products on a GPU ----------------------===//
 
 #include "extras/embedding/GpuRowProducts.h"
 
@@ -20,8 +20,8 @@ using runtime::cuda::MatmulProblem;
 namespace {
 
 const std::string kPurpose = "principal components";
-/// Rows whose products are added up in single precision; sums of these are in
-/// double, as the host's are.
+/// Rows that are summed in single precision. The sums of such blocks are added
+/// in double precision, as on the host.
 constexpr std::int64_t kMostRows = 4096;
 constexpr std::uint64_t kWorkspace = 32u << 20;
 
@@ -65,12 +65,12 @@ void GpuRowProducts::multiply(const MatmulProblem &problem) {
   const Matmul product(library, problem, options, kPurpose);
   if (product.candidates() == 0)
     throw unavailable(kPurpose + ": " + library.name() +
-                       " has no product for " + problem.text());
+                      " has no matrix product for " + problem.text());
   product.run(0, workspace.address(), stream);
 }
 
-// cuBLASLt's results lie column by column, so that each product is that of the
-// transposed operands, the other way round.
+// cuBLASLt's results are column-major, so each call multiplies the transposed
+// operands in reverse order.
 
 void GpuRowProducts::project(const std::vector<float> &directions,
                              std::int64_t count, std::vector<float> &scores) {
@@ -86,8 +86,9 @@ void GpuRowProducts::project(const std::vector<float> &directions,
   download(result, scores);
 }
 
-void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
-                          std::vector<double> &result) {
+void GpuRowProducts::projectTransposed(const std::vector<float> &scores,
+                                       std::int64_t count,
+                                       std::vector<double> &result) {
   device.makeCurrent();
   const DeviceMemory given = uploaded(scores);
   const auto size = static_cast<std::size_t>(columns * count);
@@ -106,9 +107,12 @@ void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
                  of,        columns,
                  columns,   1};
     problem.d = {
-        plan::F32, at(blockSums.address(), static_cast<std::int64_t>(block * size)),
-        count,     columns,
-        1,         count};
+        plan::F32,
+        at(blockSums.address(), static_cast<std::int64_t>(block * size)),
+        count,
+        columns,
+        1,
+        count};
     multiply(problem);
   }
   std::vector<float> all(blocks * size);

@@ -1,7 +1,7 @@
-//===- GpuRowProducts.h - Products of a matrix on a GPU ---------*- C++ -*-===//
+//===- GpuRowProducts.h - Matrix products on a GPU --------------*- C++ -*-===//
 //
-// By cuBLASLt, in single precision throughout (no TF32). The rows are copied to
-// the GPU once.
+// Uses cuBLASLt in single precision throughout (no TF32). The rows are copied
+// to the GPU once.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,15 +19,15 @@ namespace brew::embedding {
 
 class GpuRowProducts : public RowProducts {
 public:
-  /// Throws Error (3) if the GPU or a library is not there, or has too little
-  /// memory.
+  /// Throws Error (3) if the GPU or a library is missing, or if GPU memory does
+  /// not suffice.
   GpuRowProducts(const runtime::cuda::LibraryPaths &libraries, int gpu,
                  const Matrix &rows);
 
   void project(const std::vector<float> &directions, std::int64_t count,
                std::vector<float> &scores) override;
-  void sums(const std::vector<float> &scores, std::int64_t count,
-            std::vector<double> &result) override;
+  void projectTransposed(const std::vector<float> &scores, std::int64_t count,
+                         std::vector<double> &result) override;
 
 private:
   void multiply(const runtime::cuda::MatmulProblem &problem);

@@ -1,8 +1,9 @@
-//===- Lanes.h - Sixteen floats at a time -----------------------*- C++ -*-===//
+//===- Lanes.h - SIMD vectors of sixteen floats -----------------*- C++ -*-===//
 //
-// The library is compiled for any x86-64, and the sums of an embedding are most
-// of its time: such a loop is written once on vectors of the compiler's and
-// compiled for three processors, of which the first call chooses one.
+// The library is compiled for the x86-64 baseline, but an embedding spends most
+// of its time in sums. The loops are therefore written once with the compiler's
+// vector types and compiled for three instruction sets; the first call selects
+// one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,16 +18,17 @@ typedef float Lanes __attribute__((vector_size(64)));
 typedef float UnalignedLanes
     __attribute__((vector_size(64), aligned(4), may_alias));
 
-/// Inlined into functions for other processors, whose instructions it takes.
+/// Inlined, so that the function uses the instruction set of its caller.
 #define BREW_EMBED_INLINE inline __attribute__((always_inline))
 
-/// The sixteen floats that begin at `from`, which need not be aligned. A macro:
-/// functions that return vectors are called differently on each processor.
+/// Loads sixteen floats from `from`, which may be unaligned. This is a macro
+/// because the ABI of functions that return vectors depends on the instruction
+/// set.
 #define BREW_EMBED_LOAD(from)                                                  \
   (*reinterpret_cast<const brew::embedding::UnalignedLanes *>(from))
 
-/// Defines `result name(parameters)`, which is `body arguments` compiled for
-/// the processor at hand; both lists are parenthesised.
+/// Defines `result name(parameters)`, which returns `body arguments` compiled
+/// for the current processor. Both lists are parenthesised.
 #if defined(__x86_64__)
 #define BREW_EMBED_FOR_PROCESSORS(result, name, parameters, body, arguments)   \
   __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,avx2")))       \
@@ -54,7 +56,7 @@ typedef float UnalignedLanes
   result name parameters { return body arguments; }
 #endif
 
-/// The sum in an order of its own: halves on halves.
+/// Returns the sum of the lanes, computed by pairwise halving.
 BREW_EMBED_INLINE float sumOf(const Lanes &lanes) {
   float part[kLanes];
   std::memcpy(part, &lanes, sizeof part);

@@ -1,4 +1,4 @@
-//===- MatrixProducts.cpp - Products of matrices of floats ----------------------===//
+//===- MatrixProducts.cpp - Products of float matrices --------------------===//
 
 #include "extras/embedding/MatrixProducts.h"
 
@@ -12,12 +12,12 @@
 namespace brew::embedding {
 namespace {
 
-/// Largest values up to 2^30 and from 2^-30 on have squares that floats hold
-/// with room for sums of 2^60 of them, and for differences in the last digit.
+/// For largest values from 2^-30 to 2^30, floats can represent sums of 2^60
+/// squares and squares of differences in the last digit.
 constexpr int kPlainExponent = 30;
 
-/// The power of two that makes the largest value about 1, unless it is of an
-/// ordinary size.
+/// Returns the power of two that scales the largest value to about 1, or 1 if
+/// its exponent is at most kPlainExponent.
 double scaleFor(double largest) {
   int exponent = 0;
   std::frexp(largest, &exponent); // 0 of 0
@@ -36,7 +36,7 @@ void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
   if (status == dnnl_out_of_memory)
     throw unavailable("out of memory");
   if (status != dnnl_success)
-    throw Error(ExitStatus::Bug, "oneDNN refuses a product (status " +
+    throw Error(ExitStatus::Bug, "oneDNN rejects a matrix product (status " +
                                      std::to_string(status) + ")");
 }
 
@@ -60,32 +60,34 @@ Matrix centred(const float *values, std::int64_t rows, std::int64_t columns) {
   return result;
 }
 
-/// Rows of features in one product.
+/// Rows of one product.
 static constexpr std::int64_t kBlockRows = 512;
 
 void HostRowProducts::project(const std::vector<float> &directions,
                               std::int64_t count, std::vector<float> &scores) {
   scores.resize(static_cast<std::size_t>(features.rows * count));
   parallelForBlocks(threads, features.rows, kBlockRows,
-            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-              multiply(false, false, end - begin, count, features.columns,
-                       features.row(begin), features.columns, directions.data(),
-                       count, &scores[begin * count], count);
-            });
+                    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                      multiply(false, false, end - begin, count,
+                               features.columns, features.row(begin),
+                               features.columns, directions.data(), count,
+                               &scores[begin * count], count);
+                    });
 }
 
-void HostRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
-                           std::vector<double> &result) {
+void HostRowProducts::projectTransposed(const std::vector<float> &scores,
+                                        std::int64_t count,
+                                        std::vector<double> &result) {
   const std::int64_t size = features.columns * count;
   const std::int64_t blocks = (features.rows - 1) / kBlockRows + 1;
   std::vector<float> blockSums(static_cast<std::size_t>(blocks * size));
-  parallelForBlocks(threads, features.rows, kBlockRows,
-            [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
-              multiply(true, false, features.columns, count, end - begin,
-                       features.row(begin), features.columns,
-                       &scores[begin * count], count, &blockSums[block * size],
-                       count);
-            });
+  parallelForBlocks(
+      threads, features.rows, kBlockRows,
+      [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+        multiply(true, false, features.columns, count, end - begin,
+                 features.row(begin), features.columns, &scores[begin * count],
+                 count, &blockSums[block * size], count);
+      });
   result.assign(static_cast<std::size_t>(size), 0);
   for (std::int64_t block = 0; block < blocks; ++block)
     for (std::int64_t i = 0; i < size; ++i)

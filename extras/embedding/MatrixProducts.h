@@ -1,7 +1,7 @@
-//===- MatrixProducts.h - Products of matrices of floats --------------*- C++ -*-===//
+//===- MatrixProducts.h - Products of float matrices ------------*- C++ -*-===//
 //
-// oneDNN's, a block at a time and each block on one thread: what comes out does
-// not depend on how many threads there are.
+// Uses oneDNN for one block at a time, each on a single thread, so the results
+// do not depend on the number of threads.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,61 +13,63 @@
 
 namespace brew::embedding {
 
-/// Rows of one length.
+/// A dense row-major matrix.
 struct Matrix {
   std::int64_t rows = 0, columns = 0;
   std::vector<float> values; ///< row-major
-  double scale = 1;          ///< the values are the caller's times it
+  double scale = 1;          ///< values = scale * the caller's values
   const float *row(std::int64_t index) const {
     return values.data() + index * columns;
   }
 };
 
-/// c (m x n) = a (m x k) times b (k x n), each perhaps given transposed; rows
-/// of a, b and c are as long as they are where they lie. Inside of a
-/// parallelFor, or under Threads(1).enter(). Error (70) if the library refuses.
+/// Computes c (m x n) = a (m x k) * b (k x n), where a and b may be stored
+/// transposed. Strides are the lengths of rows in memory. Call it inside a
+/// parallelFor or under Threads(1).enter(). Throws Error (70) if the library
+/// fails.
 void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
               std::int64_t k, const float *a, std::int64_t strideA,
               const float *b, std::int64_t strideB, float *c,
               std::int64_t strideC);
 
-/// Products of a matrix of rows that stays where it is.
+/// Products with a fixed matrix of rows.
 class RowProducts {
 public:
   virtual ~RowProducts() = default;
-  /// scores (rows x count) = the rows times directions (columns x count).
+  /// Computes scores (rows x count) = rows * directions (columns x count).
   virtual void project(const std::vector<float> &directions, std::int64_t count,
                        std::vector<float> &scores) = 0;
-  /// result (columns x count) = the rows, transposed, times scores (rows x
-  /// count), summed over blocks of rows in double precision.
-  virtual void sums(const std::vector<float> &scores, std::int64_t count,
-                    std::vector<double> &result) = 0;
+  /// Computes result (columns x count) = transposed rows * scores (rows x
+  /// count). Blocks of rows are summed in double precision.
+  virtual void projectTransposed(const std::vector<float> &scores,
+                                 std::int64_t count,
+                                 std::vector<double> &result) = 0;
 };
 
-/// Those on the host. Rows and threads outlive it.
+/// Products on the host. `rows` and `threads` must outlive it.
 class HostRowProducts : public RowProducts {
 public:
   HostRowProducts(const Matrix &rows, const runtime::Threads &threads)
       : features(rows), threads(threads) {}
   void project(const std::vector<float> &directions, std::int64_t count,
                std::vector<float> &scores) override;
-  void sums(const std::vector<float> &scores, std::int64_t count,
-            std::vector<double> &result) override;
+  void projectTransposed(const std::vector<float> &scores, std::int64_t count,
+                         std::vector<double> &result) override;
 
 private:
   const Matrix &features;
   const runtime::Threads &threads;
 };
 
-/// The rows less their mean. Where squares of what is left, or sums of them,
-/// might overflow or vanish they are scaled by a power of two.
+/// Returns the rows minus their mean. Scales the result by a power of two if
+/// squares or sums of squares might overflow or underflow.
 Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);
 
-/// Calls body(block, begin, end) for blocks of so many rows, in parallel, each
-/// with the library's own threads off. The first that a body throws comes out.
+/// Calls body(block, begin, end) for blocks of `size` rows in parallel, with
+/// the threads of oneDNN disabled. Rethrows the first exception of `body`.
 template <typename Body>
 void parallelForBlocks(const runtime::Threads &threads, std::int64_t rows,
-               std::int64_t size, const Body &body);
+                       std::int64_t size, const Body &body);
 
 } // namespace brew::embedding
 
@@ -80,16 +82,16 @@ namespace brew::embedding {
 
 template <typename Body>
 void parallelForBlocks(const runtime::Threads &threads, std::int64_t rows,
-               std::int64_t size, const Body &body) {
+                       std::int64_t size, const Body &body) {
   std::exception_ptr thrown;
   std::mutex guard;
   threads.parallelFor(rows, size, [&](std::int64_t begin, std::int64_t end) {
-    // A team of one runs on the caller, outside of a team.
+    // A team of one thread runs on the caller.
     const runtime::Threads::Scope alone(1);
     try {
       for (std::int64_t at = begin; at < end; at += size)
         body(at / size, at, at + size < end ? at + size : end);
-    } catch (...) { // of memory
+    } catch (...) { // out of memory, or thrown by the body
       const std::lock_guard<std::mutex> lock(guard);
       if (!thrown)
         thrown = std::current_exception();

@@ -1,4 +1,4 @@
-//===- Neighbours.cpp - Each row's nearest rows ---------------------------===//
+//===- Neighbours.cpp - Nearest neighbours of rows ------------------------===//
 
 #include "extras/embedding/Neighbours.h"
 
@@ -13,17 +13,16 @@
 namespace brew::embedding {
 namespace {
 
-/// Rows whose neighbours are sought together, and rows that are looked through
-/// at a time: their products stay in a core's cache.
+/// Block sizes of queries and candidates: their products fit in a core's cache.
 constexpr std::int64_t kQueries = 128, kCandidates = 1024;
-/// Rows of all queries between two calls of `step`.
+/// Queries between two calls of `step`.
 constexpr std::int64_t kStep = 8192;
-/// Found beyond those wanted, since products may swap two that are near.
+/// Additional candidates, because rounding in products may change the order.
 constexpr std::int64_t kSpare = 16;
 
 using Found = std::pair<float, std::int32_t>; ///< distance, row
 
-/// The nearest so far; keeps up to four times as many before it throws out.
+/// The nearest rows so far; shrinks to `count` when it has four times as many.
 class Nearest {
 public:
   void begin(std::size_t wanted) {
@@ -32,7 +31,7 @@ public:
     found.clear();
     found.reserve(4 * count);
   }
-  float limit; ///< what is not nearer need not be added
+  float limit; ///< rows at this distance or farther are not needed
   void add(float distance, std::int32_t row) {
     found.push_back({distance, row});
     if (found.size() == 4 * count)
@@ -57,8 +56,9 @@ private:
   std::vector<Found> found;
 };
 
-/// Distances (less the query's own cell) of a query to candidates, in place
-/// of their products; returns the least of each sixteen.
+/// Replaces the products of a query and candidates by their squared distances
+/// minus the query's squared norm. Stores the minimum of each sixteen in
+/// `least`.
 BREW_EMBED_INLINE void distancesBody(float *products, const float *squares,
                                      std::int64_t count, float *least) {
   for (std::int64_t at = 0; at < count; at += kLanes) {
@@ -105,7 +105,7 @@ public:
           squaredDistance(rows.row(i), zeros.data(), rows.columns));
   }
 
-  /// The neighbours of kQueries rows or fewer.
+  /// Finds the neighbours of at most kQueries rows.
   void find(std::int64_t begin, std::int64_t end) const {
     std::vector<float> products(kQueries * kCandidates);
     std::vector<float> least(kCandidates / kLanes);
@@ -140,7 +140,7 @@ private:
   }
 
   void store(std::int64_t query, std::vector<Found> &found) const {
-    // Distances that are NaN or infinite are nearer than nothing.
+    // Comparisons reject distances that are NaN or infinite.
     if (static_cast<std::int64_t>(found.size()) < neighbours.count)
       throw Error(ExitStatus::Bug, "distances of row " + std::to_string(query) +
                                        " are not finite");
@@ -173,9 +173,9 @@ Neighbours nearestNeighbours(const Matrix &rows, std::int64_t count,
   for (std::int64_t from = 0; from < rows.rows; from += kStep) {
     step();
     parallelForBlocks(threads, std::min(kStep, rows.rows - from), kQueries,
-              [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                search.find(from + begin, from + end);
-              });
+                      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                        search.find(from + begin, from + end);
+                      });
   }
   return result;
 }

@@ -1,4 +1,4 @@
-//===- Neighbours.h - Each row's nearest rows -------------------*- C++ -*-===//
+//===- Neighbours.h - Nearest neighbours of rows ----------------*- C++ -*-===//
 #pragma once
 
 #include "extras/embedding/MatrixProducts.h"
@@ -7,19 +7,19 @@
 
 namespace brew::embedding {
 
-/// Of each row the nearest others, nearest first, the one of lower number first
-/// where two are equally near.
+/// The nearest other rows of each row, ordered by distance, then by row number.
 struct Neighbours {
-  std::int64_t count = 0;         ///< of each row
+  std::int64_t count = 0;         ///< per row
   std::vector<std::int32_t> rows; ///< rows x count
-  std::vector<float> squared;     ///< Euclidean distances, squared; likewise
+  std::vector<float> squared;     ///< squared distances; rows x count
 };
 
-/// Exact: all distances by products of blocks, those of the nearest once more
-/// by differences, since products lose digits. `centredRows` have their mean at
-/// 0, which keeps that loss small, and are finite, as their cells' sums are
-/// (as centred() makes them; Error (70) else). 1 <= count < rows. `step` is
-/// called now and then and may throw.
+/// Computes exact nearest neighbours by Euclidean distance. All distances come
+/// from matrix products of blocks; the nearest ones are recomputed from
+/// differences because the products lose digits. `centredRows` must have mean
+/// 0, which keeps that loss small, and finite squared norms, as centred()
+/// ensures; otherwise throws Error (70). Requires 1 <= count < rows. Calls
+/// `step` regularly; it may throw.
 Neighbours nearestNeighbours(const Matrix &centredRows, std::int64_t count,
                              const runtime::Threads &threads,
                              const std::function<void()> &step);

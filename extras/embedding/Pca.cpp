@@ -15,13 +15,13 @@ namespace {
 using Vector = std::vector<double>;
 using Vectors = std::vector<Vector>;
 
-/// Vectors beyond those asked for, which make the best ones converge sooner.
+/// Additional vectors, which accelerate the convergence.
 constexpr std::size_t kMore = 8;
-/// Vectors that a subspace may have, unless three blocks are more.
+/// Maximum dimension of the subspace, unless three blocks are larger.
 constexpr std::size_t kSubspace = 96;
 constexpr int kRestarts = 100;
-/// Of ||A v - lambda v|| over the largest eigenvalue: what products of floats
-/// can reach.
+/// Tolerance of ||A v - lambda v|| relative to the largest eigenvalue: the
+/// accuracy of products of floats.
 constexpr double kEigenTolerance = 2e-6;
 
 double dot(const Vector &a, const Vector &b) {
@@ -49,7 +49,7 @@ public:
       columns[i] = static_cast<float>(directions[i % count][i / count]);
     products.project(columns, count, scores);
     std::vector<double> sums;
-    products.sums(scores, count, sums);
+    products.projectTransposed(scores, count, sums);
     Vectors result(directions.size(),
                    Vector(static_cast<std::size_t>(features.columns)));
     for (std::int64_t i = 0; i < size; ++i)
@@ -63,9 +63,8 @@ private:
   RowProducts &products;
 };
 
-/// What is new in `block` beside `basis`, as vectors of length 1 that are
-/// orthogonal to it and to each other. Nothing is new below the rounding of the
-/// products.
+/// Orthonormalizes `block` against `basis` and itself. Drops vectors that are
+/// linearly dependent up to rounding.
 Vectors newDirections(const Vectors &basis, Vectors block) {
   Vectors found;
   for (Vector &vector : block) {
@@ -86,8 +85,8 @@ Vectors newDirections(const Vectors &basis, Vectors block) {
   return found;
 }
 
-/// The products of each vector of a basis with the image of each, made
-/// symmetric; row by row.
+/// Returns the matrix of dot products of basis vectors and images, symmetrized
+/// and row-major.
 Vector symmetricProducts(const Vectors &basis, const Vectors &images) {
   const std::size_t size = basis.size();
   Vector result(size * size);
@@ -98,7 +97,7 @@ Vector symmetricProducts(const Vectors &basis, const Vectors &images) {
   return result;
 }
 
-/// The sum of the vectors, each times its factor.
+/// Returns the linear combination of the vectors.
 Vector combination(const Vectors &of, const double *factors) {
   Vector result(of[0].size());
   for (std::size_t i = 0; i < of.size(); ++i)
@@ -117,8 +116,10 @@ void fixSign(Vector &direction) {
 
 } // namespace
 
-PrincipalComponents principalComponents(const Matrix &rows, std::int64_t components,
-                               std::uint64_t seed, RowProducts &products) {
+PrincipalComponents principalComponents(const Matrix &rows,
+                                        std::int64_t components,
+                                        std::uint64_t seed,
+                                        RowProducts &products) {
   const runtime::OpenCvFunctions &functions =
       runtime::openCvPlugin("compute principal components");
   const auto wanted = static_cast<std::size_t>(components);
@@ -141,7 +142,7 @@ PrincipalComponents principalComponents(const Matrix &rows, std::int64_t compone
     Vectors next = newDirections({}, block);
     if (next.empty())
       throw Error(ExitStatus::Bug,
-                  "products of the features with themselves are not finite");
+                  "the products of the features are not finite");
     while (!next.empty()) {
       const Vectors image = covariance(next);
       basis.insert(basis.end(), next.begin(), next.end());
@@ -188,9 +189,10 @@ PrincipalComponents principalComponents(const Matrix &rows, std::int64_t compone
   return result;
 }
 
-PrincipalComponents principalComponents(const Matrix &rows, std::int64_t components,
-                               std::uint64_t seed,
-                               const runtime::Threads &threads) {
+PrincipalComponents principalComponents(const Matrix &rows,
+                                        std::int64_t components,
+                                        std::uint64_t seed,
+                                        const runtime::Threads &threads) {
   HostRowProducts products(rows, threads);
   return principalComponents(rows, components, seed, products);
 }

@@ -1,10 +1,10 @@
 //===- Pca.h - Principal components -----------------------------*- C++ -*-===//
 //
-// By a block Krylov method (Musco and Musco, "Randomized block Krylov methods
-// for stronger and faster approximate singular value decomposition", NIPS
-// 2015), begun anew from the best vectors until they are eigenvectors of the
-// covariance to the accuracy of floats. It needs the features twice per step
-// and never the covariance itself, so that blobs of many values do.
+// Uses a block Krylov method (Musco and Musco, "Randomized block Krylov methods
+// for stronger and faster approximate singular value decomposition", NIPS 2015)
+// and restarts it from the best vectors until these are eigenvectors of the
+// covariance to float accuracy. Each step reads the features twice and never
+// forms the covariance matrix, so rows may have many values.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,23 +14,25 @@
 namespace brew::embedding {
 
 struct PrincipalComponents {
-  Matrix directions;             ///< a row each, of length 1, best first
+  Matrix directions;             ///< one unit row each, by falling variance
   Matrix scores;                 ///< the features' rows x components
-  std::vector<double> variances; ///< along each, with rows - 1
-  double variance = 0;           ///< of all columns together
+  std::vector<double> variances; ///< of each; the divisor is rows - 1
+  double variance = 0;           ///< total variance of all columns
 };
 
-/// Of each direction the entry that is largest (the first of several) is
-/// positive. Beyond the dimensions that the rows lie in variances and scores
-/// are 0, but for rounding. `seed`: of the vectors to begin with. 1 <=
-/// components <= columns, and two rows at least. Scores and variances are those
-/// of the rows as they are scaled (Matrix::scale).
+/// Computes the first principal components. The entry of largest magnitude in
+/// each direction (the first of several) is positive. Variances and scores
+/// beyond the rank of the rows are 0 up to rounding. `seed` determines the
+/// initial vectors. Requires 1 <= components <= columns and at least two rows.
+/// Scores and variances refer to the scaled rows (Matrix::scale).
 PrincipalComponents principalComponents(const Matrix &centredRows,
-                               std::int64_t components, std::uint64_t seed,
-                               const runtime::Threads &threads);
-/// Likewise with products of these rows that are done elsewhere.
+                                        std::int64_t components,
+                                        std::uint64_t seed,
+                                        const runtime::Threads &threads);
+/// Computes them with the given implementation of products of the rows.
 PrincipalComponents principalComponents(const Matrix &centredRows,
-                               std::int64_t components, std::uint64_t seed,
-                               RowProducts &products);
+                                        std::int64_t components,
+                                        std::uint64_t seed,
+                                        RowProducts &products);
 
 } // namespace brew::embedding

@@ -1,4 +1,4 @@
-//===- QuadTree.cpp - Points of a plane by cells ------------------------===//
+//===- QuadTree.cpp - Quadtree over points of a plane ---------------------===//
 
 #include "extras/embedding/QuadTree.h"
 
@@ -8,12 +8,12 @@
 namespace brew::embedding {
 namespace {
 
-/// Bits of a coordinate; the smallest cell is 2^-kBits of the largest.
+/// Bits of a coordinate: the smallest cell has 2^-kBits of the root's side.
 constexpr int kBits = 22;
 constexpr std::int32_t kLeafPoints = 8;
 constexpr int kDigit = 11; ///< bits sorted at a time
 
-/// Bits moved apart, to every second place.
+/// Moves the bits to the even positions.
 std::uint64_t spread(std::uint64_t bits) {
   bits = (bits | bits << 16) & 0x0000ffff0000ffffull;
   bits = (bits | bits << 8) & 0x00ff00ff00ff00ffull;
@@ -40,7 +40,8 @@ void QuadTree::sort(const Points &points) {
         static_cast<std::uint64_t>((double(points.y[i]) - *bottom) * scale);
     keys[i] = {spread(x) | spread(y) << 1, static_cast<std::int32_t>(i)};
   }
-  // By digits, the lowest first: stable, so equal keys stay in order.
+  // Radix sort from the lowest digit. It is stable, so equal keys keep their
+  // order.
   scratch.resize(size);
   for (int shift = 0; shift < 2 * kBits; shift += kDigit) {
     std::array<std::size_t, (1 << kDigit) + 1> begins{};
@@ -74,7 +75,7 @@ void QuadTree::build(const Points &points) {
 
 void QuadTree::add(std::int32_t begin, std::int32_t end, int level,
                    float side) {
-  // What lies in one quarter alone is that quarter's.
+  // Skip levels at which all points lie in the same quarter.
   auto quarter = [&](std::int32_t i) {
     return keys[i].key >> (2 * (kBits - 1 - level)) & 3;
   };
@@ -94,7 +95,7 @@ void QuadTree::add(std::int32_t begin, std::int32_t end, int level,
   } else {
     for (std::int32_t from = begin; from < end;) {
       std::int32_t to = from + 1;
-      for (std::int32_t step = 1; step > 0;) { // ever farther, then nearer
+      for (std::int32_t step = 1; step > 0;) { // galloping search
         if (to + step <= end && quarter(to + step - 1) == quarter(from)) {
           to += step;
           step *= 2;

@@ -1,4 +1,4 @@
-//===- QuadTree.h - Points of a plane by cells ----------------*- C++ -*-===//
+//===- QuadTree.h - Quadtree over points of a plane -------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -6,34 +6,34 @@
 
 namespace brew::embedding {
 
-/// Points of a plane, coordinate by coordinate.
+/// Points of a plane as separate arrays of coordinates.
 struct Points {
   std::vector<float> x, y;
   std::int64_t size() const { return static_cast<std::int64_t>(x.size()); }
 };
 
-/// A cell's points, by their mean.
+/// A cell of the tree, represented by the mean of its points.
 struct QuadTreeCell {
   float x, y;
   float side;              ///< of the cell
-  std::int32_t begin, end; ///< its points, in the tree's order
-  std::int32_t next;       ///< the cell after all those within this one
+  std::int32_t begin, end; ///< range of its points in the tree's order
+  std::int32_t next;       ///< the cell after the descendants of this one
   bool leaf;
   float mass() const { return static_cast<float>(end - begin); }
 };
 
-/// Squares that hold few points, within cells of twice their side and so on.
-/// Made anew for each layout, in buffers that stay.
+/// A quadtree over points. build() may be called repeatedly and reuses the
+/// buffers.
 class QuadTree {
 public:
   void build(const Points &points);
 
-  /// Each before those within it: going on with the next of the list goes into
-  /// a cell, with QuadTreeCell::next around it.
+  /// The cells in pre-order: the following cell of the list descends into a
+  /// cell, QuadTreeCell::next skips it.
   const std::vector<QuadTreeCell> &cells() const { return nodes; }
-  /// The points along a curve that fills one cell after the other.
+  /// The points in Z-order, so that those of a cell are contiguous.
   const Points &sorted() const { return ordered; }
-  /// Where in the caller's order a sorted point is.
+  /// The indices of the sorted points in the caller's order.
   const std::vector<std::int32_t> &order() const { return indices; }
 
 private:
@@ -47,7 +47,7 @@ private:
   std::vector<Keyed> keys, scratch;
   std::vector<std::int32_t> indices;
   Points ordered;
-  float width = 0; ///< of the whole
+  float width = 0; ///< side of the root cell
   std::vector<QuadTreeCell> nodes;
 };
 

@@ -1,4 +1,4 @@
-//===- Repulsion.cpp - What drives the points apart -----------------------===//
+//===- Repulsion.cpp - Repulsive forces of t-SNE --------------------------===//
 
 #include "extras/embedding/Repulsion.h"
 
@@ -10,10 +10,11 @@
 namespace brew::embedding {
 namespace {
 
-/// Points that one thread takes at a time.
+/// Points of one task of the parallel loop.
 constexpr std::int64_t kShare = 16 * kLanes;
 
-/// What sixteen points are driven by: `sums` is their x, y and q, sixteen each.
+/// Computes the forces on sixteen points. `sums` receives sixteen values each
+/// of x, y and q.
 BREW_EMBED_INLINE void sumForces(const float *x, const float *y,
                                  const float *otherX, const float *otherY,
                                  const float *mass, std::size_t count,
@@ -41,7 +42,7 @@ BREW_EMBED_FOR_PROCESSORS(void, forcesOn,
 
 } // namespace
 
-/// What acts on sixteen points: cells' means and single points.
+/// The cell means and single points that act on sixteen points.
 struct Repulsion::InteractionList {
   std::vector<float> x, y, mass;
   void clear() {
@@ -62,12 +63,12 @@ double Repulsion::compute(const Points &points, Points &forces) {
   forces.y.resize(points.y.size());
   sums.assign((points.x.size() + kLanes - 1) / kLanes, 0);
   parallelForBlocks(threads, points.size(), kShare,
-            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-              InteractionList list;
-              for (std::int64_t i = begin; i < end; i += kLanes)
-                sums[i / kLanes] =
-                    repel(static_cast<std::int32_t>(i), list, forces);
-            });
+                    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                      InteractionList list;
+                      for (std::int64_t i = begin; i < end; i += kLanes)
+                        sums[i / kLanes] =
+                            repel(static_cast<std::int32_t>(i), list, forces);
+                    });
   double total = 0;
   for (double sum : sums)
     total += sum;
@@ -86,10 +87,9 @@ void Repulsion::collect(std::int32_t begin, std::int32_t end,
     const QuadTreeCell &cell = cells[at];
     const float dx = std::max({*left - cell.x, cell.x - *right, 0.0f});
     const float dy = std::max({*bottom - cell.y, cell.y - *top, 0.0f});
-    // A cell's mean never stands for the points themselves.
+    // A cell that contains some of the sixteen points is never approximated.
     const bool apart = cell.end <= begin || cell.begin >= end;
-    if (apart &&
-        cell.side * cell.side < squaredTheta * (dx * dx + dy * dy)) {
+    if (apart && cell.side * cell.side < squaredTheta * (dx * dx + dy * dy)) {
       list.add(cell.x, cell.y, cell.mass());
       at = static_cast<std::size_t>(cell.next);
     } else if (cell.leaf) {
@@ -102,7 +102,8 @@ void Repulsion::collect(std::int32_t begin, std::int32_t end,
   }
 }
 
-double Repulsion::repel(std::int32_t begin, InteractionList &list, Points &forces) const {
+double Repulsion::repel(std::int32_t begin, InteractionList &list,
+                        Points &forces) const {
   const Points &points = tree.sorted();
   const auto end = static_cast<std::int32_t>(
       std::min<std::int64_t>(begin + kLanes, points.size()));
@@ -118,7 +119,7 @@ double Repulsion::repel(std::int32_t begin, InteractionList &list, Points &force
     const std::int32_t lane = i - begin, to = tree.order()[i];
     forces.x[to] = result[lane];
     forces.y[to] = result[kLanes + lane];
-    sum += double(result[2 * kLanes + lane]) - 1; // itself, at distance 0
+    sum += double(result[2 * kLanes + lane]) - 1; // without q(ii) = 1
   }
   return sum;
 }

@@ -1,9 +1,9 @@
-//===- Repulsion.h - What drives the points apart ---------------*- C++ -*-===//
+//===- Repulsion.h - Repulsive forces of t-SNE ------------------*- C++ -*-===//
 //
-// Barnes and Hut's approximation (as in van der Maaten, "Accelerating t-SNE
-// using tree-based algorithms", JMLR 2014), for sixteen neighbouring points at
-// a time: what a cell's mean may stand for is decided once for all of them,
-// by the nearest place that one of them could have, and the sums are vectors.
+// Uses the Barnes-Hut approximation (van der Maaten, "Accelerating t-SNE using
+// tree-based algorithms", JMLR 2014) for sixteen neighbouring points at a time.
+// The decision whether a cell's mean represents its points is made once for the
+// bounding box of the sixteen, and the sums use SIMD vectors.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,27 +13,29 @@
 
 namespace brew::embedding {
 
+/// Computes the repulsive forces of a layout.
 class Repulsion {
 public:
-  /// A cell's mean stands for its points where its side is less than `theta`
-  /// (0 to 1) times the distance. 0: every pair counts.
+  /// The mean of a cell represents its points if the cell's side is less than
+  /// `theta` (0 to 1) times the distance. 0: all pairs are exact.
   Repulsion(double theta, const runtime::Threads &threads)
       : squaredTheta(static_cast<float>(theta * theta)), threads(threads) {}
 
-  /// With q(ij) = 1 / (1 + |y(i) - y(j)|^2): forces(i) is the sum over j of
-  /// q(ij)^2 (y(i) - y(j)). Returns the sum of q(ij) over all i and j that
-  /// differ. The same bits for any number of threads.
+  /// Computes forces(i) = sum over j of q(ij)^2 (y(i) - y(j)), where q(ij) = 1
+  /// / (1 + |y(i) - y(j)|^2). Returns the sum of q(ij) over all i != j. The
+  /// results are bitwise identical for any number of threads.
   double compute(const Points &points, Points &forces);
 
 private:
   struct InteractionList;
-  void collect(std::int32_t begin, std::int32_t end, InteractionList &list) const;
+  void collect(std::int32_t begin, std::int32_t end,
+               InteractionList &list) const;
   double repel(std::int32_t begin, InteractionList &list, Points &forces) const;
 
   float squaredTheta;
   const runtime::Threads &threads;
   QuadTree tree;
-  std::vector<double> sums; ///< of q, of sixteen points each
+  std::vector<double> sums; ///< of q, one per sixteen points
 };
 
 } // namespace brew::embedding

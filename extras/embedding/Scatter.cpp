@@ -12,16 +12,16 @@ namespace brew::embedding {
 namespace {
 
 constexpr double kMargin = 16, kLine = 22, kTextSize = 15;
-constexpr double kLetter = 0.6; ///< width of one over its size, about
+constexpr double kLetter = 0.6; ///< approximate width of a letter / text size
 
-/// Ten that are told apart easily (those of Tableau, as most plots have them).
+/// Tableau's ten easily distinguishable colours.
 constexpr Colour kTen[] = {{31, 119, 180},  {255, 127, 14},  {44, 160, 44},
                            {214, 39, 40},   {148, 103, 189}, {140, 86, 75},
                            {227, 119, 194}, {127, 127, 127}, {188, 189, 34},
                            {23, 190, 207}};
 constexpr Colour kNone = {90, 90, 90};
 
-/// Beyond ten: hues around the circle by the golden angle, three brightnesses.
+/// For more than ten classes: hues by the golden angle, in three brightnesses.
 Colour colourOf(std::size_t index, std::size_t count) {
   if (count <= std::size(kTen))
     return kTen[index];
@@ -36,7 +36,7 @@ Colour colourOf(std::size_t index, std::size_t count) {
   return {channel(1.0 / 3), channel(0), channel(2.0 / 3)};
 }
 
-/// Letters, not bytes: continuations of UTF-8 do not count.
+/// Counts code points: continuation bytes of UTF-8 are skipped.
 std::size_t letters(const std::string &text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) {
@@ -53,7 +53,7 @@ ScatterLayout layoutScatter(const ScatterData &data) {
   layout.title = data.title;
   layout.textSize = kTextSize;
 
-  // The classes that there are, by number.
+  // The classes that occur, by number.
   std::map<std::int32_t, std::int32_t> entries;
   for (std::int64_t i = 0; i < data.count; ++i)
     entries[data.classes ? std::max(data.classes[i], -1) : -1] = 0;
@@ -84,8 +84,8 @@ ScatterLayout layoutScatter(const ScatterData &data) {
             : 0;
   layout.right = data.width - kMargin - legendWidth - (shown ? kMargin : 0);
   layout.legendX = layout.right + kMargin;
-  const auto most =
-      static_cast<std::size_t>(std::max(1.0, (layout.bottom - layout.top) / kLine));
+  const auto most = static_cast<std::size_t>(
+      std::max(1.0, (layout.bottom - layout.top) / kLine));
   for (std::size_t i = 0; i < layout.legend.size(); ++i)
     layout.legend[i].y = layout.top + kLine * (static_cast<double>(i) + 0.5);
   layout.legendRows = shown ? std::min(most, layout.legend.size()) : 0;
@@ -94,7 +94,7 @@ ScatterLayout layoutScatter(const ScatterData &data) {
     layout.legend[most - 1].name =
         "and " + std::to_string(layout.legend.size() - most + 1) + " more";
 
-  // One scale for both directions, the points in the middle.
+  // Use the same scale for both axes and centre the points.
   double lowX = 0, highX = 0, lowY = 0, highY = 0;
   for (std::int64_t i = 0; i < data.count; ++i) {
     const double x = data.points[2 * i], y = data.points[2 * i + 1];
@@ -114,9 +114,9 @@ ScatterLayout layoutScatter(const ScatterData &data) {
   if (!std::isfinite(scale))
     scale = 0;
   layout.radius = std::clamp(
-      0.22 *
-          std::sqrt((layout.right - layout.left) * (layout.bottom - layout.top) /
-                    static_cast<double>(std::max<std::int64_t>(1, data.count))),
+      0.22 * std::sqrt(
+                 (layout.right - layout.left) * (layout.bottom - layout.top) /
+                 static_cast<double>(std::max<std::int64_t>(1, data.count))),
       1.1, 5.0);
   layout.dots.reserve(static_cast<std::size_t>(data.count));
   for (std::int64_t i = 0; i < data.count; ++i) {

@@ -9,10 +9,10 @@
 namespace brew::embedding {
 
 struct ScatterData {
-  const float *points; ///< x and y by turns, finite
+  const float *points; ///< interleaved x and y, finite
   std::int64_t count;
-  const std::int32_t *classes = nullptr; ///< less than 0: none
-  std::vector<std::string> classNames;   ///< numbers beyond these
+  const std::int32_t *classes = nullptr; ///< negative: no class
+  std::vector<std::string> classNames;   ///< other classes show their number
   std::string title;
   int width, height; ///< pixels
 };
@@ -21,17 +21,17 @@ struct Colour {
   std::uint8_t red, green, blue;
 };
 
-/// Where everything of a plot stands, for whoever draws it. Pixels, from the
-/// upper left corner.
+/// The positions of all elements of a plot, in pixels from the upper left
+/// corner.
 struct ScatterLayout {
   struct Entry {
     Colour colour;
     std::string name;
-    double y; ///< of the middle
+    double y; ///< of the centre
   };
   struct Dot {
     float x, y;
-    std::int32_t entry; ///< whose colour it has
+    std::int32_t entry; ///< index into `legend`, for the colour
   };
   int width, height;
   std::string title;
@@ -40,15 +40,15 @@ struct ScatterLayout {
   double radius;                   ///< of dots
   double legendX;
   std::vector<Entry> legend; ///< at least one
-  std::size_t legendRows;    ///< shown, from the first; 0: no legend
-  bool legendCut; ///< the last one shown only says that there are more
+  std::size_t legendRows;    ///< entries shown; 0: no legend
+  bool legendCut;            ///< the last shown entry says "and N more"
   std::vector<Dot> dots;
 };
 
 ScatterLayout layoutScatter(const ScatterData &data);
 
 std::string scatterSvg(const ScatterLayout &layout);
-/// The bytes of a PNG file.
+/// Returns the bytes of a PNG file.
 std::string scatterPng(const ScatterLayout &layout);
 
 } // namespace brew::embedding

@@ -30,7 +30,7 @@ std::string escaped(const std::string &text) {
     else if (c == '>')
       result += "&gt;";
     else if (static_cast<unsigned char>(c) >= ' ' || c == '\t')
-      result += c; // XML knows no other control characters
+      result += c; // XML allows no other control characters
   return result;
 }
 
@@ -55,7 +55,7 @@ std::string scatterSvg(const ScatterLayout &layout) {
          "\" width=\"" + number(layout.right - layout.left) + "\" height=\"" +
          number(layout.bottom - layout.top) +
          "\" fill=\"none\" stroke=\"#cccccc\"/>\n";
-  // Dots are lines of no length with round ends, a path for each colour.
+  // Dots are zero-length lines with round caps, one path per colour.
   std::vector<std::string> paths(layout.legend.size());
   for (const ScatterLayout::Dot &dot : layout.dots)
     paths[dot.entry] += "M" + number(dot.x) + " " + number(dot.y) + "h0";

@@ -14,16 +14,15 @@
 namespace brew::embedding {
 namespace {
 
-constexpr std::int64_t kGrain = 128; ///< rows that one thread takes at a time
-constexpr int kShown = 50;           ///< iterations between two divergences
+constexpr std::int64_t kGrain = 128;     ///< rows of one task
+constexpr int kShown = 50;               ///< iterations between two reports
 constexpr double kStartDeviation = 1e-4; ///< of the first coordinate
-/// Beside that of the start: rows that are equal must not stay together for
-/// ever.
+/// Noise relative to kStartDeviation, so that equal rows separate.
 constexpr double kJitter = 0.01;
 constexpr double kLeastGain = 0.01, kMoreGain = 0.2, kLessGain = 0.8;
 constexpr double kLongestStep = 5;
 
-/// sum over j of p(ij) q(ij) (y(i) - y(j)).
+/// Computes force = sum over j of p(ij) q(ij) (y(i) - y(j)).
 BREW_EMBED_INLINE void attractBody(const float *coordinates, std::int64_t row,
                                    const std::int32_t *columns,
                                    const float *values, std::int64_t count,
@@ -51,7 +50,7 @@ BREW_EMBED_FOR_PROCESSORS(void, attract,
                           attractBody,
                           (coordinates, row, columns, values, count, force))
 
-/// The first two principal components, as small as the gradient wants them.
+/// Returns the first two principal components, scaled to kStartDeviation.
 Points start(const Matrix &rows, std::uint64_t seed,
              const runtime::Threads &threads) {
   const PrincipalComponents components = principalComponents(
@@ -78,15 +77,15 @@ Points start(const Matrix &rows, std::uint64_t seed,
   return points;
 }
 
-/// One coordinate of all points, with what gradient descent remembers of it.
+/// One coordinate of all points, with the state of gradient descent.
 struct Coordinate {
   std::vector<float> &coordinates;
   std::vector<float> gradient;
   std::vector<double> step, gain, exact;
 
   explicit Coordinate(std::vector<float> &at)
-      : coordinates(at), gradient(at.size()), step(at.size()), gain(at.size(), 1),
-        exact(at.begin(), at.end()) {}
+      : coordinates(at), gradient(at.size()), step(at.size()),
+        gain(at.size(), 1), exact(at.begin(), at.end()) {}
 
   void prepare(std::size_t i, double momentum, double rate) {
     const double slope = gradient[i];
@@ -95,7 +94,7 @@ struct Coordinate {
     gain[i] = same ? gain[i] * kLessGain + kLeastGain : gain[i] + kMoreGain;
     step[i] = momentum * step[i] - rate * gain[i] * slope;
   }
-  /// Moves all points, with their mean at 0 again.
+  /// Moves all points and subtracts their mean.
   void move() {
     double mean = 0;
     for (std::size_t i = 0; i < exact.size(); ++i)
@@ -107,11 +106,11 @@ struct Coordinate {
 };
 
 void checkRows(std::int64_t rows, double perplexity) {
-  // Three times as many neighbours as the perplexity, as is usual.
+  // t-SNE customarily uses 3 * perplexity neighbours.
   const double most = static_cast<double>(rows - 1) / 3;
   if (perplexity <= most)
     return;
-  constexpr int kDigits = 12; // those of rows, and a fraction
+  constexpr int kDigits = 12; // digits of rows, and a fraction
   const std::string shown = shortestText(perplexity, 6);
   // A perplexity is more than 1.
   if (rows < 5)
@@ -125,17 +124,17 @@ void checkRows(std::int64_t rows, double perplexity) {
                  " or less");
 }
 
-/// The system hands out more memory than it has and ends the process when it is
-/// used: what cannot fit is refused before.
+/// Checks the memory in advance: the system overcommits memory and kills the
+/// process when it is used.
 void checkMemory(std::int64_t rows, std::int64_t neighbours) {
-  // Of each pair: a row and a distance, a probability, this and its column
-  // transposed, and a column and a value of the affinities at least.
+  // Bytes per pair: row and distance, probability, transposed column and
+  // probability, and at least one column and value of the affinities.
   constexpr double kPairBytes = 8 + 4 + 8 + 8;
   const double bytes =
       static_cast<double>(rows) * static_cast<double>(neighbours) * kPairBytes;
   if (bytes <= static_cast<double>(runtime::machineMemory()))
     return;
-  constexpr double kMost = 18e18; // what 64 bits count
+  constexpr double kMost = 18e18; // fits in 64 bits
   throw unavailable(
       "t-SNE of " + std::to_string(rows) + " samples with " +
       std::to_string(neighbours) + " neighbours each needs " +
@@ -143,8 +142,7 @@ void checkMemory(std::int64_t rows, std::int64_t neighbours) {
           static_cast<std::uint64_t>(std::min(bytes, kMost))) +
       " of memory, this machine has " +
       runtime::describeBytes(runtime::machineMemory()) +
-      "; a smaller perplexity needs less, as does counting all pairs only of "
-      "fewer samples");
+      "; use a smaller perplexity, or a lower limit for exact pairs");
 }
 
 } // namespace
@@ -159,31 +157,33 @@ double Divergence::compute(const Points &points, double exaggeration,
     coordinates[2 * i + 1] = points.y[i];
   }
   rowDivergences.assign(wanted ? static_cast<std::size_t>(rows) : 0, 0);
-  parallelForBlocks(threads, rows, kGrain,
-            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-              for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t from = affinities.begins[i];
-                const std::int64_t count = affinities.begins[i + 1] - from;
-                const std::int32_t *columns = &affinities.columns[from];
-                const float *values = &affinities.values[from];
-                float force[2];
-                attract(coordinates.data(), i, columns, values, count, force);
-                gradient.x[i] = static_cast<float>(exaggeration * force[0] -
-                                                   gradient.x[i] / sum);
-                gradient.y[i] = static_cast<float>(exaggeration * force[1] -
-                                                   gradient.y[i] / sum);
-                if (!wanted)
-                  continue;
-                for (std::int64_t j = 0; j < count; ++j) {
-                  const double p = values[j];
-                  if (p <= 0) // lim p log p = 0; padding too
-                    continue;
-                  const double dx = double(points.x[i]) - points.x[columns[j]];
-                  const double dy = double(points.y[i]) - points.y[columns[j]];
-                  rowDivergences[i] += p * std::log(p * sum * (1 + dx * dx + dy * dy));
-                }
-              }
-            });
+  parallelForBlocks(
+      threads, rows, kGrain,
+      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t from = affinities.begins[i];
+          const std::int64_t count = affinities.begins[i + 1] - from;
+          const std::int32_t *columns = &affinities.columns[from];
+          const float *values = &affinities.values[from];
+          float force[2];
+          attract(coordinates.data(), i, columns, values, count, force);
+          gradient.x[i] =
+              static_cast<float>(exaggeration * force[0] - gradient.x[i] / sum);
+          gradient.y[i] =
+              static_cast<float>(exaggeration * force[1] - gradient.y[i] / sum);
+          if (!wanted)
+            continue;
+          for (std::int64_t j = 0; j < count; ++j) {
+            const double p = values[j];
+            if (p <= 0) // lim p log p = 0; padding too
+              continue;
+            const double dx = double(points.x[i]) - points.x[columns[j]];
+            const double dy = double(points.y[i]) - points.y[columns[j]];
+            rowDivergences[i] +=
+                p * std::log(p * sum * (1 + dx * dx + dy * dy));
+          }
+        }
+      });
   double divergence = 0;
   for (double part : rowDivergences)
     divergence += part;

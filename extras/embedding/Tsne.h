@@ -1,9 +1,9 @@
 //===- Tsne.h - t-SNE -------------------------------------------*- C++ -*-===//
 //
-// Layouts of a plane in which alike rows lie close together (van der Maaten and
-// Hinton, "Visualizing data using t-SNE", JMLR 2008), with the rates of Belkina
-// et al. ("Automated optimized parameters for t-SNE", 2019) and a start from
-// the principal components.
+// Lays out rows in a plane such that similar rows are close together (van der
+// Maaten and Hinton, "Visualizing data using t-SNE", JMLR 2008). Uses the
+// learning rates of Belkina et al. ("Automated optimized parameters for t-SNE",
+// 2019) and starts from the principal components.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,17 +15,17 @@
 
 namespace brew::embedding {
 
-/// The Kullback-Leibler divergence of a layout's likenesses from those of the
-/// rows, and its gradient.
+/// The Kullback-Leibler divergence between the affinities of the rows and of a
+/// layout, and its gradient.
 class Divergence {
 public:
   Divergence(const Affinities &affinities, double theta,
              const runtime::Threads &threads)
       : affinities(affinities), repulsion(theta, threads), threads(threads) {}
 
-  /// A quarter of the gradient, with the attraction multiplied by
-  /// `exaggeration`. Returns the divergence (not exaggerated) if it is wanted,
-  /// else 0.
+  /// Computes a quarter of the gradient, with the attraction multiplied by
+  /// `exaggeration`. Returns the divergence without exaggeration if `wanted` is
+  /// set, else 0.
   double compute(const Points &points, double exaggeration, bool wanted,
                  Points &gradient);
 
@@ -33,39 +33,39 @@ private:
   const Affinities &affinities;
   Repulsion repulsion;
   const runtime::Threads &threads;
-  std::vector<float> coordinates; ///< x and y by turns
-  std::vector<double> rowDivergences; ///< of the divergence, of each row
+  std::vector<float> coordinates;     ///< interleaved x and y
+  std::vector<double> rowDivergences; ///< the divergence of each row
 };
 
-/// What t-SNE does by default is what openTSNE does.
+/// The defaults are those of openTSNE.
 struct TsneOptions {
   double perplexity = 30;
   double exaggeration = 12;
   int exaggeratedIterations = 250, iterations = 500;
   double momentum = 0.8;
-  double learningRate = 0; ///< 0: rows / exaggeration of the phase
+  double learningRate = 0; ///< 0: rows / current exaggeration
   double theta = 0.5;
-  /// Up to so many rows all pairs count, among the rows as in the layout.
+  /// Up to this number of rows, all pairs of rows and of points are exact.
   std::int64_t exactRows = 1000;
   std::uint64_t seed = 0;
 };
 
 struct TsneProgress {
-  int iteration, iterations; ///< done, of
+  int iteration, iterations; ///< done, total
   double divergence;
   const Points *points;
 };
 
 struct Layout {
   Points points;
-  double divergence; ///< at the end
+  double divergence; ///< after the last iteration
 };
 
-/// Lays out rows that have their mean at 0. `progress` is called at the
-/// beginning, every 50 iterations and at the end, and between times with
-/// nothing to tell (null); it may throw. The same bits for any number of
-/// threads. Error (1) where there are too few rows for the perplexity, (3)
-/// where the neighbours of all rows need more memory than the machine has.
+/// Lays out rows with mean 0. Calls `progress` at the beginning, every 50
+/// iterations and at the end, and in between with null; it may throw. The
+/// result is bitwise identical for any number of threads. Throws Error: (1) if
+/// there are too few rows for the perplexity, (3) if the neighbours need more
+/// memory than the machine has.
 Layout tsne(const Matrix &centredRows, const TsneOptions &options,
             const runtime::Threads &threads,
             const std::function<void(const TsneProgress *)> &progress);

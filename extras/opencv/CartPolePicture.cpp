@@ -1,4 +1,4 @@
-//===- CartPolePicture.cpp - How a pole on a cart looks -------------------===//
+//===- CartPolePicture.cpp - Drawing of Cart-Pole -------------------------===//
 
 #include "extras/opencv/Plugin.h"
 #include "extras/reinforcement/CartPole.h"
@@ -11,10 +11,11 @@
 namespace brew::runtime::opencv {
 namespace {
 
-/// Metres: half of what is seen of the track, the pole, the cart.
+/// In metres: half of the visible track, the pole, the cart.
 constexpr double kSeen = 2.7, kPoleLength = 1, kCartWidth = 0.5,
                  kCartHeight = 0.3;
-/// Drawn twice as large and then averaged, with places in fractions of a pixel.
+/// The picture is drawn at twice its size and then averaged. Coordinates have
+/// kFraction fractional bits.
 constexpr int kTimes = 2, kFraction = 4;
 
 } // namespace
@@ -24,11 +25,11 @@ void drawCartPole(formats::Image &picture, double position, double angle) {
   cv::Mat small(picture.height, picture.width, CV_8UC3, picture.pixels.data());
   cv::Mat large(picture.height * kTimes, picture.width * kTimes, CV_8UC3,
                 cv::Scalar(255, 255, 255));
-  // As large as the track, and the pole above the cart, have room.
+  // The largest scale at which the track and the pole fit.
   const double metre =
       std::min(large.cols / (2 * kSeen), large.rows / (2.2 * kPoleLength));
   const double ground = large.rows * 0.5 + metre * 0.6;
-  // Of metres to the right of the middle and above the ground.
+  // Converts metres to the right of the centre and above the ground.
   auto at = [&](double right, double above) {
     const double fine = 1 << kFraction;
     return cv::Point(

@@ -1,8 +1,9 @@
-//===- ImageAugmentation.cpp - AnnotatedData's image steps, with OpenCV ----------===//
+//===- ImageAugmentation.cpp - AnnotatedData's image steps, with OpenCV ---===//
 
 #include "extras/opencv/Plugin.h"
 
 #include "formats/image/ImageEncode.h"
+#include "runtime/data/annotated/RandomDraws.h"
 #include "support/Error.h"
 
 #include <opencv2/imgproc.hpp>
@@ -14,7 +15,7 @@ namespace {
 
 using formats::Image;
 
-/// The image's own memory.
+/// Returns a view of the image's memory.
 cv::Mat matOf(Image &image) {
   return cv::Mat(image.height, image.width, CV_8UC(image.channels),
                  image.pixels.data());
@@ -38,7 +39,7 @@ void requireColor(const cv::Mat &mat, const char *what) {
                    std::to_string(mat.channels()));
 }
 
-/// Changes one channel of the image as hue, saturation and value.
+/// Scales one channel of the HSV image.
 void scaleChannel(cv::Mat &mat, std::size_t channel, double factor,
                   double offset) {
   cv::Mat hsv;
@@ -122,7 +123,8 @@ private:
   RandomDraws &draws;
 };
 
-int interpolationOf(const caffe::ResizeParameter &settings, RandomDraws &draws) {
+int interpolationOf(const caffe::ResizeParameter &settings,
+                    RandomDraws &draws) {
   if (settings.interp_mode_size() == 0)
     return cv::INTER_LINEAR;
   const auto chosen = static_cast<int>(
@@ -154,7 +156,7 @@ int borderOf(const caffe::ResizeParameter &settings) {
   return cv::BORDER_CONSTANT;
 }
 
-/// One value for all channels, or one for each; none: 0.
+/// Converts one value for all channels, or one per channel; no values: 0.
 template <typename Values>
 cv::Scalar scalarOf(const Values &values, int channels, const char *what) {
   const auto count = static_cast<int>(values.size());
@@ -168,7 +170,7 @@ cv::Scalar scalarOf(const Values &values, int channels, const char *what) {
   return scalar;
 }
 
-/// Applies `change` to a grey image or the luminance of one in colour.
+/// Applies `change` to a grey image or to the luminance of a colour image.
 template <typename Change> void changeLuminance(cv::Mat &mat, Change change) {
   if (mat.channels() == 1) {
     cv::Mat result;
@@ -188,7 +190,7 @@ template <typename Change> void changeLuminance(cv::Mat &mat, Change change) {
   cv::cvtColor(luminance, mat, cv::COLOR_YCrCb2BGR);
 }
 
-/// Four values of each channel.
+/// Reduces each channel to four values.
 void posterize(cv::Mat &mat) {
   constexpr int kStep = 64;
   cv::Mat table(1, 256, CV_8U);
@@ -215,7 +217,7 @@ void saltAndPepper(cv::Mat &mat, const caffe::SaltPepperParameter &settings,
   }
 }
 
-/// What JPEG of that quality leaves of it, in colour.
+/// Applies JPEG compression of that quality; the result is in colour.
 void compress(cv::Mat &mat, int quality) {
   Image result;
   const std::string bytes =

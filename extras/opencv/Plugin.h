@@ -1,6 +1,6 @@
-//===- Plugin.h - The parts of libbrew_opencv.so ----------------*- C++ -*-===//
+//===- Plugin.h - Functions of libbrew_opencv.so ----------------*- C++ -*-===//
 //
-// Implementations of OpenCvFunctions (OpenCv.h), which describes them.
+// The implementations of OpenCvFunctions (OpenCv.h), which documents them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

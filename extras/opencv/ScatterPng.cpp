@@ -16,9 +16,9 @@ namespace {
 using embedding::Colour;
 using embedding::ScatterLayout;
 
-/// Drawn twice as large and then averaged: even edges and letters.
+/// The plot is drawn at twice its size and then averaged, for smooth edges.
 constexpr int kScale = 2;
-/// OpenCV takes places in fractions of a pixel.
+/// Fractional bits of coordinates.
 constexpr int kShift = 4;
 constexpr double kFine = kScale << kShift;
 
@@ -37,7 +37,8 @@ void dot(cv::Mat &picture, double x, double y, double radius,
              scalarOf(colour), cv::FILLED, cv::LINE_AA, kShift);
 }
 
-/// The font has ASCII alone: one question mark for any other letter.
+/// Draws text. The font supports only ASCII; other letters become question
+/// marks.
 void words(cv::Mat &picture, double x, double y, double size,
            const std::string &text) {
   std::string shown;
@@ -61,8 +62,9 @@ std::string scatterPng(const ScatterLayout &layout) {
   cv::Mat large(layout.height * kScale, layout.width * kScale, CV_8UC3,
                 cv::Scalar(255, 255, 255));
   words(large, layout.left, layout.titleY, layout.textSize, layout.title);
-  cv::rectangle(large, fine(layout.left, layout.top), fine(layout.right, layout.bottom),
-                cv::Scalar(204, 204, 204), kScale, cv::LINE_AA, kShift);
+  cv::rectangle(large, fine(layout.left, layout.top),
+                fine(layout.right, layout.bottom), cv::Scalar(204, 204, 204),
+                kScale, cv::LINE_AA, kShift);
   for (const ScatterLayout::Dot &at : layout.dots)
     dot(large, at.x, at.y, layout.radius, layout.legend[at.entry].colour);
   for (std::size_t i = 0; i < layout.legendRows; ++i) {

@@ -14,11 +14,12 @@
 namespace brew::reinforcement {
 namespace {
 
-// What the training net is fed with, beside its observations.
-constexpr char kAction[] = "action";        // one-hot
-constexpr char kAdvantage[] = "advantage";  // of it
-constexpr char kReturn[] = "return";        // what the state was worth
-constexpr char kOldLogProbability[] = "log_chance"; // of the action, when it was taken
+// Inputs of the training net beside its observations.
+constexpr char kAction[] = "action";       // one-hot
+constexpr char kAdvantage[] = "advantage"; // of the action
+constexpr char kReturn[] = "return";       // of the state
+constexpr char kOldLogProbability[] =
+    "log_chance"; // log probability when acting
 
 struct Defaults {
   const char *trainer;
@@ -57,8 +58,8 @@ int ActorCritic::environmentCount(const runtime::Session &session) {
   const plan::Program *program = testProgram(session);
   if (!program || program->data_inputs_size() == 0 ||
       program->data_inputs(0).buffer_indices_size() == 0)
-    throw badInput("PPO and A2C act by the test net, and the plan has none "
-                   "with an input");
+    throw badInput("PPO and A2C choose actions with the test net, but the plan "
+                   "has no test net with an input");
   const plan::Buffer &input = session.manifest().buffers(
       static_cast<int>(program->data_inputs(0).buffer_indices(0)));
   return input.dims_size() ? static_cast<int>(input.dims(0)) : 1;
@@ -80,7 +81,8 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
       orders(session.seed(), "order of steps") {
   if (!inference.isTest())
     throw badInput(properties.trainerType +
-                   " acts by the test net, and the plan has none");
+                   " chooses actions with the test net, but the plan has no "
+                   "test net");
   const auto rows = static_cast<std::size_t>(inference.rows());
   if (options.environments.size() != rows)
     throw usageError(properties.trainerType +
@@ -105,7 +107,7 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
   restoreState();
 }
 
-/// EpisodeStatistics that were under way begin emptyCopy.
+/// EpisodeStatistics that were in progress start over.
 void ActorCritic::restoreState() {
   if (restoredState.size() != actors.size() + 2)
     return;
@@ -128,9 +130,9 @@ void ActorCritic::findBlobs() {
   for (const plan::Output &output : test.outputs()) {
     const auto count = static_cast<std::int64_t>(
         inference.rows() ? elements(session.manifest().buffers(
-                            static_cast<int>(output.buffer_index()))) /
-                            inference.rows()
-                      : 0);
+                               static_cast<int>(output.buffer_index()))) /
+                               inference.rows()
+                         : 0);
     if (count == 1 && value.empty())
       value = output.blob();
     else if (count == actions && logits.empty())
@@ -199,10 +201,10 @@ Distribution ActorCritic::probabilitiesOf(std::size_t actor) const {
       logitRows.data() + actor * static_cast<std::size_t>(width), width);
 }
 
-/// One step of all actors.
+/// Performs one step of all actors.
 void ActorCritic::act(Rollout &rollout, std::int64_t step) {
   const auto size = static_cast<std::size_t>(observationCount);
-  // What cut episodes would have been worth is seen together, at the end.
+  // The values of truncated episodes' last states are computed together, below.
   std::vector<std::size_t> cut;
   std::vector<float> beyond(states.size());
   for (std::size_t i = 0; i < actors.size(); ++i) {
@@ -215,8 +217,8 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     const int action =
         sample(probabilities, draws.uniform(drawCount * actors.size() + i));
     rollout.actions[row] = action;
-    rollout.logProbabilities[row] =
-        std::log(std::max(probabilities[static_cast<std::size_t>(action)], 1e-300));
+    rollout.logProbabilities[row] = std::log(
+        std::max(probabilities[static_cast<std::size_t>(action)], 1e-300));
     const StepResult outcome = actor.environment->step(action, state);
     actor.end.reward += outcome.reward;
     ++actor.end.steps;
@@ -334,7 +336,8 @@ void ActorCritic::learn(const Rollout &rollout) {
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[orders.below(orderCount++, i)]);
     for (std::size_t from = 0; from < order.size(); from += size) {
-      // The call's last episode is still learnt from.
+      // The episode limit does not apply here: the last rollout is learned
+      // from.
       if (updatesDone())
         return;
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
@@ -342,7 +345,7 @@ void ActorCritic::learn(const Rollout &rollout) {
       setSnapshotState(saveState());
       const int before = trainer.iteration();
       trainer.step(1);
-      if (trainer.iteration() == before) { // a rule has ended training
+      if (trainer.iteration() == before) { // a rule ended training
         finished = true;
         return;
       }
@@ -356,11 +359,11 @@ void ActorCritic::learn(const Rollout &rollout) {
 }
 
 double ActorCritic::evaluateEpisodes(std::int64_t count) {
-  // All environments play; the first so many episodes that begin are judged.
+  // All environments play; only the first `count` episodes are evaluated.
   const caffe::RandomStream seeds(session.seed(), "judged episodes"),
       judged(session.seed(), "judged actions");
   const auto size = static_cast<std::size_t>(observationCount);
-  std::vector<std::int64_t> playing(actors.size(), -1); ///< which episode
+  std::vector<std::int64_t> playing(actors.size(), -1); ///< episode; -1: idle
   std::vector<double> rewards(actors.size());
   std::vector<std::int64_t> lengths(actors.size());
   std::int64_t begun = 0, ended = 0;

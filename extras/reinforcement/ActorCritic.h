@@ -1,9 +1,9 @@
 //===- ActorCritic.h - PPO and advantage actor-critic -----------*- C++ -*-===//
 //
 // Proximal policy optimization (Schulman et al., 2017) and its simpler relative
-// A2C. Their losses are layers of the net, so that an update is one run of the
-// plan: this acts in several environments at once, estimates advantages and
-// feeds the net with them.
+// A2C. Their losses are layers of the net, so an update is one run of the plan.
+// The class acts in several environments at once, estimates the advantages and
+// sets them as inputs of the net.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,18 +19,19 @@ public:
   ActorCritic(runtime::Trainer &trainer, runtime::Session &session,
               LearnerOptions options, caffe::TrainerProperties properties);
 
-  /// The rows of the test net, which acts in as many.
+  /// Returns the number of environments: the batch size of the test net.
   static int environmentCount(const runtime::Session &session);
 
 private:
-  /// An environment and where it stands.
+  /// An environment and the state of its current episode.
   struct Actor {
     Environment *environment;
     EpisodeSummary end;
     double entropySum = 0;
     std::int64_t episodes = 0;
   };
-  /// What was seen and done, step by step, of all actors one behind the other.
+  /// Observations and actions of several steps of all actors; row = step *
+  /// actors + actor.
   struct Rollout;
 
   void run() override;
@@ -47,17 +48,17 @@ private:
   Distribution probabilitiesOf(std::size_t actor) const;
 
   InferenceProgram inference;
-  int program; ///< that learns
+  int program; ///< the training program
   std::string logits, value;
   std::int64_t width = 0, observationCount, batch = 0;
   bool usesOldProbability = false;
   int steps, epochs;
   caffe::RandomStream starts, draws, orders;
   std::vector<Actor> actors;
-  std::vector<float> states;               ///< of all actors, now
+  std::vector<float> states;               ///< current, of all actors
   std::vector<float> logitRows, valueRows; ///< of `states`
   std::uint64_t drawCount = 0, orderCount = 0;
-  bool finished = false; ///< a rule of the trainer has ended the last train()
+  bool finished = false; ///< a rule of the trainer ended the last train()
 };
 
 } // namespace brew::reinforcement

@@ -1,4 +1,4 @@
-//===- Agent.cpp - Plays episodes by a policy -----------------------------===//
+//===- Agent.cpp - Player of episodes by a policy -------------------------===//
 
 #include "extras/reinforcement/Agent.h"
 
@@ -12,9 +12,10 @@
 namespace brew::reinforcement {
 namespace {
 
-/// Draws of a step: the action, whether to explore, and where to.
+/// Random numbers per step: the action, whether to explore, the explored
+/// action.
 constexpr std::uint64_t kDraws = 4;
-/// Steps of an episode that have draws of their own.
+/// 2^kStepBits steps of an episode have distinct random numbers.
 constexpr int kStepBits = 32;
 
 } // namespace
@@ -28,20 +29,20 @@ Agent::Agent(Environment &acted, const caffe::TrainerProperties &chosen,
   const auto count = static_cast<std::size_t>(environment.observationCount());
   if (properties.normalizeInput &&
       (low.size() != count || high.size() != count))
-    throw usageError("NormalizeInput needs to know between which numbers "
-                     "observations lie, which the environment '" +
+    throw usageError("NormalizeInput needs the bounds of observations, which "
+                     "the environment '" +
                      environment.name() + "' does not report");
   for (std::size_t i = 0; properties.normalizeInput && i < count; ++i)
     if (!(high[i] > low[i]) || !std::isfinite(high[i] - low[i]))
-      throw usageError("NormalizeInput needs a range of each number: that of "
-                       "number " +
+      throw usageError("NormalizeInput needs a finite range of each "
+                       "observation: the range of number " +
                        std::to_string(i) + " of the environment '" +
                        environment.name() + "' is from " + log::number(low[i]) +
                        " to " + log::number(high[i]));
 }
 
-/// What the net sees of a state: itself (UseRawInput), or how it differs from
-/// the one before, over episodes too, as in MyCaffe.
+/// Returns the net's input for a state: the state itself (UseRawInput), or its
+/// difference from the previous one, across episodes too, as in MyCaffe.
 std::vector<float> Agent::prepared(const std::vector<float> &raw) {
   std::vector<float> state = raw;
   if (properties.normalizeInput)
@@ -72,29 +73,29 @@ void Agent::restart() {
 void Agent::restore(const std::vector<double> &values) {
   if (values.size() !=
       2 + static_cast<std::size_t>(environment.observationCount()))
-    return; // of another learner
+    return; // saved by another kind of learner
   next = savedCount(values[0]);
   last.clear();
   if (values[1] != 0)
     last.assign(values.begin() + 2, values.end());
 }
 
-Trajectory Agent::play(const PolicyFunction &probabilities, const Cancelled &cancelled,
-                   const Line &line) {
+Trajectory Agent::play(const PolicyFunction &probabilities,
+                       const Cancelled &cancelled, const Line &line) {
   Trajectory trajectory;
   trajectory.end.agent = number;
   std::vector<float> state(
       static_cast<std::size_t>(environment.observationCount()));
   const auto episode = static_cast<std::uint64_t>(next);
   const caffe::RandomBlock start = starts.block(episode);
-  // 31 bits, which any environment takes for a seed.
+  // 31 bits: a seed that every environment accepts.
   environment.reset(start[0] >> 1, state.data());
   const double explore = properties.exploration(next);
   const std::vector<float> lastBefore = last;
   double entropy = 0;
   for (std::uint64_t t = 0;; ++t) {
     if (cancelled()) {
-      last = lastBefore; // the episode is trajectory again
+      last = lastBefore; // the episode will be replayed
       return {};
     }
     GradientAccumulator::Step step;
@@ -105,8 +106,8 @@ Trajectory Agent::play(const PolicyFunction &probabilities, const Cancelled &can
     if (explore > 0 && draws.uniform(at + 1) < explore) {
       step.action = static_cast<int>(draws.below(
           at + 2, static_cast<std::uint64_t>(environment.actionCount())));
-      // One logit learns nothing from such a step: its gradient is the
-      // difference to this.
+      // With one logit the step contributes no gradient: the gradient is the
+      // difference from these probabilities.
       std::fill(step.probabilities.begin(), step.probabilities.end(), 0);
       step.probabilities[static_cast<std::size_t>(step.action)] = 1;
     } else {

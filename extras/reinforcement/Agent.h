@@ -1,8 +1,8 @@
-//===- Agent.h - Plays episodes by a policy ---------------------*- C++ -*-===//
+//===- Agent.h - Player of episodes by a policy -----------------*- C++ -*-===//
 #pragma once
 
-#include "caffe/TrainerProperties.h"
 #include "caffe/RandomStream.h"
+#include "caffe/TrainerProperties.h"
 #include "extras/reinforcement/Environment.h"
 #include "extras/reinforcement/EpisodeStatistics.h"
 #include "extras/reinforcement/PolicyNetwork.h"
@@ -14,33 +14,35 @@
 
 namespace brew::reinforcement {
 
-/// What happened in an episode.
+/// The steps, rewards and summary of an episode.
 struct Trajectory {
   std::vector<GradientAccumulator::Step> steps; ///< without advantages
   std::vector<double> rewards;
   EpisodeSummary end;
 };
 
+/// Plays episodes in one environment.
 class Agent {
 public:
-  /// Everything it draws is a function of the seed, its number, the episode and
+  /// All random numbers are a function of the seed, `number`, the episode and
   /// the step.
   Agent(Environment &environment, const caffe::TrainerProperties &properties,
         std::uint64_t seed, int number, std::int64_t maxSteps);
 
-  /// Asked for the probabilities of actions in a state.
-  using PolicyFunction = std::function<Distribution(const std::vector<float> &)>;
-  /// Asked before each step whether to give up; the episode then has no steps.
+  /// Returns the probabilities of the actions in a state.
+  using PolicyFunction =
+      std::function<Distribution(const std::vector<float> &)>;
+  /// Called before each step; true aborts the episode, which then has no steps.
   using Cancelled = std::function<bool()>;
   using Line = std::function<void(const std::string &)>;
-  /// Plays the next episode. `line` takes what ShowActionProb shows.
-  Trajectory play(const PolicyFunction &probabilities, const Cancelled &cancelled,
-              const Line &line);
+  /// Plays the next episode. `line` receives the output of ShowActionProb.
+  Trajectory play(const PolicyFunction &probabilities,
+                  const Cancelled &cancelled, const Line &line);
 
-  /// Where it stands, as numbers, between two episodes: always as many.
+  /// Returns the state between two episodes: 2 + observationCount() numbers.
   std::vector<double> save() const;
   void restore(const std::vector<double> &values);
-  /// Back to the first episode.
+  /// Returns to the first episode.
   void restart();
 
 private:
@@ -51,7 +53,7 @@ private:
   caffe::RandomStream starts, draws;
   int number;
   std::int64_t maxSteps;
-  std::vector<float> last; ///< state; empty: none yet
+  std::vector<float> last; ///< previous state; empty: none yet
   std::vector<float> low, high;
   std::int64_t next = 0;
 };

@@ -1,4 +1,4 @@
-//===- Reinforcement.cpp - Reinforcement learning through the C API ------------===//
+//===- Api.cpp - C API of reinforcement learning --------------------------===//
 
 #include "extras/reinforcement/EpisodeRecorder.h"
 #include "extras/reinforcement/Learner.h"
@@ -44,7 +44,7 @@ struct brew_learner {
 
 namespace {
 
-/// An environment of the caller's.
+/// An environment that calls the caller's functions.
 class CallersEnvironment : public reinforcement::Environment {
 public:
   explicit CallersEnvironment(const brew_environment_functions &given)
@@ -53,7 +53,7 @@ public:
     if (!given.reset || !given.step)
       throw usage("an environment needs functions to reset it and to step");
     if (given.observation_count < 1 || given.action_count < 2)
-      throw usage("an environment has at least one number to observe and two "
+      throw usage("an environment needs at least one observed number and two "
                   "actions");
     const auto count = static_cast<std::size_t>(given.observation_count);
     if (given.low && given.high) {
@@ -83,7 +83,7 @@ public:
     requireFinite(observation);
     if (!std::isfinite(outcome.reward))
       throw badInput("the environment '" + words +
-                     "' has given a reward that is not finite in step " +
+                     "' returned a reward that is not finite in step " +
                      std::to_string(steps) + " of an episode");
     outcome.terminated = state == BREW_EPISODE_TERMINATED;
     outcome.truncated = state == BREW_EPISODE_TRUNCATED;
@@ -94,7 +94,7 @@ private:
   void require(brew_status status, const char *what) const {
     if (status != BREW_OK)
       throw Error(static_cast<ExitStatus>(status),
-                  "the environment '" + words + "' has failed to " + what);
+                  "the environment '" + words + "' failed to " + what);
   }
 
   void requireFinite(const float *observation) const {
@@ -102,7 +102,7 @@ private:
       if (!std::isfinite(observation[i]))
         throw badInput(
             "the environment '" + words +
-            "' has given an observation whose number " + std::to_string(i) +
+            "' returned an observation whose number " + std::to_string(i) +
             " is not finite " +
             (steps ? "in step " + std::to_string(steps) + " of an episode"
                    : "at the beginning of an episode"));
@@ -132,7 +132,8 @@ brew_episode_state stateOf(const reinforcement::StepResult &outcome) {
                              : BREW_EPISODE_RUNNING;
 }
 
-brew_learning_progress progressOf(const reinforcement::EpisodeStatistics &episodes) {
+brew_learning_progress
+progressOf(const reinforcement::EpisodeStatistics &episodes) {
   brew_learning_progress progress{};
   progress.struct_size = sizeof progress;
   progress.episodes = episodes.count();
@@ -206,7 +207,7 @@ brew_status brew_environment_reset(brew_environment *environment, uint64_t seed,
                                    float *observation) {
   return on(environment, [&](reinforcement::Environment &it) {
     if (!observation)
-      throw usage("there is no place for the observation");
+      throw usage("the pointer to the observation is NULL");
     it.reset(seed, observation);
   });
 }
@@ -216,7 +217,7 @@ brew_status brew_environment_step(brew_environment *environment, int action,
                                   brew_episode_state *state) {
   return on(environment, [&](reinforcement::Environment &it) {
     if (!observation)
-      throw usage("there is no place for the observation");
+      throw usage("the pointer to the observation is NULL");
     if (action < 0 || action >= it.actionCount())
       throw usage("there is no action " + std::to_string(action) +
                   ": the environment has " + std::to_string(it.actionCount()));
@@ -229,29 +230,33 @@ brew_status brew_environment_step(brew_environment *environment, int action,
 }
 
 brew_status brew_environment_set_observer(brew_environment *environment,
-                                   brew_scene_function function, void *user) {
+                                          brew_scene_function function,
+                                          void *user) {
   return on(environment, [&](reinforcement::ObservedEnvironment &it) {
     it.remove(environment->observer);
     environment->observer = -1;
     if (!function)
       return;
     const std::int64_t count = it.observationCount();
-    environment->observer = it.add([=](const reinforcement::EnvironmentState &state) {
-      brew_scene shown{};
-      shown.struct_size = sizeof shown;
-      shown.step = state.step;
-      shown.action = state.action;
-      shown.state = stateOf(state.last);
-      shown.reward = state.reward;
-      shown.observation = state.observation;
-      shown.observation_count = count;
-      function(&shown, user);
-    });
+    environment->observer =
+        it.add([=](const reinforcement::EnvironmentState &state) {
+          brew_scene shown{};
+          shown.struct_size = sizeof shown;
+          shown.step = state.step;
+          shown.action = state.action;
+          shown.state = stateOf(state.last);
+          shown.reward = state.reward;
+          shown.observation = state.observation;
+          shown.observation_count = count;
+          function(&shown, user);
+        });
   });
 }
 
-brew_status brew_episode_recorder_open(brew_environment *environment, const char *path,
-                           const brew_episode_recorder_options *options, brew_episode_recorder **recorder) {
+brew_status
+brew_episode_recorder_open(brew_environment *environment, const char *path,
+                           const brew_episode_recorder_options *options,
+                           brew_episode_recorder **recorder) {
   return api::open(recorder, [&](brew_episode_recorder &handle) {
     if (!environment)
       throw usage("there is no environment");
@@ -268,7 +273,8 @@ brew_status brew_episode_recorder_open(brew_environment *environment, const char
   });
 }
 
-const char *brew_episode_recorder_message(const brew_episode_recorder *recorder) {
+const char *
+brew_episode_recorder_message(const brew_episode_recorder *recorder) {
   return recorder ? recorder->message.text() : Message::outOfMemory();
 }
 
@@ -278,12 +284,15 @@ brew_status brew_episode_recorder_finish(brew_episode_recorder *recorder) {
   return guarded(recorder->message, [&] {
     if (!recorder->recorder)
       throw usage("the recorder could not be opened, or is finished");
-    const std::unique_ptr<reinforcement::EpisodeRecorder> done = std::move(recorder->recorder);
+    const std::unique_ptr<reinforcement::EpisodeRecorder> done =
+        std::move(recorder->recorder);
     done->finish();
   });
 }
 
-void brew_episode_recorder_destroy(brew_episode_recorder *recorder) { delete recorder; }
+void brew_episode_recorder_destroy(brew_episode_recorder *recorder) {
+  delete recorder;
+}
 
 //===----------------------------------------------------------------------===//
 // Learners
@@ -295,7 +304,7 @@ brew_status brew_learner_environment_count(brew_session *session,
                                            size_t size) {
   return guardedInto(message, size, [&] {
     if (!session || !count)
-      throw usage("there is no session, or no place for the number");
+      throw usage("the session or the pointer to the number is NULL");
     *count = static_cast<size_t>(reinforcement::environmentCount(
         session->get(), optionsOf(copyFromCaller(options))));
   });

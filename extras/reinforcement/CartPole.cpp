@@ -1,4 +1,4 @@
-//===- CartPole.cpp - A pole on a cart ------------------------------------===//
+//===- CartPole.cpp - The Cart-Pole environment ---------------------------===//
 
 #include "extras/reinforcement/CartPole.h"
 
@@ -78,7 +78,8 @@ StepResult CartPole::step(int action, float *observation) {
 }
 
 bool CartPole::draw(formats::Image &picture) const {
-  runtime::openCvPlugin("draw an episode").drawCartPole(picture, now[0], now[2]);
+  runtime::openCvPlugin("draw an episode")
+      .drawCartPole(picture, now[0], now[2]);
   return true;
 }
 

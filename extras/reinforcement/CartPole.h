@@ -1,8 +1,9 @@
-//===- CartPole.h - A pole on a cart ----------------------------*- C++ -*-===//
+//===- CartPole.h - The Cart-Pole environment -------------------*- C++ -*-===//
 //
-// A pole stands on a cart that is pushed left (action 0) or right (1) every
-// 20 ms; it is to stay up (Barto, Sutton and Anderson, "Neuronlike adaptive
-// elements that can solve difficult learning control problems", 1983).
+// A pole stands on a cart that is pushed left (action 0) or right (1) every 20
+// ms; the goal is to keep the pole upright (Barto, Sutton and Anderson,
+// "Neuronlike adaptive elements that can solve difficult learning control
+// problems", 1983).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,12 +16,12 @@ namespace brew::reinforcement {
 
 struct CartPoleRules {
   const char *name;
-  double degrees;  ///< at which the pole counts as fallen
-  int steps;       ///< after which an episode is cut; 0: never
-  bool showsState; ///< that a step leads to; else the one it began in
+  double degrees;  ///< angle beyond which the pole counts as fallen
+  int steps;       ///< after which an episode is truncated; 0: never
+  bool showsState; ///< observe the state after a step; else before it
 };
 
-/// Gymnasium's CartPole-v1 and -v0, and MyCaffe's.
+/// Gymnasium's CartPole-v1 and -v0, and MyCaffe's variant.
 inline constexpr CartPoleRules kCartPoleVariants[] = {
     {"cartpole", 12, 500, true},
     {"cartpole-v0", 12, 200, true},
@@ -29,25 +30,26 @@ inline constexpr CartPoleRules kCartPoleVariants[] = {
 
 class CartPole : public Environment {
 public:
-  /// Where the cart is (m), how fast, the pole's angle (rad), how fast.
+  /// Position (m) and velocity of the cart, angle (rad) and angular velocity of
+  /// the pole.
   using State = std::array<double, 4>;
-  static constexpr double kEdge = 2.4;
+  static constexpr double kEdge = 2.4; ///< of the track, in metres
 
   explicit CartPole(const CartPoleRules &chosen) : rules(chosen) {}
 
   std::string name() const override { return rules.name; }
   std::int64_t observationCount() const override { return 4; }
   int actionCount() const override { return 2; }
-  /// Those of the velocities are only usual: twice those of the places.
+  /// The bounds of velocities are not hard: they are twice those of positions.
   std::vector<float> low() const override;
   std::vector<float> high() const override;
-  /// Each number of the state is uniform in [-0.05, 0.05).
+  /// Draws each number of the state uniformly from [-0.05, 0.05).
   void reset(std::uint64_t seed, float *observation) override;
-  /// Every step is worth 1, the one that fails included.
+  /// The reward of each step is 1, including the failing one.
   StepResult step(int action, float *observation) override;
   bool draw(formats::Image &picture) const override;
 
-  /// 20 ms later, by Euler's method, with a push of 10 N.
+  /// Returns the state 20 ms later, by Euler's method, with a force of 10 N.
   static State move(const State &from, int action);
   const State &state() const { return now; }
   double angleLimit() const;
@@ -57,7 +59,7 @@ private:
 
   const CartPoleRules &rules;
   State now{};
-  int done = 0; ///< steps
+  int done = 0; ///< steps of the episode
 };
 
 } // namespace brew::reinforcement

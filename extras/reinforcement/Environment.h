@@ -1,4 +1,4 @@
-//===- Environment.h - What an agent acts in --------------------*- C++ -*-===//
+//===- Environment.h - Interface of environments ----------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,37 @@ struct Image;
 
 namespace brew::reinforcement {
 
-/// What an action has led to.
+/// The result of a step.
 struct StepResult {
   double reward = 0;
-  bool terminated = false; ///< the episode has come to its own end
-  bool truncated = false;  ///< it was cut: it could have gone on
+  bool terminated = false; ///< the episode reached a terminal state
+  bool truncated = false;  ///< a limit ended the episode
   bool ended() const { return terminated || truncated; }
 };
 
-/// Observations are `observationCount()` numbers, actions whole numbers from 0
-/// on. Used by one thread at a time.
+/// An environment with observations of observationCount() numbers and actions 0
+/// to actionCount() - 1. Used by one thread at a time.
 class Environment {
 public:
   virtual ~Environment() = default;
   virtual std::string name() const = 0;
   virtual std::int64_t observationCount() const = 0;
   virtual int actionCount() const = 0;
-  /// Between which numbers observations lie, one for each; empty: unknown.
+  /// The bounds of each number of an observation; empty: unknown.
   virtual std::vector<float> low() const { return {}; }
   virtual std::vector<float> high() const { return {}; }
-  /// Begins the episode of that seed: the same seed, the same start.
+  /// Begins an episode. The same seed gives the same start.
   virtual void reset(std::uint64_t seed, float *observation) = 0;
   virtual StepResult step(int action, float *observation) = 0;
-  /// Draws it as it is now over a picture of 3 channels (blue, green, red),
-  /// whose size is the caller's. False: nobody knows how it looks.
+  /// Draws the current state over a picture of 3 channels (blue, green, red),
+  /// whose size the caller chooses. Returns false if it cannot be drawn.
   virtual bool draw(formats::Image &) const { return false; }
 };
 
-/// The environment of that name. Throws Error (2) that lists those there are.
+/// Creates the environment of that name. Throws Error (2), which lists the
+/// known names, for an unknown one.
 std::unique_ptr<Environment> makeEnvironment(const std::string &name);
-/// In the order in which they are listed.
+/// Returns the names of the built-in environments.
 std::vector<std::string> environmentNames();
 
 } // namespace brew::reinforcement

@@ -1,4 +1,4 @@
-//===- EpisodeRecorder.cpp - Pictures of an episode ----------------------------------===//
+//===- EpisodeRecorder.cpp - Recorder of episodes as images ---------------===//
 
 #include "extras/reinforcement/EpisodeRecorder.h"
 
@@ -16,13 +16,13 @@ namespace {
 
 constexpr int kLeastSide = 32, kMostSide = 2048, kMostSteps = 1000,
               kMostOnSheet = 64;
-/// A minute of Cart-Pole, at two steps a picture.
+/// One minute of Cart-Pole at two steps per picture.
 constexpr int kMostInGif = 1500;
-/// Of a step of 20 ms, as all environments that can be drawn have them.
+/// All drawable environments have steps of 20 ms.
 constexpr int kHundredthsPerStep = 2;
-/// The last picture of a GIF stands, before it begins again.
+/// Display time of the last picture, before the GIF repeats.
 constexpr int kHundredthsOfLast = 100;
-/// Pixels between pictures of a sheet.
+/// Pixels between the pictures of a sheet.
 constexpr int kGap = 2;
 
 std::string lowerExtension(const std::string &path) {
@@ -34,7 +34,7 @@ std::string lowerExtension(const std::string &path) {
 
 void requireRange(const char *what, int value, int least, int most) {
   if (value < least || value > most)
-    throw usageError("a film's " + std::string(what) + " is from " +
+    throw usageError("the " + std::string(what) + " of an episode must be " +
                      std::to_string(least) + " to " + std::to_string(most) +
                      ", not " + std::to_string(value));
 }
@@ -62,7 +62,8 @@ void copyInto(formats::Image &larger, const formats::Image &image, int top,
 
 } // namespace
 
-EpisodeRecorder::EpisodeRecorder(ObservedEnvironment &seen, std::string file, const EpisodeRecorderOptions &given)
+EpisodeRecorder::EpisodeRecorder(ObservedEnvironment &seen, std::string file,
+                                 const EpisodeRecorderOptions &given)
     : environment(seen), path(std::move(file)), options(given) {
   const std::string extension = lowerExtension(path);
   if (extension != ".gif" && extension != ".png")
@@ -75,11 +76,12 @@ EpisodeRecorder::EpisodeRecorder(ObservedEnvironment &seen, std::string file, co
   formats::Image test = blank(options.width, options.height, 255);
   if (!environment.draw(test))
     throw usageError("the environment '" + environment.name() +
-                     "' cannot be drawn: nobody knows how it looks");
+                     "' cannot be drawn");
   runtime::openCvPlugin("draw an episode");
   if (extension == ".gif")
     gif.emplace(options.width, options.height);
-  observer = environment.add([this](const EnvironmentState &state) { see(state); });
+  observer =
+      environment.add([this](const EnvironmentState &state) { see(state); });
 }
 
 EpisodeRecorder::~EpisodeRecorder() { environment.remove(observer); }
@@ -115,8 +117,8 @@ void EpisodeRecorder::addToGif(const EnvironmentState &state) {
            isLast ? kHundredthsOfLast : kHundredthsPerStep * options.steps);
 }
 
-/// How long the episode will be nobody knows: where there are too many
-/// pictures, every second one goes.
+/// The length of the episode is unknown in advance, so every second picture is
+/// dropped whenever there are too many.
 void EpisodeRecorder::keep(const EnvironmentState &state) {
   if (state.step % each == 0) {
     kept.push_back({state.step, drawn(state.step)});
@@ -134,7 +136,8 @@ void EpisodeRecorder::keep(const EnvironmentState &state) {
   each *= 2;
 }
 
-/// So many of them as are wanted, the first and the last included, in rows.
+/// Arranges up to `options.pictures` pictures, including the first and the
+/// last, in rows.
 std::string EpisodeRecorder::sheet() const {
   std::vector<const Picture *> all;
   for (const Picture &picture : kept)

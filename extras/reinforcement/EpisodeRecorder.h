@@ -1,4 +1,4 @@
-//===- EpisodeRecorder.h - Pictures of an episode --------------------------*- C++ -*-===//
+//===- EpisodeRecorder.h - Recorder of episodes as images -------*- C++ -*-===//
 #pragma once
 
 #include "extras/reinforcement/GifEncoder.h"
@@ -11,24 +11,24 @@
 namespace brew::reinforcement {
 
 struct EpisodeRecorderOptions {
-  int width = 300, height = 200; ///< of a picture
-  int steps = 2;                 ///< GIF: for so many steps a picture
-  int pictures = 12;             ///< PNG: how many at most
+  int width = 300, height = 200; ///< of a picture, in pixels
+  int steps = 2;                 ///< GIF: steps per picture
+  int pictures = 12;             ///< PNG: maximum number of pictures
 };
 
-/// Draws the first episode that an environment begins: as a GIF that moves, or
-/// as a PNG of pictures side by side.
+/// Draws the first episode that an environment begins, as an animated GIF or as
+/// a PNG of pictures side by side.
 class EpisodeRecorder {
 public:
-  /// Begins to watch the environment, which outlives it. Throws Error (2) for
-  /// another kind of file, sizes that no picture has and environments that
-  /// nobody knows how to draw.
+  /// Starts to observe the environment, which must outlive it. Throws Error (2)
+  /// for another file extension, for options out of range and for environments
+  /// that cannot be drawn.
   EpisodeRecorder(ObservedEnvironment &environment, std::string path,
-       const EpisodeRecorderOptions &options);
+                  const EpisodeRecorderOptions &options);
   ~EpisodeRecorder();
 
-  /// Writes the file. Throws Error: (2) if no episode was begun, (3) if it
-  /// cannot be written.
+  /// Writes the file. Throws Error: (2) if no episode has begun, (3) if the
+  /// file cannot be written.
   void finish();
 
 private:
@@ -48,11 +48,11 @@ private:
   int observer = -1;
   bool begun = false, ended = false;
 
-  std::optional<GifEncoder> gif; ///< none: a PNG
-  int pictures = 0;              ///< in it
-  /// Of a PNG: evenly spaced, at most twice as many as are wanted.
+  std::optional<GifEncoder> gif; ///< nullopt: the file is a PNG
+  int pictures = 0;              ///< in the GIF
+  /// PNG: evenly spaced pictures, at most twice as many as will be shown.
   std::vector<Picture> kept;
-  std::int64_t each = 1; ///< steps between two of them
+  std::int64_t each = 1; ///< steps between two kept pictures
   std::optional<Picture> last;
 };
 

@@ -1,4 +1,4 @@
-//===- EpisodeStatistics.cpp - What is known of the episodes so far ----------------===//
+//===- EpisodeStatistics.cpp - Statistics of episodes ---------------------===//
 
 #include "extras/reinforcement/EpisodeStatistics.h"
 
@@ -12,10 +12,10 @@
 namespace brew::reinforcement {
 namespace {
 
-constexpr std::size_t kRewards = 100;  // as Gymnasium judges
-constexpr std::size_t kEntropies = 20; // episodes that report of a collapse
-/// Of the entropy that there can be: below the one it has collapsed, above the
-/// other it has not any more.
+constexpr std::size_t kRewards = 100;  // Gymnasium's evaluation window
+constexpr std::size_t kEntropies = 20; // window that detects a collapse
+/// Shares of the maximum entropy: the policy has collapsed below the first, and
+/// has recovered above the second.
 constexpr double kCollapsed = 0.01, kRecovered = 0.05;
 
 void push(std::deque<double> &window, double value, std::size_t most) {
@@ -33,8 +33,8 @@ double mean(const std::deque<double> &window) {
 } // namespace
 
 EpisodeStatistics::EpisodeStatistics(runtime::Events &sessionEvents,
-                   const caffe::TrainerProperties &properties, int actions,
-                   int displayed)
+                                     const caffe::TrainerProperties &properties,
+                                     int actions, int displayed)
     : events(&sessionEvents), rewardType(properties.rewardType),
       mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
 
@@ -63,7 +63,8 @@ double EpisodeStatistics::shown(double reward) const {
   return reward;
 }
 
-void EpisodeStatistics::add(const EpisodeSummary &episode, double loss, double rate) {
+void EpisodeStatistics::add(const EpisodeSummary &episode, double loss,
+                            double rate) {
   const bool first = episodes == 0;
   ++episodes;
   allSteps += episode.steps;
@@ -101,8 +102,7 @@ void EpisodeStatistics::watchEntropy() {
       "The policy has collapsed in episode " + std::to_string(episodes) +
           ": over the last " + std::to_string(kEntropies) + " its entropy is " +
           log::number(meanEntropy()) + " of " + log::number(mostEntropy) +
-          ", so that it hardly tries anything else; mean reward " +
-          log::number(meanReward()));
+          ", so it hardly explores; mean reward " + log::number(meanReward()));
 }
 
 std::vector<double> EpisodeStatistics::save() const {

@@ -1,4 +1,4 @@
-//===- EpisodeStatistics.h - What is known of the episodes so far --------*- C++ -*-===//
+//===- EpisodeStatistics.h - Statistics of episodes -------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/TrainerProperties.h"
@@ -10,38 +10,40 @@
 
 namespace brew::reinforcement {
 
-/// One episode, as it ended.
+/// The summary of a finished episode.
 struct EpisodeSummary {
   int agent = 0;
   std::int64_t steps = 0;
   double reward = 0;
-  double entropy = 0; ///< mean of its steps' policies
+  double entropy = 0; ///< of the policy, mean over the steps
 };
 
 /// Counts and averages episodes, and logs them.
 class EpisodeStatistics {
 public:
-  /// `actions`: how many the policy chooses from. One line for every `display`
-  /// episodes (0: none).
-  EpisodeStatistics(runtime::Events &events, const caffe::TrainerProperties &properties,
-           int actions, int display);
+  /// `actions`: the number of actions. Logs a line every `display` episodes (0:
+  /// never).
+  EpisodeStatistics(runtime::Events &events,
+                    const caffe::TrainerProperties &properties, int actions,
+                    int display);
 
   void add(const EpisodeSummary &episode, double loss, double rate);
-  /// One that has counted nothing yet.
+  /// Returns an empty copy with the same settings.
   EpisodeStatistics emptyCopy() const;
 
   std::int64_t count() const { return episodes; }
   std::int64_t steps() const { return allSteps; }
-  /// 0.99 of what it was, 0.01 of the last one.
+  /// Exponential moving average of the reward with factor 0.99.
   double running() const { return runningReward; }
   double maximum() const { return maximumReward; }
-  /// Of the last (up to) 100.
+  /// Mean of the last (up to) 100 episodes.
   double meanReward() const;
   double meanEntropy() const;
-  /// Entropy near 0 over the last episodes: nothing new is tried any more.
+  /// Whether the entropy of the last episodes is near 0, so that the policy no
+  /// longer explores.
   bool collapsed() const { return isCollapsed; }
 
-  /// All of it as numbers, for snapshots.
+  /// Returns the complete state as numbers, for snapshots.
   std::vector<double> save() const;
   void restore(const std::vector<double> &values);
 
@@ -55,7 +57,7 @@ private:
   int display;
   std::int64_t episodes = 0, allSteps = 0;
   double runningReward = 0, maximumReward = 0;
-  std::deque<double> rewards, entropies; ///< of the last ones, oldest first
+  std::deque<double> rewards, entropies; ///< of the last episodes, oldest first
   bool isCollapsed = false;
 };
 

@@ -1,4 +1,4 @@
-//===- GifEncoder.cpp - Pictures to an animated GIF -----------------------===//
+//===- GifEncoder.cpp - Encoder of animated GIFs --------------------------===//
 
 #include "extras/reinforcement/GifEncoder.h"
 
@@ -14,8 +14,8 @@
 namespace brew::reinforcement {
 namespace {
 
-/// What of a picture differs from the one before: rows and columns, ends
-/// excluded.
+/// The bounding box of the pixels that differ from the previous picture; right
+/// and bottom are exclusive.
 struct Changed {
   int left, top, right, bottom;
 };
@@ -34,12 +34,13 @@ Changed changedOf(const formats::Image &picture, const formats::Image &last) {
       area.right = std::max(area.right, x + 1);
       area.bottom = std::max(area.bottom, y + 1);
     }
-  // A picture without pixels cannot be said: the first one again.
+  // GIF cannot encode an empty image: repeat the first pixel.
   return area.right ? area : Changed{0, 0, 1, 1};
 }
 
-/// How many shades of red, green and blue there may be: as few as are needed
-/// for 256 colours. Black and white stay what they are.
+/// The number of shades of red, green and blue. indexedOf() uses the first
+/// entry of kShades that yields at most 256 colours. All preserve black and
+/// white.
 struct Shades {
   int red, green, blue;
 };
@@ -52,7 +53,7 @@ std::uint32_t rounded(std::uint8_t value, int shades) {
       ((value * steps + 127) / 255 * 255 + steps / 2) / steps);
 }
 
-/// The colours of an area, and the number of each pixel's.
+/// The palette of an area and the palette index of each pixel.
 struct Indexed {
   std::vector<std::uint32_t> colours; ///< 0xRRGGBB
   std::vector<GifByteType> pixels;
@@ -98,7 +99,7 @@ struct GifEncoder::Library {
   [[noreturn]] void fail(int error) const {
     const char *words = GifErrorString(error);
     throw unavailable(std::string("giflib cannot encode the pictures: ") +
-                       (words ? words : "unknown failure"));
+                      (words ? words : "unknown failure"));
   }
   void check(int status) const {
     if (status != GIF_OK)
@@ -110,7 +111,7 @@ struct GifEncoder::Library {
           ->bytes.append(reinterpret_cast<const char *>(data),
                          static_cast<std::size_t>(size));
       return size;
-    } catch (...) { // of memory: giflib reports what was not written
+    } catch (...) { // out of memory: giflib reports the short write
       return 0;
     }
   }
@@ -139,7 +140,7 @@ GifEncoder::GifEncoder(int width, int height)
   EGifSetGifVersion(library->file, true); // 89a, which has animations
   library->check(
       EGifPutScreenDesc(library->file, width, height, 8, 0, nullptr));
-  // How often it repeats: 0 is for ever.
+  // Number of repetitions; 0 is forever.
   constexpr unsigned char kAgain[] = {1, 0, 0};
   library->check(
       EGifPutExtensionLeader(library->file, APPLICATION_EXT_FUNC_CODE));
@@ -157,7 +158,7 @@ void GifEncoder::add(const formats::Image &picture, int hundredths) {
   if (!palette.map)
     throw std::bad_alloc();
   GraphicsControlBlock control{};
-  control.DisposalMode = DISPOSE_DO_NOT; // the next one is drawn over it
+  control.DisposalMode = DISPOSE_DO_NOT; // the next picture is drawn over it
   control.DelayTime = hundredths;
   control.TransparentColor = NO_TRANSPARENT_COLOR;
   GifByteType block[4];

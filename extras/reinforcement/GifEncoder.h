@@ -1,4 +1,4 @@
-//===- GifEncoder.h - Pictures to an animated GIF ---------------*- C++ -*-===//
+//===- GifEncoder.h - Encoder of animated GIFs ------------------*- C++ -*-===//
 #pragma once
 
 #include "formats/image/ImageDecode.h"
@@ -8,19 +8,19 @@
 
 namespace brew::reinforcement {
 
-/// Encodes pictures of one size, one after the other, as a GIF that repeats for
-/// ever. Colours are kept as they are where what has changed since the picture
-/// before has at most 256 of them, else rounded as little as it takes, to 8 x 8
-/// x 4 at most. What a function throws is Error (3): the library fails.
+/// Encodes pictures of one size as a GIF that repeats forever. Colours are
+/// exact if the region that changed since the previous picture has at most 256
+/// of them; otherwise they are rounded as little as necessary, at the coarsest
+/// to 8 x 8 x 4 colours. All functions throw Error (3) if the library fails.
 class GifEncoder {
 public:
   GifEncoder(int width, int height);
   ~GifEncoder();
 
-  /// A picture of 3 channels (blue, green, red), shown for so many hundredths
-  /// of a second.
+  /// Adds a picture of 3 channels (blue, green, red), shown for `hundredths` of
+  /// a second.
   void add(const formats::Image &picture, int hundredths);
-  /// The file's bytes. Call once, last.
+  /// Returns the bytes of the file. Call it once, last.
   std::string finish();
 
 private:

@@ -1,4 +1,4 @@
-//===- Learner.cpp - Trains a net by what it does -------------------------===//
+//===- Learner.cpp - Trainers of reinforcement learning -------------------===//
 
 #include "extras/reinforcement/Learner.h"
 
@@ -17,7 +17,7 @@ bool isActorCritic(const std::string &name) {
   return name == "PPO" || name == "A2C";
 }
 
-/// The settings of solver and options, with the trainer's name.
+/// Merges the properties of the solver and the options; sets trainerType.
 caffe::TrainerProperties
 propertiesOf(const caffe::SolverParameter &solver,
              const LearnerOptions &options,
@@ -41,8 +41,8 @@ propertiesOf(const caffe::SolverParameter &solver,
                                                : ExitStatus::Usage,
       properties.trainerType.empty()
           ? "name a trainer (" + known +
-                "), or give the solver's "
-                "custom_trainer_properties a TrainerType"
+                "), or set TrainerType in the solver's "
+                "custom_trainer_properties"
           : "there is no trainer '" + properties.trainerType + "'" +
                 didYouMean(properties.trainerType, caffe::trainerNames()) +
                 " (known: " + known + ")");
@@ -61,10 +61,10 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
   restore();
 }
 
-/// Takes over what the trainer's snapshot has of a learner.
+/// Restores the learner's state from the trainer's snapshot.
 void Learner::restore() {
   restoredState.clear();
-  // Numbers of its own follow those of the episodes.
+  // The count of the learner's own numbers, these numbers, the statistics.
   const std::vector<double> &all = trainer.getCallerState();
   if (all.empty())
     return;
@@ -83,7 +83,8 @@ void Learner::setSnapshotState(std::vector<double> own) {
   trainer.setCallerState(std::move(all));
 }
 
-/// A stop holds for one call, also where nothing but the call has heeded it.
+/// The scope of one call of train() or evaluate(). Clears a stop request at its
+/// end, even if the trainer did not see the request.
 struct Learner::Call {
   explicit Call(Learner &called) : learner(called) {
     learner.stopped = false;
@@ -100,8 +101,7 @@ struct Learner::Call {
 void Learner::train(std::int64_t episodes) {
   const caffe::SolverParameter solver = trainer.control().pendingSolver();
   if (episodes <= 0 && solver.max_iter() <= 0)
-    throw usageError("say for how many episodes to train, or give the solver "
-                     "a max_iter");
+    throw usageError("set the number of episodes, or the solver's max_iter");
   episodeLimit = episodes > 0 ? log->count() + episodes : 0;
   iterationLimit = solver.max_iter();
   const Call call(*this);
@@ -114,7 +114,7 @@ void Learner::train(std::int64_t episodes) {
     restart();
     run();
   }
-  // As the solver's loop shouldEnd.
+  // The solver's loop ends in the same way.
   if (solver.snapshot_after_train() &&
       !(solver.snapshot() > 0 && trainer.iteration() % solver.snapshot() == 0))
     trainer.snapshot();
@@ -167,8 +167,8 @@ std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
                        "' has no observations, or less than two actions");
   }
   if (session.communicator())
-    throw usageError("several ranks train on data; PG.MT has agents of its "
-                     "own");
+    throw usageError("several ranks can only train on data; use PG.MT for "
+                     "several agents");
   if (isActorCritic(properties.trainerType))
     return std::make_unique<ActorCritic>(trainer, session, std::move(options),
                                          properties);

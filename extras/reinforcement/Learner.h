@@ -1,4 +1,4 @@
-//===- Learner.h - Trains a net by what it does -----------------*- C++ -*-===//
+//===- Learner.h - Trainers of reinforcement learning -----------*- C++ -*-===//
 #pragma once
 
 #include "caffe/TrainerProperties.h"
@@ -15,28 +15,30 @@
 namespace brew::reinforcement {
 
 struct LearnerOptions {
-  /// PG.SIMPLE, PG.ST, PG.MT, PPO or A2C; "": what the properties say.
+  /// PG.SIMPLE, PG.ST, PG.MT, PPO or A2C; "": TrainerType of the properties.
   std::string trainer;
-  /// Over those of the solver.
+  /// Override the solver's properties.
   std::string properties;
-  /// One for each agent (PG.MT), or of those that act side by side (PPO, A2C);
-  /// of the others one. They outlive the learner.
+  /// One per agent (PG.MT) or per row of the test net (PPO, A2C); otherwise
+  /// one. They must outlive the learner.
   std::vector<Environment *> environments;
-  /// Steps after which an episode is cut; 0: never.
+  /// Steps after which an episode is truncated; 0: never.
   std::int64_t maxSteps = 0;
   /// Called after each episode, on the thread that is in train().
-  std::function<void(const EpisodeSummary &, const EpisodeStatistics &)> episode;
+  std::function<void(const EpisodeSummary &, const EpisodeStatistics &)>
+      episode;
 };
 
+/// Trains a net by acting in environments.
 class Learner {
 public:
   virtual ~Learner() = default;
 
-  /// Acts and learns until so many more episodes have ended (0: no limit), the
+  /// Trains until `episodes` more episodes have ended (0: no limit), the
   /// solver's max_iter updates are done, or a stop is requested.
   void train(std::int64_t episodes);
-  /// Plays episodes without learning; mean reward of those that ended before a
-  /// stop was requested.
+  /// Plays episodes without learning. Returns the mean reward of the episodes
+  /// that ended before a stop was requested.
   double evaluate(std::int64_t episodes);
   const EpisodeStatistics &episodes() const { return *log; }
 
@@ -45,22 +47,24 @@ protected:
           LearnerOptions options, caffe::TrainerProperties properties);
 
   virtual void run() = 0;
-  /// Training begins again: with what setSnapshotState() was given of the snapshot that
-  /// it was begun with (`restoredState`), else emptyCopy.
+  /// Restarts training from `restoredState`, which comes from the initial
+  /// snapshot, or from scratch if it is empty.
   virtual void restart() = 0;
   virtual double evaluateEpisodes(std::int64_t episodes) = 0;
-  /// Whether run() is to return.
+  /// Whether run() must return.
   bool shouldEnd();
-  /// Whether there are to be no more updates, whatever has been trajectory.
+  /// Whether no more updates may run, even if episodes are pending.
   bool updatesDone();
-  /// Whether evaluateEpisodes() is to give up what it plays.
+  /// Whether evaluateEpisodes() must abort.
   bool isStopRequested() { return stopped |= trainer.isStopRequested(); }
-  /// Likewise run(), which returns.
-  bool interrupted() { return isStopRequested() || trainer.control().isResetRequested(); }
-  /// Counts an episode and tells of it.
+  /// Whether run() must abort and return.
+  bool interrupted() {
+    return isStopRequested() || trainer.control().isResetRequested();
+  }
+  /// Counts an episode, logs it and calls the caller's function.
   void reportEpisode(const EpisodeSummary &episode);
-  /// After each update of the solver: a snapshot if one is due. Before it, what
-  /// goes into snapshots is what setSnapshotState() was given last.
+  /// Writes a snapshot if one is due. Call it after each update; the snapshot
+  /// contains the arguments of the last setSnapshotState().
   void afterUpdate();
   void setSnapshotState(std::vector<double> own = {});
 
@@ -69,27 +73,27 @@ protected:
   LearnerOptions options;
   caffe::TrainerProperties properties;
   std::unique_ptr<EpisodeStatistics> log;
-  std::vector<double> restoredState; ///< what setSnapshotState() was given, of a snapshot
+  /// The argument of setSnapshotState(), from a snapshot.
+  std::vector<double> restoredState;
   double lastLoss = 0;
 
 private:
   struct Call;
   void restore();
 
-  std::int64_t episodeLimit = 0; ///< of the call; 0: none
-  int iterationLimit = 0;        ///< likewise
-  bool stopped = false;         ///< by a request, in this call
+  std::int64_t episodeLimit = 0; ///< of the call; 0: no limit
+  int iterationLimit = 0;        ///< of the call; 0: no limit
+  bool stopped = false;          ///< by a request during this call
 };
 
-/// The learner that the options or the solver's properties name. Throws Error:
-/// (2) for options that make no sense, (1) for a net that is no policy over the
+/// Creates the learner that the options or the solver's properties name. Throws
+/// Error: (2) for invalid options, (1) for a net that is not a policy over the
 /// environment's actions.
 std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
                                      runtime::Session &session,
                                      LearnerOptions options);
 
-/// How many environments the trainer of these options takes side by side,
-/// unless the caller has others in mind.
+/// Returns how many environments the trainer of these options needs.
 int environmentCount(const runtime::Session &session,
                      const LearnerOptions &options);
 

@@ -1,4 +1,4 @@
-//===- ObservedEnvironment.cpp - Tells what happens in one -----------------===//
+//===- ObservedEnvironment.cpp - Environment with observers ---------------===//
 
 #include "extras/reinforcement/ObservedEnvironment.h"
 

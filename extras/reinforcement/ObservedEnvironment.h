@@ -1,4 +1,4 @@
-//===- ObservedEnvironment.h - Tells what happens in one ---------*- C++ -*-===//
+//===- ObservedEnvironment.h - Environment with observers -------*- C++ -*-===//
 #pragma once
 
 #include "extras/reinforcement/Environment.h"
@@ -9,17 +9,17 @@
 
 namespace brew::reinforcement {
 
-/// Where an environment stands after a reset or a step.
+/// The state of an environment after a reset or a step.
 struct EnvironmentState {
-  std::int64_t step = 0; ///< of the episode; 0: it has just begun
-  int action = -1;       ///< that led here
-  StepResult last;          ///< its outcome
+  std::int64_t step = 0; ///< of the episode; 0: after the reset
+  int action = -1;       ///< of the last step
+  StepResult last;       ///< result of the last step
   double reward = 0;     ///< of the episode so far
   const float *observation = nullptr;
 };
 
-/// An environment, and those who are told of each reset and step of it, on the
-/// thread that calls these. Watchers come and go while nobody plays.
+/// An environment that calls its observers after each reset and step, on the
+/// calling thread. Add and remove observers only while nothing is playing.
 class ObservedEnvironment : public Environment {
 public:
   explicit ObservedEnvironment(std::unique_ptr<Environment> environment)

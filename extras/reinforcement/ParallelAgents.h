@@ -1,9 +1,9 @@
-//===- ParallelAgents.h - ParallelAgents on threads of their own ----------------*- C++ -*-===//
+//===- ParallelAgents.h - Agents on separate threads ------------*- C++ -*-===//
 //
-// PG.MT with several threads: each agent has an environment and a session of
-// its own. It plays, gathers gradients and hands them to the thread that is in
-// train(), which updates the primary session with them and gives the agent the
-// new weights.
+// PG.MT with several threads: each agent has its own environment and session.
+// It plays, accumulates gradients and hands them to the thread that is in
+// train(), which updates the primary session and returns the new weights to the
+// agent.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,21 +12,22 @@
 
 namespace brew::reinforcement {
 
+/// Runs agents on their own threads and applies their gradients.
 class ParallelAgents {
 public:
   struct Hooks {
     std::function<bool()> shouldEnd;
     std::function<void(const EpisodeSummary &)> episode;
-    /// The primary session has the gradients: the update, given its loss and
-    /// where the agents stand.
+    /// Performs the update; the primary session already has the gradients.
+    /// Takes the loss and the saved state of all agents.
     std::function<void(double, const std::vector<double> &)> update;
   };
-  /// `restored`: what the last update was given, of a snapshot.
+  /// `restored`: the agents' state from a snapshot, as passed to `update`.
   ParallelAgents(runtime::Session &primary, const LearnerOptions &options,
-         const caffe::TrainerProperties &properties,
-         const std::vector<double> &restored, Hooks hooks);
+                 const caffe::TrainerProperties &properties,
+                 const std::vector<double> &restored, Hooks hooks);
   ~ParallelAgents();
-  /// Returns when `shouldEnd` says so; what an agent throws is thrown here.
+  /// Returns when `shouldEnd` returns true. Rethrows the exceptions of agents.
   void run();
 
 private:

@@ -11,7 +11,7 @@
 namespace brew::reinforcement {
 namespace {
 
-/// Of agents that play to be judged: their draws are not those of training.
+/// Agent number in evaluation, so that its random numbers differ from training.
 constexpr int kJudged = -1;
 
 const Environment &first(const LearnerOptions &options) {
@@ -21,7 +21,7 @@ const Environment &first(const LearnerOptions &options) {
 } // namespace
 
 void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
-                const caffe::TrainerProperties &properties) {
+                       const caffe::TrainerProperties &properties) {
   std::vector<double> returns = discountedReturns(
       trajectory.rewards, properties.gamma, properties.allowDiscountReset);
   standardise(returns);
@@ -49,23 +49,24 @@ void selectElite(std::vector<Trajectory> &episodes, double elitePercent) {
 
 PolicyGradient::PolicyGradient(runtime::Trainer &solver,
                                runtime::Session &planSession,
-                               LearnerOptions given, caffe::TrainerProperties chosen)
+                               LearnerOptions given,
+                               caffe::TrainerProperties chosen)
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
       policy(session, first(options).observationCount(),
              first(options).actionCount()),
       accumulator(session, first(options).observationCount(),
-             {[this] { trainer.forward(); },
-              [this] {
-                trainer.backward();
-                trainer.accumulate();
-              }}),
+                  {[this] { trainer.forward(); },
+                   [this] {
+                     trainer.backward();
+                     trainer.accumulate();
+                   }}),
       agent(*options.environments.front(), properties, session.seed(), 0,
             options.maxSteps) {
   if (properties.trainerType == "PG.SIMPLE" && policy.logitCount() != 1)
-    throw badInput("PG.SIMPLE trains nets of one logit (sigmoid), and this one "
-                   "has " +
+    throw badInput("PG.SIMPLE trains nets with one logit (sigmoid), and this "
+                   "net has " +
                    std::to_string(policy.logitCount()) +
-                   "; PG.ST and PG.MT train such (softmax)");
+                   "; use PG.ST or PG.MT (softmax)");
   if (properties.threads != static_cast<int>(options.environments.size()))
     throw usageError(properties.trainerType +
                      " takes one environment for each agent: " +
@@ -77,7 +78,7 @@ PolicyGradient::PolicyGradient(runtime::Trainer &solver,
 
 void PolicyGradient::update(double loss) {
   trainer.update();
-  session.prepare(); // what acts derives from the weights
+  session.prepare(); // update the data that inference derives from weights
   lastLoss = loss;
   afterUpdate();
 }
@@ -138,15 +139,16 @@ void PolicyGradient::restart() {
 void PolicyGradient::run() {
   if (properties.threads == 1)
     return runAlone();
-  ParallelAgents agents(session, options, properties, restoredState,
-                {[this] { return shouldEnd(); },
-                 [this](const EpisodeSummary &episode) { reportEpisode(episode); },
-                 [this](double loss, const std::vector<double> &savedStates) {
-                   trainer.useCallerGradients(loss);
-                   setSnapshotState(savedStates);
-                   restoredState = savedStates; // where the next call goes on
-                   update(loss);
-                 }});
+  ParallelAgents agents(
+      session, options, properties, restoredState,
+      {[this] { return shouldEnd(); },
+       [this](const EpisodeSummary &episode) { reportEpisode(episode); },
+       [this](double loss, const std::vector<double> &savedStates) {
+         trainer.useCallerGradients(loss);
+         setSnapshotState(savedStates);
+         restoredState = savedStates; // the next call continues from here
+         update(loss);
+       }});
   agents.run();
 }
 

@@ -1,9 +1,9 @@
 //===- PolicyGradient.h - MyCaffe's trainers PG.* ---------------*- C++ -*-===//
 //
 // REINFORCE (Williams, "Simple statistical gradient-following algorithms for
-// connectionist reinforcement learning", 1992) as MyCaffe has it: the gradient
-// of each action's log-probability times the standardised return of its step, summed
-// over episodes. docs/reinforcement-learning.md has the formulas.
+// connectionist reinforcement learning", 1992) as in MyCaffe: the gradient of
+// each action's log probability times the standardised return of its step,
+// summed over episodes. docs/reinforcement-learning.md has the formulas.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,16 +27,16 @@ private:
   void update(double loss);
 
   Policy policy;
-  GradientAccumulator passes;
+  GradientAccumulator accumulator;
   Agent agent;
 };
 
-/// Weighs an episode's steps by their standardised returns and adds them.
-void accumulateEpisode(GradientAccumulator &passes, Trajectory &trajectory,
-                const caffe::TrainerProperties &properties);
+/// Adds an episode's steps with their standardised returns as advantages.
+void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
+                       const caffe::TrainerProperties &properties);
 
-/// Of episodes that were trajectory, those whose reward reaches the share
-/// `elitePercent` of the range from the top, best first (PG.MT).
+/// Keeps the episodes whose reward lies in the top `elitePercent` (0 to 1) of
+/// the range of rewards, best first (PG.MT).
 void selectElite(std::vector<Trajectory> &episodes, double elitePercent);
 
 } // namespace brew::reinforcement

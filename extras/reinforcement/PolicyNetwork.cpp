@@ -1,4 +1,4 @@
-//===- PolicyNetwork.cpp - A policy's programs ----------------------------------===//
+//===- PolicyNetwork.cpp - Policy nets ------------------------------------===//
 
 #include "extras/reinforcement/PolicyNetwork.h"
 
@@ -38,13 +38,13 @@ std::int64_t rowLength(const runtime::Tensor &tensor) {
   return count;
 }
 
-/// The blob that the training net takes a gradient of.
+/// Returns the blob whose gradient the caller provides.
 std::string outputGradientBlob(const runtime::Session &session, int program) {
-  const auto &outputGradients = session.manifest().programs(program).output_gradients();
+  const auto &outputGradients =
+      session.manifest().programs(program).output_gradients();
   if (outputGradients.size() != 1)
-    throw badInput("a policy is learnt by a net with one gradient from "
-                   "outside, that of the bottom of its MemoryLoss; the plan "
-                   "takes " +
+    throw badInput("the training net of a policy needs exactly one output "
+                   "gradient, of the bottom of its MemoryLoss; the plan has " +
                    std::to_string(outputGradients.size()));
   return outputGradients.Get(0).name();
 }
@@ -86,11 +86,12 @@ double entropyOf(const Distribution &probabilities) {
   return entropy;
 }
 
-void policyGradient(const Distribution &probabilities, int action, double advantage,
-                    float *gradient, std::int64_t count) {
+void policyGradient(const Distribution &probabilities, int action,
+                    double advantage, float *gradient, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
     gradient[i] = static_cast<float>(
-        (probabilities[static_cast<std::size_t>(i)] - (i == action)) * advantage);
+        (probabilities[static_cast<std::size_t>(i)] - (i == action)) *
+        advantage);
 }
 
 std::string observationInput(runtime::Session &session, int program,
@@ -107,7 +108,7 @@ std::string observationInput(runtime::Session &session, int program,
   throw badInput("program '" + session.manifest().programs(program).name() +
                  "' has no input of rows of " +
                  std::to_string(observationCount) +
-                 " numbers, which the environment's observations are" + others);
+                 " numbers for the environment's observations" + others);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,9 +116,9 @@ std::string observationInput(runtime::Session &session, int program,
 //===----------------------------------------------------------------------===//
 
 InferenceProgram::InferenceProgram(runtime::Session &planSession,
-                             std::int64_t observationCount)
-    : session(planSession),
-      index(session.executor().findProgram(plan::programs::testName(0).c_str())),
+                                   std::int64_t observationCount)
+    : session(planSession), index(session.executor().findProgram(
+                                plan::programs::testName(0).c_str())),
       tests(index >= 0) {
   if (!tests)
     index = session.program(plan::programs::kForwardBackward);
@@ -128,7 +129,7 @@ InferenceProgram::InferenceProgram(runtime::Session &planSession,
 void InferenceProgram::run(const std::vector<float> &observations) {
   runtime::DataPipeline &pipeline = session.dataPipeline(index);
   pipeline.set(inputName, observations.data(),
-             static_cast<std::int64_t>(observations.size()));
+               static_cast<std::int64_t>(observations.size()));
   pipeline.feed();
   session.run(index, runtime::Pass::Forward);
 }
@@ -154,8 +155,9 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
     throw badInput("'" + logits + "' has " + std::to_string(width) +
                    " logits for each state, but the environment has " +
                    std::to_string(actions) + " actions");
-  // Logits if they can be read, else the probabilities that the net makes of them.
-  const auto &outputs = session.manifest().programs(inference.program()).outputs();
+  // Prefer the logits; if they cannot be read, use the net's probabilities.
+  const auto &outputs =
+      session.manifest().programs(inference.program()).outputs();
   for (const runtime::TensorName &name :
        session.names(runtime::TensorKind::Blob, inference.program()))
     if (name.name == logits)
@@ -171,7 +173,8 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
   }
   if (blob.empty())
     throw badInput("the test net has no output of " + std::to_string(width) +
-                   " probabilities or logits ('" + logits + "') for each state");
+                   " probabilities or logits ('" + logits +
+                   "') for each state");
   rows.resize(static_cast<std::size_t>(inference.rows() * observationCount));
 }
 
@@ -195,19 +198,20 @@ Distribution Policy::probabilities(const std::vector<float> &observation) {
 //===----------------------------------------------------------------------===//
 
 GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
-                               std::int64_t observations, Runner passes)
+                                         std::int64_t observations,
+                                         Runner passes)
     : session(planSession),
       program(session.program(plan::programs::kForwardBackward)),
       input(observationInput(session, program, observations)),
-      logits(outputGradientBlob(session, program)), observationCount(observations),
-      runner(std::move(passes)) {
+      logits(outputGradientBlob(session, program)),
+      observationCount(observations), runner(std::move(passes)) {
   runtime::DataPipeline &pipeline = session.dataPipeline(program);
   rows = rowsOf(*pipeline.find(input));
   const runtime::Tensor tensor =
       session.find(named(runtime::TensorKind::Blob, program, logits));
   width = rowLength(tensor);
   if (tensor.shape.empty() || tensor.shape[0] != rows)
-    throw badInput("'" + logits + "' has not one row for each of the " +
+    throw badInput("'" + logits + "' does not have one row for each of the " +
                    std::to_string(rows) + " states of '" + input + "'");
   for (const auto &output : session.manifest().programs(program).outputs())
     for (const std::string &top : pipeline.tops())
@@ -218,7 +222,7 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
         "the training net has no MemoryLoss whose loss is an output");
   states.resize(static_cast<std::size_t>(rows * observationCount));
   outputGradients.resize(static_cast<std::size_t>(rows * width));
-  // What a loss of 1 comes out as is one over what the layer divides by.
+  // Feed a loss of 1: the output is 1 / the layer's normalizer.
   const double one = 1;
   pipeline.set(lossInput, &one, 1);
   pipeline.set(input, states.data(), static_cast<std::int64_t>(states.size()));
@@ -249,7 +253,8 @@ void GradientAccumulator::flush() {
   pipeline.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   double loss = 0;
   for (const Step &step : pending) {
-    const double probability = step.probabilities[static_cast<std::size_t>(step.action)];
+    const double probability =
+        step.probabilities[static_cast<std::size_t>(step.action)];
     loss += width == 1 ? (1 - probability) * (1 - probability)
                        : -std::log(std::max(probability, 1e-300));
   }
@@ -265,14 +270,17 @@ void GradientAccumulator::flush() {
     const Step &step = pending[row];
     const auto at = static_cast<std::ptrdiff_t>(row) * width;
     const Distribution probabilities =
-        width == 1 ? step.probabilities : distributionOf(now.data() + at, width);
-    // A layer that divides by its rows divides by the episode's steps here.
+        width == 1 ? step.probabilities
+                   : distributionOf(now.data() + at, width);
+    // A layer that divides by the batch size divides by the episode's steps
+    // here.
     const double scale = normalizer == 1 ? 1 : normalizer * step.weight;
     policyGradient(probabilities, step.action, step.advantage * scale,
                    outputGradients.data() + at, width);
   }
   session.write(named(runtime::TensorKind::OutputGradient, program, logits),
-                outputGradients.data(), static_cast<std::int64_t>(outputGradients.size()));
+                outputGradients.data(),
+                static_cast<std::int64_t>(outputGradients.size()));
   runner.backward();
   pending.clear();
 }

@@ -1,7 +1,8 @@
-//===- PolicyNetwork.h - A policy's programs --------------------------*- C++ -*-===//
+//===- PolicyNetwork.h - Policy nets ----------------------------*- C++ -*-===//
 //
-// The two sides of a policy net: the program that says what to do in a state,
-// and the one that takes the gradient of a loss the net does not know.
+// The two programs of a policy net: inference computes the probabilities of
+// actions, and training backpropagates the gradient of a loss that is computed
+// outside the net.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,36 +16,37 @@
 
 namespace brew::reinforcement {
 
-/// How likely each action is.
+/// The probability of each action.
 using Distribution = std::vector<double>;
 
-/// Of one logit, that of action 0 (sigmoid); of several, one for each
-/// (softmax).
+/// Returns the distribution: sigmoid of a single logit, which is action 0's, or
+/// softmax of several.
 Distribution distributionOf(const float *logits, std::int64_t count);
-/// The first action at which the sum of probabilities exceeds `draw`, of [0, 1).
+/// Returns the first action whose cumulative probability exceeds `draw`, a
+/// number in [0, 1).
 int sample(const Distribution &probabilities, double draw);
-/// In nats.
+/// Returns the entropy in nats.
 double entropyOf(const Distribution &probabilities);
-/// d loss / d logits where the action `action`, taken in a state that was worth
-/// `advantage`, is to become more likely: (p - onehot(action)) * advantage; of
-/// one logit (P(0) - (action == 0)) * advantage.
-void policyGradient(const Distribution &probabilities, int action, double advantage,
-                    float *gradient, std::int64_t count);
+/// Computes d loss / d logits of the policy-gradient loss: (p - onehot(action))
+/// * advantage, and for a single logit (P(0) - (action == 0)) * advantage.
+void policyGradient(const Distribution &probabilities, int action,
+                    double advantage, float *gradient, std::int64_t count);
 
-/// Runs the test net (program test_0) where the plan has one, else the forward
+/// Runs the test net (program test_0) if the plan has one, else the forward
 /// pass of the training net.
 class InferenceProgram {
 public:
-  /// Throws Error (1) if the program takes no observations of that size.
+  /// Throws Error (1) if the program has no input for observations of that
+  /// size.
   InferenceProgram(runtime::Session &session, std::int64_t observationCount);
 
   int program() const { return index; }
   bool isTest() const { return tests; }
   std::int64_t rows() const { return rowCount; }
   const std::string &input() const { return inputName; }
-  /// rows() observations, one behind the other.
+  /// Takes rows() consecutive observations.
   void run(const std::vector<float> &observations);
-  /// A blob after a run.
+  /// Returns a blob of the last run.
   std::vector<float> read(const std::string &blob) const;
 
 private:
@@ -55,16 +57,15 @@ private:
   std::int64_t rowCount;
 };
 
-/// The name of the input of `program` that takes rows of `observationCount`
-/// numbers. Throws Error (1) if there is none.
+/// Returns the name of the input of `program` with rows of `observationCount`
+/// numbers. Throws Error (1) if there is no such input.
 std::string observationInput(runtime::Session &session, int program,
                              std::int64_t observationCount);
 
-/// Tells what to do in a state, of a net with a MemoryLoss over its logits.
+/// The policy of a net with a MemoryLoss over its logits.
 class Policy {
 public:
-  /// `actions`: how many there are. Throws Error (1) if the net is no policy
-  /// over so many.
+  /// Throws Error (1) if the net is not a policy over `actions` actions.
   Policy(runtime::Session &session, std::int64_t observationCount, int actions);
   Distribution probabilities(const std::vector<float> &observation);
   std::int64_t logitCount() const { return width; }
@@ -72,36 +73,36 @@ public:
 private:
   InferenceProgram inference;
   std::string blob;
-  bool isLogits; ///< else the probabilities themselves
+  bool isLogits; ///< otherwise `blob` contains the probabilities
   std::int64_t width;
   std::vector<float> rows;
 };
 
-/// Gathers steps and passes their gradients through the training net, as many
-/// at once as it has rows.
+/// Collects steps and backpropagates their gradients through the training net,
+/// one batch at a time.
 class GradientAccumulator {
 public:
-  /// What runs the passes of the training program: the solver, or the session.
+  /// Functions of the solver or the session that run the training program.
   struct Runner {
     std::function<void()> forward, backward;
   };
   GradientAccumulator(runtime::Session &session, std::int64_t observationCount,
-                 Runner runner);
+                      Runner runner);
 
   struct Step {
     std::vector<float> observation;
     int action = 0;
-    Distribution probabilities; ///< when it was taken
+    Distribution probabilities; ///< when the action was chosen
     double advantage = 0;
-    double weight = 1; ///< of an episode: 1 over its steps
+    double weight = 1; ///< 1 / steps of the episode
   };
   void add(const Step &step);
-  /// Passes what is left.
+  /// Backpropagates the pending steps.
   void flush();
-  /// Forgets it, and the losses.
+  /// Discards the pending steps and the losses.
   void discard();
-  /// Mean loss of the steps since the last call: the cross entropy of the
-  /// actions (softmax), the squares of dlogps (one logit).
+  /// Returns the mean loss of the steps since the last call: the cross entropy
+  /// of the actions (softmax) or the squares of dlogps (one logit).
   double takeLoss();
 
 private:
@@ -112,7 +113,7 @@ private:
   double normalizer;
   Runner runner;
   std::vector<Step> pending;
-  std::vector<float> states, outputGradients; ///< of a pass
+  std::vector<float> states, outputGradients; ///< of one batch
   double lossSum = 0;
   std::int64_t lossCount = 0;
 };

@@ -1,4 +1,4 @@
-//===- Returns.cpp - What steps of episodes were worth --------------------===//
+//===- Returns.cpp - Discounted returns and advantages --------------------===//
 
 #include "extras/reinforcement/Returns.h"
 
@@ -28,7 +28,7 @@ void standardise(std::vector<double> &values) {
   mean /= count;
   for (double value : values)
     squares += (value - mean) * (value - mean) / count;
-  // Of values that are all the same the rounding of their mean may be left.
+  // Equal values may have a nonzero deviation from rounding of the mean.
   constexpr double kRounding = 1e-12;
   double largest = 0;
   for (double value : values)
@@ -42,12 +42,12 @@ void standardise(std::vector<double> &values) {
 std::vector<double> advantages(const Segment &segment, double gamma,
                                double lambda) {
   std::vector<double> result(segment.rewards.size());
-  double behind = 0;
+  double following = 0;
   for (std::size_t t = result.size(); t-- > 0;) {
     const double delta =
         segment.rewards[t] + gamma * segment.next[t] - segment.values[t];
-    behind = delta + (segment.ended[t] ? 0 : gamma * lambda * behind);
-    result[t] = behind;
+    following = delta + (segment.ended[t] ? 0 : gamma * lambda * following);
+    result[t] = following;
   }
   return result;
 }

@@ -1,4 +1,4 @@
-//===- Returns.h - What steps of episodes were worth ------------*- C++ -*-===//
+//===- Returns.h - Discounted returns and advantages ------------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace brew::reinforcement {
 
-/// R_t = r_t + gamma R_{t+1}. With `resets`, the sum begins emptyCopy where a reward
-/// is not 0 (games of which an episode has several).
+/// Returns R_t = r_t + gamma R_{t+1}. With `resets`, the sum restarts at
+/// nonzero rewards (for episodes that contain several games).
 std::vector<double> discountedReturns(const std::vector<double> &rewards,
                                       double gamma, bool resets);
 
-/// Subtracts the mean and divides by the population's deviation, unless that is
-/// 0 but for rounding (1e-12 of the largest value).
+/// Subtracts the mean and divides by the population standard deviation. Does
+/// nothing if the deviation is at most 1e-12 of the largest value.
 void standardise(std::vector<double> &values);
 
 /// One environment's steps, for generalized advantage estimation (Schulman et
@@ -22,13 +22,13 @@ struct Segment {
   std::vector<double> rewards, values;
   /// Whether an episode ended with the step.
   std::vector<bool> ended;
-  /// What the state behind each step is worth: the next one's value, 0 behind
-  /// the end of an episode, the value of the last state behind a cut.
+  /// The value of the state after each step: the next step's value, 0 after a
+  /// terminal state, the last state's value after a truncation.
   std::vector<double> next;
 };
 
-/// delta_t + gamma lambda A_{t+1}, where A begins emptyCopy behind the end of an
-/// episode and delta_t = r_t + gamma next_t - value_t.
+/// Returns A_t = delta_t + gamma lambda A_{t+1}, where A restarts at 0 after
+/// the end of an episode and delta_t = r_t + gamma next_t - value_t.
 std::vector<double> advantages(const Segment &segment, double gamma,
                                double lambda);
 

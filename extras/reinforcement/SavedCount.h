@@ -1,4 +1,4 @@
-//===- SavedCount.h - Counts that come from snapshots -----------*- C++ -*-===//
+//===- SavedCount.h - Counts read from snapshots ----------------*- C++ -*-===//
 #pragma once
 
 #include "support/Error.h"
@@ -9,8 +9,8 @@
 
 namespace brew::reinforcement {
 
-/// A number of a snapshot that counts something: a file may hold anything.
-/// Throws Error (1) unless it is whole and from 0 to `most`.
+/// Checks and converts a count from a snapshot. Throws Error (1) unless it is
+/// an integer from 0 to `most`.
 inline std::int64_t savedCount(double value, std::int64_t most = std::int64_t(1)
                                                                  << 53) {
   if (!(value >= 0 && value <= static_cast<double>(most)) ||

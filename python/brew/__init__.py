@@ -18,5 +18,6 @@ from ._reinforcement import Learner
 from ._plan import Plan, Report
 from ._session import HookCall, Session, TunedCall
 
-__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HookCall", "HostLayer", "Learner", "Note", "Plan", "Report",
-           "Session", "TunedCall", "compile", "embed", "options", "scatter", "upgrade"]
+__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HookCall", "HostLayer",
+           "Learner", "Note", "Plan", "Report", "Session", "TunedCall", "compile", "embed",
+           "options", "scatter", "upgrade"]

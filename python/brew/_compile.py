@@ -10,14 +10,14 @@ __all__ = ["compile", "options", "upgrade"]
 
 
 def options() -> list[str]:
-    """The names of all options that :func:`compile` takes by keyword.
+    """Returns the names of all options that :func:`compile` accepts as keywords.
 
     They are ``brewc``'s flags with ``_`` for ``-``, such as ``input_shape``."""
     return [name.replace("-", "_") for name in _core.compiler_options()]
 
 
 def source_of(net):
-    """(path, None) or (None, text) of what names or is a net."""
+    """Returns (path, None) for a path to a net, or (None, text) for the net itself."""
     if hasattr(net, "SerializeToString"):
         return None, str(net)
     if isinstance(net, os.PathLike):
@@ -26,13 +26,13 @@ def source_of(net):
         net = net.decode()
     if not isinstance(net, str):
         raise TypeError("a net is a path, its text or a protobuf message, not %s" % type(net).__name__)
-    # Names of files may have all of these in them.
+    # File names may contain these characters, too.
     is_text = any(each in net for each in "\n{:") and not os.path.exists(net)
     return (None, net) if is_text else (net, None)
 
 
 def _values(name, value):
-    """The settings that one keyword stands for: (option, value) pairs."""
+    """Returns the settings of one keyword as (option, value) pairs."""
     flag = name.replace("_", "-")
     if value is None or value is False:
         return []
@@ -47,22 +47,22 @@ def _values(name, value):
 
 
 def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,
-            batch=None, input_shapes=None, None=pin=None=None, memory_limit=None, host_layers=None, **more) -> Plan:
+            batch=None, input_shapes=None, pin=None, memory_limit=None, host_layers=None, **more) -> Plan:
     """Compiles a Caffe net or solver to a :class:`Plan`.
 
-    ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``; with text,
-    ``name`` stands for the file's in messages, and files that it names are looked for in
-    ``folder`` too. ``None=pin=None`` is ``"all"`` or names of blobs that can be read after a run,
-    ``input_shapes`` a dict of blob to dimensions, ``memory_limit`` bytes or a text such as
-    ``"1Gi"``. ``host_layers``: type to class of layers that Python computes
-    (:class:`HostLayer`), which sessions of the plan then use too. Further keywords are the
-    flags of ``brewc`` (:func:`options` lists them).
+    ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``. With text,
+    ``name`` is used in messages instead of a file name, and ``folder`` is an additional
+    folder for the files that the text names. ``pin`` is ``"all"`` or the names of blobs that
+    must be readable after a run, ``input_shapes`` a dict of blob to dimensions,
+    ``memory_limit`` a number of bytes or a text such as ``"1Gi"``. ``host_layers`` is a dict of
+    layer type to the Python class that implements it (:class:`HostLayer`); sessions of the
+    plan also use it. All other keywords are flags of ``brewc`` (see :func:`options`).
 
-    Raises :class:`CompileError` with the places in the prototxt, :class:`Error` for an
-    option that is none. The GIL is released meanwhile.
+    Raises :class:`CompileError` with the locations in the prototxt and :class:`Error` for an
+    unknown option. Releases the GIL.
     """
     keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
-                    input_shapes=input_shapes, None=pin=None=None=pin=None, memory_limit=memory_limit, **more)
+                    input_shapes=input_shapes, pin=pin, memory_limit=memory_limit, **more)
     settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
     if target == "cuda":
         _cuda.find_libraries()
@@ -74,7 +74,7 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
             return checked(_core.compile_file(path, settings, types))
         return checked(_core.compile_text(text, name or "<text>", folder or "", settings, types))
 
-    def again(phase):
+    def recompile(phase):
         kept = [pair for pair in settings if pair[0] not in ("emit", "dump-dir", "report", "check-only")]
         done = run(kept + [("emit", phase)] + ([("check-only", None)] if phase not in ("kernels", "all") else []))
         return {name: data.decode() for name, data in done.artifacts.items()}
@@ -85,11 +85,11 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
     return Plan._of_bytes(done.plan or None, name or path or "<text>",
                           report=done.report.decode() if has_report else None,
                           artifacts={k: v.decode() for k, v in done.artifacts.items()},
-                          warnings=diagnostics_of(done), again=again, host_layers=host_layers)
+                          warnings=diagnostics_of(done), recompile=recompile, host_layers=host_layers)
 
 
 def upgrade(net, *, name=None) -> str:
-    """The text of a net or solver in today's syntax, as ``brewc --upgrade`` writes it.
+    """Returns the text of a net or solver in the current syntax, as ``brewc --upgrade``.
 
     Raises :class:`CompileError`."""
     path, text = source_of(net)

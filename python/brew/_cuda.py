@@ -1,36 +1,36 @@
-"""Where CUDA's libraries are, for plans that run on a GPU."""
+"""Locates CUDA's libraries for plans that run on a GPU."""
 import ctypes
 import glob
 import os
 import sys
 import sysconfig
 
-# In an order in which each finds what it needs: those that others load come first. The
-# newest version that Brew knows of each comes first too.
+# In dependency order: libraries that others load come first. The newest supported version
+# of each library comes first.
 _NAMES = ("libnvrtc-builtins.so.*", "libnvrtc.so.13", "libnvrtc.so.12", "libcublasLt.so.13", "libcublasLt.so.12",
           "libcudnn_graph.so.9", "libcudnn.so.9")
 _done = False
 
 
 def library_folders():
-    """Folders of the wheels ``nvidia-*`` that hold shared libraries."""
-    places = dict.fromkeys([*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    """Returns the folders with shared libraries of the wheels ``nvidia-*``."""
+    roots = dict.fromkeys([*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     found = []
-    for place in places:
-        found += sorted(glob.glob(os.path.join(glob.escape(place), "nvidia", "*", "lib"))) if place else []
+    for root in roots:
+        found += sorted(glob.glob(os.path.join(glob.escape(root), "nvidia", "*", "lib"))) if root else []
     return list(dict.fromkeys(found))
 
 
 def find_libraries():
-    """Opens the libraries of those wheels, once, so that the runtime finds them by their
-    names. Where there are none it looks where the system's lie."""
+    """Loads the libraries of these wheels once, so that the runtime finds them by name.
+    Without wheels, the runtime searches the system's folders."""
     global _done
     if _done:
         return
     _done = True
     folders = library_folders()
     if folders and not any(v in os.environ for v in ("CUDA_HOME", "CUDA_PATH")):
-        # Kernels of 16 bits include a header that another wheel has than NVRTC.
+        # 16-bit kernels include a header from another wheel than NVRTC's.
         headers = [f for f in folders if os.path.exists(os.path.join(os.path.dirname(f), "include", "cuda_fp16.h"))]
         if headers and not os.path.exists("/usr/local/cuda/include/cuda_fp16.h"):
             os.environ["CUDA_HOME"] = os.path.dirname(headers[0])
@@ -40,4 +40,4 @@ def find_libraries():
             try:
                 ctypes.CDLL(paths[0], mode=ctypes.RTLD_LOCAL)
             except OSError:
-                pass  # the runtime says what it lacks when it needs it
+                pass  # the runtime reports a missing library when it needs it

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""Exceptions and diagnostics."""
 from typing import NamedTuple
 
 from ._core import Error
@@ -7,7 +7,7 @@ __all__ = ["CompileError", "Diagnostic", "Error", "Note"]
 
 
 class Note(NamedTuple):
-    """A further place that explains a diagnostic."""
+    """An additional location that explains a diagnostic."""
 
     file: str
     line: int
@@ -16,10 +16,10 @@ class Note(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """What the compiler has to say about one place.
+    """A message of the compiler about one location.
 
-    ``line`` and ``column`` count from 1 and are 0 where unknown; ``file`` and
-    ``layer`` are empty where it is about none.
+    ``line`` and ``column`` count from 1 and are 0 if unknown; ``file`` and
+    ``layer`` are empty if the message concerns none.
     """
 
     file: str
@@ -42,11 +42,11 @@ class Diagnostic(NamedTuple):
 
 
 class CompileError(Error):
-    """A net or solver that does not compile.
+    """Raised for a net or solver that does not compile.
 
-    ``diagnostics`` is the list of all that was found, warnings included;
-    ``errors`` are those that prevented the plan; ``status`` is the exit status
-    that ``brewc`` would have. As text it is what ``brewc`` prints.
+    ``diagnostics`` is the list of all diagnostics, including warnings; ``errors``
+    contains the errors among them; ``status`` is the exit status of ``brewc``.
+    The text is the output of ``brewc``.
     """
 
     def __init__(self, diagnostics, message="", status=1):
@@ -57,7 +57,7 @@ class CompileError(Error):
 
 
 def diagnostics_of(compilation):
-    """The diagnostics of a finished compilation, as tuples."""
+    """Returns the diagnostics of a finished compilation."""
     return [
         Diagnostic(d.file, d.line, d.column, d.layer, d.message,
                    [Note(n.file, n.line, n.column, n.message) for n in d.notes], d.severity)
@@ -66,7 +66,7 @@ def diagnostics_of(compilation):
 
 
 def checked(compilation):
-    """The compilation if it succeeded; else raises CompileError."""
+    """Returns the compilation if it succeeded; otherwise raises CompileError."""
     if compilation.status:
         raise CompileError(diagnostics_of(compilation), compilation.message, compilation.status)
     return compilation

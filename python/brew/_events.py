@@ -1,4 +1,4 @@
-"""What a session tells of while it runs."""
+"""Events of sessions."""
 import contextlib
 import functools
 import types
@@ -6,16 +6,17 @@ import weakref
 
 __all__ = ["Event", "Events", "KINDS"]
 
-#: Kinds of events by their numbers in brew/events.h.
+#: Kinds of events, indexed by their numbers in brew/events.h.
 KINDS = ("log", "solver_set_up", "net_set_up", "seed", "solver_ready", "weights_loading", "snapshot_loading",
-         "solving", "iteration", "display", "rate", "clipped", "progress", "test_begin", "test_done",
-         "test_interrupted", "snapshot_writing", "snapshot", "starvation", "paused", "resumed", "field_set",
-         "final_loss", "solving_done", "speed", "stopped_by_rule", "reset", "step_times")
+         "solving_begin", "iteration", "display", "learning_rate", "gradients_clipped", "progress",
+         "test_begin", "test_done", "test_interrupted", "snapshot_writing", "snapshot", "data_stall",
+         "paused", "resumed", "field_set", "final_loss", "solving_done", "throughput", "stopped_by_rule",
+         "reset", "step_times")
 
 
 class Event(types.SimpleNamespace):
-    """Something that happened: its ``kind`` and what that kind has to say, such as
-    ``iteration`` and ``loss``."""
+    """An event with its ``kind`` and the fields of that kind, such as ``iteration`` and
+    ``loss``."""
 
 
 def event_of(kind, fields):
@@ -23,7 +24,7 @@ def event_of(kind, fields):
 
 
 def _deliver(hub, key, kind, fields):
-    # The session holds this and nothing else, so that whoever listens may hold the session.
+    # The session references only this function, so that listeners may reference the session.
     self = hub()
     function = self._functions.get(key) if self is not None else None
     if function is None:
@@ -36,30 +37,31 @@ def _deliver(hub, key, kind, fields):
 
 
 class Events:
-    """Who listens to a session: ``listen`` and ``record``.
+    """The listeners of a session.
 
-    The kinds are those of :data:`KINDS`; ``iteration`` comes for each iteration of a
-    training (``iteration``, ``loss``, ``smoothed_loss``, ``learning_rate``, ``seconds``),
-    ``test_done`` with ``outputs``, a list of (blob, mean, loss weight). All fields are those
-    of ``brew/events.h``."""
+    :data:`KINDS` lists the kinds. For example, ``iteration`` is emitted for each training
+    iteration (``iteration``, ``loss``, ``smoothed_loss``, ``learning_rate``, ``seconds``), and
+    ``test_done`` has ``outputs``, a list of (blob, mean, loss weight). ``brew/events.h``
+    documents all fields."""
 
     def __init__(self, first=None):
         self._core, self._functions, self._stale = None, {0: first} if first else {}, []
         self._inside, self._next = 0, 1
 
     def _first(self):
-        """What a session is opened with that ``first`` is to hear of, or None."""
+        """Returns the initial listener for the session, or None."""
         return functools.partial(_deliver, weakref.ref(self), 0) if self._functions else None
 
     def listen(self, function, *kinds):
-        """Calls ``function(event)`` on the thread that runs, until the function that this
-        returns is called. What it raises ends the run.
+        """Calls ``function(event)`` for each event on the running thread. Returns a function
+        that removes the listener. An exception in ``function`` aborts the run.
 
-        It may read the session and not run it. Without ``kinds`` it hears of all."""
+        ``function`` may read the session but not run it. Without ``kinds`` it receives all
+        events."""
         numbers = []
         for kind in kinds:
             if kind not in KINDS:
-                raise ValueError("there are no events %r; there are: %s" % (kind, ", ".join(KINDS)))
+                raise ValueError("there are no events %r; the kinds are: %s" % (kind, ", ".join(KINDS)))
             numbers.append(KINDS.index(kind))
         self._sweep()
         key, self._next = self._next, self._next + 1
@@ -74,13 +76,13 @@ class Events:
         return stop
 
     def _sweep(self):
-        """Takes away listeners that are done, which none may do while one is called."""
+        """Removes stopped listeners, unless a listener is being called."""
         while self._stale and not self._inside:
             self._core.remove_listener(self._stale.pop())
 
     @contextlib.contextmanager
     def record(self, *kinds):
-        """A list to which events are added as long as the block lasts."""
+        """Context manager that returns a list and appends events to it."""
         seen = []
         stop = self.listen(seen.append, *kinds)
         try:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, as the libraries write them (support/AtomicFile.h)."""
+"""Atomic writes of files, like support/AtomicFile.h."""
 import contextlib
 import errno
 import itertools
@@ -11,8 +11,8 @@ _numbers = itertools.count()
 
 
 def _create_beside(path):
-    """A new file in ``path``'s folder, with the permissions of one that was written there."""
-    for _ in range(100):  # a name of an earlier process with this pid may linger
+    """Creates a temporary file in the folder of ``path``, with default permissions."""
+    for _ in range(100):  # an earlier process with this pid may have left a file
         name = "%s.tmp-%d-%d" % (path, os.getpid(), next(_numbers))
         try:
             os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
@@ -25,8 +25,8 @@ def _create_beside(path):
 
 
 def _sync(path, flags=0):
-    """Flushes a file or folder to the device, where its file system can."""
-    with contextlib.suppress(PermissionError):  # a folder one may write to but not read
+    """Flushes a file or folder to the device, if the file system supports it."""
+    with contextlib.suppress(PermissionError):  # the folder may be writable but not readable
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
         try:
             os.fsync(handle)
@@ -39,15 +39,15 @@ def _sync(path, flags=0):
 
 @contextlib.contextmanager
 def atomic(path):
-    """A name to write to; what it holds takes ``path``'s place when all went well.
+    """Context manager that returns a temporary name, whose file replaces ``path`` on success.
 
-    A symbolic link is written through. A pipe or device cannot be replaced, so it is written
-    to when all is there. Raises OSError."""
+    Follows symbolic links. A pipe or device cannot be replaced, so the complete content is
+    copied to it. Raises OSError."""
     path = os.fspath(path)
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        mode = None  # a new one, or what a link leads to that is not there
+        mode = None  # a new file or a dangling link
     if mode is not None and not stat.S_ISREG(mode):
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
@@ -72,7 +72,7 @@ def atomic(path):
 
 
 def probe(path):
-    """Raises OSError where a file of this name, which is not there, could not be written: before what takes long."""
+    """Raises OSError if a new file of this name could not be written, before a long computation."""
     os.unlink(_create_beside(os.fspath(path)))
 
 

@@ -6,10 +6,10 @@ __all__ = ["Graph"]
 
 
 class Graph:
-    """A picture of a net as Graphviz's text, ``dot``; an SVG where Graphviz is installed,
-    in Jupyter too.
+    """A picture of a net in Graphviz's language (``dot``). Jupyter shows it as SVG if
+    Graphviz is installed.
 
-    ``seconds``: how long Graphviz may take before Jupyter shows the text instead."""
+    ``seconds``: time limit of Graphviz in Jupyter, which then shows the text instead."""
 
     seconds = 30
 
@@ -23,13 +23,13 @@ class Graph:
         return "<brew.Graph, %d lines of dot>" % self.dot.count("\n")
 
     def svg(self, seconds=None):
-        """The picture as SVG. Raises RuntimeError where Graphviz's ``dot`` is not installed,
-        fails, or takes longer than ``seconds``."""
+        """Returns the picture as SVG. Raises RuntimeError if Graphviz's ``dot`` is not
+        installed, fails, or takes longer than ``seconds``."""
         return self._drawn("svg", seconds).decode()
 
     def save(self, path):
-        """Writes the picture to a file, in the format that its name ends in; ``.dot`` and
-        ``.gv`` are the text, which needs no Graphviz."""
+        """Writes the picture to a file in the format of the file extension; ``.dot`` and
+        ``.gv`` are text and do not need Graphviz."""
         from ._files import atomic
 
         extension = str(path).rsplit(".", 1)[-1].lower() if "." in str(path) else "dot"

@@ -1,12 +1,12 @@
-"""Layers of a net that classes of Python compute."""
+"""Layers that are implemented in Python."""
 import numpy as np
 
 __all__ = ["HostLayer", "host_types"]
 
 
 class HostBlob:
-    """A bottom or top: ``data`` and ``diff``, arrays that are valid during the call, and
-    ``shape``. While shapes are asked for, ``data`` are zeros."""
+    """A bottom or top: ``shape`` and the arrays ``data`` and ``diff``, which are valid only
+    during the call. While shapes are inferred, ``data`` is 0."""
 
     __slots__ = ("shape", "_data", "_diff")
 
@@ -31,7 +31,7 @@ class HostBlob:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def reshape(self, *shape):
-        """Says what shape a top has."""
+        """Sets the shape of a top."""
         shape = tuple(int(d) for d in shape)
         if shape != self.shape:
             self.shape, self._data, self._diff = shape, None, None
@@ -46,18 +46,19 @@ class HostBlob:
 
 
 class HostLayer:
-    """A type of layers written in Python, with the methods of pycaffe's; classes that
-    derive from pycaffe's ``Layer``, or from nothing, serve as well.
+    """Base class of layer types written in Python, with the methods of pycaffe's ``Layer``.
+    Deriving from it is optional; classes derived from pycaffe's ``Layer`` work, too.
 
-    ``setup(bottom, top)`` is called once, ``reshape(bottom, top)`` gives each top its shape
-    (``top[0].reshape(...)``), which the bottoms' shapes decide. ``forward(bottom, top)``
-    reads ``bottom[i].data`` and writes all of ``top[i].data``; ``backward(top,
-    propagate_down, bottom)`` reads ``top[i].diff`` and writes all of ``bottom[i].diff``
-    where ``propagate_down[i]``. A class without ``backward`` passes no gradient.
+    ``setup(bottom, top)`` is called once. ``reshape(bottom, top)`` sets the shape of each top
+    (``top[0].reshape(...)``), which may depend only on the shapes of the bottoms.
+    ``forward(bottom, top)`` reads ``bottom[i].data`` and writes all of ``top[i].data``.
+    ``backward(top, propagate_down, bottom)`` reads ``top[i].diff`` and writes all of
+    ``bottom[i].diff`` if ``propagate_down[i]`` is set. A class without ``backward``
+    propagates no gradient.
 
-    ``param_str`` has the layer's settings, ``name`` and ``type`` its name and type,
-    ``phase`` its phase (0 TRAIN, 1 TEST, as ``caffe.TRAIN`` and ``caffe.TEST``),
-    ``settings`` the prototxt's text."""
+    ``param_str`` contains the layer's settings, ``name`` and ``type`` its name and type,
+    ``phase`` its phase (0 TRAIN, 1 TEST, as ``caffe.TRAIN`` and ``caffe.TEST``), and
+    ``settings`` the text of the layer in the prototxt."""
 
     param_str = name = type = settings = ""
     phase = 0
@@ -66,14 +67,14 @@ class HostLayer:
         pass
 
     def reshape(self, bottom, top):
-        raise NotImplementedError("reshape(bottom, top) has to give each top its shape")
+        raise NotImplementedError("reshape(bottom, top) must set the shape of each top")
 
     def forward(self, bottom, top):
-        raise NotImplementedError("forward(bottom, top) has to compute the tops")
+        raise NotImplementedError("forward(bottom, top) must compute the tops")
 
 
-class _Instance:
-    """A layer of a net, as the library calls it."""
+class _LayerInstance:
+    """A layer of a net, called by the library."""
 
     def __init__(self, layer):
         self.layer = layer
@@ -94,12 +95,12 @@ class _Instance:
     def _check(self, blobs, arrays):
         for i, (blob, array) in enumerate(zip(blobs, arrays)):
             if blob._data is not array:
-                raise ValueError("top %d took the shape %s during a run; a compiled net gives it %s"
+                raise ValueError("top %d changed its shape to %s during a run; the compiled net requires %s"
                                  % (i, blob.shape, array.shape))
 
 
-class _Type:
-    """A class, as the library asks it for instances, which live as long as this."""
+class _LayerType:
+    """A class that creates instances for the library and owns them."""
 
     def __init__(self, layer_class):
         self.instances = []
@@ -108,7 +109,7 @@ class _Type:
         self.has_backward = backward is not None
 
     def _make(self, type, name, settings, param_str, test, bottoms, tops):
-        """(instance, bottoms, tops) set up, with shapes and without values."""
+        """Returns (instance, bottoms, tops) after setup, with shapes and without values."""
         layer = self.layer_class()
         layer.param_str, layer.phase = param_str, int(test)
         layer.name, layer.settings = name, settings
@@ -118,7 +119,7 @@ class _Type:
         if hasattr(layer, "setup"):
             layer.setup(bottom, top)
         if getattr(layer, "blobs", None):
-            raise ValueError("a layer that learns parameters of its own runs in caffe.Net, not in a compiled plan")
+            raise ValueError("a layer with its own learnable parameters needs caffe.Net; a compiled plan cannot run it")
         layer.reshape(bottom, top)
         return layer, bottom, top
 
@@ -130,21 +131,21 @@ class _Type:
         layer, _, top = self._make(**about)
         for i, (blob, shape) in enumerate(zip(top, shapes)):
             if blob.shape != tuple(shape):
-                raise ValueError("top %d has the shape %s, and the plan was compiled for %s"
+                raise ValueError("top %d has the shape %s, but the plan was compiled for %s"
                                  % (i, blob.shape, tuple(shape)))
-        self.instances.append(_Instance(layer))
+        self.instances.append(_LayerInstance(layer))
         return self.instances[-1]
 
 
 def host_types(given):
-    """Name to what the library takes, of a dict of name to class."""
+    """Converts a dict of name to class to the objects that the library expects."""
     if given is None:
         return {}
     if not hasattr(given, "items"):
-        raise TypeError("host_layers is a dict: type of the layer (of Python layers 'MODULE.LAYER') to its class")
+        raise TypeError("host_layers must be a dict of layer type (for Python layers 'MODULE.LAYER') to class")
     types = {}
     for name, layer_class in given.items():
         if not callable(layer_class):
-            raise TypeError("host_layers: %r is no class" % (layer_class,))
-        types[str(name)] = _Type(layer_class)
+            raise TypeError("host_layers: %r is not a class" % (layer_class,))
+        types[str(name)] = _LayerType(layer_class)
     return types

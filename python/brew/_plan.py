@@ -1,4 +1,4 @@
-"""Plans: what a net was compiled to."""
+"""Plans: compiled nets."""
 from __future__ import annotations
 
 import functools
@@ -19,7 +19,7 @@ __all__ = ["Plan", "Report"]
 
 
 class Report:
-    """What a plan costs, program by program; a table in Jupyter and as text.
+    """The cost of a plan, program by program; shown as a table in Jupyter and as text.
 
     ``data`` is the object that ``brewc --report=json`` prints."""
 
@@ -60,25 +60,25 @@ class Report:
 
 
 class Plan:
-    """A compiled net. Plans do not change, and any number of threads may use one.
+    """A compiled net. Plans are immutable and thread-safe.
 
-    :func:`compile` makes one, :meth:`open` reads one."""
+    :func:`compile` creates a plan, :meth:`open` reads one from a file."""
 
-    def __init__(self, core, data, report=None, artifacts=None, warnings=(), again=None, host_layers=None):
+    def __init__(self, core, data, report=None, artifacts=None, warnings=(), recompile=None, host_layers=None):
         self._core = core
         self._data = data
         self._report = report
-        self._again = again  # compiles the net once more, for what it is asked to emit
-        #: Type to class of the layers that Python computes.
+        self._recompile = recompile  # compiles the net again and returns the artifacts of a phase
+        #: Dict of layer type to the Python class that implements it.
         self.host_layers = dict(host_layers or {})
-        #: Texts that ``emit=`` asked for, by name.
+        #: Texts requested by ``emit=``, by name.
         self.artifacts = artifacts or {}
-        #: Diagnostics of the compilation, none of them an error.
+        #: Warnings of the compilation.
         self.warnings = list(warnings)
 
     @classmethod
     def _of_bytes(cls, data, name, **more):
-        # Nothing is built with check_only.
+        # With check_only there is no plan.
         return cls(_core.Plan.of_bytes(data, str(name)) if data else None, data, **more)
 
     @classmethod
@@ -91,7 +91,7 @@ class Plan:
         return cls._of_bytes(data, path)
 
     def save(self, path) -> None:
-        """Writes the plan to a file, which appears whole or not at all."""
+        """Writes the plan to a file atomically."""
         write_bytes(path, self._data)
 
     def __bytes__(self):
@@ -99,50 +99,51 @@ class Plan:
 
     @property
     def report(self) -> Report | None:
-        """What the plan costs (:class:`Report`); plans that were opened have none."""
+        """The cost of the plan (:class:`Report`); None for plans that were opened."""
         return Report(json.loads(self._report)) if self._report else None
 
     @property
     def programs(self) -> list[str]:
-        """The names of its programs."""
+        """The names of the programs."""
         return self._core.programs
 
     @property
     def trains(self) -> bool:
-        """Whether a session over it can train."""
+        """Whether a session of the plan can train."""
         return self._core.trains
 
     def describe(self) -> dict:
-        """All there is to know, as ``brew-run inspect --json`` prints it."""
+        """Returns the complete description, as printed by ``brew-run inspect --json``."""
         return json.loads(self._core.describe())
 
     def dump(self, phase="graph") -> str | dict[str, str]:
-        """What ``brewc --emit=phase`` prints: the net after phase ``import``, ``graph``,
-        ``fused`` or ``plan`` as MLIR, ``graph-dot`` or ``fused-dot`` as Graphviz's text, and
-        of ``kernels`` and ``all``, which are several, a dict of name to text.
+        """Returns the output of ``brewc --emit=phase``: the net after phase ``import``,
+        ``graph``, ``fused`` or ``plan`` as MLIR, ``graph-dot`` or ``fused-dot`` as Graphviz's
+        text, or, for ``kernels`` and ``all``, a dict of name to text.
 
-        The net is compiled again for it, from the same text or the file as it is by now.
-        Raises :class:`Error` for plans that were opened: they hold no net any more."""
-        if self._again is None:
-            raise Error("a plan that was opened holds no net; compile the net to see what becomes of it")
-        texts = self._again(phase)
+        Compiles the net again, from the same text or the current content of the file.
+        Raises :class:`Error` for plans that were opened, because they do not contain the net."""
+        if self._recompile is None:
+            raise Error("a plan that was opened does not contain the net; compile the net to see its phases")
+        texts = self._recompile(phase)
         return texts if phase in ("kernels", "all", "dot") else "".join(texts.values())
 
     def graph(self, phase="graph") -> Graph:
-        """A picture (:class:`Graph`) of the net's layers, or, with phase ``fused``, of what
-        they have become: kernels and calls. As :meth:`dump`."""
+        """Returns a picture (:class:`Graph`) of the net's layers or, with phase ``fused``, of
+        the fused kernels and library calls. Compiles the net like :meth:`dump`."""
         if phase not in ("graph", "fused"):
-            raise ValueError("there are pictures of phase graph and fused, not of %r" % (phase,))
+            raise ValueError("phase must be 'graph' or 'fused', not %r" % (phase,))
         return Graph(self.dump(phase + "-dot"))
 
     @functools.cached_property
-    def fed(self):
-        """Whether a run needs to be fed with something beside what the caller gives:
-        batches of sources, or random numbers."""
-        return any(data_input["type"] != "Input" for program in self.describe()["programs"] for data_input in program["data_inputs"])
+    def needs_data(self):
+        """Whether a run needs data beside the caller's inputs: batches of sources or random
+        numbers."""
+        return any(data_input["type"] != "Input"
+                   for program in self.describe()["programs"] for data_input in program["data_inputs"])
 
     def session(self, **options) -> Session:
-        """Opens a :class:`Session`; see there for the options."""
+        """Opens a :class:`Session` with its options."""
         from ._session import Session
 
         return Session(self, **options)

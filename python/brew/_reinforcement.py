@@ -1,4 +1,4 @@
-"""Learners: sessions trained by what their nets do in environments."""
+"""Reinforcement learning: sessions that learn by acting in environments."""
 import functools
 import math
 import weakref
@@ -11,14 +11,14 @@ __all__ = ["Learner"]
 
 
 class _Environment:
-    """Gymnasium's reset() and step() behind those of the extension, which has arrays written."""
+    """Adapts Gymnasium's reset() and step() to the extension, which passes arrays to write to."""
 
     def __init__(self, environment):
         self._environment = environment
         space = getattr(environment, "observation_space", None)
         if space is None or not hasattr(getattr(environment, "action_space", None), "n"):
-            raise TypeError("an environment has an observation_space and a discrete action_space, as "
-                            "Gymnasium's have; %r has not" % (environment,))
+            raise TypeError("an environment needs an observation_space and a discrete action_space, as in "
+                            "Gymnasium; %r has none" % (environment,))
         self.observations = int(math.prod(space.shape))
         self.actions = int(environment.action_space.n)
         self.low, self.high = (self._bound(space, name) for name in ("low", "high"))
@@ -37,26 +37,26 @@ class _Environment:
     def step(self, action, observation):
         outcome = self._environment.step(action)
         seen, reward, terminated = outcome[:3]
-        truncated = outcome[3] if len(outcome) > 4 else False  # Gym's had four
+        truncated = outcome[3] if len(outcome) > 4 else False  # Gym returned four values
         observation[:] = np.ravel(seen)
         return float(reward), bool(terminated), bool(truncated)
 
-    def given(self):
-        # The learner keeps this, not the library, which the collector cannot look into.
+    def core_arguments(self):
+        # The learner owns this object, because the garbage collector cannot traverse the library.
         return (weakref.proxy(self), self.observations, self.actions, self.low, self.high)
 
 
-def _tell(learner, *episode):
+def _report_episode(learner, *episode):
     learner()._on_episode(*episode)
 
 
 class Learner:
-    """Trains a session by what its net does: policy gradients, PPO, A2C.
+    """Trains a session by reinforcement learning: policy gradients, PPO, A2C.
 
-    `env`: the name of an environment of Brew's own ("cartpole"), one of Gymnasium's or anything
-    with its reset(seed=...), step(), observation_space and action_space, or a function that
-    makes one, which is called as often as the trainer needs one. `trainer` ("PG.ST", ...) and
-    `properties` (a dict, or text as in the solver) go over the solver's
+    `env` is the name of a built-in environment ("cartpole"), a Gymnasium environment or any
+    object with reset(seed=...), step(), observation_space and action_space, or a function that
+    creates one, which is called for each environment that the trainer needs. `trainer`
+    ("PG.ST", ...) and `properties` (a dict, or text as in the solver) override the solver's
     custom_trainer_properties. `on_episode(agent, reward, steps)` is called after each episode."""
 
     def __init__(self, session, env, trainer="", properties=None, max_steps=0, on_episode=None):
@@ -74,22 +74,22 @@ class Learner:
             environments = [env] * count if isinstance(env, str) else [env]
         self._environments = [each if isinstance(each, str) else _Environment(each) for each in environments]
         self._on_episode = on_episode
-        self._session = session  # stays as long as its trainer is used
-        given = [each if isinstance(each, str) else each.given() for each in self._environments]
-        told = None if on_episode is None else functools.partial(_tell, weakref.ref(self))
+        self._session = session  # must outlive its trainer
+        given = [each if isinstance(each, str) else each.core_arguments() for each in self._environments]
+        told = None if on_episode is None else functools.partial(_report_episode, weakref.ref(self))
         self._core = _core.Learner(held, given, trainer or "", properties, max_steps, told)
 
     def train(self, episodes=0):
-        """So many more episodes; 0: until the solver's max_iter updates."""
+        """Trains for `episodes` more episodes; 0: until the solver's max_iter updates."""
         self._core.train(episodes)
 
     def evaluate(self, episodes=10):
-        """The mean reward of episodes that are not learnt from."""
+        """Plays episodes without learning from them and returns the mean reward."""
         return self._core.evaluate(episodes)
 
     @property
     def progress(self):
-        """episodes, steps, running_reward, mean_reward, maximum_reward, mean_entropy, collapsed."""
+        """A dict of episodes, steps, running_reward, mean_reward, maximum_reward, mean_entropy, collapsed."""
         return self._core.progress()
 
     def __repr__(self):

@@ -1,4 +1,4 @@
-"""Sessions: a plan with its memory."""
+"""Sessions: plans with their memory."""
 import functools
 import operator
 import os
@@ -17,17 +17,16 @@ __all__ = ["HookCall", "Session", "TunedCall"]
 
 
 def _array_of(value):
-    """An array of what is one, lists too; what only speaks DLPack, on the CPU or elsewhere,
-    as well. Copies what lies on a GPU."""
+    """Converts arrays, lists and DLPack objects to an array. Copies data from a GPU."""
     if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
         return np.asarray(value)
-    if value.__dlpack_device__()[0] == 1:  # the CPU's
+    if value.__dlpack_device__()[0] == 1:  # the CPU
         if hasattr(value, "detach"):
             value = value.detach()
         return np.from_dlpack(value)
-    for way in ("detach", "cpu", "get"):  # of PyTorch, and of CuPy
-        if hasattr(value, way) and not isinstance(value, np.ndarray):
-            value = getattr(value, way)()
+    for method in ("detach", "cpu", "get"):  # of PyTorch and CuPy
+        if hasattr(value, method) and not isinstance(value, np.ndarray):
+            value = getattr(value, method)()
     return np.asarray(value)
 
 
@@ -40,7 +39,7 @@ def _call_hook(session, number, *call):
 
 
 def _gpu_of(device, plan):
-    """The number of the GPU that a session is to run on."""
+    """Returns the number of the GPU for a session."""
     if device is None:
         return 0
     kind, _, number = str(device).partition(":")
@@ -49,18 +48,19 @@ def _gpu_of(device, plan):
     if kind == "gpu":
         kind = "cuda"
     if kind not in ("cpu", "cuda") or number and (kind == "cpu" or not number.isdecimal()):
-        raise ValueError("a device is 'cpu', 'cuda', 'cuda:N' or a GPU's number, not %r" % (device,))
+        raise ValueError("device must be 'cpu', 'cuda', 'cuda:N' or a GPU's number, not %r" % (device,))
     if kind != ("cuda" if plan._core.cuda else "cpu"):
-        raise Error("the plan was compiled for the %s; compile the net with target='%s' to run it on %r"
+        raise Error("the plan was compiled for the %s; recompile the net with target='%s' to run it on %r"
                     % ("GPU" if plan._core.cuda else "CPU", kind, str(device)))
     return int(number or 0)
 
 
 class _Tensors(Mapping):
-    """Tensors of one kind by name: arrays of floats in Caffe's order of dimensions.
+    """Tensors of one kind by name, as float arrays in Caffe's order of dimensions.
 
-    Where a tensor lies in memory so, the array is that memory, which runs write to and
-    which outlives the session's name; else it is a copy, and assigning writes it."""
+    If the tensor has this layout in memory, the array is a view of that memory: runs write to
+    it, and it keeps the memory alive. Otherwise it is a copy, and assignment writes the
+    tensor."""
 
     def __init__(self, session, kind, program):
         self._session, self._kind, self._program = session, kind, program
@@ -97,21 +97,21 @@ class _Tensors(Mapping):
         self._store(name, 0, value)
 
     def exported(self, name, index=0):
-        """The tensor's own memory, on the CPU or a GPU, as an object with ``__dlpack__``, for
-        ``torch.from_dlpack`` and the like. What runs overwrite changes there.
+        """Returns the tensor's memory, on the CPU or a GPU, as an object with ``__dlpack__``,
+        e.g. for ``torch.from_dlpack``. Runs write to the same memory.
 
-        Raises :class:`Error` where its layout has more dimensions than its shape
+        Raises :class:`Error` if the layout has more dimensions than the shape
         (``layout="nchw"`` avoids that)."""
         if name not in list(self):
             raise KeyError(name)
         found = self._session._core.export(self._kind, self._program, name, index)
         if found is None:
-            raise Error("%r lies in memory in blocks, not as an array; compile with layout='nchw'" % (name,))
+            raise Error("%r has a blocked layout in memory; recompile with layout='nchw'" % (name,))
         return found
 
 
 class _Params(_Tensors):
-    """Tensors of layers: layer to a list of arrays."""
+    """Tensors of layers: dict of layer to a list of arrays."""
 
     def __iter__(self):
         return iter(dict.fromkeys(name for name, _ in self._names()))
@@ -135,23 +135,23 @@ class _Params(_Tensors):
 
 
 class HookCall(typing.NamedTuple):
-    """A call of a hook's function."""
+    """The argument of a hook's function."""
 
     name: str
     #: ``"iteration"``, ``"test"``, ``"start"``, ``"stop"``, ``"pause"`` or ``"resume"``.
     trigger: str
-    #: Iterations done.
+    #: Number of iterations done.
     iteration: int
-    #: Since training began, in this run.
+    #: Seconds since training began in this run.
     seconds: float
-    #: Why its condition holds; ``""``: it has none.
+    #: The condition that holds; ``""`` without a condition.
     reason: str
-    #: Whether another thread than training calls.
+    #: Whether a background thread makes the call.
     background: bool
 
 
 class TunedCall(typing.NamedTuple):
-    """A library call that was measured: what is taken unmeasured, and the fastest way."""
+    """A benchmarked library call: the default and the fastest implementation."""
 
     program: str
     layers: list[str]
@@ -164,29 +164,30 @@ class TunedCall(typing.NamedTuple):
 
 
 class Session:
-    """A plan with its memory; one thread's at a time.
+    """A plan with its memory. Only one thread may use a session at a time.
 
-    ``threads``: how many it computes with (0: ``OMP_NUM_THREADS``, else one per core);
-    ``device``: ``"cuda:1"`` or another GPU's number, for plans compiled for one;
-    ``seed``: what fillers, shuffling and random layers are drawn from, from 0 on; if not
-    given it is 0, in training the solver's ``random_seed``, or another one each time where
-    that is not set; ``weights``: a file or several to begin with; ``allow_missing_weights``: lets
-    layers of a net for inference that they lack have the values of their fillers, with a warning,
-    instead of raising :class:`Error`; ``program``: the one that calls run (the first one if not
-    given);
-    ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
-    class of layers that Python computes, beside those that the plan was compiled with;
-    ``on_event``: a function that hears of all :attr:`events`, from the opening on;
-    ``timing_cache``: the file that keeps which ways to do library calls were fastest, which
-    the session follows (:meth:`tune`).
+    - ``threads``: number of threads (0: ``OMP_NUM_THREADS``, else one per core)
+    - ``device``: ``"cuda:1"`` or a GPU's number, for GPU plans
+    - ``seed``: seed of fillers, shuffling and random layers, from 0. The default is 0 or, in
+      training, the solver's ``random_seed``; if that is not set, the seed differs in each run
+    - ``weights``: one or several files of initial weights
+    - ``allow_missing_weights``: initialize layers without weights by their fillers, with a
+      warning, instead of raising :class:`Error`; for inference
+    - ``program``: the program that calls run (default: the first one)
+    - ``fields``: solver fields that override the plan's, for training
+    - ``host_layers``: dict of layer type to the Python class that implements it, in addition
+      to those of :func:`compile`
+    - ``on_event``: a function that receives all :attr:`events` from the beginning
+    - ``timing_cache``: the cache file of the fastest implementations of library calls, which
+      the session uses (see :meth:`tune`)
 
-    Of training alone, as options of ``brew-run train`` of these names say it: ``snapshot``,
-    the ``.solverstate`` to go on from instead of ``weights``, or ``resume=True`` for the newest
-    intact one; ``keep_snapshots``; ``snapshot_best``; ``check_nan``; ``stop_when``, a rule or
-    several that end :meth:`step` and :meth:`solve`; ``patience``; ``log_dir``; ``hooks``, a file
-    or several (:meth:`add_hook` adds single ones).
+    For training only, like the options of ``brew-run train`` with these names: ``snapshot``,
+    the ``.solverstate`` to resume from instead of ``weights``, or ``resume=True`` for the newest
+    intact one; ``keep_snapshots``; ``snapshot_best``; ``check_nan``; ``stop_when``, one or several
+    rules that end :meth:`step` and :meth:`solve`; ``patience``; ``log_dir``; ``hooks``, one or
+    several files (:meth:`add_hook` adds single hooks).
 
-    The GIL is released while anything runs. Raises :class:`Error`.
+    Releases the GIL while running. Raises :class:`Error`.
     """
 
     def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
@@ -201,14 +202,14 @@ class Session:
                            hooks=[os.fspath(h) for h in ([hooks] if isinstance(hooks, (str, os.PathLike)) else hooks)])
         given = [name for name, value in self._watch.items() if value]
         if given and not plan.trains:
-            raise ValueError("%s: for training, and this plan does not train"
+            raise ValueError("%s: only for training, but this plan does not train"
                              % ", ".join(given).replace("log_folder", "log_dir"))
         gpu = _gpu_of(device, plan)
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
         seed = self._seed(seed)
         if plan._core.cuda:
             _cuda.find_libraries()
-        #: Who hears of what happens (:class:`brew._events.Events`).
+        #: The listeners (:class:`brew._events.Events`).
         self.events = Events(on_event)
         self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
         self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log, gpu=gpu,
@@ -225,14 +226,14 @@ class Session:
             self._core.initialise(self._weights)
 
     def _seed(self, seed):
-        """The core's seed; a training's is the solver's ``random_seed``, which it takes over."""
+        """Returns the seed of the core. In training it becomes the solver's ``random_seed``."""
         if seed is None:
             return 0
         seed = operator.index(seed)
         if not 0 <= seed < 1 << 63:
-            raise ValueError("a seed is a number from 0 to 2**63 - 1, not %d" % seed)
+            raise ValueError("seed must be from 0 to 2**63 - 1, not %d" % seed)
         if self.plan.trains and self._fields.setdefault("random_seed", str(seed)) != str(seed):
-            raise ValueError("seed is %d, and fields say random_seed %s" % (seed, self._fields["random_seed"]))
+            raise ValueError("seed is %d, but fields set random_seed to %s" % (seed, self._fields["random_seed"]))
         return seed
 
     def _open_trainer(self):
@@ -241,10 +242,10 @@ class Session:
     # --- running
 
     def __call__(self, **inputs) -> dict[str, np.ndarray]:
-        """Runs the program once on these inputs (blob=array) and gives its outputs.
+        """Runs the program once on the inputs (blob=array) and returns its outputs.
 
-        Arrays are converted to float32; a shape that is not the input's is a ValueError,
-        an input that is none a KeyError. Outputs are copies."""
+        Converts arrays to float32. Raises ValueError for a wrong shape and KeyError for an
+        unknown input. Outputs are copies."""
         self.set_inputs(**inputs)
         self._core.feed(self._program)
         self._core.run(self._program, Pass.BOTH)
@@ -259,8 +260,8 @@ class Session:
         return self.plan.programs.index(program)
 
     def set_inputs(self, program=None, /, **inputs):
-        """Gives inputs (blob=array) values that every batch from now on has; of another
-        ``program`` than the session's by its name first. Errors as for a call."""
+        """Sets inputs (blob=array) of all following batches. The first positional argument
+        selects another program than the session's. Raises the errors of a call."""
         program = self._number(program)
         shapes = dict(self._core.inputs(program))
         for name, value in inputs.items():
@@ -268,23 +269,24 @@ class Session:
                 raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(shapes) or "none"))
             value = np.asarray(_array_of(value), dtype=np.float32, order="C")
             if value.shape != tuple(shapes[name]):
-                raise ValueError("input %r has shape %s, and the array %s" % (name, tuple(shapes[name]), value.shape))
+                raise ValueError("input %r has shape %s, but the array has %s"
+                                 % (name, tuple(shapes[name]), value.shape))
             self._core.set_input(program, name, value)
 
     def set_feed(self, function, *names, program=None):
-        """Has ``function(arrays)`` make the batches: it fills the arrays (a dict by input),
-        which are valid during the call. ``names``: the inputs that it takes over, all of the
-        program's if none are given. What it raises ends the run."""
+        """Makes ``function(arrays)`` produce the batches. It must fill the arrays (a dict of
+        input to array), which are valid only during the call. ``names``: the inputs to fill
+        (default: all of the program). An exception in ``function`` aborts the run."""
         program = self._number(program)
         known = [name for name, _ in self._core.inputs(program)]
         for name in names:
             if name not in known:
                 raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(known) or "none"))
-        self._feeds.append(function)  # not the session's own library, which the collector cannot look into
+        self._feeds.append(function)  # owned here: the garbage collector cannot traverse the library
         self._core.set_feed(program, list(names), functools.partial(_fill, weakref.ref(self), len(self._feeds) - 1))
 
     def run_layers(self, first="", last="", *, backward=False):
-        """Runs a pass for the layers from ``first`` to ``last``."""
+        """Runs the forward or backward pass of the layers from ``first`` to ``last``."""
         self._core.run_layers(self._program, first, last, Pass.BACKWARD if backward else Pass.FORWARD)
 
     @property
@@ -294,56 +296,56 @@ class Session:
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
-        """Name to shape of what the program is fed with."""
+        """Dict of the program's inputs to their shapes."""
         return {name: tuple(shape) for name, shape in self._core.inputs(self._program)}
 
     # --- tensors
 
     @property
     def blobs(self):
-        """The blobs that can be read: the net's outputs and those of ``pin=``."""
+        """The readable blobs: the net's outputs and the pinned blobs (``pin=``)."""
         return _Tensors(self, Kind.BLOB, self._program)
 
     @property
     def blob_gradients(self):
-        """Gradients of the kept blobs."""
+        """Gradients of the readable blobs."""
         return _Tensors(self, Kind.BLOB_GRADIENT, self._program)
 
     @property
     def params(self):
-        """Layer to a list of its parameters. After writing into arrays call
-        :meth:`prepare`; assigning a list does that itself."""
+        """Dict of layer to a list of its parameters. Call :meth:`prepare` after writing to the
+        arrays; assigning a list calls it."""
         return _Params(self, Kind.PARAMETER, 0)
 
     @property
     def gradients(self):
-        """Layer to a list of the gradients of its parameters."""
+        """Dict of layer to a list of the gradients of its parameters."""
         return _Params(self, Kind.PARAMETER_GRADIENT, 0)
 
     @property
     def output_gradients(self):
-        """Gradients that the caller gives before ``backward`` (``output_gradient=`` of compile), and
-        which it uses up: ``session.output_gradients["logits"] = gradient``."""
+        """Gradients that the caller sets before each ``backward`` (``output_gradient=`` of
+        :func:`compile`): ``session.output_gradients["logits"] = gradient``."""
         return _Tensors(self, Kind.OUTPUT_GRADIENT, self._program)
 
     def prepare(self):
-        """Computes what programs derive from parameters; due when they have changed."""
+        """Updates the data that programs derive from parameters. Call it after changing them."""
         self._core.prepare()
 
     def tune(self) -> list[TunedCall]:
-        """Measures the ways to do each library call, keeps the fastest in the timing cache
-        and does the calls so from now on. What blobs and gradients hold is lost."""
+        """Benchmarks the implementations of each library call, stores the fastest in the timing
+        cache and uses them from now on. Overwrites blobs and gradients."""
         programs = self.plan.programs
         return [TunedCall(programs[program], *rest) for program, *rest in self._core.tune(self.plan._core)]
 
     def load_weights(self, *paths):
-        """Loads .caffemodel or HDF5 files over the parameters. A net for inference must have all its
-        weights then: from here, from before, or assigned (``allow_missing_weights`` of the session)."""
+        """Loads .caffemodel or HDF5 files into the parameters. An inference net must then have all
+        its weights, unless the session was opened with ``allow_missing_weights``."""
         self._core.load_weights([str(p) for p in paths])
         self._core.prepare()
 
     def save_weights(self, path):
-        """Writes the parameters as Caffe does: .caffemodel, or HDF5 for ``.h5``."""
+        """Writes the parameters in Caffe's format: .caffemodel, or HDF5 for ``.h5``."""
         self._core.save_weights(str(path))
 
     # --- training
@@ -355,8 +357,8 @@ class Session:
         return self._trainer
 
     def step(self, iterations: int = 1) -> None:
-        """Trains for so many iterations more. What a signal's handler raises, KeyboardInterrupt of
-        Ctrl-C's, ends it between two of them."""
+        """Trains for `iterations` more iterations. An exception in a signal handler, such as
+        KeyboardInterrupt, ends it between two iterations."""
         self.trainer.step(iterations)
 
     def solve(self) -> None:
@@ -364,27 +366,27 @@ class Session:
         self.trainer.solve()
 
     def test(self, net=0, batches=0) -> list[tuple[str, float]]:
-        """Means of a test net's outputs, element by element: [(blob, value), ...]."""
+        """Tests and returns the means of the test net's outputs, elementwise: [(blob, value), ...]."""
         return self.trainer.test(net, batches)
 
     def forward(self, feed=True) -> float:
-        """The forward pass of an iteration in the caller's hands; the loss."""
+        """Runs the forward pass of an iteration that the caller controls. Returns the loss."""
         return self.trainer.forward(feed)
 
     def backward(self):
-        """The backward pass of the last forward pass."""
+        """Runs the backward pass after a forward pass."""
         self.trainer.backward()
 
     def update(self):
-        """Updates the parameters, which ends the iteration."""
+        """Updates the parameters and ends the iteration."""
         self.trainer.update()
 
     def snapshot(self):
-        """Writes weights and state, as Caffe names them."""
+        """Writes weights and state under Caffe's names."""
         self.trainer.snapshot()
 
     def restore(self, path):
-        """Goes on from a ``.solverstate``."""
+        """Resumes from a ``.solverstate``."""
         self.trainer.restore(str(path))
 
     @property
@@ -397,54 +399,54 @@ class Session:
 
     @property
     def stopped(self) -> bool:
-        """Whether :meth:`stop`, and not a rule or the last iteration, has ended the last step or solve."""
+        """Whether :meth:`stop`, not a rule or the last iteration, ended the last step or solve."""
         return self.trainer.stopped
 
     # --- hooks
 
     def add_hook(self, line, function=None):
-        """Adds a hook, a line of what ``--hooks`` of ``brew-run train`` takes from files, e.g.
-        ``"every 100 iterations if train.loss < 0.1 do snapshot"``. With ``function`` its
-        action is ``call``, which may be left out (``"at test"``): ``function(call)`` is called
-        with a :class:`HookCall`. What it raises comes out of :meth:`step` or :meth:`solve`; of
-        a hook ``in background``, which another thread calls, it ends the hook.
+        """Adds a hook, a line as in the files of ``brew-run train --hooks``, e.g. ``"every 100
+        iterations if train.loss < 0.1 do snapshot"``. With ``function`` the action is ``call``,
+        which may be omitted (``"at test"``): calls ``function`` with a :class:`HookCall`. An
+        exception propagates out of :meth:`step` or :meth:`solve`; in a hook ``in background``,
+        which another thread calls, it ends the hook.
 
-        Raises :class:`Error` with the column where the line is wrong."""
+        Raises :class:`Error` with the column of a syntax error."""
         if function is None:
             self.trainer.add_hook(line, None)
             return
-        self._hooks.append(function)  # not the session's own library, as in set_feed
+        self._hooks.append(function)  # owned here, as in set_feed
         self.trainer.add_hook(line, functools.partial(_call_hook, weakref.ref(self), len(self._hooks) - 1))
 
     def add_hooks(self, path):
-        """Adds all hooks of a file, or none."""
+        """Adds all hooks of a file, or none if one is invalid."""
         self.trainer.add_hooks(os.fspath(path))
 
     def remove_hook(self, name):
-        """Takes a hook away."""
+        """Removes a hook."""
         self.trainer.remove_hook(name)
 
     def metric(self, name) -> float:
-        """The last value of what hooks and rules name, e.g. ``test.accuracy``, ``train.loss`` or
-        ``hook.NAME``; NaN before it was measured."""
+        """Returns the last value of a metric of hooks and rules, e.g. ``test.accuracy``,
+        ``train.loss`` or ``hook.NAME``; NaN before the first measurement."""
         return self.trainer.metric(name)
 
     def raise_flag(self, name):
-        """Conditions ``external NAME`` of hooks hold when they are looked at next. Any thread."""
+        """Makes the conditions ``external NAME`` of hooks hold at their next check. Thread-safe."""
         self.trainer.raise_flag(name)
 
-    # --- requests, from any thread: of one that watches while another one trains
+    # --- requests, from any thread during training
 
     def set_field(self, name, value):
-        """Changes a field of the solver from the next iteration on, e.g. ``base_lr``."""
+        """Changes a field of the solver, e.g. ``base_lr``, from the next iteration on."""
         self.trainer.set_field(name, str(value))
 
     def field(self, name) -> str:
-        """The value that a field of the solver has from the next iteration on."""
+        """Returns the value of a field of the solver from the next iteration on."""
         return self.trainer.field(name)
 
     def pause(self):
-        """Has training wait behind its iteration, until :meth:`resume` or :meth:`stop`."""
+        """Pauses training after the current iteration, until :meth:`resume` or :meth:`stop`."""
         self.trainer.pause()
 
     def resume(self):
@@ -452,18 +454,18 @@ class Session:
         self.trainer.resume()
 
     def stop(self):
-        """Ends step, solve or test behind the iteration or batch; where none runs, the next."""
+        """Ends step, solve or test after the iteration or batch; if none is running, the next one."""
         self.trainer.stop()
 
     def request_snapshot(self):
-        """Has a snapshot written behind the iteration, or the batch of a test."""
+        """Requests a snapshot after the iteration, or after the batch of a test."""
         self.trainer.request_snapshot()
 
     def reset(self):
-        """Has training begin again as it was begun; fields that were set since stay."""
+        """Restarts training from its beginning; keeps the fields that were set since."""
         self.trainer.reset()
 
     def time_layers(self):
-        """Has the next iteration run with a clock at each step of its program, which an event
-        of kind ``step_times`` tells."""
+        """Requests timing of each step in the next iteration, reported by an event of kind
+        ``step_times``."""
         self.trainer.request_step_times()

@@ -13,5 +13,5 @@ from .net_spec import NetSpec, layers, params, to_proto
 from .proto.caffe_pb2 import TEST, TRAIN
 from .pycaffe import Layer, Net
 
-#: The version of Caffe whose interface this is.
+#: The version of Caffe that this interface corresponds to.
 __version__ = "1.0.0"

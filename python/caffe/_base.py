@@ -1,4 +1,4 @@
-"""What layers have in common."""
+"""Base classes of layers."""
 from ._blob import BlobVec
 
 
@@ -7,12 +7,12 @@ def failure(param, text):
 
 
 class Layer:
-    """A layer of a net; the base of layers written in Python.
+    """A layer of a net; the base class of layers written in Python.
 
-    Such a class has ``setup(bottom, top)``, ``reshape(bottom, top)``,
-    ``forward(bottom, top)`` and ``backward(top, propagate_down, bottom)``. It finds its
-    settings in ``param_str``, the net's phase in ``phase``, and keeps parameters that are
-    learnt in ``blobs`` (``blobs.add_blob(*shape)``)."""
+    Derived classes implement ``setup(bottom, top)``, ``reshape(bottom, top)``,
+    ``forward(bottom, top)`` and ``backward(top, propagate_down, bottom)``. ``param_str``
+    contains the layer's settings, ``phase`` the net's phase, and ``blobs`` the learnable
+    parameters (``blobs.add_blob(*shape)``)."""
 
     type = "Python"
 
@@ -24,15 +24,15 @@ class Layer:
 
 
 class NetLayer(Layer):
-    """What a net does with a layer.
+    """The interface between a net and its layers.
 
-    Before the first pass the net says in ``down`` which bottoms get a gradient, and in
-    ``param_down`` which parameters do."""
+    Before the first pass the net sets ``down``, which bottoms get a gradient, and
+    ``param_down``, which parameters get one."""
 
-    #: What users see of it.
+    #: The object that users see.
     user = property(lambda self: self)
     down = ()
-    #: Compiled forms by the shapes of bottoms.
+    #: Dict of the bottoms' shapes to compiled variants.
     variants = None
 
     def __init__(self, param, phase):
@@ -44,7 +44,7 @@ class NetLayer(Layer):
         pass
 
     def reseed_reader(self, seed):
-        """What reads records begins anew with a seed that all ranks have."""
+        """Restarts a data reader with a seed that is common to all ranks."""
 
     def fill(self, bottom):
         pass

@@ -1,30 +1,30 @@
-"""Blobs: data and diff, which other blobs may share."""
+"""Blobs: data and diff, which several blobs may share."""
 import sys
 
 import numpy as np
 
 
-#: In place of an address: memory that is the caller's own array, as MemoryData takes it.
+#: Pseudo-address of memory that is an array of the caller, as for MemoryData.
 CALLER_OWNED = -1
 
-#: Bytes at a multiple of which sessions may use a blob's memory as it is.
+#: Alignment in bytes at which sessions can use a blob's memory directly.
 _ALIGNMENT = 64
 
 
 def _zeros(count):
-    """Aligned floats, and the array that owns them."""
+    """Returns an aligned float array and the array that owns its memory."""
     owner = np.zeros(count + _ALIGNMENT // 4, dtype=np.float32)
     skipped = -owner.__array_interface__["data"][0] % _ALIGNMENT // 4
     return owner[skipped: skipped + count], owner
 
 
 class Memory:
-    """Room for floats, taken when it is first looked at. Blobs that share data or diff
-    hold the same Memory; arrays made of it None=pin=None the array alive, not the Memory.
+    """Float storage, allocated at the first access. Blobs that share data or diff reference
+    the same Memory; arrays that users hold keep the underlying array alive, not the Memory.
 
-    ``pending``: what fills it when it is next looked at (its ``fill(memory)``), or None; ``address``: the address of
-    the session's tensor that it is, or None; ``access_count``: how often it was looked at, or
-    may have been written."""
+    ``pending``: an object whose ``fill(memory)`` fills the storage at the next access, or None;
+    ``address``: the address of the session's tensor that the storage aliases, or None;
+    ``access_count``: the number of accesses, each of which may have written the storage."""
 
     __slots__ = ("_array", "_root", "capacity", "pending", "address", "access_count")
 
@@ -35,14 +35,14 @@ class Memory:
         self.access_count = 0
 
     def use_array(self, array, address=None):
-        """Makes the memory that of an array, to which nobody else refers."""
-        self._root = array  # what arrays made of it have for their base
+        """Uses an array as the storage; there must be no other reference to it."""
+        self._root = array  # the base of all derived arrays
         self._array = array.reshape(-1)
         self.capacity, self.address = array.size, address
 
     @property
     def array(self):
-        """All of it, as one dimension."""
+        """The complete storage as a one-dimensional array."""
         self.access_count += 1
         if self.pending is not None:
             source, self.pending = self.pending, None
@@ -55,17 +55,17 @@ class Memory:
         return self._array
 
     def can_rebind(self, count):
-        """Whether it can become other memory of so many values: nobody would miss what it was."""
+        """Whether other storage of `count` values can replace it: no user holds an array of it."""
         return self.capacity == count and self.address != CALLER_OWNED and not self.is_referenced()
 
     def move(self, array, address):
-        """Becomes the memory of a session's tensor, with the values that are there."""
+        """Aliases the memory of a session's tensor and takes over its values."""
         self.pending = None
         self.access_count += 1
         self.use_array(array, address)
 
     def take(self, values):
-        """Overwrites all of it; fresh memory is that of the values."""
+        """Overwrites the storage. Unallocated storage uses the array of the values."""
         self.pending = None
         self.access_count += 1
         if self._array is None and values.size == self.capacity and values.flags.c_contiguous \
@@ -75,7 +75,7 @@ class Memory:
             self._room()[: values.size] = values.reshape(-1)
 
     def is_referenced(self):
-        """Whether somebody has an array of it."""
+        """Whether a user holds an array of the storage."""
         return self._root is not None and self._references() > _UNHELD
 
     def _references(self):
@@ -88,7 +88,7 @@ def _references_of_unheld():
     return memory._references()
 
 
-# How many there are to a memory's array where nobody else has one; interpreters differ.
+# Reference count of the array if no user holds one; it depends on the interpreter.
 _UNHELD = _references_of_unheld()
 
 
@@ -102,7 +102,7 @@ def product(shape):
 class Blob:
     """An array of float32 values with one of gradients, as in pycaffe.
 
-    ``data`` and ``diff`` are writable views that live on when blob and net are gone."""
+    ``data`` and ``diff`` are writable views that outlive the blob and the net."""
 
     __slots__ = ("_data", "_diff", "_shape", "_count", "__weakref__")
 
@@ -112,7 +112,7 @@ class Blob:
         self._resize(tuple(int(d) for d in shape))
 
     def _resize(self, shape):
-        """Takes a shape. Values stay unless there is more room to be had."""
+        """Sets the shape. Values are preserved unless the storage must grow."""
         count = product(shape)
         self._shape, self._count = shape, count
         if count > self._data.capacity:
@@ -123,7 +123,7 @@ class Blob:
             self._diff = Memory(count)
 
     def _adopt(self, array):
-        """Makes the memory of an array of the caller's the blob's data."""
+        """Uses an array of the caller as the blob's data."""
         self._data = Memory()
         self._data.use_array(array, CALLER_OWNED)
 
@@ -150,7 +150,7 @@ class Blob:
         return self._count
 
     def reshape(self, *shape, **keywords):
-        """Takes another shape; values stay where there is room for them."""
+        """Changes the shape. Values are preserved unless the storage must grow."""
         if keywords:
             raise RuntimeError("reshape takes the extents one by one, and no keywords: %s" % ", ".join(keywords))
         shape = tuple(int(d) for d in shape)
@@ -172,18 +172,18 @@ class Blob:
 
 
 class BlobVec(list):
-    """The parameters of a layer."""
+    """The list of parameters of a layer."""
 
     def add_blob(self, *shape, **keywords):
-        """Adds a parameter of this shape, all zeros."""
+        """Adds a parameter of this shape, initialized to 0."""
         if keywords:
             raise RuntimeError("add_blob takes the extents one by one, and no keywords: %s" % ", ".join(keywords))
         self.append(Blob(shape))
 
 
 class RawBlobVec:
-    """The bottoms or tops of a layer written in Python. As in pycaffe they are named by
-    their number, and cannot be iterated over."""
+    """The bottoms or tops of a layer written in Python. As in pycaffe, they support indexing
+    but not iteration."""
 
     __slots__ = ("_blobs",)
     __iter__ = None

@@ -1,10 +1,10 @@
-"""Tensors of sessions that blobs take their values from."""
+"""Tensors of sessions whose values blobs read lazily."""
 from . import _compiled
 from ._blob import CALLER_OWNED
 
 
 class BlobPort(_compiled.Port):
-    """A tensor that a Memory takes its values from when it is looked at."""
+    """A tensor that fills a Memory at its next access."""
 
     __slots__ = ("target",)
 
@@ -20,12 +20,12 @@ class BlobPort(_compiled.Port):
             memory.pending = self
 
     def move(self, memory):
-        """Makes the tensor's memory the blob's from now on, which has its values, unless
-        somebody has an array of the blob's own."""
-        if self.address is not None and memory.address not in (self.address, CALLER_OWNED) and memory.capacity == self.view.size \
-                and not memory.is_referenced():
+        """Makes the blob alias the tensor's memory, which already has its values, unless a user
+        holds an array of the blob."""
+        if self.address is not None and memory.address not in (self.address, CALLER_OWNED) \
+                and memory.capacity == self.view.size and not memory.is_referenced():
             memory.use_array(self.memory(), self.address)
 
     def fill(self, memory):
-        values = self.get().reshape(-1)  # of the shape that the blob had
+        values = self.get().reshape(-1)  # the blob may have another shape now
         memory._room()[: values.size] = values

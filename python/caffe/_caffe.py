@@ -1,4 +1,4 @@
-"""The names of pycaffe's extension module, which scripts reach for: ``caffe._caffe.BlobVec``."""
+"""The names of pycaffe's extension module that scripts use, such as ``caffe._caffe.BlobVec``."""
 from ._base import Layer
 from ._blob import Blob, BlobVec, RawBlobVec
 from ._log import init_log, log

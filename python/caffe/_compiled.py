@@ -1,7 +1,7 @@
-"""Layers that Brew compiles: each is a plan of its own for the shapes of its bottoms.
+"""Layers that Brew compiles: each has one plan per combination of the bottoms' shapes.
 
-Bottoms are the plan's inputs, gradients of tops come from outside. What a layer keeps between
-its passes (masks, positions, statistics) its session keeps.
+The bottoms are inputs of the plan; the caller sets the gradients of the tops. The session
+stores the layer's state between passes (masks, positions, statistics).
 """
 import numpy as np
 
@@ -16,7 +16,7 @@ from .proto import caffe_pb2
 
 
 class Port:
-    """A tensor of a session and the memory it lies in."""
+    """A binding between a tensor of a session and the memory of a blob."""
 
     __slots__ = ("session", "name", "view", "address", "seen", "bound_array", "bind_count", "is_fixed")
 
@@ -25,12 +25,12 @@ class Port:
         self.view = session.view(*self.name)
         self.address = None if self.view is None else self.view.__array_interface__["data"][0]
 
-        self.seen = None  # the memory that was put last, and how often it had been looked at
-        self.bound_array, self.bind_count = None, 0  # an array that a bottom lies in, and how many it has had
-        self.is_fixed = False  # whether it never lies elsewhere, nor is a blob's memory
+        self.seen = None  # (memory, access count) of the last copied blob
+        self.bound_array, self.bind_count = None, 0  # the bound array; number of bindings so far
+        self.is_fixed = False  # whether it can be neither bound nor published
 
     def refresh(self, blob):
-        """Puts a parameter, unless it lies here or nobody can have written it since."""
+        """Copies a parameter to the tensor, unless it aliases the tensor or is unchanged."""
         memory = blob._data
         if self.holds(blob) or self.seen == (memory, memory.access_count) and not memory.is_referenced():
             return
@@ -38,14 +38,14 @@ class Port:
         self.seen = memory, memory.access_count
 
     def holds(self, blob):
-        """Whether the blob's data lie here."""
+        """Whether the blob's data alias the tensor."""
         return self.address is not None and blob._data.address == self.address
 
     def shape(self):
         return self.view.shape if self.view is not None else self.session.shape(*self.name)
 
     def memory(self):
-        """The tensor's memory, for a blob to lie in."""
+        """Returns the tensor's memory, for a blob to alias."""
         return self.session.view(*self.name)
 
     def put(self, array):
@@ -53,12 +53,12 @@ class Port:
             self.session.write(*self.name, np.ascontiguousarray(array, dtype=np.float32))
         elif self.view.shape == array.shape:
             np.copyto(self.view, array)
-        else:  # a label of another form
+        else:  # a label with another shape
             self.view.reshape(-1)[...] = array.reshape(-1)
 
     def load(self, blob, own):
-        """Has a bottom's values here. It lies where the blob lies, unless that is one of the
-        addresses in ``own``, where the layer itself writes, or changes again and again."""
+        """Loads the values of a bottom. Binds the tensor to the blob's memory, or copies them if
+        that memory is in ``own`` (addresses that the layer writes) or changes repeatedly."""
         values, memory = blob.data, blob._data
         if self.bound_array is not None and self.bound_array is memory._array:
             return
@@ -72,25 +72,25 @@ class Port:
         self.unbind()
         self.put(values)
 
-    _MAX_BINDS = 4  # each costs some compiling
+    _MAX_BINDS = 4  # each binding costs some compilation
 
     def _bind(self, array):
         if array is not None and not array.flags.writeable:
             return False
         try:
-            self.session.place(self.name[1], self.name[2], array)
+            self.session.bind_memory(self.name[1], self.name[2], array)
         except Error:
-            return False  # its own memory is a part of another tensor's
+            return False  # its memory is a view of another tensor
         return True
 
     def unbind(self):
-        """The tensor lies in its session again."""
+        """Binds the tensor to the session's own memory again."""
         if self.bound_array is not None:
             self._bind(None)
             self.bound_array = None
 
     def publish(self, blob):
-        """Gives a top the values that are here, and if nobody has an array of it this memory."""
+        """Publishes the values to a top. The top aliases the tensor if no user holds its array."""
         memory = blob._data
         if self.address is not None and memory.address == self.address:
             memory.pending = None
@@ -105,14 +105,14 @@ class Port:
 
 
 class Variant:
-    """A layer compiled for certain shapes of bottoms, with its session."""
+    """A layer compiled for particular shapes of its bottoms, with its session."""
 
     def __init__(self, layer, shapes, first):
-        """``first``: the layer's first variant, whose parameters this one shares."""
+        """``first``: the layer's first variant, whose parameters this variant shares."""
         self.gradient_tops, wrapped, plan = layer.compiled(shapes)
-        self.fed = plan.fed
+        self.needs_data = plan.needs_data
         try:
-            session = Session(plan._core, seed=layer.seed, pool=_state.pool(),
+            session = Session(plan._core, seed=layer.seed, thread_pool=_state.thread_pool(),
                               share=first.session if first else None, folder=layer.folder, **layer.reading())
             if layer.is_to_be_filled(first):
                 session.initialise()
@@ -137,8 +137,8 @@ class Variant:
         self.ran = False
 
     def _fix_aliased_tensors(self):
-        """Tensors that lie in memory of one another, as those of a layer that changes nothing,
-        neither lie elsewhere nor are handed over."""
+        """Prevents binding and publishing of tensors that share memory, as in layers that only
+        create views."""
         ports = [port for port in self.bottoms + self.tops if port.view is not None]
         for i, one in enumerate(ports):
             for other in ports[:i]:
@@ -155,11 +155,11 @@ def is_in_place(blob, bottom):
 
 
 class ParameterFilling:
-    """What fills a layer's parameters: the session of its first variant."""
+    """Fills the parameters of a layer from the session of its first variant."""
 
     def __init__(self, layer, bottom):
         self.layer, self.shapes = layer, tuple(blob.shape for blob in bottom)
-        # The blobs may come to share others.
+        # The blobs may later share the memory of others.
         self.memories = [blob._data for blob in layer.blobs]
 
     def is_due(self):
@@ -168,8 +168,8 @@ class ParameterFilling:
     def fill(self, memory):
         layer = self.layer
         if layer.first is None:
-            memory.pending = self  # it counts among those to be filled
-            layer.variant_for(self.shapes)  # comes back here
+            memory.pending = self  # so that is_due() includes it
+            layer.variant_for(self.shapes)  # calls fill() again
             return
         index = next(i for i, mine in enumerate(self.memories) if mine is memory)
         port = layer.first.params[index]
@@ -184,15 +184,15 @@ class CompiledLayer(NetLayer):
 
     filling = None
     keeps_statistics = False
-    no_backward = "it has no backward pass"  # or why not; no exception, which would None=pin=None who saw it
+    no_backward = "it has no backward pass"  # the reason as text: an exception would keep its frames alive
 
-    _KEPT = 8  # variants, of which each has its memory
+    _KEPT = 8  # maximum number of variants, each with its own memory
     def __init__(self, param, phase, folder=""):
         super().__init__(param, phase)
-        # What a file says is part of the plan, and may be another thing tomorrow.
+        # The content of files becomes part of the plan and may change later.
         self.reads_files = _graph.names_files(param)
         self.folder = folder if self.reads_files else ""
-        # Sources of HDF5 files find their data by the names of tops.
+        # HDF5 sources look up datasets by the names of the tops.
         self.top_blobs = ["t%d" % i for i in range(len(param.top))] if param.bottom else list(param.top)
         self.variants, self.shapes = {}, {}
         self.first = self.current = None
@@ -202,17 +202,17 @@ class CompiledLayer(NetLayer):
         return _state.next_seed()
 
     def reading(self):
-        """What its sessions are to know of how they read."""
+        """Returns options of the session about data reading."""
         return {}
 
     # --- compiling
 
     def message(self, shapes, gradient_tops, wrapped=False):
-        """The net of this layer alone: blobs b0, b1, ... and t0, t1, ...
+        """Returns the net of this layer alone, with the blobs b0, b1, ... and t0, t1, ...
 
-        Inputs get gradients by force_backward, which some layers refuse for indices and the
-        like; with ``wrapped`` those that want one come (as in0, in1, ...) through a layer
-        that learns."""
+        Inputs get gradients by force_backward, which some layers reject, e.g. for indices. With
+        ``wrapped``, inputs that need a gradient (named in0, in1, ...) pass through a learnable
+        layer instead."""
         force = any(self.down) and not wrapped
         net = caffe_pb2.NetParameter(force_backward=bool(gradient_tops) and force)
         for i, shape in enumerate(shapes):
@@ -249,10 +249,10 @@ class CompiledLayer(NetLayer):
         return options
 
     def compiled(self, shapes):
-        """(numbers of the tops that gradients come from, whether bottoms are wrapped, plan)."""
+        """Returns (numbers of the tops with output gradients, whether bottoms are wrapped, plan)."""
         choices = [([], False)]
         if any(self.down) or any(self.param_down):
-            # Some tops have no gradient, as the probabilities beside a loss.
+            # Some tops have no gradient, such as the probabilities of a loss layer.
             tops = list(range(len(self._param.top)))
             ways = (False, True) if any(self.down) else (False,)
             choices = [(gradient_tops, wrapped) for gradient_tops in ([tops, [0]] if len(tops) > 1 else [tops])
@@ -262,8 +262,9 @@ class CompiledLayer(NetLayer):
             if not gradient_tops and why is not None:
                 self.no_backward = self.reason(why)
             try:
-                return gradient_tops, wrapped, _plan_cache.plan(self.message(shapes, gradient_tops, wrapped), on_disk=not self.reads_files,
-                                                   **self.options(gradient_tops))
+                plan = _plan_cache.plan(self.message(shapes, gradient_tops, wrapped), on_disk=not self.reads_files,
+                                        **self.options(gradient_tops))
+                return gradient_tops, wrapped, plan
             except CompileError as error:
                 failed, why = error, why or error
         raise self.refusal(failed) from failed
@@ -279,7 +280,7 @@ class CompiledLayer(NetLayer):
         return failure(self._param, self.reason(error))
 
     def shapes_for(self, bottom):
-        """(shapes of tops, shapes of parameters) for these bottoms."""
+        """Returns (shapes of tops, shapes of parameters) for these bottoms."""
         key = tuple(blob.shape for blob in bottom)
         if key not in self.shapes:
             self.shapes[key] = self._shapes_of_empty(key) if has_empty_shape(key) else self._shapes(key)
@@ -294,56 +295,56 @@ class CompiledLayer(NetLayer):
                 [tuple(shape) for shape in found["params"].get("layer", [])])
 
     def _shapes_of_empty(self, key):
-        """Of bottoms without items, such as the regions of an image in which there are none:
-        what changes with the number of items goes on to nothing."""
+        """Returns the shapes for bottoms without items, such as the regions of an image that has
+        none: extrapolates the extents that depend on the number of items to 0."""
         few, more = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
         (tops, params), (larger, _) = self._shapes(few), self._shapes(more)
         return [tuple(d - 2 * (e - d) for d, e in zip(a, b)) for a, b in zip(tops, larger)], params
 
     def _is_empty(self, bottom, top):
-        """Whether there is nothing to compute, as there are no items."""
+        """Whether there is nothing to compute, because there are no items."""
         if not has_empty_shape([blob.shape for blob in bottom]):
             return False
         if any(blob.count for blob in top) and any(blob.count for blob in bottom):
-            raise failure(self._param, "a bottom has no items, and tops have some")
+            raise failure(self._param, "a bottom has no items, but tops have some")
         return True
 
     def variant(self, bottom):
         return self.variant_for(tuple(blob.shape for blob in bottom))
 
     def variant_for(self, key):
-        """The variant for bottoms of these shapes; where there are no items, of some, for
-        parameters."""
+        """Returns the variant for bottoms of these shapes. Without items, returns one with items,
+        for its parameters."""
         if has_empty_shape(key):
             key = tuple(tuple(d or 2 for d in shape) for shape in key)
         if key not in self.variants:
             if self._param.type == "HDF5Output" and self.variants:
-                raise failure(self._param, "its bottoms have another shape than before; a file has one")
+                raise failure(self._param, "its bottoms have another shape than before; a file has only one shape")
             made = Variant(self, key, self.first)
-            while len(self.variants) >= self._KEPT:  # nets whose images all differ in size
+            while len(self.variants) >= self._KEPT:  # e.g. if all images differ in size
                 del self.variants[next(iter(self.variants))]
             self.variants[key] = made
             if self.first is None:
                 self.first = made
                 for memory in self.filling.memories if self.filling else ():
                     if memory.pending is self.filling:
-                        memory.array  # noqa: B018, takes what fillers made
+                        memory.array  # noqa: B018, takes over the values of the fillers
         return self.variants[key]
 
     def is_to_be_filled(self, first):
-        """Whether a variant's parameters are to come of fillers."""
+        """Whether the fillers must initialize a variant's parameters."""
         return not self.blobs or first is None and (self.filling is None or self.filling.is_due())
 
-    # --- a net's calls
+    # --- calls of the net
 
     def setup(self, bottom, top):
         for shape in self.shapes_for(bottom)[1]:
             self.blobs.add_blob(*shape)
-        # Forward passes may write them, in phase TEST too (use_global_stats: false).
+        # Forward passes may write statistics, even in phase TEST (use_global_stats: false).
         self.keeps_statistics = bool(_graph.statistics(self._param, len(self.blobs)))
 
     def fill(self, bottom):
-        """Has the parameters filled when they are looked at, unless weights come before."""
+        """Fills the parameters at their first access, unless weights are loaded before."""
         if self.blobs:
             self.filling = ParameterFilling(self, bottom)
             for blob in self.blobs:
@@ -353,7 +354,7 @@ class CompiledLayer(NetLayer):
         tops, params = self.shapes_for(bottom)
         for blob, shape in zip(self.blobs, params):
             if blob.count != product(shape):
-                raise failure(self._param, "with bottoms of shapes %s it would have parameters of shape %s, and has %s"
+                raise failure(self._param, "bottoms of shapes %s need parameters of shape %s, but the layer has %s"
                               % ([b.shape for b in bottom], shape, blob.shape))
         for blob, shape in zip(top, tops):
             if blob.shape != shape and not is_in_place(blob, bottom):
@@ -373,7 +374,7 @@ class CompiledLayer(NetLayer):
 
     def _forward(self, bottom, top):
         variant = self.current = self.variant(bottom)
-        if variant.fed:  # with random numbers; inputs that lie in blobs stay as they are
+        if variant.needs_data:  # random numbers; bound inputs are unaffected
             variant.session.feed(0)
         for port, blob in zip(variant.bottoms, bottom):
             if self._is_overwritten(blob, top):
@@ -388,12 +389,12 @@ class CompiledLayer(NetLayer):
 
     @staticmethod
     def _is_overwritten(blob, top):
-        """Whether a bottom's memory is that of a top, and will not be left to it."""
+        """Whether a bottom shares memory with a top that cannot be rebound."""
         return any(blob._data is other._data for other in top) and not blob._data.can_rebind(blob.count)
 
     def forward(self, bottom, top):
         if self._is_empty(bottom, top):
-            for blob in top:  # losses and means of nothing are 0, as in plans
+            for blob in top:  # losses and means over no items are 0, as in plans
                 blob.data[...] = 0
             return
         variant = self._forward(bottom, top)
@@ -405,7 +406,7 @@ class CompiledLayer(NetLayer):
         if self.keeps_statistics:
             for port, blob in zip(variant.params, self.blobs):
                 if port.holds(blob):
-                    blob._data.access_count += 1  # other layers may share it
+                    blob._data.access_count += 1  # layers that share it must reload it
                 else:
                     np.copyto(blob.data, port.get())
 

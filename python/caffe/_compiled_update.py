@@ -1,8 +1,8 @@
-"""A solver's update as a program of the net's plan, where nobody access_count at gradients before it.
+"""A solver's update as a program of the net's plan, if the gradients are not accessed before it.
 
-That is faster than updating each parameter from outside, as `_rules` does: the plan's threads share
-the work, and what a parameter changed by is written only where somebody access_count at its ``diff``. Of
-SGD that change is the history, which is why this is done for SGD alone.
+This is faster than updating each parameter separately, as `_rules` does: the plan's threads share
+the work, and ``diff`` receives the update only if it is accessed. For SGD the update equals the
+history, so only SGD is supported.
 """
 import numpy as np
 
@@ -11,13 +11,13 @@ from brew._core import Kind, Trainer
 from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
-# Trainers refuse rates that are no numbers, which Caffe takes.
+# Trainers reject rates that are not finite; Caffe accepts them.
 _LARGEST = 3e38
 
 
 def rule_of(param):
-    """The solver that plans are to update by: a SolverParameter without its net, or None where
-    they cannot."""
+    """Returns the solver for compiled updates as a SolverParameter without its net, or None if
+    they are not supported."""
     if param.iter_size != 1 or param.clip_gradients > 0 or param.regularization_type not in ("L1", "L2"):
         return None
     return caffe_pb2.SolverParameter(
@@ -27,7 +27,7 @@ def rule_of(param):
 
 
 def solver_message(rule, net):
-    """A solver of this rule for a NetParameter. Its fillers fill nothing: parameters come from blobs."""
+    """Returns a solver of this rule for a NetParameter. Removes fillers: parameters come from blobs."""
     result = caffe_pb2.SolverParameter()
     result.CopyFrom(rule)
     result.net_param.CopyFrom(net)
@@ -41,36 +41,36 @@ def solver_message(rule, net):
 
 
 class CompiledUpdate:
-    """Updates the parameters of a Whole whose plan is a solver's."""
+    """Updates the parameters of a FusedNet with a solver's plan."""
 
     def __init__(self, fused, net, layers, seed):
         self.fused, self.net = fused, net
         session = fused.session
-        # The session's seed would be the trainer's.
+        # Opening the trainer changes the session's seed.
         self.trainer = Trainer(session, [], [], "", False, 0, "", False, [], "", "", [])
         session.set_seed(seed)
         numbers = {id(blob): i for i, blob in enumerate(net._learnable)}
         self.rule = net._fused_nets.rule
         self.rate = self.rule.base_lr
-        #: Histories, which are the changes, by the parameters' numbers.
+        #: Ports of the histories, which equal the updates, by parameter number.
         self.changes = {}
         for layer, i in session.names(Kind.SOLVER_STATE):
             number = numbers.get(id(layers[layer].blobs[i]))
             if number is not None:
                 self.changes[number] = BlobPort(session, Kind.SOLVER_STATE, layer, i, layers[layer].blobs[i])
-        # What is not learnt is_fixed; what is learnt, and is under no loss, decays all the same.
+        # Parameters that are not learned stay; learned ones without a loss would still decay.
         rest = [i for i in range(len(net._learnable)) if i not in self.changes]
         self.unlearnt = rest if all(net._lr[i] == 0 for i in rest) else None
         self.possible = self.unlearnt is not None and not fused.unaliased \
             and all(port.address is not None for port in [*self.changes.values(), *fused.param_gradients])
-        self.views = {}  # the solver's histories that lie in the session
+        self.views = {}  # the solver's histories that alias the session
 
     def can_update(self, solver):
-        """Whether it does a solver's next update, whose gradients nobody will have looked at."""
+        """Whether it can run the solver's next update. Sets the learning rate."""
         rate = solver._rate_of_next()
         if not self._can(solver) or not abs(rate) < _LARGEST:
             return False
-        # A field counts from the next forward pass on.
+        # A field takes effect from the next forward pass on.
         if rate != self.rate:
             self.trainer.set_field("base_lr", repr(rate))
             self.rate = rate
@@ -85,18 +85,18 @@ class CompiledUpdate:
             and self._bind_histories(solver._history)
 
     def _bind_histories(self, histories):
-        """Has the solver's histories lie in the session, from wherever they lay."""
+        """Makes the solver's histories alias the session. Returns False if that is not possible."""
         if self.views and all([histories[i] is view for i, view in self.views.items()]):
             return True
         if any(histories[i].any() for i in self.unlearnt):
-            return False  # of a snapshot in which it was learnt
+            return False  # from a snapshot in which the parameter was learned
         for i, port in self.changes.items():
             np.copyto(port.view, histories[i].reshape(port.view.shape))
             histories[i] = self.views[i] = port.view.reshape(histories[i].shape)
         return True
 
     def run_passes(self):
-        """The forward and the backward pass."""
+        """Runs the forward and the backward pass."""
         self.trainer.forward(False)
         self.trainer.backward()
 
@@ -105,7 +105,7 @@ class CompiledUpdate:
         done = self.trainer.iteration
         try:
             self.trainer.update()
-        finally:  # what a signal's handler raises comes when the update is done
+        finally:  # exceptions of signal handlers arrive after the update
             if self.trainer.iteration > done:
                 self._defer_changes()
 

@@ -1,10 +1,9 @@
-"""FusedNet nets as one plan, for runs from the first layer to the last that nobody can look into.
+"""Complete nets as one plan, for runs from the first layer to the last without observers.
 
-Such a plan keeps every blob to the end of its run, so that all can be read then, and is as
-fast as one that keeps none but for a few percent. Blobs take their values from it when they
-are looked at; those that somebody holds an array of, at once. What only a run layer by
-layer has (in-place blobs between their layers, edits on the way, Python layers, hooks) is
-never run so.
+Such a plan pins every blob, so that all are readable after the run; this costs only a few
+percent. Blobs read their values from the plan at their next access, or immediately if a user
+holds an array of them. Nets that need runs layer by layer (in-place blobs between their
+layers, edits during a run, Python layers, hooks) are never fused.
 """
 import numpy as np
 
@@ -15,14 +14,14 @@ from . import _layers, _plan_cache, _state, _compiled_update
 from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
-# Layers that do more than compute tops, or take what only layers of their own have.
+# Layers with side effects, or with requirements that only separate layers fulfil.
 _UNFUSED = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
           "DetectionEvaluate", "MultiBoxLoss")
 
 
 def message_of(net, learns):
-    """The net with its sources as inputs of the shapes that they have; with its splits, whose
-    tops have gradients of their own, where it learns."""
+    """Returns the net with its sources replaced by inputs of their shapes. With ``learns``,
+    includes the splits, whose tops have separate gradients."""
     result = caffe_pb2.NetParameter(name=net._name)
     for layer in net._params if learns else net._plain.layer:
         if layer.bottom:
@@ -38,7 +37,7 @@ def message_of(net, learns):
 
 
 def can_fuse(net):
-    """Whether the net's layers can be one plan at all."""
+    """Whether the net's layers can be compiled to one plan."""
     for param, layer in zip(net._params, net._layers):
         if param.type in _UNFUSED or getattr(layer, "reads_files", False) and param.bottom:
             return False
@@ -46,8 +45,8 @@ def can_fuse(net):
             return False
     if any(p.propagate_down for p in net._params):
         return False
-    # What lies in place of a source, or of what is seen otherwise, has memory in such a
-    # plan that the blob has not.
+    # In-place results over a source or a view would have separate memory in the plan,
+    # unlike the blob.
     fixed = set()
     for i, layer in enumerate(net._layers):
         if any(top in fixed and top in net._bottom_index[i] for top in net._top_index[i]):
@@ -58,10 +57,10 @@ def can_fuse(net):
 
 
 class FusedNet:
-    """A net's plan for the present shapes of its sources. Raises CompileError, Error."""
+    """A net's plan for the current shapes of its sources. Raises CompileError, Error."""
 
     def __init__(self, net, learns, rule=None):
-        """``learns``: with the backward pass; ``rule``: and with updates (_compiled_update)."""
+        """``learns``: include the backward pass; ``rule``: include updates (_compiled_update)."""
         message = message_of(net, learns)
         options = dict(pin="all", without="fold-normalization,fuse-launches,order-weights,prepare-weights")
         if rule is not None:
@@ -71,9 +70,9 @@ class FusedNet:
             if learns:
                 options["gradients"] = True
         self.plan = plan = _plan_cache.plan(message, **options)
-        self.fed = plan.fed
+        self.needs_data = plan.needs_data
         seed = _state.next_seed()
-        session = self.session = Session(plan._core, seed=seed, pool=_state.pool())
+        session = self.session = Session(plan._core, seed=seed, thread_pool=_state.thread_pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
         self.inputs = [BlobPort(session, Kind.BLOB, name, 0, net._blob_of[name])
                        for name, _ in session.names(Kind.BLOB) if name in sources]
@@ -82,7 +81,7 @@ class FusedNet:
         layers = {p.name: made for p, made in zip(net._params, net._layers)}
         self.params = [BlobPort(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
                        for layer, i in session.names(Kind.PARAMETER)]
-        # Running statistics, which runs write.
+        # Running statistics, which the forward pass writes.
         self.statistics = [port for port in self.params if getattr(layers[port.name[2]], "keeps_statistics", False)]
         owned = {id(blob) for blob in net._learnable}
         self.param_gradients = [BlobPort(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
@@ -91,7 +90,7 @@ class FusedNet:
         self.aliases = [(port.target, port.address) for port in self.params if port.address is not None]
         self.unaliased = [port for port in self.params if port.address is None]
         self.deferred = [(port, port.target) for port in self.blobs]
-        # A loss's gradient is its weight.
+        # The gradient of a loss is its weight.
         self.deferred_gradients = [(port, port.target) for port in self.gradients]
         covered = {id(port.target) for port in self.param_gradients}
         self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
@@ -99,9 +98,9 @@ class FusedNet:
         self.update = _compiled_update.CompiledUpdate(self, net, layers, seed) if rule is not None else None
 
     def _blob_ports(self, net, kind, without):
-        """Ports of the blobs that have memory of their own."""
+        """Returns the ports of the blobs that have separate memory."""
         aliases = set()
-        # What splits hand out is their bottom; each of its readers has a gradient of it.
+        # The tops of a split share the data of its bottom, but each has its own gradient.
         shared = _layers.ViewLayer if kind == Kind.BLOB_GRADIENT else (_layers.SplitLayer, _layers.ViewLayer)
         for number, layer in enumerate(net._layers):
             if isinstance(layer, shared):
@@ -110,11 +109,11 @@ class FusedNet:
                 if name in net._blob_of and name not in without and net._index_of[name] not in aliases]
 
     def fits(self):
-        """Whether all blobs have the shapes that it was made for."""
+        """Whether all blobs have the shapes of the plan."""
         return all(blob._shape == shape for blob, shape in self.shapes)
 
     def _feed(self):
-        if self.fed:
+        if self.needs_data:
             self.session.feed(0)
             for port in self.inputs:
                 port.put(port.target.data)
@@ -125,7 +124,7 @@ class FusedNet:
                 port.move(port.target._data)
 
     def take_params(self):
-        """Brings the plan's parameters up to date; those of which nobody has an array move."""
+        """Updates the plan's parameters; blobs that no user holds alias them from now on."""
         if not all([blob._data.address == address for blob, address in self.aliases]):
             for port in self.params:
                 port.refresh(port.target)
@@ -150,14 +149,14 @@ class FusedNet:
     def _defer_blobs(self):
         for port, blob in self.deferred:
             memory = blob._data
-            if memory.pending is not port:  # else nobody has looked since the last run
+            if memory.pending is not port:  # otherwise it was not accessed since the last run
                 port.defer(memory)
 
     def forward_backward(self, fresh, update=None):
-        """Forward and backward, after take_params(); gradients of parameters are added to
-        those that are there, or with ``fresh`` take their place. With ``update``, its trainer runs them."""
+        """Runs both passes, after take_params(). Adds the gradients of parameters to the existing
+        ones, or with ``fresh`` replaces them. With ``update``, its trainer runs the passes."""
         self._feed()
-        # Gradients that lie in the plan are overwritten by the run.
+        # The run overwrites gradients that alias the plan.
         before = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
                                    if port.address is not None and port.target._diff.address == port.address}
         if update is None:
@@ -189,29 +188,29 @@ class FusedNet:
 
 
 class FusedNetCache:
-    """Which of a net's runs are fused ones."""
+    """The fused nets of a net, by the shapes of its blobs."""
 
-    _KEPT = 4  # plans, each with its memory
+    _KEPT = 4  # maximum number of plans, each with its own memory
 
     def __init__(self, net):
-        self.possible = None  # not known yet
+        self.possible = None  # unknown
         self.plans = {}
-        self.found = None  # the one that was run last, with `learns`
-        self.last = None  # the FusedNet whose values the blobs have
+        self.found = None  # (learns, FusedNet) of the last run
+        self.last = None  # the FusedNet with the current values of the blobs
         self.backward_wanted = False
-        self.rule = None  # of the solver whose net it is, where plans can update by it
-        self.update = None  # what is to update the parameters after the last step's passes
-        # In Caffe the gradient of a loss that is read takes the place of its weight.
+        self.rule = None  # of the net's solver, if it supports compiled updates
+        self.update = None  # the CompiledUpdate to run after the last step's passes
+        # In Caffe the gradient of a loss that is read overwrites its weight.
         self.loss_is_read = any(net._loss_weights[i] for bottoms in net._bottom_index for i in bottoms)
 
     def allowed(self, net):
-        """Whether the net's runs may be fused at all."""
+        """Whether the net may run as a fused net."""
         if self.possible is None:
             self.possible = can_fuse(net)
         return self.possible and not any(net._hooks.values())
 
     def find(self, net, learns):
-        """The net's FusedNet for its shapes; None where it has none."""
+        """Returns the FusedNet for the net's current shapes, or None."""
         if self.found is not None and self.found[0] == learns and self.found[1].fits():
             return self.found[1]
         net.reshape()
@@ -220,7 +219,7 @@ class FusedNetCache:
             try:
                 made = self._make(net, learns)
             except (CompileError, Error):
-                made = None  # layer by layer it may run, or say why not
+                made = None  # the run layer by layer may succeed or report the reason
             while len(self.plans) >= self._KEPT:
                 del self.plans[next(iter(self.plans))]
             self.plans[key] = made

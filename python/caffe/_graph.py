@@ -1,5 +1,5 @@
-"""What a net's text says: which layers a state keeps, where blobs split, what is
-differentiated. Caffe's rules, over messages of caffe_pb2."""
+"""Caffe's rules for nets as messages of caffe_pb2: which layers a state includes, where blobs
+split, what is differentiated."""
 import os
 import re
 from collections import OrderedDict
@@ -13,12 +13,12 @@ from .proto import caffe_pb2
 
 
 def read_net(path):
-    """The NetParameter of a prototxt of any age. Raises RuntimeError."""
+    """Reads a prototxt in any syntax version as a NetParameter. Raises RuntimeError."""
     return _read(path, caffe_pb2.NetParameter())
 
 
 def read_solver(path):
-    """The SolverParameter of a prototxt of any age. Raises RuntimeError."""
+    """Reads a prototxt in any syntax version as a SolverParameter. Raises RuntimeError."""
     return _read(path, caffe_pb2.SolverParameter())
 
 
@@ -35,17 +35,17 @@ def _read(path, message):
     except text_format.ParseError as failure:
         text = str(failure)
         if failure.GetLine() is not None:
-            text = text.split(" : ", 1)[-1]  # the place is one of the upgraded text
+            text = text.split(" : ", 1)[-1]  # the location refers to the upgraded text
         raise RuntimeError("%s: %s" % (path, text)) from failure
 
 
 def is_loss(kind):
-    """Whether a type of layers is a loss, whose first top has the weight 1 by default."""
+    """Whether a layer type is a loss, whose first top has the default weight 1."""
     return kind.endswith("Loss")
 
 
 def names_files(layer):
-    """Whether a layer's settings name a file that it reads."""
+    """Whether a layer's settings name a file to read."""
     return any(field.message_type is not None and hasattr(value, "HasField")
                and any(name in field.message_type.fields_by_name and value.HasField(name)
                        for name in ("source", "mean_file"))
@@ -53,7 +53,7 @@ def names_files(layer):
 
 
 def loss_weights(layer):
-    """The loss weights of a layer's tops."""
+    """Returns the loss weights of a layer's tops."""
     weights = list(layer.loss_weight)
     if not weights and is_loss(layer.type) and layer.top:
         weights = [1.0]
@@ -72,7 +72,7 @@ def meets(rule, state, layer):
 
 
 def filtered(net):
-    """The net's layers that its state keeps."""
+    """Returns the net with the layers that its state includes."""
     result = caffe_pb2.NetParameter()
     result.CopyFrom(net)
     del result.layer[:]
@@ -98,8 +98,7 @@ _OPERANDS = re.compile(r"""[\d.]+(?:[eE][-+]?\d+)?|'[^']*'|"[^"]*"|`[^`]*`|[A-Za
 
 
 def _by_position(formula, bottoms):
-    """A formula of an Expression layer that says ``bottom(0)`` for its first bottom, whose name
-    splits change."""
+    """Replaces names of bottoms in a formula by ``bottom(N)``, because splits rename bottoms."""
     def position(match):
         word = match.group()
         name = word[1:-1] if word[0] in "'\"`" else word
@@ -109,7 +108,7 @@ def _by_position(formula, bottoms):
 
 
 def with_splits(net):
-    """The net with a Split layer behind each top that several layers read."""
+    """Returns the net with a Split layer after each top that several layers read."""
     source, readers, weights = {}, OrderedDict(), {}
     makers = {}
     for i, layer in enumerate(net.layer):
@@ -151,7 +150,7 @@ def with_splits(net):
             if weights.get((i, j)):
                 if len(layer.top) == 1:
                     copy.ClearField("loss_weight")
-                else:  # the other tops None=pin=None theirs
+                else:  # the other tops keep theirs
                     copy.loss_weight[j] = 0
                 split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
                 taken[i, j] = 1
@@ -162,12 +161,12 @@ def split_blob(layer, blob, top, index):
     return "%s_%s_%d_split_%d" % (blob, layer, top, index)
 
 
-# The first bottoms of layers that pass gradients to no others, and are asked for them.
+# The number of leading bottoms that get gradients, for layers that support only these.
 DIFFERENTIATED = {"ROIPooling": 1, "PSROIPooling": 1, "ROIAlign": 1, "SmoothL1Loss": 2, "ContrastiveLoss": 2}
 
 
 def statistics(layer, count):
-    """The numbers of a layer's ``count`` parameters that are running statistics."""
+    """Returns the indices of the running statistics among a layer's ``count`` parameters."""
     if layer.type == "BatchNorm":
         return range(3)
     if layer.type == "BN" and count == 4:  # PSPNet's; SegNet's has two parameters
@@ -176,8 +175,8 @@ def statistics(layer, count):
 
 
 def own_multiplier(layer, index, count):
-    """The lr_mult and decay_mult that a layer of a fork gives a parameter, whatever the prototxt
-    says; None where it does not."""
+    """Returns the lr_mult and decay_mult that layers of forks impose on a parameter, regardless of
+    the prototxt, or None."""
     if layer.type == "BatchNorm" and count == 5:  # NVIDIA Caffe's
         return 0.0 if index in statistics(layer, count) else 1.0
     if layer.type == "BN" and (index in statistics(layer, count) or count == 4 and layer.bn_param.frozen):
@@ -190,7 +189,7 @@ def own_multiplier(layer, index, count):
 RECURRENT = ("LSTM", "RNN")
 
 
-# Bottoms that `force_backward` leaves alone: labels and the like.
+# `force_backward` does not apply to labels and similar bottoms.
 def allows_forced_backward(kind, bottom):
     if kind == "EuclideanLoss":
         return True

@@ -4,32 +4,32 @@ import math
 import numpy as np
 
 try:
-    # Here, as pycaffe's imports bring it along: scripts that `import PIL` alone call PIL.Image.
+    # Imported here because pycaffe's imports load it: scripts use PIL.Image after `import PIL`.
     from PIL import Image
 except ImportError:
     Image = None
 
 
 def load_image(filename, color=True):
-    """An image as float32 in [0, 1]: (height, width, 3), or (height, width, 1) without
-    ``color`` if it is grey. An alpha channel is dropped."""
+    """Loads an image as float32 in [0, 1]: (height, width, 3), or (height, width, 1) for a grey
+    image without ``color``. Drops an alpha channel."""
     if Image is None:
         raise RuntimeError("caffe.io.load_image needs the package Pillow")
     with Image.open(filename) as image:
-        if image.mode.startswith("I"):  # 16 bits, which Pillow's other modes would cut off
+        if image.mode.startswith("I"):  # 16 bits, which Pillow's other modes would truncate
             grey = np.asarray(image.convert("I"), dtype=np.float32)[:, :, np.newaxis] / 65535
             return np.tile(grey, (1, 1, 3)) if color else grey
         if not color and image.mode in ("1", "L", "LA"):
             return np.asarray(image.convert("L"), dtype=np.float32)[:, :, np.newaxis] / 255
         values = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
-        # Weights of scikit-image's grey.
+        # Weights of scikit-image's grey conversion.
         return values if color else (values @ np.float32([0.2125, 0.7154, 0.0721]))[:, :, np.newaxis]
 
 
 def resize_image(im, new_dims, interp_order=1):
-    """Resizes an image (height, width, channels); float32.
+    """Resizes an image (height, width, channels). Returns float32.
 
-    Images of one or three channels that shrink are smoothed first."""
+    Smooths images of one or three channels before shrinking them."""
     im = np.asarray(im)
     new_dims = tuple(int(d) for d in new_dims)
     if interp_order not in range(6):
@@ -50,22 +50,22 @@ def resize_image(im, new_dims, interp_order=1):
     for axis, size in enumerate(new_dims):
         values = _sampled(values, axis, _centres(im.shape[axis], size), interp_order)
     if interp_order > 1:
-        values = np.clip(values, 0, 1)  # splines swing beyond
+        values = np.clip(values, 0, 1)  # splines overshoot
     return (values * (high - low) + low).astype(np.float32)
 
 
 def _corners(old, new):
-    """Where new elements lie among the old ones if the first and the last coincide."""
+    """Returns the positions of new elements among the old ones if the first and last coincide."""
     return np.arange(new) * ((old - 1) / (new - 1) if new > 1 else 0.0)
 
 
 def _centres(old, new):
-    """Where new elements lie among the old ones if both are cells of one length."""
+    """Returns the positions of new elements among the old ones if both are cells of one extent."""
     return (np.arange(new) + 0.5) * (old / new) - 0.5
 
 
 def _smoothed(values, axis, sigma):
-    """A Gaussian over an axis, beyond whose ends there are zeros."""
+    """Applies a Gaussian along an axis, with zeros beyond its ends."""
     if sigma <= 1e-15:
         return values
     radius = int(4 * sigma + 0.5)
@@ -82,8 +82,8 @@ def _smoothed(values, axis, sigma):
 
 
 def _sampled(values, axis, places, order, outside=True):
-    """The values at places of an axis; beyond its ends there are zeros. ``outside``: whether a
-    spline is of these zeros too, or goes on beyond the ends as in a mirror."""
+    """Samples values at positions of an axis, with zeros beyond its ends. ``outside``: whether a
+    spline includes these zeros or is mirrored at the ends."""
     length = values.shape[axis]
     padding = [(0, 0)] * values.ndim
     padding[axis] = (1, 1)
@@ -101,14 +101,14 @@ def _sampled(values, axis, places, order, outside=True):
 
 
 def _spline(values, axis, places, order, outside):
-    """The spline of an order through the values of an axis, at these places."""
-    room = 12 if outside else 0  # zeros this far away weigh nothing
+    """Samples the interpolating spline of an order along an axis."""
+    room = 12 if outside else 0  # zeros farther away have no effect
     values = np.moveaxis(values, axis, 0)
     values = np.pad(values, [(room, room)] + [(0, 0)] * (values.ndim - 1))
     length = len(values)
     if length == 1:
         return np.moveaxis(np.repeat(values, len(places), axis=0), 0, axis)
-    # Coefficients of B-splines that give the values where they are known, mirrored beyond.
+    # Coefficients of B-splines that interpolate the values, mirrored beyond the ends.
     nodes = np.zeros((length, length))
     _add_bases(nodes, np.arange(length), order)
     coefficients = np.linalg.solve(nodes, values.reshape(length, -1))
@@ -118,7 +118,7 @@ def _spline(values, axis, places, order, outside):
 
 
 def _add_bases(matrix, places, order):
-    """Adds what each coefficient weighs at each place."""
+    """Adds the weight of each coefficient at each position."""
     length = matrix.shape[1]
     period = 2 * (length - 1)
     first = np.floor(places - (order - 1) / 2).astype(int)
@@ -129,7 +129,7 @@ def _add_bases(matrix, places, order):
 
 
 def _basis(x, order):
-    """The B-spline of an order at distances from its centre, by its truncated powers."""
+    """Evaluates the B-spline of an order at distances from its centre, by truncated powers."""
     total = 0.0
     for k in range(order + 2):
         total = total + (-1) ** k * math.comb(order + 1, k) * np.maximum(x + (order + 1) / 2 - k, 0) ** order
@@ -137,8 +137,8 @@ def _basis(x, order):
 
 
 def oversample(images, crop_dims):
-    """The four corners and the centre of each image, then their mirror images:
-    (10 times the images, height, width, channels)."""
+    """Returns the four corner crops and the centre crop of each image, then their mirror images:
+    (10 * images, height, width, channels)."""
     crop_dims = np.array(crop_dims)
     height, width = (int(d) for d in crop_dims)
     rows, columns, channels = images[0].shape

@@ -1,6 +1,6 @@
-"""Layers as Caffe's nets have them: set up once, reshaped before each pass, run one by one.
+"""Layers of pycaffe's nets: set up once, reshaped before each pass, run one by one.
 
-Those that only rearrange what blobs hold, or hand it to the user, are here; the others are
+This module implements layers that only rearrange data or pass it to the user; the others are
 compiled."""
 import importlib
 
@@ -17,7 +17,7 @@ __all__ = ["CompiledLayer", "Layer", "MemoryDataLayer", "Port", "SplitLayer", "V
 
 
 class InputLayer(NetLayer):
-    """Holds what the caller writes."""
+    """A blob that the caller writes."""
 
     def setup(self, bottom, top):
         shapes = self._param.input_param.shape
@@ -29,7 +29,7 @@ class InputLayer(NetLayer):
 
 
 class SplitLayer(NetLayer):
-    """One blob for several readers: they share its data, and their gradients are added up."""
+    """One blob for several readers: tops share its data; their gradients are summed."""
 
     def reshape(self, bottom, top):
         for blob in top:
@@ -62,14 +62,14 @@ class ParameterLayer(NetLayer):
     forward = reshape
 
     def backward(self, top, propagate_down, bottom):
-        # Others may share the parameter, and an iteration may have several passes.
+        # Accumulate: layers may share the parameter, and an iteration may have several passes.
         if self.param_down[0]:
             diff = self.blobs[0].diff
             diff += top[0].diff
 
 
 class MemoryDataLayer(NetLayer):
-    """Batches of arrays that the caller gives."""
+    """Batches of arrays that the caller provides."""
 
     def setup(self, bottom, top):
         p = self._param.memory_data_param
@@ -82,7 +82,7 @@ class MemoryDataLayer(NetLayer):
         top[1].reshape(self.batch)
 
     def reset(self, data, labels):
-        """Takes the arrays, which stay the caller's and are not copied."""
+        """Uses the caller's arrays without copying them."""
         if len(data) % self.batch:
             raise RuntimeError("the number of items must be a multiple of the batch size %d" % self.batch)
         self.values = data.reshape(-1), labels.reshape(-1)
@@ -100,7 +100,7 @@ class MemoryDataLayer(NetLayer):
 
 
 class SilenceLayer(NetLayer):
-    """Reads blobs so that they are no outputs."""
+    """Consumes blobs so that they are not outputs of the net."""
 
     def backward(self, top, propagate_down, bottom):
         for wanted, blob in zip(propagate_down, bottom):
@@ -109,7 +109,7 @@ class SilenceLayer(NetLayer):
 
 
 class FilterLayer(NetLayer):
-    """Lets those items through whose selector, the last bottom, is not zero."""
+    """Passes the items whose selector, the last bottom, is not 0."""
 
     def setup(self, bottom, top):
         if len(top) != len(bottom) - 1:
@@ -122,7 +122,7 @@ class FilterLayer(NetLayer):
                 raise failure(self._param, "its bottoms must have as many items as the selector")
         if bottom[-1].count != bottom[-1].shape[0]:
             raise failure(self._param, "the selector must have one value for each item")
-        # Nothing is known of the selector before the first pass: all of them.
+        # The selector is unknown before the first pass: assume all items.
         count = bottom[-1].shape[0] if self.kept is None else len(np.flatnonzero(bottom[-1].data))
         for blob, source in zip(top, bottom):
             blob.reshape(count, *source.shape[1:])
@@ -144,14 +144,14 @@ class FilterLayer(NetLayer):
 
 
 class Phase(int):
-    """A phase's number; its name as text, which layers of forks look settings up by."""
+    """A phase as a number; its text is the name, which layers of forks use as a key."""
 
     def __str__(self):
         return caffe_pb2.Phase.Name(self)
 
 
 class PythonLayer(NetLayer):
-    """A layer whose class is the user's own."""
+    """A layer implemented by a class of the user."""
 
     def __init__(self, param, phase):
         super().__init__(param, phase)
@@ -160,10 +160,10 @@ class PythonLayer(NetLayer):
             raise failure(param, "python_param must name a module and a layer")
         made = getattr(importlib.import_module(settings.module), settings.layer)
         self.instance = made(param)
-        if not hasattr(self.instance, "blobs"):  # __init__ without super's
+        if not hasattr(self.instance, "blobs"):  # __init__ did not call super().__init__
             Layer.__init__(self.instance, param)
         self.instance.param_str = settings.param_str
-        self.instance.param_str_ = settings.param_str  # as older versions call it
+        self.instance.param_str_ = settings.param_str  # the name in older versions
         self.instance.phase = Phase(phase)
         self.blobs = self.instance.blobs
 
@@ -191,7 +191,7 @@ _COMPILED = {"Reshape": ViewLayer, "Flatten": ViewLayer, "DummyData": DummyDataL
 
 
 def make(param, phase, folder):
-    """The layer that a LayerParameter describes."""
+    """Creates the layer of a LayerParameter."""
     if param.type in _OWN:
         return _OWN[param.type](param, phase)
     kind = _COMPILED.get(param.type) or (CompiledLayer if param.bottom else SourceLayer)

@@ -17,18 +17,18 @@ def _level():
 
 
 def init_log(level=None, stderr=True):
-    """Sets the least severity that is shown: 0 information, 1 warnings, 2 errors."""
+    """Sets the minimum severity that is shown: 0 information, 1 warnings, 2 errors."""
     global _least
     if level is not None:
         _least = int(level)
 
 
 def line(text, file="python.py", number=1, severity=INFO):
-    """Writes a line; ``file`` and ``number`` are the place in Caffe that says so."""
+    """Writes a line; ``file`` and ``number`` are the source location in Caffe."""
     if severity >= _level():
         _core.log(severity, file, number, text)
 
 
 def log(text):
-    """Writes a line of information."""
+    """Logs an information message."""
     line(str(text))

@@ -1,12 +1,12 @@
-"""Bodies of nets, for model_libs. Each adds its layers to a NetSpec behind the top that
-``from_layer`` names, and gives the NetSpec."""
+"""Bodies of nets, for model_libs. Each function appends its layers to a NetSpec after the top
+``from_layer`` and returns the NetSpec."""
 from ._model_layers import FROZEN, ConvBNLayer, InceptionTower, ResBody
 from .net_spec import layers as L
 from .net_spec import params as P
 
 
 def _resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, counts):
-    """``counts``: blocks of conv3 and conv4 beside the first."""
+    """``counts``: numbers of further blocks in conv3 and conv4."""
     ConvBNLayer(net, from_layer, "conv1", True, True, 64, 7, 3, 2, bn_prefix="bn_", bn_postfix="",
                 scale_prefix="scale_", scale_postfix="", **bn_param)
     net.pool1 = L.Pooling(net.conv1, pool=P.Pooling.MAX, kernel_size=3, stride=2)
@@ -43,7 +43,7 @@ def _learnt():
 
 
 def _freeze(net, names):
-    """Takes the rates of learning off those of ``names`` that the net has."""
+    """Sets the learning rates of the existing layers among ``names`` to 0."""
     for name in names:
         if name in net.keys():
             net.update(name, dict(_learnt(), param=[FROZEN] * 2))
@@ -51,7 +51,7 @@ def _freeze(net, names):
 
 
 def _rectified(net, name, top, number, dropout):
-    """A layer with the ReLU of its number in its place, and where asked for Dropout."""
+    """Adds a layer with an in-place ReLU and, if requested, Dropout."""
     net[name] = top
     net["relu" + number] = L.ReLU(net[name], in_place=True)
     if dropout:
@@ -59,14 +59,14 @@ def _rectified(net, name, top, number, dropout):
 
 
 def _inner_products(net, below, dropout):
-    """fc6 and fc7 as InnerProduct layers."""
+    """Adds fc6 and fc7 as InnerProduct layers."""
     for name in ("fc6", "fc7"):
         _rectified(net, name, L.InnerProduct(net[below], num_output=4096), name[2:], dropout)
         below = "relu" + name[2:]
 
 
 def _spread(kernel_size, dilation):
-    """The padding with which a dilated convolution keeps its size."""
+    """Returns the padding with which a dilated convolution preserves the size."""
     return (kernel_size - 1) * dilation // 2
 
 
@@ -116,7 +116,7 @@ def VGGNetBody(net, from_layer, need_fc=True, fully_conv=False, reduced=False, d
 
 def ZFNetBody(net, from_layer, need_fc=True, fully_conv=False, reduced=False, dilated=False, dropout=True,
               need_fc8=False, freeze_layers=()):
-    """The net of Zeiler and Fergus up to fc7, relu5 or fc8; settings as of VGGNetBody."""
+    """The net of Zeiler and Fergus up to fc7, relu5 or fc8; settings as in VGGNetBody."""
     top = from_layer
     for number, (outputs, pad, kernel_size, more) in enumerate(
             [(96, 3, 7, dict(stride=2)), (256, 2, 5, dict(stride=2)), (384, 1, 3, {}), (384, 1, 3, {}),
@@ -182,7 +182,7 @@ def InceptionV3Body(net, from_layer, output_pred=False, **bn_param):
         top = name
 
     def join(block, towers):
-        """Towers side by side: (name behind that of the block, their layers)."""
+        """Concatenates towers: (suffix of the block's name, layers of the tower)."""
         tops = [InceptionTower(net, top, block + name, layers, **bn_param) for name, layers in towers]
         net[block + "/join"] = L.Concat(*tops, axis=1)
         return block + "/join"

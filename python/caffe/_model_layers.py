@@ -1,11 +1,11 @@
-"""Layers that bodies of nets consist of, for model_libs: convolutions with what stands behind them."""
+"""Building blocks of nets for model_libs: convolutions with normalization and activation."""
 from .net_spec import layers as L
 
 FROZEN = dict(lr_mult=0, decay_mult=0)
 
 
 def UnpackVariable(var, num):
-    """A list of ``num`` values: of one value, of a list of one, or a list that has so many."""
+    """Expands a value, or a list of one or ``num`` values, to a list of ``num`` values."""
     values = list(var) if isinstance(var, (list, tuple)) else [var]
     if len(values) not in (1, num):
         raise ValueError("%s has %d values, not 1 or %d" % (var, len(values), num))
@@ -15,7 +15,7 @@ def UnpackVariable(var, num):
 def ConvBNLayer(net, from_layer, out_layer, use_bn, use_relu, num_output, kernel_size, pad, stride, dilation=1,
                 use_scale=True, lr_mult=1, conv_prefix="", conv_postfix="", bn_prefix="", bn_postfix="_bn",
                 scale_prefix="", scale_postfix="_scale", bias_prefix="", bias_postfix="_bias", **bn_params):
-    """A Convolution, and where asked for BatchNorm with Scale or Bias, and ReLU in its place.
+    """Adds a Convolution and, if requested, BatchNorm with Scale or Bias and an in-place ReLU.
 
     ``bn_params``: eps, moving_average_fraction and use_global_stats of the BatchNorm."""
     learnt = dict(lr_mult=lr_mult, decay_mult=1)
@@ -46,7 +46,7 @@ def _normalize(net, conv, bn, scale, bias, use_scale, lr_mult, bn_params):
     settings = dict(param=[FROZEN] * 3, eps=bn_params.get("eps", 0.001))
     if bn_params.get("use_global_stats"):
         settings["use_global_stats"] = True
-        lr_mult = 0  # what is not measured is not learnt either
+        lr_mult = 0  # with global statistics, scale and bias are not learned either
     else:
         settings["moving_average_fraction"] = bn_params.get("moving_average_fraction", 0.999)
     net[bn] = L.BatchNorm(net[conv], in_place=True, **settings)
@@ -59,7 +59,7 @@ def _normalize(net, conv, bn, scale, bias, use_scale, lr_mult, bn_params):
 
 
 def ResBody(net, from_layer, block_name, out2a, out2b, out2c, stride, use_branch1, dilation=1, **bn_param):
-    """A block of a residual net; ``use_branch1``: with a convolution beside it."""
+    """Adds a block of a residual net; ``use_branch1``: with a convolution in the shortcut."""
     names = dict(conv_prefix="res%s_" % block_name, bn_prefix="bn%s_" % block_name, bn_postfix="",
                  scale_prefix="scale%s_" % block_name, scale_postfix="")
 
@@ -77,8 +77,8 @@ def ResBody(net, from_layer, block_name, out2a, out2b, out2c, stride, use_branch
 
 
 def InceptionTower(net, from_layer, tower_name, layer_params, **bn_param):
-    """Convolutions and poolings one behind the other, each a dict of its settings with its
-    ``name``; the last top."""
+    """Adds a chain of convolutions and poolings, each a dict of settings with its ``name``.
+    Returns the last top."""
     for settings in layer_params:
         settings = dict(settings)
         top = "%s/%s" % (tower_name, settings.pop("name"))

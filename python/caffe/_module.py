@@ -1,8 +1,8 @@
-"""Functions and classes of the module that stand alone."""
+"""Independent functions and classes of the module."""
 import time
 
 
-# Caffe's own types. What the compiler knows beyond them, of Caffe's forks, works too.
+# Caffe's layer types. The compiler also supports types of Caffe's forks.
 _CAFFE = """AbsVal Accuracy ArgMax BNLL BatchNorm BatchReindex Bias Clip Concat ContrastiveLoss Convolution Crop Data
 Deconvolution Dropout DummyData ELU Eltwise Embed EuclideanLoss Exp Filter Flatten HDF5Data HDF5Output HingeLoss
 Im2col ImageData InfogainLoss InnerProduct Input LRN LSTM LSTMUnit Log MVN MemoryData MultinomialLogisticLoss PReLU
@@ -11,7 +11,7 @@ Softmax SoftmaxWithLoss Split Swish TanH Threshold Tile WindowData""".split()
 
 
 def layer_type_list():
-    """The types of layers that Caffe 1.0 has."""
+    """Returns the layer types of Caffe 1.0."""
     return sorted(_CAFFE)
 
 

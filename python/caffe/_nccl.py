@@ -1,39 +1,40 @@
-"""caffe.NCCL: gradients that several processes average."""
+"""caffe.NCCL: averaging of gradients over several processes."""
 import numpy as np
 
 from brew import Error
 
 from . import _ranks, _state
 
-# Gradients travel together up to so many bytes.
+# Maximum size in bytes of a bucket of gradients.
 _BUCKET = 1 << 20
 
 
 def has_nccl():
-    """Whether several processes can train together here."""
+    """Whether several processes can train together on this machine."""
     return _ranks.is_available()
 
 
 class NCCL:
-    """What connects a solver to those of other processes: ``NCCL(solver, uid)``.
+    """Connects a solver to the solvers of other processes: ``NCCL(solver, uid)``.
 
-    Each process has called ``set_solver_count``, ``set_solver_rank`` and
-    ``set_multiprocess(True)`` before it made its solver; ``uid`` is of one ``NCCL.new_uid()``
-    for all. As a callback of the solver (``solver.add_callback(nccl)``) it replaces
-    gradients by their mean over all ranks; with ``solver.net.after_backward(nccl)`` it begins
-    as soon as a layer's are there. Raises RuntimeError where ranks cannot be connected, or
-    train other things."""
+    Each process must call ``set_solver_count``, ``set_solver_rank`` and
+    ``set_multiprocess(True)`` before it creates its solver; ``uid`` comes from one
+    ``NCCL.new_uid()`` for all. As a callback of the solver (``solver.add_callback(nccl)``) it
+    replaces gradients by their mean over all ranks; with ``solver.net.after_backward(nccl)`` it
+    starts as soon as a layer's gradients are complete. Raises RuntimeError if the ranks cannot
+    be connected or train different things."""
 
     def __init__(self, solver, uid):
         self._solver = solver
         self._count = _state.solver_count()
         self._ranks = None
-        self._waiting = []  # numbers of buckets whose sums are on their way
+        self._waiting = []  # numbers of buckets with a pending all-reduce
         self._is_last_pass, self._in_step = True, False
         if self._count == 1:
             return
         if not _state.multiprocess():
-            raise RuntimeError("NCCL: a process is one rank; set_multiprocess(True) says that the others have their own")
+            raise RuntimeError("NCCL: a process is one rank; call set_multiprocess(True) if each rank has its "
+                               "own process")
         self._ranks = _ranks.join(uid)
         self._buckets = _buckets_of(solver.net)
         net = solver.net
@@ -46,35 +47,35 @@ class NCCL:
         self._check_all_equal("kind of solver", solver.type)
         self._check_all_equal("solver", settings.SerializeToString(deterministic=True).hex())
         self._check_all_equal("shapes of parameters", str(shapes))
-        self._check_all_equal("iteration to begin with", str(solver.iter))
+        self._check_all_equal("first iteration", str(solver.iter))
         if solver.param.random_seed < 0:
             self._share_seed()
 
     @staticmethod
     def new_uid():
-        """Bytes for one run's ``NCCL(solver, uid)`` in all its processes."""
+        """Returns the uid of a run, for ``NCCL(solver, uid)`` in all its processes."""
         return _ranks.new_uid()
 
     def bcast(self):
-        """Gives all ranks the parameters of rank 0."""
+        """Broadcasts the parameters of rank 0 to all ranks."""
         if self._ranks is None:
             return
         for blob in self._solver.net._learnable:
             self._collective(lambda communicator, values: communicator.broadcast(values), blob.data)
 
-    # --- what the solver and its net call
+    # --- called by the solver and its net
 
     @property
     def _is_alone(self):
-        """Whether there are no other ranks, and gradients stay as they are."""
+        """Whether there are no other ranks."""
         return self._ranks is None
 
     def _begin_pass(self, is_last):
-        """A solver is about to run a pass; gradients are complete behind the last."""
+        """Called before a solver's pass; gradients are complete after the last pass."""
         self._is_last_pass, self._in_step = is_last, True
 
     def _after_layer(self, number):
-        """Behind a layer's backward pass: its bucket begins to travel if it is the last of it."""
+        """Called after a layer's backward pass. Starts the all-reduce of its bucket if complete."""
         if self._ranks is None or not self._is_last_pass:
             return
         for bucket, (lowest, _) in enumerate(self._buckets):
@@ -84,7 +85,7 @@ class NCCL:
                     self._finish()
 
     def _on_gradients_ready(self):
-        """Replaces what has not begun to travel, too, by its mean."""
+        """Starts the remaining all-reduces and replaces all gradients by their means."""
         if self._ranks is None:
             return
         for bucket in range(len(self._buckets)):
@@ -108,7 +109,7 @@ class NCCL:
         self._waiting = []
 
     def _fail(self):
-        """The iteration has failed, for which the other ranks wait: so do they when this
+        """Marks the iteration as failed: the other ranks, which wait for it, must fail when this
         process ends."""
         if self._ranks is not None:
             self._ranks.failed = True
@@ -126,8 +127,8 @@ class NCCL:
         self._collective(lambda communicator: communicator.check_all_equal(what, value))
 
     def _share_seed(self):
-        """Readers that shuffle need one order for all ranks, whose seeds differ where the
-        solver gives none: that of rank 0."""
+        """Distributes rank 0's seed to the readers. Shuffling needs the same order on all ranks,
+        whose seeds differ if the solver sets none."""
         seed = np.zeros(2, np.float32)  # two halves, which floats hold exactly
         if _state.solver_rank() == 0:
             seed[:] = _state.base_seed() >> 16 & 0xFFFF, _state.base_seed() & 0xFFFF
@@ -137,8 +138,9 @@ class NCCL:
 
 
 def _buckets_of(net):
-    """(number of the lowest layer, blobs) of what travels together, in the order in which a
-    backward pass is done with it: behind the lowest of the layers that a parameter has."""
+    """Returns buckets of gradients as (number of the lowest layer, blobs), in the order in which
+    a backward pass completes them. A gradient is complete after the lowest layer that uses the
+    parameter."""
     lowest = {}
     for number, indices in enumerate(net._param_index):
         for index in indices:

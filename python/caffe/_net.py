@@ -1,4 +1,4 @@
-"""Nets: layers set up in order, their blobs, and runs of some or all of them."""
+"""Nets: layers, their blobs, and runs of some or all layers."""
 import contextlib
 import threading
 from collections import OrderedDict
@@ -15,10 +15,10 @@ from .proto import caffe_pb2
 
 
 class NetCore(Parameters):
-    """A net as Caffe's C++ class has it; ``pycaffe.Net`` adds the calls of users."""
+    """The counterpart of Caffe's C++ class Net; ``pycaffe.Net`` adds the user interface."""
 
     def _build(self, param, phase, folder=""):
-        """``param``: the whole net, whose ``state`` says all but the phase."""
+        """``param``: the complete net; its ``state`` includes all but the phase."""
         param.state.phase = phase
         self._plain = _graph.filtered(param)
         net = _graph.with_splits(self._plain)
@@ -31,7 +31,7 @@ class NetCore(Parameters):
         self._bottom_index, self._top_index = [], []
         self._input_index = []
         self._hooks = {"before_forward": [], "after_forward": [], "before_backward": [], "after_backward": []}
-        self._reducers = []  # NCCLs that average gradients as soon as layers have them
+        self._reducers = []  # NCCLs that average gradients as soon as they are complete
         self._learnable = []  # Blobs that parameters own
         self._lr, self._decay = [], []
         self._param_index = []  # of each layer's parameters, among _learnable
@@ -40,7 +40,7 @@ class NetCore(Parameters):
         index, available = {}, OrderedDict()
         blob_needs, layer_needs, bottom_needs = [], [], []
         if net.debug_info:
-            _log.line("debug_info has no effect in Python; brew-run prints what it asks for", severity=_log.WARNING)
+            _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
         for number, layer in enumerate(net.layer):
             kind = phase if not layer.HasField("phase") else layer.phase
             if layer.propagate_down and len(layer.propagate_down) != len(layer.bottom):
@@ -107,14 +107,15 @@ class NetCore(Parameters):
         return [self._blobs[i] for i in self._top_index[number]]
 
     def _set_loss_weights(self, number):
-        """A blob that is a loss has its weight as its gradient."""
+        """Sets the gradient of losses to their weights."""
         for weight, blob in zip(_graph.loss_weights(self._params[number]), self._top_index[number]):
             if weight:
                 self._loss_weights[blob] = weight
                 self._blobs[blob].diff[...] = weight
 
     def _append_params(self, layer, made):
-        """Tells which parameters are learnt, and shares those of one name."""
+        """Adds the parameters of a layer and shares those with equal names. Returns whether any is
+        learnable."""
         if len(layer.param) > len(made.blobs):
             raise _layers.failure(layer, "Too many params specified: %d for %d parameters"
                                   % (len(layer.param), len(made.blobs)))
@@ -148,7 +149,7 @@ class NetCore(Parameters):
             indices.append(len(self._learnable))
             self._learnable.append(blob)
             lr = spec.lr_mult if spec.HasField("lr_mult") else None
-            if i in _graph.statistics(layer, len(made.blobs)):  # which are not learnt, nor decay
+            if i in _graph.statistics(layer, len(made.blobs)):  # neither learned nor decayed
                 if lr:
                     raise _layers.failure(layer, "Cannot configure batch normalization statistics as layer parameters.")
                 lr = 0.0
@@ -158,7 +159,7 @@ class NetCore(Parameters):
         return needs
 
     def _find_backward(self, net, blob_needs, layer_needs, bottom_needs):
-        """Which layers and bottoms the backward pass reaches: those under a loss."""
+        """Determines the layers and bottoms that the backward pass reaches: those under a loss."""
         under_loss, skipped = set(), set()
         for i in reversed(range(len(self._layers))):
             layer = self._params[i]
@@ -197,7 +198,7 @@ class NetCore(Parameters):
         self._layer_needs = layer_needs
 
     def _give_blobs(self, number):
-        """Parameters that the prototxt itself holds."""
+        """Loads parameters that the prototxt contains."""
         given = self._params[number].blobs
         if not given:
             return
@@ -212,7 +213,7 @@ class NetCore(Parameters):
 
     @contextlib.contextmanager
     def _running(self):
-        """Refuses a second thread; a hook may run its own net again."""
+        """Rejects a second thread; hooks may run their own net recursively."""
         if not self._inside.acquire(blocking=False):
             raise RuntimeError("another thread is running this net; give each thread a net of its own "
                                "(share_with lets them share parameters)")
@@ -222,7 +223,7 @@ class NetCore(Parameters):
             self._inside.release()
 
     def _forward(self, start, end):
-        """FusedNetCache layers ``start`` to ``end``; the weighted sum of their losses."""
+        """Runs layers ``start`` to ``end`` and returns the weighted sum of their losses."""
         with self._running():
             if start == 0 and end == len(self._layers) - 1:
                 found = self._fused_forward()
@@ -232,7 +233,7 @@ class NetCore(Parameters):
             return self._forward_layers(start, end)
 
     def _run_sources(self):
-        """The layers that the rest of the net begins with."""
+        """Runs the layers without bottoms."""
         for i in self._sources:
             layer = self._layers[i]
             layer.reshape([], self._tops(i))
@@ -242,15 +243,15 @@ class NetCore(Parameters):
         return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel())) for blob in self._losses)
 
     def _fused_forward(self):
-        """A whole run of the net as one plan; None if it has to go layer by layer. Of nets
-        that are trained only solvers run whole passes: between the two of others a user may
-        write what counts, and a second forward pass would draw anew."""
+        """Runs the fused net forward. Returns the loss, or None if the net must run layer by
+        layer. For training nets, only solvers run fused passes: between separate passes a user
+        may change blobs, and a second forward pass would draw new random numbers."""
         runs = self._fused_nets
         if self._phase != caffe_pb2.TEST or runs.backward_wanted or not runs.allowed(self):
             return None
         self._run_sources()
         whole = runs.find(self, False)
-        if whole is None or whole.fed:
+        if whole is None or whole.needs_data:
             return self._forward_layers(0, len(self._layers) - 1, sources=False)
         try:
             whole.forward()
@@ -260,11 +261,12 @@ class NetCore(Parameters):
         return self._loss()
 
     def _fused_step(self, fresh=False, solver=None):
-        """Both passes of a solver's iteration; the loss, or None as above. Gradients of
-        parameters are added to those that are there, or with ``fresh`` take their place.
+        """Runs both passes of a solver's iteration. Returns the loss, or None as in
+        _fused_forward(). Adds gradients of parameters to the existing ones, or with ``fresh``
+        replaces them.
 
-        With ``solver`` nobody access_count at them before its update, for which the plan's own program
-        is then left in ``_fused_nets.update`` where that can do it."""
+        ``solver`` promises that the gradients are not accessed before its update; then sets
+        ``_fused_nets.update`` if the plan's program can perform this update."""
         self._fused_nets.update = None
         found = self._fused_step_or_none(fresh, solver)
         if found is None and fresh:
@@ -276,7 +278,7 @@ class NetCore(Parameters):
         if self._force_backward or not any(self._loss_weights) or runs.loss_is_read or not runs.allowed(self):
             return None
         if not any(self._layer_needs):
-            return None  # losses that other layers read have no gradient
+            return None  # no layer needs a backward pass
         if any(b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._losses, self._weights_of_losses)):
             return None
         with self._running():
@@ -305,8 +307,8 @@ class NetCore(Parameters):
             return self._loss()
 
     def _rerun_layers(self):
-        """Before a backward pass layer by layer: has every layer run on what the whole
-        forward pass computed; what was written since is there again afterwards."""
+        """Prepares a backward pass layer by layer: reruns every layer on the values of the fused
+        forward pass, then restores what users wrote since."""
         runs = self._fused_nets
         runs.backward_wanted = True
         whole, runs.last = runs.last, None
@@ -339,7 +341,7 @@ class NetCore(Parameters):
         loss = 0.0
         for i in range(start, end + 1):
             if not sources and not self._bottom_index[i]:
-                continue  # it has run
+                continue  # already run
             for hook in self._hooks["before_forward"]:
                 hook(i)
             layer, bottom, top = self._layers[i], self._bottoms(i), self._tops(i)
@@ -371,7 +373,7 @@ class NetCore(Parameters):
                 reducer._after_layer(i)
 
     def reshape(self):
-        """Brings the shapes of all blobs up to date with those of the inputs."""
+        """Updates the shapes of all blobs from those of the inputs."""
         for i, layer in enumerate(self._layers):
             layer.reshape(self._bottoms(i), self._tops(i))
 
@@ -395,8 +397,8 @@ class NetCore(Parameters):
         self._hooks["before_backward"].append(function)
 
     def after_backward(self, function):
-        """Calls ``function(number of the layer)`` after each layer's backward pass; or has an
-        ``NCCL`` begin there to average the layer's gradients over all ranks."""
+        """Calls ``function(number of the layer)`` after each layer's backward pass. An ``NCCL``
+        object instead starts to average the layer's gradients over all ranks."""
         if isinstance(function, NCCL):
             self._reducers.append(function)
         else:

@@ -1,4 +1,4 @@
-"""A net's parameters: files of them, and nets that share them."""
+"""A net's parameters: loading, saving and sharing."""
 import os
 
 from . import _weights
@@ -7,18 +7,18 @@ from .proto import caffe_pb2
 
 
 class Parameters:
-    """What a net does with its parameters; part of NetCore."""
+    """The parameter functions of NetCore."""
 
     def copy_from(self, path):
-        """Takes the parameters of a .caffemodel or HDF5 file, by the names of layers."""
+        """Copies the parameters of a .caffemodel or HDF5 file by layer name."""
         self._load(_weights.read(os.fspath(path)))
 
     def load_hdf5(self, path):
-        """Takes the parameters of an HDF5 file."""
+        """Copies the parameters of an HDF5 file."""
         self._load(_weights.read_hdf5(path))
 
     def _load(self, layers):
-        """``layers``: name to a list of arrays. All fit or none is taken."""
+        """Copies ``layers``, a dict of name to a list of arrays; all or none if one does not match."""
         fitting = []
         for number, (layer, made) in enumerate(zip(self._params, self._layers)):
             arrays = layers.get(layer.name)
@@ -28,20 +28,20 @@ class Parameters:
                 continue
             owned = self._learnable
             while len(arrays) < len(made.blobs) and owned[self._param_index[number][len(arrays)]] is not made.blobs[len(arrays)]:
-                arrays = arrays + [None]  # HDF5 files leave out what another layer owns
+                arrays = arrays + [None]  # HDF5 files omit parameters that another layer owns
             if len(arrays) != len(made.blobs):
                 raise failure(layer, "incompatible number of blobs: %d in the file, %d in the net"
                                       % (len(arrays), len(made.blobs)))
             for i, (blob, values) in enumerate(zip(made.blobs, arrays)):
                 if values is None:
-                    continue  # a parameter that another layer owns
+                    continue  # another layer owns the parameter
                 _weights.check_shape(blob, values, "%s' param %d" % (layer.name, i))
                 fitting.append((blob, values))
         for blob, values in fitting:
             blob._data.take(values)
 
     def share_with(self, other):
-        """Makes the parameters of layers that both nets have one memory, the other's."""
+        """Shares the memory of the other net's parameters, for layers of both nets."""
         mine = {p.name: made for p, made in zip(self._params, self._layers)}
         for layer, source in zip(other._params, other._layers):
             target = mine.get(layer.name)
@@ -70,7 +70,7 @@ class Parameters:
         _weights.write(path, caffe_pb2.NetParameter(name=self._name), layers)
 
     def save_hdf5(self, path, write_diff=False):
-        """Writes the parameters as Caffe's HDF5 files have them."""
+        """Writes the parameters in Caffe's HDF5 format."""
         blobs = [[(blob, self._learnable[index[i]] is blob) for i, blob in enumerate(made.blobs)]
                  for made, index in zip(self._layers, self._param_index)]
         _weights.write_hdf5(path, [p.name for p in self._params], blobs, write_diff)

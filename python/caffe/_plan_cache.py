@@ -1,6 +1,6 @@
-"""Plans of nets and of single layers, and what prototxts say, kept by their content.
+"""A cache of plans of nets and single layers and of parsed prototxts, keyed by content.
 
-What is kept on disk is limited: what was used longest ago goes."""
+The cache on disk has a size limit; the least recently used files are removed."""
 import functools
 import hashlib
 import json
@@ -14,18 +14,18 @@ from google.protobuf.message import DecodeError
 import brew
 from brew._files import write_bytes
 
-# So many plans stay in memory; most nets have fewer kinds of layers.
+# Maximum number of plans in memory; most nets have fewer kinds of layers.
 _KEPT = 1024
-# Bytes of files that may stay between processes.
+# Maximum size of the cache on disk in bytes.
 _ROOM = 2 << 30
-_plan_cache = OrderedDict()
-# What makes the exceptions anew: one that was raised keeps its callers' nets alive.
+_plans = OrderedDict()
+# Arguments to recreate exceptions: a raised exception keeps its callers' nets alive.
 _failures = OrderedDict()
 
 
 @functools.lru_cache(maxsize=None)
 def _folder():
-    """Where plans stay between processes; None where there is no such place."""
+    """Returns the cache folder, or None if it cannot be created."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(base, "brew", "layers")
     try:
@@ -37,21 +37,21 @@ def _folder():
 
 @functools.lru_cache(maxsize=None)
 def _environment_key():
-    """What plans depend on beside their text: the compiler, and the machine that
-    ``--cpu native`` means."""
+    """Returns the dependencies of plans beside their text: the compiler, and the machine for
+    ``--cpu native``."""
     parts = [brew.__version__]
     try:
         with open("/proc/self/maps") as maps:
             libraries = {line.split()[-1] for line in maps if "libbrew_compiler" in line}
         for library in sorted(libraries):
             facts = os.stat(library)
-            # The last time cannot be set, so it tells of a library that was replaced by one of the same age.
+            # The last time cannot be set, so it reveals a library replaced by one of the same age.
             parts.append("%s %d %d %d" % (os.path.realpath(library), facts.st_size, facts.st_mtime_ns,
                                           facts.st_ctime_ns))
         with open("/proc/cpuinfo") as info:
             parts += sorted({line for line in info if line.startswith(("model name", "flags"))})
     except OSError:
-        parts.append(str(os.getpid()))  # unknown: kept for this process alone
+        parts.append(str(os.getpid()))  # unknown: valid only in this process
     return "\n".join(parts)
 
 
@@ -63,7 +63,7 @@ def _remember(table, key, value):
 
 
 def _evict(folder):
-    """Removes the files that were used longest ago where there are too many bytes of them."""
+    """Removes the least recently used files if the cache is too large."""
     try:
         with os.scandir(folder) as found:
             files = [(entry.stat(), entry.path) for entry in found if entry.is_file()]
@@ -82,13 +82,13 @@ def _evict(folder):
 
 @functools.lru_cache(maxsize=None)
 def _written():
-    """Bytes written since the folder was last looked through, in a list."""
+    """Returns [bytes written since the last scan of the folder, whether it was scanned]."""
     return [0, False]
 
 
 def _count(path):
-    """Keeps the folder within its room: looked through at the first file that a process
-    adds, and whenever it has added a good part of the room."""
+    """Enforces the size limit of the folder: scans it after the first file that a process adds,
+    and whenever the process has added an eighth of the limit."""
     state = _written()
     state[0] += os.path.getsize(path)
     if not state[1] or state[0] > _ROOM // 8:
@@ -101,13 +101,13 @@ def _count(path):
 
 
 def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True):
-    """What ``make()`` makes, or what was made of the same before."""
+    """Returns the cached result of ``make()``, or calls it and caches the result."""
     if not on_disk:
         return make()
     key = (kind, text, tuple(sorted(options.items())))
-    if key in _plan_cache:
-        _plan_cache.move_to_end(key)
-        return _plan_cache[key]
+    if key in _plans:
+        _plans.move_to_end(key)
+        return _plans[key]
     if key in _failures:
         raise brew.CompileError(*_failures[key])
     folder, path = _folder(), None
@@ -117,7 +117,7 @@ def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True)
         try:
             loaded = load(path)
             os.utime(path)
-            return _remember(_plan_cache, key, loaded)
+            return _remember(_plans, key, loaded)
         except (OSError, ValueError, DecodeError, brew.Error):
             pass
     try:
@@ -131,25 +131,25 @@ def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True)
             save(made, path)
             _count(path)
         except OSError:
-            pass  # a full or read-only disk costs time, nothing else
-    return _remember(_plan_cache, key, made)
+            pass  # a full or read-only disk only costs time
+    return _remember(_plans, key, made)
 
 
 def _net_key(net):
-    """Tells nets apart; their text, which takes long, is made for the compiler alone."""
+    """Returns a key of a net. Formatting its text is slow and only needed for the compiler."""
     return net.SerializeToString(deterministic=True)
 
 
 def plan(net, on_disk=True, **options):
-    """The plan of a NetParameter. With ``on_disk`` it is looked for in, and added to, what
-    was compiled before. Raises brew.CompileError."""
+    """Returns the plan of a NetParameter; with ``on_disk``, uses the cache. Raises
+    brew.CompileError."""
     return _cached("plan", _net_key(net), options, on_disk,
                    lambda: brew.compile(net, name="layer", report=False, **options),
                    brew.Plan.open, lambda made, path: made.save(path))
 
 
 def parsed(path, message):
-    """``message`` with what a prototxt of any age says. Raises brew.Error, ParseError."""
+    """Parses a prototxt in any syntax version into ``message``. Raises brew.Error, ParseError."""
     with open(path, "rb") as file:
         text = file.read()
 
@@ -160,19 +160,19 @@ def parsed(path, message):
         return data
 
     def make():
-        # A str may be a text, too.
+        # A str might be taken for the text of a net.
         return text_format.Parse(brew.upgrade(pathlib.Path(path)), message).SerializeToString()
 
     kind = message.DESCRIPTOR.name
-    # Failures name the file, and another one may have the same text.
+    # Failures name the file, but other files may have the same text.
     data = _cached(kind, text, {}, True, make, load, lambda made, path: write_bytes(path, made), keeps_failures=False)
     message.ParseFromString(data)
     return message
 
 
 def shapes(net, on_disk=True, **options):
-    """``blobs`` and ``params`` of a NetParameter: names to shapes. As ``plan``, which takes
-    much longer."""
+    """Returns ``blobs`` and ``params`` of a NetParameter: dicts of names to shapes. Much faster
+    than ``plan``."""
     def make():
         report = brew.compile(net, name="layer", report="json", check_only=True, **options).report
         return {"blobs": report["blobs"], "params": report["params"]}

@@ -1,16 +1,16 @@
-"""What mpirun starts for each rank that is a process of its own already: ``_rank_proxy.py FOLDER``.
+"""A process that mpirun starts as the proxy of an existing rank: ``_rank_proxy.py FOLDER``.
 
-It hands the environment that mpirun has given it to the rank, which joins with that in its place,
-and ends when the rank does: so mpirun learns of ranks that are gone, and ends all of them.
+It sends its environment from mpirun to the rank, which joins in its place, and exits when the
+rank does, so that mpirun notices ranks that died and ends all of them.
 Run by its path, without the package."""
 import json
 import os
 import socket
 import sys
 
-# Seconds in which the rank has to come.
+# Timeout in seconds for the rank to connect.
 _PATIENCE = 600
-# What a rank says before it leaves in order.
+# Message of a rank before a regular exit.
 DONE = b"done"
 
 
@@ -21,21 +21,21 @@ def main(folder):
         door.settimeout(_PATIENCE)
         door.bind(path + ".new")
         door.listen(1)
-        os.rename(path + ".new", path)  # it is there when it can be spoken to
+        os.rename(path + ".new", path)  # atomically, once it accepts connections
         try:
             channel = door.accept()[0]
         except socket.timeout:
-            return "rank %s has not come for %d s" % (rank, _PATIENCE)
+            return "rank %s did not connect within %d s" % (rank, _PATIENCE)
         finally:
             os.unlink(path)
     channel.settimeout(None)
     given = {name: value for name, value in os.environ.items() if name.startswith(("OMPI_", "PMIX_", "ORTE_"))}
     channel.sendall(json.dumps(given).encode() + b"\n")
     try:
-        said = channel.recv(len(DONE), socket.MSG_WAITALL)
+        message = channel.recv(len(DONE), socket.MSG_WAITALL)
     except OSError:
-        said = b""
-    return None if said == DONE else "rank %s has ended, and so do the others" % rank
+        message = b""
+    return None if message == DONE else "rank %s has ended, which ends the others" % rank
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""The processes that train together, and what connects them: Open MPI.
+"""Ranks that train together, connected by Open MPI.
 
-Those that mpirun has started are its ranks. Of others, which multiprocessing or a shell has
-started, rank 0 starts mpirun with a placeholder for each (``_rank_proxy.py``), and each process
-joins with the environment that its placeholder hands it. Placeholders and processes meet at
-sockets in a folder that the session's uid names."""
+Processes started by mpirun are its ranks. If multiprocessing or a shell started the processes,
+rank 0 starts mpirun with a proxy for each rank (``_rank_proxy.py``), and each process joins with
+the environment of its proxy. Proxies and processes connect through sockets in a folder whose
+name contains the uid of the run."""
 import atexit
 import json
 import multiprocessing
@@ -24,57 +24,58 @@ from brew._core import Communicator
 from . import _state
 from ._rank_proxy import DONE
 
-# Seconds in which all ranks have to come; of each, until it is known that rank 0 has failed.
+# Timeout in seconds for all ranks to connect.
 _PATIENCE = 600
 _LAUNCHER = "mpirun"
 _joined = None
 
 
 def new_uid():
-    """Bytes that name a run, for each of its ranks."""
+    """Returns bytes that identify a run, for all its ranks."""
     return secrets.token_hex(16).encode()
 
 
 def is_available():
-    """Whether several processes can train together here."""
+    """Whether several processes can train together on this machine."""
     return Communicator.is_available() and (Communicator.is_launched() or shutil.which(_LAUNCHER) is not None)
 
 
 def join(uid):
-    """This process's place among the ranks; a process joins once."""
+    """Joins the ranks of a run; a process joins at most once."""
     global _joined
     rank, count = _state.solver_rank(), _state.solver_count()
     if not 0 <= rank < count:
-        raise RuntimeError("NCCL: there is no rank %d of %d; set_solver_count, then set_solver_rank" % (rank, count))
+        raise RuntimeError("NCCL: there is no rank %d of %d; call set_solver_count, then set_solver_rank"
+                           % (rank, count))
     if _joined is None:
         _joined = RankGroup(uid, rank, count)
     communicator = _joined.communicator
     if (communicator.rank, communicator.ranks) != (rank, count):
-        raise RuntimeError("NCCL: this is rank %d of %d, as the ranks were connected, and not %d of %d as "
-                           "set_solver_rank and set_solver_count say"
+        raise RuntimeError("NCCL: this process is connected as rank %d of %d, not %d of %d as set by "
+                           "set_solver_rank and set_solver_count"
                            % (communicator.rank, communicator.ranks, rank, count))
     return _joined
 
 
 class RankGroup:
-    """A rank that has joined the others. It leaves when its process ends."""
+    """This process's connection to the other ranks, closed at the end of the process."""
 
     def __init__(self, uid, rank, count):
         self.owner = os.getpid()
-        self.failed = False  # in the middle of what all ranks do
+        self.failed = False  # failed in a collective operation
         self.folder = self.launcher = self.channel = None
         if not Communicator.is_launched():
             self._rendezvous(_folder_of(uid), rank, count)
         try:
-            # In the order of ranks, so that a run can be repeated.
+            # Sum in the order of ranks, so that runs are reproducible.
             self.communicator = Communicator(deterministic=True)
         except Error as error:
             raise RuntimeError("NCCL: %s" % error) from error
         atexit.register(self.leave)
-        if _is_child():  # which may end without atexit's functions
+        if _is_child():  # it may end without calling atexit's functions
             multiprocessing.util.Finalize(None, self.leave, exitpriority=-100)
 
-    # --- meeting
+    # --- connecting
 
     def _rendezvous(self, folder, rank, count):
         if rank == 0:
@@ -89,16 +90,16 @@ class RankGroup:
             except (FileNotFoundError, ConnectionRefusedError):
                 self._require_launcher(folder, rank)
             if time.monotonic() > deadline:
-                raise RuntimeError("NCCL: rank 0 has not come for %d s" % _PATIENCE)
+                raise RuntimeError("NCCL: rank 0 did not connect within %d s" % _PATIENCE)
             time.sleep(0.02)
         with self.channel.makefile("rb") as lines:
             line = lines.readline()
         if not line.endswith(b"\n"):
-            raise RuntimeError("NCCL: mpirun has ended before the ranks were connected")
+            raise RuntimeError("NCCL: mpirun ended before the ranks were connected")
         os.environ.update(json.loads(line))
 
     def _launch(self, folder, count):
-        """Starts mpirun with the placeholders, which outlive what Ctrl-C ends."""
+        """Starts mpirun with the proxies, in a new session that Ctrl-C does not reach."""
         self.folder = folder
         command = [_LAUNCHER, "--quiet", "--oversubscribe", "--bind-to", "none", "--host", "localhost:%d" % count,
                    "-n", str(count)]
@@ -118,7 +119,7 @@ class RankGroup:
     def _require_launcher(self, folder, rank):
         if self.launcher is not None and self.launcher.poll() is not None:
             open(_failure_in(folder), "w").close()
-            raise RuntimeError("NCCL: mpirun has ended with status %d, before the ranks were connected"
+            raise RuntimeError("NCCL: mpirun ended with status %d before the ranks were connected"
                                % self.launcher.returncode)
         if rank and os.path.exists(_failure_in(folder)):
             raise RuntimeError("NCCL: rank 0 could not connect the ranks")
@@ -126,14 +127,15 @@ class RankGroup:
     # --- leaving
 
     def leave(self):
-        """Ends the run together with the other ranks, or, if this one has failed, theirs."""
+        """Closes the connection together with the other ranks; aborts them if this one failed."""
         if self.owner != os.getpid() or self.communicator is None:
             return
         communicator, self.communicator = self.communicator, None
         failure = _failure()
         if (self.failed or failure is not None) and not communicator.has_collective_error:
             if failure is not None and not isinstance(failure, SystemExit) and _is_child():
-                traceback.print_exception(type(failure), failure, failure.__traceback__)  # it would come too late
+                # Python would print it too late.
+                traceback.print_exception(type(failure), failure, failure.__traceback__)
             sys.stdout.flush()
             sys.stderr.flush()
             communicator.abort(1)
@@ -152,7 +154,7 @@ class RankGroup:
 
 
 def _folder_of(uid):
-    """Where ranks meet. Sockets have short names."""
+    """Returns the folder of the sockets, whose names must be short."""
     text = uid.decode("ascii", "replace") if isinstance(uid, bytes) else str(uid)
     if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise ValueError("NCCL: %r is not a uid of NCCL.new_uid()" % (uid,))
@@ -169,6 +171,6 @@ def _is_child():
 
 
 def _failure():
-    """What ends this process, if it is a mistake."""
+    """Returns the exception that ends this process, unless it is a successful exit."""
     found = sys.exc_info()[1] or getattr(sys, "last_value", None)
     return None if isinstance(found, SystemExit) and not found.code else found

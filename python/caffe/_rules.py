@@ -1,18 +1,17 @@
-"""Caffe's solvers: learning rates, and what each makes of a gradient."""
+"""Caffe's solvers: learning rates and update rules."""
 import numpy as np
 
 from brew import _core
 
 
 def learning_rate(param, iteration, current_step):
-    """The rate of an iteration, and the step counter once the rate is taken.
+    """Returns the learning rate of an iteration and the new step counter.
 
-    As in Caffe's GetLearningRate, ``step`` sets the counter, and ``multistep`` raises it by at most
-    one each time: equal stepvalues, and those that a snapshot has passed, are caught up with one
-    iteration after the other."""
+    As in Caffe's GetLearningRate, ``step`` sets the counter, and ``multistep`` increments it by at
+    most one per call: equal stepvalues, and those before a snapshot, take one iteration each."""
     if param.lr_policy == "fixed":
         return param.base_lr, current_step
-    # As in C, where what is too large or no number is inf or nan; Python's floats raise, or turn complex.
+    # As in C, overflow and invalid operations yield inf and nan; Python's floats would raise or become complex.
     with np.errstate(all="ignore"):
         rate, current_step = _rate(param, iteration, current_step)
     return float(rate), current_step
@@ -49,16 +48,16 @@ def _rate(param, iteration, current_step):
 
 
 def _adam_correction(param, t):
-    """What Adam's rate is multiplied with in the iteration ``t``, from 1 on; as in C, as above."""
+    """Returns Adam's bias correction of the rate in iteration ``t``, from 1 on, computed as in C."""
     momentum, momentum2 = np.float64(param.momentum), np.float64(param.momentum2)
     with np.errstate(all="ignore"):
         return float(np.sqrt(1 - momentum2 ** t) / (1 - momentum ** t))
 
 
 class UpdateRule:
-    """How one kind of solver makes the change of a parameter of its gradient.
+    """The update rule of a kind of solver.
 
-    ``slots``: arrays of history for each parameter."""
+    ``slots``: number of history arrays per parameter."""
 
     slots = 1
 
@@ -72,8 +71,8 @@ class UpdateRule:
             raise RuntimeError("rms_decay should lie between 0 and 1.")
 
     def apply(self, data, diff, history, rate, decay, iteration):
-        """Takes off ``data`` what the rule makes of the gradient ``diff``, which is
-        overwritten with it; ``decay``: the factor of the regularisation."""
+        """Replaces the gradient ``diff`` by the update and subtracts it from ``data``. ``decay`` is
+        the factor of the regularization."""
         p = self.param
         l2 = l1 = 0.0
         if decay:

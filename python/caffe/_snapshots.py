@@ -10,7 +10,7 @@ from .proto import caffe_pb2
 
 
 def require(prefix):
-    """Raises RuntimeError where no snapshots could be written, before anything is computed that could not be kept."""
+    """Raises RuntimeError if no snapshots can be written, before a long computation."""
     try:
         probe(prefix + "_iter_")
     except OSError as failure:
@@ -19,7 +19,7 @@ def require(prefix):
 
 
 def write(solver):
-    """Writes weights, then the state that names them."""
+    """Writes the weights, then the state that references them."""
     p = solver.param
     base = "%s_iter_%d" % (p.snapshot_prefix, solver.iter)
     hdf5 = p.snapshot_format == caffe_pb2.SolverParameter.HDF5
@@ -49,7 +49,7 @@ def _write_hdf5(path, solver, model):
 
 
 def restore(solver, path):
-    """Takes iteration, history and weights of a snapshot. Nothing changes if it does not fit."""
+    """Restores iteration, history and weights from a snapshot. Changes nothing if it does not match."""
     path = os.fspath(path)
     iteration, step, model, history = (_read_hdf5 if _weights.is_hdf5(path) else _read)(path)
     if len(history) != len(solver._history):
@@ -61,7 +61,7 @@ def restore(solver, path):
     if model:
         solver.net.copy_from(model)
     for blob in solver.net._learnable:
-        blob.diff  # noqa: B018, may still be the history's to give (_compiled_update)
+        blob.diff  # noqa: B018, may be pending from the history (_compiled_update)
     for mine, its in zip(solver._history, history):
         mine[...] = its.reshape(mine.shape)
     solver._iteration, solver._current_step, solver._mark = iteration, step, None
@@ -83,4 +83,4 @@ def _read_hdf5(path):
             history = [np.array(group[str(i)], dtype=np.float32) for i in range(len(group))]
             return int(file["iter"][()]), int(file["current_step"][()]), model.rstrip("\0"), history
         except KeyError as missing:
-            raise RuntimeError("%s: it is no solver's state: %s" % (path, missing)) from None
+            raise RuntimeError("%s: not a solver state: %s" % (path, missing)) from None

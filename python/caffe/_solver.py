@@ -1,4 +1,4 @@
-"""Solvers: Caffe's training loop over nets that run layer by layer."""
+"""Solvers: Caffe's training loop over pycaffe's nets."""
 import os
 import time
 from collections import deque
@@ -12,7 +12,7 @@ from .pycaffe import Net
 
 
 def _find(path, folder):
-    """A file that a solver names: from the working directory, then beside the solver."""
+    """Finds a file that a solver names: in the working directory, then beside the solver."""
     beside = os.path.join(folder, path)
     return path if os.path.exists(path) or not os.path.exists(beside) else beside
 
@@ -20,9 +20,9 @@ def _find(path, folder):
 class SGDSolver:
     """Trains a net by stochastic gradient descent: ``SGDSolver(solver file)``.
 
-    ``net`` and ``test_nets`` are Nets whose blobs and parameters anybody may read and
-    write between iterations; ``param`` is the SolverParameter, whose fields count from
-    the next iteration on."""
+    ``net`` and ``test_nets`` are Nets whose blobs and parameters may be read and written
+    between iterations; changes of the SolverParameter ``param`` take effect from the next
+    iteration on."""
 
     _kind = "SGD"
 
@@ -42,12 +42,12 @@ class SGDSolver:
         self._rule = _rules.UpdateRule(self._kind, self.param)
         self._iteration = self._current_step = 0
         self._callbacks = []  # (function or None, function)
-        self._reducers = []  # NCCLs, which are among the callbacks, too
+        self._reducers = []  # NCCLs, which are also among the callbacks
         self._losses = deque()
         self._smoothed = 0.0
-        self._mark = None  # when the last display was, and at which iteration
+        self._mark = None  # (time, iteration) of the last display
         if self.param.debug_info:
-            _log.line("debug_info has no effect in Python; brew-run prints what it asks for", severity=_log.WARNING)
+            _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
         self.net = self._train_net()
         self.test_nets = self._make_test_nets()
         for weights in self.param.weights:
@@ -62,7 +62,7 @@ class SGDSolver:
     # --- nets
 
     def _make(self, source, phase, *states):
-        """The net of a message or file, with the states merged over its own."""
+        """Creates the net of a message or file; merges the states over its own."""
         folder = self._folder
         if isinstance(source, str):
             path = _find(source, self._folder)
@@ -98,11 +98,11 @@ class SGDSolver:
             raise RuntimeError("test_interval must be positive")
         return [self._make(source, caffe_pb2.TEST, *p.test_state[i: i + 1]) for i, source in enumerate(sources)]
 
-    # --- what it knows
+    # --- properties
 
     @property
     def iter(self):
-        """How many updates there have been."""
+        """The number of updates done."""
         return self._iteration
 
     @property
@@ -117,7 +117,7 @@ class SGDSolver:
 
     def add_callback(self, on_start, on_gradients_ready=None):
         """Calls one function at the start of each iteration, the other when its gradients are
-        ready; or has an ``NCCL`` average these over all ranks."""
+        complete. An ``NCCL`` object instead averages the gradients over all ranks."""
         if isinstance(on_start, NCCL) and on_gradients_ready is None:
             self._reducers.append(on_start)
             self._callbacks.append((None, on_start._on_gradients_ready))
@@ -127,13 +127,13 @@ class SGDSolver:
         self._callbacks.append((on_start, on_gradients_ready))
 
     def share_weights(self, net):
-        """Makes the parameters of a net those of the training net."""
+        """Makes a net share the parameters of the training net."""
         net.share_with(self.net)
 
     # --- training
 
     def step(self, iterations):
-        """Trains for so many iterations more."""
+        """Trains for `iterations` more iterations."""
         try:
             self._step(iterations)
         except BaseException:
@@ -154,7 +154,7 @@ class SGDSolver:
         while self._iteration < stop:
             is_tested = bool(_state.is_root() and p.test_interval and self._iteration % p.test_interval == 0
                              and (self._iteration > 0 or p.test_initialization))
-            # Where nobody can look in between, gradients are written over the old ones.
+            # If no user code runs in between, overwrite gradients instead of adding to zeros.
             fresh = len(self._callbacks) == len(self._reducers) and not is_tested
             if not fresh:
                 self.net.clear_param_diffs()
@@ -187,7 +187,7 @@ class SGDSolver:
                 self.snapshot()
 
     def solve(self, resume_file=None):
-        """Trains to ``max_iter``, from a snapshot if one is given."""
+        """Trains to ``max_iter``, starting from ``resume_file`` if given."""
         p = self.param
         if _state.is_root() and p.snapshot_after_train:
             _snapshots.require(p.snapshot_prefix)
@@ -207,8 +207,8 @@ class SGDSolver:
         self._say("Optimization Done.", "solver.cpp", 317)
 
     def apply_update(self):
-        """Updates the parameters by the gradients that are there, which ends an iteration.
-        Their ``diff`` is then what was taken off them."""
+        """Updates the parameters by the current gradients and ends the iteration. ``diff`` then
+        contains the subtracted update."""
         p, rate = self.param, self._take_rate()
         blobs = self.net._learnable
         if p.clip_gradients > 0:
@@ -225,12 +225,12 @@ class SGDSolver:
         self._iteration += 1
 
     def _update_by(self, update):
-        """As apply_update(), by a program of the net's plan."""
+        """Like apply_update(), with a program of the net's plan."""
         self._take_rate()
         done = update.trainer.iteration
         try:
             update.run()
-        finally:  # what a signal's handler raises comes when the update is done
+        finally:  # exceptions of signal handlers arrive after the update
             self._iteration += update.trainer.iteration - done
 
     def _rate_of_next(self):
@@ -244,7 +244,7 @@ class SGDSolver:
         return rate
 
     def _smooth(self, loss, start):
-        """The mean of the last ``average_loss`` losses."""
+        """Updates the mean of the last ``average_loss`` losses."""
         self._losses.append(loss)
         while len(self._losses) > max(1, self.param.average_loss):
             self._losses.popleft()
@@ -254,7 +254,7 @@ class SGDSolver:
 
     @staticmethod
     def _say(text, file, line):
-        """Rank 0 speaks for all."""
+        """Logs a line on rank 0 only."""
         if _state.is_root():
             _log.line(text, file, line)
 
@@ -298,13 +298,13 @@ class SGDSolver:
     # --- snapshots
 
     def snapshot(self):
-        """Writes weights and state: PREFIX_iter_N.caffemodel and .solverstate; rank 0 alone does."""
+        """Writes weights and state: PREFIX_iter_N.caffemodel and .solverstate. Rank 0 only."""
         if not _state.is_root():
-            raise RuntimeError("rank %d has the weights of rank 0, which writes snapshots" % _state.solver_rank())
+            raise RuntimeError("rank %d cannot write snapshots; only rank 0 writes them" % _state.solver_rank())
         _snapshots.write(self)
 
     def restore(self, path):
-        """Goes on from a .solverstate: its weights, history and iteration."""
+        """Resumes from a .solverstate: its weights, history and iteration."""
         _snapshots.restore(self, path)
 
 
@@ -346,7 +346,7 @@ _SOLVERS = {c._kind: c for c in (SGDSolver, NesterovSolver, AdaGradSolver, RMSPr
 
 
 def get_solver(file):
-    """The solver of a file, of the class that its ``type`` names."""
+    """Creates the solver of a file, with the class that its ``type`` names."""
     kind = _graph.read_solver(file).type
     if kind not in _SOLVERS:
         raise RuntimeError("Unknown solver type: %s (known types: %s)" % (kind, ", ".join(sorted(_SOLVERS))))

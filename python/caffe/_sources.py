@@ -1,4 +1,4 @@
-"""Layers that Brew compiles and that are called in another way: views of their bottom, and sources."""
+"""Compiled layers with special calls: views of their bottom, and data sources."""
 import numpy as np
 
 from brew import Error
@@ -11,7 +11,7 @@ from .proto import caffe_pb2
 
 
 class ViewLayer(CompiledLayer):
-    """Reshape and Flatten: the top is the bottom's memory in another form."""
+    """Reshape and Flatten: the top is a view of the bottom with another shape."""
 
     def reshape(self, bottom, top):
         super().reshape(bottom, top)
@@ -30,8 +30,8 @@ class ViewLayer(CompiledLayer):
 
 
 class SourceLayer(CompiledLayer):
-    """A layer that reads its batches from files: each forward pass brings the next. The ranks
-    that train together share its records."""
+    """A layer that reads batches from files; each forward pass reads the next one. Ranks divide
+    the records among them."""
 
     def draw_seed(self):
         return _state.next_reader_seed()
@@ -67,7 +67,7 @@ class SourceLayer(CompiledLayer):
 
 
 class DummyDataLayer(SourceLayer):
-    """Constant tops are filled once, at random ones before every pass."""
+    """A DummyData layer. Constant tops are filled once, random ones before every pass."""
 
     def setup(self, bottom, top):
         super().setup(bottom, top)

@@ -1,4 +1,4 @@
-"""What caffe's module functions set: seed, devices, the process's place among others."""
+"""State of caffe's module functions: seed, devices, rank."""
 import functools
 import os
 import warnings
@@ -7,19 +7,19 @@ from brew._core import ThreadPool
 
 _seed = None
 _is_given = False
-_of_rank = 0  # what is added to it on this rank
+_of_rank = 0  # added to the seed on this rank
 _drawn = 0
 
 
 @functools.lru_cache(maxsize=None)
 def thread_pool():
-    """The threads that all nets compute with."""
+    """Returns the thread pool of all nets."""
     return ThreadPool(_threads())
 
 
 def _threads():
-    """The ranks of a machine share its cores, unless somebody has given each its own; 0: as
-    the thread_pool chooses."""
+    """Divides the cores among the ranks of a machine, unless each rank is bound to its own.
+    0: the pool chooses."""
     local = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE", _count))
     cores = os.cpu_count() or 1
     if local <= 1 or "OMP_NUM_THREADS" in os.environ or len(os.sched_getaffinity(0)) < cores:
@@ -28,7 +28,7 @@ def _threads():
 
 
 def base_seed():
-    """The seed that all others come from, on whichever rank."""
+    """Returns the seed from which all others derive, on all ranks."""
     global _seed
     if _seed is None:
         _seed = int.from_bytes(os.urandom(4), "little")
@@ -42,40 +42,40 @@ def _draw(seed):
 
 
 def next_seed():
-    """A seed for one layer's fillers and random numbers; each rank has its own."""
+    """Returns a seed for the fillers and random numbers of a layer; it differs between ranks."""
     return _draw(base_seed() + _of_rank)
 
 
 def next_reader_seed():
-    """As next_seed(), for what reads records: one for all ranks, plus the rank."""
+    """Like next_seed(), for data readers: a common seed plus the rank."""
     return _draw(base_seed()) + _rank
 
 
 def set_random_seed(seed):
-    """Nets made from now on draw the same numbers whenever the seed is the same."""
+    """Sets the random seed of all nets created from now on."""
     global _seed, _drawn, _is_given, _of_rank
     _seed, _drawn, _is_given, _of_rank = int(seed), 0, True, 0
 
 
 def seed_solver(seed):
-    """As set_random_seed(), for a solver: each rank draws other numbers."""
+    """Like set_random_seed(), for a solver: the numbers differ between ranks."""
     global _of_rank
     set_random_seed(seed)
     _of_rank = _rank
 
 
 def set_mode_cpu():
-    """Nets compute on the CPU, as they do anyway."""
+    """Does nothing: nets always compute on the CPU."""
 
 
 def set_mode_gpu():
-    """Accepted with a warning: this package computes on the CPU in this version."""
+    """Warns that this package computes on the CPU."""
     warnings.warn("caffe.set_mode_gpu: this version computes on the CPU; for a GPU compile a plan with "
                   "brew.compile(target='cuda')", RuntimeWarning, stacklevel=2)
 
 
 def set_device(device):
-    """Accepted with a warning, as set_mode_gpu."""
+    """Warns like set_mode_gpu."""
     warnings.warn("caffe.set_device(%d): this version computes on the CPU" % device, RuntimeWarning, stacklevel=2)
 
 
@@ -91,25 +91,25 @@ def solver_rank():
 
 
 def set_solver_count(count):
-    """How many processes train together, before this one makes its solver."""
+    """Sets the number of ranks. Call it before creating the solver."""
     global _count
     if count < 1:
-        raise ValueError("%d solvers cannot train" % count)
+        raise ValueError("the number of solvers must be at least 1, not %d" % count)
     _count = int(count)
 
 
 def set_solver_rank(rank):
-    """This process's number among them. Rank 0 alone tests, logs and writes snapshots."""
+    """Sets the rank of this process. Only rank 0 tests, logs and writes snapshots."""
     global _rank, _seed
     if rank < 0:
         raise ValueError("there is no rank %d" % rank)
     _rank = int(rank)
     if not _is_given:
-        _seed = None  # a process that others were forked from may have drawn one
+        _seed = None  # a parent process may have drawn one before the fork
 
 
 def set_multiprocess(value):
-    """Whether each solver of several has a process of its own; ``NCCL`` needs it."""
+    """Sets whether each solver has its own process, as ``NCCL`` requires."""
     global _multiprocess
     _multiprocess = bool(value)
 

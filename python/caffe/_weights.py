@@ -1,4 +1,4 @@
-"""Files of parameters: .caffemodel and Caffe's HDF5."""
+"""Parameter files: .caffemodel and Caffe's HDF5."""
 import os
 
 import numpy as np
@@ -16,7 +16,7 @@ def is_hdf5(path):
 
 
 def read(path):
-    """Name of a layer to the list of its arrays. Raises RuntimeError."""
+    """Reads a dict of layer name to a list of arrays. Raises RuntimeError."""
     path = os.fspath(path)
     if not os.path.isfile(path):
         raise RuntimeError("Could not open file %s" % path)
@@ -34,7 +34,7 @@ def _number(message, field):
 
 
 def _layers_of(data):
-    """Name to arrays of a NetParameter's bytes, today's or with V1 or V0 layers."""
+    """Parses the arrays by layer from the bytes of a NetParameter with current, V1 or V0 layers."""
     kinds = {_number(caffe_pb2.NetParameter, "layer"): caffe_pb2.LayerParameter,
              _number(caffe_pb2.NetParameter, "layers"): caffe_pb2.V1LayerParameter}
     layers = {}
@@ -47,7 +47,7 @@ def _layers_of(data):
 
 def _layer_of(data, message):
     name, arrays = "", []
-    inner = message.DESCRIPTOR.fields_by_name.get("layer")  # V0: the layer lies one deeper
+    inner = message.DESCRIPTOR.fields_by_name.get("layer")  # V0: nested one level deeper
     for number, kind, payload, _ in _wire.fields(data):
         if kind != 2:
             continue
@@ -82,20 +82,20 @@ def read_message(path, message):
 
 
 def shape_of(blob):
-    """The shape of a BlobProto, an old one's too."""
+    """Returns the shape of a BlobProto, including the legacy form."""
     if any(blob.HasField(f) for f in ("num", "channels", "height", "width")):
         return blob.num, blob.channels, blob.height, blob.width
     return tuple(blob.shape.dim)
 
 
 def array_of(blob, diff=False):
-    """The values of a BlobProto."""
+    """Returns the values of a BlobProto."""
     values, doubles = (blob.diff, blob.double_diff) if diff else (blob.data, blob.double_data)
     return np.array(doubles if len(doubles) else values, dtype=np.float32).reshape(shape_of(blob))
 
 
 def fill_proto(proto, data, diff=None):
-    """Writes an array, and its gradients if given, to a BlobProto."""
+    """Writes an array and optional gradients to a BlobProto."""
     proto.shape.dim.extend(data.shape)
     proto.data.extend(data.ravel().tolist())
     if diff is not None:
@@ -103,8 +103,8 @@ def fill_proto(proto, data, diff=None):
 
 
 def check_shape(blob, values, what):
-    """A file's array fits if it has the blob's shape, or is an old one of four axes that
-    has it but for ones in front."""
+    """Checks that a file's array has the blob's shape, or is a legacy one of four axes that
+    equals it except for leading ones."""
     shape = tuple(values.shape)
     if shape == blob.shape:
         return
@@ -155,14 +155,14 @@ def open_hdf5(path):
 
 
 def read_hdf5(path):
-    """As :func:`read`; a parameter that the file lacks, as another layer owns it, is None."""
+    """Like :func:`read`; a parameter that another layer owns is missing in the file and None."""
     with open_hdf5(os.fspath(path)) as file:
         if "data" not in file:
-            raise RuntimeError("%s: it has no group 'data', so it holds no parameters" % path)
+            raise RuntimeError("%s: it has no group 'data', so it contains no parameters" % path)
         layers = {}
 
         def take(group, name):
-            """The layer of that name; groups in it are layers whose names have a slash."""
+            """Reads a layer; its subgroups are layers whose names contain a slash."""
             inner = [key for key in group if hasattr(group[key], "items")]
             numbers = [key for key in group if key not in inner]
             if not all(key.isdecimal() for key in numbers):
@@ -180,8 +180,8 @@ def read_hdf5(path):
 
 
 def write_hdf5(path, names, layers, write_diff):
-    """``layers``: for each name its parameters, (blob, whether the layer owns it). Values are
-    written of those that it owns, gradients of all."""
+    """Writes an HDF5 file. ``layers``: per name, a list of (blob, whether the layer owns it). Writes
+    the values of owned parameters and the gradients of all."""
     h5py = _h5py()
     with atomic(path) as temporary:
         with h5py.File(temporary, "w") as file:

@@ -1,4 +1,4 @@
-"""Floats in and out of Caffe's binary files without a Python object for each.
+"""Reads and writes floats of Caffe's binary files without a Python object for each.
 
 protobuf's arrays of a hundred million floats take minutes to convert; the wire format has
 them as they lie in memory. What is not floats is left to protobuf."""
@@ -22,8 +22,8 @@ def _varint(data, at):
 
 
 def fields(data):
-    """Yields (number, wire type, payload, whole field) of a message's bytes. Raises
-    ValueError or IndexError where they are none."""
+    """Yields (number, wire type, payload, complete field) of a message's bytes. Raises
+    ValueError or IndexError for invalid bytes."""
     at, end = 0, len(data)
     while at < end:
         begin = at
@@ -45,7 +45,7 @@ def fields(data):
 
 
 def parse_blob(data):
-    """(BlobProto without its packed floats, these as an array or None)."""
+    """Returns (BlobProto without its packed floats, these as an array or None)."""
     rest, values = [], []
     for number, kind, payload, field in fields(data):
         if number == _DATA and kind == 2:
@@ -68,12 +68,12 @@ def _length(value):
 
 
 def field(number, *parts):
-    """A length-delimited field of these bytes, as a list of parts."""
+    """Encodes a length-delimited field as a list of bytes objects."""
     return [_length(number << 3 | 2), _length(sum(len(p) for p in parts)), *parts]
 
 
 def blob_parts(array, diff=None):
-    """A BlobProto of an array, as a list of bytes."""
+    """Encodes an array as a BlobProto, as a list of bytes objects."""
     shape = caffe_pb2.BlobProto()
     shape.shape.dim.extend(array.shape)
     parts = [shape.SerializeToString()]
@@ -84,7 +84,7 @@ def blob_parts(array, diff=None):
 
 
 def message_parts(message, number, blobs):
-    """A message's bytes with repeated BlobProtos in a field: ``blobs`` are (array, diff)."""
+    """Encodes a message with repeated BlobProtos in a field; ``blobs``: [(array, diff), ...]."""
     parts = [message.SerializeToString()]
     for array, diff in blobs:
         parts += field(number, *blob_parts(array, diff))

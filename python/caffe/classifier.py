@@ -7,7 +7,7 @@ from .pycaffe import Net
 
 
 def centre_crop(images, size):
-    """The middle of images (items, height, width, channels)."""
+    """Returns the centre crops of images (items, height, width, channels)."""
     begin = [int(v) for v in np.array(images.shape[1:3]) / 2.0 - np.array(size) / 2.0]
     end = [int(v) for v in np.array(images.shape[1:3]) / 2.0 + np.array(size) / 2.0]
     return images[:, begin[0]: end[0], begin[1]: end[1], :]
@@ -28,7 +28,7 @@ class ImageNet(Net):
                 setter(in_, value)
 
     def _scores(self, images):
-        """The first output for images that fit the input's height and width or are resized."""
+        """Returns the first output for images, resized to the input's height and width."""
         in_ = self.inputs[0]
         batch = np.array([self.transformer.preprocess(in_, image) for image in images], dtype=np.float32)
         return self.forward_all(**{in_: batch})[self.outputs[0]]
@@ -44,8 +44,8 @@ class Classifier(ImageNet):
         self.image_dims = self.crop_dims if image_dims is None or len(image_dims) == 0 else image_dims
 
     def predict(self, inputs, oversample=True):
-        """Scores (images, classes) of images (height, width, channels): means over ten crops,
-        or those of the centre alone."""
+        """Returns scores (images, classes) of images (height, width, channels): means over ten
+        crops, or of the centre crop."""
         images = np.array([io.resize_image(image, self.image_dims) for image in inputs], dtype=np.float32)
         if not oversample:
             return self._scores(centre_crop(images, self.crop_dims))

@@ -1,5 +1,5 @@
-"""Commands that Caffe's users type: ``python3 -m caffe.commands NAME ...``, or, where the wheel
-is installed, by their names alone."""
+"""Caffe's Python commands: ``python3 -m caffe.commands NAME ...``, or by name if the wheel is
+installed."""
 import argparse
 import os
 import sys
@@ -15,8 +15,8 @@ from .proto import caffe_pb2
 
 
 def _upgraded(source, text, message):
-    """The message of a text in today's syntax; says so where it was that already."""
-    text_format.Parse(brew.upgrade(text + "\n", name=source), message)  # mistakes have their places
+    """Parses a text in any syntax version; reports a text that is already current."""
+    text_format.Parse(brew.upgrade(text + "\n", name=source), message)  # errors include locations
     if text_format.Parse(text, type(message)()) == message:
         print("File already in latest proto format: %s" % source, file=sys.stderr)
     return message
@@ -33,17 +33,17 @@ def _upgrade_text(name, kind, arguments):
 
 
 def upgrade_net_proto_text(arguments):
-    """IN OUT: a net's prototxt of any age in today's syntax."""
+    """IN OUT: upgrades the prototxt of a net to the current syntax."""
     _upgrade_text("upgrade_net_proto_text", "NetParameter", arguments)
 
 
 def upgrade_solver_proto_text(arguments):
-    """IN OUT: a solver's prototxt of any age in today's syntax."""
+    """IN OUT: upgrades the prototxt of a solver to the current syntax."""
     _upgrade_text("upgrade_solver_proto_text", "SolverParameter", arguments)
 
 
 def upgrade_net_proto_binary(arguments):
-    """IN OUT: a .caffemodel of any age in today's form."""
+    """IN OUT: upgrades a .caffemodel to the current format."""
     source, target = _files("upgrade_net_proto_binary", arguments)
     net = _weights.read_message(source, caffe_pb2.NetParameter())
     arrays = _weights.read(source)
@@ -70,7 +70,7 @@ def upgrade_net_proto_binary(arguments):
 
 
 def draw_net(arguments):
-    """IN OUT: a picture of a net, of the kind that OUT's name ends in."""
+    """IN OUT: draws a net in the format of OUT's extension."""
     parser = argparse.ArgumentParser(prog="draw_net", description="Draw a graph of the net architecture.")
     parser.add_argument("input_net_proto_file", help="Input network prototxt file")
     parser.add_argument("output_image_file", help="Output image file")
@@ -96,7 +96,7 @@ _COMMANDS = {f.__name__: f for f in (upgrade_net_proto_text, upgrade_net_proto_b
 
 
 def main(arguments=None):
-    """Runs the command that the program is called as, or that the first argument names."""
+    """Runs the command of the program's name or of the first argument."""
     name, arguments = os.path.basename(sys.argv[0]), sys.argv[1:] if arguments is None else list(arguments)
     if name not in _COMMANDS:
         if not arguments or arguments[0] not in _COMMANDS:

@@ -1,4 +1,4 @@
-"""How coordinates of one top relate to those of another, and the Crop that makes them fit.
+"""Maps between the coordinates of tops, and the Crop layers that align them.
 
 A map is (axis, scale, shift): the first axis after which there are coordinates (None if any
 will do), and for a coordinate x of the one top the coordinate scale * x + shift of the other.
@@ -7,22 +7,22 @@ import numpy as np
 
 from .net_spec import layers as L
 
-# Layers that leave coordinates as they are.
+# Layers that preserve coordinates.
 PASS_THROUGH_LAYERS = ["AbsVal", "BatchNorm", "Bias", "BNLL", "Dropout", "ELU", "Eltwise", "Exp", "LRN", "Log", "MVN",
                        "PReLU", "Power", "ReLU", "Scale", "Sigmoid", "Split", "TanH", "Threshold"]
 _IDENTITY = None, 1, 0
 
 
 class UndefinedMapException(Exception):
-    """The layer has no map of coordinates."""
+    """Raised for a layer without a coordinate map."""
 
 
 class AxisMismatchException(Exception):
-    """Two maps are about different axes."""
+    """Raised for maps of different axes."""
 
 
 def conv_params(fn):
-    """(axis, stride, extent of the dilated kernel, pad) of a layer with windows."""
+    """Returns (axis, stride, extent of the dilated kernel, pad) of a layer with windows."""
     settings = fn.params.get("convolution_param", fn.params)
     two_dimensional = [a + b for a in ("pad", "kernel", "stride") for b in ("_h", "_w")]
     assert not any(name in fn.params for name in two_dimensional), "cropping does not support legacy _h/_w params"
@@ -33,13 +33,13 @@ def conv_params(fn):
 
 
 def crop_params(fn):
-    """(axis, offset) of a Crop layer."""
+    """Returns (axis, offset) of a Crop layer."""
     settings = fn.params.get("crop_param", fn.params)
     return settings.get("axis", 2), np.array(settings.get("offset", 0), ndmin=1)
 
 
 def coord_map(fn):
-    """The map from a layer's bottom to its top."""
+    """Returns the map from a layer's bottom to its top."""
     kind = fn.type_name
     if kind in PASS_THROUGH_LAYERS:
         return _IDENTITY
@@ -54,7 +54,7 @@ def coord_map(fn):
 
 
 def compose(base_map, next_map):
-    """The map that applies ``next_map`` first and then ``base_map``."""
+    """Returns the map that applies ``next_map`` first, then ``base_map``."""
     (axis, scale, shift), (other, inner, offset) = base_map, next_map
     if None not in (axis, other) and axis != other:
         raise AxisMismatchException("maps of axes %s and %s" % (axis, other))
@@ -62,13 +62,13 @@ def compose(base_map, next_map):
 
 
 def inverse(coord_map):
-    """The map back."""
+    """Returns the inverse map."""
     axis, scale, shift = coord_map
     return axis, 1 / scale, -shift / scale
 
 
 def _ancestors(top):
-    """Yields (top, map from it to the given one) of all that are reached by maps."""
+    """Yields (top, map from it to the given top) for all tops reachable by maps."""
     waiting, seen = [(top, _IDENTITY)], set()
     while waiting:
         current, found = waiting.pop(0)
@@ -81,13 +81,13 @@ def _ancestors(top):
         except UndefinedMapException:
             continue
         inputs = current.fn.inputs
-        # A Crop's second bottom only says how large the top is.
+        # The second bottom of a Crop only determines the size of the top.
         for bottom in inputs[:1] if current.fn.type_name == "Crop" else inputs:
             waiting.append((bottom, compose(found, step)))
 
 
 def coord_map_from_to(top_from, top_to):
-    """The map from coordinates of one top to those of another, over a common ancestor."""
+    """Returns the coordinate map between two tops through a common ancestor."""
     from_maps = dict(_ancestors(top_from))
     for top, found in _ancestors(top_to):
         if top in from_maps:
@@ -96,7 +96,7 @@ def coord_map_from_to(top_from, top_to):
 
 
 def crop(top_from, top_to):
-    """A Crop layer that cuts ``top_from`` to where ``top_to`` lies."""
+    """Creates a Crop layer that crops ``top_from`` to the region of ``top_to``."""
     axis, scale, shift = coord_map_from_to(top_from, top_to)
     scale, shift = np.array(scale), np.array(shift)
     assert (scale == 1).all(), "scale mismatch on crop (a = {})".format(scale)

@@ -6,8 +6,8 @@ from .classifier import ImageNet
 
 
 class Detector(ImageNet):
-    """Scores windows (ymin, xmin, ymax, xmax) of images, with ``context_pad`` pixels of
-    the net's input around each if that is given."""
+    """Scores windows (ymin, xmin, ymax, xmax) of images, with an optional border of
+    ``context_pad`` pixels of the net's input."""
 
     def __init__(self, model_file, pretrained_file, mean=None, input_scale=None, raw_scale=None, channel_swap=None,
                  context_pad=None):
@@ -15,7 +15,7 @@ class Detector(ImageNet):
         self.configure_crop(context_pad)
 
     def configure_crop(self, context_pad):
-        """Sets the size of crops, and what surrounds an image: the mean, as an image has it."""
+        """Sets the size of crops and the padding around images, which is the mean."""
         in_ = self.inputs[0]
         back = np.argsort(self.transformer.transpose[in_])
         self.crop_dims = np.array(self.blobs[in_].data.shape[1:])[back]
@@ -33,7 +33,7 @@ class Detector(ImageNet):
         self.crop_mean = mean / (self.transformer.raw_scale.get(in_) or 1)
 
     def crop(self, im, window):
-        """The part of an image in a window, with its surroundings if they are wanted."""
+        """Returns the crop of an image in a window, with the context if set."""
         if not self.context_pad:
             return im[window[0]: window[2], window[1]: window[3]]
         size = float(self.crop_dims[0])
@@ -43,7 +43,7 @@ class Detector(ImageNet):
         centre = window[:2] + half
         begin, end = np.round(centre - grow * half), np.round(centre + grow * half)
         scale = size / (end - begin + 1)
-        # What lies outside the image stays the mean.
+        # Pixels outside the image keep the mean.
         offset = [int(round(v)) for v in np.maximum(0, -begin) * scale]
         limit = np.array(im.shape[:2], dtype=float)
         begin, end = np.clip(begin, 0, limit), np.clip(end, 0, limit)
@@ -56,7 +56,7 @@ class Detector(ImageNet):
         return crop
 
     def detect_windows(self, images_windows):
-        """[(file, [window, ...]), ...] to a list of dicts: filename, window, prediction."""
+        """Scores [(file, [window, ...]), ...]. Returns dicts of filename, window, prediction."""
         found, crops = [], []
         for filename, windows in images_windows:
             image = io.load_image(filename).astype(np.float32)
@@ -68,5 +68,5 @@ class Detector(ImageNet):
         return found
 
     def detect_selective_search(self, image_fnames):
-        """Not there: it calls a MATLAB program of its own."""
+        """Not supported: it requires a MATLAB program."""
         raise RuntimeError("detect_selective_search needs MATLAB; make the windows yourself and call detect_windows")

@@ -11,7 +11,7 @@ _COLOURS = {"Convolution": "#FF5050", "Pooling": "#FF9900", "InnerProduct": "#CC
 
 
 def get_pooling_types_dict():
-    """Number of a pooling method to its name."""
+    """Returns a dict of the numbers of pooling methods to their names."""
     return {value.number: value.name for value in caffe_pb2.PoolingParameter.PoolMethod.DESCRIPTOR.values}
 
 
@@ -20,7 +20,7 @@ def _first(values, default):
 
 
 def get_layer_label(layer, rankdir, display_lrm=False):
-    """The words on a layer."""
+    """Returns the label of a layer."""
     lines = ["%s (%s)" % (layer.name, layer.type)]
     if layer.type in ("Convolution", "Deconvolution"):
         p = layer.convolution_param
@@ -49,7 +49,7 @@ def _layers(caffe_net, phase):
 
 
 def get_dot(caffe_net, rankdir="LR", label_edges=True, phase=None, display_lrm=False):
-    """A NetParameter as Graphviz text."""
+    """Converts a NetParameter to Graphviz text."""
     lines = ["digraph %s {" % _quoted(caffe_net.name or "Net"), "  rankdir=%s;" % rankdir]
     blobs = {}
     for i, layer in enumerate(_layers(caffe_net, phase)):
@@ -71,7 +71,7 @@ def get_dot(caffe_net, rankdir="LR", label_edges=True, phase=None, display_lrm=F
 
 
 def draw_net(caffe_net, rankdir, ext="png", phase=None, display_lrm=False):
-    """The bytes of a picture of a NetParameter. Needs Graphviz's ``dot``."""
+    """Renders a NetParameter and returns the bytes. Needs Graphviz's ``dot``."""
     text = get_dot(caffe_net, rankdir, phase=phase, display_lrm=display_lrm)
     if ext in ("dot", "raw"):
         return text.encode()
@@ -85,7 +85,7 @@ def draw_net(caffe_net, rankdir, ext="png", phase=None, display_lrm=False):
 
 
 def draw_net_to_file(caffe_net, filename, rankdir="LR", phase=None, display_lrm=False):
-    """Writes a picture; the end of the file's name says of which kind."""
+    """Writes a picture in the format of the file extension."""
     ext = filename[filename.rfind(".") + 1:]
     with atomic(filename) as name:
         with open(name, "wb") as file:

@@ -1,4 +1,4 @@
-"""Images and arrays in the forms that nets and Caffe's files want."""
+"""Conversion of images and arrays for nets and Caffe's files."""
 import numpy as np
 
 from ._images import load_image, oversample, resize_image
@@ -11,19 +11,19 @@ __all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_
 
 
 def blobproto_to_array(blob, return_diff=False):
-    """The values of a BlobProto, or its gradients, in its shape."""
+    """Returns the values or gradients of a BlobProto as an array."""
     return array_of(blob, diff=return_diff)
 
 
 def array_to_blobproto(arr, diff=None):
-    """A BlobProto of an array, with gradients if given."""
+    """Converts an array and optional gradients to a BlobProto."""
     blob = caffe_pb2.BlobProto()
     fill_proto(blob, np.asarray(arr, dtype=np.float32), None if diff is None else np.asarray(diff, np.float32))
     return blob
 
 
 def arraylist_to_blobprotovector_str(arraylist):
-    """The bytes of a BlobProtoVector of several arrays."""
+    """Serializes arrays as a BlobProtoVector."""
     vector = caffe_pb2.BlobProtoVector()
     for array in arraylist:
         vector.blobs.add().CopyFrom(array_to_blobproto(array))
@@ -31,12 +31,12 @@ def arraylist_to_blobprotovector_str(arraylist):
 
 
 def blobprotovector_str_to_arraylist(str):
-    """The arrays in the bytes of a BlobProtoVector."""
+    """Parses the arrays of a serialized BlobProtoVector."""
     return [blobproto_to_array(blob) for blob in caffe_pb2.BlobProtoVector.FromString(str).blobs]
 
 
 def array_to_datum(arr, label=None):
-    """A Datum of an array (channels, height, width): bytes of uint8, else floats."""
+    """Converts an array (channels, height, width) to a Datum: bytes for uint8, else floats."""
     if arr.ndim != 3:
         raise ValueError("Incorrect array shape: a datum has 3 axes, not %d" % arr.ndim)
     datum = caffe_pb2.Datum()
@@ -51,7 +51,7 @@ def array_to_datum(arr, label=None):
 
 
 def datum_to_array(datum):
-    """The array (channels, height, width) of a Datum."""
+    """Returns the array (channels, height, width) of a Datum."""
     shape = datum.channels, datum.height, datum.width
     if len(datum.data):
         return np.frombuffer(datum.data, dtype=np.uint8).reshape(shape).copy()
@@ -59,11 +59,11 @@ def datum_to_array(datum):
 
 
 class Transformer:
-    """Makes of images what a net's inputs want, and back.
+    """Converts images to a net's inputs and back.
 
     ``inputs``: name of an input to its shape (items, channels, height, width). An image is
     resized to height and width, its axes are put in order, its channels swapped, it is
-    scaled, the mean is taken off, and it is scaled again, as far as each is set."""
+    scaled, the mean is subtracted, and the result is scaled again, if these are set."""
 
     def __init__(self, inputs):
         self.inputs = inputs
@@ -75,7 +75,7 @@ class Transformer:
             raise Exception("%s is not one of the net inputs: %s" % (in_, self.inputs))
 
     def preprocess(self, in_, data):
-        """An array for the net of an image (height, width, channels)."""
+        """Converts an image (height, width, channels) to an array for the net."""
         self._check(in_)
         values = np.asarray(data).astype(np.float32, copy=False)
         room = tuple(self.inputs[in_][2:])
@@ -94,7 +94,7 @@ class Transformer:
         return values
 
     def deprocess(self, in_, data):
-        """The image of an array that preprocess() made, but for its size."""
+        """Converts an array of preprocess() back to an image, except for its size."""
         self._check(in_)
         values = np.array(data).squeeze()
         if self.input_scale.get(in_) is not None:
@@ -110,27 +110,27 @@ class Transformer:
         return values
 
     def set_transpose(self, in_, order):
-        """Order of axes, such as (2, 0, 1) for channels first."""
+        """Sets the order of axes, such as (2, 0, 1) for channels first."""
         self._check(in_)
         if len(order) != len(self.inputs[in_]) - 1:
             raise Exception("Transpose order needs to have the same number of dimensions as the input.")
         self.transpose[in_] = order
 
     def set_channel_swap(self, in_, order):
-        """Order of channels, such as (2, 1, 0) for RGB to BGR."""
+        """Sets the order of channels, such as (2, 1, 0) for RGB to BGR."""
         self._check(in_)
         if len(order) != self.inputs[in_][1]:
             raise Exception("Channel swap needs to have the same number of dimensions as the input channels.")
         self.channel_swap[in_] = order
 
     def set_raw_scale(self, in_, scale):
-        """Scale before the mean is taken off, such as 255."""
+        """Sets the scale before subtracting the mean, such as 255."""
         self._check(in_)
         self.raw_scale[in_] = scale
 
     def set_mean(self, in_, mean):
-        """What is taken off: a value for each channel, or an image (channels, height, width),
-        which is resized to the input."""
+        """Sets the mean: one value per channel, or an image (channels, height, width), which is
+        resized to the input."""
         self._check(in_)
         mean = np.asarray(mean)
         shape = tuple(self.inputs[in_])
@@ -151,6 +151,6 @@ class Transformer:
         self.mean[in_] = mean
 
     def set_input_scale(self, in_, scale):
-        """Scale after the mean is taken off."""
+        """Sets the scale after subtracting the mean."""
         self._check(in_)
         self.input_scale[in_] = scale

@@ -19,18 +19,18 @@ __all__ = ["ConvBNLayer", "CreateAnnotatedDataLayer", "CreateMultiBoxHead", "Inc
 
 
 def check_if_exist(path):
-    """Whether there is such a file or folder."""
+    """Whether the file or folder exists."""
     return os.path.exists(path)
 
 
 def make_if_not_exist(path):
-    """Makes a folder, and those above it."""
+    """Creates a folder and its parents."""
     os.makedirs(path, exist_ok=True)
 
 
 def CreateAnnotatedDataLayer(source, batch_size=32, backend=P.Data.LMDB, output_label=True, train=True,
                              label_map_file="", anno_type=None, transform_param=None, batch_sampler=None):
-    """An AnnotatedData layer of one phase: its top, or its tops data and label."""
+    """Creates an AnnotatedData layer for one phase. Returns its top, or its tops data and label."""
     annotated = dict(label_map_file=label_map_file, batch_sampler=[{}] if batch_sampler is None else batch_sampler)
     if anno_type is not None:
         annotated["anno_type"] = anno_type
@@ -41,7 +41,7 @@ def CreateAnnotatedDataLayer(source, batch_size=32, backend=P.Data.LMDB, output_
 
 
 def _list_at(values, index):
-    """An element as a list; an empty one where there is none."""
+    """Returns an element as a list; an empty list for None."""
     if index >= len(values):
         return []
     return list(values[index]) if isinstance(values[index], (list, tuple)) else [values[index]]
@@ -93,7 +93,7 @@ def CreateMultiBoxHead(net, data_layer="data", num_classes=None, from_layers=(),
         smallest, largest, ratios = (_list_at(values, i) for values in (min_sizes, max_sizes, aspect_ratios))
         if largest and len(largest) != len(smallest):
             raise ValueError("max_sizes and min_sizes of %r differ in length" % from_layers[i])
-        # A box of the smallest size, one of the mean of both, and one for each other form.
+        # A box of the minimum size, one of the mean size, and one per further aspect ratio.
         priors = len(smallest) * ((2 if largest else 1) + len(ratios) * (2 if flip else 1))
         predict("loc", below, loc_postfix, priors * 4 * (1 if share_location else num_classes))
         predict("conf", below, conf_postfix, priors * num_classes)

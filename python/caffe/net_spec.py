@@ -14,7 +14,7 @@ __all__ = ["Function", "NetSpec", "Top", "layers", "params", "to_proto"]
 
 
 def param_name_dict():
-    """Type of a layer to the stem of the field with its settings: Pooling to pooling."""
+    """Returns a dict of layer type to the stem of its settings field, e.g. Pooling to pooling."""
     names = {}
     for field in caffe_pb2.LayerParameter.DESCRIPTOR.fields:
         if field.name.endswith("_param") and field.message_type is not None:
@@ -28,7 +28,7 @@ _param_names = param_name_dict()
 
 
 def assign_proto(proto, name, val):
-    """Sets a field: of a message by a dict, of a repeated field by a list or one element."""
+    """Sets a field: a message from a dict, a repeated field from a list or one element."""
     field = getattr(proto, name)
     if hasattr(field, "extend"):
         for element in val if isinstance(val, (list, tuple)) else [val]:
@@ -52,22 +52,22 @@ def assign_proto(proto, name, val):
 
 
 class Top:
-    """What a layer makes: top number ``n`` of the Function ``fn``."""
+    """An output of a layer: top number ``n`` of the Function ``fn``."""
 
     def __init__(self, fn, n):
         self.fn, self.n = fn, n
 
     def to_proto(self):
-        """The NetParameter of all that this top needs."""
+        """Returns the NetParameter of all layers that this top depends on."""
         return to_proto(self)
 
     def update(self, settings):
-        """Adds settings to the layer that makes it."""
+        """Adds settings to the layer that produces it."""
         self.fn.update(settings)
 
 
 class Function:
-    """A layer with its inputs and settings, which may be used for several nets."""
+    """A layer with its inputs and settings; several nets may use it."""
 
     def __init__(self, type_name, inputs, params):
         for i, top in enumerate(inputs):
@@ -80,12 +80,12 @@ class Function:
         self.tops = tuple(Top(self, n) for n in range(self.ntop))
 
     def update(self, settings):
-        """Adds settings, or replaces those of the same names."""
+        """Adds or replaces settings."""
         self.params.update(settings)
 
 
 class _Writer:
-    """Layers of a net in an order in which they can run."""
+    """The layers of a net in execution order."""
 
     def __init__(self, names):
         self.names = dict(names)  # of tops, and of Functions without
@@ -99,7 +99,7 @@ class _Writer:
         return self.names[key]
 
     def add(self, function):
-        waiting = [function]  # deep nets are deeper than Python's stack
+        waiting = [function]  # iterative, because deep nets exceed Python's stack
         while waiting:
             fn = waiting[-1]
             missing = [top.fn for top in fn.inputs if top.fn not in self.layers] if fn not in self.layers else []
@@ -132,7 +132,7 @@ class _Writer:
 
 
 def to_proto(*tops):
-    """The NetParameter of all that these tops need, with automatic names."""
+    """Returns the NetParameter of all layers that these tops depend on, with automatic names."""
     writer = _Writer({})
     for top in tops:
         writer.add(top.fn)
@@ -140,7 +140,7 @@ def to_proto(*tops):
 
 
 class NetSpec:
-    """Tops with the names they are assigned to."""
+    """A net as a set of named tops."""
 
     def __init__(self):
         object.__setattr__(self, "tops", OrderedDict())
@@ -178,15 +178,15 @@ class NetSpec:
         return list(self.tops.values())
 
     def update(self, other, settings=None):
-        """Takes over the tops of another NetSpec or dict; or, of a name and a dict, as in
-        SSD's branch, adds settings to the layer that makes this top."""
+        """Adds the tops of another NetSpec or dict. With a name and a dict, as in SSD's branch,
+        adds settings to the layer that produces this top."""
         if settings is not None:
             self.tops[other].update(settings)
         else:
             self.tops.update(other.tops if isinstance(other, NetSpec) else other)
 
     def to_proto(self):
-        """The NetParameter."""
+        """Returns the NetParameter."""
         writer = _Writer({top: name for name, top in self.tops.items()})
         for top in self.tops.values():
             writer.add(top if isinstance(top, Function) else top.fn)
@@ -208,7 +208,7 @@ class Layers:
 
 
 class _Constants:
-    """Values of the enums of one message."""
+    """The enum values of one message."""
 
     def __init__(self, name):
         self._name = name
@@ -218,7 +218,7 @@ class _Constants:
 
 
 class Parameters:
-    """``P.Pooling.MAX``: values of enums."""
+    """``P.Pooling.MAX``: enum values."""
 
     def __getattr__(self, name):
         if name.startswith("__"):

@@ -1,4 +1,4 @@
-"""Net and the solvers with the calls that pycaffe adds to Caffe's own."""
+"""Net and the solvers with the interface of pycaffe."""
 import os
 from collections import OrderedDict
 from itertools import zip_longest
@@ -14,7 +14,7 @@ __all__ = ["Layer", "Net"]
 
 
 def _once(function):
-    """A property that is made when first asked for, as pycaffe's are."""
+    """A property that is computed at its first access, as in pycaffe."""
     name = "_made_" + function.__name__
 
     def get(self):
@@ -44,7 +44,7 @@ class Net(NetCore):
 
     @staticmethod
     def _arguments(*args, **keywords):
-        """(phase, level, stages, weights) of both ways."""
+        """Returns (phase, level, stages, weights) for both forms of the constructor."""
         if args and isinstance(args[0], (str, bytes, os.PathLike)):
 
             def old(weights, phase):
@@ -68,26 +68,26 @@ class Net(NetCore):
         made._build(net, phase, folder)
         return made
 
-    # --- what it has
+    # --- properties
 
     @_once
     def blobs(self):
-        """Name to Blob, in the order they are made."""
+        """Dict of name to Blob, in the order of creation."""
         return OrderedDict(zip(self._blob_names, self._blobs))
 
     @_once
     def blob_loss_weights(self):
-        """Name to loss weight."""
+        """Dict of blob name to loss weight."""
         return OrderedDict(zip(self._blob_names, self._blob_loss_weights))
 
     @_once
     def params(self):
-        """Name of a layer to its parameters: weights, then biases."""
+        """Dict of layer name to its parameters: weights, then biases."""
         return OrderedDict((p.name, layer.blobs) for p, layer in zip(self._params, self._layers) if len(layer.blobs))
 
     @_once
     def layer_dict(self):
-        """Name to layer."""
+        """Dict of name to layer."""
         return OrderedDict(zip(self._layer_names, self.layers))
 
     @_once
@@ -97,18 +97,18 @@ class Net(NetCore):
 
     @_once
     def outputs(self):
-        """Names of the blobs that no layer reads, sorted."""
+        """Sorted names of the blobs that no layer reads."""
         return [self._blob_names[i] for i in self._outputs]
 
     @_once
     def top_names(self):
-        """Name of a layer to the names of its tops."""
+        """Dict of layer name to the names of its tops."""
         return OrderedDict((p.name, [self._blob_names[i] for i in ids])
                            for p, ids in zip(self._params, self._top_index))
 
     @_once
     def bottom_names(self):
-        """Name of a layer to the names of its bottoms."""
+        """Dict of layer name to the names of its bottoms."""
         return OrderedDict((p.name, [self._blob_names[i] for i in ids])
                            for p, ids in zip(self._params, self._bottom_index))
 
@@ -158,8 +158,8 @@ class Net(NetCore):
         return {name: mine[name].diff for name in wanted}
 
     def forward_all(self, blobs=None, **inputs):
-        """As forward() for any number of items, batch by batch; the last one is filled up
-        with zeros. Gives copies."""
+        """Like forward() for any number of items, batch by batch; pads the last batch with
+        zeros. Returns copies."""
         collected = {name: [] for name in dict.fromkeys(list(self.outputs) + list(blobs or []))}
         for batch in self._batches(inputs):
             for name, values in self.forward(blobs=blobs, **batch).items():
@@ -167,7 +167,7 @@ class Net(NetCore):
         return _gathered(collected, inputs)
 
     def forward_backward_all(self, blobs=None, diffs=None, **arrays):
-        """As forward() and backward() for any number of items: two dicts of copies."""
+        """Like forward() and backward() for any number of items. Returns two dicts of copies."""
         data = {name: arrays[name] for name in self.inputs if name in arrays}
         gradients = {name: arrays[name] for name in self.outputs if name in arrays}
         outs = {name: [] for name in dict.fromkeys(list(self.outputs) + list(blobs or []))}
@@ -180,7 +180,7 @@ class Net(NetCore):
         return _gathered(outs, arrays), _gathered(grads, arrays)
 
     def _batches(self, arrays):
-        """Dicts of arrays with as many items as the net's first input has."""
+        """Yields dicts of arrays with the batch size of the net's first input."""
         if not arrays:
             return
         size = next(iter(self.blobs.values())).shape[0]
@@ -194,13 +194,13 @@ class Net(NetCore):
             yield batch
 
     def set_input_arrays(self, data, labels):
-        """Gives a net whose first layer is MemoryData its items. The arrays are not copied."""
+        """Sets the items of a net whose first layer is MemoryData. Does not copy the arrays."""
         if labels.ndim == 1:
             labels = np.ascontiguousarray(labels[:, np.newaxis, np.newaxis, np.newaxis])
         self._set_input_arrays(data, labels)
 
 
 def _gathered(lists, arrays):
-    """Arrays of the items, without those that filled the last batch up."""
+    """Returns arrays of the items without the padding of the last batch."""
     count = len(next(iter(arrays.values()))) if arrays else None
     return {name: np.asarray(values)[:count] for name, values in lists.items()}

@@ -1,4 +1,4 @@
-//===- Communicator.cpp - Ranks that Python connects ----------------------===//
+//===- Communicator.cpp - Bindings of the communicator --------------------===//
 #include "Module.h"
 #include "SessionBinding.h"
 
@@ -18,9 +18,9 @@ namespace {
 
 using Floats = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 
-/// A communicator and the arrays that are on their way. It is left with close()
-/// or abort(): what was forgotten is not taken down, as that would end the
-/// process.
+/// A communicator and the arrays of pending all-reduces. Python must call
+/// close() or abort(); the destructor leaks an open communicator, because
+/// destroying it would end the process.
 class Ranks {
 public:
   Ranks(double timeout, bool deterministic) {
@@ -52,7 +52,7 @@ public:
     for (const Floats &array : arrays)
       pieces.push_back({array.data(), array.size()});
     get().startAllReduce(number, pieces);
-    onTheirWay[number] = std::move(arrays);
+    pendingArrays[number] = std::move(arrays);
   }
   void waitAllReduce(std::uint32_t number) {
     brew::api::Communicator &it = get();
@@ -60,7 +60,7 @@ public:
       const nb::gil_scoped_release released;
       it.waitAllReduce(number);
     }
-    onTheirWay.erase(number);
+    pendingArrays.erase(number);
   }
   void checkAllEqual(const std::string &what, const std::string &value) {
     brew::api::Communicator &it = get();
@@ -76,7 +76,7 @@ public:
 
 private:
   std::unique_ptr<brew::api::Communicator> communicator;
-  std::map<std::uint32_t, std::vector<Floats>> onTheirWay; ///< by number
+  std::map<std::uint32_t, std::vector<Floats>> pendingArrays; ///< by number
   bool closed = false;
 };
 
@@ -103,7 +103,7 @@ void brew::python::bindCommunicator(nb::module_ &module) {
           "start_all_reduce",
           [](Ranks &it, std::uint32_t number, nb::list arrays) {
             std::vector<Floats> given;
-            // A converted array would take the sum with it.
+            // The sum would be written to a temporary converted array.
             for (nb::handle array : arrays)
               given.push_back(nb::cast<Floats>(array, /*convert=*/false));
             it.startAllReduce(number, std::move(given));

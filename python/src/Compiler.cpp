@@ -1,5 +1,4 @@
-//===- Compiler.cpp - Compilations in Python
-//--------------------------------===//
+//===- Compiler.cpp - Bindings of the compiler ----------------------------===//
 #include "HostLayers.h"
 
 #include <brew/compiler.hpp>

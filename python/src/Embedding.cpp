@@ -1,4 +1,4 @@
-//===- Embedding.cpp - Pictures of features in Python -------------------------===//
+//===- Embedding.cpp - Bindings of embeddings -----------------------------===//
 #include "Module.h"
 
 #include <brew/brew.hpp>
@@ -21,7 +21,7 @@ namespace {
 using Rows =
     nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Places = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-/// iteration, of, divergence
+/// Arguments: iteration, iterations, divergence.
 using Told = std::function<void(int, int, double)>;
 
 brew::api::FeatureRows rowsOf(const Rows &rows) {
@@ -29,8 +29,8 @@ brew::api::FeatureRows rowsOf(const Rows &rows) {
           static_cast<std::int64_t>(rows.shape(1))};
 }
 
-/// Fills `scores` (rows x components); returns the variance along each
-/// component and, last, that of all columns.
+/// Fills `scores` (rows x components). Returns the variance of each component,
+/// followed by the total variance.
 std::vector<double> pca(const Rows &rows, const Places &scores,
                         std::uint64_t seed, int threads) {
   const nb::gil_scoped_release released;
@@ -41,7 +41,7 @@ std::vector<double> pca(const Rows &rows, const Places &scores,
   return found.variances;
 }
 
-/// Fills `layout` (rows x 2); returns the divergence. Ctrl-C ends it.
+/// Fills `layout` (rows x 2) and returns the divergence. Ctrl-C aborts it.
 double tsne(const Rows &rows, const Places &layout, double perplexity,
             double exaggeration, int exaggeratedIterations, int iterations,
             double learningRate, double theta, std::int64_t exact,
@@ -49,7 +49,7 @@ double tsne(const Rows &rows, const Places &layout, double perplexity,
   auto options = brew::api::makeStruct<brew_tsne_options>();
   options.perplexity = perplexity;
   options.exaggeration = exaggeration;
-  // The library takes 0 for its default.
+  // In the library, 0 selects the default.
   options.exaggerated_iterations =
       exaggeratedIterations ? exaggeratedIterations : -1;
   options.iterations = iterations ? iterations : -1;

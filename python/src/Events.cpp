@@ -1,5 +1,4 @@
-//===- Events.cpp - Functions of Python that hear of a session
-//------------------===//
+//===- Events.cpp - Python listeners of sessions --------------------------===//
 #include "Events.h"
 
 #include <nanobind/stl/vector.h>
@@ -14,7 +13,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Fields by their names in brew_event, those that the kind gives a meaning.
+/// Converts the fields of brew_event that the kind defines to a dict.
 class Fields {
 public:
   explicit Fields(const brew_event &event) : event(event) {}
@@ -151,12 +150,12 @@ public:
 
 private:
   void iteration() { words["iteration"] = event.iteration; }
-  /// Bytes that are no UTF-8, as names of files may have, are kept as Python
-  /// keeps them.
+  /// Decodes text like os.fsdecode(): invalid UTF-8, as in file names, becomes
+  /// surrogates.
   void text(const char *name, const char *value) {
     words[name] = nb::steal(PyUnicode_DecodeFSDefault(value ? value : ""));
   }
-  /// (blob, value, loss weight) of each element.
+  /// Returns (blob, value, loss weight) of each element.
   void outputs() {
     nb::list values;
     for (std::size_t i = 0; i < event.output_count; ++i)
@@ -178,7 +177,7 @@ brew::api::Listener brew::python::listenerOf(nb::object function,
       kinds.empty() ? std::numeric_limits<std::uint64_t>::max() : 0;
   for (int kind : kinds)
     wanted |= std::uint64_t(1) << kind;
-  // Let go by whichever thread closes the session.
+  // Any thread may close the session and release the function.
   std::shared_ptr<PyObject> held(function.release().ptr(),
                                  [](PyObject *object) {
                                    const nb::gil_scoped_acquire acquired;

@@ -1,5 +1,4 @@
-//===- Events.h - Functions of Python that hear of a session ------*- C++
-//-*-===//
+//===- Events.h - Python listeners of sessions ------------------*- C++ -*-===//
 #pragma once
 
 #include "Module.h"
@@ -10,9 +9,9 @@
 
 namespace brew::python {
 
-/// A listener that calls `function(kind, dict of what has a meaning)` for
-/// events of these kinds, by number; none named: of all. Takes the GIL for them
-/// alone. Called with the GIL.
+/// Returns a listener that calls `function(kind, dict of fields)` for events of
+/// these kinds, by number; an empty list selects all. Acquires the GIL only for
+/// these events. Call it with the GIL held.
 api::Listener listenerOf(nanobind::object function,
                          const std::vector<int> &kinds);
 

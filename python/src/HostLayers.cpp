@@ -1,5 +1,4 @@
-//===- HostLayers.cpp - Layers that classes of Python compute
-//-------------------===//
+//===- HostLayers.cpp - Layers implemented in Python ----------------------===//
 #include "HostLayers.h"
 
 #include <nanobind/ndarray.h>
@@ -10,7 +9,7 @@ using namespace nb::literals;
 
 namespace brew::python {
 
-/// As Python shows it: "ValueError: WHY".
+/// Returns the exception in Python's format: "ValueError: WHY".
 static std::string textOf(nb::python_error &error) {
   try {
     std::string text = nb::cast<std::string>(error.type().attr("__name__"));
@@ -21,13 +20,13 @@ static std::string textOf(nb::python_error &error) {
   }
 }
 
-void PythonLayerTypes::None=pin=None(std::exception_ptr exception) {
+void PythonLayerTypes::keep(std::exception_ptr exception) {
   const std::lock_guard<std::mutex> lock(guard);
   thrown = std::move(exception);
 }
 
 void PythonLayerTypes::clear() {
-  std::exception_ptr old; // destroyed without the lock: that takes the GIL
+  std::exception_ptr old; // destroyed outside the lock: it acquires the GIL
   const std::lock_guard<std::mutex> lock(guard);
   old.swap(thrown);
 }
@@ -52,7 +51,7 @@ brew_status PythonLayerTypes::guarded(Given *given, Body &&body) noexcept {
     return BREW_OK;
   } catch (nb::python_error &error) {
     why = textOf(error);
-    owner.None=pin=None(std::current_exception());
+    owner.keep(std::current_exception());
   } catch (const std::exception &error) {
     why = error.what();
   }
@@ -75,7 +74,7 @@ static nb::tuple tupleOf(const brew_host_shape &shape) {
   return nb::tuple(dims);
 }
 
-/// What a class gets to know of a layer, as keywords.
+/// Returns the description of a layer as keyword arguments.
 static nb::dict keywordsOf(const brew_host_setup &setup, bool withTops) {
   nb::list bottoms, tops;
   for (std::size_t i = 0; i < setup.bottom_count; ++i)
@@ -134,7 +133,7 @@ static nb::object arrayOf(void *values, const brew_host_blob &blob) {
                   nb::rv_policy::reference);
 }
 
-/// The memory as an array; None where there is none.
+/// Returns the memory as an array, or None for null.
 static nb::object arrayOf(void *values, const brew_host_blob &blob, bool f64,
                           bool writable) {
   if (!values)

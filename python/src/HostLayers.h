@@ -1,5 +1,4 @@
-//===- HostLayers.h - Layers that classes of Python compute -------*- C++
-//-*-===//
+//===- HostLayers.h - Layers implemented in Python --------------*- C++ -*-===//
 #pragma once
 
 #include "Module.h"
@@ -14,24 +13,24 @@
 
 namespace brew::python {
 
-/// Types of layers by name, each an object of Python (brew._host._Type) that
-/// makes instances and keeps them. Neither is kept alive from here: Python's
-/// collector could not see through a session, whose layers know of everything
-/// in the module of their class. Made and destroyed with the GIL; what
-/// libraries call takes it by itself. Must outlive what was opened with its
+/// Layer types by name, each a Python object (brew._host._LayerType) that
+/// creates and owns the instances. This class holds only weak references:
+/// Python's garbage collector cannot traverse a session, and layers reference
+/// their whole module. Create and destroy it with the GIL held; the callbacks
+/// acquire the GIL themselves. It must outlive the sessions opened with its
 /// descriptions.
 class PythonLayerTypes {
 public:
-  /// `types`: name to object.
+  /// `types`: dict of name to object.
   explicit PythonLayerTypes(nanobind::dict types);
   PythonLayerTypes(const PythonLayerTypes &) = delete;
   PythonLayerTypes &operator=(const PythonLayerTypes &) = delete;
 
   std::vector<api::HostLayerType> descriptions() const;
 
-  /// Forgets what earlier calls threw.
+  /// Clears stored exceptions.
   void clear();
-  /// Throws what a layer threw since clear(), as it was.
+  /// Rethrows the original exception of a layer since clear(), if any.
   void rethrow();
 
 private:
@@ -41,7 +40,7 @@ private:
     nanobind::object reference; ///< weak
   };
   static nanobind::object resolveWeak(nanobind::handle reference);
-  void None=pin=None(std::exception_ptr exception);
+  void keep(std::exception_ptr exception);
   template <typename Given, typename Body>
   static brew_status guarded(Given *given, Body &&body) noexcept;
   static brew_status shapes(brew_host_setup *setup);

@@ -1,9 +1,8 @@
-//===- Module.cpp - brew._core: the public C++ API in Python
-//----------------===//
+//===- Module.cpp - Extension brew._core ----------------------------------===//
 //
-// Thin: what belongs to a Python user's habits (keywords, tables, classes of
-// errors) is Python, in python/brew. Nothing here holds the GIL while the
-// libraries work.
+// A thin layer: the Python-specific interface (keywords, tables, classes of
+// errors) is implemented in Python, in python/brew. No function holds the GIL
+// while the libraries work.
 //
 //===----------------------------------------------------------------------===//
 #include "Module.h"
@@ -20,7 +19,7 @@ NB_MODULE(_core, module) {
   module.doc() = "Brew's libraries, as they are; use the package brew.";
   module.attr("version") = brew_version();
 
-  // Error(text, status): the class that Python's own derive from.
+  // Error(text, status): the base class of the errors defined in Python.
   static nb::object error =
       nb::exception<brew::api::Error>(module, "Error", PyExc_RuntimeError);
   nb::register_exception_translator(

@@ -1,5 +1,4 @@
-//===- Module.h - Parts of the extension brew._core ---------------*- C++
-//-*-===//
+//===- Module.h - Bindings of the extension brew._core ----------*- C++ -*-===//
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,4 @@
-//===- Reinforcement.cpp - Reinforcement learning in Python
-//-------------------===//
+//===- Reinforcement.cpp - Bindings of reinforcement learning -------------===//
 #include "TrainerBinding.h"
 
 #include <brew/reinforcement.hpp>
@@ -19,10 +18,10 @@ using brew::python::SharedTrainer;
 
 namespace {
 
-/// A pair of functions of Python's: reset(seed, observation) and
+/// An environment with the Python methods reset(seed, observation) and
 /// step(action, observation) -> (reward, terminated, truncated), which write
-/// what is seen into the array. The caller keeps them: Python's collector could
-/// not see through a learner.
+/// the observation to the array. The caller owns the object, because Python's
+/// garbage collector cannot traverse a learner.
 class PythonEnvironment : public brew::api::Environment {
 public:
   PythonEnvironment(nb::object given, std::int64_t observations, int actions,
@@ -54,7 +53,7 @@ public:
   }
 
 private:
-  /// Valid runExclusive the call alone.
+  /// The array is valid only during the call.
   nb::object arrayOf(float *values) const {
     const std::size_t shape[] = {static_cast<std::size_t>(observations)};
     return nb::cast(
@@ -68,7 +67,7 @@ private:
   std::vector<float> lowest, highest;
 };
 
-/// A learner with the environments that it acts in.
+/// A learner with its environments.
 class SharedLearner {
 public:
   SharedLearner(SharedTrainer &trainer, brew::api::LearnerOptions options,
@@ -82,7 +81,8 @@ public:
     });
   }
   void train(std::int64_t episodes) {
-    trainer.runExclusive([&](brew::api::Trainer &) { learner->train(episodes); });
+    trainer.runExclusive(
+        [&](brew::api::Trainer &) { learner->train(episodes); });
   }
   double evaluate(std::int64_t episodes) {
     return trainer.runExclusive(
@@ -104,7 +104,8 @@ public:
 private:
   SharedTrainer &trainer;
   std::vector<std::unique_ptr<brew::api::Environment>> environments;
-  std::unique_ptr<brew::api::Learner> learner; ///< before what it acts in
+  /// Destroyed before the environments.
+  std::unique_ptr<brew::api::Learner> learner;
 };
 
 brew::api::LearnerOptions optionsOf(const std::string &trainer,
@@ -117,7 +118,8 @@ brew::api::LearnerOptions optionsOf(const std::string &trainer,
   return options;
 }
 
-/// A name, or (object, observations, actions, low, high).
+/// Opens an environment by name or from (object, observations, actions, low,
+/// high).
 std::unique_ptr<brew::api::Environment> environmentOf(const nb::object &given) {
   if (nb::isinstance<nb::str>(given))
     return std::make_unique<brew::api::BuiltInEnvironment>(
@@ -143,7 +145,7 @@ void brew::python::bindReinforcement(nb::module_ &module) {
               owned.push_back(environmentOf(nb::borrow(each)));
             api::LearnerOptions options = optionsOf(name, properties, maxSteps);
             if (!episode.is_none()) {
-              // Copies of the function need no GIL.
+              // The shared pointer allows copies without the GIL.
               const std::shared_ptr<nb::object> called(
                   new nb::object(episode), [](nb::object *it) {
                     const nb::gil_scoped_acquire held;

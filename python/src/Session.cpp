@@ -1,8 +1,7 @@
-//===- Session.cpp - Plans and sessions in Python
-//---------------------------===//
+//===- Session.cpp - Bindings of plans and sessions -----------------------===//
 //
-// A session is one thread's at a time: a call that finds another thread inside
-// is an error, as the GIL is not there to None=pin=None them apart.
+// Only one thread may use a session at a time. Calls release the GIL, so a call
+// while another thread is inside throws an error.
 //
 //===----------------------------------------------------------------------===//
 #include "Events.h"
@@ -33,8 +32,8 @@ TensorName nameOf(brew_tensor_kind kind, int program, const std::string &name,
   return {kind, program, name, index, slot};
 }
 
-/// The tensor's own memory as an array, or None where it is not floats in
-/// Caffe's order.
+/// Returns the tensor's memory as an array, or None if it does not consist of
+/// floats in Caffe's order.
 nb::object viewOf(nb::handle self, const TensorName &name) {
   SharedSession &it = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
@@ -43,7 +42,7 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
     return nb::none();
   std::vector<std::size_t> shape(tensor.shape,
                                  tensor.shape + tensor.shape_ndim);
-  // The layout may split a dimension of the shape, as [N,C,1,1] does [N,C].
+  // The layout may have additional dimensions, such as [N,C,1,1] for [N,C].
   std::int64_t dense = 1, count = 1;
   for (std::size_t i = tensor.ndim; i-- > 0;) {
     if (tensor.dims[i] != 1 && tensor.strides[i] != dense)
@@ -59,9 +58,9 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
                   nb::rv_policy::reference);
 }
 
-/// The tensor's own memory, wherever it lies, as an object that speaks DLPack;
-/// None where its layout has other dimensions than its shape or its type is
-/// no float's.
+/// Returns the tensor's memory, on the CPU or a GPU, as a DLPack object; None
+/// if the dimensions of the layout differ from the shape or the type is not
+/// float.
 nb::object exportOf(nb::handle self, const TensorName &name) {
   SharedSession &it = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
@@ -93,8 +92,8 @@ template <typename Value> nb::object arrayOf(const brew_feed_request &request) {
                   nb::rv_policy::reference);
 }
 
-/// Calls `function(name to array)` for each batch; the arrays are valid runExclusive
-/// the call. Called with the GIL.
+/// Returns a callback that calls `function(dict of name to array)` for each
+/// batch; the arrays are valid only during the call. Call it with the GIL held.
 Session::Feed feedOf(nb::object function) {
   std::shared_ptr<PyObject> held(function.release().ptr(),
                                  [](PyObject *object) {
@@ -112,7 +111,7 @@ Session::Feed feedOf(nb::object function) {
   };
 }
 
-/// A copy, in Caffe's order.
+/// Returns a copy in Caffe's order of dimensions.
 nb::object readOf(SharedSession &it, const TensorName &name) {
   std::vector<std::size_t> shape;
   auto *values = new std::vector<float>(it.runExclusive([&](Session &session) {
@@ -167,7 +166,8 @@ void brew::python::bindSession(nb::module_ &module) {
         return it.programInfo(program).has_backward != 0;
       });
 
-  nb::class_<SharedThreadPool>(module, "ThreadPool").def(nb::init<int>(), "threads"_a = 0);
+  nb::class_<SharedThreadPool>(module, "ThreadPool")
+      .def(nb::init<int>(), "threads"_a = 0);
 
   nb::enum_<brew_tensor_kind>(module, "Kind")
       .value("BLOB", BREW_BLOB)
@@ -175,7 +175,7 @@ void brew::python::bindSession(nb::module_ &module) {
       .value("PARAMETER", BREW_PARAMETER)
       .value("PARAMETER_GRADIENT", BREW_PARAMETER_GRADIENT)
       .value("SOLVER_STATE", BREW_SOLVER_STATE)
-      .value("CARRIED", BREW_PERSISTENT_STATE)
+      .value("PERSISTENT_STATE", BREW_PERSISTENT_STATE)
       .value("OUTPUT_GRADIENT", BREW_OUTPUT_GRADIENT);
   nb::enum_<brew_pass>(module, "Pass")
       .value("FORWARD", BREW_FORWARD)
@@ -187,10 +187,10 @@ void brew::python::bindSession(nb::module_ &module) {
           "__init__",
           [](SharedSession *self, const Plan &plan, int threads,
              std::uint64_t seed, const std::string &folder,
-             const SharedThreadPool *thread_pool, const SharedSession *share, bool log,
-             int gpu, std::optional<nb::object> listener, nb::dict hosts,
-             int readerRank, int readerRanks, const std::string &timingCache,
-             bool allowMissingWeights) {
+             const SharedThreadPool *threadPool, const SharedSession *share,
+             bool log, int gpu, std::optional<nb::object> listener,
+             nb::dict hosts, int readerRank, int readerRanks,
+             const std::string &timingCache, bool allowMissingWeights) {
             api::SessionOptions options;
             options.readerRank = readerRank;
             options.readerRanks = readerRanks;
@@ -208,7 +208,7 @@ void brew::python::bindSession(nb::module_ &module) {
               options.hostLayers = types->descriptions();
             }
             options.folder = folder;
-            options.thread_pool = thread_pool ? thread_pool->get() : nullptr;
+            options.pool = threadPool ? threadPool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
             options.timingCache = timingCache;
@@ -250,11 +250,13 @@ void brew::python::bindSession(nb::module_ &module) {
           "weights"_a = std::vector<std::string>(), "required"_a = false)
       .def("load_weights",
            [](SharedSession &it, const std::vector<std::string> &weights) {
-             it.runExclusive([&](Session &session) { session.loadWeights(weights); });
+             it.runExclusive(
+                 [&](Session &session) { session.loadWeights(weights); });
            })
       .def("save_weights",
            [](SharedSession &it, const std::string &path) {
-             it.runExclusive([&](Session &session) { session.saveWeights(path); });
+             it.runExclusive(
+                 [&](Session &session) { session.saveWeights(path); });
            })
       .def("prepare",
            [](SharedSession &it) {
@@ -322,12 +324,14 @@ void brew::python::bindSession(nb::module_ &module) {
            })
       .def("open_sources",
            [](SharedSession &it, int program) {
-             it.runExclusive([&](Session &session) { session.openSources(program); });
+             it.runExclusive(
+                 [&](Session &session) { session.openSources(program); });
            })
       .def(
           "run",
           [](SharedSession &it, int program, brew_pass pass) {
-            it.runExclusive([&](Session &session) { session.run(program, pass); });
+            it.runExclusive(
+                [&](Session &session) { session.run(program, pass); });
           },
           "program"_a, "pass_"_a = BREW_FORWARD_BACKWARD)
       .def(
@@ -416,18 +420,18 @@ void brew::python::bindSession(nb::module_ &module) {
           },
           "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a)
       .def(
-          "place",
+          "bind_memory",
           [](SharedSession &it, int program, const std::string &name,
              std::optional<Memory> memory) {
             it.runExclusive([&](Session &session) {
-              session.bindMemory(nameOf(BREW_BLOB, program, name, 0, 0),
-                            memory ? memory->data() : nullptr,
-                            memory ? static_cast<std::int64_t>(memory->nbytes())
-                                   : 0);
+              session.bindMemory(
+                  nameOf(BREW_BLOB, program, name, 0, 0),
+                  memory ? memory->data() : nullptr,
+                  memory ? static_cast<std::int64_t>(memory->nbytes()) : 0);
             });
           },
-          // A converted array would be gone after the call.
+          // A temporary converted array would not outlive the call.
           "program"_a, "name"_a, "memory"_a.noconvert().none(),
-          "Has a blob lie in an array, which the caller keeps alive; with None "
-          "in the session's own memory.");
+          "Binds a blob to an array, which the caller keeps alive; with None, "
+          "to the session's own memory.");
 }

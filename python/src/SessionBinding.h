@@ -1,5 +1,4 @@
-//===- SessionBinding.h - A session that Python's threads may share -*- C++
-//-*-===//
+//===- SessionBinding.h - Sessions shared by threads ------------*- C++ -*-===//
 #pragma once
 
 #include "HostLayers.h"
@@ -13,25 +12,25 @@
 
 namespace brew::python {
 
-/// Threads do not survive a fork: what was opened before can neither run nor be
-/// taken down in the child. Counts the forks that this process is a child of,
-/// from the first session on.
+/// Threads do not survive a fork: objects opened before it can neither run nor
+/// be destroyed in the child. Counts the forks since the first session that
+/// lead to this process.
 class ForkGuard {
 public:
   static int count() { return counter(); }
-  /// Called where something is opened.
+  /// Call it when an object is opened.
   static void watch() {
     static const bool watching =
         pthread_atfork(nullptr, nullptr, [] { ++counter(); }) == 0;
     (void)watching;
     refuse();
   }
-  /// Throws in a child.
+  /// Throws in a forked child.
   static void refuse() {
     if (count())
       throw api::Error(BREW_USAGE,
                        "this process was forked from one that had used Brew, "
-                       "and its threads stayed behind; start it with "
+                       "whose threads do not exist here; start it with "
                        "multiprocessing's method 'spawn' or 'forkserver'");
   }
 
@@ -46,16 +45,16 @@ class SharedThreadPool {
 public:
   explicit SharedThreadPool(int threads) {
     ForkGuard::watch();
-    thread_pool = std::make_unique<api::ThreadPool>(threads);
+    threadPool = std::make_unique<api::ThreadPool>(threads);
   }
   ~SharedThreadPool() {
     if (ForkGuard::count())
-      thread_pool.release(); // as for sessions
+      threadPool.release(); // as for sessions
   }
-  const api::ThreadPool *get() const { return thread_pool.get(); }
+  const api::ThreadPool *get() const { return threadPool.get(); }
 
 private:
-  std::unique_ptr<api::ThreadPool> thread_pool;
+  std::unique_ptr<api::ThreadPool> threadPool;
 };
 
 class SharedSession {
@@ -75,8 +74,9 @@ public:
   api::Session *get() const { return session.get(); }
   int gpu() const { return gpuNumber; }
 
-  /// Runs `body(session)` without the GIL. A second thread is refused. What a
-  /// layer written in Python throws comes out as it was.
+  /// Runs `body(session)` without the GIL. Throws Error if another thread is
+  /// inside the session. Rethrows the original exceptions of layers written in
+  /// Python.
   template <typename Body> auto runExclusive(Body &&body) {
     nanobind::gil_scoped_release released;
     ForkGuard::refuse();

@@ -1,8 +1,8 @@
-# The extension's sources, which the build folder and wheels compile: paths in BREW_PYTHON_SOURCES.
+# The extension's sources, for the build folder and wheels: paths in BREW_PYTHON_SOURCES.
 set(BREW_PYTHON_SOURCES
   Communicator.cpp Compiler.cpp Embedding.cpp Events.cpp HostLayers.cpp Reinforcement.cpp Module.cpp
   Session.cpp Trainer.cpp Update.cpp)
 list(TRANSFORM BREW_PYTHON_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
-# What solvers make of gradients: machines agree.
+# The update rules: all machines must compute the same values.
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/Update.cpp PROPERTIES
   COMPILE_OPTIONS "-O3;-fno-math-errno;-ffp-contract=off")

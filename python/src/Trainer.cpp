@@ -1,5 +1,4 @@
-//===- Trainer.cpp - Training in Python
-//-------------------------------------===//
+//===- Trainer.cpp - Bindings of trainers ---------------------------------===//
 #include "TrainerBinding.h"
 
 #include <nanobind/stl/optional.h>
@@ -21,7 +20,7 @@ using brew::python::SharedTrainer;
 
 namespace {
 
-/// A function of Python's, which any thread may let go of.
+/// A Python function that any thread may release.
 struct Function {
   nb::object object;
   ~Function() {
@@ -30,8 +29,8 @@ struct Function {
   }
 };
 
-/// What the function raises comes out of the training call; of a hook in the
-/// background its text ends the hook.
+/// Exceptions of the function propagate out of the training call; an exception
+/// of a background hook ends the hook.
 void callHook(const Function &function, const brew::api::HookCall &call) {
   const nb::gil_scoped_acquire acquired;
   try {
@@ -81,9 +80,8 @@ void brew::python::bindTrainer(nb::module_ &module) {
           [](SharedTrainer &it, const std::string &line, nb::object function) {
             std::function<void(const brew::api::HookCall &)> called;
             if (!function.is_none())
-              called = [held = std::make_shared<Function>(
-                            Function{std::move(function)})](
-                           const brew::api::HookCall &call) {
+              called = [held = std::make_shared<Function>(Function{std::move(
+                            function)})](const brew::api::HookCall &call) {
                 callHook(*held, call);
               };
             it.runExclusive([&](Trainer &trainer) {
@@ -97,7 +95,8 @@ void brew::python::bindTrainer(nb::module_ &module) {
            })
       .def("remove_hook",
            [](SharedTrainer &it, const std::string &name) {
-             it.runExclusive([&](Trainer &trainer) { trainer.removeHook(name); });
+             it.runExclusive(
+                 [&](Trainer &trainer) { trainer.removeHook(name); });
            })
       .def("metric",
            [](SharedTrainer &it, const std::string &name) {
@@ -110,7 +109,8 @@ void brew::python::bindTrainer(nb::module_ &module) {
            })
       .def("step",
            [](SharedTrainer &it, int iterations) {
-             it.runExclusive([&](Trainer &trainer) { trainer.step(iterations); });
+             it.runExclusive(
+                 [&](Trainer &trainer) { trainer.step(iterations); });
            })
       .def("solve",
            [](SharedTrainer &it) {

@@ -1,5 +1,4 @@
-//===- TrainerBinding.h - A trainer that Python holds -------------*- C++
-//-*-===//
+//===- TrainerBinding.h - Trainers in Python --------------------*- C++ -*-===//
 #pragma once
 
 #include "SessionBinding.h"
@@ -8,8 +7,8 @@
 
 namespace brew::python {
 
-/// A trainer and its session. What a signal's handler raises meanwhile, for
-/// Ctrl-C KeyboardInterrupt, comes out as it is, once the iteration is done.
+/// A trainer and its session. Exceptions of signal handlers, such as
+/// KeyboardInterrupt for Ctrl-C, propagate after the current iteration.
 class SharedTrainer {
 public:
   SharedTrainer(SharedSession &session, const api::TrainerOptions &options)
@@ -26,7 +25,7 @@ public:
   template <typename Body> auto runExclusive(Body &&body) {
     return session.runExclusive([&](api::Session &) { return body(*trainer); });
   }
-  /// A request, from any thread while another one trains.
+  /// Runs a request; thread-safe during training.
   template <typename Body> auto request(Body &&body) {
     nanobind::gil_scoped_release released;
     ForkGuard::refuse();
@@ -37,7 +36,7 @@ public:
       trainer.release(); // as for sessions
       return;
     }
-    nanobind::gil_scoped_release released; // a hook may be under way
+    nanobind::gil_scoped_release released; // a hook may be running
     trainer.reset();
   }
 

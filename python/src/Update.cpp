@@ -1,9 +1,8 @@
-//===- Update.cpp - What pycaffe's solvers make of gradients
-//--------------------===//
+//===- Update.cpp - Update rules for pycaffe ------------------------------===//
 //
-// Caffe's updates, one pass over each parameter: they overwrite the gradient
-// with what is taken off the parameter, as Caffe does, and take it off.
-// Compiled without contraction of a * b + c, so that machines agree.
+// Caffe's update rules in one pass over each parameter: they replace the
+// gradient by the update, as Caffe does, and subtract it from the parameter.
+// Compiled without contraction of a * b + c, so that all machines agree.
 //
 //===----------------------------------------------------------------------===//
 #include "Module.h"
@@ -25,7 +24,7 @@ namespace {
 
 using Floats = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 
-/// What comes before every rule: the mean over iter_size passes, and decay.
+/// Common to all rules: the mean over iter_size passes and weight decay.
 struct Gradient {
   float scale, l2, l1;
 
@@ -39,7 +38,7 @@ struct Gradient {
   }
 };
 
-/// `rule(gradient, history, history)` gives what is taken off.
+/// `rule(gradient, history, history)` returns the update.
 template <typename Rule>
 void each(std::size_t count, float *__restrict data, float *__restrict diff,
           float *__restrict one, float *__restrict two, Gradient gradient,
@@ -53,9 +52,9 @@ void each(std::size_t count, float *__restrict data, float *__restrict diff,
   }
 }
 
-/// `rate` is the learning rate times the parameter's own, for Adam with its
-/// correction; `a` and `b` are what the kind has: momentum or decay, momentum2
-/// or delta.
+/// `rate`: learning rate times the parameter's multiplier; for Adam, with the
+/// bias correction. `a` and `b` depend on the kind: momentum or rms_decay,
+/// momentum2 or delta.
 void applyUpdate(const std::string &kind, Floats data, Floats diff,
                  std::vector<Floats> history, float scale, float l2, float l1,
                  float rate, float momentum, float second, float delta) {

@@ -1,8 +1,8 @@
-/*===- NoDisplay.c - In the place of libGLX in wheels ---------------------===*
+/*===- NoDisplay.c - Replacement of libGLX in wheels ----------------------===*
  *
- * Debian's libopencv_core is linked to libGLX, for windows that nothing here
- * opens, and libGLX to the libraries of X11, which many systems have not.
- * These are the functions that it needs; there is no context of OpenGL.
+ * Debian's libopencv_core is linked to libGLX, for windows that Brew never
+ * opens, and libGLX to the libraries of X11, which many systems lack. These
+ * stubs are the functions that it needs; there is no OpenGL context.
  *
  *===----------------------------------------------------------------------===*/
 

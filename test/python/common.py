@@ -50,7 +50,7 @@ def feed(net, seed=7):
 
 
 def resident():
-    """Bytes of memory, without pages of files, which the kernel gives and takes."""
+    """Returns the resident memory in bytes, without file pages, which the kernel manages."""
     gc.collect()
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) * 1024

@@ -1,4 +1,4 @@
-"""Runs recorded layers through caffe.Net, layer by layer and whole, and compares all blobs,
+"""Runs recorded layers through caffe.Net, layer by layer and fused, and compares all blobs,
 gradients and parameters. usage: recorded.py DIR [NAME ...]
 
 DIR/NAME.prototxt, .h5 (inputs and what Caffe computed) and, where there are parameters,
@@ -26,7 +26,7 @@ def off(want, got, floor=1e-3):
 
 
 def run(base, whole):
-    """Yields what differs."""
+    """Yields the differences."""
     with h5py.File(base + ".h5", "r") as want:
         phase = getattr(caffe, want.attrs["phase"])
         net = caffe.Net(base + ".prototxt", phase)

@@ -1,4 +1,4 @@
-"""Layer by layer, blobs lie where the layers' sessions compute; nobody can tell."""
+"""Layer by layer, blobs alias the memory of the layers' sessions without visible effects."""
 import unittest
 
 import caffe
@@ -32,7 +32,7 @@ class Copying(_compiled.Port):
     is_fixed = property(lambda self: True, lambda self, value: None)
 
 
-class Places(Case):
+class Aliasing(Case):
     def nets(self):
         """A net whose blobs may lie anywhere, and one whose layers copy them."""
         path = self.write(NET)
@@ -62,7 +62,7 @@ class Places(Case):
             for name in ("c", "d", "cc", "ip", "sum"):
                 self.assertEqual(net.blobs[name]._data.address is not None, moved, name)
             pooled = net._layers[list(net._layer_names).index("ip2")].current
-            self.assertEqual(pooled.bottoms[0].place is not None, moved)
+            self.assertEqual(pooled.bottoms[0].bound_array is not None, moved)
         self.same(one, two, "both passes")
 
     def test_arbitrary_user_actions(self):

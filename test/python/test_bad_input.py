@@ -1,4 +1,4 @@
-"""What must not end the process."""
+"""Errors that must not end the process."""
 import gc
 import os
 import threading
@@ -33,7 +33,7 @@ class Odd(Exception):
 
 
 class Fails(caffe.Layer):
-    """Hands its bottom on, and raises where ``param_str`` says."""
+    """Copies its bottom and raises in the function that ``param_str`` names."""
 
     def __init__(self, param):
         super().__init__(param)
@@ -86,7 +86,7 @@ class BadInput(Case):
                 read()
 
     def test_a_failed_check(self):
-        """A label that is no class, which ends a process of Caffe's."""
+        """A label out of range, which would end a process of Caffe."""
         net = self.net(TRAIN, caffe.TRAIN)
         feed(net)
         net.blobs["label"].data[1] = 7
@@ -144,7 +144,7 @@ class BadInput(Case):
                 caffe.Net(self.write(text), caffe.TEST)
 
     def test_texts_of_two_files(self):
-        """Each is named, the second one, too, which says what the first one said."""
+        """Both errors are reported; the second one repeats the message of the first."""
         os.mkdir(self.path("b{1}"))
         for text in ("layer {", DEPLOY.replace("num_output: 5", "num_outputs: 5")):
             for name in ("one.prototxt", "two.prototxt", "b{1}/three.prototxt", "one.prototxt"):
@@ -199,7 +199,7 @@ class BadInput(Case):
             self.assertEqual(*map(of, failed))
 
     def test_repeated_failures_keep_no_frames_alive(self):
-        """A layer without a backward pass says so each time anew."""
+        """A layer without a backward pass raises the error each time."""
         net = caffe.Net(self.write("""force_backward: true
             layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 5 } } }
             layer { name: 'a' type: 'ArgMax' bottom: 'x' top: 'a' }"""), caffe.TEST)

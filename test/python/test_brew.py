@@ -207,7 +207,7 @@ class Sessions(Case):
 
 
 class Files(Case):
-    """What stands under a plan's name already."""
+    """Saving over existing files."""
 
     def setUp(self):
         super().setUp()
@@ -295,7 +295,7 @@ class Training(Case):
             self.assertNotEqual(own, weights(plan, seed=6))
         self.assertNotEqual(weights(plans[0]), weights(plans[0]))  # another one each time
         for wrong in (-1, 1 << 63):
-            with self.assertRaisesRegex(ValueError, "a seed is a number from 0"):
+            with self.assertRaisesRegex(ValueError, "seed must be from 0"):
                 plans[0].session(seed=wrong)
         with self.assertRaises(TypeError):
             plans[0].session(seed=1.5)
@@ -353,7 +353,7 @@ class Training(Case):
         is_refused(measure, why="cannot write '%s'" % self.path("none/timing"))
 
     def test_interrupt(self):
-        """What the handler raises, KeyboardInterrupt of Python's own; and a session that goes on."""
+        """The handler's exception propagates, and the session remains usable."""
         own = [LookupError("once"), SystemExit(3)]
 
         def handler(*about):

@@ -38,7 +38,7 @@ class Images(caffe.Layer):
 
 
 class Proposals(caffe.Layer):
-    """As many boxes as there are places whose score is above nought."""
+    """Outputs one box per position with a positive score."""
 
     def setup(self, bottom, top):
         self.stride = int(self.param_str_.split(":")[1])

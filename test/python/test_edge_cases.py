@@ -1,4 +1,4 @@
-"""Corners of pycaffe's interface: what scripts of its users do beside running nets."""
+"""Edge cases of pycaffe's interface, as scripts use them beside running nets."""
 import os
 import unittest
 from unittest import mock
@@ -115,13 +115,13 @@ class Resources(Case):
         path = self.write(DEPLOY)
         # In a folder of its own: others write into the usual one, too.
         with mock.patch.object(_plan_cache, "_folder", lambda: self.folder):
-            _plan_cache._plan_cache.clear()
+            _plan_cache._plans.clear()
             caffe.Net(path, caffe.TEST)
             written = [name for name in os.listdir(self.folder) if name.endswith(".NetParameter")]
             self.assertEqual(len(written), 1)
             with open(self.path(written[0]), "wb") as file:
                 file.write(b"\xff\xff\xff")
-            _plan_cache._plan_cache.clear()
+            _plan_cache._plans.clear()
             self.assertEqual(len(caffe.Net(path, caffe.TEST).layers), 6)
             self.assertGreater(os.path.getsize(self.path(written[0])), 3)
 

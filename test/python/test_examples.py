@@ -1,4 +1,4 @@
-"""The tutorial runs, at a small size, and the examples of the documentation say what is so."""
+"""The tutorial at a small size, and the examples of the documentation."""
 import contextlib
 import doctest
 import io

@@ -1,4 +1,4 @@
-"""Whole runs of caffe.Net are one plan, and nobody can tell."""
+"""Fused runs of caffe.Net are indistinguishable from runs layer by layer."""
 import unittest
 
 import caffe
@@ -35,9 +35,9 @@ def layer_by_layer(net):
     return net
 
 
-class Whole(Case):
+class Fused(Case):
     def pair(self, text, phase=caffe.TEST):
-        """A net that may run whole, and one that never does."""
+        """Returns a net that may run fused, and one that never does."""
         nets = caffe.Net(self.write(text), phase), layer_by_layer(caffe.Net(self.path("net.prototxt"), phase))
         for net in nets:
             fill(net, 4)
@@ -261,8 +261,8 @@ layer { name: 'loss'""")
             for solver in (one, two):
                 solver.step(steps)
             self.same(one.net, two.net)
-        homeless = [port.name[2] for port in one.net._fused_nets.found[1].homeless]
-        self.assertEqual(homeless, [])
+        unaliased = [port.name[2] for port in one.net._fused_nets.found[1].unaliased]
+        self.assertEqual(unaliased, [])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ layer { name: 'two' type: 'Power' bottom: 'own' top: 'two' power_param { scale: 
 
 
 class Own(brew.HostLayer):
-    """x * |x| * k, which keeps what forward read."""
+    """x * |x| * k; stores the input of forward for backward."""
 
     def setup(self, bottom, top):
         self.factor = float(self.param_str)
@@ -40,8 +40,8 @@ class PycaffeOwn(caffe.Layer):
 
 
 class HostLayers(Case):
-    def run_once(self, made_of, **options):
-        plan = brew.compile(NET, host_layers={"Own": made_of}, pin="all", output_gradient="two", **options)
+    def run_once(self, layer_class, **options):
+        plan = brew.compile(NET, host_layers={"Own": layer_class}, pin="all", output_gradient="two", **options)
         session = plan.session(seed=1)
         session._core.set_input(0, "data", numbers(1, 4, 6))
         session.forward()
@@ -50,9 +50,9 @@ class HostLayers(Case):
         return session
 
     def test_values_and_gradients(self):
-        for made_of in (Own, PycaffeOwn):
+        for layer_class in (Own, PycaffeOwn):
             for options in ({}, {"precision": "f64"}, {"without": "fuse-final-reduction"}):
-                session = self.run_once(made_of, **options)
+                session = self.run_once(layer_class, **options)
                 x = np.array(session.blobs["ip"])
                 self.close(session.blobs["two"], 6 * x * np.abs(x))
                 expected = (numbers(2, 4, 3) * 2 * 6 * np.abs(x)).sum(axis=0)
@@ -82,14 +82,14 @@ class HostLayers(Case):
         with self.assertRaisesRegex(brew.CompileError, "learns parameters of its own"):
             compiled(setup=lambda self, bottom, top: setattr(self, "blobs", [1]))
         other = compiled(forward=lambda self, bottom, top: top[0].reshape(1)).session()
-        with self.assertRaisesRegex(ValueError, "took the shape"):
+        with self.assertRaisesRegex(ValueError, "changed its shape"):
             other(data=numbers(1, 4, 6))
         reads = compiled(forward=lambda self, bottom, top: bottom[0].data.fill(0)).session()
         with self.assertRaisesRegex(ValueError, "read-only"):
             reads(data=numbers(1, 4, 6))
-        with self.assertRaisesRegex(TypeError, "host_layers is a dict"):
+        with self.assertRaisesRegex(TypeError, "host_layers must be a dict"):
             brew.compile(NET, host_layers=[Own])
-        with self.assertRaisesRegex(TypeError, "is no class"):
+        with self.assertRaisesRegex(TypeError, "is not a class"):
             brew.compile(NET, host_layers={"Own": "Own"})
         with self.assertRaises(brew.CompileError):
             brew.compile(NET)

@@ -1,4 +1,4 @@
-"""Nets, solvers and sessions that come and go leave nothing behind."""
+"""Nets, solvers and sessions do not leak memory."""
 import unittest
 
 import brew
@@ -12,7 +12,7 @@ FLAT = 4 << 20
 
 class Memory(Case):
     def stays_flat(self, make):
-        """A thousand of them, after the first of which caches and allocators have what they None=pin=None."""
+        """Memory stays constant over many objects, after the first ones have filled caches."""
         for _ in range(200):
             make()
         before = resident()

@@ -1,4 +1,4 @@
-"""caffe.Net: runs in parts, shared memory, and the same values as whole-net plans."""
+"""caffe.Net: partial runs, shared memory, and the same values as plans of complete nets."""
 import unittest
 
 import brew
@@ -24,7 +24,7 @@ layer { name: 'ip' type: 'InnerProduct' bottom: 'flat' top: 'ip' inner_product_p
 
 class Values(Case):
     def compared(self, text, seed_blob, inputs, phase=caffe.TRAIN):
-        """A net layer by layer against the plan of the whole net."""
+        """Compares a net layer by layer with the plan of the complete net."""
         net = caffe.Net(self.write(text), phase)
         fill(net, 3)
         whole = brew.compile(text, phase="test" if phase == caffe.TEST else "train", gradients=True,

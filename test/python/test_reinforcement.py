@@ -24,7 +24,7 @@ class Space:
 
 
 class Guess:
-    """Gymnasium's protocol: the sign of the first number is to be told, ten times."""
+    """An environment with Gymnasium's interface: guess the sign of the first number, ten times."""
     observation_space, action_space = Space(shape=(3,)), Space(n=2)
 
     def __init__(self):
@@ -120,7 +120,7 @@ class LearningTest(unittest.TestCase):
         learner.train(1)
 
     def test_goes_where_only_its_own_know_it(self):
-        """Environments and functions that None=pin=None it: the collector finds it all the same, with its session."""
+        """Environments and functions that keep it: the collector finds it all the same, with its session."""
         def made(trainer, properties, count):
             learns, heard = session(), lambda *event: None
             learns._core.add_listener(heard, [])  # which the library's session keeps

@@ -30,7 +30,7 @@ class Foreign:
 
 
 class OnGpu:
-    """What PyTorch's tensors are like that lie on a GPU."""
+    """A stand-in for PyTorch's tensors on a GPU."""
 
     def __init__(self, array):
         self.array = array
@@ -124,7 +124,7 @@ class Devices(Case):
 
 
 class Training(Case):
-    """What access_count after a training, and what other threads ask of it."""
+    """Options that watch a training, and requests of other threads."""
 
     def session(self, more="", **options):
         net = self.write(TRAIN)
@@ -268,12 +268,12 @@ class Training(Case):
     def test_times_of_steps(self):
         session = self.session()
         session.time_layers()
-        with session.events.record("step_times", "speed") as seen:
+        with session.events.record("step_times", "throughput") as seen:
             session.step(4)
         times = [e for e in seen if e.kind == "step_times"]
         self.assertEqual([e.iteration for e in times], [0])
         self.assertTrue(times[0].step_seconds and min(times[0].step_seconds) >= 0)
-        speeds = [e for e in seen if e.kind == "speed"]
+        speeds = [e for e in seen if e.kind == "throughput"]
         self.assertEqual([e.iteration for e in speeds], [2])
         self.assertGreater(speeds[0].rate, 0)
 

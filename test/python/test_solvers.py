@@ -144,7 +144,7 @@ class Solvers(Case):
                 self.check_rates(*self.pair(more), 300, limits=((100, 350), (200, 301)))
 
     def test_rates_after_a_restore(self):
-        """Also of a state whose counter is behind, as of a solver with other stepvalues."""
+        """Includes a state whose counter lags, as from a solver with other stepvalues."""
         for more in RATES:
             for step, at in (None, 12), (0, 12), (1, 5):
                 with self.subTest(more, step=step, at=at):
@@ -225,7 +225,7 @@ class Solvers(Case):
         libm.pow.argtypes, libm.pow.restype = [ctypes.c_double] * 2, ctypes.c_double
         momenta, seen = (0.5, 0.0, 1.0, -1.0, 2.0), []
         for first, second, iteration in itertools.product(momenta, momenta, (0, 1, 2, 5000)):
-            rule = _rules.Rule("Adam", caffe_pb2.SolverParameter(momentum=first, momentum2=second))
+            rule = _rules.UpdateRule("Adam", caffe_pb2.SolverParameter(momentum=first, momentum2=second))
             t = iteration + 1
             with np.errstate(all="ignore"):  # operators of NumPy's are those of C
                 correction = np.sqrt(1 - np.float64(libm.pow(second, t))) / (1 - np.float64(libm.pow(first, t)))

@@ -1,4 +1,4 @@
-"""What scripts of SSD do: nets of model_libs with their losses and detections, label maps, Caffe's own names."""
+"""Scripts of SSD: nets of model_libs with losses and detections, label maps, Caffe's names."""
 import unittest
 
 import caffe

@@ -1,4 +1,4 @@
-"""Updates by the plan's own program: the same as those from outside, and nobody can tell."""
+"""Updates by the plan's program are indistinguishable from separate updates."""
 import unittest
 
 import caffe
@@ -26,7 +26,7 @@ ROUNDING = 2e-6
 
 class Updates(Case):
     def solvers(self, text=TRAIN, more="", count=2):
-        """Solvers of one kind, the last of which never updates in its plan."""
+        """Returns solvers of one kind; the last one never updates by its plan."""
         file = self.write("train_net: '%s' base_lr: 0.1 momentum: 0.9 weight_decay: 0.01 max_iter: 90 "
                           "snapshot_after_train: false snapshot_prefix: '%s' %s"
                           % (self.write(text), self.path("snap"), more or "lr_policy: 'fixed'"), "s.prototxt")

@@ -1,4 +1,4 @@
-//===- AnnotatedSet.cpp - Images with their objects to a database ---------===//
+//===- AnnotatedSet.cpp - Conversion of annotated images ------------------===//
 #include "tools/brew-data/AnnotatedSet.h"
 
 #include "formats/TextLines.h"
@@ -36,7 +36,7 @@ std::vector<Entry> readList(const std::string &path) {
   return entries;
 }
 
-/// Groups of a label, in the order of labels.
+/// Reads the objects into one group per label, in the order of labels.
 void readObjects(const std::string &path, int height, int width,
                  caffe::AnnotatedDatum &record) {
   static const char form[] = "LABEL LEFT TOP RIGHT BOTTOM [DIFFICULT]";

@@ -1,4 +1,4 @@
-//===- AnnotatedSet.h - Images with their objects to a database -*- C++ -*-===//
+//===- AnnotatedSet.h - Conversion of annotated images ----------*- C++ -*-===//
 #pragma once
 
 #include "tools/brew-data/Commands.h"
@@ -8,17 +8,17 @@
 namespace brew::data {
 
 struct AnnotatedSetOptions {
-  std::string root; ///< stands before each name of the list
-  std::string list; ///< lines IMAGE ANNOTATIONS, two files
+  std::string root; ///< prefix of the names in the list
+  std::string list; ///< file with lines of two files: IMAGE ANNOTATIONS
   Output output;
 };
 
-/// Writes AnnotatedDatum records, as SSD's convert_annoset does with
-/// --anno_type=detection --label_type=txt --encoded: keys NUMBER_IMAGE. A file
-/// of annotations has a line for each object: its label, then left, top, right
-/// and bottom in pixels, then 1 if it is difficult. Error: 3 for a file that
-/// cannot be read, 1 for a line that is no such, a box beyond its image, and an
-/// empty list.
+/// Writes AnnotatedDatum records with the keys NUMBER_IMAGE, as SSD's
+/// convert_annoset does with --anno_type=detection --label_type=txt --encoded.
+/// A file of annotations has one line per object: the label, then left, top,
+/// right and bottom in pixels, then optionally 1 if it is difficult. Throws
+/// Error: (3) for an unreadable file, (1) for an invalid line, a box beyond its
+/// image or an empty list.
 void convertAnnotatedSet(const AnnotatedSetOptions &options);
 
 } // namespace brew::data

@@ -1,4 +1,4 @@
-//===- CaffeToolNames.cpp - brew-data under the names of Caffe's tools --------===//
+//===- CaffeToolNames.cpp - Names of Caffe's tools ------------------------===//
 #include "tools/brew-data/CaffeToolNames.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool isTool(const std::string &name) {
          std::end(kTools);
 }
 
-/// One of gflags' forms as CLI11 takes it.
+/// Converts a gflags argument to the syntax of CLI11.
 std::string longFlag(std::string word) {
   if (word.size() < 2 || word[0] != '-' || word == "--")
     return word;
@@ -29,8 +29,9 @@ std::string longFlag(std::string word) {
 
 } // namespace
 
-std::vector<std::string> normalizeCommandLine(const std::string &program,
-                                     std::vector<std::string> arguments) {
+std::vector<std::string>
+normalizeCommandLine(const std::string &program,
+                     std::vector<std::string> arguments) {
   const std::string name = std::filesystem::path(program).filename();
   if (isTool(name))
     arguments.insert(arguments.begin(), name);

@@ -1,5 +1,4 @@
-//===- CaffeToolNames.h - brew-data under the names of Caffe's tools -*- C++
-//-*-===//
+//===- CaffeToolNames.h - Names of Caffe's tools ----------------*- C++ -*-===//
 #pragma once
 
 #include <string>
@@ -7,11 +6,12 @@
 
 namespace brew::data {
 
-/// The command line of brew-data for a program called `name`: a tool of Caffe's
-/// (convert_imageset, compute_image_mean, extract_features) becomes the command
-/// of that name; any other, nothing more. Their flags may have one dash, as
-/// gflags takes them, and `--noFLAG` stands for `--FLAG=false`.
-std::vector<std::string> normalizeCommandLine(const std::string &name,
-                                     std::vector<std::string> arguments);
+/// Returns brew-data's arguments for a program called `name`. If `name` is a
+/// tool of Caffe (convert_imageset, compute_image_mean, extract_features),
+/// prepends the command of that name. Flags of these commands may have one
+/// dash, as in gflags, and `--noFLAG` means `--FLAG=false`.
+std::vector<std::string>
+normalizeCommandLine(const std::string &name,
+                     std::vector<std::string> arguments);
 
 } // namespace brew::data

@@ -1,4 +1,4 @@
-//===- Commands.cpp - What brew-data does ---------------------------------===//
+//===- Commands.cpp - Commands of brew-data -------------------------------===//
 #include "tools/brew-data/Commands.h"
 
 #include "tools/brew-data/Records.h"
@@ -66,7 +66,8 @@ bool isPngName(const std::string &name) {
   return name.size() > 4 && name.compare(name.size() - 4, 4, ".png") == 0;
 }
 
-/// A mean image to be looked at: values are rounded and kept within a byte.
+/// Writes the mean as an image for display: values are rounded and clamped to
+/// bytes.
 void writeMeanImage(const Blob &mean, const std::string &path) {
   Image image;
   image.channels = static_cast<int>(mean.dims[1]);
@@ -90,7 +91,7 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   ImageRecord record;
   std::vector<int> labels;
   std::string shape;
-  // Sums in double are exact for bytes, however many images there are.
+  // Sums of bytes in double are exact for any number of images.
   std::vector<double> sums;
   uint64_t count = 0;
   int channels = 0, height = 0, width = 0;
@@ -116,7 +117,7 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   Blob mean;
   mean.legacyShape = true;
   mean.dims = {1, channels, height, width};
-  for (double sum : sums) // rounded to float before the division, as Caffe is
+  for (double sum : sums) // rounded to float before the division, as in Caffe
     mean.floats.push_back(static_cast<float>(sum) / static_cast<float>(count));
   if (isPngName(output))
     writeMeanImage(mean, output);

@@ -1,4 +1,4 @@
-//===- Commands.h - What brew-data does -------------------------*- C++ -*-===//
+//===- Commands.h - Commands of brew-data -----------------------*- C++ -*-===//
 //
 // One function per subcommand; each throws brew::Error and prints a summary to
 // standard output.
@@ -16,77 +16,78 @@
 namespace brew::data {
 
 /// Set by the signal handler; the commands stop at the next record and remove
-/// what they had begun.
+/// incomplete outputs.
 extern std::atomic<bool> interrupted;
 
-/// Thrown when `interrupted` was seen.
+/// Thrown when `interrupted` is set.
 struct Interrupted {};
 
-/// Where a conversion writes.
+/// The output database of a conversion.
 struct Output {
   std::string path;
   formats::DbBackend backend = formats::DbBackend::Lmdb;
   bool overwrite = false;
 };
 
-/// A pair of IDX files to a database; keys are 8-digit record numbers.
+/// Converts a pair of IDX files; keys are 8-digit record numbers.
 void convertMnist(const std::string &images, const std::string &labels,
                   int classes, const Output &output);
 
-/// CIFAR-10 binary batches, in order, to a database; keys are record numbers of
-/// at least 5 digits.
+/// Converts CIFAR-10 binary batches, in order; keys are record numbers of at
+/// least 5 digits.
 void convertCifar(const std::vector<std::string> &batches,
                   const Output &output);
 
-/// The mean over all images of a database, value by value, as a binaryproto of
-/// shape 1xCxHxW, or as an image if `output` ends in ".png"; "": only printed.
-/// Without a backend the folder's contents tell.
+/// Computes the elementwise mean of all images of a database. Writes a
+/// binaryproto of shape 1xCxHxW, or an image if `output` ends in ".png"; "":
+/// prints only. A missing backend is detected from the folder.
 void computeMean(const std::string &database,
                  std::optional<formats::DbBackend> backend,
                  const std::string &output);
 
-/// What a database holds, after reading all of it: shapes, labels, the images
-/// themselves.
+/// Options of inspectDatabase().
 struct Inspection {
   std::string database;
   std::optional<formats::DbBackend> backend;
   bool json = false;
-  std::string sheet; ///< PNG file of the first images; "": none
+  std::string sheet; ///< PNG file for the first images; "": no file
   int sheetImages = 64;
 };
 
-/// Prints counts, shapes and the histogram of labels. Error(1) if a record is
-/// damaged.
+/// Reads all records and prints counts, shapes and the histogram of labels.
+/// Throws Error (1) if a record is damaged.
 void inspectDatabase(const Inspection &inspection);
 
-/// Reads every record and decodes every image; names the damaged ones by their
-/// keys. Error(1) if there are any.
+/// Decodes all records and prints the keys of damaged ones. Throws Error (1) if
+/// there are any.
 void verifyDatabase(const std::string &database,
                     std::optional<formats::DbBackend> backend);
 
-/// The records of a database in a random order, under keys NUMBER_KEY. Memory
-/// is bounded: a large database is read several times.
+/// Writes the records in random order under the keys NUMBER_KEY. Memory is
+/// bounded: a large database is read several times.
 void shuffleDatabase(const std::string &database, uint64_t seed,
                      const Output &output);
 
-/// Divides a database: each target takes its share of the records, by count, one
-/// after the other or at random, in their order and under their keys.
+/// One output of splitDatabase().
 struct SplitTarget {
   std::string path;
-  double share; ///< of all; the sum is at most 1
+  double share; ///< fraction of all records; the sum is at most 1
 };
-void splitDatabase(const std::string &database, const std::vector<SplitTarget> &targets,
-                   bool random, uint64_t seed, const Output &output);
+/// Distributes the records over the targets by their shares, consecutively or at
+/// random. Order and keys remain unchanged.
+void splitDatabase(const std::string &database,
+                   const std::vector<SplitTarget> &targets, bool random,
+                   uint64_t seed, const Output &output);
 
-/// The records of several databases one after the other, under keys NUMBER_KEY.
+/// Concatenates databases under the keys NUMBER_KEY.
 void mergeDatabases(const std::vector<std::string> &databases,
                     const Output &output);
 
-/// Prints what a window file holds, and checks its windows against their
-/// images. Error(1) if an image is missing or does not hold its windows.
+/// Prints a summary of a window file and checks its windows against the images.
+/// Throws Error (1) if an image is missing or does not contain its windows.
 void inspectWindows(const std::string &file, const std::string &root);
 
-/// Prints backend, number of records and what the first one holds.
+/// Prints the backend, the number of records and a summary of the first one.
 void listDatabase(const std::string &database,
                   std::optional<formats::DbBackend> backend);
 

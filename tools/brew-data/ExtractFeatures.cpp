@@ -13,7 +13,7 @@
 namespace brew::data {
 namespace {
 
-/// Runs a program to its end; returns its exit status.
+/// Runs a program to completion and returns its exit status.
 int runProgram(const std::vector<std::string> &words) {
   const int status =
       tools::runProgram(words, [] { return interrupted.load(); });
@@ -22,7 +22,7 @@ int runProgram(const std::vector<std::string> &words) {
   return status;
 }
 
-/// A folder that goes away with it.
+/// A temporary folder that the destructor removes.
 struct Scratch {
   std::string path;
   Scratch() {
@@ -30,10 +30,10 @@ struct Scratch {
     path = std::filesystem::temp_directory_path(error) / "brew-features-XXXXXX";
     if (error)
       throw unavailable("there is no folder for temporary files: " +
-                         error.message());
+                        error.message());
     if (!mkdtemp(path.data()))
       throw unavailable("cannot make a folder '" + path +
-                         "': " + errnoText(errno));
+                        "': " + errnoText(errno));
   }
   ~Scratch() {
     std::error_code ignored;
@@ -58,13 +58,13 @@ int extractFeatures(const std::vector<std::string> &arguments) {
     else if (word.compare(0, prefix.size(), prefix) == 0)
       device = word.substr(prefix.size());
     else
-      throw usageError("'" + word + "' is neither CPU nor GPU nor DEVICE_ID=N");
+      throw usageError("'" + word + "' is not CPU, GPU or DEVICE_ID=N");
   }
   const std::string brewc = tools::siblingProgram("brewc", "extract_features"),
                     run = tools::siblingProgram("brew-run", "extract_features");
   const Scratch scratch;
   const std::string plan = scratch.path + "/features.plan";
-  std::vector<std::string> compile = {brewc,    arguments[1], "--phase", "test",
+  std::vector<std::string> compile = {brewc,   arguments[1], "--phase", "test",
                                       "--pin", arguments[2], "-o",      plan};
   if (onGpu)
     compile.insert(compile.end(), {"--target", "cuda"});
@@ -74,7 +74,7 @@ int extractFeatures(const std::vector<std::string> &arguments) {
       run,          "features",   plan,        "--weights",  arguments[0],
       "--blobs",    arguments[2], "--outputs", arguments[3], "--batches",
       arguments[4], "--format",   arguments[5]};
-  // As in Caffe, layers that the weights lack have the values of their fillers.
+  // As in Caffe, layers without weights are initialized by their fillers.
   words.push_back("--allow-missing-weights");
   if (onGpu)
     words.insert(words.end(), {"--gpu", device});

@@ -1,4 +1,4 @@
-//===- ImageSet.cpp - A list of images to a database ----------------------===//
+//===- ImageSet.cpp - Conversion of lists of images -----------------------===//
 #include "tools/brew-data/ImageSet.h"
 
 #include "formats/caffe.pb.h"
@@ -29,24 +29,24 @@ std::string lowerCase(std::string text) {
   return text;
 }
 
-/// What follows the last point; all of a name without one.
+/// Returns the text after the last dot, or the whole name without a dot.
 std::string extensionOf(const std::string &name) {
   return lowerCase(name.substr(name.rfind('.') + 1));
 }
 
-/// What becomes of one image of the list.
+/// The result of converting one image.
 struct Converted {
-  std::string value; ///< the record; empty if there is none
+  std::string value; ///< the record; empty on failure
   size_t dataSize = 0;
-  std::string problem; ///< why there is none
+  std::string problem; ///< the error; empty on success
 };
 
 class Converter {
 public:
   explicit Converter(const ImageSetOptions &options) : options(options) {}
 
-  /// As Caffe's ReadImageToDatum. An image that cannot be read is a problem of
-  /// the record, as Caffe goes on without it.
+  /// Converts an image like Caffe's ReadImageToDatum. Stores the error of an
+  /// unreadable image in the result, because Caffe skips such images.
   Converted convert(const ImageListEntry &entry) const {
     Converted result;
     try {
@@ -64,13 +64,13 @@ public:
   }
 
 private:
-  /// The type as given, or else the extension; "": raw pixels.
+  /// Returns --encode_type, or else the extension; "": raw pixels.
   std::string encodingOf(const std::string &name) const {
     if (!options.encodeType.empty() || !options.encoded)
       return options.encodeType;
     if (name.rfind('.') == std::string::npos)
-      throw badInput("the name has no extension to tell how to encode the "
-                     "image; say --encode_type");
+      throw badInput("the name has no extension that determines the encoding; "
+                     "add --encode_type");
     return extensionOf(name);
   }
 
@@ -81,8 +81,8 @@ private:
     const std::string path = pathOf(entry.name);
     const std::string bytes = readFileBytes(path, where);
     Image image;
-    // One of the two alone does nothing, as in Caffe, but keeps file bytes from
-    // being taken as they are.
+    // As in Caffe, a single dimension does not resize, but it prevents copying
+    // the bytes of the file.
     const bool resizes = options.resizeHeight && options.resizeWidth;
     decodeResized(bytes.data(), bytes.size(),
                   options.gray ? ImageColor::Gray : ImageColor::Color,
@@ -101,8 +101,8 @@ private:
       return;
     }
     datum.set_encoded(true);
-    // The file's own bytes where nothing would change, whatever its colours:
-    // Caffe looks at them once it has decoded it to what is wanted.
+    // Copy the file's bytes if the encoding remains the same, even if the
+    // number of channels differs, as Caffe does.
     const std::string extension = extensionOf(entry.name),
                       wanted = lowerCase(encoding);
     if (!options.resizeHeight && !options.resizeWidth &&
@@ -117,8 +117,8 @@ private:
     datum.set_data(encodeImage(image, *format));
   }
 
-  /// Caffe joins folder and name as they are; a slash that was forgotten is no
-  /// reason to miss all images.
+  /// Caffe concatenates root and name without a slash; tolerate a missing
+  /// slash.
   std::string pathOf(const std::string &name) const {
     const std::string joined = options.root + name;
     if (options.root.empty() || options.root.back() == '/' ||
@@ -173,8 +173,8 @@ void convertImageSet(const ImageSetOptions &options) {
       if (options.checkSize && written == 0)
         firstSize = converted.dataSize;
       if (options.checkSize && converted.dataSize != firstSize)
-        throw badInput(lineLocation(options.list, entry) + ": image '" + entry.name +
-                       "': incorrect data field size " +
+        throw badInput(lineLocation(options.list, entry) + ": image '" +
+                       entry.name + "': incorrect data field size " +
                        std::to_string(converted.dataSize) +
                        "; the first image has " + std::to_string(firstSize));
       database->put(recordKey(begin + i, 8) + "_" + entry.name,

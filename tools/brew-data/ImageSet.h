@@ -1,4 +1,4 @@
-//===- ImageSet.h - A list of images to a database --------------*- C++ -*-===//
+//===- ImageSet.h - Conversion of lists of images ---------------*- C++ -*-===//
 #pragma once
 
 #include "tools/brew-data/Commands.h"
@@ -8,21 +8,22 @@
 
 namespace brew::data {
 
-/// Caffe's flags of convert_imageset.
+/// The flags of Caffe's convert_imageset.
 struct ImageSetOptions {
-  std::string root; ///< stands before each name
+  std::string root; ///< prefix of the names in the list
   std::string list;
   bool gray = false, shuffle = false, checkSize = false, encoded = false;
   std::string encodeType;
-  int resizeHeight = 0, resizeWidth = 0; ///< 0: as it is
-  uint64_t seed = 0;                     ///< of the order
-  unsigned threads = 0;                  ///< that decode; 0: one for each core
+  int resizeHeight = 0, resizeWidth = 0; ///< 0: original size
+  uint64_t seed = 0;                     ///< of the shuffled order
+  unsigned threads = 0;                  ///< decoding threads; 0: one per core
   Output output;
 };
 
-/// Writes the records that Caffe's convert_imageset would, in its order:
-/// NUMBER_NAME, by the number of the line, so that images that cannot be read
-/// leave gaps. Error(1) if none can, or if sizes differ under checkSize.
+/// Writes the same records in the same order as Caffe's convert_imageset. Keys
+/// are NUMBER_NAME with the number of the line, so unreadable images leave
+/// gaps. Throws Error (1) if all images are unreadable, or if sizes differ
+/// under checkSize.
 void convertImageSet(const ImageSetOptions &options);
 
 } // namespace brew::data

@@ -1,4 +1,4 @@
-//===- Inspect.cpp - What databases hold ----------------------------------===//
+//===- Inspect.cpp - Inspection of databases ------------------------------===//
 #include "formats/WindowFile.h"
 #include "formats/image/ImageEncode.h"
 #include "formats/image/ImageFile.h"
@@ -21,8 +21,8 @@ using namespace brew::formats;
 
 namespace {
 
-/// A record's first three channels, or its first, as bytes: floats are spread
-/// over their range.
+/// Converts the first three channels of a record, or its first, to bytes.
+/// Floats are scaled from their range.
 Image pictureOf(const ImageRecord &record) {
   Image image;
   image.channels = record.channels >= 3 ? 3 : 1;
@@ -49,7 +49,7 @@ Image pictureOf(const ImageRecord &record) {
   return image;
 }
 
-/// Images side by side, eight in a row, each within a square.
+/// A sheet of images, eight per row, each in a square.
 class ContactSheet {
 public:
   explicit ContactSheet(int images) : images(images) {}
@@ -58,7 +58,7 @@ public:
 
   void add(const ImageRecord &record) {
     const Image image = pictureOf(record);
-    // Small images are not blown up.
+    // Do not enlarge small images.
     const double scale =
         std::min(1.0, double(kSide) / std::max(image.height, image.width));
     Image tile;
@@ -229,7 +229,7 @@ void inspectWindows(const std::string &file, const std::string &root) {
     std::printf("  class %d has %" PRIu64 " windows\n", label, many);
   if (problems)
     throw badInput(file + ": " + std::to_string(problems) +
-                   " problems, named above");
+                   " problems, listed above");
 }
 
 } // namespace brew::data

@@ -1,4 +1,4 @@
-//===- Rearrange.cpp - Databases from databases ---------------------------===//
+//===- Rearrange.cpp - Shuffling, splitting and merging -------------------===//
 #include "formats/PathLookup.h"
 #include "runtime/data/ShuffledOrder.h"
 #include "support/Error.h"
@@ -17,8 +17,7 @@ using namespace brew::formats;
 
 namespace {
 
-/// A record's key behind its new number, so that where it comes from stays
-/// readable.
+/// Prepends the new number to a record's key, which stays readable.
 std::string renumbered(uint64_t number, std::string_view key) {
   return recordKey(number, 8) + "_" + std::string(key);
 }
@@ -28,7 +27,7 @@ std::unique_ptr<DbWriter> create(const std::string &path,
   return DbWriter::create(path, output.backend, output.overwrite);
 }
 
-/// Records that are held in memory at once, in bytes.
+/// Maximum size of the records in memory, in bytes.
 constexpr uint64_t kHeldBytes = uint64_t(1) << 30;
 
 } // namespace
@@ -55,7 +54,7 @@ void shuffleDatabase(const std::string &path, uint64_t seed,
   };
   std::vector<Held> held;
   for (size_t begin = 0; begin < order.size();) {
-    // As many of the new order's next records as fit.
+    // Take as many records in the new order as fit in memory.
     size_t end = begin;
     for (uint64_t bytes = 0; end < order.size(); ++end) {
       bytes += sizes[static_cast<size_t>(order[end])];
@@ -83,13 +82,14 @@ void shuffleDatabase(const std::string &path, uint64_t seed,
   reportWritten(output, order.size());
 }
 
-void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targets,
-                   bool random, uint64_t seed, const Output &output) {
+void splitDatabase(const std::string &path,
+                   const std::vector<SplitTarget> &targets, bool random,
+                   uint64_t seed, const Output &output) {
   double sum = 0;
   for (const SplitTarget &target : targets)
     sum += target.share;
   if (sum > 1 + 1e-9)
-    throw usageError("the targets add up to more than the whole");
+    throw usageError("the shares add up to more than 1");
   std::set<std::string> paths;
   for (const SplitTarget &target : targets)
     if (!paths.insert(formats::absolutePath(target.path)).second)
@@ -97,7 +97,7 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targ
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);
 
-  // Where each target ends; rounding leaves no record of a whole out.
+  // The cumulative end of each target, so that rounding loses no record.
   std::vector<uint64_t> ends;
   double share = 0;
   for (const SplitTarget &target : targets) {
@@ -118,7 +118,7 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targ
   for (size_t i = 0; i < targets.size(); ++i)
     if (ends[i] == (i ? ends[i - 1] : 0))
       throw badInput(path + ": has " + std::to_string(count) +
-                     " records, of which none are left for '" + targets[i].path +
+                     " records, which leaves none for '" + targets[i].path +
                      "'");
 
   std::vector<std::unique_ptr<DbWriter>> writers;
@@ -136,7 +136,7 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targ
         std::upper_bound(ends.begin(), ends.end(), place[number]) -
         ends.begin());
     if (target == targets.size())
-      continue; // of no target
+      continue; // the shares sum to less than 1
     writers[target]->put(cursor->key(), cursor->value());
     ++written[target];
   }
@@ -152,7 +152,7 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targ
 void mergeDatabases(const std::vector<std::string> &paths,
                     const Output &output) {
   std::vector<std::unique_ptr<DbReader>> databases;
-  for (const std::string &path : paths) // none is missing when it begins
+  for (const std::string &path : paths) // fail early if one is missing
     databases.push_back(openForReading(path));
   auto writer = create(output.path, output);
   Progress progress("merge");

@@ -1,4 +1,4 @@
-//===- Records.cpp - What brew-data's commands share ----------------------===//
+//===- Records.cpp - Helpers of brew-data's commands ----------------------===//
 #include "tools/brew-data/Records.h"
 
 #include "formats/AnnotatedDatum.h"
@@ -41,7 +41,7 @@ void reportWritten(const Output &output, uint64_t records, int channels,
 
 std::unique_ptr<DbReader> openForReading(const std::string &path,
                                          std::optional<DbBackend> backend) {
-  // A folder that looks like neither gets the reader's own error.
+  // The reader reports a folder that is neither kind of database.
   if (!backend)
     backend = detectBackend(path).value_or(DbBackend::Lmdb);
   return DbReader::open(path, *backend);
@@ -98,7 +98,7 @@ Progress::~Progress() {
 void Progress::step(uint64_t count) {
   checkInterrupted();
   done += count;
-  // Asking for the time of each record would cost more than some take.
+  // Reading the clock for each record would cost more than small records.
   constexpr uint64_t kStride = 64;
   if (isShown && (count > 1 || done % kStride == 0))
     show();

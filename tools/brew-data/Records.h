@@ -1,4 +1,4 @@
-//===- Records.h - What brew-data's commands share --------------*- C++ -*-===//
+//===- Records.h - Helpers of brew-data's commands --------------*- C++ -*-===//
 #pragma once
 
 #include "formats/Database.h"
@@ -14,49 +14,49 @@
 
 namespace brew::data {
 
-/// Throws Interrupted once a signal has come.
+/// Throws Interrupted if a signal has arrived.
 void checkInterrupted();
 
-/// A record number with leading zeros: keys must sort as the records came.
+/// Formats a record number with leading zeros, so that keys sort by number.
 std::string recordKey(uint64_t number, int digits);
 
 std::string_view viewOf(const uint8_t *bytes, size_t size);
 
-/// Without a backend the folder's contents tell.
+/// Opens a database. A missing backend is detected from the folder.
 std::unique_ptr<formats::DbReader>
 openForReading(const std::string &path,
                std::optional<formats::DbBackend> backend = std::nullopt);
 
-/// How many records there are, by reading them if need be.
+/// Returns the number of records; reads all of them if necessary.
 uint64_t countRecords(formats::DbReader &database);
 
-/// For messages about the record at the cursor.
+/// Returns the name of the record at the cursor, for messages.
 std::string recordName(const formats::DbReader &database,
                        const formats::DbCursor &cursor);
-/// Decodes a Datum or an AnnotatedDatum as decodeDatum() does; `labels` gets
-/// the record's label, or those of its objects.
+/// Decodes a Datum or an AnnotatedDatum like decodeDatum(). `labels` receives
+/// the label of the record, or the labels of its objects.
 void decodeRecord(std::string_view bytes, const std::string &where,
                   formats::ImageRecord &record, std::vector<int> &labels);
 
-/// "3x32x32".
+/// Returns the shape, such as "3x32x32".
 std::string shapeOf(const formats::ImageRecord &record);
 
-/// The line that each conversion ends with.
+/// Prints the final line of a conversion.
 void reportWritten(const Output &output, uint64_t records);
 void reportWritten(const Output &output, uint64_t records, int channels,
                    int height, int width);
 
-/// One line on a terminal's standard error that says how far a command is.
+/// A progress line on standard error, if that is a terminal.
 class Progress {
 public:
-  /// Without a total it counts alone.
+  /// Without a total, shows only the count.
   explicit Progress(std::string what,
                     std::optional<uint64_t> total = std::nullopt);
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// So many records more. Throws Interrupted once a signal has come.
+  /// Adds `count` records. Throws Interrupted if a signal has arrived.
   void step(uint64_t count = 1);
 
 private:

@@ -1,6 +1,6 @@
 //===- main.cpp - brew-data -----------------------------------------------===//
 //
-// Command line of the tool that makes and inspects training databases.
+// Command line of the tool that creates and inspects training databases.
 //
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
@@ -48,8 +48,7 @@ data::SplitTarget parseSplitTarget(const std::string &text) {
   if (equals != std::string::npos)
     share = parseDouble(text.substr(equals + 1)).value_or(0);
   if (equals == std::string::npos || equals == 0 || !(share > 0 && share <= 1))
-    throw usageError("'" + text +
-                     "' is no target; write DB=SHARE, a share from 0 to 1");
+    throw usageError("'" + text + "' is not DB=SHARE with a share from 0 to 1");
   return {text.substr(0, equals), share};
 }
 
@@ -58,40 +57,41 @@ void addImageSet(CLI::App *command, data::ImageSetOptions &options,
                  const std::function<void(CLI::App *)> &addOutputOptions) {
   command
       ->add_option("ROOT", options.root,
-                   "what stands before the names of the list, e.g. a folder/")
+                   "prefix of the names in the list, e.g. a folder/")
       ->required();
   command->add_option("LIST", options.list, "text file of lines FILE LABEL")
       ->required();
   command->add_option("OUT_DB", options.output.path, "database to make")
       ->required();
-  command->add_flag("--gray", options.gray, "treat images as grayscale ones");
+  command->add_flag("--gray", options.gray, "convert images to grayscale");
   command->add_flag("--shuffle", options.shuffle,
                     "shuffle the order of images");
   command->add_option("--seed", options.seed,
-                      "what the order is drawn from (default 0)");
+                      "random seed of the order (default 0)");
   command
       ->add_option("--resize_width,--resize-width", options.resizeWidth,
-                   "width images are resized to (0: as they are)")
+                   "width of resized images (0: original)")
       ->check(CLI::Range(0, 1 << 16));
   command
       ->add_option("--resize_height,--resize-height", options.resizeHeight,
-                   "height images are resized to (0: as they are)")
+                   "height of resized images (0: original)")
       ->check(CLI::Range(0, 1 << 16));
   command->add_flag("--check_size,--check-size", options.checkSize,
                     "check that all the datums have the same size");
   command->add_flag("--encoded", options.encoded,
                     "save the encoded image in the datum");
   command->add_option("--encode_type,--encode-type", options.encodeType,
-                      "what type images are encoded as: png, jpg");
+                      "format of encoded images: png or jpg");
   command
       ->add_option("--threads", options.threads,
-                   "threads that decode (0: one per core)")
+                   "decoding threads (0: one per core)")
       ->check(CLI::Range(0, 4096));
   addOutputOptions(command);
 }
 
 int run(const std::vector<std::string> &arguments) {
-  CLI::App app{"brew-data: makes and inspects training databases", "brew-data"};
+  CLI::App app{"brew-data: creates and inspects training databases",
+               "brew-data"};
   app.require_subcommand(1);
 
   std::string backend = "lmdb";
@@ -99,39 +99,40 @@ int run(const std::vector<std::string> &arguments) {
   auto addOutputOptions = [&](CLI::App *command) {
     addBackend(command, backend, "kind of database: lmdb (default) or leveldb");
     command->add_flag("--overwrite", output.overwrite,
-                      "replace a database that exists");
+                      "replace an existing database");
   };
 
   std::string images, labels;
   int classes = 10;
-  CLI::App *mnist = app.add_subcommand(
-      "mnist", "MNIST's IDX files (plain or .gz) to a database");
+  CLI::App *mnist =
+      app.add_subcommand("mnist", "convert MNIST's IDX files (plain or .gz)");
   mnist->add_option("IMAGES", images, "IDX file of images")->required();
   mnist->add_option("LABELS", labels, "IDX file of labels")->required();
   mnist->add_option("OUT_DB", output.path, "database to make")->required();
   mnist
       ->add_option("--classes", classes,
-                   "number of classes; a label beyond is an error (default 10)")
+                   "number of classes; larger labels are errors (default 10)")
       ->check(CLI::Range(1, 256));
   addOutputOptions(mnist);
 
   std::vector<std::string> batches;
   CLI::App *cifar = app.add_subcommand(
-      "cifar10", "CIFAR-10 binary batches (plain or .gz) to a database");
+      "cifar10", "convert CIFAR-10 binary batches (plain or .gz)");
   cifar->add_option("BATCH", batches, "batch files, in order")->required();
   cifar->add_option("-o,--output", output.path, "database to make")->required();
   addOutputOptions(cifar);
 
   std::string database, meanFile, readBackend;
-  const char *readDescription = "lmdb or leveldb (default: what the folder is)";
-  CLI::App *mean = app.add_subcommand("mean", "mean image of a database");
+  const char *readDescription = "lmdb or leveldb (default: detected)";
+  CLI::App *mean =
+      app.add_subcommand("mean", "compute the mean image of a database");
   mean->add_option("DB", database, "database to read")->required();
   mean->add_option("OUT", meanFile, "binaryproto file to write")->required();
   addBackend(mean, readBackend, readDescription);
 
   data::ImageSetOptions imageSet;
   CLI::App *imageset = app.add_subcommand(
-      "imageset", "a list of images to a database, as convert_imageset");
+      "imageset", "convert a list of images, as Caffe's convert_imageset");
   addImageSet(imageset, imageSet, addOutputOptions);
   CLI::App *convert =
       app.add_subcommand("convert_imageset", "Caffe's name of imageset");
@@ -139,10 +140,10 @@ int run(const std::vector<std::string> &arguments) {
 
   data::AnnotatedSetOptions annotatedSet;
   CLI::App *annotated = app.add_subcommand(
-      "annoset", "images with their objects to a database, for AnnotatedData");
+      "annoset", "convert images with annotated objects, for AnnotatedData");
   annotated
       ->add_option("ROOT", annotatedSet.root,
-                   "what stands before the names of the list, e.g. a folder/")
+                   "prefix of the names in the list, e.g. a folder/")
       ->required();
   annotated
       ->add_option("LIST", annotatedSet.list,
@@ -153,7 +154,7 @@ int run(const std::vector<std::string> &arguments) {
   addOutputOptions(annotated);
 
   CLI::App *caffeMean = app.add_subcommand(
-      "compute_image_mean", "Caffe's name of mean; the file may be left out");
+      "compute_image_mean", "Caffe's name of mean; the file is optional");
   caffeMean->add_option("DB", database, "database to read")->required();
   caffeMean->add_option("OUT", meanFile, "binaryproto file to write");
   addBackend(caffeMean, readBackend, readDescription);
@@ -163,35 +164,34 @@ int run(const std::vector<std::string> &arguments) {
       "extract_features", "Caffe's extract_features: WEIGHTS NET BLOB[,...] "
                           "DB[,...] BATCHES lmdb|leveldb [CPU|GPU] "
                           "[DEVICE_ID=N]");
-  features->add_option("WORDS", featureWords, "as Caffe's tool takes them")
+  features->add_option("WORDS", featureWords, "the arguments of Caffe's tool")
       ->required();
 
   data::Inspection inspection;
   CLI::App *inspect = app.add_subcommand(
-      "inspect", "counts, shapes, labels and first images of a database");
+      "inspect", "show counts, shapes, labels and first images of a database");
   inspect->add_option("DB", inspection.database, "database to read")
       ->required();
   inspect->add_flag("--json", inspection.json, "print JSON");
   inspect->add_option("--sheet", inspection.sheet,
-                      "PNG file of the first images to write");
+                      "PNG file to write with the first images");
   inspect
       ->add_option("--images", inspection.sheetImages,
-                   "images on the sheet (default 64)")
+                   "number of images on the sheet (default 64)")
       ->check(CLI::Range(1, 4096));
   addBackend(inspect, readBackend, readDescription);
 
   CLI::App *verify =
-      app.add_subcommand("verify", "read everything and name damaged records");
+      app.add_subcommand("verify", "read all records and list damaged ones");
   verify->add_option("DB", database, "database to read")->required();
   addBackend(verify, readBackend, readDescription);
 
   uint64_t seed = 0;
   auto addSeed = [&](CLI::App *command) {
-    command->add_option("--seed", seed,
-                        "what the order is drawn from (default 0)");
+    command->add_option("--seed", seed, "random seed of the order (default 0)");
   };
   CLI::App *shuffle =
-      app.add_subcommand("shuffle", "the records in a random order");
+      app.add_subcommand("shuffle", "write the records in random order");
   shuffle->add_option("DB", database, "database to read")->required();
   shuffle->add_option("OUT_DB", output.path, "database to make")->required();
   addSeed(shuffle);
@@ -200,9 +200,11 @@ int run(const std::vector<std::string> &arguments) {
   std::vector<std::string> targets;
   bool random = false;
   CLI::App *split =
-      app.add_subcommand("split", "divide a database, e.g. for validation");
+      app.add_subcommand("split", "split a database, e.g. for validation");
   split->add_option("DB", database, "database to read")->required();
-  split->add_option("PART", targets, "OUT_DB=SHARE, shares of 1 in all")
+  split
+      ->add_option("PART", targets,
+                   "OUT_DB=SHARE; the sum of the shares is at most 1")
       ->required();
   split->add_flag(
       "--random", random,
@@ -211,8 +213,7 @@ int run(const std::vector<std::string> &arguments) {
   addOutputOptions(split);
 
   std::vector<std::string> databases;
-  CLI::App *merge =
-      app.add_subcommand("merge", "several databases one after the other");
+  CLI::App *merge = app.add_subcommand("merge", "concatenate databases");
   merge->add_option("DB", databases, "databases to read, in order")->required();
   merge->add_option("-o,--output", output.path, "database to make")->required();
   addOutputOptions(merge);
@@ -222,9 +223,10 @@ int run(const std::vector<std::string> &arguments) {
       "windows", "check a window file of WindowData against its images");
   windows->add_option("FILE", windowFile, "window file")->required();
   windows->add_option("--root", windowRoot,
-                      "what stands before the images' names, e.g. a folder/");
+                      "prefix of the images' names, e.g. a folder/");
 
-  CLI::App *list = app.add_subcommand("list", "what a database holds");
+  CLI::App *list = app.add_subcommand(
+      "list", "show the size and first record of a database");
   list->add_option("DB", database, "database to read")->required();
   addBackend(list, readBackend, readDescription);
 
@@ -232,9 +234,9 @@ int run(const std::vector<std::string> &arguments) {
     return 0;
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
-    app.parse(reversed); // as CLI11 takes them
+    app.parse(reversed); // the order that CLI11 expects
   } catch (const CLI::ParseError &error) {
-    // CLI11 has a status per kind of mistake, and zero for --help.
+    // CLI11 returns a status per kind of error, and 0 for --help.
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitStatus::Usage);
   }
 
@@ -284,17 +286,17 @@ int run(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
-  // Without SA_RESTART: whoever waits for another program hears of it.
+  // Without SA_RESTART, so that signals interrupt the wait for a program.
   struct sigaction action = {};
   action.sa_handler = onSignal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 #ifdef SIGXFSZ
-  std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then a write error
+  std::signal(SIGXFSZ, SIG_IGN); // report file size limits as write errors
 #endif
   try {
-    return run(data::normalizeCommandLine(argc ? argv[0] : "",
-                                 {argv + std::min(argc, 1), argv + argc}));
+    return run(data::normalizeCommandLine(
+        argc ? argv[0] : "", {argv + std::min(argc, 1), argv + argc}));
   } catch (const brew::Error &error) {
     std::fprintf(stderr, "brew-data: error: %s\n", error.what());
     return static_cast<int>(error.status());
@@ -302,7 +304,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "brew-data: interrupted; nothing was written\n");
     return interruptedStatus;
   } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "brew-data: error: not enough memory\n");
+    std::fprintf(stderr, "brew-data: error: out of memory\n");
     return static_cast<int>(ExitStatus::Unavailable);
   } catch (const std::exception &error) {
     std::fprintf(stderr,

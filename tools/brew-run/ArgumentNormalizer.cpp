@@ -1,4 +1,4 @@
-//===- ArgumentNormalizer.cpp - Caffe's way to write flags ----------------===//
+//===- ArgumentNormalizer.cpp - Conversion of gflags syntax ---------------===//
 
 #include "ArgumentNormalizer.h"
 
@@ -16,7 +16,7 @@ bool isCommand(const std::string &argument) {
   return false;
 }
 
-/// gflags take flags in front of the command as well.
+/// Moves the command before the flags, because gflags allows flags first.
 std::vector<std::string> commandFirst(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0].empty() || arguments[0][0] != '-')
     return arguments;

@@ -1,4 +1,4 @@
-//===- BatchInput.cpp - The input that samples go into --------------------===//
+//===- BatchInput.cpp - Batch input of a program --------------------------===//
 
 #include "BatchInput.h"
 
@@ -42,7 +42,7 @@ api::Records openRecords(const std::string &path,
   try {
     return api::Records(path, dims, input, mean, scale);
   } catch (const Error &error) {
-    // Of --mean the library knows only the value.
+    // The library does not know the name of the option --mean.
     const std::string text = error.what();
     if (error.status() == BREW_BAD_INPUT && !mean.empty() &&
         text.compare(0, 5, "mean ") == 0)

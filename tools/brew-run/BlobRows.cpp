@@ -1,4 +1,4 @@
-//===- BlobRows.cpp - What a blob has for many samples --------------------===//
+//===- BlobRows.cpp - Rows of a blob for many samples ---------------------===//
 
 #include "BlobRows.h"
 
@@ -13,7 +13,7 @@
 namespace brew::run {
 namespace {
 
-/// A file with a whole number for each sample, one a line.
+/// Reads a file with one integer per line, one for each sample.
 std::vector<std::int32_t> readClasses(const std::string &path,
                                       std::size_t samples) {
   std::vector<std::int32_t> classes;
@@ -23,7 +23,7 @@ std::vector<std::int32_t> readClasses(const std::string &path,
     const auto [stop, error] = std::from_chars(line.data(), end, number);
     if (error != std::errc() || stop != end)
       throw badInput(path + ":" + std::to_string(classes.size() + 1) + ": '" +
-                     line + "' is no class; each line is a whole number");
+                     line + "' is not a class; each line must be an integer");
     classes.push_back(number);
   }
   if (classes.size() != samples)
@@ -36,7 +36,7 @@ std::vector<std::int32_t> readClasses(const std::string &path,
 class BlobRowExtractor {
 public:
   BlobRowExtractor(const PlanOptions &plan, const BlobRowsOptions &given,
-             const StopSignals &stopSignals)
+                   const StopSignals &stopSignals)
       : options(given), signals(stopSignals), session(plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
@@ -59,7 +59,7 @@ public:
           continue;
         if (record->label_error && options.classes.empty())
           throw badInput(record->label_error +
-                         std::string(" (--classes FILE gives others)"));
+                         std::string(" (or pass the classes with --classes)"));
         ++taken;
         features.names.push_back(record->name);
         features.classes.push_back(record->has_label ? record->label : -1);
@@ -70,7 +70,7 @@ public:
     }
     flush();
     if (features.names.empty())
-      throw badInput("there is no sample to run");
+      throw badInput("there are no samples");
     if (!options.classes.empty())
       features.classes = readClasses(options.classes, features.names.size());
     return std::move(features);

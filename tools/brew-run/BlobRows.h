@@ -1,4 +1,4 @@
-//===- BlobRows.h - What a blob has for many samples ------------*- C++ -*-===//
+//===- BlobRows.h - Rows of a blob for many samples -------------*- C++ -*-===//
 #pragma once
 
 #include "BatchInput.h"
@@ -11,28 +11,29 @@
 
 namespace brew::run {
 
-/// Which samples, and which of the net's blobs.
+/// The samples and the blob of the net.
 struct BlobRowsOptions {
   std::string blob, program; ///< program "": deploy, or the only one
   std::vector<std::string> inputs, weights;
-  std::string mean, classes; ///< of the command line, for openRecords()
+  std::string mean, classes; ///< options --mean and --classes
   float scale = 1;
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
 };
 
-/// A row of values for each sample.
+/// One row of values per sample.
 struct BlobRows {
   std::string net;
   std::size_t columns = 0;
   std::vector<float> values;
   std::vector<std::string> names;
-  std::vector<std::int32_t> classes; ///< less than 0: there is none
+  std::vector<std::int32_t> classes; ///< negative: no class
 };
 
-/// Runs the net on the samples. Throws Error: the program keeps no such blob or
-/// it has no row for each sample, a sample or its label cannot be read, a value
-/// is not finite, there are no samples; Interrupted.
+/// Runs the net on the samples and returns the rows of the blob. Throws Error
+/// if the blob is not readable or does not have one row per sample, if a sample
+/// or label cannot be read, if a value is not finite or if there are no
+/// samples; throws Interrupted on a signal.
 BlobRows computeBlobRows(const PlanOptions &plan,
                          const BlobRowsOptions &options,
                          const StopSignals &signals);

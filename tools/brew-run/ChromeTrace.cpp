@@ -1,8 +1,7 @@
-//===- ChromeTrace.cpp - Timed steps as a trace -------------------------------===//
+//===- ChromeTrace.cpp - Chrome trace of timed steps ----------------------===//
 //
-// Times are measured in seconds and written in microseconds; between them they
-// are whole nanoseconds, so that what lies inside of something else does so in
-// the file, too.
+// Times are measured in seconds, converted to integral nanoseconds and written
+// in microseconds, so that rounding preserves the nesting of spans.
 //
 //===----------------------------------------------------------------------===//
 #include "ChromeTrace.h"
@@ -19,9 +18,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// What viewers load in reasonable time.
+/// Maximum size that viewers load in reasonable time.
 constexpr std::size_t kMostBytes = 50'000'000;
-/// Times with as many digits as any in a profile: a day, and a long step.
+/// Times with the maximum number of digits, to estimate the size of the file.
 constexpr double kLateSeconds = 86400.123456789, kLongSeconds = 1234.567890123;
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
@@ -41,13 +40,13 @@ std::string layersOf(const ordered_json &step) {
   return text.empty() ? "(internal)" : text;
 }
 
-/// Bytes of the transient arena that hold a value at each step. Buffers may
-/// share bytes: one that overwrites another in place, a part of a joined blob.
+/// Returns the bytes of the transient arena in use at each step. Buffers may
+/// share bytes: in-place results and slices of concatenated blobs.
 std::vector<std::uint64_t> liveBytes(const ordered_json &plan,
                                      const ordered_json &program) {
   using Range = std::pair<std::uint64_t, std::uint64_t>;
   const std::size_t count = program["steps"].size();
-  // Where each begins to live, and behind the last step of each.
+  // Ranges by the step where they become live and after their last step.
   std::vector<std::vector<Range>> begins(count), ends(count + 1);
   for (const ordered_json &buffer : plan["buffers"]) {
     if (buffer["arena"] != "TRANSIENT" || !buffer.contains("first_step") ||
@@ -69,10 +68,10 @@ std::vector<std::uint64_t> liveBytes(const ordered_json &plan,
       alive.erase(alive.find(range));
     alive.insert(begins[step].begin(), begins[step].end());
     std::uint64_t sum = 0, end = 0;
-    for (const auto &[first, behind] : alive) {
-      if (behind > end)
-        sum += behind - std::max(first, end);
-      end = std::max(end, behind);
+    for (const auto &[first, last] : alive) {
+      if (last > end)
+        sum += last - std::max(first, end);
+      end = std::max(end, last);
     }
     bytes.push_back(sum);
   }
@@ -99,7 +98,7 @@ void ChromeTrace::readSteps(const Session &session, int program, int threads) {
                     {"implementation", action},
                     {"bytes", step["bytes"]},
                     {"flops", step["flops"]}};
-    // No more than have a range of their own; a host layer's function has one.
+    // At most one thread per range; a host layer uses one thread.
     const auto team = static_cast<std::uint64_t>(threads);
     to.threads = action.rfind("host ", 0) == 0 ? 1 : team;
     const auto kernel = kernels.find(action);
@@ -119,8 +118,8 @@ void ChromeTrace::readSteps(const Session &session, int program, int threads) {
   }
 }
 
-ChromeTrace::ChromeTrace(const std::string &path, const Session &session, int program,
-                 int iterations, int threads)
+ChromeTrace::ChromeTrace(const std::string &path, const Session &session,
+                         int program, int iterations, int threads)
     : file(path), left(1) {
   readSteps(session, program, threads);
   add(kLateSeconds, kLongSeconds,
@@ -160,8 +159,8 @@ void ChromeTrace::event(ordered_json fields) {
 }
 
 void ChromeTrace::span(const std::string &name, const char *category,
-                   std::int64_t begin, std::int64_t duration,
-                   ordered_json arguments) {
+                       std::int64_t begin, std::int64_t duration,
+                       ordered_json arguments) {
   event({{"name", name},
          {"cat", category},
          {"ph", "X"},
@@ -173,7 +172,7 @@ void ChromeTrace::span(const std::string &name, const char *category,
 }
 
 void ChromeTrace::counters(std::int64_t time, std::uint64_t bytes,
-                       std::uint64_t threads) {
+                           std::uint64_t threads) {
   event({{"name", "arena"},
          {"ph", "C"},
          {"ts", microseconds(time)},
@@ -187,7 +186,7 @@ void ChromeTrace::counters(std::int64_t time, std::uint64_t bytes,
 }
 
 void ChromeTrace::add(double begin, double wall,
-                  const std::vector<double> &seconds) {
+                      const std::vector<double> &seconds) {
   if (left == 0)
     return;
   --left;
@@ -198,7 +197,7 @@ void ChromeTrace::add(double begin, double wall,
     times.push_back(nanoseconds(seconds[i]));
     sum[steps[i].backward] += times.back();
   }
-  // A GPU's clock is not the host's.
+  // GPU and host clocks differ, so prevent iterations from overlapping.
   const std::int64_t start = std::max(nanoseconds(begin), end);
   const std::int64_t duration = std::max(nanoseconds(wall), sum[0] + sum[1]);
   span("iteration " + std::to_string(added), "iteration", start, duration,

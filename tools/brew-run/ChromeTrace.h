@@ -1,4 +1,4 @@
-//===- ChromeTrace.h - Timed steps as a trace -----------------------*- C++ -*-===//
+//===- ChromeTrace.h - Chrome trace of timed steps --------------*- C++ -*-===//
 #pragma once
 
 #include "Session.h"
@@ -12,19 +12,19 @@
 
 namespace brew::run {
 
-/// Iterations whose steps were timed, in Chrome's trace format: what
-/// chrome://tracing and Perfetto show.
+/// Writes timed iterations in Chrome's trace format, for chrome://tracing and
+/// Perfetto.
 class ChromeTrace {
 public:
-  /// Creates the file, for so many iterations of a program of `session`'s plan.
-  /// Throws brew::Error (3) if it cannot be written, as write() does, and
-  /// Error (2) if it would be too large.
+  /// Creates the file for `iterations` of a program of `session`'s plan. Throws
+  /// brew::Error (3) if it cannot be written, as write() does, and Error (2) if
+  /// it would be too large.
   ChromeTrace(const std::string &path, const Session &session, int program,
-          int iterations, int threads);
+              int iterations, int threads);
 
-  /// Adds an iteration: `begin` seconds after the first one began it took
-  /// `wall` seconds, and each of its steps `steps`. Those behind the last one
-  /// that was announced are left out.
+  /// Adds an iteration that began `begin` seconds after the first one and took
+  /// `wall` seconds; `steps` has the seconds of each step. Ignores iterations
+  /// beyond the announced number.
   void add(double begin, double wall, const std::vector<double> &steps);
 
   void write();
@@ -48,7 +48,7 @@ private:
   AtomicFile file;
   std::vector<Step> steps;
   std::string events; ///< JSON, separated by commas
-  int left;           ///< iterations that may be added
+  int left;           ///< iterations that may still be added
   int added = 0;
   std::int64_t end = 0; ///< of the last iteration, in nanoseconds
 };

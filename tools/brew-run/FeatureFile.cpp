@@ -1,4 +1,4 @@
-//===- FeatureFile.cpp - Files of features -----------------------------------===//
+//===- FeatureFile.cpp - Writers of feature files -------------------------===//
 
 #include "FeatureFile.h"
 
@@ -17,14 +17,14 @@ std::int64_t rowsOf(const std::vector<std::int64_t> &shape) {
 class DatabaseFeatureFile : public FeatureFile {
 public:
   DatabaseFeatureFile(const std::string &path, const std::string &backend,
-                   const std::string &blob, bool overwrite)
+                      const std::string &blob, bool overwrite)
       : blob(blob), writer(path, backend, overwrite) {}
 
   void append(const std::vector<std::int64_t> &shape,
               const std::vector<float> &values) override {
     if (shape.size() > 4)
       throw usage("blob '" + blob + "' has " + std::to_string(shape.size()) +
-                  " axes; records of a database have at most four: choose "
+                  " axes, but database records have at most four: choose "
                   "--format hdf5 or npy");
     int dims[3] = {1, 1, 1};
     for (std::size_t i = 1; i < shape.size(); ++i)
@@ -46,7 +46,7 @@ private:
   api::RecordWriter writer;
 };
 
-/// Files whose extents must be known before they are written.
+/// Buffers all rows, for formats that store the shape before the values.
 class BufferedFeatureFile : public FeatureFile {
 public:
   BufferedFeatureFile(std::string filePath, std::string blobName)
@@ -93,8 +93,7 @@ public:
       shape.resize(shape.size() - 2);
     std::string header =
         "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
-    // Magic, version and length take ten bytes; values begin at a multiple of
-    // 64.
+    // Magic, version and length take ten bytes; values must be aligned to 64.
     header.resize((header.size() + 1 + 10 + 63) / 64 * 64 - 10 - 1, ' ');
     header += '\n';
     AtomicFile file(path);

@@ -1,4 +1,4 @@
-//===- FeatureFile.h - Files of features ---------------------------*- C++ -*-===//
+//===- FeatureFile.h - Writers of feature files -----------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace brew::run {
 
-/// The rows of one blob, batch after batch. Appears under its name in finish()
-/// only.
+/// Writes the rows of one blob, batch by batch. The file appears under its name
+/// only in finish().
 class FeatureFile {
 public:
   virtual ~FeatureFile() = default;
-  /// A batch: `shape` with its rows first, and as many values.
+  /// Appends a batch. The first dimension of `shape` is the number of rows.
   virtual void append(const std::vector<std::int64_t> &shape,
                       const std::vector<float> &values) = 0;
   virtual void finish() = 0;
@@ -23,10 +23,10 @@ protected:
   std::int64_t rowCount = 0;
 };
 
-/// `format`: "lmdb" or "leveldb", with keys of ten digits as extract_features
-/// has them; "hdf5", with the blob's name for a dataset; "npy". Error (1) for a
-/// database that exists, unless `overwrite` is set; (3) for a place that cannot
-/// be written.
+/// Creates a feature file. `format`: "lmdb" or "leveldb" with keys of ten
+/// digits as in extract_features, "hdf5" with the blob's name as the dataset,
+/// or "npy". Throws Error: (1) if a database exists and `overwrite` is not set,
+/// (3) if the file cannot be written.
 std::unique_ptr<FeatureFile> openFeatureFile(const std::string &path,
                                              const std::string &format,
                                              const std::string &blob,

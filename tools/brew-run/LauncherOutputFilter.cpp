@@ -1,4 +1,4 @@
-//===- LauncherOutputFilter.cpp - What Open MPI's launcher says ------------------===//
+//===- LauncherOutputFilter.cpp - Filter of launcher output ---------------===//
 
 #include "LauncherOutputFilter.h"
 
@@ -8,26 +8,27 @@
 namespace brew::run {
 namespace {
 
-/// Characters of the rules above and below a page.
+/// Length of the rules above and below a block.
 constexpr std::size_t kRule = 74;
 
-/// How a rank begins to tell what ends it.
+/// Prefix of a rank's final error.
 constexpr char kError[] = "brew-run: error: ";
 
-/// The text between two others in `line`, or "".
+/// Returns the text between two others in `line`, or "".
 std::string between(const std::string &line, const char *before,
-                    const char *behind) {
+                    const char *after) {
   const std::size_t begin = line.find(before);
   if (begin == line.npos)
     return "";
   const std::size_t first = begin + std::strlen(before);
-  const std::size_t end = *behind ? line.find(behind, first) : line.size();
+  const std::size_t end = *after ? line.find(after, first) : line.size();
   return end == line.npos ? "" : line.substr(first, end - first);
 }
 
 } // namespace
 
-std::string LauncherOutputFilter::take(const std::string &line, bool &isFromRank) {
+std::string LauncherOutputFilter::take(const std::string &line,
+                                       bool &isFromRank) {
   isFromRank = false;
   const std::string rule(kRule, '-');
   if (line == rule) {
@@ -35,7 +36,7 @@ std::string LauncherOutputFilter::take(const std::string &line, bool &isFromRank
     rank.clear();
     return "";
   }
-  // A page begins where a rank was ended within a line.
+  // The rule may follow an incomplete line of a killed rank.
   if (const std::size_t begin = line.size() - std::min(line.size(), kRule);
       !inPage && begin > 0 && line[begin - 1] != '-' &&
       line.compare(begin, line.npos, rule) == 0) {
@@ -45,7 +46,7 @@ std::string LauncherOutputFilter::take(const std::string &line, bool &isFromRank
     return text;
   }
   if (!inPage) {
-    // What it says to itself when it ends all ranks.
+    // The launcher's internal message when it kills all ranks.
     if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
       return "";
     isFromRank = true;
@@ -64,7 +65,7 @@ std::string LauncherOutputFilter::take(const std::string &line, bool &isFromRank
     rank = between(line, "],", "]");
   std::string status = between(line, "Exit code:", "");
   status.erase(0, status.find_first_not_of(' '));
-  // A rank that ends by an error has errorReported it, alone or for all.
+  // A rank that ends with an error has already reported it, alone or for all.
   if (!status.empty() && !rank.empty() && !errorReported)
     return "rank " + rank + " ended with status " + status;
   return "";

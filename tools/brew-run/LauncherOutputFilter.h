@@ -1,23 +1,24 @@
-//===- LauncherOutputFilter.h - What Open MPI's launcher says ----------*- C++ -*-===//
+//===- LauncherOutputFilter.h - Filter of launcher output -------*- C++ -*-===//
 #pragma once
 
 #include <string>
 
 namespace brew::run {
 
-/// Tells the launcher's own words from what ranks write, line by line: pages
-/// between two rules, of which one sentence matters at most.
+/// Separates the launcher's own messages from the output of ranks, line by
+/// line. The launcher prints blocks between two rules, of which at most one
+/// sentence is relevant.
 class LauncherOutputFilter {
 public:
-  /// What to show for a line (without its end): the line itself if a rank has
-  /// written it, an error that names the rank which has ended, or nothing: "".
-  /// `isFromRank` tells which.
+  /// Returns the text to show for a line (without its newline): the line itself
+  /// if a rank wrote it (sets `isFromRank`), an error that names the rank that
+  /// ended, or "".
   std::string take(const std::string &line, bool &isFromRank);
 
 private:
   bool inPage = false;
-  std::string rank;  ///< of this page
-  bool errorReported = false; ///< a rank has errorReported an error
+  std::string rank;           ///< named in this block
+  bool errorReported = false; ///< a rank has reported an error
 };
 
 } // namespace brew::run

@@ -1,6 +1,7 @@
-//===- Log.h - The lines of brew-run's own ----------------------*- C++ -*-===//
+//===- Log.h - Log lines of brew-run ----------------------------*- C++ -*-===//
 //
-// Lines that Caffe's tool writes have the places of its statements.
+// Lines that Caffe's tool also writes have the source locations of its
+// statements.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -48,7 +49,7 @@ inline constexpr Site timeBothTotal{"caffe.cpp", 421};
 inline constexpr Site timeTotal{"caffe.cpp", 423};
 inline constexpr Site timeEnd{"caffe.cpp", 424};
 inline constexpr Site deviceProperty{"common.cpp", 183};
-/// Lines that Caffe has no counterpart of.
+/// For lines without a counterpart in Caffe.
 inline constexpr Site brew{"brew.cpp", 1};
 } // namespace site
 
@@ -59,7 +60,7 @@ inline void warning(Site site, const std::string &text) {
   brew_log(BREW_LOG_WARNING, site.file, site.line, text.c_str());
 }
 
-/// A number as C++ streams print it by default, as Caffe's lines do.
+/// Formats a number as C++ streams do by default, as in Caffe's log.
 inline std::string number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%g", value);

@@ -1,4 +1,4 @@
-//===- Predictions.cpp - What infer prints --------------------------------===//
+//===- Predictions.cpp - Printer of predictions ---------------------------===//
 
 #include "Predictions.h"
 
@@ -14,7 +14,7 @@
 namespace brew::run {
 namespace {
 
-/// One line, whatever bytes names have.
+/// Prints one line; replaces invalid UTF-8 in names.
 void printJson(const nlohmann::json &json) {
   std::printf("%s\n", json.dump(-1, ' ', false,
                                 nlohmann::json::error_handler_t::replace)

@@ -1,4 +1,4 @@
-//===- Predictions.h - What infer prints ------------------------*- C++ -*-===//
+//===- Predictions.h - Printer of predictions -------------------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,27 @@
 
 namespace brew::run {
 
-/// A file with a class name per line; none for "". Error (3) if it cannot be
-/// read.
+/// Reads a file with one class name per line; returns no names for "". Throws
+/// Error (3) if it cannot be read.
 std::vector<std::string> readLabels(const std::string &path);
 
-/// Prints what a net says of a sample: as Caffe's `classification` does, or as
-/// a JSON object on a line of its own.
+/// Prints the predictions for samples, in the format of Caffe's
+/// `classification` or as one JSON object per line.
 class PredictionPrinter {
 public:
-  /// `labels`: a file with a class name per line, or "". Error (3) if it cannot
-  /// be read.
+  /// `labels`: a file with one class name per line, or "". Throws Error (3) if
+  /// it cannot be read.
   PredictionPrinter(std::string labels, std::int64_t top, bool json);
 
-  /// The best of `classes` scores; `blob` holds them. `label` is what the
-  /// source says it is. Error (1) if there is another number of names.
+  /// Prints the highest of `classes` scores, which are from `blob`. `label` is
+  /// the true label, if known. Throws Error (1) if the number of names differs.
   void printClasses(const std::string &sample, std::optional<int> label,
                     const float *scores, std::size_t classes,
                     const std::string &blob) const;
 
-  /// The rows that are of image number `image`: image, class, score, left, top,
-  /// right, bottom, the last four as shares of the image.
+  /// Prints the rows of image number `image`. A row consists of image, class,
+  /// score, left, top, right and bottom; the last four are relative to the
+  /// image size.
   void printDetections(const std::string &sample, float image,
                        const std::vector<float> &rows,
                        std::size_t rowSize) const;

@@ -1,4 +1,4 @@
-//===- RankLauncher.cpp - Several ranks on this machine -------------------===//
+//===- RankLauncher.cpp - Launcher of local ranks -------------------------===//
 
 #include "RankLauncher.h"
 
@@ -24,11 +24,12 @@ namespace brew::run {
 namespace {
 
 constexpr char kLauncher[] = "mpirun";
-/// What the shell says where a program is not found.
+/// Exit status of shells for a program that is not found.
 constexpr int kNotFound = 127;
 
-/// The signals that are passed on, and as what: the launcher takes the first
-/// two for orders to itself, and hands others to all ranks (SignalActions.cpp).
+/// The forwarded signals and what they are sent as: the launcher would handle
+/// SIGINT and SIGHUP itself, but forwards others to all ranks
+/// (SignalActions.cpp).
 struct Passed {
   int signal, as;
 };
@@ -37,7 +38,7 @@ constexpr Passed kPassed[] = {
 
 volatile pid_t launcher = 0;
 volatile std::sig_atomic_t stopped = 0;
-/// Whether the first two ask the ranks to stop.
+/// Whether SIGINT and SIGHUP stop the ranks.
 volatile std::sig_atomic_t interruptStops = 1, hangUpStops = 0;
 
 void pass(int signal) {
@@ -48,7 +49,7 @@ void pass(int signal) {
       kill(launcher, passed.as);
 }
 
-/// While alive, signals are passed on.
+/// Forwards signals during its lifetime.
 class PassSignals {
 public:
   PassSignals() {
@@ -70,7 +71,7 @@ private:
   struct sigaction saved[std::size(kPassed)];
 };
 
-/// The arguments of this process, its name left out.
+/// Returns the arguments of this process without its name.
 std::vector<std::string> ownArguments() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
@@ -85,15 +86,15 @@ std::string ownPath() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   if (length <= 0 || length == static_cast<ssize_t>(sizeof path))
-    throw unavailable("cannot tell where brew-run is: " +
-                       std::string(std::strerror(errno)));
+    throw unavailable("cannot determine the path of brew-run: " +
+                      std::string(std::strerror(errno)));
   return std::string(path, static_cast<std::size_t>(length));
 }
 
 std::vector<std::string> commandOf(const LaunchOptions &options) {
   std::vector<std::string> command = {
       kLauncher, "-n", std::to_string(options.ranks),
-      // Ranks share the cores by the number of their threads.
+      // Each rank limits its number of threads to its share of the cores.
       "--bind-to", "none", "--oversubscribe"};
   if (geteuid() == 0)
     command.push_back("--allow-run-as-root");
@@ -103,7 +104,7 @@ std::vector<std::string> commandOf(const LaunchOptions &options) {
   return command;
 }
 
-/// Shows what ranks write, and of the launcher's words which rank has ended.
+/// Prints the output of ranks and reduces the launcher's output to errors.
 void showLines(int from) {
   std::FILE *stream = fdopen(from, "r");
   if (!stream) {
@@ -127,7 +128,7 @@ void showLines(int from) {
   std::fclose(stream);
 }
 
-/// Runs a command to its end; its status, or 128 + N.
+/// Runs a command to completion. Returns its status, or 128 + N for signal N.
 int runToEnd(const std::vector<std::string> &command) {
   std::vector<char *> arguments;
   for (const std::string &argument : command)
@@ -136,13 +137,13 @@ int runToEnd(const std::vector<std::string> &command) {
   int words[2];
   if (pipe2(words, O_CLOEXEC) != 0)
     throw unavailable("cannot start " + command.front() + ": " +
-                       std::strerror(errno));
+                      std::strerror(errno));
   const pid_t child = fork();
   if (child < 0)
     throw unavailable("cannot start " + command.front() + ": " +
-                       std::strerror(errno));
+                      std::strerror(errno));
   if (child == 0) {
-    // A terminal's Ctrl-C is for this process alone, which passes it on.
+    // Deliver a terminal's Ctrl-C only to this process, which forwards it.
     setpgid(0, 0);
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0)
@@ -163,7 +164,7 @@ int runToEnd(const std::vector<std::string> &command) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Whether starting again could help: not where the input is wrong.
+/// Whether a restart could help: not if the input is invalid.
 bool mayRestart(int status) {
   return status != BREW_OK && status != BREW_BAD_INPUT &&
          status != BREW_USAGE && status != kNotFound && !stopped;
@@ -190,7 +191,7 @@ int launchRanks(const LaunchOptions &options) {
                                       std::to_string(options.maxRestarts) +
                                       ", from the last snapshot");
     if (restart == 1) {
-      // Older snapshots are those of other runs.
+      // Older snapshots belong to other runs.
       command.push_back("--resume-newest");
       command.push_back(std::to_string(begin));
     }

@@ -1,22 +1,21 @@
-//===- RankLauncher.h - Several ranks on this machine -----------*- C++ -*-===//
+//===- RankLauncher.h - Launcher of local ranks -----------------*- C++ -*-===//
 #pragma once
 
 namespace brew::run {
 
 struct LaunchOptions {
   int ranks = 1;
-  /// How often a run that a rank's end has ended begins again where the last
-  /// snapshot is.
+  /// Maximum number of restarts from the last snapshot after a rank failed.
   int maxRestarts = 0;
-  /// Whether SIGINT and SIGHUP ask the ranks to stop, so that their end is no
-  /// reason to begin again. SIGTERM always does.
+  /// Whether SIGINT and SIGHUP stop the ranks, which then must not be
+  /// restarted. SIGTERM always stops them.
   bool interruptStops = true, hangUpStops = false;
 };
 
-/// Starts Open MPI's launcher, which starts this very command on `ranks` ranks,
-/// waits for it, and passes SIGINT, SIGHUP and SIGTERM on. Returns what this
-/// process should end with: the status of the ranks, 128 + N if signal N ended
-/// one of them. Throws Error (3) if there is no launcher.
+/// Runs the current command on `ranks` ranks with Open MPI's launcher and
+/// forwards SIGINT, SIGHUP and SIGTERM. Returns the exit status for this
+/// process: the status of the ranks, or 128 + N if signal N killed a rank.
+/// Throws Error (3) if there is no launcher.
 int launchRanks(const LaunchOptions &options);
 
 } // namespace brew::run

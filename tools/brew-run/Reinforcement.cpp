@@ -1,4 +1,4 @@
-//===- Reinforcement.cpp - Training by what a net does -------------------------===//
+//===- Reinforcement.cpp - Reinforcement learning -------------------------===//
 
 #include "Reinforcement.h"
 
@@ -22,9 +22,10 @@ void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
       ->type_name("NAME")
       ->group(group);
   command
-      .add_option("--env", options.environment,
-                  "Where to act: cartpole, cartpole-v0 (Gymnasium's) or "
-                  "cartpole-mycaffe")
+      .add_option(
+          "--env", options.environment,
+          "Environment: cartpole, cartpole-v0 (both as in Gymnasium) or "
+          "cartpole-mycaffe")
       ->type_name("NAME")
       ->group(group);
   command
@@ -35,36 +36,36 @@ void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
       ->group(group);
   command
       .add_option("--trainer-properties", options.properties,
-                  "Over the solver's, e.g. 'MiniBatch=10;UseRawInput=True'")
+                  "Override the solver's custom_trainer_properties, e.g. "
+                  "'MiniBatch=10;UseRawInput=True'")
       ->type_name("KEY=VALUE;...")
       ->group(group);
   command
       .add_option("--max-steps", options.maxSteps,
-                  "Steps after which an episode is cut (default: the "
-                  "environment's)")
+                  "Maximum steps of an episode (default: the environment's)")
       ->check(atLeast(1))
       ->group(group);
   command
       .add_option("--evaluate", options.evaluate,
-                  "Episodes to play in the end, without learning from them")
+                  "Episodes to play after training, without learning from them")
       ->check(atLeast(1))
       ->group(group);
   command
-      .add_option("--draw", options.recorder,
-                  "Pictures of an episode in the end: a .gif that moves, or "
-                  "a .png with some of them side by side")
+      .add_option("--draw", options.drawFile,
+                  "Draw an episode after training: an animated .gif, or a .png "
+                  "with pictures side by side")
       ->type_name("FILE")
       ->group(group);
 }
 
 namespace {
 
-/// Plays episodes without learning from them, the first before a camera.
+/// Evaluates the policy and draws the first episode.
 void judge(const ReinforcementOptions &options, api::Learner &learner,
            api::BuiltInEnvironment &first) {
   std::optional<api::EpisodeRecorder> recorder;
-  if (!options.recorder.empty())
-    recorder.emplace(first, options.recorder);
+  if (!options.drawFile.empty())
+    recorder.emplace(first, options.drawFile);
   const double reward =
       learner.evaluate(std::max<std::int64_t>(1, options.evaluate));
   char text[200];
@@ -76,18 +77,19 @@ void judge(const ReinforcementOptions &options, api::Learner &learner,
   }
   if (recorder) {
     recorder->finish();
-    log::info(log::site::brew, "Drawn: " + options.recorder);
+    log::info(log::site::brew, "Drawn: " + options.drawFile);
   }
 }
 
-/// What would fail in the end fails before there is anything to lose.
-void checkRecorder(const std::string &path, api::BuiltInEnvironment &environment) {
+/// Checks before training that the file can be drawn and written.
+void checkRecorder(const std::string &path,
+                   api::BuiltInEnvironment &environment) {
   const api::EpisodeRecorder recorder(environment, path);
   const std::filesystem::path folder =
       std::filesystem::absolute(path).parent_path();
   if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored))
     throw unavailable("--draw " + path + ": there is no folder " +
-                       folder.string());
+                      folder.string());
   requireWritable(path);
 }
 
@@ -96,7 +98,8 @@ void checkRecorder(const std::string &path, api::BuiltInEnvironment &environment
 void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page) {
   if (options.environment.empty())
-    throw usage("reinforcement learning needs an environment: --env cartpole");
+    throw usage("reinforcement learning needs an environment: add --env "
+                "cartpole");
   api::LearnerOptions chosen;
   chosen.trainer = options.trainer;
   chosen.properties = options.properties;
@@ -109,8 +112,8 @@ void learn(const ReinforcementOptions &options, Session &session,
     chosen.environments.push_back(environments.back().get());
   }
   api::BuiltInEnvironment &first = *environments.front();
-  if (!options.recorder.empty())
-    checkRecorder(options.recorder, first);
+  if (!options.drawFile.empty())
+    checkRecorder(options.drawFile, first);
   if (page) {
     first.setObserver([page](const brew_scene &scene) { page->onStep(scene); });
     chosen.episode = [page](int, double reward, std::int64_t,
@@ -133,7 +136,7 @@ void learn(const ReinforcementOptions &options, Session &session,
     page->onReinforcementDone();
     first.setObserver({});
   }
-  if (options.evaluate || !options.recorder.empty())
+  if (options.evaluate || !options.drawFile.empty())
     judge(options, learner, first);
 }
 

@@ -1,4 +1,4 @@
-//===- Reinforcement.h - Training by what a net does -----------------*- C++ -*-===//
+//===- Reinforcement.h - Reinforcement learning -----------------*- C++ -*-===//
 #pragma once
 
 #include "Session.h"
@@ -10,24 +10,24 @@
 
 namespace brew::run {
 
-/// What `brew-run train` takes for reinforcement learning.
+/// The options of `brew-run train` for reinforcement learning.
 struct ReinforcementOptions {
   std::string trainer, properties, environment;
-  std::string recorder; ///< a file for pictures of an episode
+  std::string drawFile; ///< file for pictures of an episode
   std::int64_t episodes = 0, maxSteps = 0, evaluate = 0;
 
-  /// Whether any of it is given.
+  /// Whether any of them is set.
   bool isRequested() const {
     return !trainer.empty() || !properties.empty() || !environment.empty() ||
-           !recorder.empty() || episodes || maxSteps || evaluate;
+           !drawFile.empty() || episodes || maxSteps || evaluate;
   }
 };
 
 void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options);
 
-/// Learns by the trainer in the environment of that name, as many of them as
-/// the learner takes; `page`, which may be null, is errorReported of it. Throws Error
-/// (2) for options that say too little or do not fit.
+/// Trains in environments of the given name, as many as the learner needs.
+/// Reports the progress to `page`, which may be null. Throws Error (2) for
+/// missing or incompatible options.
 void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page);
 

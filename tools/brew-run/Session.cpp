@@ -1,4 +1,4 @@
-//===- Session.cpp - A plan loaded for one command ------------------------===//
+//===- Session.cpp - Session and options of one command -------------------===//
 
 #include "Session.h"
 
@@ -12,8 +12,8 @@
 namespace brew::run {
 namespace {
 
-/// The GPU of -gpu. Of several, and on several ranks of a machine, each rank
-/// has one.
+/// Returns the GPU of -gpu. With several ranks on a machine, each rank uses one
+/// of the listed GPUs, or the one of its local rank.
 int gpuOf(const PlanOptions &options) {
   const std::vector<int> numbers = gpuNumbers(options.gpu);
   if (options.ranks) {
@@ -24,13 +24,13 @@ int gpuOf(const PlanOptions &options) {
   }
   if (numbers.size() > 1)
     throw usage("-gpu " + options.gpu +
-                ": name one GPU by its number; several are for 'brew-run "
-                "train'");
+                ": this command uses one GPU; only 'brew-run train' accepts "
+                "several");
   return numbers.empty() ? 0 : numbers.front();
 }
 
-/// The ranks of a machine share its cores, unless the launcher has given each
-/// its own.
+/// Divides the cores among the ranks of a machine, unless the launcher has
+/// bound each rank to its own cores.
 int sessionThreads(const PlanOptions &options) {
   if (options.threads > 0 || !options.ranks || std::getenv("OMP_NUM_THREADS"))
     return options.threads;
@@ -56,9 +56,10 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
   result.tune = !options.noTune;
   if (!plan.info().cuda) {
     if (!options.gpu.empty())
-      throw usage("-gpu " + options.gpu + ": '" + options.plan +
-                  "' was compiled for the CPU; compile it with --target cuda, "
-                  "or leave out -gpu");
+      throw usage(
+          "-gpu " + options.gpu + ": '" + options.plan +
+          "' was compiled for the CPU; recompile it with --target cuda, "
+          "or omit -gpu");
     return result;
   }
   result.gpu = gpuOf(options);
@@ -77,7 +78,7 @@ bool endsWith(const std::string &text, const std::string &end) {
 void addPlanOptions(CLI::App &command, PlanOptions &options) {
   CLI::Option *plan =
       command.add_option("plan,--plan,--solver,--model", options.plan,
-                         "The plan that brewc wrote");
+                         "Plan file written by brewc");
   plan->type_name("PLAN");
   command
       .add_option("--threads", options.threads,
@@ -88,40 +89,41 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                   "Threads of each data layer that decode images (0: one per "
                   "core)")
       ->check(CLI::Range(0, 4096));
-  command.add_flag("--skip-bad-records", options.skipBadRecords,
-                   "Pass over damaged or missing images of data layers, with a "
-                   "line for each, instead of failing");
+  command.add_flag(
+      "--skip-bad-records", options.skipBadRecords,
+      "Skip damaged or missing images of data layers with a warning "
+      "for each, instead of failing");
   command
       .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
       ->type_name("FILES");
-  command.add_option("--gpu", options.gpu,
-                     "GPU to run on; only for plans compiled for one");
+  command.add_option("--gpu", options.gpu, "GPU to run on; only for GPU plans");
   for (const char *name : {"--level", "--stage"})
     command
         .add_option_function<std::string>(
             name,
             [](const std::string &) {
-              throw usage("--level and --stage choose layers, which is done "
-                          "when the net is compiled: give them to brewc");
+              throw usage("--level and --stage select layers at compile time: "
+                          "pass them to brewc");
             })
         ->group("");
-  command.add_option("--timing-cache", options.timingCache,
-                     "File that keeps which ways to do library calls were "
-                     "fastest (default: PLAN.timing)");
+  command.add_option(
+      "--timing-cache", options.timingCache,
+      "Cache file of the fastest implementations of library calls "
+      "(default: PLAN.timing)");
   command.add_flag("--no-tune", options.noTune,
-                   "Take the first way to do each library call, whatever was "
-                   "measured");
+                   "Use the default implementation of each library call and "
+                   "ignore the timing cache");
   const std::string group = "GPU";
   command
       .add_option("--workspace-limit", options.workspaceLimit,
-                  "Scratch memory for a vendor call, in MiB")
+                  "Maximum scratch memory of a library call, in MiB")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 20))
       ->group(group);
   command
       .add_flag("--deterministic", options.deterministic,
-                "Only vendor engines whose results repeat to the bit; on "
-                "several ranks, sums in the order of ranks")
+                "Use only implementations with bitwise reproducible results; "
+                "with several ranks, sum in the order of ranks")
       ->group(group);
 }
 
@@ -131,8 +133,8 @@ void addWeightOptions(CLI::App &command, PlanOptions &options,
       "--weights", weights, "Weights (files separated by commas)");
   command
       .add_flag("--allow-missing-weights", options.allowMissingWeights,
-                "Let layers that the weights lack have the values of their "
-                "fillers, with a warning")
+                "Initialize layers without weights by their fillers, with a "
+                "warning, instead of failing")
       ->needs(files);
 }
 
@@ -153,8 +155,7 @@ std::vector<int> gpuNumbers(const std::string &text) {
   for (const std::string &number : CLI::detail::split(text, ',')) {
     if (number.empty() || number.size() > 4 ||
         number.find_first_not_of("0123456789") != number.npos)
-      throw usage("-gpu " + text +
-                  ": give numbers separated by commas, or all");
+      throw usage("-gpu " + text + ": use numbers separated by commas, or all");
     numbers.push_back(std::stoi(number));
   }
   return numbers;
@@ -163,7 +164,7 @@ std::vector<int> gpuNumbers(const std::string &text) {
 CLI::Validator atLeast(long long smallest) {
   auto check = [smallest](const std::string &text) -> std::string {
     long long value = 0;
-    // What is no number is reported when it is converted.
+    // The later conversion reports text that is not a number.
     if (!CLI::detail::lexical_cast(text, value) || value >= smallest)
       return "";
     return text + " is less than " + std::to_string(smallest);
@@ -198,7 +199,7 @@ int Session::chooseProgram(const std::string &name,
       return program;
   if (plan.programs() == 1)
     return 0;
-  throw usage("choose a program with --program; it has: " + plan.names());
+  throw usage("choose a program with --program; the plan has: " + plan.names());
 }
 
 } // namespace brew::run

@@ -1,4 +1,4 @@
-//===- Session.h - A plan loaded for one command ----------------*- C++ -*-===//
+//===- Session.h - Session and options of one command -----------*- C++ -*-===//
 #pragma once
 
 #include <brew/brew.hpp>
@@ -21,60 +21,60 @@ inline Error unavailable(const std::string &text) {
   return {BREW_UNAVAILABLE, text};
 }
 
-/// Options that every command with a plan takes.
+/// The options of all commands that take a plan.
 struct PlanOptions {
   std::string plan;
   int threads = 0, readerThreads = 0;
   bool skipBadRecords = false;
   bool allowMissingWeights = false;
-  std::string hostLayers; ///< files of plugins
-  std::string timingCache; ///< "": beside the plan
+  std::string hostLayers;  ///< files of plugins
+  std::string timingCache; ///< "": PLAN.timing
   bool noTune = false;
   std::string gpu;
-  // For plans compiled for a GPU.
+  // Only for GPU plans.
   bool deterministic = false;
   std::uint64_t workspaceLimit = 1024; ///< MiB
-  /// The ranks that train together; null: this process is alone. Only rank 0 of
-  /// them logs.
+  /// The communicator of the ranks; null: a single process. Only rank 0 logs.
   const api::Communicator *ranks = nullptr;
 };
 
-/// Declares the plan (positional, or with one of Caffe's flags `-solver` and
-/// `-model`), --threads, -gpu and what goes with it. Caffe's --level and
-/// --stage are refused with a hint, by Error (2).
+/// Declares the plan (positional, or as one of Caffe's flags `-solver` and
+/// `-model`), --threads, -gpu and related options. Rejects Caffe's --level and
+/// --stage with a hint, by Error (2).
 void addPlanOptions(CLI::App &command, PlanOptions &options);
 
-/// Declares --weights, for commands that compute with weights as they are, and
-/// --allow-missing-weights.
+/// Declares --weights and --allow-missing-weights, for commands that do not
+/// train.
 void addWeightOptions(CLI::App &command, PlanOptions &options,
                       std::vector<std::string> &weights);
 
-/// The numbers of -gpu: "all", "1" or "0,2", as Caffe takes them; none for "".
-/// Throws Error (2) for what is no such list.
+/// Parses -gpu: "all", "1" or "0,2", as in Caffe; empty for "". Throws Error
+/// (2) for other texts.
 std::vector<int> gpuNumbers(const std::string &text);
 
-/// A check of whole numbers whose message names the limit.
+/// Returns a lower-bound check of integers whose message names the limit.
 CLI::Validator atLeast(long long smallest);
 
-/// The file that keeps the fastest ways to do the plan's calls.
+/// Returns the path of the timing cache of library calls.
 std::string timingCachePath(const PlanOptions &options);
 
-/// Opens the plan; throws Error (2) if none is named, Error (1) with a hint if
-/// a prototxt is.
+/// Opens the plan. Throws Error (2) if no plan is named, Error (1) with a hint
+/// if the file is a prototxt.
 api::Plan openPlan(const PlanOptions &options);
 
-/// A session of the plan that a command line names, with Caffe's log.
+/// A session of the command line's plan that writes Caffe's log.
 class Session : public api::Session {
 public:
-  /// Throws Error (2) for -gpu with a CPU plan, else as api::Session does.
+  /// Throws Error (2) for -gpu with a CPU plan, and the errors of api::Session.
   explicit Session(const PlanOptions &options, std::uint64_t seed = 0);
 
   api::Plan plan;
-  int gpu; ///< its number, where the plan runs on one
+  int gpu; ///< number of the GPU; 0 for CPU plans
   bool onGpu() const { return plan.info().cuda; }
 
-  /// Number of program `name`; without a name, of the first of `preferred` that
-  /// exists, else the only program. Throws Error (2) that lists the programs.
+  /// Returns the index of program `name`; without a name, of the first existing
+  /// one of `preferred`, else of the only program. Throws Error (2), which
+  /// lists the programs, if there is no unique choice.
   int chooseProgram(const std::string &name,
                     const std::vector<std::string> &preferred) const;
 
@@ -82,10 +82,10 @@ private:
   Session(const PlanOptions &options, std::uint64_t seed, api::Plan opened);
 };
 
-/// What a command line asks for, to be run once it is parsed.
+/// The action of a command line, to run after parsing. Returns the exit status.
 using Action = std::function<int()>;
 
-// Each declares one command, whose parse sets `action`.
+// Each function declares one command; parsing the command sets `action`.
 void addTrain(CLI::App &app, Action &action);
 void addTest(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);

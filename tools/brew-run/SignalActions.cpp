@@ -1,4 +1,4 @@
-//===- SignalActions.cpp - Ctrl-C and hang-up as solver requests ----------===//
+//===- SignalActions.cpp - Signals as solver requests ---------------------===//
 
 #include "SignalActions.h"
 
@@ -12,7 +12,8 @@ volatile std::sig_atomic_t gotInterrupt = 0;
 volatile std::sig_atomic_t gotHangUp = 0;
 
 void handle(int signal) {
-  // The launcher of ranks hands these on in their place (RankLauncher.cpp).
+  // The launcher of ranks forwards SIGINT as SIGUSR1, SIGHUP as SIGUSR2
+  // (RankLauncher.cpp).
   if (signal == SIGINT || signal == SIGUSR1)
     gotInterrupt = 1;
   else
@@ -27,20 +28,22 @@ struct SignalActions::Saved {
   struct sigaction handedOn[2];
 };
 
-brew_solver_action parseAction(const std::string &text, const std::string &flag) {
+brew_solver_action parseAction(const std::string &text,
+                               const std::string &flag) {
   if (text == "stop")
     return BREW_ACTION_STOP;
   if (text == "snapshot")
     return BREW_ACTION_SNAPSHOT;
   if (text == "none")
     return BREW_ACTION_NONE;
-  throw usage(flag + ": '" + text + "' is none of stop, snapshot, none");
+  throw usage(flag + ": '" + text + "' is not stop, snapshot or none");
 }
 
-SignalActions::SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
+SignalActions::SignalActions(brew_solver_action onInterrupt,
+                             brew_solver_action onHangUp,
                              bool isOneOfSeveralRanks)
-    : saved(new Saved), isRank(isOneOfSeveralRanks), interruptAction(onInterrupt),
-      hangUpAction(onHangUp) {
+    : saved(new Saved), isRank(isOneOfSeveralRanks),
+      interruptAction(onInterrupt), hangUpAction(onHangUp) {
   gotInterrupt = gotHangUp = 0;
   struct sigaction action = {};
   action.sa_handler = handle;

@@ -1,4 +1,4 @@
-//===- SignalActions.h - Ctrl-C and hang-up as solver requests --*- C++ -*-===//
+//===- SignalActions.h - Signals as solver requests -------------*- C++ -*-===//
 #pragma once
 
 #include "Session.h"
@@ -7,22 +7,25 @@
 
 namespace brew::run {
 
-/// "stop", "snapshot" or "none"; throws Error (2) otherwise. `flag` is named in
-/// the error.
-brew_solver_action parseAction(const std::string &text, const std::string &flag);
+/// Parses "stop", "snapshot" or "none". Throws Error (2), which names `flag`,
+/// for other texts.
+brew_solver_action parseAction(const std::string &text,
+                               const std::string &flag);
 
-/// While alive, SIGINT and SIGHUP only set a flag that takeRequest() reads.
-/// One instance at a time; the previous handlers come back at its end.
+/// During its lifetime, SIGINT and SIGHUP only set a flag that takeRequest()
+/// reads. Only one instance may exist. The destructor restores the previous
+/// handlers.
 class SignalActions {
 public:
-  /// On a rank of several SIGUSR1 and SIGUSR2 are the same as SIGINT and SIGHUP.
+  /// On one of several ranks, SIGUSR1 and SIGUSR2 act as SIGINT and SIGHUP.
   SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
                 bool isOneOfSeveralRanks = false);
   ~SignalActions();
   SignalActions(const SignalActions &) = delete;
   SignalActions &operator=(const SignalActions &) = delete;
 
-  /// A request not yet taken, SIGINT's before SIGHUP's; NONE if there is none.
+  /// Returns and clears a pending request, SIGINT's before SIGHUP's; NONE if
+  /// there is no request.
   brew_solver_action takeRequest();
 
 private:
@@ -33,13 +36,14 @@ private:
   brew_solver_action hangUpAction;
 };
 
-/// What check() throws: destructors take back what is half written.
+/// Thrown by StopSignals::check(); destructors remove incomplete files.
 struct Interrupted {};
-/// The exit status of a program that was interrupted, as shells have it.
+/// The exit status after SIGINT, as in shells.
 inline constexpr int kInterruptedStatus = 130;
 
-/// While alive, SIGINT, SIGTERM and SIGHUP only set a flag, for commands that
-/// write files at their end. One instance at a time, not beside SignalActions.
+/// During its lifetime, SIGINT, SIGTERM and SIGHUP only set a flag, for
+/// commands that write files at their end. Only one instance may exist, and no
+/// SignalActions.
 class StopSignals {
 public:
   StopSignals();
@@ -47,7 +51,7 @@ public:
   StopSignals(const StopSignals &) = delete;
   StopSignals &operator=(const StopSignals &) = delete;
 
-  /// Throws Interrupted if a signal came.
+  /// Throws Interrupted if a signal has arrived.
   void check() const;
 
 private:

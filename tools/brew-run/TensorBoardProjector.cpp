@@ -1,4 +1,4 @@
-//===- TensorBoardProjector.cpp - Features for TensorBoard's projector ---------------===//
+//===- TensorBoardProjector.cpp - Files for TensorBoard's projector -------===//
 
 #include "TensorBoardProjector.h"
 
@@ -12,7 +12,7 @@
 namespace brew::run {
 namespace {
 
-/// Without what divides the columns and lines of a table.
+/// Replaces the separators of columns and lines by spaces.
 std::string cell(const std::string &from) {
   std::string text = replaceInvalidUtf8(from);
   for (char &c : text)
@@ -21,7 +21,7 @@ std::string cell(const std::string &from) {
   return text;
 }
 
-/// As a text of Protocol Buffers' text format.
+/// Quotes a string for Protocol Buffers' text format.
 std::string quoted(const std::string &text) {
   std::string result = "\"";
   for (char c : replaceInvalidUtf8(text)) {
@@ -62,10 +62,11 @@ std::string entry(const ProjectorTensor &tensor, const std::string &file) {
 
 } // namespace
 
-void writeTensorBoardProjector(const std::string &folder, const ProjectorTensor &layout,
-                    const ProjectorTensor &features,
-                    const std::vector<std::string> &names,
-                    const std::vector<std::string> &classes) {
+void writeTensorBoardProjector(const std::string &folder,
+                               const ProjectorTensor &layout,
+                               const ProjectorTensor &features,
+                               const std::vector<std::string> &names,
+                               const std::vector<std::string> &classes) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
@@ -78,7 +79,7 @@ void writeTensorBoardProjector(const std::string &folder, const ProjectorTensor 
   write("features.bytes",
         {reinterpret_cast<const char *>(features.values.data()),
          features.values.size() * sizeof(float)});
-  // Only tables of several columns have a line with their names.
+  // TensorBoard expects a header line only if there are several columns.
   std::string metadata = classes.empty() ? "" : "name\tclass\n";
   for (std::size_t i = 0; i < names.size(); ++i)
     metadata += cell(names[i]) +

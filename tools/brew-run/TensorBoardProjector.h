@@ -1,4 +1,4 @@
-//===- TensorBoardProjector.h - Features for TensorBoard's projector -------*- C++ -*-===//
+//===- TensorBoardProjector.h - Files for TensorBoard -----------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@ struct ProjectorTensor {
   std::size_t columns;
 };
 
-/// Writes a folder that `tensorboard --logdir` shows: tensors.tsv (`layout`),
-/// features.bytes (`features`, floats), metadata.tsv (names, and classes unless
-/// they are empty) and, last, projector_config.pbtxt, which names the others.
-/// Makes the folder. Error (3) if something cannot be written.
-void writeTensorBoardProjector(const std::string &folder, const ProjectorTensor &layout,
-                    const ProjectorTensor &features,
-                    const std::vector<std::string> &names,
-                    const std::vector<std::string> &classes);
+/// Writes a folder for `tensorboard --logdir`: tensors.tsv (`layout`),
+/// features.bytes (`features` as floats), metadata.tsv (names, and classes if
+/// not empty) and finally projector_config.pbtxt, which lists the other files.
+/// Creates the folder. Throws Error (3) if a file cannot be written.
+void writeTensorBoardProjector(const std::string &folder,
+                               const ProjectorTensor &layout,
+                               const ProjectorTensor &features,
+                               const std::vector<std::string> &names,
+                               const std::vector<std::string> &classes);
 
 } // namespace brew::run

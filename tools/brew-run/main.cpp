@@ -1,4 +1,4 @@
-//===- main.cpp - brew-run: executes compiled nets ------------------------===//
+//===- main.cpp - brew-run ------------------------------------------------===//
 
 #include "ArgumentNormalizer.h"
 #include "Session.h"
@@ -31,21 +31,21 @@ int failUnexpectedly(const std::string &what) {
                   "device-query' and 'brew-run --version'.");
 }
 
-/// Idle OpenMP threads poll for about a tenth of a second before they sleep, by
-/// libgomp's default; where other programs share the cores, a step then takes
-/// many times as long. A shorter poll costs nothing on cores of one's own.
-/// libgomp reads the setting when it is loaded, hence the fresh start.
+/// Shortens the time that idle OpenMP threads poll. By libgomp's default they
+/// poll for about 0.1 s before they sleep, which slows down steps many times if
+/// other programs share the cores. On exclusive cores, the shorter time costs
+/// nothing. libgomp reads the setting when it is loaded, so the process
+/// restarts itself.
 void limitPolling(char **argv) {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"))
     return;
   if (setenv("GOMP_SPINCOUNT", "10000", 1) == 0)
     execv("/proc/self/exe", argv);
-  // Only speed is lost where that fails.
+  // A failure costs only speed.
 }
 
 int run(const std::vector<std::string> &arguments) {
-  CLI::App app("Executes plans that brewc compiled from Caffe nets.",
-               "brew-run");
+  CLI::App app("Runs plans that brewc compiled from Caffe nets.", "brew-run");
   app.set_version_flag("--version", std::string("brew-run ") + brew_version());
   app.require_subcommand(1);
   brew::run::Action action;
@@ -64,8 +64,8 @@ int run(const std::vector<std::string> &arguments) {
   if (brew::tools::printCompletion(app, "brew-run", arguments))
     return 0;
   std::vector<std::string> reversed = brew::run::normalizeArguments(arguments);
-  std::reverse(reversed.begin(), reversed.end()); // as CLI11 takes them
-  // CLI11 would only say that a command is missing.
+  std::reverse(reversed.begin(), reversed.end()); // as CLI11 expects
+  // CLI11 would only report a missing command.
   std::vector<std::string> names;
   for (const CLI::App *command : app.get_subcommands({}))
     names.push_back(command->get_name());
@@ -97,7 +97,8 @@ int run(const std::vector<std::string> &arguments) {
 
 int main(int argc, char **argv) {
   limitPolling(argv);
-  // A file size limit should be an error that names the file, like a full disk.
+  // Report a file size limit as an error that names the file, as for a full
+  // disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     brew::api::checkAbiVersion();
@@ -109,7 +110,7 @@ int main(int argc, char **argv) {
   } catch (const brew::run::Interrupted &) {
     std::fprintf(stderr, "brew-run: interrupted; nothing was written\n");
     return brew::run::kInterruptedStatus;
-  } catch (const brew::Error &error) { // of a file that could not be written
+  } catch (const brew::Error &error) { // a file could not be written
     return fail(static_cast<brew_status>(error.status()), error.what());
   } catch (const std::bad_alloc &) {
     return fail(BREW_UNAVAILABLE, "out of memory");

@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - brewc's arguments --------------------------------===//
+//===- CommandLine.cpp - Command line of brewc ----------------------------===//
 #include "CommandLine.h"
 
 #include "tools/common/HostPlugin.h"
@@ -14,7 +14,7 @@ namespace {
   throw brew::api::Error(BREW_USAGE, text);
 }
 
-/// Flags of brewc that are no options of the compiler.
+/// Returns flags of brewc that are not options of the compiler.
 std::vector<CompilerOption> toolFlags() {
   return {{"help",
            BREW_OPTION_FLAG,
@@ -63,7 +63,7 @@ std::vector<CompilerOption> allFlags() {
   return flags;
 }
 
-/// "-o" or "--phase".
+/// Returns "-o" or "--phase".
 std::string dashed(const std::string &name) {
   return (name.size() == 1 ? "-" : "--") + name;
 }
@@ -167,7 +167,7 @@ CommandLine Parser::run() {
   return std::move(result);
 }
 
-/// "--emit=<phase>", "--report[=<form>]", "-o <file>".
+/// Returns "--emit=<phase>", "--report[=<form>]" or "-o <file>".
 std::string usageOf(const CompilerOption &flag) {
   if (flag.kind == BREW_OPTION_FLAG)
     return dashed(flag.name);

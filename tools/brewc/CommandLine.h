@@ -1,7 +1,7 @@
-//===- CommandLine.h - brewc's arguments ------------------------*- C++ -*-===//
+//===- CommandLine.h - Command line of brewc --------------------*- C++ -*-===//
 //
-// Most flags are the compiler's options, whose table the library has; help and
-// parsing are made from it.
+// Most flags are options of the compiler library, whose table also generates
+// help and parsing.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,22 +17,21 @@
 
 namespace brewc {
 
-/// What the arguments say.
+/// Parsed command line.
 struct CommandLine {
   std::string input;
-  std::string output;      ///< of -o; empty without it
-  std::string hostPlugins; ///< of --host-plugin: files, with commas
+  std::string output;      ///< of -o; empty if absent
+  std::string hostPlugins; ///< of --host-plugin: files, separated by commas
   bool upgrade = false, help = false, version = false;
-  /// Values of the compiler's options, by name; nothing where one is given by
-  /// its name alone.
+  /// Values of the compiler's options, by name; null if only the name is given.
   std::map<std::string, std::vector<std::optional<std::string>>> options;
-  /// MLIR's and LLVM's.
+  /// Options of MLIR and LLVM.
   std::vector<std::string> llvm;
 
   bool isGiven(const std::string &option) const {
     return options.count(option);
   }
-  /// Whether a flag is given, and not as `--flag=false`.
+  /// Returns whether a flag is given, and not as `--flag=false`.
   bool isOn(const std::string &flag) const {
     const auto given = options.find(flag);
     return given != options.end() &&
@@ -41,16 +40,15 @@ struct CommandLine {
   }
 };
 
-/// Reads arguments as GNU tools and Caffe's do: one dash or two, values behind
-/// a `=` or in the next argument. What is no flag of brewc's is taken for one
-/// of LLVM's, whose values stand behind a `=`. Throws brew::api::Error
-/// (BREW_USAGE).
+/// Parses arguments like GNU and Caffe tools: one dash or two, values after a
+/// `=` or in the next argument. Passes unknown flags to LLVM, whose values
+/// follow a `=`. Throws brew::api::Error (BREW_USAGE).
 CommandLine parse(int argc, const char *const *argv);
 
-/// What --help prints.
+/// Returns the text of --help.
 std::string helpText();
 
-/// The same flags for shells.
+/// Returns the flags for shell completion.
 brew::tools::CompletionTool completionTool();
 
 } // namespace brewc

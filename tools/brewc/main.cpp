@@ -1,6 +1,6 @@
 //===- main.cpp - brewc: compiles prototxt nets to plans ------------------===//
 //
-// A command line over libbrew_compiler's public headers.
+// Uses only libbrew_compiler's public headers.
 //
 //===----------------------------------------------------------------------===//
 #include "CommandLine.h"
@@ -30,13 +30,13 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-/// Throws where standard output is full or gone.
+/// Throws Error if standard output is full or closed.
 void flush() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw Error(BREW_UNAVAILABLE, "cannot write to standard output");
 }
 
-/// What only matters where texts are printed or written.
+/// Checks options that concern printed or written output.
 void checkOutputs(const CommandLine &line) {
   if (line.upgrade && !line.hostPlugins.empty())
     throw Error(BREW_USAGE,

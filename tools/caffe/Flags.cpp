@@ -1,4 +1,4 @@
-//===- Flags.cpp - Caffe's flags, as gflags reads them --------------------===//
+//===- Flags.cpp - Parser of Caffe's flags --------------------------------===//
 #include "tools/caffe/Flags.h"
 
 #include "support/Error.h"
@@ -10,10 +10,10 @@
 namespace brew::caffe_command {
 namespace {
 
-/// Files of flags that name files of flags.
+/// Maximum nesting of flag files.
 constexpr int kDeepestFiles = 8;
 
-/// Caffe's own, and those of its log that people pass.
+/// Caffe's flags, and flags of glog that users pass.
 const std::vector<std::string> kFlags = {
     "alsologtostderr", "flagfile", "gpu",   "iterations",    "level",
     "logtostderr",     "model",    "phase", "sighup_effect", "sigint_effect",
@@ -63,17 +63,17 @@ public:
 private:
   void readFile(const std::string &path, int depth) {
     if (depth == kDeepestFiles)
-      throw badInput(path + ": files of flags that name each other");
+      throw badInput(path + ": flag files are nested too deeply");
     std::ifstream file(path);
     if (!file)
-      throw badInput(path + ": cannot open the file of flags");
+      throw badInput(path + ": cannot open the flag file");
     std::vector<std::string> arguments;
     for (std::string text; std::getline(file, text);) {
       const size_t begin = text.find_first_not_of(" \t\r");
       if (begin == text.npos || text[begin] == '#')
         continue;
       text = text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-      // In a file, a flag and its value stand on one line.
+      // In a file, a flag and its value are on one line.
       const size_t space = text.find_first_of(" \t");
       if (text[0] == '-' && space != text.npos && text.find('=') > space)
         text = text.substr(0, space) + "=" +
@@ -81,7 +81,7 @@ private:
       arguments.push_back(text);
     }
     if (file.bad()) // a folder, say
-      throw unavailable(path + ": cannot read the file of flags");
+      throw unavailable(path + ": cannot read the flag file");
     read(arguments, depth + 1);
   }
 };

@@ -1,4 +1,4 @@
-//===- Flags.h - Caffe's flags, as gflags reads them ------------*- C++ -*-===//
+//===- Flags.h - Parser of Caffe's flags ------------------------*- C++ -*-===//
 #pragma once
 
 #include <map>
@@ -9,19 +9,19 @@ namespace brew::caffe_command {
 
 /// A command line of `caffe`.
 struct CommandLine {
-  std::string action; ///< train, test, time or device_query; "": none
+  std::string action; ///< train, test, time or device_query; "": no action
   /// Values of flags, by their names with underscores.
   std::map<std::string, std::string> flags;
 
   bool has(const std::string &name) const { return flags.count(name) != 0; }
-  /// The value; "" without one.
+  /// Returns the value of a flag, or "".
   const std::string &operator[](const std::string &name) const;
 };
 
-/// Reads `-name value`, `--name=value`, and the lines of `--flagfile` (flags,
-/// and `#` for comments); the last of several values counts. Throws Error: (2)
-/// for flags that Caffe does not have, without a value, or for several actions;
-/// (1) for a file of flags that cannot be read.
+/// Parses `-name value`, `--name=value` and the lines of `--flagfile` (flags,
+/// and comments after `#`). The last of several values wins. Throws Error: (2)
+/// for unknown flags, missing values and several actions, (1) for a flag file
+/// that cannot be opened.
 CommandLine readCommandLine(const std::vector<std::string> &arguments);
 
 } // namespace brew::caffe_command

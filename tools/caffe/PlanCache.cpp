@@ -1,4 +1,4 @@
-//===- PlanCache.cpp - Plans kept from one run to the next ----------------===//
+//===- PlanCache.cpp - Cache of compiled plans ----------------------------===//
 #include "tools/caffe/PlanCache.h"
 
 #include "support/AtomicFile.h"
@@ -31,13 +31,13 @@ fs::path cacheFolder() {
     folder = fs::path(home) / ".cache";
   else
     throw unavailable("there is no folder for compiled plans: set "
-                       "XDG_CACHE_HOME or HOME");
+                      "XDG_CACHE_HOME or HOME");
   folder = folder / "brew" / "plans";
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
     throw unavailable("cannot make the folder '" + folder.string() +
-                       "' for compiled plans: " + error.message());
+                      "' for compiled plans: " + error.message());
   return folder;
 }
 
@@ -47,7 +47,7 @@ std::string contentOf(const fs::path &path) {
   return text.str();
 }
 
-/// Removes the plans unused the longest, with what lies beside them.
+/// Removes the least recently used plans and their accompanying files.
 void removeOld(const fs::path &folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> plans;
   std::error_code error;
@@ -71,8 +71,8 @@ CachedPlan compileCached(const std::string &prototxt,
   const std::string brewc = tools::siblingProgram("brewc", "caffe");
   const std::optional<std::string> key = planKey(brewc, prototxt, flags);
   CachedPlan result;
-  // The name is a hash; the key itself, kept beside the plan, decides. Without
-  // one, the plan is this process's alone.
+  // The name is a hash; the key in the file beside the plan is compared in
+  // full. Without a key, the plan is private to this process.
   result.path =
       folder /
       (hashOf(key.value_or(prototxt + " " + std::to_string(::getpid()))) +
@@ -83,7 +83,7 @@ CachedPlan compileCached(const std::string &prototxt,
     fs::last_write_time(result.path, fs::file_time_type::clock::now(), error);
     return result;
   }
-  fs::remove(keyPath, error); // of another plan of this name
+  fs::remove(keyPath, error); // of another plan with the same hash
   if (isSolver) {
     result.status = tools::runProgram({brewc, prototxt, "--solver-only"});
     if (result.status != 0)
@@ -97,7 +97,7 @@ CachedPlan compileCached(const std::string &prototxt,
     return result;
   const std::chrono::duration<double> time =
       std::chrono::steady_clock::now() - begin;
-  // Of files that have changed meanwhile nobody knows which content was read.
+  // If files changed meanwhile, it is unknown which content brewc read.
   if (key && planKey(brewc, prototxt, flags) == key)
     writeFileAtomically(keyPath, *key);
   std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n", prototxt.c_str(),

@@ -1,4 +1,4 @@
-//===- PlanCache.h - Plans kept from one run to the next --------*- C++ -*-===//
+//===- PlanCache.h - Cache of compiled plans --------------------*- C++ -*-===//
 #pragma once
 
 #include <string>
@@ -6,17 +6,19 @@
 
 namespace brew::caffe_command {
 
-/// The plan of a prototxt compiled with those flags of brewc: one that is kept
-/// in $XDG_CACHE_HOME/brew/plans (~/.cache without it), or a new one, which
-/// standard error tells in a line. What a plan depends on is in PlanKey.h; a
-/// net or solver that comes from a pipe is compiled each time. Of more than 64
-/// the ones unused the longest go. Where a solver is wanted, a net is refused
-/// (brewc alone would train it by settings of its own). Throws Error: (3) if
-/// the folder cannot be written to.
+/// The result of compileCached().
 struct CachedPlan {
-  int status = 0; ///< brewc's, if that is not 0
+  int status = 0; ///< brewc's exit status
   std::string path;
 };
+
+/// Returns the plan of a prototxt compiled with `flags` of brewc, from
+/// $XDG_CACHE_HOME/brew/plans (default: ~/.cache). If the plan is not cached,
+/// compiles it and prints a line to standard error. PlanKey.h defines the
+/// dependencies of a plan; a prototxt from a pipe is compiled each time. The
+/// least recently used plans beyond 64 are removed. With `isSolver`, a net is
+/// rejected, because brewc would train it with default settings. Throws Error
+/// (3) if the folder cannot be written.
 CachedPlan compileCached(const std::string &prototxt,
                          const std::vector<std::string> &flags, bool isSolver);
 

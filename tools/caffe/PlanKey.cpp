@@ -1,7 +1,7 @@
-//===- PlanKey.cpp - What a compiled plan depends on ----------------------===//
+//===- PlanKey.cpp - Key of a compiled plan -------------------------------===//
 //
-// A prototxt names files in strings: nets, means, lists, databases. Which of
-// its strings are files is found out by looking, so no field is forgotten.
+// A prototxt names files in strings: nets, means, lists, databases. All strings
+// are looked up as files, so that no field is missed.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/caffe/PlanKey.h"
@@ -24,16 +24,16 @@ namespace brew::caffe_command {
 namespace {
 
 constexpr std::uintmax_t kMiB = 1 << 20;
-/// What is larger counts by its size and times.
+/// Larger files contribute their size and times.
 constexpr std::uintmax_t kLargestText = 256 * kMiB, kLargestBinary = 8 * kMiB;
-/// Texts above that are lists, which are not looked through for strings.
+/// Larger texts are lists, which are not searched for strings.
 constexpr std::uintmax_t kLargestPrototxt = 8 * kMiB;
-/// Tells text from binary, and has a list's first line.
+/// Bytes that distinguish text from binary and contain a list's first line.
 constexpr size_t kHead = 64 << 10;
-/// Solver, net, list, image.
+/// Maximum depth of references: solver, net, list, image.
 constexpr int kDeepest = 4;
 
-/// Size and times of a file, in nanoseconds.
+/// Returns the size and times of a file, in nanoseconds.
 std::string stampOf(const fs::path &path) {
   struct stat facts;
   if (::stat(path.c_str(), &facts) != 0)
@@ -46,8 +46,8 @@ std::string stampOf(const fs::path &path) {
 }
 
 struct FileContent {
-  std::string note; ///< differs when the content does
-  std::string text; ///< of texts: all of it, or the beginning; else empty
+  std::string note; ///< changes when the content changes
+  std::string text; ///< text files: all or the beginning; else empty
 };
 
 FileContent readContent(const fs::path &path) {
@@ -74,8 +74,9 @@ FileContent readContent(const fs::path &path) {
   return result;
 }
 
-/// What a list's first line may name: all of it up to the last space, which may
-/// hold spaces (images), or its first word (HDF5 files).
+/// Returns the possible names in a list's first line: the text before the last
+/// space (images, whose names may contain spaces) and the first word (HDF5
+/// files).
 std::set<std::string> firstEntries(const std::string &list) {
   const std::string line = list.substr(0, list.find('\n'));
   std::set<std::string> entries = {line.substr(0, line.find_last_of(' '))};
@@ -86,10 +87,10 @@ std::set<std::string> firstEntries(const std::string &list) {
   return entries;
 }
 
-/// The file that names another one.
+/// The file that contains a reference.
 struct Referrer {
   std::string folder;
-  /// Its root_folders, which lie before the names in the lists that it names.
+  /// Its root_folders, which are prefixes of the names in its lists.
   std::set<std::string> roots;
 
   bool operator<(const Referrer &other) const {
@@ -99,7 +100,7 @@ struct Referrer {
 
 class Dependencies {
 public:
-  /// Notes a file, and what it names.
+  /// Records a file and the files that it names.
   void addFile(const fs::path &path, const Referrer &by = {}, int depth = 0) {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(path, error);
@@ -109,7 +110,7 @@ public:
     notes[whole] = content.note;
     if (content.text.empty() || depth == kDeepest)
       return;
-    // As Brew looks for files: beside the link, where the file is one.
+    // Brew looks up names relative to the link, not to its target.
     Referrer self{path.parent_path(), {}};
     for (const std::string &entry : firstEntries(content.text)) {
       std::set<std::string> roots = by.roots;
@@ -144,7 +145,7 @@ private:
   void addName(const std::string &name, const Referrer &by, int depth) {
     if (name.empty() || name.size() > 4096)
       return;
-    // As data layers look for them: here, then beside the prototxt.
+    // Data layers search the working folder, then the folder of the prototxt.
     for (const fs::path &path : {fs::path(name), by.folder / fs::path(name)}) {
       std::error_code error;
       const fs::file_status status = fs::status(path, error);
@@ -157,7 +158,7 @@ private:
     }
   }
 
-  /// LMDB's one file; LevelDB's current one and its tables.
+  /// Records LMDB's data file, or LevelDB's tables and logs.
   void addDatabase(const fs::path &path) {
     std::error_code error;
     if (const fs::path file = path / "data.mdb"; fs::exists(file, error)) {
@@ -184,7 +185,7 @@ private:
   bool hasPipe = false;
 };
 
-/// The lines that say what code may be made for.
+/// Returns the lines of /proc/cpuinfo that determine the instruction set.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   std::string model, flags;

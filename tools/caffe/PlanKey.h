@@ -1,19 +1,18 @@
-//===- PlanKey.h - What a compiled plan depends on --------------*- C++ -*-===//
+//===- PlanKey.h - Key of a compiled plan -----------------------*- C++ -*-===//
 //
-// A cached plan is only right while everything that the compiler read for it
-// says the same. The key therefore holds a hash of the content of
+// A cached plan is valid only while all inputs of the compiler are unchanged.
+// The key therefore contains a hash of the content of
 //
-//   prototxts and lists     the plan is made of them
-//   the first file that a   the plan takes its shape from it
-//   list names
-//   means and matrices      the plan takes their shapes from them
-//   other binary files      up to 8 MiB
+//   prototxts and lists         the source of the plan
+//   the first file in a list    the plan depends on its shape
+//   means and matrices          the plan depends on their shapes
+//   other binary files          up to 8 MiB
 //
-// whatever their size and times are: editors, `cp -p`, archives and version
-// control put times back. Larger binary files and databases, of whose content
-// a plan has shapes alone, count by size and by the times of their last
-// modification and of their last change of status. The latter cannot be set,
-// so it gives away a file that was replaced by one of the same size and age.
+// Size and times do not suffice for these: editors, `cp -p`, archives and
+// version control restore times. Larger binary files and databases affect a
+// plan only by their shapes; the key contains their size, modification time and
+// status change time. The latter cannot be set, so it reveals a file that was
+// replaced by one of the same size and age.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,16 +25,16 @@
 
 namespace brew::caffe_command {
 
-/// A text that differs when compiling `prototxt` with those flags could make
-/// another plan: the flags, Brew's version, size and times of the program
-/// `brewc`, the processor, the working folder, and every file that the prototxt
-/// names, with what these name in turn. Nothing if one of them is a pipe or a
-/// device, which nobody can read twice.
+/// Returns a text that changes whenever compiling `prototxt` with these flags
+/// might yield another plan. It covers the flags, Brew's version, the size and
+/// times of the program `brewc`, the processor, the working folder and all
+/// files that the prototxt names, recursively. Returns nullopt if one of them
+/// is a pipe or a device, which cannot be read twice.
 std::optional<std::string> planKey(const std::string &brewc,
                                    const std::string &prototxt,
                                    const std::vector<std::string> &flags);
 
-/// FNV-1a, in 16 hexadecimal digits.
+/// Returns the FNV-1a hash as 16 hexadecimal digits.
 std::string hashOf(std::string_view bytes);
 
 } // namespace brew::caffe_command

@@ -1,4 +1,4 @@
-//===- PrototxtStrings.cpp - The strings of a prototxt --------------------===//
+//===- PrototxtStrings.cpp - String literals of a prototxt ----------------===//
 #include "tools/caffe/PrototxtStrings.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 /// Reads the characters of one literal.
 class Literal {
 public:
-  /// `at`: of the quotation mark.
+  /// `at`: position of the opening quotation mark.
   Literal(std::string_view text, size_t at) : text(text), at(at) {}
 
-  /// Reads up to the mark that closes it, or to the end of the line.
+  /// Reads to the closing quotation mark or the end of the line.
   std::string read() {
     const char mark = text[at++];
     std::string value;
@@ -28,7 +28,7 @@ public:
     return value;
   }
 
-  /// Behind what was read.
+  /// The position after the literal.
   size_t end() const { return at; }
 
 private:
@@ -43,7 +43,7 @@ private:
     return found == names.npos ? c : values[found];
   }
 
-  /// The byte that at most so many digits at `from` are; moves behind them.
+  /// Parses a byte of at most `digits` digits at `from` and advances past it.
   std::optional<char> number(size_t from, size_t digits, int base) {
     unsigned value = 0;
     const char *begin = text.data() + from;
@@ -68,7 +68,7 @@ bool isWord(char c) {
 std::vector<PrototxtString> stringsIn(std::string_view text) {
   std::vector<PrototxtString> strings;
   std::string_view field;
-  bool continues = false; // a literal here belongs to the one before
+  bool continues = false; // adjacent literals are concatenated
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '#') {

@@ -1,4 +1,4 @@
-//===- PrototxtStrings.h - The strings of a prototxt ------------*- C++ -*-===//
+//===- PrototxtStrings.h - String literals of a prototxt --------*- C++ -*-===//
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace brew::caffe_command {
 
 struct PrototxtString {
-  std::string field; ///< the last name before it
+  std::string field; ///< the last identifier before it
   std::string value; ///< without quotes and escapes, adjacent literals joined
 };
 
-/// All strings of a prototxt outside of comments. Never fails: a text that is
-/// no prototxt has other strings, or none.
+/// Returns all string literals of a prototxt outside comments. Accepts any
+/// text.
 std::vector<PrototxtString> stringsIn(std::string_view text);
 
 } // namespace brew::caffe_command

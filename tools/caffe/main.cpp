@@ -1,7 +1,7 @@
-//===- main.cpp - caffe: compiles a net and runs it -----------------------===//
+//===- main.cpp - caffe ---------------------------------------------------===//
 //
-// `caffe train -solver S` and what else Caffe's command does, for scripts that
-// call it. brewc and brew-run do the work.
+// The `caffe` command, for scripts that call it. It compiles with brewc and
+// then executes brew-run.
 //
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
@@ -37,11 +37,11 @@ constexpr char kUsage[] =
     "  time            benchmark model execution time\n\n"
     "flags: -solver -model -weights -snapshot -iterations -gpu -phase -level\n"
     "  -stage -sigint_effect -sighup_effect -flagfile; -name value or\n"
-    "  --name=value. Compiled plans are kept in $XDG_CACHE_HOME/brew/plans.\n"
+    "  --name=value. Compiled plans are cached in $XDG_CACHE_HOME/brew/plans.\n"
     "  brewc and brew-run do the same in two steps and take more flags.\n";
 
-/// What brew-run is told as it is, and the actions that have a use for a flag;
-/// flags that are not here matter to all.
+/// The flags that are forwarded to brew-run unchanged, and the actions that use
+/// each flag; all actions use the flags that kUses omits.
 const std::vector<std::string> kPassedOn = {"weights", "snapshot", "iterations",
                                             "sigint_effect", "sighup_effect"};
 const std::map<std::string, std::vector<std::string>> kUses = {
@@ -63,8 +63,8 @@ bool isUsed(const std::string &flag, const std::string &action) {
              found->second.end();
 }
 
-/// Caffe takes every flag with every action; scripts that pass one in vain go
-/// on.
+/// Caffe accepts all flags with all actions, so an unused flag is only a
+/// warning.
 void warnOfUnused(const CommandLine &line) {
   for (const auto &[flag, value] : line.flags)
     if (!isUsed(flag, line.action))
@@ -72,7 +72,7 @@ void warnOfUnused(const CommandLine &line) {
                    flag.c_str(), line.action.c_str());
 }
 
-/// The prototxt that a flag names.
+/// Returns the prototxt that a flag names.
 const std::string &requireFile(const CommandLine &line, const std::string &flag,
                                const std::string &what) {
   if (line[flag].empty())
@@ -80,7 +80,7 @@ const std::string &requireFile(const CommandLine &line, const std::string &flag,
   return line[flag];
 }
 
-/// Solvers that say nothing compute on a GPU, as Caffe's do.
+/// Whether the solver sets solver_mode to CPU. As in Caffe, the default is GPU.
 bool requestsCpu(const std::string &solver) {
   const std::string field = "solver_mode";
   std::ifstream file(solver);
@@ -99,7 +99,7 @@ bool requestsCpu(const std::string &solver) {
   return false;
 }
 
-/// The GPU to run on, "" for the processor.
+/// Returns the GPU to run on, or "" for the CPU.
 std::string gpuOf(const CommandLine &line) {
   const std::string &wanted = line["gpu"];
   if (wanted.find(',') != wanted.npos ||
@@ -108,7 +108,7 @@ std::string gpuOf(const CommandLine &line) {
                            ": training on several GPUs is not supported yet");
   if (!wanted.empty())
     return wanted == "all" ? "0" : wanted;
-  // Only training looks at what the solver says.
+  // Only training uses the solver.
   if (line.action != "train" || requestsCpu(line["solver"]))
     return "";
   int count = 0;
@@ -119,15 +119,15 @@ std::string gpuOf(const CommandLine &line) {
   if (count > 0)
     return "0";
   if (::access(line["solver"].c_str(), R_OK) != 0)
-    return ""; // brewc says so
+    return ""; // brewc reports it
   std::fprintf(stderr,
-               "caffe: %s says solver_mode GPU, or nothing, but there is no "
-               "GPU here: training on the CPU\n",
+               "caffe: %s requests a GPU (the default of solver_mode), but "
+               "this machine has none: training on the CPU\n",
                line["solver"].c_str());
   return "";
 }
 
-/// Compiles what the flags name and goes on as brew-run.
+/// Compiles the solver or net and executes brew-run in this process.
 int compileAndRun(const CommandLine &line) {
   std::vector<std::string> compile, run = {line.action, ""};
   std::string prototxt;
@@ -164,7 +164,7 @@ int compileAndRun(const CommandLine &line) {
   for (const std::string &flag : kPassedOn)
     if (line.has(flag) && isUsed(flag, line.action))
       run.push_back("--" + flag + "=" + line[flag]);
-  // As in Caffe, layers that the weights lack have the values of their fillers.
+  // As in Caffe, layers without weights are initialized by their fillers.
   if (line.action != "train" && line.has("weights"))
     run.push_back("--allow-missing-weights");
   if (!gpu.empty())
@@ -200,13 +200,13 @@ int run(const std::vector<std::string> &arguments) {
     brew::tools::execProgram(words);
   }
   if (line.action.empty())
-    throw brew::usageError("say what to do: train, test, time or device_query");
+    throw brew::usageError("name a command: train, test, time or device_query");
   for (const std::string &action : kActions)
     if (line.action == action)
       return compileAndRun(line);
   throw brew::usageError("unknown action '" + line.action + "'" +
                          brew::didYouMean(line.action, kActions) +
-                         " (caffe -help names all)");
+                         " (see caffe -help)");
 }
 
 } // namespace

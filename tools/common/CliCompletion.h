@@ -1,4 +1,4 @@
-//===- CliCompletion.h - The options of a CLI11 program ---------*- C++ -*-===//
+//===- CliCompletion.h - Completion of CLI11 programs -----------*- C++ -*-===//
 #pragma once
 
 #include "tools/common/Completion.h"
@@ -9,7 +9,8 @@
 
 namespace brew::tools {
 
-/// What CLI::IsMember checks, which CLI11 tells as "TEXT:{a,b}" only.
+/// Returns the values of CLI::IsMember, which CLI11 exposes only as
+/// "TEXT:{a,b}".
 inline std::vector<std::string> allowedValues(const CLI::Option &option) {
   const std::string type = option.get_type_name();
   const size_t begin = type.find('{'), end = type.rfind('}');
@@ -18,7 +19,7 @@ inline std::vector<std::string> allowedValues(const CLI::Option &option) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-/// Every option that --help shows.
+/// Returns all options that --help shows.
 inline std::vector<CompletionOption> completionOptions(const CLI::App &app) {
   std::vector<CompletionOption> options;
   for (const CLI::Option *option : app.get_options()) {
@@ -46,7 +47,7 @@ inline CompletionTool completionTool(const CLI::App &app,
   return tool;
 }
 
-/// Answers `--completion=SHELL`; false if that was not asked.
+/// Handles `--completion=SHELL`. Returns false if it is not the only argument.
 inline bool printCompletion(const CLI::App &app, const std::string &name,
                             const std::vector<std::string> &arguments) {
   const std::string script =

@@ -1,4 +1,4 @@
-//===- Completion.cpp - Shell completion from a tool's own options --------===//
+//===- Completion.cpp - Shell completion scripts --------------------------===//
 #include "tools/common/Completion.h"
 
 namespace brew::tools {
@@ -12,7 +12,7 @@ std::string joined(const std::vector<std::string> &words,
   return text;
 }
 
-/// A word of a shell, whatever it holds.
+/// Quotes a word for the shell.
 std::string quoted(const std::string &text) {
   std::string result = "'";
   for (char c : text)
@@ -37,7 +37,7 @@ std::string bashNames(const std::vector<CompletionOption> &options) {
   return joined(names, " ");
 }
 
-/// The cases of options that take a value, behind `command`.
+/// Returns the cases of options with values, for `command`.
 std::string bashValues(const std::string &command,
                        const std::vector<CompletionOption> &options) {
   std::string text;
@@ -69,7 +69,7 @@ std::string bash(const CompletionTool &tool) {
                      "() {\n"
                      "  local current=${COMP_WORDS[COMP_CWORD]}\n"
                      "  local before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                     "  # `=` is a word of its own.\n"
+                     "  # `=` is a separate word.\n"
                      "  if [ \"$current\" = = ]; then\n"
                      "    current= before+==\n"
                      "  elif [ \"$before\" = = ]; then\n"
@@ -107,7 +107,7 @@ std::string bash(const CompletionTool &tool) {
 
 //===-- zsh -----------------------------------------------------------------===
 
-/// Text between brackets of an `_arguments` specification.
+/// Escapes text for the brackets of an `_arguments` specification.
 std::string zshEscaped(const std::string &text) {
   std::string result;
   for (char c : text) {
@@ -123,7 +123,7 @@ std::string zshArguments(const std::vector<CompletionOption> &options,
   std::string text;
   for (const CompletionOption &option : options)
     for (const std::string &name : option.names) {
-      // Long options take their value behind `=` or as the next word.
+      // Long options take their value after `=` or as the next word.
       std::string spec = "*" + name;
       if (option.takesValue)
         spec += option.valueIsOptional          ? "=-"

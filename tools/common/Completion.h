@@ -1,4 +1,4 @@
-//===- Completion.h - Shell completion from a tool's own options ----------===//
+//===- Completion.h - Shell completion scripts ------------------*- C++ -*-===//
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 namespace brew::tools {
 
 struct CompletionOption {
-  /// With their dashes: "-o", "--plan".
+  /// Names with dashes: "-o", "--plan".
   std::vector<std::string> names;
   std::string help;
   bool takesValue = false;
-  /// The value may be left out, and stands behind a `=` where it is not.
+  /// The value is optional and must follow `=`.
   bool valueIsOptional = false;
-  /// What the value can be; empty: anything, and file names are offered.
+  /// The allowed values; empty: any value, completed by file names.
   std::vector<std::string> values;
 };
 
-/// A command, or (without a name) a tool that has none.
+/// A command of a tool.
 struct CompletionCommand {
   std::string name;
   std::string help;
@@ -26,17 +26,17 @@ struct CompletionCommand {
 
 struct CompletionTool {
   std::string name;
-  /// Options before a command, or all of them.
+  /// Options before the command, or all options of a tool without commands.
   std::vector<CompletionOption> options;
   std::vector<CompletionCommand> commands;
 };
 
-/// The script for "bash" or "zsh"; empty for another shell.
+/// Returns the script for "bash" or "zsh"; empty for other shells.
 std::string completionScript(const CompletionTool &tool,
                              const std::string &shell);
 
-/// The shell that `--completion=SHELL`, alone on a command line, names; empty
-/// otherwise. The flag is for whoever packages the tools and not in --help.
+/// Returns the shell of `--completion=SHELL` if that is the only argument, else
+/// "". The flag is for packagers and hidden from --help.
 std::string completionShell(const std::vector<std::string> &arguments);
 
 } // namespace brew::tools

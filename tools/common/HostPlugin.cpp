@@ -1,4 +1,4 @@
-//===- HostPlugin.cpp - Host layers from shared objects -------------------===//
+//===- HostPlugin.cpp - Loading of host-layer plugins ---------------------===//
 #include "tools/common/HostPlugin.h"
 
 #include <brew/host_plugin.h>
@@ -12,12 +12,12 @@
 namespace brew::tools {
 namespace {
 
-/// The layers of one file.
+/// Adds the layers of one file.
 void load(const std::string &file, std::vector<api::HostLayerType> &layers) {
   const std::string who = "host layers '" + file + "': ";
   if (access(file.c_str(), R_OK) != 0)
     throw api::Error(BREW_UNAVAILABLE, who + std::strerror(errno));
-  // The loader looks for a name without a slash elsewhere.
+  // Without a slash, the loader would search the library path.
   const std::string path = file.find('/') == file.npos ? "./" + file : file;
   void *plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!plugin)
@@ -32,8 +32,9 @@ void load(const std::string &file, std::vector<api::HostLayerType> &layers) {
   std::size_t count = 0;
   const brew_host_layer *given = function(&count);
   if (!given || !count)
-    throw api::Error(BREW_BAD_INPUT, who + "it gives no layers");
-  // Its structures are as far apart as its header says.
+    throw api::Error(BREW_BAD_INPUT, who + "it has no layers");
+  // The stride is the structure size of the header that the plugin was built
+  // with.
   const std::size_t size = given->struct_size;
   if (size < sizeof given->struct_size)
     throw api::Error(BREW_BAD_INPUT,

@@ -1,4 +1,4 @@
-//===- HostPlugin.h - Host layers from shared objects -----------*- C++ -*-===//
+//===- HostPlugin.h - Loading of host-layer plugins -------------*- C++ -*-===//
 #pragma once
 
 #include <brew/host_layer.hpp>
@@ -8,14 +8,14 @@
 
 namespace brew::tools {
 
-/// What --host-plugin says in --help.
+/// The help text of --host-plugin.
 inline constexpr char kHostLayersHelp[] =
-    "Shared objects with layers of types that Brew does not have, separated by "
-    "commas (brew/host_plugin.h)";
+    "Shared objects with additional layer types, separated by commas "
+    "(brew/host_plugin.h)";
 
-/// The layers of plugins, files separated by commas, which stay loaded until
-/// the process ends. Throws api::Error: (3) if one cannot be opened, (1) if it
-/// is no plugin or gives no layers.
+/// Loads plugins, files separated by commas, and returns their layer types. The
+/// plugins stay loaded until the process ends. Throws api::Error: (3) if a file
+/// cannot be opened, (1) if it is not a plugin or has no layers.
 std::vector<api::HostLayerType> loadHostLayers(const std::string &files);
 
 } // namespace brew::tools

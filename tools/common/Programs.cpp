@@ -1,4 +1,4 @@
-//===- Programs.cpp - Other programs of Brew ------------------------------===//
+//===- Programs.cpp - Execution of Brew's programs ------------------------===//
 #include "tools/common/Programs.h"
 
 #include "support/AtomicFile.h"
@@ -36,7 +36,7 @@ std::string siblingProgram(const std::string &name, const std::string &who) {
   const auto path = self.parent_path() / name;
   if (error || ::access(path.c_str(), X_OK) != 0)
     throw unavailable(who + " needs " + name +
-                       ", which is not in this program's folder");
+                      ", which is not in this program's folder");
   return path;
 }
 
@@ -54,7 +54,7 @@ int runProgram(const std::vector<std::string> &words,
         kill(child, SIGTERM);
     } else
       throw unavailable("cannot wait for '" + words[0] +
-                         "': " + errnoText(errno));
+                        "': " + errnoText(errno));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -1,4 +1,4 @@
-//===- Programs.h - Other programs of Brew ----------------------*- C++ -*-===//
+//===- Programs.h - Execution of Brew's programs ----------------*- C++ -*-===//
 #pragma once
 
 #include <functional>
@@ -7,20 +7,21 @@
 
 namespace brew::tools {
 
-/// The path of Brew's program of that name, which is in this one's folder.
-/// Throws Error (3) if it is not; `who` needs it.
+/// Returns the path of the program of that name in this program's folder.
+/// Throws Error (3), which names `who` needs it, if it does not exist.
 std::string siblingProgram(const std::string &name, const std::string &who);
 
-/// Runs a program to its end; returns its exit status, or, as shells do, 128
-/// and the signal that ended it. `words` begin with its path. Throws Error (3)
-/// if it cannot be started.
+/// Runs a program to completion. `words` begin with its path. Returns its exit
+/// status or, as shells do, 128 + N if signal N killed it. Throws Error (3) if
+/// it cannot be started.
 ///
-/// When a signal interrupts the wait and `isInterrupted` says that it counts,
-/// the program is asked to end as well.
+/// If a signal interrupts the wait and `isInterrupted` returns true, terminates
+/// the program with SIGTERM.
 int runProgram(const std::vector<std::string> &words,
                const std::function<bool()> &isInterrupted = {});
 
-/// Goes on as that program. Throws Error (3) if it cannot be started.
+/// Replaces this process by a program. Throws Error (3) if it cannot be
+/// started.
 [[noreturn]] void execProgram(const std::vector<std::string> &words);
 
 } // namespace brew::tools

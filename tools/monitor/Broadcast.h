@@ -1,8 +1,8 @@
 //===- Broadcast.h - Messages to all open pages -----------------*- C++ -*-===//
 //
-// Keeps the last messages of a run for any number of readers, each of which
-// goes on from where it was. Whoever sends never waits for a reader: one that
-// is too slow misses the oldest messages, and is told how many.
+// Buffers the latest messages of a run for any number of readers, each with its
+// own position. send() never waits for readers: a slow reader misses the oldest
+// messages, and wait() reports how many.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,25 +18,27 @@
 
 namespace brew::monitor {
 
+/// A bounded queue of messages with many readers.
 class Broadcast {
 public:
   explicit Broadcast(std::size_t capacity) : capacity(capacity) {}
 
-  /// Any thread.
+  /// Appends a message. Thread-safe.
   void send(std::string message);
-  /// Nothing more comes: readers wait no longer.
+  /// Ends the stream and wakes all readers.
   void close();
 
   struct Batch {
     std::vector<std::string> messages;
-    std::uint64_t next = 0;   ///< what to pass the next time
-    std::uint64_t missed = 0; ///< messages before these that are gone
+    std::uint64_t next = 0;   ///< `from` of the next call
+    std::uint64_t missed = 0; ///< messages dropped before these
     bool closed = false;
   };
-  /// Messages from number `from` on; if there are none yet, waits for one, at
-  /// most so long. Numbers ahead of the last one begin at the next.
+  /// Returns the messages from number `from` on. If there are none yet, waits
+  /// for one until the timeout. A `from` beyond the last message means the next
+  /// one.
   Batch wait(std::uint64_t from, std::chrono::milliseconds timeout);
-  /// The number that the next message will have.
+  /// Returns the number of the next message.
   std::uint64_t next() const;
 
 private:
@@ -44,7 +46,7 @@ private:
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::string> kept;
-  std::uint64_t sent = 0; ///< all that ever were
+  std::uint64_t sent = 0; ///< total number of messages
   bool closed = false;
 };
 

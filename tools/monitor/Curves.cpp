@@ -1,4 +1,4 @@
-//===- Curves.cpp - Measured values over iterations -----------------------===//
+//===- Curves.cpp - Curves of values over iterations ----------------------===//
 
 #include "tools/monitor/Curves.h"
 

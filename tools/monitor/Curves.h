@@ -1,7 +1,8 @@
-//===- Curves.h - Measured values over iterations ---------------*- C++ -*-===//
+//===- Curves.h - Curves of values over iterations --------------*- C++ -*-===//
 //
-// Whole runs in bounded memory: when a curve is full, neighbouring points
-// become their mean, and so do those that come after.
+// Stores complete runs in bounded memory: when a curve is full, each two
+// neighbouring points are replaced by their mean, and later values are averaged
+// at the same rate.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,16 +16,17 @@
 
 namespace brew::monitor {
 
+/// A set of named curves.
 class Curves {
 public:
-  /// `capacity`: points of each curve, an even number; `curves`: how many there
-  /// may be, beyond which points of new ones are dropped.
+  /// `capacity`: maximum number of points per curve, even. `curves`: maximum
+  /// number of curves; further curves are dropped.
   explicit Curves(std::size_t capacity = 2000, std::size_t curves = 64)
       : capacity(capacity), most(curves) {}
 
-  /// Values that are not finite are passed over.
+  /// Adds a value; ignores values that are not finite.
   void add(const std::string &curve, double iteration, double value);
-  /// {"loss": [[iteration, value], ...], ...}
+  /// Returns {"loss": [[iteration, value], ...], ...}.
   nlohmann::json json() const;
 
 private:
@@ -33,8 +35,8 @@ private:
   };
   struct Curve {
     std::vector<Point> points;
-    std::size_t each = 1; ///< values that become a point
-    Point sum = {0, 0};   ///< of those that wait for the others
+    std::size_t each = 1; ///< values per point
+    Point sum = {0, 0};   ///< of the values of the next point so far
     std::size_t waiting = 0;
   };
   std::size_t capacity, most;

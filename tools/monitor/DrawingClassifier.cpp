@@ -1,4 +1,4 @@
-//===- DrawingClassifier.cpp - The class of what a user draws --------------------===//
+//===- DrawingClassifier.cpp - Classifier of drawings ---------------------===//
 
 #include "tools/monitor/DrawingClassifier.h"
 
@@ -19,7 +19,7 @@ api::SessionOptions oneThread() {
 } // namespace
 
 DrawingClassifier::DrawingClassifier(const std::string &path, double scale,
-                       api::Session &trained)
+                                     api::Session &trained)
     : plan(path), session(plan, oneThread()), scale(scale) {
   auto refuse = [&](const std::string &why) {
     throw api::Error(BREW_BAD_INPUT, "--monitor-net: '" + path + "' " + why);
@@ -28,7 +28,7 @@ DrawingClassifier::DrawingClassifier(const std::string &path, double scale,
     refuse("has no input");
   input = session.input(0, 0);
   if (input.ndim != 4)
-    refuse("is no net for images: its input '" + std::string(input.name) +
+    refuse("is not a net for images: its input '" + std::string(input.name) +
            "' has " + std::to_string(input.ndim) + " dimensions, not 4");
   const brew_program_info info = plan.programInfo(0);
   if (info.output_count == 0)
@@ -42,7 +42,7 @@ DrawingClassifier::DrawingClassifier(const std::string &path, double scale,
                  trained.find(other).count == session.find(name).capacity;
         });
     if (!found)
-      refuse("is not of the net that is trained: that has no parameter " +
+      refuse("does not match the trained net, which has no parameter " +
              std::to_string(name.index) + " of layer '" + name.name +
              "' of this size");
     names.push_back(name);
@@ -52,7 +52,7 @@ DrawingClassifier::DrawingClassifier(const std::string &path, double scale,
       if (session.find(name).shape_ndim == 4)
         blobs.push_back(name.name);
     } catch (const api::Error &) {
-      // The plan does not keep it.
+      // The blob is not pinned.
     }
   }
 }
@@ -65,8 +65,9 @@ DrawingClassifier::parametersOf(api::Session &trained) const {
   return parameters;
 }
 
-nlohmann::json DrawingClassifier::classify(const std::vector<float> &pixels,
-                                    const std::vector<Parameter> &parameters) {
+nlohmann::json
+DrawingClassifier::classify(const std::vector<float> &pixels,
+                            const std::vector<Parameter> &parameters) {
   const auto plane = static_cast<std::size_t>(input.dims[2] * input.dims[3]);
   if (pixels.size() != plane)
     throw api::Error(BREW_BAD_INPUT,

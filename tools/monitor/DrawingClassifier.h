@@ -1,4 +1,4 @@
-//===- DrawingClassifier.h - The class of what a user draws ------------*- C++ -*-===//
+//===- DrawingClassifier.h - Classifier of drawings -------------*- C++ -*-===//
 #pragma once
 
 #include <brew/brew.hpp>
@@ -11,40 +11,42 @@
 
 namespace brew::monitor {
 
-/// A net for inference that takes its parameters from the one that is trained,
-/// by the names of layers. It has memory and a thread of its own.
+/// An inference net that uses the current parameters of the trained net,
+/// matched by layer name. It has its own session with one thread.
 class DrawingClassifier {
 public:
-  /// `plan` is that of a deploy net whose first input is an image. `scale`:
-  /// what pixels of 0 to 255 are multiplied by. Throws Error (1) for another
-  /// plan or one whose parameters `trained` lacks.
-  DrawingClassifier(const std::string &plan, double scale, api::Session &trained);
+  /// `plan`: of a deploy net whose first input is an image. `scale`: factor of
+  /// pixels from 0 to 255. Throws Error (1) for another kind of plan and for
+  /// parameters that `trained` lacks.
+  DrawingClassifier(const std::string &plan, double scale,
+                    api::Session &trained);
 
   struct Parameter {
     api::TensorName name;
     std::vector<float> values;
   };
-  /// What the trained net has now; on the thread that trains.
+  /// Copies the trained net's current parameters. Training thread only.
   std::vector<Parameter> parametersOf(api::Session &trained) const;
 
-  /// {scores: [...], blobs: {NAME: {images...}, ...}}: of `pixels` (0 to 1, row
-  /// by row, the same for all channels), the first output and the blobs that
-  /// the plan keeps. Throws Error (1) for another number of pixels. Any thread.
+  /// Classifies `pixels` (0 to 1, row-major, the same for all channels).
+  /// Returns {scores: [...], blobs: {NAME: {images...}, ...}}: the first output
+  /// and the pinned blobs. Throws Error (1) for another number of pixels.
+  /// Thread-safe.
   nlohmann::json classify(const std::vector<float> &pixels,
                           const std::vector<Parameter> &parameters);
 
-  /// {width, height, channels}
+  /// Returns {width, height, channels}.
   nlohmann::json inputShape() const;
 
 private:
   api::Plan plan;
-  mutable std::mutex mutex; ///< of `session`
+  mutable std::mutex mutex; ///< guards `session`
   api::Session session;
   double scale;
   brew_input input;
   std::string output;
   std::vector<api::TensorName> names; ///< of the parameters
-  std::vector<std::string> blobs;     ///< that can be looked at
+  std::vector<std::string> blobs;     ///< pinned blobs with four dimensions
 };
 
 } // namespace brew::monitor

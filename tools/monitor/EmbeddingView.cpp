@@ -1,4 +1,4 @@
-//===- EmbeddingView.cpp - A layout of samples, as it comes about ---------===//
+//===- EmbeddingView.cpp - Page of an embedding in progress ---------------===//
 
 #include "tools/monitor/EmbeddingView.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A page is a few thousand pixels wide.
+/// Four digits suffice for a page of a few thousand pixels.
 double rounded(float value, double extent) {
   return extent > 0 ? std::round(double(value) / extent * 1e4) / 1e4 : 0;
 }
@@ -45,7 +45,7 @@ void EmbeddingView::show(const float *values, std::size_t columns,
                          int iteration, int iterations, double divergence,
                          bool finished) {
   std::lock_guard<std::mutex> lock(mutex);
-  // To one scale in both directions, from -1 to 1.
+  // Scale both axes by the same factor, to -1 to 1.
   double extent = 0;
   for (std::size_t i = 0; i < samples; i += every)
     for (std::size_t axis = 0; axis < 2 && axis < columns; ++axis)
@@ -58,12 +58,10 @@ void EmbeddingView::show(const float *values, std::size_t columns,
   }
   if (std::isfinite(divergence))
     curves.add("KL divergence", iteration, divergence);
-  layout = {{"type", "layout"},
-            {"iteration", iteration},
-            {"iterations", iterations},
-            {"divergence", divergence}, // null where it is none
-            {"finished", finished},
-            {"points", std::move(points)}};
+  layout = {
+      {"type", "layout"},         {"iteration", iteration},
+      {"iterations", iterations}, {"divergence", divergence}, // null if NaN
+      {"finished", finished},     {"points", std::move(points)}};
   broadcast.send(layout.dump());
 }
 

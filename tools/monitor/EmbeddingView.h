@@ -1,7 +1,7 @@
-//===- EmbeddingView.h - A layout of samples, as it comes about -*- C++ -*-===//
+//===- EmbeddingView.h - Page of an embedding in progress -------*- C++ -*-===//
 //
-// The page of `brew-run embed --monitor`: points in a plane, coloured by their
-// classes, and how well they agree with the features so far.
+// The page of `brew-run embed --monitor`: points in a plane, coloured by class,
+// and the divergence of the layout from the features so far.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,34 +17,34 @@
 
 namespace brew::monitor {
 
-/// What is laid out.
+/// The samples of a layout.
 struct Samples {
   std::vector<std::string> names;
-  std::vector<std::int32_t> classes; ///< of each sample; less than 0: none
-  std::vector<std::string>
-      classNames; ///< of classes 0, 1, ...; others: numbers
+  std::vector<std::int32_t> classes; ///< of each sample; negative: no class
+  /// Names of classes 0, 1, ...; other classes show their number.
+  std::vector<std::string> classNames;
 };
 
 class EmbeddingView : public RequestHandler {
 public:
-  /// Of a blob, by that method. Pages show `most` samples at most, spread
-  /// evenly over all.
+  /// The page of a blob's layout by `method`. Shows at most `most` samples, at
+  /// equal intervals.
   EmbeddingView(std::string blob, std::string method, std::size_t most = 20000);
 
-  /// The features of all samples have been computed by the net.
+  /// Sets the samples, once the net has computed their features.
   void setSamples(const std::string &net, Samples samples);
-  /// A layout of all samples, `columns` values each of which the first two are
-  /// shown, after so many of `iterations`; `divergence`: NaN where the method
-  /// has none. The last one is `finished`. Copies what it shows; waits for no
-  /// page.
+  /// Publishes a layout of all samples after `iteration` of `iterations`. Each
+  /// sample has `columns` values, of which the first two are shown.
+  /// `divergence` is NaN if the method has none. The last layout is `finished`.
+  /// Copies the data and does not wait for pages.
   void show(const float *layout, std::size_t columns, int iteration,
             int iterations, double divergence, bool finished);
 
-  /// `state`: {kind: "embedding", blob, method, curves, layout, and, when they
-  /// are known, net, samples (how many), names, classes, class_names}; names
-  /// and classes are those of the samples that are shown.
+  /// `state`: {kind: "embedding", blob, method, curves, layout} and, once they
+  /// are known, {net, samples (their number), names, classes, class_names}.
+  /// Names and classes cover the shown samples only.
   nlohmann::json get(const std::string &name, const Query &query) override;
-  /// Nothing can be changed.
+  /// Always fails: an embedding has no controls.
   nlohmann::json post(const std::string &name,
                       const nlohmann::json &body) override;
   Broadcast *events() override { return &broadcast; }
@@ -52,10 +52,10 @@ public:
 private:
   const std::string blob, method;
   const std::size_t most;
-  /// Layouts are large, and only the last one counts.
+  /// Layouts are large, and only the last one matters.
   Broadcast broadcast{2};
 
-  std::mutex mutex;     ///< of what follows
+  std::mutex mutex;     ///< guards the members below
   nlohmann::json shown; ///< net, names, classes, class_names
   std::size_t samples = 0, every = 1;
   Curves curves;

@@ -1,4 +1,4 @@
-//===- Endpoint.cpp - Where a monitor listens -----------------------------===//
+//===- Endpoint.cpp - Address and port of the monitor ---------------------===//
 
 #include "tools/monitor/Endpoint.h"
 
@@ -23,8 +23,8 @@ Endpoint Endpoint::parse(const std::string &text, const std::string &flag) {
       endpoint.port < 0 || endpoint.port > 65535 ||
       (!bracketed && host.find(':') != host.npos))
     throw api::Error(BREW_USAGE, flag + ": '" + text +
-                                     "' is no [HOST]:PORT with a port from 0 "
-                                     "(any that is free) to 65535");
+                                     "' is not [HOST]:PORT with a port from 0 "
+                                     "(any free port) to 65535");
   if (!host.empty())
     endpoint.host = host;
   return endpoint;

@@ -1,4 +1,4 @@
-//===- Endpoint.h - Where a monitor listens ---------------------*- C++ -*-===//
+//===- Endpoint.h - Address and port of the monitor -------------*- C++ -*-===//
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@ namespace brew::monitor {
 
 struct Endpoint {
   std::string host = "127.0.0.1";
-  int port = 6060; ///< 0: any that is free
+  int port = 6060; ///< 0: any free port
 
-  /// Reads `[HOST]:PORT`, `PORT` or `[IPV6]:PORT`; throws Error (2) with the
-  /// option `flag` in its words.
+  /// Parses `[HOST]:PORT`, `PORT` or `[IPV6]:PORT`. Throws Error (2) that names
+  /// the option `flag`.
   static Endpoint parse(const std::string &text, const std::string &flag);
 };
 

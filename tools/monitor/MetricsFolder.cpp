@@ -1,4 +1,4 @@
-//===- MetricsFolder.cpp - Runs side by side, from their logs -------------===//
+//===- MetricsFolder.cpp - Comparison page of runs ------------------------===//
 
 #include "tools/monitor/MetricsFolder.h"
 
@@ -17,11 +17,11 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostRuns = 64;
 constexpr int kDeepest = 4;
 constexpr std::size_t kLongestRow = 1 << 20;
-/// A row, its outputs, and the values of one.
+/// Nesting depth: a row, its outputs and the values of an output.
 constexpr int kDeepestRow = 4;
-/// Bytes that tell whether what was read is still there.
+/// Bytes at the read position that are compared to detect rewritten files.
 constexpr std::size_t kCompared = 4096;
-/// A log that was written to this recently is one of a run that goes on.
+/// A run is active if its log was written this recently.
 constexpr std::chrono::seconds kRecent(60);
 
 void addNumber(Curves &curves, const std::string &name, double iteration,
@@ -36,7 +36,7 @@ MetricsFolder::MetricsFolder(const std::string &name) : folder(name) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     throw api::Error(BREW_UNAVAILABLE,
-                     "'" + name + "' is no folder that can be read");
+                     "'" + name + "' is not a readable folder");
   scan();
 }
 
@@ -64,9 +64,8 @@ void MetricsFolder::scan() {
   runs = std::move(found);
 }
 
-/// Reads what has been appended to a log. From the beginning where it says
-/// something else than before, as where a resumed run has replaced rows: sizes
-/// and times do not tell the two apart.
+/// Reads the rows appended to a log. Rereads the log if its content changed, as
+/// when a resumed run has replaced rows; size and time cannot distinguish that.
 void MetricsFolder::readFurther(Run &run) {
   std::error_code error;
   run.written = fs::last_write_time(run.file, error);
@@ -89,14 +88,14 @@ void MetricsFolder::readFurther(Run &run) {
   }
   for (std::string line; std::getline(file, line);) {
     if (file.eof())
-      break; // its end is still to be written
+      break; // the line is incomplete
     run.read += line.size() + 1;
     run.version = ++versions;
     run.last = line.substr(line.size() - std::min(line.size(), kCompared));
     run.last += '\n';
     if (line.size() > kLongestRow)
       continue;
-    // Nothing of a row lies deep; what does could not be copied.
+    // Reject deeply nested rows, which could not be copied.
     const auto isShallow = [](int depth, Json::parse_event_t, Json &) {
       return depth <= kDeepestRow;
     };

@@ -1,4 +1,4 @@
-//===- MetricsFolder.h - Runs side by side, from their logs -----*- C++ -*-===//
+//===- MetricsFolder.h - Comparison page of runs ----------------*- C++ -*-===//
 #pragma once
 
 #include "tools/monitor/Curves.h"
@@ -11,11 +11,11 @@
 
 namespace brew::monitor {
 
-/// The runs whose metrics.jsonl (brew-run train --log-dir) lie in a folder and
-/// in those below it, whether they have ended or not.
+/// The page of the runs, active or finished, whose metrics.jsonl (brew-run
+/// train --log-dir) lie in a folder or its subfolders.
 class MetricsFolder : public RequestHandler {
 public:
-  /// Throws Error (3) if there is no such folder.
+  /// Throws Error (3) if the folder does not exist.
   explicit MetricsFolder(const std::string &folder);
 
   nlohmann::json get(const std::string &name, const Query &query) override;
@@ -26,20 +26,20 @@ private:
   struct Run {
     std::filesystem::path file;
     std::filesystem::file_time_type written;
-    std::uintmax_t read = 0;   ///< bytes: whole lines
-    std::string last;          ///< the last bytes of these
-    std::uint64_t version = 0; ///< differs when the curves do
+    std::uintmax_t read = 0;   ///< bytes of complete lines
+    std::string last;          ///< end of these bytes, to detect rewrites
+    std::uint64_t version = 0; ///< changes when the curves change
     Curves curves;
     int iteration = 0;
-    std::string stopped; ///< why, if the log says so
+    std::string stopped; ///< the logged reason; "": none
   };
   void scan();
   void readFurther(Run &run);
 
   const std::filesystem::path folder;
   std::mutex mutex;
-  std::map<std::string, Run> runs; ///< by their folders' names in `folder`
-  std::uint64_t versions = 0;      ///< given so far
+  std::map<std::string, Run> runs; ///< by path relative to `folder`
+  std::uint64_t versions = 0;      ///< last assigned version
 };
 
 } // namespace brew::monitor

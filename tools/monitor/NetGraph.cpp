@@ -1,4 +1,4 @@
-//===- NetGraph.cpp - The net as the monitor draws it ---------------------===//
+//===- NetGraph.cpp - Graph of a net for the page -------------------------===//
 
 #include "tools/monitor/NetGraph.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A buffer's extents, "64 x 20 x 24 x 24".
+/// Returns a buffer's extents, "64 × 20 × 24 × 24".
 std::string shapeOf(const Json &buffer) {
   std::string text;
   for (const Json &dim : buffer.at("dims"))
@@ -19,7 +19,7 @@ std::string shapeOf(const Json &buffer) {
   return text;
 }
 
-/// Steps of several layers say "ip1+relu1" or list them.
+/// Steps of several layers have a list of names or a name like "ip1+relu1".
 std::vector<std::string> layersOf(const Json &step) {
   std::vector<std::string> names;
   for (const Json &entry : step.at("layers")) {
@@ -75,7 +75,7 @@ Json netGraphOf(const Json &description, const std::string &program) {
       for (const Json &number : step.at("buffers")) {
         const std::size_t buffer = number.get<std::size_t>();
         if (buffers.at(buffer).at("arena") != "TRANSIENT")
-          continue; // parameters and constants are made by nobody here
+          continue; // no step produces parameters and constants
         const auto [maker, isNew] = makers.emplace(buffer, nodes.size());
         if (isNew && shape.empty())
           shape = shapeOf(buffers.at(buffer));

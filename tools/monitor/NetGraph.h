@@ -1,4 +1,4 @@
-//===- NetGraph.h - The net as the monitor draws it -------------*- C++ -*-===//
+//===- NetGraph.h - Graph of a net for the page -----------------*- C++ -*-===//
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,11 +7,12 @@
 
 namespace brew::monitor {
 
-/// {nodes: [{name, layers: [...], kind, shape}], edges: [[from, to], ...],
-/// steps: [[node, backward], ...]} of a program: a node for each step of the
-/// forward pass and each data layer, and of each step whose layers' node it is
-/// (-1: none) and whether it belongs to the backward pass.
-/// `description` is what Plan::describe() says.
+/// Returns the graph of a program: {nodes: [{name, layers: [...], kind,
+/// shape}], edges: [[from, to], ...], steps: [[node, backward], ...]}. There is
+/// a node for each data layer and each step of the forward pass. `steps`
+/// contains, for each step, the node of its layers (-1: none) and whether it is
+/// part of the backward pass. `description` is the parsed result of
+/// Plan::describe().
 nlohmann::json netGraphOf(const nlohmann::json &description,
                           const std::string &program);
 

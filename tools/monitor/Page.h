@@ -3,7 +3,7 @@
 
 namespace brew::monitor {
 
-/// The whole page: it refers to nothing outside of itself but its server.
+/// The complete page. It has no external references except to its server.
 extern const char *const kPage;
 
 } // namespace brew::monitor

@@ -1,4 +1,4 @@
-//===- ReinforcementView.cpp - A learner as the monitor shows it ---------------===//
+//===- ReinforcementView.cpp - Reinforcement learning on the page ---------===//
 
 #include "tools/monitor/ReinforcementView.h"
 
@@ -10,10 +10,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Of Cart-Pole: a step lasts 20 ms, and 10 seconds of it are one to play.
+/// Cart-Pole: a step lasts 20 ms; at most 10 s of an episode are recorded.
 constexpr std::chrono::milliseconds kStep(20), kLeastPause(1000);
 constexpr std::size_t kMostSteps = 500;
-/// Which of its observations a picture is of: where the cart is, the angle.
+/// Indices of the drawn observations: position of the cart, angle of the pole.
 constexpr std::int64_t kPlace = 0, kAngle = 2;
 
 double rounded(float value) { return std::round(double(value) * 1e4) / 1e4; }
@@ -21,10 +21,11 @@ double rounded(float value) { return std::round(double(value) * 1e4) / 1e4; }
 } // namespace
 
 ReinforcementView::ReinforcementView(Broadcast &to, std::string name,
-                           std::int64_t episodes)
-    : broadcast(to), environment(std::move(name)), wanted(episodes) {}
+                                     std::int64_t episodes)
+    : broadcast(to), environment(std::move(name)), episodeLimit(episodes) {}
 
-void ReinforcementView::add(double reward, const brew_learning_progress &progress) {
+void ReinforcementView::add(double reward,
+                            const brew_learning_progress &progress) {
   now = progress;
   rewardSum += reward;
   ++rewards;
@@ -51,7 +52,7 @@ void ReinforcementView::reset() {
 Json ReinforcementView::progress() const {
   return {{"environment", environment},
           {"episode", now.episodes},
-          {"episodes", wanted},
+          {"episodes", episodeLimit},
           {"steps", now.steps},
           {"running_reward", now.running_reward},
           {"mean_reward", now.mean_reward},
@@ -62,21 +63,21 @@ Json ReinforcementView::progress() const {
 void ReinforcementView::onStep(const brew_scene &scene) {
   if (scene.step == 0) {
     recording = Clock::now() >= next && scene.observation_count > kAngle;
-    places.clear();
+    positions.clear();
   }
   if (!recording)
     return;
-  places.push_back(scene.observation[kPlace]);
-  places.push_back(scene.observation[kAngle]);
-  const std::size_t steps = places.size() / 2;
+  positions.push_back(scene.observation[kPlace]);
+  positions.push_back(scene.observation[kAngle]);
+  const std::size_t steps = positions.size() / 2;
   if (scene.state == BREW_EPISODE_RUNNING && steps < kMostSteps)
     return;
   recording = false;
   next = Clock::now() + std::max<Clock::duration>(
                             kLeastPause, kStep * static_cast<int>(steps));
   Json frames = Json::array();
-  for (std::size_t i = 0; i < places.size(); i += 2)
-    frames.push_back({rounded(places[i]), rounded(places[i + 1])});
+  for (std::size_t i = 0; i < positions.size(); i += 2)
+    frames.push_back({rounded(positions[i]), rounded(positions[i + 1])});
   Json message = {{"type", "episode"},
                   {"environment", environment},
                   {"reward", scene.reward},

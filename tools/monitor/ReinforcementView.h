@@ -1,8 +1,7 @@
-//===- ReinforcementView.h - A learner as the monitor shows it -------*- C++ -*-===//
+//===- ReinforcementView.h - Reinforcement learning page --------*- C++ -*-===//
 //
-// What episodes bring, update by update, and now and then one of them in whole:
-// a page plays it in the environment's own time, those in between are passed
-// over.
+// Curves of rewards per update, and now and then a complete episode, which the
+// page replays in real time; the episodes in between are skipped.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,29 +21,30 @@
 
 namespace brew::monitor {
 
+/// Collects the progress of reinforcement learning for the page.
 class ReinforcementView {
 public:
-  /// Of learning in the environment of that name, for so many episodes (0: no
-  /// limit). Episodes to be played go to `broadcast`.
+  /// `environment`: its name. `episodes`: limit of the run (0: no limit).
+  /// Episodes to replay are sent to `broadcast`.
   ReinforcementView(Broadcast &broadcast, std::string environment,
-               std::int64_t episodes);
+                    std::int64_t episodes);
 
-  /// After each episode, on the thread that learns.
+  /// Adds an episode. Training thread only.
   void add(double reward, const brew_learning_progress &progress);
   using Points = std::vector<std::pair<std::string, double>>;
-  /// Means over the episodes since the last call, by the names of curves; none
-  /// where there were no episodes.
+  /// Returns the means over the episodes since the last call, by curve; empty
+  /// if there were no episodes.
   Points takePoints();
-  /// Learning begins again.
+  /// Clears the progress when training restarts.
   void reset();
 
-  /// {environment, episode, episodes, steps, mean_reward, ...}
+  /// Returns {environment, episode, episodes, steps, mean_reward, ...}.
   nlohmann::json progress() const;
   std::int64_t steps() const { return now.steps; }
 
-  /// Each step of an environment, on whichever thread plays there.
+  /// Records a step of the environment, on the thread that plays there.
   void onStep(const brew_scene &scene);
-  /// The last episode to be played, or null. Any thread.
+  /// Returns the last recorded episode, or null. Thread-safe.
   nlohmann::json lastEpisode() const;
 
 private:
@@ -52,17 +52,17 @@ private:
 
   Broadcast &broadcast;
   const std::string environment;
-  const std::int64_t wanted;
+  const std::int64_t episodeLimit;
 
-  // Guarded by whoever calls.
+  // The caller guards these.
   brew_learning_progress now = api::makeStruct<brew_learning_progress>();
   double rewardSum = 0;
   std::int64_t rewards = 0;
 
-  // Of the thread that plays.
+  // Only for the thread that plays.
   bool recording = false;
-  Clock::time_point next; ///< when an episode may be recorded again
-  std::vector<float> places;
+  Clock::time_point next; ///< earliest begin of the next recording
+  std::vector<float> positions; ///< cart position and pole angle per step
 
   mutable std::mutex mutex;
   nlohmann::json played;

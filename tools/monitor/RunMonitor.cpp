@@ -1,4 +1,4 @@
-//===- RunMonitor.cpp - A training run's page -----------------------------===//
+//===- RunMonitor.cpp - Page of a training run ----------------------------===//
 
 #include "tools/monitor/RunMonitor.h"
 
@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Iterations are sentValues of at most this often: a fast net has thousands a
-/// second.
+/// Minimum time between two progress messages: fast nets have thousands of
+/// iterations per second.
 constexpr std::chrono::milliseconds kSendInterval(50);
 constexpr std::chrono::milliseconds kMeasureOver(500);
 constexpr std::size_t kMostLines = 300, kLongestLine = 2000;
-/// What is copied for a picture.
+/// Maximum number of values that are copied for display.
 constexpr std::int64_t kMostValues = 32 << 20;
 
 std::string number(double value) {
@@ -61,8 +61,8 @@ RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
     if (const brew_input input = session.input(program, 0); input.ndim)
       itemsPerIteration = static_cast<double>(input.dims[0]) * ranks;
   if (!options.net.empty())
-    classifier =
-        std::make_unique<DrawingClassifier>(options.net, options.scale, session);
+    classifier = std::make_unique<DrawingClassifier>(options.net, options.scale,
+                                                     session);
   listener =
       session.addListener([this](const brew_event &event) { onEvent(event); });
 }
@@ -93,7 +93,7 @@ void RunMonitor::listTensors() {
       if (session.find(name).count > 1)
         blobs.push_back(name);
     } catch (const api::Error &) {
-      // The plan does not keep it.
+      // The blob is not pinned.
     }
   }
 }
@@ -115,24 +115,26 @@ void RunMonitor::poll() {
   }
   if (!idle && times->isDue())
     trainer->requestStepTimes();
-  const TrainingThreadQueue::Clock::time_point begin = TrainingThreadQueue::Clock::now();
+  const TrainingThreadQueue::Clock::time_point begin =
+      TrainingThreadQueue::Clock::now();
   if (updates.poll(session, now, queue.mayRead(idle)))
     queue.addReadCost(TrainingThreadQueue::Clock::now() - begin);
   queue.work(idle);
 }
 
 //===----------------------------------------------------------------------===//
-// Learning
+// Reinforcement learning
 //===----------------------------------------------------------------------===//
 
 void RunMonitor::expectReinforcement(const std::string &environment,
-                                std::int64_t episodes) {
+                                     std::int64_t episodes) {
   std::lock_guard<std::mutex> lock(mutex);
-  learning = std::make_unique<ReinforcementView>(broadcast, environment, episodes);
+  learning =
+      std::make_unique<ReinforcementView>(broadcast, environment, episodes);
 }
 
 void RunMonitor::onEpisode(double reward,
-                             const brew_learning_progress &progress) {
+                           const brew_learning_progress &progress) {
   std::lock_guard<std::mutex> lock(mutex);
   learning->add(reward, progress);
 }
@@ -176,7 +178,7 @@ Json RunMonitor::progress() const {
           {"learning", learning ? learning->progress() : Json()}};
 }
 
-/// Of learners, whose steps have no fixed number per iteration, steps.
+/// Reinforcement learning counts steps: their number per iteration varies.
 std::string RunMonitor::itemsName() const {
   return learning ? "steps/s" : itemsPerIteration ? "images/s" : "iterations/s";
 }
@@ -188,7 +190,8 @@ double RunMonitor::itemsPerSecond() const {
 }
 
 void RunMonitor::sendIteration(bool always) {
-  const TrainingThreadQueue::Clock::time_point now = TrainingThreadQueue::Clock::now();
+  const TrainingThreadQueue::Clock::time_point now =
+      TrainingThreadQueue::Clock::now();
   unsent = true;
   if (!always && now - lastSent < kSendInterval)
     return;
@@ -201,7 +204,8 @@ void RunMonitor::sendIteration(bool always) {
 }
 
 void RunMonitor::measureSpeed(int now) {
-  const TrainingThreadQueue::Clock::time_point time = TrainingThreadQueue::Clock::now();
+  const TrainingThreadQueue::Clock::time_point time =
+      TrainingThreadQueue::Clock::now();
   const double seconds =
       std::chrono::duration<double>(time - speedBegin).count();
   if (speedBeginIteration >= 0 && time - speedBegin < kMeasureOver)
@@ -234,7 +238,7 @@ void RunMonitor::onIteration(const brew_event &event) {
   sendIteration(/*always=*/false);
 }
 
-/// What the run has measured so far is of another one.
+/// Discards all measurements: they belong to the run before the reset.
 void RunMonitor::onReset(int begun) {
   curves = Curves();
   unsentPoints = Json::object();
@@ -246,12 +250,12 @@ void RunMonitor::onReset(int begun) {
   stepEnd = -1;
   send({{"type", "reset"}});
   sendIteration(/*always=*/true);
-  addLogLine("Begun again with iteration " + std::to_string(begun));
+  addLogLine("Restarted at iteration " + std::to_string(begun));
 }
 
-/// Blobs of one element; others are no curves.
+/// Adds blobs of one element; others have no curve.
 void RunMonitor::addOutputs(const brew_event &event, const std::string &prefix,
-                             bool losses, Json *sentValues) {
+                            bool losses, Json *sentValues) {
   std::map<std::string, int> elements;
   for (std::size_t i = 0; i < event.output_count; ++i)
     ++elements[event.outputs[i].blob];
@@ -281,10 +285,11 @@ void RunMonitor::onEvent(const brew_event &event) {
   case BREW_EVENT_DATA_STALL:
     secondsWaiting = event.seconds;
     return addLogLine("Layer '" + std::string(event.name) +
-                "' kept training waiting " + std::to_string(event.number) +
-                " times, " + number(event.seconds) + " s");
+                      "' kept training waiting " +
+                      std::to_string(event.number) + " times, " +
+                      number(event.seconds) + " s");
   case BREW_EVENT_TEST_BEGIN:
-    speedBeginIteration = -1; // its time is no iteration's
+    speedBeginIteration = -1; // exclude the time of the test
     return;
   case BREW_EVENT_TEST_DONE: {
     const std::string prefix =
@@ -310,13 +315,13 @@ void RunMonitor::onEvent(const brew_event &event) {
     paused = false;
     speedBeginIteration = -1;
     sendIteration(/*always=*/true);
-    return addLogLine("Going on after iteration " + at);
+    return addLogLine("Resumed after iteration " + at);
   case BREW_EVENT_FIELD_SET:
     if (std::string(event.name) == "max_iter")
       maxIteration = std::atoi(event.text);
     send({{"type", "field"}, {"name", event.name}, {"value", event.text}});
     return addLogLine("From iteration " + at + " on, " + event.name + ": " +
-                event.text);
+                      event.text);
   case BREW_EVENT_RESET:
     return onReset(event.iteration);
   case BREW_EVENT_STEP_TIMES:
@@ -327,7 +332,7 @@ void RunMonitor::onEvent(const brew_event &event) {
     finished = true;
     sendIteration(/*always=*/true);
     return addLogLine(event.flag ? "Stopped by request after iteration " + at
-                           : "Done after iteration " + at);
+                                 : "Done after iteration " + at);
   default:
     return;
   }
@@ -362,7 +367,7 @@ Json RunMonitor::state() {
     std::lock_guard<std::mutex> lock(mutex);
     result = progress();
     result["log"] = lines;
-    copy = curves; // the run is not to wait for what comes of it
+    copy = curves; // convert it outside the lock, so that the run does not wait
   }
   result["kind"] = "run";
   result["net"] = info.net;
@@ -379,8 +384,8 @@ Json RunMonitor::state() {
   return result;
 }
 
-/// The query names it; its values are copied between two iterations, and all
-/// that comes of them is done here.
+/// Returns the tensor that the query names. Only the copy of its values runs on
+/// the training thread.
 Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
   const auto name = query.find("name"), index = query.find("index");
   for (const api::TensorName &each :
@@ -396,7 +401,7 @@ Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
     queue.run(TrainingThreadQueue::Kind::Read, [this, each, copy] {
       copy->tensor = session.find(each);
       if (copy->tensor.count > kMostValues)
-        throw HttpError(413, "it is too large to be shown");
+        throw HttpError(413, "the tensor is too large to display");
       copy->values = session.read(each);
       return Json();
     });
@@ -405,7 +410,7 @@ Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
                                     tensor.shape + tensor.shape_ndim);
     const Json histogram = histogramOf(copy->values);
     if (kind == BREW_BLOB && shape.size() == 4 && shape[0]) {
-      // Of a batch, the first item's maps.
+      // Show the maps of the first item of the batch.
       copy->values.resize(copy->values.size() /
                           static_cast<std::size_t>(shape[0]));
       shape = {shape[1], 1, shape[2], shape[3]};
@@ -454,7 +459,7 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
   if (name == "snapshot") {
     trainer->requestSnapshot();
   } else if (name == "stop") {
-    // Where the solver snapshots at its end anyway, once is enough.
+    // The solver may write a snapshot at its end anyway.
     if (trainer->field("snapshot_after_train") != "true")
       trainer->requestSnapshot();
     trainer->stop();
@@ -463,8 +468,8 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
     throw HttpError(404, "there is no '" + name + "'");
   } else if (!alone) {
     throw HttpError(409,
-                  "several ranks train together, which pages can only stop "
-                  "and ask for snapshots");
+                    "with several ranks, the page can only stop the run and "
+                    "request snapshots");
   } else if (name == "pause") {
     trainer->pause();
   } else if (name == "resume") {

@@ -1,17 +1,17 @@
-//===- RunMonitor.h - A training run's page ---------------------*- C++ -*-===//
+//===- RunMonitor.h - Page of a training run --------------------*- C++ -*-===//
 //
-// Listens to a session, and acts for the page between two iterations. What it
-// keeps is bounded, and the run waits for nobody.
+// Listens to a session and executes the page's requests between two iterations.
+// Its memory is bounded, and the run never waits for a page.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "tools/monitor/DrawingClassifier.h"
 #include "tools/monitor/Curves.h"
-#include "tools/monitor/TrainingThreadQueue.h"
+#include "tools/monitor/DrawingClassifier.h"
 #include "tools/monitor/ReinforcementView.h"
 #include "tools/monitor/Server.h"
 #include "tools/monitor/StepTimes.h"
+#include "tools/monitor/TrainingThreadQueue.h"
 #include "tools/monitor/UpdateRatios.h"
 
 #include <brew/brew.hpp>
@@ -27,34 +27,37 @@ namespace brew::monitor {
 
 struct MonitorOptions {
   Endpoint endpoint;
-  std::string net;          ///< plan of a DrawingClassifier; "": none
-  double scale = 1.0 / 256; ///< of its pixels
+  std::string net;          ///< plan of the DrawingClassifier; "": none
+  double scale = 1.0 / 256; ///< factor of its pixels from 0 to 255
 };
 
+/// The page of a training run.
 class RunMonitor : public RequestHandler {
 public:
-  /// Begins to listen to the session, before its trainer is opened. `ranks`:
-  /// how many train together; of several, pages can only stop and ask for
-  /// snapshots. Throws as DrawingClassifier does.
+  /// Starts to listen to the session; construct it before the trainer. `ranks`:
+  /// the number of ranks; with several, pages can only stop the run and request
+  /// snapshots. Throws the errors of DrawingClassifier.
   RunMonitor(const api::Plan &plan, api::Session &session,
              MonitorOptions options, int ranks);
   ~RunMonitor() override;
 
-  /// Begins to serve the page; returns its address. The trainer outlives the
-  /// monitor. Throws Error (3) if the endpoint cannot be listened on.
+  /// Starts to serve the page and returns its URL. The trainer must outlive the
+  /// monitor. Throws Error (3) if it cannot listen on the endpoint.
   std::string start(api::Trainer &trainer);
-  /// On the training thread, from the trainer's action source.
+  /// Processes requests. Call it on the training thread, from the action
+  /// source.
   void poll();
 
-  /// Before start(): a learner will train in the environment of that name, for
-  /// so many episodes (0: no limit).
-  void expectReinforcement(const std::string &environment, std::int64_t episodes);
-  /// After each episode, on the thread that learns.
+  /// Announces reinforcement learning in the environment of that name for
+  /// `episodes` (0: no limit). Call it before start().
+  void expectReinforcement(const std::string &environment,
+                           std::int64_t episodes);
+  /// Handles the end of an episode. Training thread only.
   void onEpisode(double reward, const brew_learning_progress &progress);
-  /// Each step of the environment that is to be seen, on whichever thread plays
-  /// there; after expectReinforcement().
+  /// Handles a step of the displayed environment, on the thread that plays
+  /// there. Call it only after expectReinforcement().
   void onStep(const brew_scene &scene) { learning->onStep(scene); }
-  /// The learner has trained.
+  /// Handles the end of reinforcement learning.
   void onReinforcementDone();
 
   nlohmann::json get(const std::string &name, const Query &query) override;
@@ -66,7 +69,7 @@ private:
   void onEvent(const brew_event &event);
   void onIteration(const brew_event &event);
   void addOutputs(const brew_event &event, const std::string &prefix,
-                   bool losses, nlohmann::json *sentValues);
+                  bool losses, nlohmann::json *sentValues);
   void onReset(int iteration);
   void measureSpeed(int iteration);
   double itemsPerSecond() const;
@@ -91,20 +94,20 @@ private:
   int program;
   double itemsPerIteration = 0;
   nlohmann::json graph;
-  std::vector<api::TensorName> parameters, blobs; ///< that can be read
+  std::vector<api::TensorName> parameters, blobs; ///< readable ones
 
   Broadcast broadcast{1024};
   TrainingThreadQueue queue;
   UpdateRatios updates;
   std::unique_ptr<StepTimes> times;
   std::unique_ptr<DrawingClassifier> classifier;
-  std::atomic<bool> stepping{false}; ///< a single step was asked for
-  int stepEnd = -1; ///< of the training thread: pause when it is reached
+  std::atomic<bool> stepping{false}; ///< a single step was requested
+  int stepEnd = -1; ///< iteration to pause at; training thread only
 
-  mutable std::mutex mutex;               ///< of what follows
+  mutable std::mutex mutex;                    ///< guards the members below
   std::unique_ptr<ReinforcementView> learning; ///< null: training on data
-  std::int64_t speedBeginSteps = 0;       ///< then, of environments
-  nlohmann::json unsentPoints = nlohmann::json::object(); ///< of its curves
+  std::int64_t speedBeginSteps = 0; ///< environment steps at speedBegin
+  nlohmann::json unsentPoints = nlohmann::json::object(); ///< of `learning`
   Curves curves;
   std::deque<std::string> lines;
   int iteration = 0, maxIteration = 0;
@@ -115,9 +118,9 @@ private:
   bool paused = false, finished = false;
   TrainingThreadQueue::Clock::time_point lastSent, speedBegin;
   int speedBeginIteration = -1;
-  bool unsent = false; ///< an iteration that was not sent
+  bool unsent = false; ///< the last iteration was not sent
 
-  std::unique_ptr<Server> server; ///< the last: its threads end first
+  std::unique_ptr<Server> server; ///< last member: its threads end first
 };
 
 } // namespace brew::monitor

@@ -1,4 +1,4 @@
-//===- Server.cpp - The monitor's page and its requests -------------------===//
+//===- Server.cpp - HTTP server of the monitor ----------------------------===//
 
 #include "tools/monitor/Server.h"
 
@@ -20,14 +20,14 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kLargestBody = 64 << 10;
 constexpr int kStreams = 8;
-/// The streams' and those that answer all else meanwhile.
+/// Threads of the streams and of the other requests.
 constexpr int kThreads = kStreams + 6;
 
 std::string makeToken() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
     throw api::Error(BREW_UNAVAILABLE,
-                     "--monitor: the system gives no random numbers");
+                     "--monitor: the system returned no random numbers");
   static const char digits[] = "0123456789abcdef";
   std::string token;
   for (unsigned char byte : bytes)
@@ -35,7 +35,7 @@ std::string makeToken() {
   return token;
 }
 
-/// In a time that tells nothing of where they differ.
+/// Compares in constant time, against timing attacks.
 bool equal(const std::string &a, const std::string &b) {
   unsigned char difference = a.size() != b.size();
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
@@ -45,7 +45,7 @@ bool equal(const std::string &a, const std::string &b) {
 
 void answer(httplib::Response &response, int status, const Json &json) {
   response.status = status;
-  // Names of blobs may be any bytes.
+  // Names of blobs may contain arbitrary bytes.
   response.set_content(
       json.dump(-1, ' ', false, Json::error_handler_t::replace),
       "application/json");
@@ -55,7 +55,7 @@ void refuse(httplib::Response &response, int status, const std::string &text) {
   answer(response, status, {{"error", text}});
 }
 
-/// Whether a browser says that the request comes from a page of elsewhere.
+/// Whether the browser declares that the request comes from another origin.
 bool isForeign(const httplib::Request &request) {
   if (request.has_header("Origin") &&
       request.get_header_value("Origin") !=
@@ -94,8 +94,7 @@ bool Server::State::allows(const httplib::Request &request,
     refuse(response, 403, "requests from pages of other origins are refused");
   else if (!equal(given, token))
     refuse(response, 401,
-           "the token is missing or wrong: open the address that the run's "
-           "log shows");
+           "the token is missing or wrong: open the URL from the run's log");
   else
     return true;
   return false;
@@ -120,7 +119,7 @@ void Server::State::stream(const httplib::Request &request,
                            httplib::Response &response) {
   Broadcast *events = handler.events();
   if (!events)
-    return refuse(response, 404, "there is no stream of finished runs");
+    return refuse(response, 404, "this page has no event stream");
   struct Place {
     Place(std::atomic<int> &count) : count(count), got(++count <= kStreams) {}
     ~Place() { --count; }
@@ -130,7 +129,7 @@ void Server::State::stream(const httplib::Request &request,
   auto place = std::make_shared<Place>(streams);
   if (!place->got)
     return refuse(response, 503, "too many pages are open");
-  // Where the browser was cut off, or now.
+  // Resume after the browser's last message, or start with the next one.
   const std::string last = request.get_header_value("Last-Event-ID");
   auto next = std::make_shared<std::uint64_t>(
       last.empty() ? events->next() : std::strtoull(last.c_str(), nullptr, 10));
@@ -141,7 +140,7 @@ void Server::State::stream(const httplib::Request &request,
         const Broadcast::Batch batch =
             events->wait(*next, std::chrono::milliseconds(500));
         *next = batch.next;
-        std::string text = ": \n\n"; // finds out whether anyone listens
+        std::string text = ": \n\n"; // detects closed connections
         if (batch.missed)
           text +=
               "event: missed\ndata: " + std::to_string(batch.missed) + "\n\n";
@@ -165,7 +164,7 @@ void Server::State::addRoutes() {
   server.set_default_headers(
       {{"X-Content-Type-Options", "nosniff"},
        {"X-Frame-Options", "DENY"},
-       {"Referrer-Policy", "no-referrer"}, // the address has the token
+       {"Referrer-Policy", "no-referrer"}, // the URL contains the token
        {"Cross-Origin-Resource-Policy", "same-origin"}});
 
   server.Get("/", [](const httplib::Request &, httplib::Response &response) {
@@ -187,7 +186,8 @@ void Server::State::addRoutes() {
                                      httplib::Response &response) {
     if (!allows(request, response, request.get_header_value("X-Brew-Token")))
       return;
-    const RequestHandler::Query query(request.params.begin(), request.params.end());
+    const RequestHandler::Query query(request.params.begin(),
+                                      request.params.end());
     response.set_header("Cache-Control", "no-store");
     respond(response, [&] { return handler.get(request.matches[1], query); });
   });
@@ -198,7 +198,7 @@ void Server::State::addRoutes() {
     respond(response, [&] {
       const Json body = Json::parse(request.body, nullptr, false);
       if (!body.is_object())
-        throw HttpError(400, "the body is no JSON object");
+        throw HttpError(400, "the body is not a JSON object");
       return handler.post(request.matches[1], body);
     });
   });
@@ -217,8 +217,8 @@ Server::Server(const Endpoint &endpoint, RequestHandler &handler)
   state->addRoutes();
   Endpoint &own = state->endpoint;
   const std::string where = own.host + ":" + std::to_string(own.port);
-  // Two servers on one port, which the library's default allows, would share
-  // its requests.
+  // The library's default allows two servers on one port, which would share its
+  // requests.
   state->server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -230,8 +230,8 @@ Server::Server(const Endpoint &endpoint, RequestHandler &handler)
   if (own.port < 0)
     throw api::Error(BREW_UNAVAILABLE,
                      "cannot listen on " + where +
-                         ": the port is in use, or the address is not this "
-                         "machine's; name another with [HOST]:PORT");
+                         ": the port is in use, or the address does not belong "
+                         "to this machine; choose another [HOST]:PORT");
   state->thread = std::thread([this] {
     state->server.listen_after_bind();
     state->ended = true;
@@ -239,13 +239,13 @@ Server::Server(const Endpoint &endpoint, RequestHandler &handler)
 }
 
 Server::~Server() {
-  // Pages are to hear how the run ended: streams close by themselves once they
-  // have told all, or their readers are too slow.
+  // Let pages receive the end of the run: streams close once they have sent all
+  // messages. Do not wait longer for slow readers.
   if (Broadcast *events = state->handler.events())
     events->close();
   for (int i = 0; i < 100 && state->streams; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  // What has not begun to listen would not hear.
+  // stop() has no effect before the server has begun to listen.
   while (!state->server.is_running() && !state->ended)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   state->server.stop();
@@ -257,7 +257,7 @@ const std::string &Server::token() const { return state->token; }
 
 std::string Server::url() const {
   const std::string &host = state->endpoint.host;
-  // What stands for all addresses is none that a browser can open.
+  // A browser cannot open a wildcard address.
   const bool any = host == "0.0.0.0" || host == "::";
   const std::string shown = any                           ? "localhost"
                             : host.find(':') != host.npos ? "[" + host + "]"

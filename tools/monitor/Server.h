@@ -1,16 +1,17 @@
-//===- Server.h - The monitor's page and its requests -----------*- C++ -*-===//
+//===- Server.h - HTTP server of the monitor --------------------*- C++ -*-===//
 //
-// Serves the page, answers its requests for JSON and streams events to it
-// (Server-Sent Events). Whatever is behind the page is a RequestHandler.
+// Serves the page, answers its JSON requests and streams events to it
+// (Server-Sent Events). A RequestHandler provides the content.
 //
-//   GET  /                  the page; holds nothing of the run
+//   GET  /                  the page; contains no data of the run
 //   GET  /api/events        the stream
 //   GET  /api/NAME?...      RequestHandler::get
 //   POST /api/NAME          RequestHandler::post, body and answer JSON
 //
-// All under /api needs the server's token in the header X-Brew-Token (the
-// stream, for which pages cannot set headers, in its query); a request from a
-// page of another origin is refused even so, as is a body of more than 64 KiB.
+// All requests under /api need the server's token in the header X-Brew-Token;
+// the stream, for which pages cannot set headers, takes it in the query.
+// Requests from pages of other origins and bodies of more than 64 KiB are
+// refused.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,9 +28,8 @@
 
 namespace brew::monitor {
 
-/// What a RequestHandler throws where a request cannot be answered: becomes the status
-/// and
-/// {"error": TEXT}. An api::Error becomes 400.
+/// The exception of a RequestHandler for a failed request. The response has the
+/// status and the body {"error": TEXT}. An api::Error becomes status 400.
 class HttpError : public std::runtime_error {
 public:
   HttpError(int status, const std::string &text)
@@ -37,7 +37,8 @@ public:
   const int status;
 };
 
-/// What a page shows and does. Called from several threads at once.
+/// The content and the controls of a page. Several threads call it
+/// concurrently.
 class RequestHandler {
 public:
   using Query = std::map<std::string, std::string>;
@@ -46,23 +47,24 @@ public:
   virtual nlohmann::json get(const std::string &name, const Query &query) = 0;
   virtual nlohmann::json post(const std::string &name,
                               const nlohmann::json &body) = 0;
-  /// What the stream tells; null: there is none.
+  /// Returns the messages of the stream; null: no stream.
   virtual Broadcast *events() { return nullptr; }
 };
 
+/// An HTTP server with its own threads.
 class Server {
 public:
-  /// Begins to listen, on threads of its own. The handler outlives the server.
-  /// Throws Error (3) if the endpoint cannot be listened on.
+  /// Starts to listen. The handler must outlive the server. Throws Error (3) if
+  /// it cannot listen on the endpoint.
   Server(const Endpoint &endpoint, RequestHandler &handler);
-  /// Ends all requests, those of the stream too.
+  /// Ends all requests, including the streams.
   ~Server();
   Server(const Server &) = delete;
   Server &operator=(const Server &) = delete;
 
   int port() const;
   const std::string &token() const;
-  /// With the token, for a browser.
+  /// Returns the URL for a browser, with the token.
   std::string url() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- StepTimes.cpp - How long each node of the net takes ----------------===//
+//===- StepTimes.cpp - Execution times of the nodes of a net --------------===//
 
 #include "tools/monitor/StepTimes.h"
 
@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::chrono::seconds kLeastPause(3);
-/// An iteration that is timed takes no more than twice as long as others do.
+/// Timing at most doubles the duration of one in this many iterations.
 constexpr int kShare = 100;
 
 } // namespace
@@ -47,7 +47,8 @@ void StepTimes::store(int iteration, const double *seconds, std::size_t count) {
     all += seconds[i];
     if (stepNodes[i].node < 0)
       continue;
-    auto &[forward, backward] = sums[static_cast<std::size_t>(stepNodes[i].node)];
+    auto &[forward, backward] =
+        sums[static_cast<std::size_t>(stepNodes[i].node)];
     (stepNodes[i].backward ? backward : forward) += seconds[i];
   }
   next = std::max(next, Clock::now() +

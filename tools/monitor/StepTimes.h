@@ -1,8 +1,7 @@
-//===- StepTimes.h - How long each node of the net takes --------*- C++ -*-===//
+//===- StepTimes.h - Execution times of the nodes of a net ------*- C++ -*-===//
 //
-// A clock at each step keeps steps from running into each other, so an
-// iteration is timed only while a page asks for it, and one of a hundred at
-// most.
+// Timing each step prevents steps from overlapping, so iterations are timed
+// only while a page requests it, and at most one in a hundred.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,32 +15,33 @@
 
 namespace brew::monitor {
 
+/// The execution times of the nodes of a net.
 class StepTimes {
 public:
-  /// `graph`: what netGraphOf() gives.
+  /// `graph`: the result of netGraphOf().
   explicit StepTimes(const nlohmann::json &graph);
 
-  /// Asks for fresh times. Any thread.
+  /// Requests new times. Thread-safe.
   void request();
-  /// The last: {"iteration": N, "nodes": [[forward, backward], ...]} in
-  /// seconds, or null. Any thread.
+  /// Returns the last times, {"iteration": N, "nodes": [[forward, backward],
+  /// ...]} in seconds, or null. Thread-safe.
   nlohmann::json last() const;
 
-  /// On the training thread: whether the next iteration is to be timed.
+  /// Returns whether to time the next iteration. Training thread only.
   bool isDue();
-  /// What it took.
+  /// Stores the times of the steps of an iteration.
   void store(int iteration, const double *seconds, std::size_t count);
 
 private:
   using Clock = std::chrono::steady_clock;
 
   struct StepNode {
-    int node; ///< -1: none
+    int node; ///< -1: no node
     bool backward;
   };
-  std::vector<StepNode> stepNodes; ///< of each step
+  std::vector<StepNode> stepNodes; ///< node of each step
   std::size_t nodes;
-  Clock::time_point next; ///< of the training thread alone
+  Clock::time_point next; ///< training thread only
 
   mutable std::mutex mutex;
   bool requested = false;

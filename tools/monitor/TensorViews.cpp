@@ -1,4 +1,4 @@
-//===- TensorViews.cpp - Tensors as images and histograms -----------------------===//
+//===- TensorViews.cpp - Tensors as images and histograms -----------------===//
 
 #include "tools/monitor/TensorViews.h"
 
@@ -34,7 +34,7 @@ int shadeOf(double value, const Range &range) {
       std::lround((value - range.low) / (range.high - range.low) * 255));
 }
 
-/// Means of blocks, so that no side is longer than kWidest.
+/// Averages blocks, so that no side is longer than kWidest.
 std::vector<float> reduced(const std::vector<float> &values,
                            std::size_t &height, std::size_t &width) {
   const std::size_t down = (height + kWidest - 1) / kWidest,
@@ -65,12 +65,12 @@ std::vector<float> reduced(const std::vector<float> &values,
 Json histogramOf(const std::vector<float> &values) {
   const Range range = rangeOf(values);
   double sum = 0, squares = 0;
-  std::size_t non_finite = 0;
+  std::size_t nonFinite = 0;
   std::vector<std::uint64_t> bins(kBins);
   const double width = range.high - range.low;
   for (float value : values) {
     if (!std::isfinite(value)) {
-      ++non_finite;
+      ++nonFinite;
       continue;
     }
     sum += value;
@@ -78,12 +78,12 @@ Json histogramOf(const std::vector<float> &values) {
     const double place = width > 0 ? (value - range.low) / width : 0;
     ++bins[std::min(kBins - 1, static_cast<std::size_t>(place * kBins))];
   }
-  const std::size_t finite = values.size() - non_finite;
+  const std::size_t finite = values.size() - nonFinite;
   const double count = static_cast<double>(std::max<std::size_t>(finite, 1));
   const double mean = sum / count;
   return {
       {"count", values.size()},
-      {"non_finite", non_finite},
+      {"non_finite", nonFinite},
       {"min", finite ? range.low : 0},
       {"max", finite ? range.high : 0},
       {"mean", mean},
@@ -102,7 +102,7 @@ Json imagesOf(const std::vector<float> &given,
   std::vector<float> values = given;
   const bool colours = shape.size() == 4 && shape[1] == 3;
   const std::size_t channels = colours ? 3 : 1;
-  // Vectors and matrices are one image; long vectors fill rows.
+  // Vectors and matrices are one image; long vectors wrap into rows.
   if (shape.size() <= 2) {
     if (height == 1 && width > kWidest) {
       height = (width + kWidest - 1) / kWidest;
@@ -119,7 +119,7 @@ Json imagesOf(const std::vector<float> &given,
             {"tiles", Json::array()},
             {"left", 0}};
   const std::size_t count = values.size() / tile;
-  // In all, no more than a small picture's worth.
+  // Limit the total number of pixels.
   const std::size_t shown =
       std::min({count, kMostTiles, std::max<std::size_t>(1, (1 << 17) / tile)});
   const Range range = rangeOf(values);

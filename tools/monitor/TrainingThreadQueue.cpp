@@ -1,4 +1,4 @@
-//===- TrainingThreadQueue.cpp - What other threads ask of the training thread -----------===//
+//===- TrainingThreadQueue.cpp - Work queue for the training thread -------===//
 
 #include "tools/monitor/TrainingThreadQueue.h"
 
@@ -31,7 +31,7 @@ nlohmann::json TrainingThreadQueue::run(Kind kind, Work work) {
       throw HttpError(503, "the run is busy");
     }
   }
-  return result.get(); // it has begun, if nothing else
+  return result.get(); // the work has at least begun
 }
 
 void TrainingThreadQueue::work(bool idle) {

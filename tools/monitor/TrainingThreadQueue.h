@@ -1,8 +1,8 @@
-//===- TrainingThreadQueue.h - What other threads ask of the training thread ---*- C++ -*-===//
+//===- TrainingThreadQueue.h - Work queue for training ----------*- C++ -*-===//
 //
-// A session is read by the thread that trains, between two iterations: requests
-// leave their work here and wait for it. Reading for the eyes gets at most one
-// hundredth of the run's time.
+// Only the training thread accesses the session, between two iterations.
+// Requests queue their work here and wait for the result. Reads for display
+// take at most one hundredth of the run's time.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,27 +18,28 @@
 
 namespace brew::monitor {
 
+/// A queue of work that the training thread executes.
 class TrainingThreadQueue {
 public:
   using Clock = std::chrono::steady_clock;
   using Work = std::function<nlohmann::json()>;
   enum class Kind {
-    Read, ///< waits until there is time for it
-    Control ///< what a user does by hand: at once
+    Read,   ///< a read for display; delayed to limit its cost
+    Control ///< an action of the user; runs after the current iteration
   };
 
-  /// Any thread but the one that trains. Returns what `work` does or throws
-  /// what it throws; HttpError (503) where the run does not come to it in time,
-  /// has ended or has too much to do.
+  /// Runs `work` on the training thread and returns its result or throws its
+  /// exception. Throws HttpError (503) on a timeout, after the end of the run
+  /// or if the queue is full. Any thread except the training thread.
   nlohmann::json run(Kind kind, Work work);
 
-  /// On the training thread, between iterations: does what is due. With `idle`
-  /// (the run is paused) all of it.
+  /// Executes the work that is due, or all of it if `idle` (the run is paused).
+  /// Call it on the training thread between iterations.
   void work(bool idle);
-  /// Refuses what waits and all that comes.
+  /// Fails all pending and future work.
   void close();
 
-  /// What looking has cost, for others that look on the training thread too.
+  /// Accounts for a read that took `cost` on the training thread.
   void addReadCost(Clock::duration cost);
   bool mayRead(bool idle) const { return idle || Clock::now() >= nextRead; }
 
@@ -53,7 +54,7 @@ private:
   std::mutex mutex;
   std::deque<std::shared_ptr<Job>> waiting;
   bool closed = false;
-  Clock::time_point nextRead; ///< of the training thread alone
+  Clock::time_point nextRead; ///< training thread only
 };
 
 } // namespace brew::monitor

@@ -1,4 +1,4 @@
-//===- UpdateRatios.cpp - How much an update changes each layer ------------===//
+//===- UpdateRatios.cpp - Update-to-weight ratios of layers ---------------===//
 
 #include "tools/monitor/UpdateRatios.h"
 
@@ -9,7 +9,7 @@
 namespace brew::monitor {
 namespace {
 
-/// Of larger parameters, so many values at equal distances.
+/// Larger parameters are sampled at equal intervals.
 constexpr std::size_t kMostSampled = 16384;
 
 double deviationOf(const std::vector<float> &values) {
@@ -40,7 +40,7 @@ nlohmann::json UpdateRatios::last() const {
 std::vector<UpdateRatios::Sample> UpdateRatios::sample(api::Session &session) {
   std::vector<Sample> samples;
   for (const api::TensorName &name : session.names(BREW_PARAMETER)) {
-    if (name.index != 0) // biases begin at 0, which nothing compares with
+    if (name.index != 0) // biases start at 0, so they have no ratio
       continue;
     const std::vector<float> all = session.read<float>(name);
     Sample sample{name, {}};

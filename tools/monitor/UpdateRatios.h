@@ -1,4 +1,4 @@
-//===- UpdateRatios.h - How much an update changes each layer ----*- C++ -*-===//
+//===- UpdateRatios.h - Update-to-weight ratios of layers -------*- C++ -*-===//
 #pragma once
 
 #include <brew/brew.hpp>
@@ -10,18 +10,18 @@
 
 namespace brew::monitor {
 
-/// The deviation of a layer's updates over that of its weights, from one
-/// iteration to the next: about .001 where training goes well.
+/// The standard deviation of a layer's update divided by that of its weights,
+/// for one iteration. About .001 is typical of successful training.
 class UpdateRatios {
 public:
-  /// Asks for fresh ratios. Any thread.
+  /// Requests new ratios. Thread-safe.
   void request();
-  /// The last: {"iteration": N, "layers": {"conv1": .0012, ...}}, or null. Any
-  /// thread.
+  /// Returns the last ratios, {"iteration": N, "layers": {"conv1": .0012,
+  /// ...}}, or null. Thread-safe.
   nlohmann::json last() const;
 
-  /// On the training thread after each iteration; `mayRead`: whether a new look
-  /// at the parameters may be begun. Returns whether it has looked.
+  /// Call it on the training thread after each iteration. `mayRead`: whether a
+  /// new measurement may begin. Returns whether it has read the parameters.
   bool poll(api::Session &session, int iteration, bool mayRead);
 
 private:
@@ -34,7 +34,7 @@ private:
   mutable std::mutex mutex;
   bool requested = false;
   nlohmann::json ratios;
-  // Of the training thread alone.
+  // Training thread only.
   std::vector<Sample> before;
   int beforeIteration = -1;
 };

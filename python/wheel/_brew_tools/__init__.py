@@ -1,4 +1,4 @@
-"""The commands of the wheel: Brew's programs, which lie in the package brew."""
+"""The commands of the wheel: Brew's programs, which are in the package brew."""
 import importlib.util
 import os
 import sys
@@ -7,8 +7,8 @@ _ALIASES = ("convert_imageset", "compute_image_mean", "extract_features")
 
 
 def _nvidia_folders(package):
-    """Folders of CUDA's wheels, asked of brew._cuda alone: the package would open the
-    compiler's library for nothing."""
+    """Returns the folders of CUDA's wheels. Loads only brew._cuda, because importing the package
+    would load the compiler's library unnecessarily."""
     spec = importlib.util.spec_from_file_location("_brew_cuda", os.path.join(package, "_cuda.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -16,7 +16,7 @@ def _nvidia_folders(package):
 
 
 def main():
-    """Becomes the program that it was called as."""
+    """Executes the program of the name that it was called by."""
     package = os.path.dirname(importlib.util.find_spec("brew").origin)
     name = os.path.basename(sys.argv[0])
     program = os.path.join(package, "_bin", "brew-data" if name in _ALIASES else name)

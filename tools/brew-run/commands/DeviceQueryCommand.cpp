@@ -13,14 +13,14 @@ struct DeviceQueryOptions {
   std::string gpu;
 };
 
-/// One property, aligned as in Caffe's list.
+/// Logs one property, aligned as in Caffe's list.
 void property(const std::string &name, const std::string &value) {
   std::string label = name + ":";
   label.resize(std::max<std::size_t>(label.size() + 1, 31), ' ');
   log::info(log::site::deviceProperty, label + value);
 }
 
-/// A list like Caffe's of a GPU's properties, or the processor's (-1).
+/// Logs the properties of a GPU, or of the processor (-1), as in Caffe.
 void describe(int gpu) {
   for (const auto &[name, value] : api::deviceQuery(gpu))
     property(name, value);
@@ -33,7 +33,7 @@ int deviceQuery(const DeviceQueryOptions &options) {
       describe(number);
     return 0;
   }
-  log::info(log::site::deviceQuery, "No GPU is used; the processor is:");
+  log::info(log::site::deviceQuery, "No GPU; the processor is:");
   describe(-1);
   return 0;
 }
@@ -42,8 +42,8 @@ int deviceQuery(const DeviceQueryOptions &options) {
 
 void addDeviceQuery(CLI::App &app, Action &action) {
   auto options = std::make_shared<DeviceQueryOptions>();
-  CLI::App *command =
-      app.add_subcommand("device-query", "Describe what plans can run on");
+  CLI::App *command = app.add_subcommand(
+      "device-query", "Show the devices that plans can run on");
   command->add_option("--gpu", options->gpu,
                       "GPUs to describe: numbers separated by commas, or all");
   command->callback([options, &action] {

@@ -1,7 +1,7 @@
 //===- EmbedCommand.cpp - brew-run embed ----------------------------------===//
 //
-// Lays out the values that a blob has for many samples in a plane, by principal
-// components or t-SNE.
+// Lays out a blob's values for many samples in a plane, by principal components
+// or t-SNE.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct EmbedOptions {
   BlobRowsOptions rows;
   std::vector<std::string> plots;
   std::string method = "tsne", labels, output, projector;
-  std::string monitorAt; ///< where to serve the monitor's page; "": nowhere
+  std::string monitorAt; ///< endpoint of the monitor; "": no monitor
   std::int64_t components = 2;
   brew_tsne_options tsne = api::makeStruct<brew_tsne_options>();
 };
@@ -43,16 +43,16 @@ bool endsWith(const std::string &text, const std::string &end) {
   return tail == end;
 }
 
-/// What would fail at the end fails before anything is computed.
+/// Checks the outputs before anything is computed.
 void checkOutputs(const EmbedOptions &options) {
   std::vector<std::string> files = options.plots;
   for (const std::string &plot : files)
     if (!endsWith(plot, ".svg") && !endsWith(plot, ".png"))
-      throw usage("--plot " + plot + ": a plot is a .svg or a .png file");
+      throw usage("--plot " + plot + ": the file must end in .svg or .png");
   if (!options.output.empty())
     files.push_back(options.output);
   if (files.empty() && options.projector.empty())
-    throw usage("say what to write: --output FILE.npy, --plot FILE.png or "
+    throw usage("name an output: --output FILE.npy, --plot FILE.png or "
                 "FILE.svg, --projector FOLDER");
   for (const std::string &file : files) {
     const std::filesystem::path folder =
@@ -63,10 +63,10 @@ void checkOutputs(const EmbedOptions &options) {
     requireWritable(file);
   }
   if (options.components != 2 && options.method == "tsne")
-    throw usage("--components goes with --method pca; t-SNE lays out a plane");
+    throw usage("--components needs --method pca; t-SNE always has two");
   if (options.components < 2 && !options.plots.empty())
     throw usage("a plot needs two components");
-  // Principal components, with which t-SNE begins too, need OpenCV.
+  // Both methods compute principal components, which need OpenCV: load it now.
   constexpr float kTwoRows[] = {0, 1};
   api::pca({kTwoRows, 2, 1}, 1, 0, options.plan.threads);
 }
@@ -81,7 +81,7 @@ std::vector<float> byComponents(const EmbedOptions &options,
     throw usage("--components " + std::to_string(options.components) +
                 ": blob '" + options.rows.blob + "' has " +
                 std::to_string(rows.columns) + " values per sample");
-  // Of one for a GPU the products are done there.
+  // With a GPU plan, the GPU computes the products.
   const api::Plan plan(options.plan.plan);
   const std::vector<int> gpus = gpuNumbers(options.plan.gpu);
   const api::Pca pca =
@@ -99,7 +99,7 @@ std::vector<float> byComponents(const EmbedOptions &options,
   return pca.scores;
 }
 
-/// The page that shows the layout as it comes about.
+/// The page that shows the layout in progress.
 class Page {
 public:
   Page(const EmbedOptions &options, const std::string &method) {
@@ -128,7 +128,7 @@ public:
 
 private:
   std::optional<monitor::EmbeddingView> view;
-  std::unique_ptr<monitor::Server> server; // ends before what it serves
+  std::unique_ptr<monitor::Server> server; // destroyed before its view
 };
 
 std::vector<float> byTsne(const EmbedOptions &options,
@@ -151,7 +151,7 @@ std::vector<float> byTsne(const EmbedOptions &options,
       .embedding;
 }
 
-/// Of each sample its class's name, or "" for none of them known.
+/// Returns each sample's class name; empty if no class is known.
 std::vector<std::string> classTexts(const std::vector<std::int32_t> &classes,
                                     const std::vector<std::string> &names) {
   std::vector<std::string> texts;
@@ -195,10 +195,11 @@ int embed(const EmbedOptions &options) {
     file->finish();
   }
   if (!options.projector.empty())
-    writeTensorBoardProjector(options.projector,
-                   {options.rows.blob + " " + options.method, layout, columns},
-                   {options.rows.blob, features.values, features.columns},
-                   features.names, classTexts(features.classes, classNames));
+    writeTensorBoardProjector(
+        options.projector,
+        {options.rows.blob + " " + options.method, layout, columns},
+        {options.rows.blob, features.values, features.columns}, features.names,
+        classTexts(features.classes, classNames));
   if (!options.plots.empty()) {
     std::vector<float> points; // the first two components
     for (std::size_t i = 0; i < layout.size(); i += columns)
@@ -217,7 +218,7 @@ int embed(const EmbedOptions &options) {
 CLI::Validator within(double above, double most, const std::string &what) {
   auto check = [=](const std::string &text) -> std::string {
     double value = 0;
-    // What is no number is reported when it is converted.
+    // The later conversion reports text that is not a number.
     if (!CLI::detail::lexical_cast(text, value) ||
         (value > above && value <= most))
       return "";
@@ -232,12 +233,12 @@ void addTsneOptions(CLI::App &command, EmbedOptions &options) {
   brew_tsne_options &tsne = options.tsne;
   command
       .add_option("--perplexity", tsne.perplexity,
-                  "How many neighbours a sample has, about (default 30)")
+                  "Approximate number of neighbours of a sample (default 30)")
       ->group(group)
       ->check(within(1, any, "more than 1"));
   command
       .add_option("--exaggeration", tsne.exaggeration,
-                  "Factor of attraction at the beginning (default 12)")
+                  "Initial factor of attraction (default 12)")
       ->group(group)
       ->check(within(0.999999, any, "1 or more"));
   command
@@ -246,19 +247,19 @@ void addTsneOptions(CLI::App &command, EmbedOptions &options) {
           [&tsne](int count) {
             tsne.exaggerated_iterations = count ? count : -1;
           },
-          "Iterations with it (default 250)")
+          "Iterations with exaggeration (default 250)")
       ->group(group)
       ->check(CLI::Range(0, 1000000));
   command
       .add_option_function<int>(
           "--iterations",
           [&tsne](int count) { tsne.iterations = count ? count : -1; },
-          "Iterations after these (default 500)")
+          "Iterations without exaggeration (default 500)")
       ->group(group)
       ->check(CLI::Range(0, 1000000));
   command
       .add_option("--learning-rate", tsne.learning_rate,
-                  "Default: the samples over the exaggeration")
+                  "Learning rate (default: samples / exaggeration)")
       ->group(group)
       ->check(within(0, any, "more than 0"));
   command
@@ -269,7 +270,7 @@ void addTsneOptions(CLI::App &command, EmbedOptions &options) {
       ->check(within(0, 1, "more than 0 and at most 1"));
   command
       .add_option("--exact", tsne.exact_rows,
-                  "Up to so many samples all pairs count (default 1000)")
+                  "Maximum number of samples for exact t-SNE (default 1000)")
       ->group(group)
       ->check(atLeast(1));
 }
@@ -279,14 +280,15 @@ void addTsneOptions(CLI::App &command, EmbedOptions &options) {
 void addEmbed(CLI::App &app, Action &action) {
   auto options = std::make_shared<EmbedOptions>();
   CLI::App *command = app.add_subcommand(
-      "embed", "Lay out a blob's values for many samples in a plane");
+      "embed", "Compute a layout of samples from a blob's values");
   addPlanOptions(*command, options->plan);
   command
       ->add_option("inputs,--inputs", options->rows.inputs,
                    "Images, folders, lists (.txt), IDX, HDF5 or .npy files, "
                    "databases")
       ->required();
-  command->add_option("--blob", options->rows.blob, "The blob")->required();
+  command->add_option("--blob", options->rows.blob, "Blob with the features")
+      ->required();
   command->add_option("--method", options->method, "pca or tsne (default)")
       ->transform(CLI::IsMember({"pca", "tsne"}, CLI::ignore_case));
   command
@@ -300,8 +302,8 @@ void addEmbed(CLI::App &app, Action &action) {
                    "Scatter plot, .svg or .png; may be repeated")
       ->delimiter(',');
   command->add_flag("--monitor{:6060}", options->monitorAt,
-                    "Serve a page that shows the layout as it comes about at "
-                    "[HOST]:PORT (127.0.0.1:6060); its address is in the log");
+                    "Serve a page that shows the layout in progress at "
+                    "[HOST]:PORT (127.0.0.1:6060); the log contains its URL");
   command->add_option("--projector", options->projector,
                       "Folder for TensorBoard's projector");
   addWeightOptions(*command, options->plan, options->rows.weights);
@@ -309,17 +311,19 @@ void addEmbed(CLI::App &app, Action &action) {
                       "Program to run (default: deploy, or the only one)");
   command->add_option("--labels", options->labels,
                       "File with a class name per line");
-  command->add_option("--classes", options->rows.classes,
-                      "File with each sample's class, a number per line, where "
-                      "the inputs do not say it");
+  command->add_option(
+      "--classes", options->rows.classes,
+      "File with one class number per line for each sample, for "
+      "inputs without labels");
   command->add_option("--mean", options->rows.mean,
                       "Mean to subtract from images: values separated by "
                       "commas, or a .binaryproto");
   command->add_option("--scale", options->rows.scale,
-                      "Factor for images, after the mean");
-  command->add_option("--skip", options->rows.skip, "Samples to pass over")
+                      "Factor for images, after subtracting the mean");
+  command->add_option("--skip", options->rows.skip, "Samples to skip first")
       ->check(atLeast(0));
-  command->add_option("--count", options->rows.count, "Samples to take at most")
+  command
+      ->add_option("--count", options->rows.count, "Maximum number of samples")
       ->check(atLeast(1));
   command->add_option("--random-seed", options->tsne.seed,
                       "Seed of the layout");

@@ -1,8 +1,8 @@
 //===- EvalCommand.cpp - brew-run eval ------------------------------------===//
 //
-// Runs one program once on given inputs and writes everything that can be read
-// afterwards: the door through which recorded values are compared. Or runs it
-// on what its data layers read, and writes that.
+// Runs one program once on given inputs and writes all readable tensors, for
+// comparisons with recorded values. Or runs it on the batches of its data
+// layers and writes these batches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,9 @@ struct EvalOptions {
   std::uint64_t seed = 0;
 };
 
-/// Hands `/inputs/BLOB` to the program; the number of values must fit. Blobs
-/// that the program does not take (it may have no use for them) are named in a
-/// warning; one that it takes and the file lacks is an error.
+/// Sets the program's inputs from `/inputs/BLOB`; the number of values must
+/// match. Warns about datasets that are not inputs of the program. A missing
+/// input is an error.
 void setInputs(Session &session, int program, const std::string &path) {
   api::TensorFile file(path, BREW_READ);
   const std::string group = "/inputs/";
@@ -51,19 +51,20 @@ void setInputs(Session &session, int program, const std::string &path) {
     throw badInput(path + ": lacks inputs of the program: " + missing);
 }
 
-/// Writes the gradients that backward starts from: `/seeds/BLOB`, or zeros
-/// where no gradients are asked for.
-void setSeeds(Session &session, int program, const EvalOptions &options) {
+/// Sets the output gradients from `/output_gradients/BLOB`, or to 0 if
+/// gradients are not requested.
+void setOutputGradients(Session &session, int program,
+                        const EvalOptions &options) {
   std::string missing;
-  for (const api::TensorName &seed :
+  for (const api::TensorName &gradient :
        session.names(BREW_OUTPUT_GRADIENT, program)) {
-    const brew_tensor tensor = session.find(seed);
+    const brew_tensor tensor = session.find(gradient);
     std::vector<double> values(static_cast<std::size_t>(tensor.capacity));
-    const std::string name = "/seeds/" + seed.name;
+    const std::string name = "/output_gradients/" + gradient.name;
     api::TensorFile file(options.inputs, BREW_READ);
-    const std::vector<std::string> given = file.list("/seeds");
+    const std::vector<std::string> given = file.list("/output_gradients");
     if (!options.gradients) {
-      // Nobody reads what comes of them.
+      // Zeros suffice, because no gradient is read.
     } else if (std::find(given.begin(), given.end(), name) == given.end()) {
       missing += (missing.empty() ? "" : ", ") + name;
     } else {
@@ -74,12 +75,11 @@ void setSeeds(Session &session, int program, const EvalOptions &options) {
                        " values; the plan was built for " +
                        std::to_string(tensor.capacity));
     }
-    session.write(seed, values);
+    session.write(gradient, values);
   }
   if (!missing.empty())
-    throw badInput(
-        options.inputs +
-        ": lacks gradients that the program starts from: " + missing);
+    throw badInput(options.inputs +
+                   ": lacks output gradients of the program: " + missing);
 }
 
 /// Writes a tensor's values as `name`.
@@ -94,10 +94,9 @@ void write(api::TensorFile &file, const std::string &name, Session &session,
     file.write(name, dims, session.read<float>(tensor).data());
 }
 
-/// Writes what the data layers read for each batch, from their sources'
-/// beginning on.
+/// Writes the batches of the data layers, from the beginning of their sources.
 void evalSources(Session &session, int program, const EvalOptions &options) {
-  const StopSignals signals; // before there is anything to take back
+  const StopSignals signals; // before the file is created
   api::TensorFile file(options.outputs, BREW_WRITE);
   for (int batch = 0; batch < options.batches; ++batch) {
     signals.check();
@@ -105,7 +104,7 @@ void evalSources(Session &session, int program, const EvalOptions &options) {
     for (std::size_t i = 0; i < session.inputs(program); ++i) {
       const brew_input input = session.input(program, i);
       if (input.needs_values)
-        continue; // nothing brings it
+        continue; // not from a data layer
       const std::string name =
           "/batch/" + std::to_string(batch) + "/" + input.name;
       const std::vector<std::int64_t> dims(input.dims, input.dims + input.ndim);
@@ -122,7 +121,7 @@ void evalSources(Session &session, int program, const EvalOptions &options) {
 
 int eval(const EvalOptions &options) {
   if (options.fromSource == !options.inputs.empty())
-    throw usage("give either --inputs or --from-source");
+    throw usage("use either --inputs or --from-source");
   if (options.fromSource && options.gradients)
     throw usage("--gradients needs --inputs");
   requireWritable(options.outputs);
@@ -134,7 +133,7 @@ int eval(const EvalOptions &options) {
   const brew_program_info info = session.plan.programInfo(program);
   if (options.gradients && !info.has_backward)
     throw usage("the program '" + std::string(info.name) +
-                "' computes no gradients; compile the net with --gradients");
+                "' computes no gradients; recompile the net with --gradients");
 
   session.initialise(options.weights);
   if (options.fromSource) {
@@ -143,7 +142,7 @@ int eval(const EvalOptions &options) {
   }
   setInputs(session, program, options.inputs);
   session.feed(program);
-  setSeeds(session, program, options);
+  setOutputGradients(session, program, options);
   session.run(program);
 
   api::TensorFile file(options.outputs, BREW_WRITE);
@@ -161,7 +160,7 @@ int eval(const EvalOptions &options) {
     writeAll("/diff/", BREW_BLOB_GRADIENT);
     writeAll("/param_diff/", BREW_PARAMETER_GRADIENT);
   }
-  // Only a training pass changes parameters (running statistics).
+  // Only training programs change parameters (running statistics).
   if (!info.test_phase)
     writeAll("/param_after/", BREW_PARAMETER);
   file.commit();
@@ -176,12 +175,13 @@ void addEval(CLI::App &app, Action &action) {
       "eval", "Run a program once on inputs from an HDF5 file, or on "
               "batches of its data layers");
   addPlanOptions(*command, options->plan);
-  command->add_option("--inputs", options->inputs,
-                      "HDF5 file with /inputs/BLOB, and /seeds/BLOB for "
-                      "the gradients of a plan compiled with --output-gradient");
+  command->add_option(
+      "--inputs", options->inputs,
+      "HDF5 file with /inputs/BLOB, and /output_gradients/BLOB for "
+      "the gradients of a plan compiled with --output-gradient");
   CLI::Option *fromSource = command->add_flag(
       "--from-source", options->fromSource,
-      "Run on what the data layers read, and write that: /batch/N/BLOB");
+      "Run on batches of the data layers and write these: /batch/N/BLOB");
   command
       ->add_option("--batches", options->batches,
                    "Batches to run with --from-source (default 1)")
@@ -194,7 +194,7 @@ void addEval(CLI::App &app, Action &action) {
       ->required();
   addWeightOptions(*command, options->plan, options->weights);
   command->add_flag("--gradients", options->gradients,
-                    "Write gradients of the total loss too");
+                    "Also write gradients of the total loss");
   command->add_option("--program", options->program,
                       "Program to run (default: the only one, deploy or "
                       "test_0; forward_backward with --gradients)");

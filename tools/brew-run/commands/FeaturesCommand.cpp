@@ -1,7 +1,7 @@
 //===- FeaturesCommand.cpp - brew-run features ----------------------------===//
 //
-// Runs a net on what its data layers read and keeps blobs of each batch, a
-// record per row, as Caffe's extract_features does.
+// Runs a net on the batches of its data layers and writes blobs, one record per
+// row, as Caffe's extract_features does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,12 +30,12 @@ int extract(const FeaturesOptions &options) {
   if (options.blobs.size() != options.outputs.size())
     throw usage(std::to_string(options.blobs.size()) + " blobs, but " +
                 std::to_string(options.outputs.size()) +
-                " outputs: each blob goes to one of its own");
+                " outputs: each blob needs its own output");
   std::set<std::filesystem::path> paths;
   for (const std::string &output : options.outputs) {
     if (output.empty())
       throw usage("an output has no name");
-    std::error_code unknown; // of a folder that is gone
+    std::error_code unknown; // the current folder may not exist
     std::filesystem::path path =
         std::filesystem::absolute(output, unknown).lexically_normal();
     if (!path.has_filename()) // "features/"
@@ -47,7 +47,7 @@ int extract(const FeaturesOptions &options) {
   const int program =
       session.chooseProgram(options.program, {"main", "deploy", "test_0"});
   session.initialise(options.weights, /*required=*/true);
-  const StopSignals signals; // before there is anything to take back
+  const StopSignals signals; // before files are created
   std::vector<std::unique_ptr<FeatureFile>> files;
   std::vector<api::TensorName> names;
   for (std::size_t i = 0; i < options.blobs.size(); ++i) {
@@ -55,7 +55,7 @@ int extract(const FeaturesOptions &options) {
     name.kind = BREW_BLOB;
     name.name = options.blobs[i];
     name.program = program;
-    session.find(name); // before anything is computed
+    session.find(name); // throws before anything is computed
     names.push_back(name);
     files.push_back(openFeatureFile(options.outputs[i], options.format,
                                     options.blobs[i], options.overwrite));
@@ -86,11 +86,11 @@ int extract(const FeaturesOptions &options) {
 void addFeatures(CLI::App &app, Action &action) {
   auto options = std::make_shared<FeaturesOptions>();
   CLI::App *command = app.add_subcommand(
-      "features", "Keep blobs of a net for what its data layers read");
+      "features", "Write blobs of a net for the batches of its data layers");
   addPlanOptions(*command, options->plan);
   command
       ->add_option("--blobs", options->blobs,
-                   "Blobs, which the plan must keep (brewc --pin)")
+                   "Blobs to write; they must be pinned (brewc --pin)")
       ->delimiter(',')
       ->required();
   command
@@ -107,7 +107,7 @@ void addFeatures(CLI::App &app, Action &action) {
       ->check(
           CLI::IsMember({"lmdb", "leveldb", "hdf5", "npy"}, CLI::ignore_case));
   command->add_flag("--overwrite", options->overwrite,
-                    "Replace databases that exist");
+                    "Replace existing databases");
   addWeightOptions(*command, options->plan, options->weights);
   command->add_option("--program", options->program,
                       "Program to run (default: the only one, deploy or "

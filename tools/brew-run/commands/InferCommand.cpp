@@ -27,17 +27,18 @@ struct InferOptions {
   std::int64_t top = 5;
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
-  /// Beside a file only where an option says how.
+  /// With --outputs, predictions are printed only if an option of printing is
+  /// set.
   bool prints() const {
     return outputs.empty() || json || topGiven || !labels.empty();
   }
 };
 
-/// One record, in the shape of one row of the input.
+/// One sample with the shape of a row of the input.
 struct Sample {
   std::string name;
   std::vector<float> values;
-  std::optional<int> label; ///< where the source knows it
+  std::optional<int> label; ///< the true label, if known
 };
 
 std::int64_t product(const std::vector<std::int64_t> &dims) {
@@ -45,10 +46,10 @@ std::int64_t product(const std::vector<std::int64_t> &dims) {
                          std::multiplies<std::int64_t>());
 }
 
-/// What the rows of a blob are.
+/// The meaning of the rows of a blob.
 enum class Rows {
-  Samples,    ///< one for each sample
-  Chosen,     ///< those of the samples that a Filter lets through
+  Samples,    ///< one per sample
+  Chosen,     ///< one per sample that passes a Filter layer
   Detections, ///< image, label, score, left, top, right, bottom
 };
 
@@ -58,8 +59,8 @@ struct Result {
   Rows kind;
   std::vector<std::int64_t> dims; ///< of one batch
   std::vector<float> values;      ///< rows collected for --outputs
-  std::vector<float> crops;       ///< rows of an image that is not complete
-  /// The dimension that numbers the rows.
+  std::vector<float> crops;       ///< rows of an image with pending crops
+  /// The dimension of the rows.
   std::size_t axis() const { return kind == Rows::Detections ? 2 : 0; }
   std::size_t rowSize() const {
     return static_cast<std::size_t>(product(dims) / dims[axis()]);
@@ -97,21 +98,21 @@ public:
         if (record->label_error && !warned)
           log::warning(log::site::brew,
                        record->label_error +
-                           std::string("; going on without labels"));
+                           std::string("; continuing without labels"));
         warned = warned || record->label_error;
         add(*record);
       }
     }
     flush();
     if (total == 0)
-      throw badInput("there is no sample to run");
+      throw badInput("there are no samples");
     if (!options.outputs.empty())
       writeOutputs();
     return 0;
   }
 
 private:
-  /// A record's sample, or its crops, one after the other.
+  /// Adds the sample of a record, or its crops.
   void add(const brew_record &record) {
     ++total;
     Sample sample;
@@ -138,15 +139,15 @@ private:
       flush();
   }
 
-  /// What images are resized to, before crops are taken of them.
+  /// Chooses the size to which images are resized before cropping.
   void chooseImageShape() {
     imageShape = input.rowShape();
     if (!options.oversample)
       return;
     if (imageShape.size() != 3)
-      throw usage("--oversample takes crops of images; the input '" +
-                  input.name() + "' is none");
-    // As pycaffe's DrawingClassifier: no smaller than the crops.
+      throw usage("--oversample needs images; the input '" + input.name() +
+                  "' is none");
+    // As in pycaffe's Classifier: not smaller than the crops.
     std::vector<std::int64_t> dims = options.imageDims;
     if (dims.empty())
       dims = {256, 256};
@@ -154,7 +155,7 @@ private:
       imageShape[1 + i] = std::max(dims[i], imageShape[1 + i]);
     for (const Result &result : results)
       if (result.kind != Rows::Samples)
-        throw usage("--oversample averages a row for each sample; blob '" +
+        throw usage("--oversample needs one row per sample; blob '" +
                     result.name + "' has other rows");
   }
 
@@ -188,18 +189,17 @@ private:
                    "name a blob with --blob");
   }
 
-  /// What cannot be printed is refused before anything is computed.
+  /// Checks before the run that the predictions can be printed.
   void checkPrinted() const {
     const Result &printed = results.front();
     if (!options.prints())
       return;
     if (printed.kind == Rows::Chosen)
       throw badInput("blob '" + printed.name +
-                     "' does not tell which samples its rows are of; write "
-                     "them with --outputs alone, or name another blob with "
-                     "--blob");
+                     "' does not identify the samples of its rows; use only "
+                     "--outputs, or choose another blob with --blob");
     if (printed.kind == Rows::Detections && options.topGiven)
-      throw usage("--top chooses among classes; blob '" + printed.name +
+      throw usage("--top needs class scores; blob '" + printed.name +
                   "' has boxes");
   }
 
@@ -215,7 +215,7 @@ private:
     pending.clear();
   }
 
-  /// The rows that the run has made of the pending samples.
+  /// Returns the rows of the pending samples.
   std::vector<float> readRows(const Result &result) {
     std::vector<float> values =
         session.read(session.blob(program, result.name));
@@ -229,11 +229,11 @@ private:
             "the last " + std::to_string(pending.size()) +
             " samples do not fill a batch of " + std::to_string(input.batch()) +
             ", and blob '" + result.name +
-            "' does not tell which of its rows are theirs; compile the net "
+            "' does not identify their rows; recompile the net "
             "with a batch (brewc --batch) that divides the number of samples");
       return values;
     }
-    // Images that stand for no sample go, the others count over all batches.
+    // Drop the rows of padding and number the images across batches.
     const std::size_t rowSize = result.rowSize();
     std::vector<float> rows;
     for (std::size_t row = 0; row < values.size(); row += rowSize)
@@ -249,7 +249,7 @@ private:
     std::vector<float> rows = readRows(result);
     const std::size_t rowSize = result.rowSize();
     if (options.oversample) {
-      // An image's crops may lie in several batches.
+      // The crops of an image may be in several batches.
       result.crops.insert(result.crops.end(), rows.begin(), rows.end());
       rows = averageCrops(result.crops, rowSize);
       result.crops.erase(result.crops.begin(),
@@ -274,7 +274,7 @@ private:
         printDetections(i, rows, rowSize);
   }
 
-  /// The boxes of a pending sample.
+  /// Prints the boxes of a pending sample.
   void printDetections(std::size_t sample, const std::vector<float> &rows,
                        std::size_t rowSize) const {
     const auto image = static_cast<float>(
@@ -304,7 +304,7 @@ private:
   PredictionPrinter printer;
   BatchInput input;
   std::vector<std::int64_t> imageShape; ///< see chooseImageShape()
-  std::vector<Sample> cropped;          ///< whose crops are pending
+  std::vector<Sample> cropped;          ///< samples with pending crops
   std::vector<Result> results;
   std::vector<Sample> pending;
   std::int64_t total = 0;
@@ -330,22 +330,22 @@ void addInfer(CLI::App &app, Action &action) {
           ->capture_default_str()
           ->check(atLeast(1));
   command->add_option("--outputs", options->outputs,
-                      "HDF5 file to write the outputs to; they are printed too "
-                      "where --json, --top or --labels say how");
+                      "HDF5 file for the outputs; they are also printed with "
+                      "--json, --top or --labels");
   command->add_option("--blob", options->blob,
-                      "Blob to show, instead of the net's outputs");
+                      "Blob to print, instead of the net's outputs");
   command->add_option("--program", options->program,
                       "Program to run (default: deploy, or the only one)");
   command->add_option("--mean", options->mean,
                       "Mean to subtract from images: values separated by "
                       "commas, or a .binaryproto");
   command->add_option("--scale", options->scale,
-                      "Factor for images, after the mean");
+                      "Factor for images, after subtracting the mean");
   command->add_flag("--json", options->json,
-                    "Print a JSON object for each sample, one a line");
+                    "Print one JSON object per line for each sample");
   CLI::Option *oversample = command->add_flag(
       "--oversample", options->oversample,
-      "Average the answers for ten crops: corners, centre, and mirrored");
+      "Average the results of ten crops: corners, centre, and mirrored");
   command
       ->add_option("--image-dims", options->imageDims,
                    "Height and width images are resized to before crops are "
@@ -354,9 +354,9 @@ void addInfer(CLI::App &app, Action &action) {
       ->expected(2)
       ->needs(oversample)
       ->check(atLeast(1));
-  command->add_option("--skip", options->skip, "Samples to pass over")
+  command->add_option("--skip", options->skip, "Samples to skip first")
       ->check(atLeast(0));
-  command->add_option("--count", options->count, "Samples to run at most")
+  command->add_option("--count", options->count, "Maximum number of samples")
       ->check(atLeast(1));
   command->callback([options, top, &action] {
     options->topGiven = top->count() > 0;

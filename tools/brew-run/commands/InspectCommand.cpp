@@ -94,7 +94,7 @@ void printProgram(const json &plan, const json &program, bool first) {
   printSteps(plan, program);
   std::printf("  buffers (name, arena, offset, size, first and last step):\n");
   for (const json &buffer : plan["buffers"]) {
-    // What programs share is shown with the first.
+    // Buffers that programs share are listed with the first program.
     const bool shared = !buffer.contains("program");
     if (shared ? !first : buffer["program"] != program["name"])
       continue;

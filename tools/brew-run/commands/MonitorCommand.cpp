@@ -29,7 +29,7 @@ int monitorRuns(const MonitorCommandOptions &options) {
       signals.check();
     }
   } catch (const Interrupted &) {
-    return 0; // there was nothing else to wait for
+    return 0; // a signal is the regular end
   }
 }
 
@@ -38,7 +38,7 @@ int monitorRuns(const MonitorCommandOptions &options) {
 void addMonitor(CLI::App &app, Action &action) {
   auto options = std::make_shared<MonitorCommandOptions>();
   CLI::App *command = app.add_subcommand(
-      "monitor", "Show runs side by side, from their --log-dir folders");
+      "monitor", "Serve a page that compares runs by their --log-dir folders");
   command
       ->add_option("folder", options->folder,
                    "Folder with the runs' folders (metrics.jsonl)")
@@ -46,7 +46,7 @@ void addMonitor(CLI::App &app, Action &action) {
       ->required();
   command
       ->add_option("--listen", options->listen,
-                   "Where pages are served; PORT 0: any that is free")
+                   "Address of the page; PORT 0: any free port")
       ->type_name("[HOST]:PORT")
       ->capture_default_str();
   command->callback([options, &action] {

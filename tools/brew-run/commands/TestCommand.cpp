@@ -16,7 +16,7 @@ struct TestOptions {
   std::uint64_t seed = 0;
 };
 
-/// What Caffe adds to a loss.
+/// Returns Caffe's suffix of a loss.
 std::string lossSuffix(const api::OutputValue &output) {
   if (output.lossWeight == 0)
     return "";

@@ -1,7 +1,7 @@
 //===- TimeCommand.cpp - brew-run time ------------------------------------===//
 
-#include "Log.h"
 #include "ChromeTrace.h"
+#include "Log.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,7 +21,7 @@ struct TimeOptions {
   int iterations = 50;
   bool iterationsGiven = false;
   std::string program, phase;
-  std::optional<std::string> profile; ///< file of a trace
+  std::optional<std::string> profile; ///< trace file
   std::uint64_t seed = 0;
   bool randomInput = false;
   bool feedOnly = false;
@@ -32,7 +32,7 @@ double secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Mean, median and least of some durations.
+/// Mean, median and minimum of durations.
 struct Summary {
   double mean = 0, median = 0, least = 0;
 
@@ -48,7 +48,7 @@ struct Summary {
     least = seconds.front();
   }
 
-  /// "1.5 ms. (median 1.4, min 1.3)": the start is Caffe's.
+  /// Returns "1.5 ms. (median 1.4, min 1.3)"; the beginning is as in Caffe.
   std::string text() const {
     return log::number(mean * 1e3) + " ms. (median " +
            log::number(median * 1e3) + ", min " + log::number(least * 1e3) +
@@ -56,7 +56,7 @@ struct Summary {
   }
 };
 
-/// Time of all steps that compute for the same layers, iteration by iteration.
+/// Times per iteration of all steps of the same layers.
 struct LayerTime {
   std::string layers;
   bool backward;
@@ -70,7 +70,7 @@ std::string layersText(const brew_step_info &step) {
   return text.empty() ? "(internal)" : text;
 }
 
-/// Timing can go on without a source, with made-up values.
+/// Opens the data sources, or sets random inputs if they are missing.
 void openInputs(Session &session, int program, const TimeOptions &options) {
   if (!options.randomInput) {
     try {
@@ -89,7 +89,7 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
 
 class Benchmark {
 public:
-  /// `trace` gets every step's time; may be null.
+  /// `trace` receives the time of each step; may be null.
   Benchmark(Session &planSession, int programIndex, ChromeTrace *trace)
       : session(planSession), program(programIndex), profile(trace) {
     std::map<std::pair<std::string, bool>, std::size_t> known;
@@ -104,7 +104,7 @@ public:
     }
   }
 
-  /// One iteration with every step timed.
+  /// Runs one iteration and times each step.
   void timeSteps(int number) {
     session.feed(program);
     std::vector<double> sums(layers.size()), steps(layerOfStep.size());
@@ -158,7 +158,7 @@ private:
   std::vector<double> forward, backward;
 };
 
-/// Whole iterations without a clock inside, as training runs them.
+/// Times complete iterations, without timing of steps, as in training.
 std::vector<double> timeWhole(Session &session, int program, int update,
                               int iterations) {
   std::vector<double> seconds;
@@ -175,11 +175,11 @@ std::vector<double> timeWhole(Session &session, int program, int update,
   return seconds;
 }
 
-/// Batches before the measured ones: more than are read ahead, so that what
-/// counts is how fast they come.
+/// Warm-up batches: more than are prefetched, so that the measurement covers
+/// the throughput of the readers.
 constexpr int kFeedWarmUp = 10;
 
-/// What the program's data layers bring, without computing anything of it.
+/// Times the data layers of the program without running it.
 int timeFeed(Session &session, int program, int iterations) {
   session.openSources(program);
   for (int i = 0; i < kFeedWarmUp; ++i)
@@ -196,10 +196,10 @@ int timeFeed(Session &session, int program, int iterations) {
   return 0;
 }
 
-/// Iterations of a profile, unless more were asked for.
+/// Maximum number of iterations in a profile without --iterations.
 constexpr int kProfiled = 10;
 
-/// As many threads as a session of these options has.
+/// Returns the number of threads of a session with these options.
 int threadsOf(const PlanOptions &options) {
   const char *text = std::getenv("OMP_NUM_THREADS");
   const long set = text ? std::strtol(text, nullptr, 10) : 0;
@@ -210,7 +210,7 @@ int threadsOf(const PlanOptions &options) {
                  : static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// On a GPU: the time between its own events, without the host's part.
+/// Logs the time between GPU events, which excludes the host.
 void reportDevice(Session &session, const std::vector<int> &programs,
                   int iterations) {
   auto measured = api::makeStruct<brew_measurement>();
@@ -240,7 +240,7 @@ int time(const TimeOptions &options) {
   if (options.feedOnly)
     return timeFeed(session, program, options.iterations);
   const std::string name = session.plan.programInfo(program).name;
-  // Before there is anything to measure, as its path may be wrong.
+  // Create the profile first, because its path may be invalid.
   std::optional<ChromeTrace> profile;
   if (options.profile)
     profile.emplace(*options.profile, session, program,
@@ -274,7 +274,7 @@ int time(const TimeOptions &options) {
     reportDevice(session, {program}, options.iterations);
   const int update = session.plan.findProgram("update");
   if (name == "forward_backward" && update >= 0) {
-    // A rate of zero keeps the weights while doing all the work.
+    // A learning rate of 0 does all the work and leaves the weights unchanged.
     session.setLearningRate(0);
     log::info(
         log::site::timeBothTotal,
@@ -305,21 +305,21 @@ void addTime(CLI::App &app, Action &action) {
           ->check(atLeast(1));
   command
       ->add_option("--profile", options->profile,
-                   "Trace to write, for Chrome's and Perfetto's viewers")
+                   "Write a trace for chrome://tracing and Perfetto")
       ->type_name("FILE");
   command->add_option("--program", options->program,
                       "Program to run (default: forward_backward, or the "
                       "only one)");
   command
       ->add_option("--phase", options->phase,
-                   "TRAIN or TEST: which program, without --program")
+                   "TRAIN or TEST: selects the program without --program")
       ->check(CLI::IsMember({"TRAIN", "TEST"}));
   CLI::Option *random = command->add_flag(
       "--random-input", options->randomInput,
       "Run on one batch of random values; open no data source");
   command
       ->add_flag("--feed", options->feedOnly,
-                 "Measure only how fast the data layers bring batches")
+                 "Measure only the throughput of the data layers")
       ->excludes(random)
       ->excludes("--profile");
   command->add_option("--random-seed", options->seed, "Seed of the fillers");

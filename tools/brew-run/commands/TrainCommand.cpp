@@ -1,8 +1,8 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
-#include "Reinforcement.h"
 #include "Log.h"
 #include "RankLauncher.h"
+#include "Reinforcement.h"
 #include "Session.h"
 #include "SignalActions.h"
 
@@ -17,7 +17,7 @@
 namespace brew::run {
 namespace {
 
-/// Seconds, unless --comm-timeout says otherwise.
+/// In seconds, without --comm-timeout.
 constexpr double kCommTimeout = 600;
 
 struct TrainOptions {
@@ -32,9 +32,9 @@ struct TrainOptions {
   std::vector<std::string> stopWhen;
   std::string patience, logFolder;
   std::vector<std::string> hooks;
-  std::string monitorAt; ///< where to serve the monitor's page; "": nowhere
+  std::string monitorAt; ///< endpoint of the monitor; "": no monitor
   monitor::MonitorOptions monitor;
-  int ranks = 0; ///< 0: as many as a launcher has started, else one
+  int ranks = 0; ///< 0: as started by a launcher, else one
   int maxRestarts = 0;
   std::optional<double> commTimeout;
   bool distributeTests = false, shardUpdate = false;
@@ -43,7 +43,7 @@ struct TrainOptions {
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
-  /// Solver fields that the command line changes, with their values.
+  /// Solver fields that the command line overrides, with their values.
   std::vector<std::pair<std::string, std::string>> fields;
 };
 
@@ -63,7 +63,7 @@ std::string textOf(const std::vector<int> &values) {
   return text;
 }
 
-/// One flag for each field.
+/// Declares one flag per solver field.
 void addSolverOptions(CLI::App &command, TrainOptions &options) {
   for (const brew_solver_field &field : api::solverFields()) {
     auto add = [&](auto kind) {
@@ -75,7 +75,7 @@ void addSolverOptions(CLI::App &command, TrainOptions &options) {
                 options.fields.emplace_back(name, textOf(value));
               },
               field.help)
-          ->group("Solver fields (instead of the solver's own)");
+          ->group("Solver fields (override the solver)");
     };
     switch (field.kind) {
     case BREW_FIELD_REAL:
@@ -111,10 +111,10 @@ void addSnapshotOptions(CLI::App &command, TrainOptions &options) {
   command.add_option(
       "--snapshot-best", options.snapshotBest,
       "Also write PREFIX_best_METRIC.caffemodel and "
-      ".solverstate whenever a test gives METRIC (test.accuracy, "
-      "test1.loss) its best value so far; lower is better for "
-      "losses, higher for accuracies, and METRIC:min or "
-      "METRIC:max say so of others");
+      ".solverstate whenever METRIC (test.accuracy, test1.loss) "
+      "reaches its best value so far in a test; lower is better for "
+      "losses, higher for accuracies; for other metrics use "
+      "METRIC:min or METRIC:max");
 }
 
 void addWatchOptions(CLI::App &command, TrainOptions &options) {
@@ -126,27 +126,28 @@ void addWatchOptions(CLI::App &command, TrainOptions &options) {
       "", "not empty");
   command
       .add_flag("--check-nan", options.checkNan,
-                "End at the first NaN or Inf, before it reaches a parameter, "
-                "and say in which layer and blob it arose")
+                "Stop at the first NaN or Inf, before it reaches a parameter, "
+                "and report its layer and blob")
       ->group(group);
   command
       .add_option("--stop-when", options.stopWhen,
-                  "End when this holds, e.g. 'test.accuracy >= 0.991 or time > "
-                  "3600' (may be repeated)")
+                  "Stop when the rule holds, e.g. 'test.accuracy >= 0.991 or "
+                  "time > 3600' (may be repeated)")
       ->type_name("RULE")
       ->allow_extra_args(false)
       ->group(group);
   command
       .add_option("--patience", options.patience,
-                  "End after N tests without improvement of METRIC (default: "
+                  "Stop after N tests without improvement of METRIC (default: "
                   "the first test net's accuracy, else loss)")
       ->type_name("N[:METRIC[:min|:max]]")
       ->check(notEmpty)
       ->group(group);
   command
-      .add_option("--hooks", options.hooks,
-                  "File that says what happens when in the run: reports, "
-                  "rates, snapshots, tests, its end (may be repeated)")
+      .add_option(
+          "--hooks", options.hooks,
+          "File of hooks: reports, learning rates, snapshots, tests and "
+          "stops at certain events (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group(group);
@@ -163,31 +164,32 @@ void addMonitorOptions(CLI::App &command, TrainOptions &options) {
   command
       .add_flag("--monitor{:6060}", options.monitorAt,
                 "Serve a page that shows and controls the run at "
-                "[HOST]:PORT (127.0.0.1:6060); its address is in the log")
+                "[HOST]:PORT (127.0.0.1:6060); the log contains its URL")
       ->group(group);
   CLI::Option *net =
       command
-          .add_option("--monitor-net", options.monitor.net,
-                      "Plan of the net for inference that shows the class of "
-                      "what is drawn on the page")
+          .add_option(
+              "--monitor-net", options.monitor.net,
+              "Plan of the inference net that classifies drawings on the "
+              "page")
           ->type_name("PLAN")
           ->group(group);
   command
       .add_option("--monitor-scale", options.monitor.scale,
-                  "What that net's pixels of 0 to 255 are multiplied by")
+                  "Factor of that net's pixels from 0 to 255")
       ->capture_default_str()
       ->needs(net)
       ->group(group);
 }
 
-/// The page of a run: hears of it before its trainer is there, and is gone
-/// before that is.
+/// The page of a run. It must exist before the trainer and be closed before the
+/// trainer is destroyed.
 class Page {
 public:
   Page(const TrainOptions &options, Session &session) {
     if (options.monitorAt.empty()) {
       if (!options.monitor.net.empty())
-        throw usage("--monitor-net is for --monitor");
+        throw usage("--monitor-net needs --monitor");
       return;
     }
     const api::Communicator *ranks = options.plan.ranks;
@@ -199,7 +201,7 @@ public:
                                                 ranks ? ranks->ranks() : 1);
     if (options.learning.isRequested())
       run->expectReinforcement(options.learning.environment,
-                          options.learning.episodes);
+                               options.learning.episodes);
   }
   void open(api::Trainer &trainer) {
     if (run)
@@ -216,13 +218,14 @@ private:
   std::unique_ptr<monitor::RunMonitor> run;
 };
 
-/// Trains as this process, which may be a rank of several.
+/// Trains in this process, which may be one of several ranks.
 int trainHere(const TrainOptions &options, Session &session) {
   const api::Communicator *ranks = options.plan.ranks;
   const bool isRoot = !ranks || ranks->rank() == 0;
   const brew_solver_action onInterrupt =
       parseAction(options.onInterrupt, "--sigint-effect");
-  const brew_solver_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
+  const brew_solver_action onHangUp =
+      parseAction(options.onHangUp, "--sighup-effect");
   auto info = [&](log::Site site, const std::string &text) {
     if (isRoot)
       log::info(site, text);
@@ -267,7 +270,7 @@ int trainHere(const TrainOptions &options, Session &session) {
   return 0;
 }
 
-/// Trains as one rank of several. What ends one ends all.
+/// Trains as one of several ranks. A failure of one rank ends all.
 int trainAsRank(TrainOptions options) {
   api::Communicator ranks(
       {options.commTimeout.value_or(kCommTimeout), options.plan.deterministic});
@@ -278,7 +281,7 @@ int trainAsRank(TrainOptions options) {
     std::fflush(stderr);
     ranks.abort(status);
   };
-  // Outside of what may throw: sums may be on their way into its memory.
+  // Outside the try block: an all-reduce may still write to its memory.
   std::unique_ptr<Session> session;
   try {
     if (options.ranks && options.ranks != ranks.ranks())
@@ -304,14 +307,14 @@ int trainAsRank(TrainOptions options) {
   return BREW_BUG; // end() does not return
 }
 
-/// How many ranks the command line asks for: one for each GPU, if it names
-/// several. 0: it does not say.
+/// Returns the number of ranks: one per GPU if -gpu names several, else
+/// --ranks. 0: unspecified.
 int ranksOf(const TrainOptions &options) {
   const auto gpus = static_cast<int>(gpuNumbers(options.plan.gpu).size());
   if (gpus > 1 && options.ranks && options.ranks != gpus)
     throw usage("--ranks " + std::to_string(options.ranks) +
                 ", but -gpu names " + std::to_string(gpus) +
-                " GPUs: each has a rank");
+                " GPUs: there must be one rank per GPU");
   return gpus > 1 ? gpus : options.ranks;
 }
 
@@ -320,32 +323,31 @@ int train(const TrainOptions &options) {
     throw usage("give a snapshot to resume training or weights to finetune, "
                 "but not both");
   if (options.resume && !options.snapshot.empty())
-    throw usage("give --resume to go on from the newest snapshot or --snapshot "
-                "to go on from one that you name, but not both");
+    throw usage("use --resume to resume from the newest snapshot or --snapshot "
+                "to resume from a particular one, but not both");
   if (options.learning.isRequested() &&
       (api::Communicator::isLaunched() || options.ranks > 1))
-    throw usage("--ranks is for training on data; several agents learn "
-                "together with --trainer PG.MT");
+    throw usage("--ranks needs training on data; for several agents use "
+                "--trainer PG.MT");
   if (options.learning.isRequested() &&
       (options.checkNan || !options.stopWhen.empty() ||
        !options.patience.empty() || !options.logFolder.empty() ||
        !options.snapshotBest.empty() || !options.hooks.empty()))
     throw usage("--check-nan, --stop-when, --patience, --hooks, --log-dir and "
-                "--snapshot-best are for training on data, not with --env");
+                "--snapshot-best need training on data, without --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);
   if (options.maxRestarts && ranks < 2)
-    throw usage("--max-restarts is for --ranks 2 and more, which starts the "
-                "ranks");
+    throw usage("--max-restarts needs --ranks 2 or more");
   for (const auto &[name, isGiven] :
        {std::pair("--comm-timeout", options.commTimeout.has_value()),
         std::pair("--distributed-test", options.distributeTests),
         std::pair("--shard-update", options.shardUpdate)})
     if (isGiven && !ranks)
-      throw usage(std::string(name) +
-                  " is for several ranks: give --ranks too, or start them with "
-                  "mpirun");
+      throw usage(
+          std::string(name) +
+          " needs several ranks: add --ranks, or start them with mpirun");
   if (ranks > 1) {
     auto stops = [](const std::string &effect, const char *flag) {
       return parseAction(effect, flag) == BREW_ACTION_STOP;
@@ -371,49 +373,50 @@ void addTrain(CLI::App &app, Action &action) {
                       "Solver state to resume from");
   addSnapshotOptions(*command, *options);
   command->add_option("--loss-scale", options->lossScale,
-                      "f16: what losses are multiplied by at first, instead of "
-                      "the plan's or the snapshot's scale");
+                      "f16: initial loss scale, instead of the plan's or the "
+                      "snapshot's");
   command->add_option("--sigint-effect", options->onInterrupt,
-                      "What SIGINT does: stop, snapshot or none");
+                      "Effect of SIGINT: stop, snapshot or none");
   command->add_option("--sighup-effect", options->onHangUp,
-                      "What SIGHUP does: stop, snapshot or none");
+                      "Effect of SIGHUP: stop, snapshot or none");
   addWatchOptions(*command, *options);
   addMonitorOptions(*command, *options);
   addReinforcementOptions(*command, options->learning);
   const std::string group = "Several ranks";
   command
       ->add_option("--ranks", options->ranks,
-                   "Processes on this machine that train together, each on its "
-                   "share of the data (started with mpirun)")
+                   "Number of data-parallel processes on this machine, started "
+                   "with mpirun")
       ->check(CLI::Range(1, 4096))
       ->group(group);
   command
-      ->add_option(
-          "--comm-timeout", options->commTimeout,
-          "Seconds that a rank waits for another one that neither goes "
-          "on nor answers (default: 600)")
+      ->add_option("--comm-timeout", options->commTimeout,
+                   "Seconds that a rank waits for another one that neither "
+                   "progresses nor responds (default: 600)")
       ->check(CLI::Range(0.1, 1e6))
       ->group(group);
   command
       ->add_flag("--distributed-test", options->distributeTests,
-                 "Ranks share the batches of tests; else rank 0 tests")
+                 "Distribute the batches of tests over the ranks; otherwise "
+                 "rank 0 tests")
       ->group(group);
   command
-      ->add_flag("--shard-update", options->shardUpdate,
-                 "Each rank updates its part of the parameters and keeps the "
-                 "solver history of that part")
+      ->add_flag(
+          "--shard-update", options->shardUpdate,
+          "Each rank updates its shard of the parameters and stores only "
+          "the solver history of that shard")
       ->group(group);
   command
       ->add_option("--max-restarts", options->maxRestarts,
-                   "With --ranks: how often to begin again from the last "
-                   "snapshot when a rank has ended or hangs")
+                   "With --ranks: maximum number of restarts from the last "
+                   "snapshot after a rank fails or hangs")
       ->check(CLI::Range(0, 1000000))
       ->group(group);
   command
       ->add_option("--resume-newest", options->resumeSince,
-                   "Resume from the solver's snapshot of the latest iteration, "
-                   "if there is one written at TIME (seconds since 1970) or "
-                   "later, whatever --snapshot and --weights say")
+                   "Resume from the solver's snapshot of the latest iteration "
+                   "written at TIME (seconds since 1970) or later, if there is "
+                   "one; it then overrides --snapshot and --weights")
       ->type_name("TIME")
       ->group(group);
   addSolverOptions(*command, *options);

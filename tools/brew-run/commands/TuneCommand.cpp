@@ -8,7 +8,7 @@
 namespace brew::run {
 namespace {
 
-/// "conv1+relu1", shortened where it does not fit in its column.
+/// Returns names like "conv1+relu1", shortened to the width of the column.
 std::string layersOf(const brew_step_info &step) {
   constexpr std::size_t kMost = 32;
   std::string text;
@@ -52,8 +52,8 @@ int tune(const PlanOptions &options) {
   std::snprintf(share, sizeof share, "%.1f",
                 first > 0 ? (1 - fastest / first) * 100 : 0.0);
   std::printf(
-      "%zu calls, %zu of them done in another way than the first: %s ms "
-      "instead of %s (%s %% less); kept in %s\n",
+      "%zu calls; %zu use another implementation than the default: %s ms "
+      "instead of %s (%s %% less); stored in %s\n",
       calls, changed, milliseconds(fastest).c_str(),
       milliseconds(first).c_str(), share, timingCachePath(options).c_str());
   return 0;
@@ -64,11 +64,12 @@ int tune(const PlanOptions &options) {
 void addTune(CLI::App &app, Action &action) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App *command = app.add_subcommand(
-      "tune", "Measure how library calls are done fastest, and keep it");
+      "tune", "Benchmark implementations of library calls and store the "
+              "fastest");
   addPlanOptions(*command, *options);
   command->callback([options, &action] {
     if (options->noTune)
-      throw usage("tune measures, and --no-tune says not to");
+      throw usage("tune cannot be used with --no-tune");
     action = [options] { return tune(*options); };
   });
 }

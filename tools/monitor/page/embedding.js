@@ -2,7 +2,7 @@
 
 let samples = null, layout = null;
 const kClassColours = [...kColours, '#8b5a2b', '#9cc432'];
-/// Beyond these, hues around the circle.
+/// Further classes get hues around the circle.
 function colourOfClass(number) {
   if (number < 0)
     return '#8a8f96';
@@ -10,7 +10,7 @@ function colourOfClass(number) {
 }
 const nameOfClass = (number) => (samples.class_names || [])[number] || String(number);
 
-/// Where the points lie on the canvas.
+/// The positions of the points on the canvas.
 function placesOf(canvas) {
   const width = canvas.clientWidth, height = canvas.clientHeight, scale = Math.min(width, height) / 2 - 8;
   return layout.points.map(([x, y]) => [width / 2 + x * scale, height / 2 - y * scale]);
@@ -63,7 +63,7 @@ function showLayout(message) {
 }
 
 async function hearLayout(message) {
-  if (!samples.samples) { // the features were not there yet
+  if (!samples.samples) { // no features yet
     samples = await ask('state');
     showSamples();
   }

@@ -2,12 +2,12 @@ const byId = (id) => document.getElementById(id);
 const kColours = ['#2f7de1', '#e0762c', '#2e9f5b', '#b04ac2', '#c9a311', '#14a3a8', '#d34c63', '#7a7f87'];
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-// --- Talking to the server --------------------------------------------------
+// --- Communication with the server ------------------------------------------
 
 const given = new URLSearchParams(location.search).get('token');
 if (given) {
   sessionStorage.setItem('token', given);
-  history.replaceState(null, '', '/'); // it is not for histories and screens
+  history.replaceState(null, '', '/'); // keep the token out of the history and the screen
 }
 const token = sessionStorage.getItem('token') || '';
 
@@ -61,11 +61,11 @@ function shown(value, digits = 4) {
 
 // --- Charts -----------------------------------------------------------------
 
-const charts = new Map(); // by what they show
-let zoom = null;          // [from, to] of iterations, of all charts
+const charts = new Map(); // by measure
+let zoom = null;          // [from, to] iterations, common to all charts
 let smoothing = .6, logarithmic = false;
 
-/// Curves of one measure stand in one chart: test.loss and train.loss in `loss`.
+/// Curves of one measure share a chart: test.loss and train.loss are in `loss`.
 const measureOf = (curve) => curve.replace(/^(train|test\d*|episodes|running|mean of 100)\./, '');
 const kFirst = ['reward', 'loss', 'accuracy'], kLast = ['learning rate', 'images/s', 'steps/s', 'iterations/s'];
 function placeOf(measure) {
@@ -125,7 +125,7 @@ class Chart {
       this.heading.replaceChildren(this.measure);
       for (const {label, colour} of this.curves.values()) {
         if (label === this.measure)
-          continue; // the heading says it
+          continue; // the heading is sufficient
         const entry = element('span', this.heading);
         element('i', entry).style.background = colour;
         entry.append(label);
@@ -321,7 +321,7 @@ function addPoint(curve, iteration, value) {
   if (points.length && points[points.length - 1][0] > iteration)
     return;
   points.push([iteration, value]);
-  if (points.length > kMostPoints) // neighbours become their mean
+  if (points.length > kMostPoints) // average neighbours
     points.splice(0, kMostPoints, ...Array.from({length: kMostPoints / 2}, (_, i) =>
         [0, 1].map((k) => (points[2 * i][k] + points[2 * i + 1][k]) / 2)));
 }
@@ -375,7 +375,7 @@ function paintHistogram(canvas, histogram) {
   pen.fillText(shown(histogram.max, 3), width, height);
 }
 
-/// Keeps a card with one tensor up to date.
+/// Updates a card with one tensor.
 class TensorCard {
   constructor(kind, names, ids) {
     this.kind = kind;
@@ -397,9 +397,9 @@ class TensorCard {
       const answer = await ask(this.kind + '?' + new URLSearchParams({name, index}));
       paintTiles(byId(this.ids.images), answer.images);
       paintHistogram(byId(this.ids.histogram), answer.histogram);
-      const {mean, deviation, non_finite} = answer.histogram;
+      const {mean, deviation, non_finite: nonFinite} = answer.histogram;
       byId(this.ids.note).textContent = answer.shape.join(' × ') + ', mean ' + shown(mean, 3) +
-          ', deviation ' + shown(deviation, 3) + (non_finite ? ', ' + non_finite + ' are not finite' : '') +
+          ', deviation ' + shown(deviation, 3) + (nonFinite ? ', ' + nonFinite + ' are not finite' : '') +
           (answer.images.left ? '; ' + answer.images.left + ' more are not shown' : '');
     } catch (error) {
       byId(this.ids.note).textContent = error.message;
@@ -411,8 +411,8 @@ class TensorCard {
 
 // --- The net ----------------------------------------------------------------
 
-const bars = new Map(); // of layers: rect, text
-let timings = []; // of nodes: rect, text
+const bars = new Map(); // layer -> rect, text
+let timings = []; // per node: rect, text
 function drawGraph({nodes, edges}) {
   const svg = byId('graph'), namespace = svg.namespaceURI;
   const make = (tag, attributes, parent = svg, text) => {
@@ -430,7 +430,7 @@ function drawGraph({nodes, edges}) {
     rank[to] = Math.max(rank[to], rank[from] + 1);
   const rows = [];
   nodes.forEach((_, i) => (rows[rank[i]] = rows[rank[i]] || []).push(i));
-  // Chains are folded into columns, so that a page shows a deep net whole.
+  // Chains are folded into columns, so that a page shows a complete deep net.
   const perColumn = Math.max(1, ...rows.map((row) => row.length)) > 1 ? Infinity :
       Math.ceil(rows.length / Math.ceil(rows.length / 5));
   const place = [];
@@ -449,7 +449,7 @@ function drawGraph({nodes, edges}) {
   svg.setAttribute('height', height);
   for (const [from, to] of edges) {
     const [ax, ay] = place[from], [bx, by] = place[to];
-    const turn = by <= ay; // into the next column
+    const turn = by <= ay; // wrap into the next column
     const x1 = ax + (turn ? kWidth : kWidth / 2), y1 = ay + (turn ? kHeight / 2 : kHeight);
     const x2 = bx + (turn ? 0 : kWidth / 2), y2 = by + (turn ? kHeight / 2 : 0);
     const mid = turn ? `C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2}` : `C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2}`;
@@ -504,7 +504,7 @@ function showTimes(times) {
 
 // --- The solver -------------------------------------------------------------
 
-const inputs = new Map(); // of fields: what to do with a new value
+const inputs = new Map(); // field -> function for a new value
 const kSliders = ['base_lr', 'momentum', 'weight_decay'];
 function listFields(fields) {
   for (const field of fields) {
@@ -524,7 +524,7 @@ function listFields(fields) {
     text.type = 'text';
     text.id = 'field-' + field.name;
     label.htmlFor = text.id;
-    // Rates are felt by factors; momentum is one of them in what it leaves.
+    // Learning rates use a logarithmic scale, momentum a linear one.
     const linear = field.name === 'momentum';
     const show = (value) => {
       text.value = value;
@@ -566,7 +566,7 @@ function openPad({width, height}) {
   pen.strokeStyle = '#fff';
   pen.lineWidth = 17;
 
-  /// As the digits of MNIST are: in the middle of the image, 20 of 28 high.
+  /// Centres the drawing and scales it to 20/28 of the height, as in MNIST.
   function pixels() {
     const {data} = pen.getImageData(0, 0, pad.width, pad.height);
     let left = pad.width, right = -1, top = pad.height, bottom = -1, mass = 0, mx = 0, my = 0;
@@ -658,13 +658,13 @@ function openPad({width, height}) {
     byId('drawnmaps').replaceChildren();
     seen.getContext('2d', {willReadFrequently: true}).clearRect(0, 0, width, height);
   });
-  // The same drawing, as the net learns.
+  // Classify the same drawing again during training.
   setInterval(() => { if (!empty && !last && !document.hidden && !byId('play').disabled) classify(); }, 2000);
 }
 
-// --- What a learner does ----------------------------------------------------
+// --- Reinforcement learning --------------------------------------------------
 
-let scene = null, sceneStart = 0; // the episode that is played, and since when
+let scene = null, sceneStart = 0; // the replayed episode and its start time
 function drawScene(time) {
   const canvas = byId('scene'), ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
   if (!scene || !width)
@@ -701,7 +701,7 @@ function drawScene(time) {
   pen.arc(x, foot, .05 * metre, 0, 7);
   pen.fill();
   byId('scenenote').textContent = 'step ' + (at + 1) + ' of ' + scene.frames.length + '; an episode with a reward of ' +
-      shown(scene.reward, 4) + ', in its own time. Those in between are passed over.';
+      shown(scene.reward, 4) + ', in real time. Episodes in between are skipped.';
   if (at + 1 < scene.frames.length)
     requestAnimationFrame(drawScene);
 }
@@ -849,7 +849,7 @@ function showRun(state) {
       showUpdates(await ask('updates'));
       showTimes(await ask('times'));
     } catch {
-      // The stream will say that the run has gone.
+      // The stream reports the end of the run.
     }
   };
   look();
@@ -894,7 +894,7 @@ function listen() {
 
 // --- Several runs -----------------------------------------------------------
 
-const known = new Map(); // of runs: {colour, version, on, curves, row, iteration, progress}
+const known = new Map(); // run -> {colour, version, on, curves, row, iteration, progress}
 
 /** A run with its row, which stays: a click needs the same box from beginning to end. */
 function addRun(name, title) {

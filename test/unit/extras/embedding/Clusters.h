@@ -1,4 +1,4 @@
-//===- Clusters.h - Rows that lie in groups ---------------------*- C++ -*-===//
+//===- Clusters.h - Clustered rows ------------------------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -8,7 +8,8 @@
 
 namespace brew::test {
 
-/// Row i is of group i % 3: a normal deviation of 1 around a centre of its own.
+/// Returns rows of three clusters: row i belongs to cluster i % 3, with a
+/// standard deviation of 1 around the cluster's centre.
 inline embedding::Matrix clusters(std::int64_t rows, std::int64_t columns) {
   const caffe::RandomStream random(7, "clusters");
   std::vector<float> values;

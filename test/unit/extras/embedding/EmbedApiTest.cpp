@@ -56,7 +56,7 @@ TEST(EmbedApi, ComponentsAndLayout) {
   });
   EXPECT_EQ(told, 16);
   EXPECT_GT(layout.divergence, 0);
-  // Every point is nearer to its own group's mean.
+  // Every point is nearest to the mean of its own group.
   double mean[2][2] = {};
   for (int i = 0; i < 100; ++i)
     for (int k = 0; k < 2; ++k)
@@ -94,7 +94,7 @@ TEST(EmbedApi, FeaturesOfAnySize) {
   EXPECT_NEAR(pca({far.data(), 100, 3}, 2).scores[20] / 1e20, 0.99, 1e-5);
   for (float place : tsne({far.data(), 100, 3}, options).embedding)
     EXPECT_TRUE(std::isfinite(place));
-  // The two are further apart than floats go.
+  // Their distance exceeds the range of floats.
   far[30] = 3e38f;
   far[60] = -3e38f;
   for (float place : tsne({far.data(), 100, 3}, options).embedding)
@@ -106,8 +106,8 @@ TEST(EmbedApi, FeaturesOfAnySize) {
                   pca({far.data(), 100, 3});
                 },
                 BREW_BAD_INPUT),
-            "the features are too large: floats do not hold their principal "
-            "components");
+            "the features are too large: their principal components do not fit "
+            "in floats");
 }
 
 TEST(EmbedApi, PropagatesExceptionsOfProgress) {
@@ -123,7 +123,7 @@ TEST(EmbedApi, ReportsErrors) {
   const FeatureRows rows{values.data(), 100, 3};
   const auto plain = makeStruct<brew_tsne_options>();
   EXPECT_EQ(failure([&] { pca(rows, 4); }, BREW_USAGE),
-            "the number of components is 1 to 3");
+            "the number of components must be 1 to 3");
   EXPECT_EQ(failure(
                 [&] {
                   pca({values.data(), 1, 3});
@@ -143,13 +143,13 @@ TEST(EmbedApi, ReportsErrors) {
     EXPECT_EQ(failure([&] { tsne(rows, options); }, BREW_USAGE), text);
   };
   wrong([](auto &options) { options.perplexity = 0.5; },
-        "a perplexity is more than 1");
+        "the perplexity must be more than 1");
   wrong([](auto &options) { options.theta = 1.5; },
-        "theta is more than 0 and at most 1");
+        "theta must be more than 0 and at most 1");
   wrong([](auto &options) { options.exaggeration = -1; },
-        "an exaggeration is at least 1");
+        "the exaggeration must be at least 1");
   wrong([](auto &options) { options.learning_rate = -1; },
-        "a learning rate is more than 0");
+        "the learning rate must be more than 0");
   wrong([](auto &options) { options.iterations = 2000000; },
         "there are more than 1000000 iterations");
   values[31] = std::numeric_limits<float>::quiet_NaN();

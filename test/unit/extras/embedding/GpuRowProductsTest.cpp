@@ -16,7 +16,7 @@ using namespace brew::embedding;
 
 namespace {
 
-/// Rows that lie in more than one of the products' blocks.
+/// Rows of several blocks of the products.
 Matrix manyRows() {
   constexpr std::int64_t rows = 9001, columns = 7;
   std::vector<float> values;
@@ -52,8 +52,8 @@ TEST(GpuRowProducts, AgreeWithTheHost) {
     for (std::size_t i = 0; i < scores.size(); ++i)
       ASSERT_NEAR(scores[i], expectedScores[i], 2e-5) << i;
     std::vector<double> sums, expected;
-    host.sums(expectedScores, count, expected);
-    gpu.sums(expectedScores, count, sums);
+    host.projectTransposed(expectedScores, count, expected);
+    gpu.projectTransposed(expectedScores, count, sums);
     ASSERT_EQ(sums.size(), expected.size());
     // 9001 of about 10, in blocks of 4096 floats.
     for (std::size_t i = 0; i < sums.size(); ++i)
@@ -66,7 +66,8 @@ TEST(GpuRowProducts, YieldTheSameComponents) {
   const Matrix rows = manyRows();
   GpuRowProducts gpu(simulator(), 0, rows);
   const PrincipalComponents found = principalComponents(rows, 3, 0, gpu),
-                   expected = principalComponents(rows, 3, 0, Threads(1));
+                            expected =
+                                principalComponents(rows, 3, 0, Threads(1));
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_NEAR(found.variances[i], expected.variances[i],
                 1e-5 * expected.variances[0]);

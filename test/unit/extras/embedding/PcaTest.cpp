@@ -14,7 +14,7 @@ namespace {
 
 const Threads kTwo(2);
 
-/// Six rows, and what NumPy's eigh says of their covariance.
+/// Six rows, and the result of NumPy's eigh for their covariance.
 const std::vector<float> kRows = {2, 0, 1, -1, 1,  3, 0, 2, 0, -1, 4,  1,
                                   3, 2, 2, 0,  -2, 1, 0, 5, 1, 1,  -3, 2};
 const std::vector<double> kVariances = {8.06211737, 4.98606168, 1.61048261,
@@ -101,7 +101,8 @@ TEST(Pca, SameBitsForAnyNumberOfThreads) {
   const Matrix rows = brew::test::clusters(3000, 40);
   const PrincipalComponents one = principalComponents(rows, 5, 3, Threads(1));
   for (int threads : {2, 4}) {
-    const PrincipalComponents more = principalComponents(rows, 5, 3, Threads(threads));
+    const PrincipalComponents more =
+        principalComponents(rows, 5, 3, Threads(threads));
     EXPECT_EQ(one.scores.values, more.scores.values);
     EXPECT_EQ(one.variances, more.variances);
   }

@@ -141,7 +141,7 @@ TEST(SampleKinds, IdxFilesFindTheirLabels) {
              idx({0, 0, 8, 1, 0, 0, 0, 2, 3, 9}));
   EXPECT_EQ(second(), 9);
   EXPECT_EQ(why, "");
-  // Damaged labels, and those of other images, do not keep from the images.
+  // Damaged or mismatched labels do not prevent reading the images.
   writeBytes(folder / "x-labels-idx1-ubyte", idx({0, 0, 8, 1, 0, 0, 0, 2, 3}));
   EXPECT_EQ(second(), std::nullopt);
   EXPECT_NE(why.find("label 1"), std::string::npos) << why;

@@ -12,7 +12,7 @@ using namespace brew::embedding;
 
 namespace {
 
-/// A wide and flat layout, of three classes and a point of none.
+/// A wide and flat layout with three classes and a point without a class.
 const std::vector<float> kPoints = {0, 0, 10, 0, 10, 5, 0, 5, 5, 2.5f};
 const std::vector<std::int32_t> kClasses = {0, 2, 7, 2, -1};
 
@@ -41,11 +41,11 @@ TEST(Scatter, PlacesEverything) {
     EXPECT_GT(dot.y - layout.radius, layout.top);
     EXPECT_LT(dot.y + layout.radius, layout.bottom);
   }
-  // One scale for both directions; up is less on a picture.
+  // Both axes have the same scale; y points down in a picture.
   EXPECT_NEAR((layout.dots[1].x - layout.dots[0].x) /
                   (layout.dots[0].y - layout.dots[3].y),
               2, 1e-3);
-  // The classes that there are, by number, those without one first.
+  // The classes that occur, by number, after "no class".
   ASSERT_EQ(layout.legendRows, 4u);
   EXPECT_EQ(layout.legend[0].name, "no class");
   EXPECT_EQ(layout.legend[1].name, "zero");
@@ -77,7 +77,7 @@ TEST(Scatter, ManyClassesAreCutShort) {
   EXPECT_EQ(layout.legend[layout.legendRows - 1].name,
             "and " + std::to_string(200 - layout.legendRows + 1) + " more");
   EXPECT_LE(layout.legend[layout.legendRows - 1].y, layout.bottom);
-  // All in one place: in the middle.
+  // All points coincide: draw them in the centre.
   EXPECT_NEAR(layout.dots[7].x, (layout.left + layout.right) / 2, 1e-3);
 }
 

@@ -39,7 +39,7 @@ double squared(const Points &points, std::size_t i, std::size_t j) {
   return dx * dx + dy * dy;
 }
 
-/// Every pair, in doubles.
+/// The exact forces of all pairs, in doubles.
 double exactRepulsion(const Points &points, std::vector<double> &x,
                       std::vector<double> &y) {
   double sum = 0;
@@ -69,7 +69,7 @@ double exactDivergence(const Affinities &alike, const Points &points) {
   return divergence;
 }
 
-/// Of the forces, relative to their size.
+/// The error of the forces relative to their norm.
 double error(const Points &forces, const std::vector<double> &x,
              const std::vector<double> &y) {
   double difference = 0, size = 0;
@@ -110,7 +110,7 @@ TEST(Tsne, AffinitiesHaveThePerplexity) {
   const Matrix rows = clusters(300, 10);
   const Neighbours near = neighboursOf(rows, 60);
   const Affinities alike = affinities(near, 20, kTwo);
-  // The matrix is symmetric, of sum 1 and without a diagonal.
+  // The matrix is symmetric, sums to 1 and has no diagonal.
   std::map<std::pair<std::int64_t, std::int64_t>, double> entries;
   double sum = 0;
   for (std::int64_t i = 0; i < alike.rows(); ++i)
@@ -125,19 +125,19 @@ TEST(Tsne, AffinitiesHaveThePerplexity) {
   for (const auto &[place, value] : entries)
     ASSERT_FLOAT_EQ(static_cast<float>(entries.at({place.second, place.first})),
                     static_cast<float>(value));
-  // Two rows are each other's only neighbours: each has all of its own.
+  // Two rows that are each other's only neighbours have probability 1.
   const Matrix pair = clusters(2, 3);
   const Affinities both = affinities(neighboursOf(pair, 1), 1, kTwo);
   EXPECT_FLOAT_EQ(both.values[0], 0.5f);
-  // Rows that are all equal are equally alike.
+  // Equal rows have equal affinities.
   Matrix equal{50, 3, std::vector<float>(150)};
   const Affinities same = affinities(neighboursOf(equal, 49), 10, kTwo);
   EXPECT_FLOAT_EQ(same.values[0], 1.0f / (50 * 49));
 }
 
 TEST(Tsne, EachRowHasTheRequestedEntropy) {
-  // Where everyone is a neighbour of everyone, p(j|i) can be had back from the
-  // sum of both only on the average: a ring, where all rows are alike.
+  // If all rows are neighbours, p(j|i) can be recovered from the symmetric sum
+  // only on average: use a ring, where all rows are equivalent.
   const int count = 64;
   std::vector<float> values;
   for (int i = 0; i < count; ++i) {
@@ -160,14 +160,14 @@ TEST(Tsne, EachRowHasTheRequestedEntropy) {
 TEST(Tsne, BarnesHutOfThetaZeroIsExact) {
   for (double scale : {1e-4, 1.0, 40.0}) {
     Points points = randomPoints(700, scale);
-    points.x[10] = points.x[11]; // two in one place
+    points.x[10] = points.x[11]; // two coincide
     points.y[10] = points.y[11];
     std::vector<double> x, y;
     const double sum = exactRepulsion(points, x, y);
     Points forces;
     EXPECT_NEAR(Repulsion(0, kTwo).compute(points, forces), sum, 2e-6 * sum);
     EXPECT_LT(error(forces, x, y), scale < 1e-3 ? 1e-4 : 1e-5);
-    // With cells in place of points it is an approximation.
+    // With cells instead of points the result is an approximation.
     EXPECT_NEAR(Repulsion(0.5, kTwo).compute(points, forces), sum, 2e-3 * sum);
     EXPECT_LT(error(forces, x, y), 0.02);
     EXPECT_NEAR(Repulsion(1, kTwo).compute(points, forces), sum, 2e-2 * sum);
@@ -251,12 +251,12 @@ TEST(Tsne, ReachesARecordedDivergence) {
           told.push_back(progress->iteration);
       });
   // openTSNE 1.0.4 reaches 0.630 to 0.644 with its defaults on the same rows,
-  // by the seed.
+  // depending on the seed.
   EXPECT_LT(layout.divergence, 0.67);
   EXPECT_GT(layout.divergence, 0.58);
   EXPECT_EQ(told.size(), 16u);
   EXPECT_EQ(told.back(), 750);
-  // The nearest point in the plane is of the same group.
+  // The nearest point in the plane belongs to the same cluster.
   int same = 0;
   for (std::size_t i = 0; i < 300; ++i) {
     std::size_t nearest = i ? 0 : 1;

@@ -1,4 +1,4 @@
-//===- AgentTest.cpp - What agents see and do -----------------------------===//
+//===- AgentTest.cpp - Tests of agents ------------------------------------===//
 
 #include "extras/reinforcement/Agent.h"
 
@@ -10,7 +10,8 @@ using namespace brew::reinforcement;
 
 namespace {
 
-/// Shows how many steps were done, after 100; its episodes have three.
+/// An environment whose observation is 100 + the number of steps; its episodes
+/// have three steps.
 class Counter : public Environment {
 public:
   std::string name() const override { return "counter"; }
@@ -41,7 +42,8 @@ std::vector<float> seen(const Trajectory &trajectory) {
 }
 
 struct Player {
-  explicit Player(brew::caffe::TrainerProperties chosen, std::int64_t maxSteps = 0)
+  explicit Player(brew::caffe::TrainerProperties chosen,
+                  std::int64_t maxSteps = 0)
       : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
   Trajectory play(double probability = 0.5) {
     return agent.play(
@@ -67,8 +69,8 @@ TEST(Agents, ObserveStatesOrDifferences) {
   EXPECT_EQ(seen(trajectory), (std::vector<float>{100, 101, 102}));
   EXPECT_EQ(trajectory.end.reward, 1.5);
   EXPECT_EQ(trajectory.end.steps, 3);
-  // The first difference is nothing; that of the next episode is to the state
-  // seen last.
+  // The first difference is 0; the next episode continues from the last
+  // observed state.
   Player differences({});
   EXPECT_EQ(seen(differences.play()), (std::vector<float>{0, 1, 1}));
   EXPECT_EQ(seen(differences.play()), (std::vector<float>{-2, 1, 1}));
@@ -97,7 +99,7 @@ TEST(Agents, DrawByEpisodeAndStep) {
   EXPECT_EQ(third.environment.seeds.back(), first.environment.seeds.back());
 }
 
-/// A range of nothing cannot be brought to [0, 1].
+/// An empty range cannot be normalized to [0, 1].
 TEST(Agents, RejectEmptyRanges) {
   struct Empty : Counter {
     std::vector<float> high() const override { return {100}; }
@@ -109,7 +111,7 @@ TEST(Agents, RejectEmptyRanges) {
   EXPECT_NO_THROW(Agent(environment, properties, 1, 0, 0));
 }
 
-/// An episode that was given up is trajectory again, from where it began.
+/// An aborted episode is replayed from its beginning.
 TEST(Agents, ContinueAfterACancelledEpisode) {
   Player whole({}), cancelled({});
   whole.play();
@@ -133,7 +135,8 @@ TEST(Agents, RejectDamagedSnapshots) {
 
 TEST(Agents, TruncateEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
-/// Explored actions count as certain, so that one logit learns nothing of them.
+/// Explored actions have probability 1, so a single logit learns nothing from
+/// them.
 TEST(Agents, ExploreWithTheGivenProbability) {
   brew::caffe::TrainerProperties properties;
   properties.epsSteps = 1000000;

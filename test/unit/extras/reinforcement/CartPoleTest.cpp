@@ -23,8 +23,8 @@ int stepsOf(const std::string &name, int action, StepResult &last) {
 
 } // namespace
 
-/// From Gymnasium 1.4's CartPole-v1 in double precision, whose state was set to
-/// the first row and which was given the actions.
+/// Recorded from Gymnasium 1.4's CartPole-v1 in double precision, with the
+/// first row as the initial state.
 TEST(CartPole, MovesAsGymnasiumsDoes) {
   CartPole::State state = {0.01, -0.02, 0.03, 0.04};
   const struct {
@@ -57,8 +57,8 @@ TEST(CartPole, BeginsNearTheMiddleBySeed) {
   EXPECT_TRUE(differs);
 }
 
-/// Pushed to one side the pole falls within ten steps, at 20 degrees later than
-/// at 12, and the last step is paid like the others.
+/// Pushed to one side, the pole falls within ten steps, at 20 degrees later
+/// than at 12, and the last step has the same reward.
 TEST(CartPole, EndsWhereThePoleHasFallen) {
   StepResult last;
   const int twelve = stepsOf("cartpole", 1, last);
@@ -70,7 +70,7 @@ TEST(CartPole, EndsWhereThePoleHasFallen) {
   EXPECT_GT(stepsOf("cartpole-mycaffe", 1, last), twelve);
 }
 
-/// A simple rule (push to where the pole falls) lasts; the episode is cut.
+/// A simple policy (push in the direction of the fall) lasts until truncation.
 TEST(CartPole, IsTruncatedAfterItsSteps) {
   for (const auto &[name, most] :
        {std::pair("cartpole", 500), std::pair("cartpole-v0", 200)}) {
@@ -88,7 +88,7 @@ TEST(CartPole, IsTruncatedAfterItsSteps) {
   }
 }
 
-/// MyCaffe's step shows the state that it began in.
+/// MyCaffe's step returns the state before the step.
 TEST(CartPole, MyCaffesShowsTheStateBefore) {
   const auto ours = makeEnvironment("cartpole"),
              theirs = makeEnvironment("cartpole-mycaffe");

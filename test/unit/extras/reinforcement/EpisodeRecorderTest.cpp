@@ -1,4 +1,4 @@
-//===- EpisodeRecorderTest.cpp - Pictures of episodes --------------------------------===//
+//===- EpisodeRecorderTest.cpp - Tests of the episode recorder ------------===//
 
 #include "extras/reinforcement/EpisodeRecorder.h"
 #include "formats/image/ImageDecode.h"
@@ -37,7 +37,7 @@ int fall(Environment &environment, std::uint64_t seed) {
       return steps;
 }
 
-/// A GIF's pictures as the screen shows them, with their times in hundredths.
+/// Returns a GIF's pictures as displayed, with their times in hundredths.
 struct Shown {
   std::vector<Image> pictures;
   std::vector<int> times;
@@ -93,7 +93,7 @@ void expectUsage(const std::string &path, const EpisodeRecorderOptions &options,
 
 } // namespace
 
-/// What is encoded comes back to the bit, whatever few pixels have changed.
+/// Decoding restores the exact pixels, for any small set of changed pixels.
 TEST(GifEncoder, KeepsColours) {
   TempFolder folder;
   std::vector<Image> pictures;
@@ -159,7 +159,7 @@ TEST(EpisodeRecorder, ShowsTheFirstEpisodeInItsTime) {
               300);
 }
 
-/// The pole is where the state has it: above the cart to the left or right.
+/// The drawn pole follows the state: above the cart to the left or right.
 TEST(EpisodeRecorder, DrawsTheState) {
   TempFolder folder;
   for (const int action : {0, 1}) {
@@ -227,7 +227,7 @@ TEST(EpisodeRecorder, WithoutAnEndLeavesNoFile) {
     fall(environment, 1);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
-  fall(environment, 1); // nobody watches any more
+  fall(environment, 1); // without observers
 }
 
 TEST(EpisodeRecorder, ReportsErrors) {
@@ -235,9 +235,10 @@ TEST(EpisodeRecorder, ReportsErrors) {
               "x.jpg: pictures of an episode are written as .gif or .png");
   EpisodeRecorderOptions options;
   options.width = 31;
-  expectUsage("x.gif", options, "a film's width is from 32 to 2048, not 31");
+  expectUsage("x.gif", options,
+              "the width of an episode must be 32 to 2048, not 31");
   options = {};
   options.pictures = 65;
   expectUsage("x.PNG", options,
-              "a film's number of pictures is from 1 to 64, not 65");
+              "the number of pictures of an episode must be 1 to 64, not 65");
 }

@@ -1,4 +1,4 @@
-//===- EpisodeStatisticsTest.cpp - Averages and collapse ---------------------------===//
+//===- EpisodeStatisticsTest.cpp - Tests of averages and collapse ---------===//
 
 #include "extras/reinforcement/EpisodeStatistics.h"
 #include "support/Error.h"
@@ -44,7 +44,8 @@ TEST(EpisodeStatistics, RunningRewardIsAHundredthOfTheLast) {
 
 TEST(EpisodeStatistics, RewardTypeSelectsTheDisplayedReward) {
   for (const auto &[type, shown] :
-       {std::pair(brew::caffe::TrainerProperties::Reward::Maximum, "reward = 30,"),
+       {std::pair(brew::caffe::TrainerProperties::Reward::Maximum,
+                  "reward = 30,"),
         std::pair(brew::caffe::TrainerProperties::Reward::Average,
                   "reward = 29.8,")}) {
     Heard heard;
@@ -79,7 +80,8 @@ TEST(EpisodeStatistics, CollapseIsReportedOnce) {
 
 TEST(EpisodeStatistics, RestoreTheSavedState) {
   Heard heard;
-  EpisodeStatistics first(heard.events, {}, 2, 0), second(heard.events, {}, 2, 0);
+  EpisodeStatistics first(heard.events, {}, 2, 0),
+      second(heard.events, {}, 2, 0);
   for (int i = 0; i < 130; ++i)
     first.add({0, i, double(i), 0.5}, 0, 0);
   second.restore(first.save());
@@ -90,7 +92,7 @@ TEST(EpisodeStatistics, RestoreTheSavedState) {
   EXPECT_EQ(second.count(), 130);
 }
 
-/// A snapshot may hold anything.
+/// A snapshot may contain arbitrary numbers.
 TEST(EpisodeStatistics, DamagedCountsAreRejected) {
   Heard heard;
   EpisodeStatistics episodes(heard.events, {}, 2, 0);

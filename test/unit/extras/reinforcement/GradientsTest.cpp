@@ -1,7 +1,7 @@
 //===- GradientsTest.cpp - Formulas of policy gradients -------------------===//
 
-#include "extras/reinforcement/PolicyNetwork.h"
 #include "extras/reinforcement/PolicyGradient.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 #include "extras/reinforcement/Returns.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(Returns, AreDiscountedFromTheEnd) {
   // 3, 2 + .5 3, 1 + .5 3.5
   EXPECT_EQ(discountedReturns({1, 2, 3}, 0.5, false),
             (std::vector<double>{2.75, 3.5, 3}));
-  // Each reward that is not 0 begins emptyCopy.
+  // The sum restarts at each nonzero reward.
   EXPECT_EQ(discountedReturns({0, -1, 0, 1}, 0.5, true),
             (std::vector<double>{-0.5, -1, 0.5, 1}));
   EXPECT_EQ(discountedReturns({0, -1, 0, 1}, 0.5, false),
@@ -36,8 +36,8 @@ TEST(Returns, AreStandardisedByThePopulation) {
   EXPECT_EQ(rounded, (std::vector<double>{0.1, 0.1, 0.1}));
 }
 
-/// By hand, gamma .9, lambda .8: deltas 1 + .9 2 - 1 = 1.8, 1 + 0 - 2 = -1 (an
-/// end), 1 + .9 5 - 3 = 2.5 (a cut).
+/// Computed by hand with gamma .9, lambda .8: deltas 1 + .9 2 - 1 = 1.8, 1 + 0
+/// - 2 = -1 (terminated), 1 + .9 5 - 3 = 2.5 (truncated).
 TEST(Returns, AdvantagesRestartAfterAnEnd) {
   const Segment segment = {
       {1, 1, 1}, {1, 2, 3}, {false, true, true}, {2, 0, 5}};
@@ -64,7 +64,7 @@ TEST(Policies, OneLogitBelongsToAction0) {
   EXPECT_NEAR(gradient, -(0 - 0.75) * 2, 1e-6);
 }
 
-/// (p - onehot(a)) R is the slope of -R log p(a).
+/// (p - onehot(a)) R is the derivative of -R log p(a).
 TEST(Policies, GradientsAgreeWithDifferences) {
   const float logits[] = {0.3f, -1.2f, 0.7f};
   for (int action = 0; action < 3; ++action) {
@@ -91,7 +91,7 @@ TEST(Policies, LargeLogitsStayFinite) {
   EXPECT_EQ(sample({0.5, 0.4999}, 0.99995), 1); // sums that fall short of 1
 }
 
-/// The cut lies at a share of the range of rewards.
+/// The cutoff is a fraction of the range of rewards.
 TEST(Elite, KeepsTheTopOfTheRange) {
   std::vector<Trajectory> episodes(4);
   const double rewards[] = {10, 50, 30, 20};

@@ -125,8 +125,8 @@ TEST_F(BrewData, MeanOfDifferentShapes) {
                "record 'b' has shape 1x2x1, but the first one has 1x1x2");
 }
 
-/// Ten records whose keys and labels count up; the seventh is damaged if asked
-/// for.
+/// Writes ten records with consecutive keys and labels; optionally damages the
+/// seventh.
 void writeTen(const std::string &path, bool damaged = false) {
   auto writer = DbWriter::create(path, DbBackend::Lmdb);
   for (int i = 0; i < 10; ++i)
@@ -173,10 +173,10 @@ TEST_F(BrewData, SplitAndMergeKeepEveryRecord) {
   EXPECT_EQ(contentOf(both).substr(0, 30), "00000000_k7=7 00000001_k8=8 00");
   expectResult("split " + database + " " + a + "=0.7 " + b + "=0.4", 2,
                "more than the whole");
-  expectResult("split " + database + " " + a + "=2", 2, "is no part");
+  expectResult("split " + database + " " + a + "=2", 2, "is not DB=SHARE");
   expectResult("split " + database + " " + a + "=0.01", 1, "none are left");
   expectResult("split " + database + " " + a + "=0.7", 1, "exists");
-  // Drawn ones are another choice, and the same with the same seed.
+  // A random split differs and is reproducible by its seed.
   const std::string drawn =
       " " + a + "=0.5 " + b + "=0.5 --random --overwrite ";
   expectResult("split " + database + drawn + "--seed 1", 0, "5 records");
@@ -219,18 +219,18 @@ TEST_F(BrewData, CaffesFlagsAndNames) {
   expectResult("compute_image_mean -backend=lmdb " + database, 3, "not found");
   expectResult("extract_features w net fc6 db 10", 2, "usage:");
   expectResult("extract_features w net fc6 db 10 lmdb TPU", 2,
-               "neither CPU nor GPU");
+               "is not CPU, GPU or");
   expectResult("split " + database + " x=0.5 ./x=0.5", 2,
-               "'./x' is given for two parts");
+               "'./x' is given for two targets");
   expectResult("split " + database + " x=0.5 ./x/=0.5", 2,
-               "'./x/' is given for two parts");
+               "'./x/' is given for two targets");
   const std::string windows = folder / "windows";
   writeBytes(windows, "# 0\na.png\n3 4 4\n1\n1 0.5 0 0 9 9\n");
   expectResult("windows " + windows, 1, "windows:5: the window from (0, 0)");
 }
 
-// An endless input is converted until the tool is told to stop; that leaves
-// nothing behind.
+// An endless input is converted until a signal stops the tool, which removes
+// its output.
 TEST_F(BrewData, Interrupted) {
   const size_t before = folder.entries();
   pid_t child = fork();
@@ -242,8 +242,8 @@ TEST_F(BrewData, Interrupted) {
           big.c_str(), nullptr);
     _exit(99);
   }
-  // It is at work, and knows what to do with the signal, once the folder has
-  // a new entry.
+  // The tool is running and has installed its signal handler once the folder
+  // has a new entry.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (folder.entries() <= before && std::chrono::steady_clock::now() < end)
     usleep(1000);

@@ -13,7 +13,7 @@ TEST(ArgumentNormalizer, CaffesFlagsBecomeOptions) {
                   "--sigint-effect=stop", "--weights=x_y.h5"}));
   EXPECT_EQ(normalizeArguments({"device_query", "-gpu", "all"}),
             (List{"device-query", "--gpu", "all"}));
-  // gflags take options before the command too.
+  // gflags allows options before the command.
   EXPECT_EQ(normalizeArguments({"-iterations", "3", "test"}),
             (List{"test", "--iterations", "3"}));
 }

@@ -1,4 +1,4 @@
-//===- LauncherOutputFilterTest.cpp - What Open MPI's launcher says --------------===//
+//===- LauncherOutputFilterTest.cpp - Tests of the output filter ----------===//
 #include "LauncherOutputFilter.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ using brew::run::LauncherOutputFilter;
 
 namespace {
 
-/// What is shown, the ranks' own lines behind "> ".
+/// Returns the shown text; lines of ranks have the prefix "> ".
 std::vector<std::string> shown(const std::vector<std::string> &lines) {
   LauncherOutputFilter reader;
   std::vector<std::string> result;
@@ -65,7 +65,7 @@ TEST(LauncherOutputFilterTest, ABlockMayBeginWithinALine) {
   EXPECT_EQ(shown({"brew-run: error: no" + rule, "",
                    "  Process name: [[44343,1],1]", "  Exit code:    1", rule}),
             (Lines{"> brew-run: error: no"}));
-  // As much of a rule as a rank may write itself.
+  // An incomplete rule may come from a rank.
   EXPECT_EQ(shown({rule + "-", "a " + rule.substr(1)}),
             (Lines{"> " + rule + "-", "> a " + rule.substr(1)}));
 }

@@ -1,11 +1,11 @@
-//===- ComponentsTest.cpp - What the monitor is made of ------------------------===//
+//===- ComponentsTest.cpp - Tests of the monitor's components -------------===//
 #include "tools/monitor/Broadcast.h"
 #include "tools/monitor/Curves.h"
 #include "tools/monitor/Endpoint.h"
-#include "tools/monitor/TrainingThreadQueue.h"
 #include "tools/monitor/NetGraph.h"
 #include "tools/monitor/Server.h"
 #include "tools/monitor/TensorViews.h"
+#include "tools/monitor/TrainingThreadQueue.h"
 
 #include <brew/brew.hpp>
 
@@ -41,7 +41,7 @@ TEST(MonitorBroadcast, ReportsMissedMessages) {
   batch = broadcast.wait(batch.next, 0ms);
   EXPECT_EQ(batch.messages, std::vector<std::string>{"10"});
   EXPECT_EQ(batch.missed, 0u);
-  // A place of an earlier run.
+  // A position of an earlier run.
   EXPECT_TRUE(broadcast.wait(1000, 0ms).messages.empty());
 }
 
@@ -87,7 +87,7 @@ TEST(MonitorViews, FiltersAreTilesAndMatricesOneImage) {
   EXPECT_EQ(json["tiles"].size(), 64u);
   EXPECT_EQ(json["left"], 6);
   EXPECT_EQ(json["tiles"][0], Json::parse("[0, 255, 0, 0]"));
-  // The channels of a colour stand together.
+  // The channels of a colour are contiguous.
   json = imagesOf({0, 1, 2, 3, 4, 255}, {1, 3, 1, 2});
   EXPECT_EQ(json["tiles"][0], Json::parse("[0, 2, 4, 1, 3, 255]"));
   json = imagesOf(std::vector<float>(300 * 1000, 1), {300, 1000});
@@ -119,13 +119,15 @@ TEST(MonitorTrainingThreadQueue, RunsOnTheOtherThread) {
   std::thread asker([&] {
     EXPECT_EQ(
         queue.run(TrainingThreadQueue::Kind::Control,
-                 [&] { return Json(std::this_thread::get_id() == here); }),
+                  [&] { return Json(std::this_thread::get_id() == here); }),
         Json(true));
-    EXPECT_THROW(
-        queue.run(TrainingThreadQueue::Kind::Control, []() -> Json { throw HttpError(404, "none"); }),
-        HttpError);
+    EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Control,
+                           []() -> Json { throw HttpError(404, "none"); }),
+                 HttpError);
     queue.close();
-    EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Control, [] { return Json(); }), HttpError);
+    EXPECT_THROW(
+        queue.run(TrainingThreadQueue::Kind::Control, [] { return Json(); }),
+        HttpError);
   });
   std::atomic<bool> done{false};
   std::thread ending([&] {
@@ -145,10 +147,10 @@ TEST(MonitorTrainingThreadQueue, ReadsTakeAHundredthOfTheTime) {
   std::atomic<bool> looked{false};
   std::thread asker([&] {
     EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Read,
-                          [&] {
-                            looked = true;
-                            return Json();
-                          }),
+                           [&] {
+                             looked = true;
+                             return Json();
+                           }),
                  HttpError);
   });
   for (int i = 0; i < 50; ++i) {

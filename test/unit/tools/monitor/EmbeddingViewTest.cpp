@@ -1,4 +1,4 @@
-//===- EmbeddingViewTest.cpp - A layout of samples, as it comes about -----===//
+//===- EmbeddingViewTest.cpp - Tests of the embedding page ----------------===//
 #include "tools/monitor/EmbeddingView.h"
 
 #include <gtest/gtest.h>

@@ -72,14 +72,14 @@ TEST(MonitorMetricsFolder, RereadsReplacedLogs) {
   };
   writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "1.5"));
   MetricsFolder runs(folder.path());
-  // As large, and of the same age.
+  // The same size and time.
   const auto time = std::filesystem::last_write_time(folder / "metrics.jsonl");
   writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "3.5"));
   std::filesystem::last_write_time(folder / "metrics.jsonl", time);
   runs.get("state", {});
   EXPECT_EQ(curvesOf(runs, ".")["train.loss"],
             Json::parse("[[1.0, 2.5], [2.0, 3.5]]"));
-  // Larger: a run that was resumed from iteration 1.
+  // A larger file: a run that was resumed from iteration 1.
   writeBytes(folder / "metrics.jsonl",
              row(1, "2.5") + row(2, "7.5") + row(3, "6.5"));
   runs.get("state", {});
@@ -94,7 +94,7 @@ TEST(MonitorMetricsFolder, SkipsInvalidRows) {
                      "{\"type\":3,\"iteration\":1}\n"
                      "{\"type\":\"test\",\"iteration\":1,\"outputs\":[]}\n"
                      "{\"type\":\"train\",\"iteration\":1,\"loss\":\"\"}\n";
-  // Deeper than anything that copies or prints it could follow.
+  // Nested too deeply to be copied or printed.
   rows +=
       "{\"type\":\"test\",\"iteration\":1,\"net\":" + std::string(200000, '[') +
       std::string(200000, ']') + "}\n";

@@ -92,7 +92,7 @@ TEST_F(MonitorServer, ChangesNothingWithoutTheToken) {
     const auto stream = client.Get(("/api/events?token=" + token).c_str());
     EXPECT_EQ(stream ? stream->status : -1, 401);
   }
-  // In the address it is only good for the stream.
+  // In the URL, the token is accepted only for the stream.
   EXPECT_EQ(post("/api/pause?token=" + server.token(), "{}", {}), 401);
   EXPECT_EQ(handler.changes, 0);
 }
@@ -173,7 +173,7 @@ TEST_F(MonitorServer, StreamsAndResumes) {
                got.append(data, size);
                return got.find("id: 10") == std::string::npos;
              });
-  // Of messages 3 to 9 the broadcast keeps four.
+  // The broadcast keeps four of the messages 3 to 9.
   EXPECT_NE(got.find("event: missed\ndata: 3\n"), std::string::npos) << got;
   EXPECT_EQ(got.find("{\"n\":5}"), std::string::npos) << got;
   EXPECT_NE(got.find("data: {\"n\":6}\n\n"), std::string::npos) << got;
