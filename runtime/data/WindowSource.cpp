@@ -28,7 +28,7 @@ public:
         parameter(info.layer.window_data_param()),
         transform(info.layer.transform_param()), folders(info.folders),
         stream(info.seed.own(), "windows " + info.stream),
-        team(info.reading.threads), mean(info) {
+        decodeThreads(info.reading.threads), mean(info) {
     checkTops();
     if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")
       throw badInput(layerText + ": crop_mode '" + parameter.crop_mode() +
@@ -40,31 +40,31 @@ public:
     checkMean();
     file = formats::requirePath(parameter.source(), folders,
                                 "window file of " + layerText);
-    announce(info.events);
+    postSettings(info.events);
     images = formats::readWindowFile(file);
-    sortWindows(info.events);
+    classifyWindows(info.events);
     if (parameter.cache_images())
       for (const formats::WindowImage &image : images)
-        cached.push_back(
-            formats::readFileBytes(pathOf(image), placeOf(image.line)));
+        cachedFiles.push_back(
+            formats::readFileBytes(pathOf(image), lineLocation(image.line)));
     // e.g. a batch of 7 with a fraction of 0.3 has 2
-    foregrounds = static_cast<std::int64_t>(static_cast<float>(batch()) *
+    foregroundCount = static_cast<std::int64_t>(static_cast<float>(batch()) *
                                             parameter.fg_fraction());
-    checkFraction();
-    scratches.resize(team.size());
+    checkForegroundFraction();
+    scratches.resize(decodeThreads.size());
   }
 
   void read(const std::vector<std::byte *> &memory) override {
     const std::uint64_t first = at.records;
     labels.assign(static_cast<std::size_t>(batch()), 0.f);
-    team.forEach(batch(), [&](std::int64_t row, unsigned worker) {
+    decodeThreads.forEach(batch(), [&](std::int64_t row, unsigned worker) {
       const std::uint64_t record = first + static_cast<std::uint64_t>(row);
-      const bool isObject = row >= batch() - foregrounds;
-      const std::vector<Listed> &list = isObject ? objects : backgrounds;
+      const bool isForeground = row >= batch() - foregroundCount;
+      const std::vector<WindowRef> &list = isForeground ? foregroundWindows : backgroundWindows;
       // Each record uses four positions of the stream.
-      const Listed chosen = list[stream.below(record * 4, list.size())];
+      const WindowRef chosen = list[stream.below(record * 4, list.size())];
       labels[static_cast<std::size_t>(row)] =
-          isObject ? static_cast<float>(chosen.window->label) : 0.f;
+          isForeground ? static_cast<float>(chosen.window->label) : 0.f;
       if (!memory[0])
         return;
       const bool mirrored =
@@ -83,7 +83,7 @@ public:
   void seek(const SourcePosition &target) override { at = target; }
 
 private:
-  struct Listed {
+  struct WindowRef {
     std::size_t image;
     const formats::Window *window;
   };
@@ -93,7 +93,7 @@ private:
   };
 
   std::int64_t batch() const { return tops[0]->dims(0); }
-  std::string placeOf(std::size_t line) const {
+  std::string lineLocation(std::size_t line) const {
     return file + ":" + std::to_string(line);
   }
 
@@ -130,22 +130,22 @@ private:
     }
   }
 
-  void checkFraction() const {
+  void checkForegroundFraction() const {
     if (!(parameter.fg_fraction() >= 0 && parameter.fg_fraction() <= 1))
       throw badInput(layerText + ": fg_fraction is not from 0 to 1");
-    if (foregrounds > 0 && objects.empty())
+    if (foregroundCount > 0 && foregroundWindows.empty())
       throw badInput(layerText + ": " + file +
                      " has no window of at least fg_threshold, but fg_fraction "
                      "asks for " +
-                     std::to_string(foregrounds) + " in a batch");
-    if (foregrounds < batch() && backgrounds.empty())
+                     std::to_string(foregroundCount) + " in a batch");
+    if (foregroundCount < batch() && backgroundWindows.empty())
       throw badInput(layerText + ": " + file +
                      " has no window below bg_threshold, but a batch takes " +
-                     std::to_string(batch() - foregrounds) +
+                     std::to_string(batch() - foregroundCount) +
                      " of the background");
   }
 
-  void announce(Events *events) const {
+  void postSettings(Events *events) const {
     auto number = [](float value) { return log::number(value); };
     postLine(events, log::site::windowLayer,
              "Window data layer:\n  foreground (object) overlap threshold: " +
@@ -158,19 +158,19 @@ private:
                  "\n  root_folder: " + parameter.root_folder());
   }
 
-  void sortWindows(Events *events) {
+  void classifyWindows(Events *events) {
     std::map<int, std::size_t> counts = {{0, 0}};
     for (std::size_t i = 0; i < images.size(); ++i)
       for (const formats::Window &window : images[i].windows) {
         if (window.overlap >= parameter.fg_threshold()) {
           if (window.label <= 0)
-            throw badInput(placeOf(window.line) + ": an object's label is " +
+            throw badInput(lineLocation(window.line) + ": an object's label is " +
                            std::to_string(window.label) +
                            "; 0 is the background's, so it must be at least 1");
-          objects.push_back({i, &window});
+          foregroundWindows.push_back({i, &window});
           ++counts[window.label];
         } else if (window.overlap < parameter.bg_threshold()) {
-          backgrounds.push_back({i, &window});
+          backgroundWindows.push_back({i, &window});
           ++counts[0];
         }
       }
@@ -189,23 +189,23 @@ private:
 
   std::string pathOf(const formats::WindowImage &image) const {
     return formats::requirePath(parameter.root_folder() + image.name, folders,
-                                placeOf(image.line) + ": image");
+                                lineLocation(image.line) + ": image");
   }
 
   /// Decodes the image of a window, in colour.
   void decode(std::size_t number, formats::Image &image) const {
-    const formats::WindowImage &listed = images[number];
-    const std::string place = placeOf(listed.line);
-    if (cached.empty())
-      return formats::readImageFile(pathOf(listed), formats::ImageColor::Color,
-                                    0, 0, place, image);
-    const std::string &bytes = cached[number];
+    const formats::WindowImage &entry = images[number];
+    const std::string where = lineLocation(entry.line);
+    if (cachedFiles.empty())
+      return formats::readImageFile(pathOf(entry), formats::ImageColor::Color,
+                                    0, 0, where, image);
+    const std::string &bytes = cachedFiles[number];
     formats::decodeImage(bytes.data(), bytes.size(), formats::ImageColor::Color,
-                         place + ": " + listed.name, image);
+                         where + ": " + entry.name, image);
   }
 
   template <typename Value>
-  void writeRow(std::int64_t row, const Listed &chosen, bool mirrored,
+  void writeRow(std::int64_t row, const WindowRef &chosen, bool mirrored,
                 std::vector<Value> &values, std::byte *memory) const {
     formats::Image image, warped;
     decode(chosen.image, image);
@@ -216,7 +216,7 @@ private:
                            parameter.crop_mode() == "square", mirrored);
     } catch (const Error &error) {
       throw Error(error.status(),
-                  placeOf(chosen.window->line) + ": " + error.what());
+                  lineLocation(chosen.window->line) + ": " + error.what());
     }
     formats::resizeImage(
         formats::cropImage(image, crop.top, crop.left, crop.height, crop.width),
@@ -254,14 +254,14 @@ private:
   caffe::TransformationParameter transform;
   std::vector<std::string> folders;
   caffe::RandomStream stream;
-  DecodeThreads team;
+  DecodeThreads decodeThreads;
   ImageTransformer mean; ///< used only for its mean
   int size = 0;          ///< crop_size
-  std::int64_t meanOffset = 0, foregrounds = 0;
+  std::int64_t meanOffset = 0, foregroundCount = 0;
   std::string file;
   std::vector<formats::WindowImage> images;
-  std::vector<std::string> cached; ///< contents of the image files, or empty
-  std::vector<Listed> objects, backgrounds;
+  std::vector<std::string> cachedFiles; ///< contents of the image files, or empty
+  std::vector<WindowRef> foregroundWindows, backgroundWindows;
   std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;
   SourcePosition at;
