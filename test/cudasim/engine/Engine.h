@@ -64,8 +64,8 @@ void noteRenumbered(unsigned before, unsigned after);
 
 /// Between these calls, a stack overflow of a simulated thread is reported as a
 /// finding.
-void beginStackWatch();
-void endStackWatch();
+void installStackOverflowHandler();
+void removeStackOverflowHandler();
 
 /// Assigns stamps to the written arguments of a launch and begins a new launch
 /// number.

@@ -130,11 +130,11 @@ void cudasim_begin_launch(const char *kernel,
   beginArrivals();
   cudasim_context.blockDim = {block[0], block[1], block[2]};
   cudasim_context.gridDim = {grid[0], grid[1], grid[2]};
-  beginStackWatch();
+  installStackOverflowHandler();
 }
 
 void cudasim_end_launch() {
-  endStackWatch();
+  removeStackOverflowHandler();
   endArrivals();
   launchState = {};
 }

@@ -1,4 +1,4 @@
-//===- StackWatch.cpp - Reports of stack overflows ------------------------===//
+//===- StackOverflow.cpp - Reports of stack overflows ------------------------===//
 #include "Engine.h"
 #include "Switch.h"
 
@@ -11,10 +11,10 @@ namespace {
 /// The signal handler's stack, since the thread's own has overflowed.
 alignas(16) char handlerStack[256 * 1024];
 
-stack_t stackBefore;
-struct sigaction actionBefore;
+stack_t previousStack;
+struct sigaction previousAction;
 
-void onFault(int signal, siginfo_t *info, void *) {
+void handleFault(int signal, siginfo_t *info, void *) {
   if (isStackGuard(info->si_addr))
     reportFinding(
         "its frames take more than the %zu bytes of a simulated thread's "
@@ -22,26 +22,26 @@ void onFault(int signal, siginfo_t *info, void *) {
         kStackBytes);
   // Any other fault: restores the previous handler, which the instruction
   // reaches when it runs again.
-  sigaction(signal, &actionBefore, nullptr);
+  sigaction(signal, &previousAction, nullptr);
 }
 
 } // namespace
 
-void beginStackWatch() {
+void installStackOverflowHandler() {
   stack_t stack = {};
   stack.ss_sp = handlerStack;
   stack.ss_size = sizeof(handlerStack);
-  sigaltstack(&stack, &stackBefore);
+  sigaltstack(&stack, &previousStack);
   struct sigaction action = {};
-  action.sa_sigaction = onFault;
+  action.sa_sigaction = handleFault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, &actionBefore);
+  sigaction(SIGSEGV, &action, &previousAction);
 }
 
-void endStackWatch() {
-  sigaction(SIGSEGV, &actionBefore, nullptr);
-  sigaltstack(&stackBefore, nullptr);
+void removeStackOverflowHandler() {
+  sigaction(SIGSEGV, &previousAction, nullptr);
+  sigaltstack(&previousStack, nullptr);
 }
 
 } // namespace cudasim
