@@ -22,9 +22,9 @@ namespace {
 class PlanEmitter {
 public:
   PlanEmitter(ProgramOp program, const BufferAssignment &assignment,
-              OpBuilder &b, llvm::StringMap<int> &kernelNames)
+              OpBuilder &b, llvm::StringMap<int> &symbolUses)
       : program(program), assignment(assignment), b(b),
-        kernelNames(kernelNames) {}
+        symbolUses(symbolUses) {}
 
   FailureOr<dialects::plan::ProgramOp> run();
 
@@ -44,7 +44,7 @@ private:
   ProgramOp program;
   const BufferAssignment &assignment;
   OpBuilder &b;
-  llvm::StringMap<int> &kernelNames;
+  llvm::StringMap<int> &symbolUses;
   llvm::DenseMap<Value, Value> buffers;
   llvm::StringMap<int> names;
   llvm::DenseMap<Value, std::string> valueNames;
@@ -146,9 +146,9 @@ dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
   // A name with a number appended may equal another layer's name, so look up
   // every candidate.
   std::string name = kernel.getName().str();
-  while (!kernelNames.try_emplace(name, 1).second)
+  while (!symbolUses.try_emplace(name, 1).second)
     name = (kernel.getName() + "_" +
-            std::to_string(kernelNames[kernel.getName()]++))
+            std::to_string(symbolUses[kernel.getName()]++))
                .str();
   auto outlined = dialects::plan::KernelOp::create(
       outer, kernel.getLoc(), name,
@@ -325,6 +325,6 @@ FailureOr<dialects::plan::ProgramOp> PlanEmitter::run() {
 
 FailureOr<dialects::plan::ProgramOp>
 brew::passes::emitPlan(ProgramOp program, const BufferAssignment &assignment,
-                       OpBuilder &b, llvm::StringMap<int> &kernelNames) {
-  return PlanEmitter(program, assignment, b, kernelNames).run();
+                       OpBuilder &b, llvm::StringMap<int> &symbolUses) {
+  return PlanEmitter(program, assignment, b, symbolUses).run();
 }

@@ -10,11 +10,11 @@
 namespace brew::passes {
 
 /// Emits a program of the plan dialect at `b`, with its outlined kernels before
-/// it. `kernelNames` contains the module's symbol names; the names of kernels
+/// it. `symbolUses` contains the module's symbol names; the names of kernels
 /// are added. Fails with an error for an operation that is not allowed in a
 /// plan.
 mlir::FailureOr<dialects::plan::ProgramOp>
 emitPlan(dialects::ProgramOp program, const BufferAssignment &assignment,
-         mlir::OpBuilder &b, llvm::StringMap<int> &kernelNames);
+         mlir::OpBuilder &b, llvm::StringMap<int> &symbolUses);
 
 } // namespace brew::passes

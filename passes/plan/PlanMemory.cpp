@@ -81,18 +81,18 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
     int64_t transient = 0;
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
     // Kernels and programs share the symbol table.
-    llvm::StringMap<int> kernelNames;
+    llvm::StringMap<int> symbolUses;
     for (ProgramOp program : programs)
-      kernelNames[program.getSymName()] = 1;
+      symbolUses[program.getSymName()] = 1;
     for (auto alternative : module.getOps<brew::dialects::plan::KernelOp>())
-      kernelNames[alternative.getSymName()] = 1;
+      symbolUses[alternative.getSymName()] = 1;
     brew::passes::FixedBuffers fixed(offsets);
     for (ProgramOp program : programs) {
       brew::passes::BufferAssignment assignment(program, fixed);
       StringAttr name = program.getSymNameAttr();
       // Rename the old program: symbol names must be unique.
       program.setSymName((name.getValue() + ".source").str());
-      auto plan = brew::passes::emitPlan(program, assignment, b, kernelNames);
+      auto plan = brew::passes::emitPlan(program, assignment, b, symbolUses);
       if (failed(plan))
         return signalPassFailure();
       plan->setSymName(name.getValue());
