@@ -20,7 +20,7 @@ using V1 = caffe::V1LayerParameter;
 
 /// Returns ParamSpec number `index`. Creates it and those before it if
 /// necessary, with the location of the V1 field that needs it.
-caffe::ParamSpec &paramSpec(SourceMap &locations, caffe::LayerParameter &layer,
+caffe::ParamSpec &getOrCreateParamSpec(SourceMap &locations, caffe::LayerParameter &layer,
                             int index, const V1 &old, const char *field) {
   while (layer.param_size() <= index) {
     caffe::ParamSpec *spec = layer.add_param();
@@ -32,33 +32,33 @@ caffe::ParamSpec &paramSpec(SourceMap &locations, caffe::LayerParameter &layer,
 }
 
 /// Converts four parallel lists of V1 to the current list of blocks.
-void gatherParamSpecs(SourceMap &locations, const V1 &old,
+void convertParamSpecs(SourceMap &locations, const V1 &old,
                       caffe::LayerParameter &layer) {
   for (int i = 0; i < old.param_size(); ++i) {
-    auto &spec = paramSpec(locations, layer, i, old, "param");
+    auto &spec = getOrCreateParamSpec(locations, layer, i, old, "param");
     spec.set_name(old.param(i));
     locations.copyField(old, "param", i, spec, "name");
   }
   for (int i = 0; i < old.blob_share_mode_size(); ++i) {
-    auto &spec = paramSpec(locations, layer, i, old, "blob_share_mode");
+    auto &spec = getOrCreateParamSpec(locations, layer, i, old, "blob_share_mode");
     spec.set_share_mode(old.blob_share_mode(i) == V1::STRICT
                             ? caffe::ParamSpec::STRICT
                             : caffe::ParamSpec::PERMISSIVE);
     locations.copyField(old, "blob_share_mode", i, spec, "share_mode");
   }
   for (int i = 0; i < old.blobs_lr_size(); ++i) {
-    auto &spec = paramSpec(locations, layer, i, old, "blobs_lr");
+    auto &spec = getOrCreateParamSpec(locations, layer, i, old, "blobs_lr");
     spec.set_lr_mult(old.blobs_lr(i));
     locations.copyField(old, "blobs_lr", i, spec, "lr_mult");
   }
   for (int i = 0; i < old.weight_decay_size(); ++i) {
-    auto &spec = paramSpec(locations, layer, i, old, "weight_decay");
+    auto &spec = getOrCreateParamSpec(locations, layer, i, old, "weight_decay");
     spec.set_decay_mult(old.weight_decay(i));
     locations.copyField(old, "weight_decay", i, spec, "decay_mult");
   }
 }
 
-bool isRewritten(const std::string &field) {
+bool isConvertedSeparately(const std::string &field) {
   return field == "type" || field == "param" || field == "blob_share_mode" ||
          field == "blobs_lr" || field == "weight_decay" || field == "layer";
 }
@@ -71,14 +71,14 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
   const Descriptor *type = V1::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
-    if (!isRewritten(name))
+    if (!isConvertedSeparately(name))
       copyField(locations, old, name, layer, name);
   }
   if (old.has_type()) {
     layer.set_type(formats::v1LayerTypeName(old.type()));
     locations.copyField(old, "type", 0, layer, "type");
   }
-  gatherParamSpecs(locations, old, layer);
+  convertParamSpecs(locations, old, layer);
 }
 
 /// Moves the data layers' own fields to transform_param.
