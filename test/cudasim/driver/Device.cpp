@@ -21,16 +21,16 @@ std::uint64_t setting(const char *name, std::uint64_t fallback) {
 }
 
 static bool initialized;
-static Context_ *const theContext = reinterpret_cast<Context_ *>(&initialized);
-static int contextUses;
+static Context_ *const primaryContext = reinterpret_cast<Context_ *>(&initialized);
+static int contextRetainCount;
 // Uses static TLS: AddressSanitizer misreads the bytes before a dynamic TLS
 // block as a header if the block starts right after the first bytes of a page.
-[[gnu::tls_model("initial-exec")]] static thread_local Context_ *current;
+[[gnu::tls_model("initial-exec")]] static thread_local Context_ *currentContext;
 
 Result ready() {
   if (!initialized)
     return NotInitialized;
-  return current && contextUses > 0 ? Success : InvalidContext;
+  return currentContext && contextRetainCount > 0 ? Success : InvalidContext;
 }
 
 static Result checkDevice(int device) {
@@ -58,10 +58,10 @@ unsigned fixedResidentBlocks() {
 }
 
 unsigned multiprocessorCount() {
-  constexpr unsigned kOfH100 = 132;
+  constexpr unsigned kH100Multiprocessors = 132;
   return fixedResidentBlocks() ? 1
                                : static_cast<unsigned>(setting(
-                                     "CUDASIM_MULTIPROCESSORS", kOfH100));
+                                     "CUDASIM_MULTIPROCESSORS", kH100Multiprocessors));
 }
 
 CUDASIM_API int cuDriverGetVersion(int *version) {
@@ -178,33 +178,33 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
 CUDASIM_API int cuDevicePrimaryCtxRetain(Context_ **context, int device) {
   if (Result failed = checkDevice(device))
     return failed;
-  ++contextUses;
-  *context = theContext;
+  ++contextRetainCount;
+  *context = primaryContext;
   return Success;
 }
 
 CUDASIM_API int cuDevicePrimaryCtxRelease_v2(int device) {
   if (Result failed = checkDevice(device))
     return failed;
-  if (contextUses == 0)
+  if (contextRetainCount == 0)
     return InvalidContext;
-  --contextUses;
+  --contextRetainCount;
   return Success;
 }
 
 CUDASIM_API int cuCtxSetCurrent(Context_ *context) {
   if (!initialized)
     return NotInitialized;
-  if (context && context != theContext)
+  if (context && context != primaryContext)
     return InvalidContext;
-  current = context;
+  currentContext = context;
   return Success;
 }
 
 CUDASIM_API int cuCtxGetCurrent(Context_ **context) {
   if (!initialized)
     return NotInitialized;
-  *context = current;
+  *context = currentContext;
   return Success;
 }
 
