@@ -16,7 +16,7 @@ static std::byte *bytesAt(DevicePointer address) {
 CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
                                      std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   // A captured copy reads its source when the graph runs, from pageable memory
   // too.
@@ -37,7 +37,7 @@ CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
 CUDASIM_API int cuMemcpyDtoHAsync_v2(void *target, DevicePointer source,
                                      std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (Result failed = enqueue(stream, [=] {
         requireDeviceRange(source, bytes, "copy from the device");
@@ -51,7 +51,7 @@ CUDASIM_API int cuMemcpyDtoHAsync_v2(void *target, DevicePointer source,
 CUDASIM_API int cuMemcpyDtoDAsync_v2(DevicePointer target, DevicePointer source,
                                      std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   return enqueue(stream, [=] {
     requireDeviceRange(source, bytes, "copy within the device, source");
@@ -100,13 +100,13 @@ bool overlap(const CopySide &a, const CopySide &b, std::size_t width,
 /// Returns whether the simulated device rejects the pitch in copies within the
 /// device.
 bool isRejectedPitch(std::size_t pitch) {
-  return pitch % setting("CUDASIM_PITCH_ALIGNMENT", 1) != 0;
+  return pitch % environmentNumber("CUDASIM_PITCH_ALIGNMENT", 1) != 0;
 }
 } // namespace
 
 CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   std::size_t width = copy->width, height = copy->height;
   if (width == 0 || height == 0)
@@ -148,7 +148,7 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
 CUDASIM_API int cuMemsetD8Async(DevicePointer target, unsigned char value,
                                 std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   return enqueue(stream, [=] {
     requireDeviceRange(target, bytes, "fill");
@@ -160,7 +160,7 @@ CUDASIM_API int cuMemsetD2D8Async(DevicePointer target, std::size_t pitch,
                                   unsigned char value, std::size_t width,
                                   std::size_t height, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (width == 0 || height == 0)
     return Success;

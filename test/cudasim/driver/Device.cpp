@@ -15,7 +15,7 @@ std::recursive_mutex &driverMutex() {
   return mutex;
 }
 
-std::uint64_t setting(const char *name, std::uint64_t fallback) {
+std::uint64_t environmentNumber(const char *name, std::uint64_t fallback) {
   const char *text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : fallback;
 }
@@ -27,7 +27,7 @@ static int contextRetainCount;
 // block as a header if the block starts right after the first bytes of a page.
 [[gnu::tls_model("initial-exec")]] static thread_local Context_ *currentContext;
 
-Result ready() {
+Result checkContext() {
   if (!initialized)
     return NotInitialized;
   return currentContext && contextRetainCount > 0 ? Success : InvalidContext;
@@ -36,31 +36,31 @@ Result ready() {
 static Result checkDevice(int device) {
   if (!initialized)
     return NotInitialized;
-  const auto count = static_cast<int>(setting("CUDASIM_DEVICES", 1));
+  const auto count = static_cast<int>(environmentNumber("CUDASIM_DEVICES", 1));
   return device >= 0 && device < count ? Success : InvalidDevice;
 }
 
 CUDASIM_API int cuInit(unsigned flags) {
   if (flags != 0)
     return InvalidValue;
-  if (setting("CUDASIM_DEVICES", 1) == 0)
+  if (environmentNumber("CUDASIM_DEVICES", 1) == 0)
     return NoDevice;
   initialized = true;
   return Success;
 }
 
 int driverVersion() {
-  return static_cast<int>(setting("CUDASIM_DRIVER_VERSION", 13000));
+  return static_cast<int>(environmentNumber("CUDASIM_DRIVER_VERSION", 13000));
 }
 
 unsigned fixedResidentBlocks() {
-  return static_cast<unsigned>(setting("CUDASIM_RESIDENT", 0));
+  return static_cast<unsigned>(environmentNumber("CUDASIM_RESIDENT", 0));
 }
 
 unsigned multiprocessorCount() {
   constexpr unsigned kH100Multiprocessors = 132;
   return fixedResidentBlocks() ? 1
-                               : static_cast<unsigned>(setting(
+                               : static_cast<unsigned>(environmentNumber(
                                      "CUDASIM_MULTIPROCESSORS", kH100Multiprocessors));
 }
 
@@ -72,7 +72,7 @@ CUDASIM_API int cuDriverGetVersion(int *version) {
 CUDASIM_API int cuDeviceGetCount(int *count) {
   if (!initialized)
     return NotInitialized;
-  *count = static_cast<int>(setting("CUDASIM_DEVICES", 1));
+  *count = static_cast<int>(environmentNumber("CUDASIM_DEVICES", 1));
   return Success;
 }
 
@@ -93,7 +93,7 @@ CUDASIM_API int cuDeviceGetName(char *name, int size, int device) {
 CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   if (Result failed = checkDevice(device))
     return failed;
-  int capability = static_cast<int>(setting("CUDASIM_CAPABILITY", 90));
+  int capability = static_cast<int>(environmentNumber("CUDASIM_CAPABILITY", 90));
   const Multiprocessor multiprocessor = Multiprocessor::ofDevice();
   switch (attribute) {
   case 1: // MAX_THREADS_PER_BLOCK
@@ -168,7 +168,7 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = static_cast<int>(multiprocessor.reservedShared);
     return Success;
   case 95: // COOPERATIVE_LAUNCH
-    *value = setting("CUDASIM_NO_COOPERATION", 0) != 1;
+    *value = environmentNumber("CUDASIM_NO_COOPERATION", 0) != 1;
     return Success;
   default:
     return InvalidValue;
@@ -233,7 +233,7 @@ const ErrorText errorTexts[] = {
     {IllegalState, "CUDA_ERROR_ILLEGAL_STATE",
      "the operation cannot be performed in the present state"},
     {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {NotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {NotReady, "CUDA_ERROR_NOT_READY", "device not checkContext"},
     {LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
     {CooperativeLaunchTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",

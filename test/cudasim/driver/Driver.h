@@ -26,11 +26,11 @@ std::recursive_mutex &driverMutex();
 
 /// Returns Success if cuInit was called and the calling thread has a context.
 /// Every entry point that requires them checks it first.
-__attribute__((visibility("default"))) Result ready();
+__attribute__((visibility("default"))) Result checkContext();
 
 /// Returns a number from the environment (e.g. CUDASIM_MEMORY), or `fallback`
 /// if the variable is not set.
-std::uint64_t setting(const char *name, std::uint64_t fallback);
+std::uint64_t environmentNumber(const char *name, std::uint64_t fallback);
 /// Returns CUDASIM_DRIVER_VERSION.
 int driverVersion();
 

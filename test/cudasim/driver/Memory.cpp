@@ -56,7 +56,7 @@ AllocationMap device, pinned;
 std::uint64_t used;
 
 std::uint64_t total() {
-  return setting("CUDASIM_MEMORY", std::uint64_t(16) << 30);
+  return environmentNumber("CUDASIM_MEMORY", std::uint64_t(16) << 30);
 }
 
 /// The alignment that cuMemAlloc guarantees; more than any vector access needs.
@@ -114,7 +114,7 @@ CUDASIM_API int cuDeviceTotalMem_v2(std::size_t *bytes, int ordinal) {
 CUDASIM_API int cuMemGetInfo_v2(std::size_t *freeBytes,
                                 std::size_t *totalBytes) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   *totalBytes = total();
   *freeBytes = total() - used;
@@ -123,7 +123,7 @@ CUDASIM_API int cuMemGetInfo_v2(std::size_t *freeBytes,
 
 CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (bytes == 0)
     return InvalidValue;
@@ -141,7 +141,7 @@ CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
 
 CUDASIM_API int cuMemFree_v2(DevicePointer address) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (Result failed = synchronizeAll())
     return failed;
@@ -157,7 +157,7 @@ CUDASIM_API int cuMemFree_v2(DevicePointer address) {
 CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
                                unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (bytes == 0)
     return InvalidValue;
@@ -173,7 +173,7 @@ CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
 
 CUDASIM_API int cuMemFreeHost(void *address) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (Result failed = synchronizeAll())
     return failed;

@@ -79,7 +79,7 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
                                    unsigned optionCount, int *options,
                                    void **values) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   // Loading may allocate, which older drivers reject during a capture.
   constexpr int kLoadsDuringCaptures = 12030;
@@ -101,7 +101,7 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
 
 CUDASIM_API int cuModuleUnload(Module *module) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (!modules.count(module))
     return InvalidHandle;
@@ -119,7 +119,7 @@ CUDASIM_API int cuModuleUnload(Module *module) {
 CUDASIM_API int cuModuleGetFunction(Function **function, Module *module,
                                     const char *name) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (!modules.count(module))
     return InvalidHandle;
@@ -170,7 +170,7 @@ bool isWithin(const Extent &extent, const Extent &largest) {
 /// Returns the maximum bytes of kernel arguments.
 std::size_t argumentLimit() {
   const bool isLong =
-      driverVersion() >= 12010 && setting("CUDASIM_CAPABILITY", 90) >= 70;
+      driverVersion() >= 12010 && environmentNumber("CUDASIM_CAPABILITY", 90) >= 70;
   return isLong ? 32764 : 4096;
 }
 
@@ -243,7 +243,7 @@ CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
                                unsigned sharedBytes, Stream *stream,
                                void **arguments, void **extra) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (extra)
     return InvalidValue;
@@ -263,7 +263,7 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
                                           unsigned blockZ, unsigned sharedBytes,
                                           Stream *stream, void **arguments) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   Launch launch = {function,
                    {gridX, gridY, gridZ},
@@ -276,7 +276,7 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
       1ull * multiprocessorCount() *
       occupancyOf(*function, static_cast<unsigned>(launch.threads()),
                   sharedBytes);
-  if (launch.blocks() > resident || setting("CUDASIM_NO_COOPERATION", 0) != 0)
+  if (launch.blocks() > resident || environmentNumber("CUDASIM_NO_COOPERATION", 0) != 0)
     return CooperativeLaunchTooLarge;
   launch.grid[0] = blocksToRun(gridX);
   return start(launch, stream, true);
@@ -285,7 +285,7 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
 CUDASIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(
     int *blocks, Function *function, int threads, std::size_t sharedBytes) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (!functions.count(function))
     return InvalidHandle;

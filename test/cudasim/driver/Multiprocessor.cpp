@@ -34,7 +34,7 @@ constexpr unsigned warpsOf(unsigned threads) {
 
 Multiprocessor Multiprocessor::ofDevice() {
   constexpr unsigned K = 1024;
-  switch (setting("CUDASIM_CAPABILITY", 90)) {
+  switch (environmentNumber("CUDASIM_CAPABILITY", 90)) {
   case 70:
     return {2048, 32, 96 * K, 0};
   case 75:
@@ -55,7 +55,7 @@ Multiprocessor Multiprocessor::ofDevice() {
 }
 
 unsigned Multiprocessor::registersOf(const LaunchBounds &bounds) const {
-  if (const std::uint64_t fixed = setting("CUDASIM_REGISTERS", 0))
+  if (const std::uint64_t fixed = environmentNumber("CUDASIM_REGISTERS", 0))
     return static_cast<unsigned>(fixed);
   const unsigned perBlock = warpsOf(bounds.threads) * kWarp;
   // The compiler ignores a minimum that exceeds the multiprocessor's threads or

@@ -114,13 +114,13 @@ Result requireNoBlockingCapture() {
 }
 
 Result check(Stream *stream) {
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   return !stream || streams.count(stream) ? Success : InvalidHandle;
 }
 
 Result check(Event *event) {
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   return events.count(event) ? Success : InvalidHandle;
 }
@@ -202,7 +202,7 @@ int cudasim_enqueue(Stream *stream, void (*run)(void *),
 
 CUDASIM_API int cuStreamCreate(Stream **stream, unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   constexpr unsigned kNonBlocking = 1;
   if (flags > kNonBlocking)
@@ -231,7 +231,7 @@ CUDASIM_API int cuStreamSynchronize(Stream *stream) {
 
 CUDASIM_API int cuCtxSynchronize() {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   return synchronizeAll();
 }
@@ -274,7 +274,7 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
 
 CUDASIM_API int cuEventCreate(Event **event, unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   constexpr unsigned kDisableTiming = 2;
   *event = new Event{!(flags & kDisableTiming), nullptr};
@@ -379,7 +379,7 @@ CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
   Lock lock(driverMutex());
   if (Result failed = check(stream))
     return failed;
-  if (!stream || stream->capture || setting("CUDASIM_NO_GRAPHS", 0))
+  if (!stream || stream->capture || environmentNumber("CUDASIM_NO_GRAPHS", 0))
     return StreamCaptureUnsupported;
   if (mode < kGlobal || mode > kRelaxed)
     return InvalidValue;
@@ -436,7 +436,7 @@ CUDASIM_API int cuGraphInstantiateWithFlags(GraphExec **executable,
                                             Graph *graph,
                                             unsigned long long flags) {
   Lock lock(driverMutex());
-  if (Result failed = ready())
+  if (Result failed = checkContext())
     return failed;
   if (!graphs.count(graph))
     return InvalidHandle;

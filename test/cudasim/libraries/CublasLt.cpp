@@ -268,7 +268,7 @@ void checkAlignments(const Algorithm &algorithm,
 
 CUDASIM_API int cublasLtCreate(void **handle) {
   // The library allocates memory on the device.
-  if (ready() != Success || cudasim_require_no_capture() != Success)
+  if (checkContext() != Success || cudasim_require_no_capture() != Success)
     return NotInitialised;
   *handle = new int(0);
   return Ok;
