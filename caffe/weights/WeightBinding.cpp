@@ -70,9 +70,9 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
 namespace {
 
 /// Matches the blobs layer by layer and collects all errors.
-class Binding {
+class WeightMatcher {
 public:
-  explicit Binding(const formats::Weights &weights) : weights(weights) {}
+  explicit WeightMatcher(const formats::Weights &weights) : weights(weights) {}
 
   void addLayer(const formats::WeightLayer &from, const FileLayer &to);
 
@@ -114,17 +114,17 @@ bool isAll(const formats::Blob &blob, double value) {
 }
 
 /// Entries of `from` without values in the file are null.
-void Binding::addBlobs(const std::string &name, const Blobs &from,
+void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
                        const FileLayer &to, bool countsOnly) {
   for (std::size_t i = 0; i < to.blobs.size(); ++i) {
     const FileBlob &blob = to.blobs[i];
     if (!blob.parameter || !from[i])
       continue; // the net does not use this blob, or keeps its value
-    const bool isFit =
+    const bool matches =
         countsOnly
             ? static_cast<std::int64_t>(from[i]->size()) == product(blob.dims)
             : fits(*from[i], blob.dims);
-    if (!isFit)
+    if (!matches)
       problems.push_back("layer '" + name + "' blob " + std::to_string(i) +
                          " is " + formats::dimsText(from[i]->dims) +
                          " there and " + formats::dimsText(blob.dims) +
@@ -137,28 +137,28 @@ void Binding::addBlobs(const std::string &name, const Blobs &from,
 /// Caffe's mean, variance and their scale factor, which it does not use; in its
 /// older form scale and bias come first. Returns false if there is nothing to
 /// convert.
-bool Binding::addBatchNorm(const formats::WeightLayer &from,
+bool WeightMatcher::addBatchNorm(const formats::WeightLayer &from,
                            const FileLayer &to) {
-  constexpr std::size_t caffes = 3, nvidias = 5;
+  constexpr std::size_t kCaffeBlobs = 3, kNvcaffeBlobs = 5;
   const std::size_t there = from.blobs.size(), here = to.blobs.size();
-  if (to.type != "BatchNorm" || (there != caffes && there != nvidias) ||
-      (here != caffes && here != nvidias) ||
-      (there == caffes && here == caffes))
+  if (to.type != "BatchNorm" || (there != kCaffeBlobs && there != kNvcaffeBlobs) ||
+      (here != kCaffeBlobs && here != kNvcaffeBlobs) ||
+      (there == kCaffeBlobs && here == kCaffeBlobs))
     return false;
   Blobs blobs;
   for (const formats::Blob &blob : from.blobs)
     blobs.push_back(&blob);
-  if (there == nvidias && blobs[2]->size() != 1)
+  if (there == kNvcaffeBlobs && blobs[2]->size() != 1)
     blobs = {blobs[2], blobs[3], blobs[4], blobs[0], blobs[1]};
   const double factor = firstValue(*blobs[2]);
   if (factor == 0 && !isAll(*blobs[1], 0)) {
     blobs[2] = constant(1);
-  } else if (there == caffes && factor != 0 && factor != 1) {
+  } else if (there == kCaffeBlobs && factor != 0 && factor != 1) {
     blobs[0] = scaled(*blobs[0], 1 / factor);
     blobs[1] = scaled(*blobs[1], 1 / factor);
     blobs[2] = constant(1);
   }
-  if (there == nvidias && here == caffes &&
+  if (there == kNvcaffeBlobs && here == kCaffeBlobs &&
       !(isAll(*blobs[3], 1) && isAll(*blobs[4], 0)))
     problems.push_back("layer '" + from.name +
                        "' has a scale and a bias there (blobs 3 and 4), which "
@@ -168,7 +168,7 @@ bool Binding::addBatchNorm(const formats::WeightLayer &from,
   return true;
 }
 
-void Binding::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
+void WeightMatcher::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
   if (addBatchNorm(from, to))
     return;
   Blobs blobs;
@@ -205,8 +205,8 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
                           const formats::Weights &weights,
                           const std::string &source) {
   std::set<std::string> common;
-  Binding binding(weights);
-  WeightBinding &result = binding.result;
+  WeightMatcher matcher(weights);
+  WeightBinding &result = matcher.result;
   for (const formats::WeightLayer &from : weights.layers) {
     auto layer = std::find_if(layers.begin(), layers.end(),
                               [&](const FileLayer &candidate) {
@@ -219,15 +219,15 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
     }
     common.insert(from.name);
     result.matched.push_back(&*layer);
-    binding.addLayer(from, *layer);
+    matcher.addLayer(from, *layer);
   }
   if (common.empty())
     throw badInput(source + ": no layer with parameters has the name of a "
                             "layer of this net; are these weights of another "
                             "net?");
-  if (!binding.problems.empty()) {
+  if (!matcher.problems.empty()) {
     std::string text = source + ": the weights do not fit the net";
-    for (const std::string &problem : binding.problems)
+    for (const std::string &problem : matcher.problems)
       text += "\n  " + problem;
     throw badInput(text);
   }
@@ -237,11 +237,11 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
   return std::move(result);
 }
 
-std::string unmatchedLayersText(const WeightBinding &binding,
+std::string unmatchedLayersText(const WeightBinding &matcher,
                                 const std::vector<std::string> &except) {
-  const std::vector<std::string> &onlyInFile = binding.onlyInFile;
+  const std::vector<std::string> &onlyInFile = matcher.onlyInFile;
   std::vector<std::string> onlyInNet;
-  std::copy_if(binding.onlyInNet.begin(), binding.onlyInNet.end(),
+  std::copy_if(matcher.onlyInNet.begin(), matcher.onlyInNet.end(),
                std::back_inserter(onlyInNet), [&](const std::string &layer) {
                  return std::find(except.begin(), except.end(), layer) ==
                         except.end();
