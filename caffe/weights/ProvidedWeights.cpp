@@ -38,20 +38,20 @@ void ProvidedWeights::add(const plan::Manifest &manifest,
 void ProvidedWeights::add(const WeightBinding &binding) {
   for (const auto &[buffer, blob] : binding.values)
     add(buffer);
-  for (const FileLayer *layer : binding.matched)
-    for (const FileBlob &blob : layer->blobs)
+  for (const LayerBlobs *layer : binding.matched)
+    for (const LayerBlob &blob : layer->blobs)
       if (blob.parameter)
         add(blob.parameter->buffer_index());
 }
 
 std::vector<std::string> ProvidedWeights::layersWithoutWeights(
-    const std::vector<FileLayer> &layers) const {
+    const std::vector<LayerBlobs> &layers) const {
   std::vector<std::string> names;
   if (hasAll)
     return names;
-  for (const FileLayer &layer : layers)
+  for (const LayerBlobs &layer : layers)
     if (std::any_of(layer.blobs.begin(), layer.blobs.end(),
-                    [&](const FileBlob &blob) {
+                    [&](const LayerBlob &blob) {
                       return blob.parameter && !blob.sharer &&
                              !buffers.count(blob.parameter->buffer_index());
                     }))

@@ -31,7 +31,7 @@ public:
   /// Returns the layers that own a parameter without provided values, in the
   /// order of `layers`.
   std::vector<std::string>
-  layersWithoutWeights(const std::vector<FileLayer> &layers) const;
+  layersWithoutWeights(const std::vector<LayerBlobs> &layers) const;
 
 private:
   std::set<std::uint32_t> buffers;

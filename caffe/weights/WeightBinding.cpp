@@ -37,8 +37,8 @@ bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
          static_cast<std::int64_t>(blob.size()) == product(dims);
 }
 
-std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
-  std::vector<FileLayer> fileLayers;
+std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest) {
+  std::vector<LayerBlobs> fileLayers;
   auto addBlob = [&](const std::string &name, std::uint32_t index,
                      const plan::Parameter &parameter,
                      std::vector<std::int64_t> dims, const std::string &type,
@@ -50,11 +50,11 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
                      " of layer '" + name + "' does not match its buffer");
     auto layer = std::find_if(
         fileLayers.begin(), fileLayers.end(),
-        [&](const FileLayer &candidate) { return candidate.name == name; });
+        [&](const LayerBlobs &candidate) { return candidate.name == name; });
     if (layer == fileLayers.end())
-      layer = fileLayers.insert(fileLayers.end(), FileLayer{name, type, {}});
+      layer = fileLayers.insert(fileLayers.end(), LayerBlobs{name, type, {}});
     if (layer->blobs.size() <= index)
-      layer->blobs.resize(index + 1, FileBlob{nullptr, {}, false});
+      layer->blobs.resize(index + 1, LayerBlob{nullptr, {}, false});
     layer->blobs[index] = {&parameter, std::move(dims), sharer};
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
@@ -74,7 +74,7 @@ class WeightMatcher {
 public:
   explicit WeightMatcher(const formats::Weights &weights) : weights(weights) {}
 
-  void addLayer(const formats::WeightLayer &from, const FileLayer &to);
+  void addLayer(const formats::WeightLayer &from, const LayerBlobs &to);
 
   std::vector<std::string> problems;
   WeightBinding result;
@@ -82,9 +82,9 @@ public:
 private:
   using Blobs = std::vector<const formats::Blob *>;
 
-  void addBlobs(const std::string &name, const Blobs &from, const FileLayer &to,
+  void addBlobs(const std::string &name, const Blobs &from, const LayerBlobs &to,
                 bool countsOnly);
-  bool addBatchNorm(const formats::WeightLayer &from, const FileLayer &to);
+  bool addBatchNorm(const formats::WeightLayer &from, const LayerBlobs &to);
   const formats::Blob *constant(double value) {
     result.synthesized.push_back({{1}, {static_cast<float>(value)}, {}, false});
     return &result.synthesized.back();
@@ -115,9 +115,9 @@ bool isAll(const formats::Blob &blob, double value) {
 
 /// Entries of `from` without values in the file are null.
 void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
-                       const FileLayer &to, bool countsOnly) {
+                       const LayerBlobs &to, bool countsOnly) {
   for (std::size_t i = 0; i < to.blobs.size(); ++i) {
-    const FileBlob &blob = to.blobs[i];
+    const LayerBlob &blob = to.blobs[i];
     if (!blob.parameter || !from[i])
       continue; // the net does not use this blob, or keeps its value
     const bool matches =
@@ -138,7 +138,7 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
 /// older form scale and bias come first. Returns false if there is nothing to
 /// convert.
 bool WeightMatcher::addBatchNorm(const formats::WeightLayer &from,
-                           const FileLayer &to) {
+                           const LayerBlobs &to) {
   constexpr std::size_t kCaffeBlobs = 3, kNvcaffeBlobs = 5;
   const std::size_t there = from.blobs.size(), here = to.blobs.size();
   if (to.type != "BatchNorm" || (there != kCaffeBlobs && there != kNvcaffeBlobs) ||
@@ -168,7 +168,7 @@ bool WeightMatcher::addBatchNorm(const formats::WeightLayer &from,
   return true;
 }
 
-void WeightMatcher::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
+void WeightMatcher::addLayer(const formats::WeightLayer &from, const LayerBlobs &to) {
   if (addBatchNorm(from, to))
     return;
   Blobs blobs;
@@ -193,15 +193,15 @@ void WeightMatcher::addLayer(const formats::WeightLayer &from, const FileLayer &
 
 /// Returns whether a file may lack the layer, since other layers own all its
 /// blobs.
-bool sharesEverything(const FileLayer &layer) {
+bool sharesEverything(const LayerBlobs &layer) {
   return std::all_of(
       layer.blobs.begin(), layer.blobs.end(),
-      [](const FileBlob &blob) { return blob.sharer || !blob.parameter; });
+      [](const LayerBlob &blob) { return blob.sharer || !blob.parameter; });
 }
 
 } // namespace
 
-WeightBinding bindWeights(const std::vector<FileLayer> &layers,
+WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
                           const formats::Weights &weights,
                           const std::string &source) {
   std::set<std::string> common;
@@ -209,7 +209,7 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
   WeightBinding &result = matcher.result;
   for (const formats::WeightLayer &from : weights.layers) {
     auto layer = std::find_if(layers.begin(), layers.end(),
-                              [&](const FileLayer &candidate) {
+                              [&](const LayerBlobs &candidate) {
                                 return candidate.name == from.name;
                               });
     if (layer == layers.end()) {
@@ -231,7 +231,7 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
       text += "\n  " + problem;
     throw badInput(text);
   }
-  for (const FileLayer &layer : layers)
+  for (const LayerBlobs &layer : layers)
     if (!common.count(layer.name) && !(weights.hdf5 && sharesEverything(layer)))
       result.onlyInNet.push_back(layer.name);
   return std::move(result);

@@ -18,22 +18,22 @@
 namespace brew::caffe {
 
 /// A blob of a layer in weight files: an owner or a sharer of a parameter.
-struct FileBlob {
+struct LayerBlob {
   const plan::Parameter *parameter; ///< null: the layer has no such parameter
   std::vector<std::int64_t> dims;
   bool sharer;
 };
 
 /// A layer in weight files, with its blobs by index.
-struct FileLayer {
+struct LayerBlobs {
   std::string name;
   std::string type; ///< Caffe's layer type
-  std::vector<FileBlob> blobs;
+  std::vector<LayerBlob> blobs;
 };
 
 /// Returns all layers of a plan that have parameters, in the net's order. They
 /// point into `manifest`. Throws Error (1) for an absurd number of blobs.
-std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest);
+std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest);
 
 /// Returns whether a blob of a file fits dimensions: they are equal, or for a
 /// legacy four-dimensional blob, the counts are.
@@ -46,7 +46,7 @@ struct WeightBinding {
   std::vector<std::pair<std::uint32_t, const formats::Blob *>> values;
   std::deque<formats::Blob>
       synthesized; ///< blobs derived from blobs of the file
-  std::vector<const FileLayer *> matched;
+  std::vector<const LayerBlobs *> matched;
   std::vector<std::string> onlyInFile, onlyInNet; ///< layers
 };
 
@@ -54,7 +54,7 @@ struct WeightBinding {
 /// Throws Error (1) that lists every blob that does not fit, or if no layer is
 /// in both. `source` names the weights in messages. Converts between the
 /// BatchNorm blobs of NVCaffe (five) and Caffe (three) where that is lossless.
-WeightBinding bindWeights(const std::vector<FileLayer> &layers,
+WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
                           const formats::Weights &weights,
                           const std::string &source);
 

@@ -67,7 +67,7 @@ std::string givenBytes(const prototxt::InlineBlobs &blobs,
 /// Reports layers in only one of `file` and the net. Throws Error (1) as
 /// embedWeights() does.
 void reportUnmatchedLayers(const caffe::WeightBinding &binding,
-                    const std::vector<caffe::FileLayer> &layers,
+                    const std::vector<caffe::LayerBlobs> &layers,
                     const prototxt::InlineBlobs &blobs,
                     const plan::Manifest &manifest, const std::string &file,
                     bool allowMissing, prototxt::Diagnostics &diagnostics) {
@@ -128,7 +128,7 @@ void compiler::embedWeights(const std::string &path, bool allowMissing,
           seed, threads, memoryOf(parameter.buffer_index()));
     }
     const formats::Weights weights = formats::readWeights(file);
-    const std::vector<caffe::FileLayer> layers = caffe::fileLayersOf(manifest);
+    const std::vector<caffe::LayerBlobs> layers = caffe::layersWithParameters(manifest);
     const caffe::WeightBinding binding =
         caffe::bindWeights(layers, weights, file);
     reportUnmatchedLayers(binding, layers, blobs, manifest, file, allowMissing,

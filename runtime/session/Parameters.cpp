@@ -31,7 +31,7 @@ double sumOfSquares(const caffe::ElementOrder &order, const std::byte *memory) {
 
 Parameters::Parameters(Executor &planExecutor, Events *listeners)
     : manifest(planExecutor.manifest()), executor(planExecutor),
-      events(listeners), fileLayers(caffe::fileLayersOf(manifest)) {}
+      events(listeners), fileLayers(caffe::layersWithParameters(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
   for (const plan::Parameter &parameter : manifest.parameters()) {
@@ -103,12 +103,12 @@ formats::Blob Parameters::zeros(const std::vector<std::int64_t> &dims) const {
   return blob;
 }
 
-formats::WeightLayer Parameters::saveLayer(const caffe::FileLayer &from,
+formats::WeightLayer Parameters::saveLayer(const caffe::LayerBlobs &from,
                                            bool withDiffs) const {
   formats::WeightLayer layer;
   layer.name = from.name;
   layer.type = from.type;
-  for (const caffe::FileBlob &blob : from.blobs) {
+  for (const caffe::LayerBlob &blob : from.blobs) {
     const plan::Parameter *parameter = blob.parameter;
     if (blob.sharer)
       layer.shared.insert(layer.blobs.size());
@@ -133,7 +133,7 @@ formats::Weights Parameters::save(bool withDiffs,
   for (int i = 0; net && i < net->layers_size(); ++i) {
     const plan::Layer &from = net->layers(i);
     auto file = std::find_if(fileLayers.begin(), fileLayers.end(),
-                             [&](const caffe::FileLayer &candidate) {
+                             [&](const caffe::LayerBlobs &candidate) {
                                return candidate.name == from.name() &&
                                       candidate.type == from.type();
                              });
@@ -147,7 +147,7 @@ formats::Weights Parameters::save(bool withDiffs,
     weights.layers.push_back(std::move(layer));
   }
   // Add layers that only test nets have.
-  for (const caffe::FileLayer &from : fileLayers)
+  for (const caffe::LayerBlobs &from : fileLayers)
     if (!listed.count(from.name))
       weights.layers.push_back(saveLayer(from, withDiffs));
   return weights;

@@ -72,10 +72,10 @@ public:
   double gradientSumOfSquares() const;
 
   /// Returns all layers that have parameters, in the net's order.
-  const std::vector<caffe::FileLayer> &layers() const { return fileLayers; }
+  const std::vector<caffe::LayerBlobs> &layers() const { return fileLayers; }
 
 private:
-  formats::WeightLayer saveLayer(const caffe::FileLayer &from,
+  formats::WeightLayer saveLayer(const caffe::LayerBlobs &from,
                                  bool withDiffs) const;
   formats::Blob zeros(const std::vector<std::int64_t> &dims) const;
   void write(std::uint32_t bufferIndex, const formats::Blob &blob);
@@ -83,7 +83,7 @@ private:
   const plan::Manifest &manifest;
   Executor &executor;
   Events *events;
-  std::vector<caffe::FileLayer> fileLayers;
+  std::vector<caffe::LayerBlobs> fileLayers;
 };
 
 } // namespace brew::runtime

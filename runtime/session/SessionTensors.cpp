@@ -38,10 +38,10 @@ std::string nameText(const TensorName &name) {
               : "");
 }
 
-const caffe::FileBlob &findBlob(const Parameters &parameters,
+const caffe::LayerBlob &findBlob(const Parameters &parameters,
                                 const TensorName &name) {
   std::vector<std::string> known;
-  for (const caffe::FileLayer &layer : parameters.layers()) {
+  for (const caffe::LayerBlobs &layer : parameters.layers()) {
     if (layer.name != name.name) {
       known.push_back(layer.name);
       continue;
@@ -93,7 +93,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
   else if (kind == TensorKind::PersistentState)
     addAll(manifest().persistent());
   else
-    for (const caffe::FileLayer &layer : params.layers())
+    for (const caffe::LayerBlobs &layer : params.layers())
       for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
         const plan::Parameter *parameter = layer.blobs[i].parameter;
         if (!parameter)
@@ -181,18 +181,18 @@ Tensor Session::find(const TensorName &name) const {
                             .dims()));
   }
   case TensorKind::Parameter: {
-    const caffe::FileBlob &blob = findBlob(params, name);
+    const caffe::LayerBlob &blob = findBlob(params, name);
     return makeTensor(blob.parameter->buffer_index(), blob.dims);
   }
   case TensorKind::ParameterGradient: {
-    const caffe::FileBlob &blob = findBlob(params, name);
+    const caffe::LayerBlob &blob = findBlob(params, name);
     if (!blob.parameter->has_gradient_buffer_index())
       throw usageError("parameter " + nameText(name) +
                        ", is not trained: it has no gradient");
     return makeTensor(blob.parameter->gradient_buffer_index(), blob.dims);
   }
   case TensorKind::SolverState: {
-    const caffe::FileBlob &blob = findBlob(params, name);
+    const caffe::LayerBlob &blob = findBlob(params, name);
     if (name.slot < 0 ||
         name.slot >= blob.parameter->state_buffer_indices_size())
       throw usageError(

@@ -29,7 +29,7 @@ struct Norms {
 };
 
 /// The name under which Caffe shows a parameter: its own, or its position.
-std::string displayName(const caffe::FileLayer &layer, std::size_t index) {
+std::string displayName(const caffe::LayerBlobs &layer, std::size_t index) {
   const plan::Parameter &parameter = *layer.blobs[index].parameter;
   return parameter.shared_name().empty() ? std::to_string(index)
                                          : parameter.shared_name();
@@ -44,8 +44,8 @@ bool DebugInfo::isCompiledIn(const plan::Program &program) {
                      });
 }
 
-const caffe::FileLayer *DebugInfo::fileLayer(const plan::Layer &layer) const {
-  for (const caffe::FileLayer &candidate : parameters.layers())
+const caffe::LayerBlobs *DebugInfo::fileLayer(const plan::Layer &layer) const {
+  for (const caffe::LayerBlobs &candidate : parameters.layers())
     if (candidate.name == layer.name() && candidate.type == layer.type())
       return &candidate;
   return nullptr;
@@ -76,7 +76,7 @@ void DebugInfo::logForward() const {
                   start + "top blob " + (top.empty() ? "(automatic)" : top) +
                       " data: " + log::number(norms.mean()));
     }
-    const caffe::FileLayer *file = fileLayer(layer);
+    const caffe::LayerBlobs *file = fileLayer(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
       if (!file->blobs[i].parameter)
         continue;
@@ -106,7 +106,7 @@ void DebugInfo::logBackward() const {
                       layer.bottoms(static_cast<int>(gradient.bottom())) +
                       " diff: " + log::number(norms.mean()));
     }
-    const caffe::FileLayer *file = fileLayer(layer);
+    const caffe::LayerBlobs *file = fileLayer(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
       const plan::Parameter *parameter = file->blobs[i].parameter;
       if (!parameter || !parameter->has_gradient_buffer_index())
@@ -119,8 +119,8 @@ void DebugInfo::logBackward() const {
     }
   }
   Norms data, diff;
-  for (const caffe::FileLayer &layer : parameters.layers())
-    for (const caffe::FileBlob &blob : layer.blobs) {
+  for (const caffe::LayerBlobs &layer : parameters.layers())
+    for (const caffe::LayerBlob &blob : layer.blobs) {
       if (!blob.parameter || blob.sharer)
         continue;
       data.add(parameters.read(blob.parameter->buffer_index(), {}));

@@ -19,7 +19,7 @@ public:
   void add(const std::string &layer, const std::string &type,
            std::vector<std::vector<std::int64_t>> shapes,
            std::set<std::size_t> sharers = {}) {
-    brew::caffe::FileLayer to{layer, type, {}};
+    brew::caffe::LayerBlobs to{layer, type, {}};
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       plan::Parameter &parameter = parameters.emplace_back();
       parameter.set_buffer_index(static_cast<std::uint32_t>(names.size()));
@@ -47,7 +47,7 @@ public:
   brew::caffe::ProvidedWeights given{plan::Manifest()};
 
 private:
-  std::vector<brew::caffe::FileLayer> layers;
+  std::vector<brew::caffe::LayerBlobs> layers;
   std::deque<plan::Parameter> parameters;
   std::vector<std::string> names;
 };
@@ -219,7 +219,7 @@ TEST(ProvidedWeights, AreThoseOfThePlan) {
     parameter.set_buffer_index(
         static_cast<std::uint32_t>(manifest.parameters_size() - 1));
   }
-  std::vector<brew::caffe::FileLayer> layers = {
+  std::vector<brew::caffe::LayerBlobs> layers = {
       {"a",
        "",
        {{&manifest.parameters(0), {}, false},
