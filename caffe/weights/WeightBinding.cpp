@@ -38,7 +38,7 @@ bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
 }
 
 std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest) {
-  std::vector<LayerBlobs> fileLayers;
+  std::vector<LayerBlobs> layerBlobs;
   auto addBlob = [&](const std::string &name, std::uint32_t index,
                      const plan::Parameter &parameter,
                      std::vector<std::int64_t> dims, const std::string &type,
@@ -49,10 +49,10 @@ std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest) {
       throw badInput("damaged plan: parameter " + std::to_string(index) +
                      " of layer '" + name + "' does not match its buffer");
     auto layer = std::find_if(
-        fileLayers.begin(), fileLayers.end(),
+        layerBlobs.begin(), layerBlobs.end(),
         [&](const LayerBlobs &candidate) { return candidate.name == name; });
-    if (layer == fileLayers.end())
-      layer = fileLayers.insert(fileLayers.end(), LayerBlobs{name, type, {}});
+    if (layer == layerBlobs.end())
+      layer = layerBlobs.insert(layerBlobs.end(), LayerBlobs{name, type, {}});
     if (layer->blobs.size() <= index)
       layer->blobs.resize(index + 1, LayerBlob{nullptr, {}, false});
     layer->blobs[index] = {&parameter, std::move(dims), sharer};
@@ -64,7 +64,7 @@ std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest) {
       addBlob(sharer.layer(), sharer.index(), parameter,
               toVector(sharer.file_dims()), sharer.layer_type(), true);
   }
-  return fileLayers;
+  return layerBlobs;
 }
 
 namespace {

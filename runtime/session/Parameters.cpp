@@ -31,7 +31,7 @@ double sumOfSquares(const caffe::ElementOrder &order, const std::byte *memory) {
 
 Parameters::Parameters(Executor &planExecutor, Events *listeners)
     : manifest(planExecutor.manifest()), executor(planExecutor),
-      events(listeners), fileLayers(caffe::layersWithParameters(manifest)) {}
+      events(listeners), layerBlobs(caffe::layersWithParameters(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
   for (const plan::Parameter &parameter : manifest.parameters()) {
@@ -132,13 +132,13 @@ formats::Weights Parameters::save(bool withDiffs,
   std::set<std::string> listed;
   for (int i = 0; net && i < net->layers_size(); ++i) {
     const plan::Layer &from = net->layers(i);
-    auto file = std::find_if(fileLayers.begin(), fileLayers.end(),
+    auto file = std::find_if(layerBlobs.begin(), layerBlobs.end(),
                              [&](const caffe::LayerBlobs &candidate) {
                                return candidate.name == from.name() &&
                                       candidate.type == from.type();
                              });
     formats::WeightLayer layer{from.name(), from.type(), {}, {}, {}};
-    if (file != fileLayers.end() && listed.insert(from.name()).second)
+    if (file != layerBlobs.end() && listed.insert(from.name()).second)
       layer = saveLayer(*file, withDiffs);
     layer.bottoms.assign(from.bottoms().begin(), from.bottoms().end());
     for (const std::string &top : from.tops())
@@ -147,7 +147,7 @@ formats::Weights Parameters::save(bool withDiffs,
     weights.layers.push_back(std::move(layer));
   }
   // Add layers that only test nets have.
-  for (const caffe::LayerBlobs &from : fileLayers)
+  for (const caffe::LayerBlobs &from : layerBlobs)
     if (!listed.count(from.name))
       weights.layers.push_back(saveLayer(from, withDiffs));
   return weights;

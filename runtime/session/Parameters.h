@@ -43,7 +43,7 @@ public:
   /// bind() followed by write() is load() without a log line.
   caffe::WeightBinding bind(const formats::Weights &weights,
                             const std::string &source) const {
-    return bindWeights(fileLayers, weights, source);
+    return bindWeights(layerBlobs, weights, source);
   }
   void write(const caffe::WeightBinding &binding);
 
@@ -72,7 +72,7 @@ public:
   double gradientSumOfSquares() const;
 
   /// Returns all layers that have parameters, in the net's order.
-  const std::vector<caffe::LayerBlobs> &layers() const { return fileLayers; }
+  const std::vector<caffe::LayerBlobs> &layers() const { return layerBlobs; }
 
 private:
   formats::WeightLayer saveLayer(const caffe::LayerBlobs &from,
@@ -83,7 +83,7 @@ private:
   const plan::Manifest &manifest;
   Executor &executor;
   Events *events;
-  std::vector<caffe::LayerBlobs> fileLayers;
+  std::vector<caffe::LayerBlobs> layerBlobs;
 };
 
 } // namespace brew::runtime

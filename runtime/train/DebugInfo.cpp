@@ -44,7 +44,7 @@ bool DebugInfo::isCompiledIn(const plan::Program &program) {
                      });
 }
 
-const caffe::LayerBlobs *DebugInfo::fileLayer(const plan::Layer &layer) const {
+const caffe::LayerBlobs *DebugInfo::findLayerBlobs(const plan::Layer &layer) const {
   for (const caffe::LayerBlobs &candidate : parameters.layers())
     if (candidate.name == layer.name() && candidate.type == layer.type())
       return &candidate;
@@ -76,7 +76,7 @@ void DebugInfo::logForward() const {
                   start + "top blob " + (top.empty() ? "(automatic)" : top) +
                       " data: " + log::number(norms.mean()));
     }
-    const caffe::LayerBlobs *file = fileLayer(layer);
+    const caffe::LayerBlobs *file = findLayerBlobs(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
       if (!file->blobs[i].parameter)
         continue;
@@ -106,7 +106,7 @@ void DebugInfo::logBackward() const {
                       layer.bottoms(static_cast<int>(gradient.bottom())) +
                       " diff: " + log::number(norms.mean()));
     }
-    const caffe::LayerBlobs *file = fileLayer(layer);
+    const caffe::LayerBlobs *file = findLayerBlobs(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
       const plan::Parameter *parameter = file->blobs[i].parameter;
       if (!parameter || !parameter->has_gradient_buffer_index())

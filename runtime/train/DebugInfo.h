@@ -36,7 +36,7 @@ private:
   /// gradient.
   std::vector<double> readBlob(const std::string &name,
                                std::uint32_t buffer) const;
-  const caffe::LayerBlobs *fileLayer(const plan::Layer &layer) const;
+  const caffe::LayerBlobs *findLayerBlobs(const plan::Layer &layer) const;
 
   const plan::Program &program;
   const Parameters &parameters;
