@@ -105,21 +105,21 @@ Hdf5Reader::Hdf5Reader(const std::string &path) : filePath(path) {
   if (fd < 0)
     throw unavailable(path + ": cannot read HDF5 file: " + errnoText(errno));
   close(fd);
-  Guard guard;
+  LibraryLock guard;
   file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0)
     throw badInput(path + ": not an HDF5 file, or damaged or truncated");
 }
 
 Hdf5Reader::~Hdf5Reader() {
-  Guard guard;
+  LibraryLock guard;
   H5Fclose(file);
 }
 
 std::vector<std::string> Hdf5Reader::datasets(const std::string &group) const {
-  Guard guard;
+  LibraryLock guard;
   std::vector<std::string> names;
-  std::string prefix = absolute(group);
+  std::string prefix = absoluteName(group);
   Handle root(H5Gopen2(file, prefix.c_str(), H5P_DEFAULT), H5Gclose);
   if (!root.valid())
     return names;
@@ -138,19 +138,19 @@ namespace {
 /// Opens a dataset, or throws Error with the most similar name.
 hid_t openDataset(const Hdf5Reader &reader, int64_t file,
                   const std::string &name) {
-  hid_t id = H5Dopen2(file, absolute(name).c_str(), H5P_DEFAULT);
+  hid_t id = H5Dopen2(file, absoluteName(name).c_str(), H5P_DEFAULT);
   if (id >= 0)
     return id;
   std::vector<std::string> names = reader.datasets();
   throw badInput(reader.path() + ": no dataset '" + name + "'" +
-                 didYouMean(absolute(name), names));
+                 didYouMean(absoluteName(name), names));
 }
 
 } // namespace
 
 bool Hdf5Reader::has(const std::string &name) const {
-  Guard guard;
-  const std::string full = absolute(name);
+  LibraryLock guard;
+  const std::string full = absoluteName(name);
   // Group by group, to distinguish damaged groups from missing ones.
   for (size_t end = full.find('/', 1);; end = full.find('/', end + 1)) {
     const std::string part = full.substr(0, end);
@@ -175,13 +175,13 @@ bool Hdf5Reader::has(const std::string &name) const {
 }
 
 std::vector<int64_t> Hdf5Reader::dims(const std::string &name) const {
-  Guard guard;
+  LibraryLock guard;
   Handle dataset(openDataset(*this, file, name), H5Dclose);
   return dimsOf(dataset.id, filePath + ": dataset '" + name + "'");
 }
 
 bool Hdf5Reader::isDouble(const std::string &name) const {
-  Guard guard;
+  LibraryLock guard;
   Handle dataset(openDataset(*this, file, name), H5Dclose);
   Handle type(H5Dget_type(dataset.id), H5Tclose);
   return H5Tget_class(type.id) == H5T_FLOAT && H5Tget_size(type.id) == 8;
@@ -190,7 +190,7 @@ bool Hdf5Reader::isDouble(const std::string &name) const {
 template <typename T>
 std::vector<T> Hdf5Reader::readAs(const std::string &name,
                                   int64_t memoryType) const {
-  Guard guard;
+  LibraryLock guard;
   Handle dataset(openDataset(*this, file, name), H5Dclose);
   std::string where = filePath + ": dataset '" + name + "'";
   Handle type(H5Dget_type(dataset.id), H5Tclose);
@@ -216,12 +216,12 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
 }
 
 std::vector<float> Hdf5Reader::readFloats(const std::string &name) const {
-  Guard guard; // the type's name initialises the library
+  LibraryLock guard; // the type's name initialises the library
   return readAs<float>(name, H5T_NATIVE_FLOAT);
 }
 
 std::vector<double> Hdf5Reader::readDoubles(const std::string &name) const {
-  Guard guard;
+  LibraryLock guard;
   return readAs<double>(name, H5T_NATIVE_DOUBLE);
 }
 
@@ -242,8 +242,8 @@ Blob Hdf5Reader::readStored(const std::string &name) const {
 }
 
 bool Hdf5Reader::hasGroup(const std::string &name) const {
-  Guard guard;
-  return Handle(H5Gopen2(file, absolute(name).c_str(), H5P_DEFAULT), H5Gclose)
+  LibraryLock guard;
+  return Handle(H5Gopen2(file, absoluteName(name).c_str(), H5P_DEFAULT), H5Gclose)
       .valid();
 }
 
@@ -257,7 +257,7 @@ int Hdf5Reader::readInt(const std::string &name) const {
 
 std::string Hdf5Reader::readString(const std::string &name) const {
   constexpr size_t longest = 1 << 16;
-  Guard guard;
+  LibraryLock guard;
   Handle dataset(openDataset(*this, file, name), H5Dclose);
   std::string where = filePath + ": dataset '" + name + "'";
   Handle type(H5Dget_type(dataset.id), H5Tclose);
@@ -275,7 +275,7 @@ std::string Hdf5Reader::readString(const std::string &name) const {
 }
 
 std::string Hdf5Reader::readBytes(const std::string &name) const {
-  Guard guard;
+  LibraryLock guard;
   const std::vector<unsigned char> bytes =
       readAs<unsigned char>(name, H5T_NATIVE_UINT8);
   return {bytes.begin(), bytes.end()};

@@ -16,9 +16,9 @@ namespace brew::formats::hdf5 {
 static_assert(sizeof(hid_t) <= sizeof(int64_t), "handles are kept as int64_t");
 
 /// A lock of the library. Every use of the library needs one.
-class Guard {
+class LibraryLock {
 public:
-  Guard() : lock(mutex()) {
+  LibraryLock() : lock(mutex()) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // per thread
   }
 
@@ -45,7 +45,7 @@ struct Handle {
 };
 
 /// Returns the name with a leading slash.
-inline std::string absolute(const std::string &name) {
+inline std::string absoluteName(const std::string &name) {
   return !name.empty() && name[0] == '/' ? name : "/" + name;
 }
 

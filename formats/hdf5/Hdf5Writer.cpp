@@ -10,7 +10,7 @@ using namespace hdf5;
 
 Hdf5Writer::Hdf5Writer(const std::string &path) : filePath(path), target(path) {
   constexpr size_t increment = 1 << 20; // growth of the image in bytes
-  Guard guard;
+  LibraryLock guard;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access.id, increment, /*backing_store=*/0);
   file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id);
@@ -19,7 +19,7 @@ Hdf5Writer::Hdf5Writer(const std::string &path) : filePath(path), target(path) {
 }
 
 Hdf5Writer::~Hdf5Writer() {
-  Guard guard;
+  LibraryLock guard;
   if (file >= 0)
     H5Fclose(file);
 }
@@ -31,7 +31,7 @@ void Hdf5Writer::fail(const std::string &what) {
 void Hdf5Writer::writeAs(const std::string &name,
                          const std::vector<int64_t> &dims, const void *values,
                          int64_t fileType, int64_t memoryType) {
-  Guard guard;
+  LibraryLock guard;
   std::string where = filePath + ": dataset '" + name + "'";
   int64_t count = elementCount(dims, where);
   std::vector<hsize_t> extents(dims.begin(), dims.end());
@@ -45,7 +45,7 @@ void Hdf5Writer::writeAs(const std::string &name,
   // Without times, equal content results in equal files.
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id, 0);
-  Handle dataset(H5Dcreate2(file, absolute(name).c_str(), fileType, space.id,
+  Handle dataset(H5Dcreate2(file, absoluteName(name).c_str(), fileType, space.id,
                             links.id, creation.id, H5P_DEFAULT),
                  H5Dclose);
   if (!dataset.valid())
@@ -57,18 +57,18 @@ void Hdf5Writer::writeAs(const std::string &name,
 
 void Hdf5Writer::write(const std::string &name,
                        const std::vector<int64_t> &dims, const float *values) {
-  Guard guard;
+  LibraryLock guard;
   writeAs(name, dims, values, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT);
 }
 void Hdf5Writer::write(const std::string &name,
                        const std::vector<int64_t> &dims, const double *values) {
-  Guard guard;
+  LibraryLock guard;
   writeAs(name, dims, values, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE);
 }
 void Hdf5Writer::write(const std::string &name,
                        const std::vector<int64_t> &dims,
                        const int32_t *values) {
-  Guard guard;
+  LibraryLock guard;
   writeAs(name, dims, values, H5T_STD_I32LE, H5T_NATIVE_INT32);
 }
 
@@ -80,12 +80,12 @@ void Hdf5Writer::write(const std::string &name, const Blob &blob) {
 }
 
 void Hdf5Writer::writeInt(const std::string &name, int value) {
-  Guard guard;
+  LibraryLock guard;
   writeAs(name, {1}, &value, H5T_STD_I32LE, H5T_NATIVE_INT);
 }
 
 void Hdf5Writer::writeString(const std::string &name, const std::string &text) {
-  Guard guard;
+  LibraryLock guard;
   Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.id, text.size() + 1);
   H5Tset_strpad(type.id, H5T_STR_NULLTERM);
@@ -93,19 +93,19 @@ void Hdf5Writer::writeString(const std::string &name, const std::string &text) {
 }
 
 void Hdf5Writer::writeBytes(const std::string &name, const std::string &bytes) {
-  Guard guard;
+  LibraryLock guard;
   writeAs(name, {static_cast<int64_t>(bytes.size())}, bytes.data(),
           H5T_STD_U8LE, H5T_NATIVE_UINT8);
 }
 
 void Hdf5Writer::makeGroup(const std::string &name) {
-  Guard guard;
-  if (Handle(H5Gopen2(file, absolute(name).c_str(), H5P_DEFAULT), H5Gclose)
+  LibraryLock guard;
+  if (Handle(H5Gopen2(file, absoluteName(name).c_str(), H5P_DEFAULT), H5Gclose)
           .valid())
     return;
   Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links.id, 1);
-  if (!Handle(H5Gcreate2(file, absolute(name).c_str(), links.id, H5P_DEFAULT,
+  if (!Handle(H5Gcreate2(file, absoluteName(name).c_str(), links.id, H5P_DEFAULT,
                          H5P_DEFAULT),
               H5Gclose)
            .valid())
@@ -114,7 +114,7 @@ void Hdf5Writer::makeGroup(const std::string &name) {
 
 /// Closes the file and returns its bytes.
 std::vector<char> Hdf5Writer::finish() {
-  Guard guard;
+  LibraryLock guard;
   const bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
   const ssize_t size = flushed ? H5Fget_file_image(file, nullptr, 0) : -1;
   if (size < 0)
