@@ -17,19 +17,19 @@
 namespace brew {
 namespace {
 
-constexpr std::string_view kLineBegin = "\nbrew-crc32 ";
-constexpr size_t kLineBytes = kLineBegin.size() + 9; // 8 digits, end of line
+constexpr std::string_view kLinePrefix = "\nbrew-crc32 ";
+constexpr size_t kLineBytes = kLinePrefix.size() + 9; // 8 digits, end of line
 
-class Input {
+class FileReader {
 public:
-  explicit Input(const std::string &path)
+  explicit FileReader(const std::string &path)
       : path(path), fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Input() {
+  ~FileReader() {
     if (fd >= 0)
       close(fd);
   }
-  Input(const Input &) = delete;
-  Input &operator=(const Input &) = delete;
+  FileReader(const FileReader &) = delete;
+  FileReader &operator=(const FileReader &) = delete;
 
   bool isOpen() const { return fd >= 0; }
   /// Returns the size of a regular file, otherwise 0.
@@ -39,10 +39,10 @@ public:
                ? static_cast<uint64_t>(info.st_size)
                : 0;
   }
-  /// Reads up to `most` bytes from the current position; returns 0 at the end.
-  size_t read(void *to, size_t most) {
+  /// Reads up to `maxBytes` bytes from the current position; returns 0 at the end.
+  size_t read(void *to, size_t maxBytes) {
     for (;;) {
-      const ssize_t n = ::read(fd, to, most);
+      const ssize_t n = ::read(fd, to, maxBytes);
       if (n >= 0)
         return static_cast<size_t>(n);
       if (errno != EINTR)
@@ -58,8 +58,8 @@ private:
   int fd;
 };
 
-/// Returns the checksum of at most `limit` bytes from the current position.
-FileChecksum checksumOf(Input &file, uint64_t limit) {
+/// Returns the checksum of at maxBytes `limit` bytes from the current position.
+FileChecksum checksumOf(FileReader &file, uint64_t limit) {
   std::vector<char> buffer(1 << 18);
   Crc32 crc;
   FileChecksum sum;
@@ -78,7 +78,7 @@ FileChecksum checksumOf(Input &file, uint64_t limit) {
 std::string lineOf(uint32_t crc) {
   char digits[10];
   std::snprintf(digits, sizeof digits, "%08x\n", unsigned(crc));
-  return std::string(kLineBegin) + digits;
+  return std::string(kLinePrefix) + digits;
 }
 
 } // namespace
@@ -90,7 +90,7 @@ void Crc32::add(const void *bytes, size_t size) {
 }
 
 FileChecksum checksumOfFile(const std::string &path) {
-  Input file(path);
+  FileReader file(path);
   if (!file.isOpen())
     file.fail();
   return checksumOf(file, UINT64_MAX);
@@ -103,11 +103,11 @@ std::string checksumLine(std::string_view bytes) {
 }
 
 void verifyChecksumLine(const std::string &path, const std::string &kind) {
-  Input file(path);
+  FileReader file(path);
   const uint64_t size = file.isOpen() ? file.size() : 0;
   if (size < kLineBytes)
     return;
-  const FileChecksum before = checksumOf(file, size - kLineBytes);
+  const FileChecksum content = checksumOf(file, size - kLineBytes);
   std::string line(kLineBytes, '\0');
   for (size_t done = 0; done < line.size();) {
     const size_t n = file.read(line.data() + done, line.size() - done);
@@ -115,8 +115,8 @@ void verifyChecksumLine(const std::string &path, const std::string &kind) {
       return; // the file was truncated
     done += n;
   }
-  if (std::string_view(line).substr(0, kLineBegin.size()) == kLineBegin &&
-      line != lineOf(before.crc))
+  if (std::string_view(line).substr(0, kLinePrefix.size()) == kLinePrefix &&
+      line != lineOf(content.crc))
     throw badInput(path + ": damaged " + kind + ": its checksum is wrong");
 }
 
