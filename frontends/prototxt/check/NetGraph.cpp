@@ -40,7 +40,7 @@ private:
   void makeTops(GraphLayer &entry);
   void weighTops(GraphLayer &entry);
   void takeParams(GraphLayer &entry);
-  bool learns(const GraphLayer &entry) const;
+  bool needsBackward(const GraphLayer &entry) const;
   void setMultipliers(const caffe::LayerParameter &layer, int index,
                       const ParamBlob &blob, caffe::ParamSpec &spec);
   void shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
@@ -77,7 +77,7 @@ void Wiring::run() {
       checkAgainstKind(*layer, *kind, locations, diagnostics);
       weighTops(entry);
       takeParams(entry);
-      entry.learns = learns(entry);
+      entry.needsBackward = needsBackward(entry);
       checkSettings(*layer, *kind, locations, diagnostics, toCompile);
     }
     ++layerIndex;
@@ -249,9 +249,9 @@ void Wiring::takeParams(GraphLayer &entry) {
   }
 }
 
-/// Returns whether the layer or one before it learns. As in Caffe,
+/// Returns whether the layer or one before it needsBackward. As in Caffe,
 /// propagate_down has no effect on this.
-bool Wiring::learns(const GraphLayer &entry) const {
+bool Wiring::needsBackward(const GraphLayer &entry) const {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> params = paramsOf(*entry.kind, layer);
   for (int i = 0; i < static_cast<int>(params.size()); ++i)
@@ -260,7 +260,7 @@ bool Wiring::learns(const GraphLayer &entry) const {
          layer.param(i).lr_mult() != 0))
       return true;
   return std::any_of(entry.bottoms.begin(), entry.bottoms.end(), [&](int blob) {
-    return blob >= 0 && graph.layers[graph.blobs[blob].layer].learns;
+    return blob >= 0 && graph.layers[graph.blobs[blob].layer].needsBackward;
   });
 }
 
@@ -393,7 +393,7 @@ bool NetGraph::wantsGradient(int layer, int index) const {
     return false;
   return forceBackward || index >= entry.layer->param_size() ||
          entry.layer->param(index).lr_mult() != 0 ||
-         (entry.kind->differentiatesFrozen && entry.learns);
+         (entry.kind->differentiatesFrozen && entry.needsBackward);
 }
 
 bool NetGraph::hasLoss() const {

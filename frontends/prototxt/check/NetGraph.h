@@ -37,7 +37,7 @@ struct GraphLayer {
   std::vector<int> params;        ///< indices into NetGraph::params
   /// The layer or one before it has learnable parameters, so that Caffe runs
   /// its backward pass if a loss depends on it.
-  bool learns = false;
+  bool needsBackward = false;
 };
 
 /// A learnable parameter.

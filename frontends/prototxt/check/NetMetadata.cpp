@@ -41,7 +41,7 @@ public:
 private:
   void addLayer(int index);
   void addSplit(int blob, int tops);
-  void connect(LayerMetadata &layer, bool learns);
+  void connect(LayerMetadata &layer, bool needsBackward);
   void findNeeded();
 
   const NetGraph &graph;
@@ -51,10 +51,10 @@ private:
 };
 
 /// Determines the bottoms that may need a gradient.
-void LayerLister::connect(LayerMetadata &layer, bool learns) {
+void LayerLister::connect(LayerMetadata &layer, bool needsBackward) {
   const caffe::LayerParameter *source =
       layer.layer < 0 ? nullptr : graph.layers[layer.layer].layer;
-  layer.needsBackward = learns;
+  layer.needsBackward = needsBackward;
   for (size_t i = 0; i < layer.bottoms.size(); ++i) {
     bool needed = blobNeedsBackward[layer.bottoms[i]];
     layer.needsBackward |= needed;
@@ -97,9 +97,9 @@ void LayerLister::addLayer(int index) {
     if (splitOf(graph, entry.tops[i]).firstReader > 0)
       layer.lossWeights[i] = 0;
   }
-  bool learns = false;
+  bool needsBackward = false;
   for (int i = 0; i < static_cast<int>(entry.params.size()); ++i) {
-    learns |= i >= source.param_size() || source.param(i).lr_mult() != 0;
+    needsBackward |= i >= source.param_size() || source.param(i).lr_mult() != 0;
     const GraphParam &owner = graph.params[entry.params[i]];
     if (owner.layer != &source || owner.index != i)
       layer.sharingLines.push_back("Sharing parameters '" + owner.sharedName +
@@ -107,7 +107,7 @@ void LayerLister::addLayer(int index) {
                                    "', param index " +
                                    std::to_string(owner.index));
   }
-  connect(layer, learns);
+  connect(layer, needsBackward);
   layers.push_back(std::move(layer));
   for (int top : entry.tops)
     if (const BlobSplit split = splitOf(graph, top); split.tops > 0)
