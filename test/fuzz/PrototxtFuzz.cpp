@@ -14,7 +14,7 @@ using namespace brew::prototxt;
 
 static void wire(const FilteredNet &net, Diagnostics &diagnostics) {
   if (!diagnostics.hasErrors())
-    NetGraph::build(net, diagnostics, /*toCompile=*/true);
+    NetGraph::build(net, diagnostics, /*forCompilation=*/true);
 }
 
 static void readNet(PrototxtFile file, Diagnostics &diagnostics) {

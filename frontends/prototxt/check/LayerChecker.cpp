@@ -29,7 +29,7 @@ Diagnostic &LayerChecker::errorInString(const Message &block,
 
 void LayerChecker::unsupported(const Message &block, const std::string &field,
                                const std::string &text, int index) {
-  if (toCompile)
+  if (forCompilation)
     error(block, field, text, index);
   else
     warn(block, field, text, index);
@@ -221,8 +221,8 @@ void LayerChecker::resize(const caffe::ResizeParameter &resize) {
 
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
                    const SourceMap &locations, Diagnostics &diagnostics,
-                   bool toCompile) {
-  LayerChecker check(layer, locations, diagnostics, toCompile);
+                   bool forCompilation) {
+  LayerChecker check(layer, locations, diagnostics, forCompilation);
   if (kind.check)
     kind.check(check);
   for (const ParamBlob &param : paramsOf(kind, layer))

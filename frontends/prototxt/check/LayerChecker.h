@@ -20,9 +20,9 @@ public:
   using Message = google::protobuf::Message;
 
   LayerChecker(const caffe::LayerParameter &layer, const SourceMap &locations,
-               Diagnostics &diagnostics, bool toCompile = true)
+               Diagnostics &diagnostics, bool forCompilation = true)
       : layer(layer), locations(locations), diagnostics(diagnostics),
-        toCompile(toCompile) {}
+        forCompilation(forCompilation) {}
 
   const caffe::LayerParameter &layer;
   const SourceMap &locations;
@@ -34,7 +34,7 @@ public:
   /// Reports an error at byte `offset` of a string field.
   Diagnostic &errorInString(const Message &block, const std::string &field,
                             size_t offset, const std::string &text);
-  /// Reports a valid but unsupported setting: an error with `toCompile`,
+  /// Reports a valid but unsupported setting: an error with `forCompilation`,
   /// otherwise a warning.
   void unsupported(const Message &block, const std::string &field,
                    const std::string &text, int index = 0);
@@ -60,7 +60,7 @@ private:
   bool isMisspelt(const Message &block, const std::string &field) const;
 
   Diagnostics &diagnostics;
-  const bool toCompile;
+  const bool forCompilation;
 };
 
 } // namespace brew::prototxt

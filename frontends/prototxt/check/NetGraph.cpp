@@ -20,10 +20,10 @@ std::string number(int count, const std::string &noun) {
 /// Builds the graph layer by layer, as Caffe's Net does.
 class Wiring {
 public:
-  Wiring(const FilteredNet &net, Diagnostics &diagnostics, bool toCompile,
+  Wiring(const FilteredNet &net, Diagnostics &diagnostics, bool forCompilation,
          const std::set<std::string> &hostTypes, NetGraph &graph)
       : net(net), locations(net.source->locations()), diagnostics(diagnostics),
-        toCompile(toCompile), hostTypes(hostTypes), graph(graph) {}
+        forCompilation(forCompilation), hostTypes(hostTypes), graph(graph) {}
 
   void run();
 
@@ -51,7 +51,7 @@ private:
   const FilteredNet &net;
   const SourceMap &locations;
   Diagnostics &diagnostics;
-  const bool toCompile;
+  const bool forCompilation;
   const std::set<std::string> &hostTypes;
   NetGraph &graph;
 
@@ -78,7 +78,7 @@ void Wiring::run() {
       weighTops(entry);
       takeParams(entry);
       entry.needsBackward = needsBackward(entry);
-      checkSettings(*layer, *kind, locations, diagnostics, toCompile);
+      checkSettings(*layer, *kind, locations, diagnostics, forCompilation);
     }
     ++layerIndex;
   }
@@ -379,11 +379,11 @@ void Wiring::collectOutputs() {
 } // namespace
 
 NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
-                         bool toCompile,
+                         bool forCompilation,
                          const std::set<std::string> &hostTypes) {
   NetGraph graph;
   graph.forceBackward = net.source->net().force_backward();
-  Wiring(net, diagnostics, toCompile, hostTypes, graph).run();
+  Wiring(net, diagnostics, forCompilation, hostTypes, graph).run();
   return graph;
 }
 

@@ -64,10 +64,10 @@ struct NetOutput {
 class NetGraph {
 public:
   /// Connects the layers of `net`. Reports all errors; after an error the graph
-  /// must not be used. With `toCompile`, unsupported types are errors, too.
+  /// must not be used. With `forCompilation`, unsupported types are errors, too.
   /// `hostTypes` are types that the host program computes.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
-                        bool toCompile = false,
+                        bool forCompilation = false,
                         const std::set<std::string> &hostTypes = {});
 
   std::vector<GraphLayer> layers;

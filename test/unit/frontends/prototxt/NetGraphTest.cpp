@@ -19,12 +19,12 @@ struct Built {
 };
 
 Built buildGraph(const std::string &text, caffe::Phase phase = caffe::TRAIN,
-                 bool toCompile = false) {
+                 bool forCompilation = false) {
   Built built;
   built.net = netOf(text, built.diagnostics);
   built.graph = NetGraph::build(
       filterNet(built.net, standaloneState(built.net->net(), phase)),
-      built.diagnostics, toCompile);
+      built.diagnostics, forCompilation);
   return built;
 }
 
@@ -161,7 +161,7 @@ layer { name: "a" type: "Relu" bottom: "x" top: "a" }
 layer { name: "b" type: "VideoData" bottom: "x" top: "b" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
-                           caffe::TRAIN, /*toCompile=*/true);
+                           caffe::TRAIN, /*forCompilation=*/true);
   EXPECT_EQ(
       built.diagnostics.str(),
       "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
