@@ -27,7 +27,7 @@ using namespace brew::dialects;
 namespace {
 
 /// Returns whether a kernel can convert pixels to the data layer's first blob.
-bool hasPixels(DataInputOp dataInput) {
+bool isConvertedFromPixels(DataInputOp dataInput) {
   const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
   return kind && kind->hasImages() &&
          brew::caffe::recordSelectionOf(dataInput.getConfig().getLayer())
@@ -36,7 +36,7 @@ bool hasPixels(DataInputOp dataInput) {
 }
 
 /// Returns whether `op` only appends channels.
-bool addsChannels(ZeroPadOp op) {
+bool onlyAppendsChannels(ZeroPadOp op) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
   for (size_t dim = 0; dim < x.size(); ++dim)
     if (op.getOffsets()[dim] || (dim != 1 && x[dim] != y[dim]))
@@ -45,7 +45,7 @@ bool addsChannels(ZeroPadOp op) {
 }
 
 /// The casts and zero pads through which an image is read.
-struct Readers {
+struct ImageReaders {
   SmallVector<CastOp> casts;
   SmallVector<ZeroPadOp> pads;
 
@@ -58,14 +58,14 @@ struct Readers {
         continue;
       }
       auto pad = dyn_cast<ZeroPadOp>(user);
-      if (!mayPad || !pad || !addsChannels(pad) ||
+      if (!mayPad || !pad || !onlyAppendsChannels(pad) ||
           !collect(pad.getY(), /*mayPad=*/false))
         return false;
       pads.push_back(pad);
     }
     return true;
   }
-  bool areAlike() {
+  bool haveOneType() {
     return !casts.empty() && llvm::all_of(casts, [&](CastOp cast) {
       return cast.getY().getType() == casts.front().getY().getType();
     });
@@ -80,15 +80,15 @@ struct FoldInputConversions
     getOperation().walk(
         [&](DataInputOp dataInput) { dataInputs.push_back(dataInput); });
     for (DataInputOp dataInput : dataInputs)
-      if (brew::dialects::target::isForGpu(dataInput) && hasPixels(dataInput))
+      if (brew::dialects::target::isForGpu(dataInput) && isConvertedFromPixels(dataInput))
         fold(dataInput);
   }
 
 private:
   static void fold(DataInputOp dataInput) {
     Value image = dataInput.getValues()[0];
-    Readers readers;
-    if (!readers.collect(image) || !readers.areAlike())
+    ImageReaders readers;
+    if (!readers.collect(image) || !readers.haveOneType())
       return;
     const Type type = readers.casts.front().getY().getType();
     const int64_t channels = shapeOf(image)[1];
