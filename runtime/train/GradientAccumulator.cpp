@@ -34,8 +34,8 @@ GradientAccumulator::GradientAccumulator(Executor &planExecutor)
     addProgram = finishProgram = -1;
 }
 
-void GradientAccumulator::listPieces() {
-  if (!pieces.empty())
+void GradientAccumulator::listHostSums() {
+  if (!hostSums.empty())
     return;
   const plan::Manifest &manifest = executor.manifest();
   std::size_t offset = 0;
@@ -45,10 +45,10 @@ void GradientAccumulator::listPieces() {
     const std::uint32_t index = parameter.gradient_buffer_index();
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     const std::size_t bytes = buffer.size();
-    pieces.push_back({index, buffer.type(), bytes, offset});
+    hostSums.push_back({index, buffer.type(), bytes, offset});
     offset += plan::alignUp(bytes);
   }
-  sums.resize(offset);
+  sumBytes.resize(offset);
 }
 
 void GradientAccumulator::add() {
@@ -57,15 +57,15 @@ void GradientAccumulator::add() {
     started = true;
     return;
   }
-  listPieces();
-  for (const Piece &piece : pieces) {
-    std::byte *sum = sums.data() + piece.offset;
+  listHostSums();
+  for (const HostSum &hostSum : hostSums) {
+    std::byte *sum = sumBytes.data() + hostSum.offset;
     if (!started) {
-      executor.download(piece.buffer, sum);
+      executor.download(hostSum.buffer, sum);
       continue;
     }
-    executor.read(piece.buffer, [&](const std::byte *gradient) {
-      addTyped(piece.type, sum, gradient, piece.bytes);
+    executor.read(hostSum.buffer, [&](const std::byte *gradient) {
+      addTyped(hostSum.type, sum, gradient, hostSum.bytes);
     });
   }
   started = true;
@@ -77,10 +77,10 @@ void GradientAccumulator::finish() {
   started = false;
   if (finishProgram >= 0)
     return executor.run(finishProgram);
-  for (const Piece &piece : pieces) {
+  for (const HostSum &hostSum : hostSums) {
     // Addition commutes exactly: the order of the operands does not matter.
-    executor.modify(piece.buffer, [&](std::byte *gradient) {
-      addTyped(piece.type, gradient, sums.data() + piece.offset, piece.bytes);
+    executor.modify(hostSum.buffer, [&](std::byte *gradient) {
+      addTyped(hostSum.type, gradient, sumBytes.data() + hostSum.offset, hostSum.bytes);
     });
   }
 }

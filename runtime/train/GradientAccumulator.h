@@ -27,19 +27,19 @@ public:
   void discard();
 
 private:
-  struct Piece {
+  struct HostSum {
     std::uint32_t buffer;
     plan::DataType type;
     std::size_t bytes;
-    std::size_t offset; ///< of its sum in `sums`
+    std::size_t offset; ///< of its sum in `sumBytes`
   };
 
-  void listPieces();
+  void listHostSums();
 
   Executor &executor;
   int addProgram, finishProgram; ///< -1: not in the plan
-  std::vector<Piece> pieces;
-  std::vector<std::byte> sums; ///< in the layout of the buffers
+  std::vector<HostSum> hostSums;
+  std::vector<std::byte> sumBytes; ///< in the layout of the buffers
   bool started = false;
 };
 
