@@ -99,9 +99,9 @@ class LearningTest(unittest.TestCase):
             raise LookupError("stop")
 
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handler))
-        needsBackward = brew.compile(NET.replace("channels: 3", "channels: 4")).session(seed=1, threads=1)
-        learner = brew.Learner(needsBackward, "cartpole", "PG.ST", "MiniBatch=1")
-        needsBackward.add_hook("after 3 iterations do call in background", lambda call: os.kill(os.getpid(), signal.SIGINT))
+        learns = brew.compile(NET.replace("channels: 3", "channels: 4")).session(seed=1, threads=1)
+        learner = brew.Learner(learns, "cartpole", "PG.ST", "MiniBatch=1")
+        learns.add_hook("after 3 iterations do call in background", lambda call: os.kill(os.getpid(), signal.SIGINT))
         with self.assertRaisesRegex(LookupError, "stop"):
             learner.train(10 ** 8)
         done = learner.progress["episodes"]
@@ -112,7 +112,7 @@ class LearningTest(unittest.TestCase):
         def tell(event):
             raise ZeroDivisionError
 
-        stop = needsBackward.events.listen(tell, "iteration")
+        stop = learns.events.listen(tell, "iteration")
         with self.assertRaises(ZeroDivisionError):
             learner.train(10)
         stop()
@@ -122,17 +122,17 @@ class LearningTest(unittest.TestCase):
     def test_goes_where_only_its_own_know_it(self):
         """Environments and functions that keep it: the collector finds it all the same, with its session."""
         def made(trainer, properties, count):
-            needsBackward, heard = session(), lambda *event: None
-            needsBackward._core.add_listener(heard, [])  # which the library's session keeps
+            learns, heard = session(), lambda *event: None
+            learns._core.add_listener(heard, [])  # which the library's session keeps
             environments = [Guess() for _ in range(count)]
-            learner = brew.Learner(needsBackward, environments, trainer, properties,
+            learner = brew.Learner(learns, environments, trainer, properties,
                                    on_episode=lambda *episode: seen.append(learner.progress["episodes"]))
             for env in environments:
                 env.learner = learner
             seen = []
             learner.train(4)
             self.assertGreaterEqual(len(seen), 4)
-            return [weakref.ref(each) for each in (learner, needsBackward, heard, *environments)]
+            return [weakref.ref(each) for each in (learner, learns, heard, *environments)]
 
         for given in (("PG.ST", "", 1), ("PG.MT", "Threads=2", 2)):
             gone = made(*given)

@@ -1,6 +1,6 @@
 """Nets of the cases of values/gradients: one case is one or a few layers with their settings.
 
-A net has an input for each bottom, behind a layer that needsBackward, so that a gradient reaches it,
+A net has an input for each bottom, behind a layer that learns, so that a gradient reaches it,
 and a loss over each top that gives it a gradient of random numbers.
 """
 import os

@@ -129,7 +129,7 @@ class Sweep:
         if form.phase == 'test':
             ways += (WholeForward(),)
         wanted = self.against(form, REFERENCE, ways, folder, gradient_scale)
-        if wanted and form.phase == 'train' and not form.message.force_backward and form.net.needsBackward():
+        if wanted and form.phase == 'train' and not form.message.force_backward and form.net.learns():
             # A parameter before a normalisation has a gradient of 0, but for rounding.
             moved = LEARNING_RATE * CANCELLED * max(map(largest_gradient, wanted))
             self.against(form, Trainer(), TRAINING, folder, lambda values, key: moved)

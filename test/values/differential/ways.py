@@ -25,7 +25,7 @@ class Net:
         self.params = params  # {(layer, index): array}
         self.inputs = inputs  # [{blob: array}], one for each pass
 
-    def needsBackward(self):
+    def learns(self):
         """Whether the net has a backward pass."""
         return any(each in self.text for each in ('loss_weight', 'Loss"'))
 
@@ -42,7 +42,7 @@ class Plan:
         self.name, self.flags = name, flags
 
     def open(self, net):
-        plan = brew.compile(net.text, phase=net.phase, gradients=net.needsBackward() or None, report=False, **self.flags)
+        plan = brew.compile(net.text, phase=net.phase, gradients=net.learns() or None, report=False, **self.flags)
         session = plan.session(seed=1, threads=1)
         by_layer = {}
         for (layer, index), values in net.params.items():
@@ -60,13 +60,13 @@ class Plan:
                 core.set_input(0, blob, values)
             core.feed(0)
             # A run in two parts is the same as one.
-            if kind == 'both' and number % 2 and net.needsBackward():
+            if kind == 'both' and number % 2 and net.learns():
                 core.run(0, Pass.BOTH)
             else:
                 core.run(0, Pass.FORWARD)
-                if kind == 'both' and net.needsBackward():
+                if kind == 'both' and net.learns():
                     core.run(0, Pass.BACKWARD)
-            found.append(self.values(core, kind == 'both' and net.needsBackward()))
+            found.append(self.values(core, kind == 'both' and net.learns()))
         return found
 
     @staticmethod
@@ -140,7 +140,7 @@ class LayerByLayer:
             for blob, values in inputs.items():
                 net.blobs[blob].data[...] = values
             net.forward()
-            backward = kind == 'both' and text_net.needsBackward()
+            backward = kind == 'both' and text_net.learns()
             if backward:
                 net.clear_param_diffs()
                 net.backward()

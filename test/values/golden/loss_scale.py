@@ -50,7 +50,7 @@ CASES = (
     # Doubled after every good iteration, until it overflows, again and again.
     ("--loss-scale=8192 --loss-scale-window=1", 0, 1, "11101010"),
     ("--loss-scale=16384 --loss-scale-window=3", 0, 1, "11111101110"),
-    # A fixed scale that overflows never needsBackward; updates are left out all the same.
+    # A fixed scale that overflows never learns; updates are left out all the same.
     ("--loss-scale=65536 --loss-scale-window=0", 0, 1, "0000"),
     # What one of an update's batches overflows, the whole update is left out.
     ("--loss-scale=262144", 0, 2, "000111"),

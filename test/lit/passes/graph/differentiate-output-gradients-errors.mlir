@@ -20,7 +20,7 @@ brew.program @held train differentiate {
 
 // -----
 
-// expected-error @unknown {{--output-gradient: the net that needsBackward has no blob 'y'; did you mean 'y1'?}}
+// expected-error @unknown {{--output-gradient: the net that learns has no blob 'y'; did you mean 'y1'?}}
 module {
   brew.program @forward_backward train differentiate {
     %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y1"]} : tensor<2x4xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-differentiate='pin=x,y' --split-input-file --mlir-print-local-scope | FileCheck %s
 
 // The chain loss <- ip <- relu <- conv: gradients start at the loss with its
-// weight, visit layers in reverse, stop before the data (nothing there needsBackward)
+// weight, visit layers in reverse, stop before the data (nothing there learns)
 // and are stored per parameter.
 
 brew.param @conv.0 : tensor<2x1x3x3xf32> {layer = "conv", index = 0 : i64}
@@ -74,7 +74,7 @@ brew.program @stops train differentiate {
   // CHECK-NEXT: %[[DB:.*]] = brew.inner_product_backward_data "frozen"(%[[SEED]], %[[F]])
   // CHECK-NEXT: %[[DC:.*]] = brew.inner_product_backward_weights "cut"(%{{.*}}, %[[DB]])
   // Caffe computes the gradient of "frozen"'s bottom, but not of "cut"'s.
-  // "deep" needsBackward, but no gradient reaches it: zero.
+  // "deep" learns, but no gradient reaches it: zero.
   // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "deep"} : tensor<4x4xf64>
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @deep.0
   // CHECK-NEXT: brew.store_gradient %[[DC]], @cut.0
@@ -178,7 +178,7 @@ brew.program @pooling train differentiate {
 
 // -----
 
-// propagate_down: true requests a gradient that nothing needsBackward from, here of the data.
+// propagate_down: true requests a gradient that nothing learns from, here of the data.
 // CHECK-LABEL: brew.program @forced
 brew.program @forced train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>

@@ -53,11 +53,11 @@ brew.program @recurrent train {
 
 // A parameter that does not learn needs no gradient.
 brew.param @fixed : tensor<2xf32> {layer = "b", index = 0 : i64, lr_mult = 0.0 : f32}
-brew.param @needsBackward : tensor<2xf32> {layer = "b", index = 1 : i64}
+brew.param @learns : tensor<2xf32> {layer = "b", index = 1 : i64}
 brew.program @forward_backward train differentiate {
   %f = brew.param_value @fixed : tensor<2xf32>
-  // expected-error @below {{phase graph: parameter @needsBackward is learnable but has no gradient}}
-  %w = brew.param_value @needsBackward : tensor<2xf32>
+  // expected-error @below {{phase graph: parameter @learns is learnable but has no gradient}}
+  %w = brew.param_value @learns : tensor<2xf32>
 }
 
 // -----

@@ -135,7 +135,7 @@ TEST(Agents, RejectDamagedSnapshots) {
 
 TEST(Agents, TruncateEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
-/// Explored actions have probability 1, so a single logit needsBackward nothing from
+/// Explored actions have probability 1, so a single logit learns nothing from
 /// them.
 TEST(Agents, ExploreWithTheGivenProbability) {
   brew::caffe::TrainerProperties properties;

@@ -456,7 +456,7 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
   refuses("at start do save_best iter\n", "how good the net is");
   refuses("at start do early_stop test.loss patience 0\n", "from 1 on");
   refuses("at start do report nothing\n", "there is no metric 'nothing'");
-  refuses("at start do report_updates fc\n", "no layer 'fc' needsBackward");
+  refuses("at start do report_updates fc\n", "no layer 'fc' learns");
   refuses("at test do report_updates\n", "its schedule must be in iterations");
   refuses("at start do report_accuracy top 1 of x against y\n", "column 38: ");
   refuses("at start do report_accuracy of x\n", "expected 'top'");
