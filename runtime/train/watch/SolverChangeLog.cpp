@@ -18,21 +18,21 @@ namespace brew::runtime {
 namespace {
 
 /// The iteration of a line; nullopt for a comment.
-std::optional<int> iterationsIn(const std::string &line) {
+std::optional<int> iterationOf(const std::string &line) {
   std::istringstream words(line);
   std::string after, count;
   words >> after >> count;
   return after == "after" ? parseInteger(count) : std::nullopt;
 }
 
-std::string lineOf(int iteration, const std::string &field,
+std::string hookLine(int iteration, const std::string &field,
                    const std::string &value) {
   const std::string set = "after " + std::to_string(iteration) +
                           " iterations do set " + field + " \"" + value +
                           "\"\n";
   // Hook lines cannot express these characters.
-  const bool writable = value.find_first_of("\"\n\r") == value.npos;
-  return writable
+  const bool isExpressible = value.find_first_of("\"\n\r") == value.npos;
+  return isExpressible
              ? set
              : "# after " + std::to_string(iteration) + " iterations " + field +
                    " was set to a value that a line cannot contain\n";
@@ -42,27 +42,27 @@ std::string lineOf(int iteration, const std::string &field,
 
 void SolverChangeLog::startAt(int iteration) {
   std::ifstream file(path);
-  std::string kept;
+  std::string rewritten;
   bool changed = false;
   for (std::string line; std::getline(file, line);) {
-    const std::optional<int> of = iterationsIn(line);
-    const bool again = of && *of >= iteration;
-    changed |= again;
-    kept += (again ? "# replaced: " : "") + line + "\n";
+    const std::optional<int> of = iterationOf(line);
+    const bool isRepeated = of && *of >= iteration;
+    changed |= isRepeated;
+    rewritten += (isRepeated ? "# replaced: " : "") + line + "\n";
   }
   if (file.bad())
     throw unavailable("cannot read '" + path + "'");
   file.close();
   if (changed)
-    writeFileAtomically(path, kept);
-  for (const auto &[field, value] : current)
-    append(lineOf(iteration, field, value));
+    writeFileAtomically(path, rewritten);
+  for (const auto &[field, value] : setFields)
+    append(hookLine(iteration, field, value));
 }
 
 void SolverChangeLog::add(int iteration, const std::string &field,
                           const std::string &value) {
-  current[field] = value;
-  append(lineOf(iteration, field, value));
+  setFields[field] = value;
+  append(hookLine(iteration, field, value));
 }
 
 void SolverChangeLog::append(const std::string &text) {

@@ -31,7 +31,7 @@ private:
   void append(const std::string &text);
 
   std::string path;
-  std::map<std::string, std::string> current; ///< fields set in this run
+  std::map<std::string, std::string> setFields; ///< fields set in this run
 };
 
 } // namespace brew::runtime
