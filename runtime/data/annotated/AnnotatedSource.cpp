@@ -14,11 +14,11 @@
 namespace brew::runtime {
 namespace {
 
-constexpr std::int64_t kRow = 8;
+constexpr std::int64_t kBoxFields = 8;
 
 /// The layer without the transformations that this source applies itself; mean
 /// and scale remain.
-DataLayerInfo imagesOf(const DataLayerInfo &info) {
+DataLayerInfo withoutGeometry(const DataLayerInfo &info) {
   DataLayerInfo images = info;
   caffe::TransformationParameter &transform =
       *images.layer.mutable_transform_param();
@@ -34,7 +34,7 @@ DataLayerInfo imagesOf(const DataLayerInfo &info) {
 class AnnotatedSource : public ImageBatchSource {
 public:
   explicit AnnotatedSource(const DataLayerInfo &info)
-      : ImageBatchSource(imagesOf(info)),
+      : ImageBatchSource(withoutGeometry(info)),
         transform(info.layer.transform_param()),
         samplers(info.layer.annotated_data_param().batch_sampler()),
         testPhase(info.testPhase), events(info.events),
@@ -66,7 +66,7 @@ private:
   void checkLabels(const plan::Buffer &buffer) {
     hasBoxes = buffer.dims_size() == 4;
     const bool fits = hasBoxes ? buffer.dims(0) == 1 && buffer.dims(1) == 1 &&
-                                     buffer.dims(3) == kRow
+                                     buffer.dims(3) == kBoxFields
                                : plan::elementCount(buffer) == images.size();
     if (!fits)
       throw badInput(images.layer() + ": the plan's buffer of its labels has "
@@ -87,7 +87,7 @@ private:
           Row &row = rows[static_cast<std::size_t>(number)];
           where = database.path() + ", record '" + row.record.key + "'";
           RandomDraws draws(stream, first + static_cast<std::uint64_t>(number));
-          make(row, draws, where, image);
+          decodeAndAugment(row, draws, where, image);
         },
         [&](std::int64_t number, std::int64_t count) {
           std::vector<DatabaseRecord> next(static_cast<std::size_t>(count));
@@ -105,7 +105,7 @@ private:
   }
 
   /// Decodes and augments one record; sets the objects of `row`.
-  void make(Row &row, RandomDraws &draws, const std::string &where,
+  void decodeAndAugment(Row &row, RandomDraws &draws, const std::string &where,
             formats::ImageRecord &result) const {
     formats::AnnotatedRecord record;
     formats::decodeAnnotatedDatum(row.record.value,
@@ -122,7 +122,7 @@ private:
         expand(image, record.objects, draws);
       if (!samplers.empty())
         sample(image, record.objects, draws);
-      finish(image, record.objects, draws);
+      resizeCropAndMirror(image, record.objects, draws);
       formats::setImage(image, result);
     } catch (const Error &error) {
       throw Error(error.status(), where + ": " + error.what());
@@ -160,14 +160,14 @@ private:
         draws.uniform(0, static_cast<float>(newHeight - image.height)));
     const float left = std::floor(
         draws.uniform(0, static_cast<float>(newWidth - image.width)));
-    const Box<float> around = {-left / width, -top / height,
+    const Box<float> canvas = {-left / width, -top / height,
                                (static_cast<float>(newWidth) - left) / width,
                                (static_cast<float>(newHeight) - top) / height};
     image = expanded(
         image, newHeight, newWidth, static_cast<int>(top),
         static_cast<int>(left),
         {transform.mean_value().begin(), transform.mean_value().end()});
-    objects = objectsInCrop(around, objects, constraint());
+    objects = objectsInCrop(canvas, objects, constraint());
   }
 
   /// Crops the image to one of the crops drawn by the samplers.
@@ -193,7 +193,7 @@ private:
   }
 
   /// Applies resize, noise, crop and mirror.
-  void finish(formats::Image &image, Objects &objects,
+  void resizeCropAndMirror(formats::Image &image, Objects &objects,
               RandomDraws &draws) const {
     const bool mirrored = transform.mirror() && draws.below(2) == 1;
     const int oldHeight = image.height, oldWidth = image.width;
@@ -282,14 +282,14 @@ private:
               static_cast<float>(object.instance), object.left, object.top,
               object.right, object.bottom, object.difficult ? 1.F : 0.F})
           values.push_back(value);
-    const auto room = static_cast<std::size_t>(plan::elementCount(*labels));
-    if (values.size() > room)
+    const auto capacity = static_cast<std::size_t>(plan::elementCount(*labels));
+    if (values.size() > capacity)
       throw badInput(images.layer() + ": a batch of " + database.path() +
-                     " has " + std::to_string(values.size() / kRow) +
+                     " has " + std::to_string(values.size() / kBoxFields) +
                      " objects; the plan was built for " +
-                     std::to_string(room / kRow) +
+                     std::to_string(capacity / kBoxFields) +
                      " (brewc --input-shape gives more)");
-    values.resize(room, -1);
+    values.resize(capacity, -1);
     caffe::store(*labels, values.data(), memory);
   }
 
