@@ -249,7 +249,7 @@ void Wiring::takeParams(GraphLayer &entry) {
   }
 }
 
-/// Returns whether the layer or one before it needsBackward. As in Caffe,
+/// Returns whether the layer or one before it learns. As in Caffe,
 /// propagate_down has no effect on this.
 bool Wiring::needsBackward(const GraphLayer &entry) const {
   const caffe::LayerParameter &layer = *entry.layer;
