@@ -12,9 +12,9 @@ namespace {
 /// The largest alignment, in bytes, that any engine uses.
 constexpr std::int64_t kMaxAlignment = 16;
 
-class Builder {
+class OperationsBuilder {
 public:
-  Builder(const Api &api, const BrewVendorConvolution &call)
+  OperationsBuilder(const Api &api, const BrewVendorConvolution &call)
       : api(api), call(call),
         compute(call.y.type == BREW_VENDOR_F64 ? Double : Float) {}
 
@@ -53,12 +53,12 @@ public:
         .set(ConvolutionPrePaddings, TypeInt64, list(call.pad))
         .set(ConvolutionPostPaddings, TypeInt64, list(call.pad_end))
         .finalize();
-    struct Names {
+    struct Attributes {
       DescriptorType operation;
       Attribute alpha, beta, convolution, x, w, y;
     };
-    const Names names = call.direction == BREW_VENDOR_FORWARD
-                            ? Names{ConvolutionForwardDescriptor,
+    const Attributes attributes = call.direction == BREW_VENDOR_FORWARD
+                            ? Attributes{ConvolutionForwardDescriptor,
                                     ForwardAlpha,
                                     ForwardBeta,
                                     ForwardConvolution,
@@ -66,32 +66,32 @@ public:
                                     ForwardW,
                                     ForwardY}
                         : call.direction == BREW_VENDOR_BACKWARD_DATA
-                            ? Names{ConvolutionBackwardDataDescriptor,
+                            ? Attributes{ConvolutionBackwardDataDescriptor,
                                     BackwardDataAlpha,
                                     BackwardDataBeta,
                                     BackwardDataConvolution,
                                     BackwardDataDx,
                                     BackwardDataW,
                                     BackwardDataDy}
-                            : Names{ConvolutionBackwardFilterDescriptor,
+                            : Attributes{ConvolutionBackwardFilterDescriptor,
                                     BackwardFilterAlpha,
                                     BackwardFilterBeta,
                                     BackwardFilterConvolution,
                                     BackwardFilterX,
                                     BackwardFilterDw,
                                     BackwardFilterDy};
-    Descriptor operation(api, names.operation);
-    operation.set(names.convolution, shape)
-        .set(names.x, result.tensors[x])
-        .set(names.w, result.tensors[w])
-        .set(names.y, result.tensors[y]);
+    Descriptor operation(api, attributes.operation);
+    operation.set(attributes.convolution, shape)
+        .set(attributes.x, result.tensors[x])
+        .set(attributes.w, result.tensors[w])
+        .set(attributes.y, result.tensors[y]);
     const double one = 1, beta = accumulate ? 1 : 0;
     if (compute == Double)
-      operation.set(names.alpha, TypeDouble, one)
-          .set(names.beta, TypeDouble, beta);
+      operation.set(attributes.alpha, TypeDouble, one)
+          .set(attributes.beta, TypeDouble, beta);
     else
-      operation.set(names.alpha, TypeFloat, float(one))
-          .set(names.beta, TypeFloat, float(beta));
+      operation.set(attributes.alpha, TypeFloat, float(one))
+          .set(attributes.beta, TypeFloat, float(beta));
     finish(std::move(shape), std::move(operation));
   }
 
@@ -175,7 +175,7 @@ DataType dataType(int32_t type) {
 }
 
 Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call) {
-  Builder builder(api, call);
+  OperationsBuilder builder(api, call);
   const std::size_t x = builder.tensor(call.x, IdX),
                     w = builder.tensor(call.w, IdW),
                     y = builder.tensor(call.y, IdY);
@@ -184,7 +184,7 @@ Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call) {
 }
 
 Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
-  Builder builder(api, call);
+  OperationsBuilder builder(api, call);
   const std::size_t x = builder.tensor(call.x, IdX),
                     w = builder.tensor(call.w, IdW);
   std::size_t value = builder.virtualTensor(IdVirtual);
