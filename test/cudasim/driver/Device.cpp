@@ -233,7 +233,7 @@ const ErrorText errorTexts[] = {
     {IllegalState, "CUDA_ERROR_ILLEGAL_STATE",
      "the operation cannot be performed in the present state"},
     {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {NotReady, "CUDA_ERROR_NOT_READY", "device not checkContext"},
+    {NotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
     {LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
     {CooperativeLaunchTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
