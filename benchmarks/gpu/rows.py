@@ -100,7 +100,7 @@ def torch(package, row):
              "--steps", str(package.index["nets"][row.net]["steps"])]
     for text in package.inputs(row):
         words += ["--input", text]
-    return package.server.ask(words, package.time_left())
+    return package.server.measure(words, package.time_left())
 
 
 def agree(package, row):

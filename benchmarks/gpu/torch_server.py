@@ -23,7 +23,7 @@ class TorchServer:
         """Returns its process id, which must survive the cleanup after a row."""
         return [self.process.pid] if self.process else []
 
-    def ask(self, words, limit):
+    def measure(self, words, limit):
         """Returns the result for these arguments. Raises RuntimeError."""
         if not self.process or self.process.poll() is not None:
             self.start()
