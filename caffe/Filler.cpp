@@ -105,7 +105,7 @@ double Filler::value(std::int64_t index) const {
     return first + (second - first) * stream.uniform(draw(index));
   case Kind::Gaussian:
     if (keepProbability < 1) {
-      // The mask is drawn at positions after those of all values, so that it is
+      // Masks are drawn at positions after all values, so that a mask is
       // independent of the value that it selects.
       const std::uint64_t mask = ~draw(index);
       if (!(stream.uniform(mask) < keepProbability))

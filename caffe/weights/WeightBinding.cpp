@@ -1,4 +1,5 @@
-//===- WeightBinding.cpp - Blobs of weight files to parameters ------------===//
+//===- WeightBinding.cpp - Matching of weight files to a plan -------------===//
+//-----------------===//
 #include "caffe/weights/WeightBinding.h"
 
 #include "caffe/weights/BufferLayout.h"
@@ -82,8 +83,8 @@ public:
 private:
   using Blobs = std::vector<const formats::Blob *>;
 
-  void addBlobs(const std::string &name, const Blobs &from, const LayerBlobs &to,
-                bool countsOnly);
+  void addBlobs(const std::string &name, const Blobs &from,
+                const LayerBlobs &to, bool compareCounts);
   bool addBatchNorm(const formats::WeightLayer &from, const LayerBlobs &to);
   const formats::Blob *constant(double value) {
     result.synthesized.push_back({{1}, {static_cast<float>(value)}, {}, false});
@@ -91,12 +92,12 @@ private:
   }
 
   const formats::Blob *scaled(const formats::Blob &blob, double factor) {
-    formats::Blob &made = result.synthesized.emplace_back(blob);
-    for (float &value : made.floats)
+    formats::Blob &copy = result.synthesized.emplace_back(blob);
+    for (float &value : copy.floats)
       value = static_cast<float>(value * factor);
-    for (double &value : made.doubles)
+    for (double &value : copy.doubles)
       value *= factor;
-    return &made;
+    return &copy;
   }
 
   const formats::Weights &weights;
@@ -115,13 +116,13 @@ bool isAll(const formats::Blob &blob, double value) {
 
 /// Entries of `from` without values in the file are null.
 void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
-                       const LayerBlobs &to, bool countsOnly) {
+                             const LayerBlobs &to, bool compareCounts) {
   for (std::size_t i = 0; i < to.blobs.size(); ++i) {
     const LayerBlob &blob = to.blobs[i];
     if (!blob.parameter || !from[i])
       continue; // the net does not use this blob, or keeps its value
     const bool matches =
-        countsOnly
+        compareCounts
             ? static_cast<std::int64_t>(from[i]->size()) == product(blob.dims)
             : fits(*from[i], blob.dims);
     if (!matches)
@@ -133,42 +134,44 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
   }
 }
 
-/// Converts NVCaffe's batch normalization, which has scale and bias after
-/// Caffe's mean, variance and their scale factor, which it does not use; in its
-/// older form scale and bias come first. Returns false if there is nothing to
-/// convert.
+/// Converts between the BatchNorm blobs of Caffe and NVCaffe. Caffe stores
+/// mean, variance and the factor by which both are scaled. NVCaffe stores scale
+/// and bias after them, or before them in its older form, and ignores the
+/// factor. Returns false if there is nothing to convert.
 bool WeightMatcher::addBatchNorm(const formats::WeightLayer &from,
-                           const LayerBlobs &to) {
+                                 const LayerBlobs &to) {
   constexpr std::size_t kCaffeBlobs = 3, kNvcaffeBlobs = 5;
-  const std::size_t there = from.blobs.size(), here = to.blobs.size();
-  if (to.type != "BatchNorm" || (there != kCaffeBlobs && there != kNvcaffeBlobs) ||
-      (here != kCaffeBlobs && here != kNvcaffeBlobs) ||
-      (there == kCaffeBlobs && here == kCaffeBlobs))
+  const std::size_t fileCount = from.blobs.size(), netCount = to.blobs.size();
+  if (to.type != "BatchNorm" ||
+      (fileCount != kCaffeBlobs && fileCount != kNvcaffeBlobs) ||
+      (netCount != kCaffeBlobs && netCount != kNvcaffeBlobs) ||
+      (fileCount == kCaffeBlobs && netCount == kCaffeBlobs))
     return false;
   Blobs blobs;
   for (const formats::Blob &blob : from.blobs)
     blobs.push_back(&blob);
-  if (there == kNvcaffeBlobs && blobs[2]->size() != 1)
+  if (fileCount == kNvcaffeBlobs && blobs[2]->size() != 1)
     blobs = {blobs[2], blobs[3], blobs[4], blobs[0], blobs[1]};
   const double factor = firstValue(*blobs[2]);
   if (factor == 0 && !isAll(*blobs[1], 0)) {
     blobs[2] = constant(1);
-  } else if (there == kCaffeBlobs && factor != 0 && factor != 1) {
+  } else if (fileCount == kCaffeBlobs && factor != 0 && factor != 1) {
     blobs[0] = scaled(*blobs[0], 1 / factor);
     blobs[1] = scaled(*blobs[1], 1 / factor);
     blobs[2] = constant(1);
   }
-  if (there == kNvcaffeBlobs && here == kCaffeBlobs &&
+  if (fileCount == kNvcaffeBlobs && netCount == kCaffeBlobs &&
       !(isAll(*blobs[3], 1) && isAll(*blobs[4], 0)))
     problems.push_back("layer '" + from.name +
                        "' has a scale and a bias there (blobs 3 and 4), which "
                        "the net's layer lacks (scale_bias)");
-  blobs.resize(here);
-  addBlobs(from.name, blobs, to, /*countsOnly=*/true);
+  blobs.resize(netCount);
+  addBlobs(from.name, blobs, to, /*compareCounts=*/true);
   return true;
 }
 
-void WeightMatcher::addLayer(const formats::WeightLayer &from, const LayerBlobs &to) {
+void WeightMatcher::addLayer(const formats::WeightLayer &from,
+                             const LayerBlobs &to) {
   if (addBatchNorm(from, to))
     return;
   Blobs blobs;
@@ -188,7 +191,7 @@ void WeightMatcher::addLayer(const formats::WeightLayer &from, const LayerBlobs 
                        std::to_string(to.blobs.size()) + " in the net");
     return;
   }
-  addBlobs(from.name, blobs, to, /*countsOnly=*/false);
+  addBlobs(from.name, blobs, to, /*compareCounts=*/false);
 }
 
 /// Returns whether a file may lack the layer, since other layers own all its
@@ -237,11 +240,11 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
   return std::move(result);
 }
 
-std::string unmatchedLayersText(const WeightBinding &matcher,
+std::string unmatchedLayersText(const WeightBinding &binding,
                                 const std::vector<std::string> &except) {
-  const std::vector<std::string> &onlyInFile = matcher.onlyInFile;
+  const std::vector<std::string> &onlyInFile = binding.onlyInFile;
   std::vector<std::string> onlyInNet;
-  std::copy_if(matcher.onlyInNet.begin(), matcher.onlyInNet.end(),
+  std::copy_if(binding.onlyInNet.begin(), binding.onlyInNet.end(),
                std::back_inserter(onlyInNet), [&](const std::string &layer) {
                  return std::find(except.begin(), except.end(), layer) ==
                         except.end();

@@ -1,4 +1,4 @@
-//===- WeightBinding.h - Blobs of weight files to parameters ----*- C++ -*-===//
+//===- WeightBinding.h - Matching of weight files to a plan -----*- C++ -*-===//
 //
 // Maps the blobs of weight files to the parameters of a plan. The trainer uses
 // it to load and save weights, the compiler to embed weights.
@@ -17,14 +17,15 @@
 
 namespace brew::caffe {
 
-/// A blob of a layer in weight files: an owner or a sharer of a parameter.
+/// A blob of a layer, as weight files store it: the layer owns its parameter or
+/// shares another layer's parameter.
 struct LayerBlob {
   const plan::Parameter *parameter; ///< null: the layer has no such parameter
-  std::vector<std::int64_t> dims;
-  bool sharer;
+  std::vector<std::int64_t> dims;   ///< in weight files
+  bool sharer;                      ///< shares a parameter it does not own
 };
 
-/// A layer in weight files, with its blobs by index.
+/// A layer of a plan, with its blobs as weight files store them, by index.
 struct LayerBlobs {
   std::string name;
   std::string type; ///< Caffe's layer type
@@ -32,11 +33,12 @@ struct LayerBlobs {
 };
 
 /// Returns all layers of a plan that have parameters, in the net's order. They
-/// point into `manifest`. Throws Error (1) for an absurd number of blobs.
+/// point into `manifest`. Throws Error (1) if the plan is damaged: a layer has
+/// too many blobs, or a blob does not match its buffer.
 std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest);
 
-/// Returns whether a blob of a file fits dimensions: they are equal, or for a
-/// legacy four-dimensional blob, the counts are.
+/// Returns whether a blob of a file has the dimensions `dims`. A legacy blob,
+/// which always has four dimensions, needs only the same element count.
 bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims);
 
 /// The matches between a weight file and a plan.
@@ -44,10 +46,10 @@ struct WeightBinding {
   /// Pairs of a buffer and the blob with its values. The blobs are in the
   /// weights or in `synthesized`.
   std::vector<std::pair<std::uint32_t, const formats::Blob *>> values;
-  std::deque<formats::Blob>
-      synthesized; ///< blobs derived from blobs of the file
+  /// Blobs that are computed from blobs of the file.
+  std::deque<formats::Blob> synthesized;
   std::vector<const LayerBlobs *> matched;
-  std::vector<std::string> onlyInFile, onlyInNet; ///< layers
+  std::vector<std::string> onlyInFile, onlyInNet; ///< names of layers
 };
 
 /// Matches `weights` to `layers` by layer name; both must outlive the result.

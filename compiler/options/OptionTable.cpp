@@ -1,4 +1,4 @@
-//===- OptionTable.cpp - The options of a compilation ---------------------===//
+//===- OptionTable.cpp - Table of compiler options ------------------------===//
 #include "compiler/options/Options.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +14,7 @@ namespace {
 using Options = CompileOptions;
 using Text = const std::string &;
 
-/// Of a value of the row's kind.
+/// Parse values that have been checked.
 std::int64_t integerOf(Text value) {
   std::int64_t result = 0;
   llvm::StringRef(value).getAsInteger(0, result);
@@ -27,7 +27,8 @@ double realOf(Text value) {
   return result;
 }
 
-/// A positive number of bytes: 4096, 16k, 1.5Gi.
+/// Parses a positive number of bytes: 4096, 16k, 1.5Gi. Returns null if
+/// malformed.
 std::optional<std::int64_t> bytesIn(Text value) {
   llvm::StringRef number(value);
   double unit = 1;
@@ -47,12 +48,12 @@ std::optional<std::int64_t> bytesIn(Text value) {
   return static_cast<std::int64_t>(bytes * unit);
 }
 
-/// Of --bucket-mb: more than any bucket gains by.
+/// Limit of --bucket-mb; larger buckets have no benefit.
 constexpr double kMaxBucketMegabytes = 4096;
 
 bool flagOf(Text value) { return value == "true" || value == "1"; }
 
-/// Losses are scaled without rounding.
+/// Returns whether `value` is a power of two, so that scaling does not round.
 bool isLossScale(Text value) {
   const double scale = realOf(value);
   int exponent = 0;
@@ -68,7 +69,7 @@ void applyPrecision(Options &options, Text value) {
           dialects::target::Precision::F32);
 }
 
-/// A row, which its methods complete.
+/// Creates a row, to be completed with its setters.
 OptionRow row(const char *name, OptionKind kind, const char *help) {
   OptionRow result;
   result.name = name;
@@ -85,27 +86,30 @@ const std::vector<OptionRow> &optionTable() {
   using Kind = OptionKind;
   static const std::vector<OptionRow> table = {
       row("allow-missing-weights", Kind::Flag,
-          "Inference: let layers that the file of --weights lacks have the "
-          "values of their fillers")
-          .withAction([](Options &o, Text v) { o.allowMissingWeights = flagOf(v); }),
+          "Inference: fill layers that the file of --weights lacks with their "
+          "fillers")
+          .withAction(
+              [](Options &o, Text v) { o.allowMissingWeights = flagOf(v); }),
       row("bucket-mb", Kind::Real,
-          "Megabytes of gradients that are added up over ranks at a time "
-          "(default: by a cost model)")
+          "Megabytes of gradients per all-reduce (default: by a cost model)")
           .withValueName("N")
           .withConstraint("be positive and at most 4096",
-                [](Text v) {
-                  return realOf(v) > 0 && realOf(v) <= kMaxBucketMegabytes;
-                })
+                          [](Text v) {
+                            return realOf(v) > 0 &&
+                                   realOf(v) <= kMaxBucketMegabytes;
+                          })
           .withAction([](Options &o, Text v) {
             o.pipeline.bucketBytes =
                 std::max<int64_t>(1, std::llround(realOf(v) * 1e6));
           }),
-      row("batch", Kind::Integer, "Batch size instead of the net's")
+      row("batch", Kind::Integer, "Batch size that replaces the net's")
           .withValueName("N")
-          .withConstraint("be positive", [](Text v) { return integerOf(v) > 0; })
-          .withAction([](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
+          .withConstraint("be positive",
+                          [](Text v) { return integerOf(v) > 0; })
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
       row("check-only", Kind::Flag,
-          "Build no plan: only check, emit and report")
+          "Only check, emit and report: build no plan")
           .withAction([](Options &o, Text v) { o.checkOnly = flagOf(v); }),
       row("cpu", Kind::Text,
           "CPU to generate code for: native, x86-64-v3 or another of "
@@ -114,27 +118,29 @@ const std::vector<OptionRow> &optionTable() {
           .withDefault("native")
           .withAction([](Options &o, Text v) { o.cpu = v; }),
       row("deterministic", Kind::Flag,
-          "Only engines whose bits repeat (every CPU plan's do)")
+          "Only deterministic library algorithms (CPU plans are always "
+          "deterministic)")
           .withAction([](Options &o, Text v) { o.deterministic = flagOf(v); }),
       row("distributed", Kind::Flag,
-          "A training plan that any number of ranks can run together")
-          .withAction([](Options &o, Text v) { o.pipeline.distributed = flagOf(v); }),
+          "Training plan for data-parallel runs on any number of ranks")
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.distributed = flagOf(v); }),
       row("dump-dir", Kind::Text,
-          "Folder for the files of --emit (default: it gives texts instead)")
+          "Folder for the files of --emit (default: print texts)")
           .withValueName("folder")
           .withConstraint("name a folder", isNotEmpty)
           .withAction([](Options &o, Text v) { o.dumpDir = v; }),
-      row("emit", Kind::Choice, "Print a phase's module, or a picture of it")
+      row("emit", Kind::Choice, "Print the module after a phase, or its graph")
           .withValueName("phase")
           .withChoices({{"import", "layers as in the prototxt"},
-                  {"graph", "with shapes and gradients"},
-                  {"fused", "vendor calls and kernels"},
-                  {"plan", "steps over placed buffers"},
-                  {"kernels", "generated code"},
-                  {"all", "all of them"},
-                  {"graph-dot", "layers and shapes, for Graphviz"},
-                  {"fused-dot", "kernels and calls, for Graphviz"},
-                  {"dot", "both of these"}})
+                        {"graph", "static shapes and gradients"},
+                        {"fused", "library calls and kernels"},
+                        {"plan", "steps over buffers with offsets"},
+                        {"kernels", "generated code"},
+                        {"all", "all of them"},
+                        {"graph-dot", "layers and shapes, for Graphviz"},
+                        {"fused-dot", "kernels and calls, for Graphviz"},
+                        {"dot", "both of these"}})
           .withAction([](Options &o, Text v) {
             o.emit = llvm::StringSwitch<Emit>(v)
                          .Case("import", Emit::Import)
@@ -148,46 +154,49 @@ const std::vector<OptionRow> &optionTable() {
                          .Case("dot", Emit::Dot);
           }),
       row("exact-convolutions", Kind::Flag,
-          "CPU: no Winograd algorithms, whose f32 sums round a little more")
-          .withAction([](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
+          "CPU: no Winograd algorithms, which have larger f32 rounding errors")
+          .withAction(
+              [](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
       row("exact-hidden-gradients", Kind::Flag,
-          "Propagate gradients of the exposed states of LSTM and RNN, which "
-          "Caffe does not")
+          "Propagate gradients of the exposed states of LSTM and RNN (Caffe "
+          "does not)")
           .withAction([](Options &o, Text v) {
             o.pipeline.exactHiddenGradients = flagOf(v);
           }),
       row("gpu-arch", Kind::Text,
-          "GPUs to generate code for: native, or a list such as "
-          "sm_80,sm_90, the first of which decides how work is divided")
+          "GPUs to generate code for: native, or a list such as sm_80,sm_90; "
+          "kernels are optimised for the first")
           .withValueName("list")
           .withDefault("native")
           .withAction([](Options &o, Text v) { o.gpuArch = v; }),
       row("gradient-norm", Kind::Flag,
-          "Training: have the gradients' norm computed on the device whatever "
-          "the solver says, for brew-run train --check-nan and "
-          "--clip-gradients")
-          .withAction([](Options &o, Text v) { o.pipeline.clipGradients = flagOf(v); }),
+          "Training: compute the gradients' norm on the device regardless of "
+          "the solver, for brew-run train --check-nan and --clip-gradients")
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.clipGradients = flagOf(v); }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
-          .withAction([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
+          .withAction(
+              [](Options &o, Text v) { o.import.gradients = flagOf(v); }),
       row("host-layer", Kind::List,
-          "Layer types that the program which runs the plan computes itself")
+          "Layer types computed by the program that runs the plan")
           .withValueName("TYPE,...")
           .withCommaLists()
           .withAction([](Options &o, Text v) { addHostLayer(o, {v}); }),
       row("input-shape", Kind::List,
-          "Shape of a data blob, or of a host layer's top")
+          "Shape of an input blob, or of a host layer's top")
           .withValueName("BLOB=d,d,...")
-          .withAction([](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
-      row("pin", Kind::List, "Blobs to keep readable after a run, or all")
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
+      row("pin", Kind::List, "Blobs that stay readable after a run, or all")
           .withValueName("BLOB,...")
           .withCommaLists()
           .withAction([](Options &o, Text v) { o.pipeline.pin.push_back(v); }),
-      row("layout", Kind::Choice, "Activations in memory")
+      row("layout", Kind::Choice, "Memory layout of activations")
           .withValueName("layout")
           .withDefault("auto")
-          .withChoices({{"auto", "channels last where vendor calls want it"},
-                  {"nchw", "channels before pixels"},
-                  {"nhwc", "channels last"}})
+          .withChoices({{"auto", "channels last if library calls prefer it"},
+                        {"nchw", "channels before pixels"},
+                        {"nhwc", "channels last"}})
           .withNoun("layout")
           .withAction([](Options &o, Text v) {
             o.pipeline.layout = *dialects::target::symbolizeBlobLayout(v);
@@ -195,78 +204,79 @@ const std::vector<OptionRow> &optionTable() {
       row("level", Kind::Integer, "NetState level")
           .withValueName("N")
           .withConstraint("be a number of 32 bits",
-                [](Text v) {
-                  return integerOf(v) ==
-                         static_cast<std::int32_t>(integerOf(v));
-                })
+                          [](Text v) {
+                            return integerOf(v) ==
+                                   static_cast<std::int32_t>(integerOf(v));
+                          })
           .withAction([](Options &o, Text v) {
             o.import.level = static_cast<std::int32_t>(integerOf(v));
           }),
-      row("loss-scale", Kind::Real,
-          "f16: what the loss is multiplied by at first, a power of two")
+      row("loss-scale", Kind::Real, "f16: initial loss scale, a power of two")
           .withValueName("S")
           .withDefault("1024")
           .withConstraint("be a power of two from 1 to 16777216", isLossScale)
-          .withAction([](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
       row("loss-scale-window", Kind::Integer,
-          "f16: good iterations after which the scale is doubled; 0 "
-          "keeps it")
+          "f16: iterations with finite gradients after which the scale "
+          "doubles; 0: never")
           .withValueName("N")
           .withDefault("2000")
-          .withConstraint("not be negative", [](Text v) { return integerOf(v) >= 0; })
+          .withConstraint("not be negative",
+                          [](Text v) { return integerOf(v) >= 0; })
           .withAction([](Options &o, Text v) {
             o.pipeline.lossScaleWindow = integerOf(v);
           }),
       row("memory-limit", Kind::Text,
-          "Most memory for activations and their gradients: the backward pass "
-          "computes again what does not fit")
+          "Memory limit for activations and their gradients: the backward pass "
+          "recomputes values that do not fit")
           .withValueName("bytes[k|M|G|Ki|Mi|Gi]")
-          .withConstraint("be a number of bytes, with k, M, G, Ki, Mi or Gi behind it "
-                "for many",
-                [](Text v) { return bytesIn(v).has_value(); })
+          .withConstraint("be a number of bytes, optionally followed by k, M, "
+                          "G, Ki, Mi or Gi",
+                          [](Text v) { return bytesIn(v).has_value(); })
           .withAction([](Options &o, Text v) { o.memoryLimit = bytesIn(v); }),
       row("no-kernel-cache", Kind::Flag,
-          "Compile CUDA kernels anew, even if they were compiled before")
+          "Compile all CUDA kernels instead of using cached ones")
           .withAction([](Options &o, Text v) { o.kernelCache = !flagOf(v); }),
-      row("no-library", Kind::List, "Generate code instead of vendor calls")
+      row("no-library", Kind::List, "Generate code instead of library calls")
           .withValueName("GROUP,...")
           .withImpliedValue("all")
           .withChoices({{"conv", "convolutions"},
-                  {"ip", "inner products"},
-                  {"all", "all of them"}})
+                        {"ip", "inner products"},
+                        {"all", "all of them"}})
           .withCommaLists()
           .withNoun("group")
-          .withAction([](Options &o, Text v) { o.pipeline.noLibrary.push_back(v); }),
-      row("phase", Kind::Choice, "Compile one phase, as one bare program")
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.noLibrary.push_back(v); }),
+      row("phase", Kind::Choice, "Compile one phase as a single program")
           .withValueName("phase")
           .withChoices({{"train", "TRAIN phase"}, {"test", "TEST phase"}})
           .withAction([](Options &o, Text v) {
             o.import.phase = v == "train" ? caffe::TRAIN : caffe::TEST;
           }),
-      row("precision", Kind::Choice, "Arithmetic")
+      row("precision", Kind::Choice, "Precision of arithmetic")
           .withValueName("type")
           .withDefault("f32")
           .withChoices({{"f32", "32 bits"},
-                  {"f64", "64 bits, generic code only"},
-                  {"tf32", "GPU tensor cores"},
-                  {"bf16", "activations and products in bfloat16"},
-                  {"f16", "activations and products in IEEE half"}})
+                        {"f64", "64 bits, generated code only"},
+                        {"tf32", "GPU tensor cores"},
+                        {"bf16", "activations and products in bfloat16"},
+                        {"f16", "activations and products in IEEE half"}})
           .withAction(applyPrecision),
-      row("reduce-precision", Kind::Choice,
-          "Type in which gradients travel between ranks")
+      row("reduce-precision", Kind::Choice, "Type of gradients in all-reduces")
           .withValueName("type")
           .withDefault("f32")
-          .withChoices({{"f32", "their own (f64 in plans of that precision)"},
-                  {"bf16", "rounded, half the bytes; sums are made in f32"}})
+          .withChoices({{"f32", "the gradients' own type (f64 in f64 plans)"},
+                        {"bf16", "rounded, half the bytes; added in f32"}})
           .withAction([](Options &o, Text v) {
             o.pipeline.reduceInBf16 = v == "bf16";
           }),
-      row("report", Kind::Choice, "Print kernels, operations and memory")
+      row("report", Kind::Choice,
+          "Print a report of kernels, operations and memory")
           .withValueName("form")
           .withImpliedValue("text")
-          .withChoices({{"text", "text"},
-                  {"json", "JSON alone on stdout"},
-                  {"html", "one page"}})
+          .withChoices(
+              {{"text", "text"}, {"json", "JSON"}, {"html", "HTML page"}})
           .withAction([](Options &o, Text v) {
             o.report = llvm::StringSwitch<ReportKind>(v)
                            .Case("text", ReportKind::Text)
@@ -288,15 +298,17 @@ const std::vector<OptionRow> &optionTable() {
           .withConstraint("name a file", isNotEmpty)
           .withAction([](Options &o, Text v) { o.import.solverFile = v; }),
       row("solver-only", Kind::Flag, "Check a solver without opening its net")
-          .withAction([](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
+          .withAction(
+              [](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
       row("stage", Kind::List, "NetState stages")
           .withValueName("NAME,...")
           .withCommaLists()
           .withAction([](Options &o, Text v) { o.import.stages.push_back(v); }),
       row("sync-batchnorm", Kind::Flag,
-          "Statistics of BatchNorm are those of all ranks' batches")
-          .withAction([](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
-      row("target", Kind::Choice, "Where the plan will run")
+          "Compute BatchNorm statistics over the batches of all ranks")
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
+      row("target", Kind::Choice, "Device that runs the plan")
           .withValueName("target")
           .withDefault("cpu")
           .withChoices({{"cpu", "CPU"}, {"cuda", "NVIDIA GPU"}})
@@ -305,48 +317,55 @@ const std::vector<OptionRow> &optionTable() {
             o.pipeline.cuda = o.target == TargetKind::Cuda;
           }),
       row("weights", Kind::Text,
-          "Weights to embed; for a training plan, its initial ones")
+          "Weights to embed; for a training plan, its initial weights")
           .withValueName("file")
           .withConstraint("name a file", isNotEmpty)
           .withAction([](Options &o, Text v) { o.weights = v; }),
       row("without", Kind::List,
-          "Leave optimisations out, to see what each one does")
+          "Disable optimisations, to measure their effect")
           .withValueName("PASS,...")
           .withChoices(
-              {{"rematerialize-producers", "store cheap values"},
+              {{"elide-roundings",
+                "round bf16 values that are not stored, too"},
                {"fold-input-conversions",
                 "on GPUs, images in f32, rounded by another kernel"},
                {"fold-normalization",
                 "keep BatchNorm, Scale and Bias of nets for inference"},
                {"fuse-depthwise",
-                "store what depthwise convolutions could make themselves"},
-               {"fuse-epilogue", "keep ReLUs out of vendor calls"},
-               {"fuse-reductions", "on GPUs, read what was just stored to add it up"},
+                "store the bottoms of depthwise convolutions"},
+               {"fuse-epilogue", "keep ReLUs out of library calls"},
+               {"fuse-final-reduction",
+                "on GPUs, a separate launch for the final reduction"},
+               {"fuse-launches", "on GPUs, a launch for each kernel"},
                {"fuse-pooling-backward",
-                "on GPUs, store poolings' gradients that sums read"},
-               {"fuse-sibling-convolutions", "a call for each convolution of a blob"},
+                "on GPUs, store gradients of poolings that reductions read"},
+               {"fuse-reductions",
+                "on GPUs, read stored values again to sum them"},
+               {"fuse-sibling-convolutions",
+                "a call for each convolution of a blob"},
+               {"fuse-sibling-reductions",
+                "a kernel for each reduction over the same elements"},
                {"fuse-weight-gradients",
                 "a product for each reader of shared weights"},
-               {"fuse-launches", "on GPUs, a launch for each kernel"},
-               {"elide-roundings", "round bf16 values that are not stored, too"},
-               {"fuse-final-reduction",
-                "on GPUs, a launch for what little follows a sum"},
-               {"fuse-sibling-reductions", "add up over the same elements separately"},
                {"generate-alternatives",
-                "no generated code beside calls that libraries may be slow at"},
+                "no generated alternatives to library calls"},
                {"order-steps", "steps in the order of the prototxt"},
                {"order-weights",
-                "inner products' weights in the order of the files"},
+                "weights of inner products in the order of the files"},
+               {"pack-sign-masks", "on GPUs, masks from full values"},
                {"pad-channels",
                 "on GPUs, first convolutions of three channels"},
-               {"sink-relu-below-max-pool", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
-               {"rematerialize", "save what the backward pass could make again"},
-               {"pack-sign-masks", "on GPUs, masks from whole values"},
-               {"split-reductions", "sums in one stage"}})
+               {"rematerialize",
+                "save values that the backward pass could recompute"},
+               {"rematerialize-producers", "store cheap values"},
+               {"sink-relu-below-max-pool",
+                "ReLUs before the max poolings that read them"},
+               {"split-reductions", "reductions in one stage"}})
           .withCommaLists()
           .withNoun("pass")
-          .withAction([](Options &o, Text v) { o.pipeline.without.push_back(v); }),
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.without.push_back(v); }),
   };
   return table;
 }

@@ -19,10 +19,10 @@ struct FillerAttrStorage;
 #include "dialects/Plan/PlanAttributes.h.inc"
 
 namespace brew::dialects::plan {
-/// Parse and print the attributes of a data input after its layer and kind.
-/// They contain its configuration as a string.
+/// Parse and print the attribute dictionary of a data input op, without `layer`
+/// and `kind`. The `config` attribute is written as a string.
 mlir::ParseResult parseDataInputDict(mlir::OpAsmParser &parser,
                                      mlir::NamedAttrList &attributes);
-void printDataInputDict(mlir::OpAsmPrinter &printer, mlir::Operation *feed,
+void printDataInputDict(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                         mlir::DictionaryAttr attributes);
 } // namespace brew::dialects::plan

@@ -1,4 +1,4 @@
-/* Compiles a net that is given as text, and says what is wrong with one.
+/* Compiles a net from its text, and prints the errors of an invalid one.
  *
  *   cc -std=c99 compile.c -lbrew_compiler -o compile
  *   ./compile relu.plan && brew-run inspect relu.plan
@@ -29,7 +29,7 @@ static void print_diagnostics(const brew_compilation *compilation) {
   }
 }
 
-/* A net without its first layer: nobody makes the blob that 'ip' reads. */
+/* Compiles the net without its first layer: the bottom of 'ip' is unknown. */
 static int compile_wrong_net(void) {
   const char *rest = strstr(net, "layer { name: 'ip'");
   brew_compilation *compilation;

@@ -1,6 +1,6 @@
-/* Trains a net with a layer of this program's own, "Soft": a smooth ReLU whose
- * sharpness stands in the prototxt. One description serves both libraries: the
- * compiler asks it for shapes, the session calls it to compute.
+/* Trains a net with a host layer, "Soft": a smooth ReLU whose sharpness is in
+ * the prototxt. Both libraries use the same description: the compiler calls it
+ * for shapes, the session to compute.
  *
  *   cc host_layer.c -lbrew_compiler -lbrew_runtime -lm -o host_layer
  *   ./host_layer
@@ -27,7 +27,7 @@ static const char net[] =
     "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 'wanted'\n"
     "  top: 'loss' }\n";
 
-/* The top has its bottom's shape. */
+/* The top has the bottom's shape. */
 static brew_status shapes(brew_host_setup *setup) {
   if (setup->bottom_count != 1 || setup->top_count != 1) {
     snprintf(setup->message, setup->message_size,
@@ -38,7 +38,7 @@ static brew_status shapes(brew_host_setup *setup) {
   return BREW_OK;
 }
 
-/* What a layer keeps between calls: its sharpness. */
+/* Creates the layer's state between calls: its sharpness. */
 static brew_status create(brew_host_setup *setup, void **instance) {
   float *sharpness = malloc(sizeof *sharpness);
   if (!sharpness)
@@ -73,13 +73,13 @@ static brew_status backward(brew_host_call *call) {
   const float *dy = call->tops[0].gradient;
   float *dx = call->bottoms[0].gradient;
   if (!dx)
-    return BREW_OK; /* nothing learns behind it */
+    return BREW_OK; /* the bottom needs no gradient */
   for (int64_t i = 0; i < call->bottoms[0].count; ++i)
     dx[i] = dy[i] / (1 + expf(-k * x[i]));
   return BREW_OK;
 }
 
-/* Batches of a function that the net is to learn. */
+/* Provides batches of the function that the net learns. */
 static brew_status feed(const brew_feed_request *requests, size_t count,
                         void *user) {
   unsigned *random = user;

@@ -1,4 +1,4 @@
-/* Compiles a net in memory, gives it a batch and reads what comes out.
+/* Compiles a net in memory, runs it on a batch and reads its output.
  *
  *   cc -std=c99 infer.c -lbrew_compiler -lbrew_runtime -o infer
  */
@@ -53,7 +53,7 @@ int main(void) {
                         &compilation) != BREW_OK)
     return fail("compiling", brew_compilation_message(compilation));
   brew_compilation_get(compilation, BREW_OUTPUT_PLAN, &bytes, &size);
-  /* Copied: the compilation is not needed any more. */
+  /* The plan has a copy of the bytes. */
   if (brew_plan_open_memory(bytes, size, "sums", 0, &plan) != BREW_OK)
     return fail("opening the plan", brew_plan_message(plan));
   brew_compilation_destroy(compilation);

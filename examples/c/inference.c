@@ -1,4 +1,4 @@
-/* Runs a net on values of its own and shows its first output.
+/* Runs a net on generated inputs and prints its first output.
  *
  *   brewc ../mnist/lenet.prototxt -o lenet.plan
  *   cc -std=c99 inference.c -lbrew_runtime -o inference
@@ -35,7 +35,7 @@ static int set_inputs(brew_session *session, int program) {
   return BREW_OK;
 }
 
-/* Shows the first row of a blob, read where it lies if the host can. */
+/* Prints the first row of a blob, without a copy if it is in host memory. */
 static int show(brew_session *session, int program, const char *blob) {
   brew_tensor_name name = BREW_STRUCT(brew_tensor_name);
   brew_tensor tensor = BREW_STRUCT(brew_tensor);
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   brew_plan *plan = NULL;
   brew_session *session = NULL;
   brew_program_info info = BREW_STRUCT(brew_program_info);
-  int program = 0; /* of a net for inference: "deploy" */
+  int program = 0; /* "deploy" in plans for inference */
   int status;
 
   if (argc < 2) {

@@ -1,4 +1,4 @@
-/* Trains a net on batches that the program makes: y = 2 a - 3 b + 1.
+/* Trains a net on batches that the program generates: y = 2 a - 3 b + 1.
  *
  *   brewc line_solver.prototxt -o line.plan
  *   cc -std=c99 training.c -lbrew_runtime -o training
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a feed keeps from one batch to the next. */
+/* State of the feed between batches. */
 struct numbers {
   unsigned state;
 };
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", brew_plan_message(plan));
   if (status == BREW_OK) {
     status = brew_session_open(plan, &options, &session);
-    /* Before the trainer opens the sources: these inputs have none. */
+    /* Before brew_trainer_open, which opens the sources of all other inputs. */
     if (status == BREW_OK)
       status = brew_session_set_feed(
           session, brew_plan_find_program(plan, "forward_backward"), NULL, 0,
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     status = brew_trainer_open(session, NULL, &trainer);
     if (status == BREW_OK)
       status = brew_trainer_step(trainer, 150);
-    /* Another thread could do this while it trains. */
+    /* Another thread may do this during training. */
     if (status == BREW_OK)
       status = brew_trainer_set_field(trainer, "base_lr", "0.02", NULL, 0);
     if (status == BREW_OK)

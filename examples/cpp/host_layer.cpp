@@ -1,7 +1,7 @@
-// A loss of this program's own, "Huber": the square of small errors, and of
-// large ones their size. It keeps what forward computed for backward, as layers
-// of Caffe do. The gradients that the compiled net makes with it are compared
-// with differences of the loss.
+// Implements a loss as a host layer, "Huber": quadratic for small errors,
+// linear for large ones. Like Caffe's layers, it saves values of forward for
+// backward. Compares the compiled net's gradients with finite differences of
+// the loss.
 //
 //   c++ -std=c++17 host_layer.cpp -lbrew_compiler -lbrew_runtime -o host_layer
 //   ./host_layer          (or: ./host_layer cuda, on a GPU)

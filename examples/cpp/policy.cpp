@@ -1,5 +1,5 @@
-// Learns to walk through a corridor by REINFORCE: what the policy learns from
-// is no loss of its net but the gradient that its walks bring in.
+// Learns to walk through a corridor by REINFORCE: the program computes the
+// gradient of the logits from the walks, and the net has no loss.
 //
 //   brewc policy.prototxt --output-gradient logits -o policy.plan
 //   c++ -std=c++17 policy.cpp -lbrew_runtime -o policy
@@ -13,8 +13,8 @@
 
 namespace {
 
-// As in the prototxt. Walks begin in the middle of the corridor; its right end
-// is worth 1, its left end nothing.
+// As in the prototxt. Walks begin in the middle of the corridor. The reward is
+// 1 at the right end and 0 at the left end.
 constexpr int kWalks = 32, kPlaces = 7, kActions = 2, kMostSteps = 40;
 
 bool isEnd(int place) { return place == 0 || place == kPlaces - 1; }
@@ -31,7 +31,7 @@ double chanceOfRight(const std::vector<float> &logits, int walk) {
   return 1 / (1 + std::exp(double(logits[left]) - double(logits[left + 1])));
 }
 
-/// What all walks did at the same time.
+/// The steps of all walks at one time.
 struct Step {
   std::vector<float> states;
   std::vector<int> actions; ///< 0: left, 1: right, -1: the walk is over
@@ -55,7 +55,7 @@ public:
     return session.read(session.blob(program, "logits"));
   }
 
-  /// Lets all walks go; returns where they end.
+  /// Runs all walks; returns their last places.
   std::vector<int> walk(std::mt19937 &random, std::vector<Step> &steps) {
     std::vector<int> places(kWalks, kPlaces / 2);
     for (int i = 0; i < kMostSteps; ++i) {
@@ -79,9 +79,9 @@ public:
     return places;
   }
 
-  /// One update by the gradients of all steps together: that of a step is
-  /// -d log P(action) / d logits times how much better than `expected` its walk
-  /// ended.
+  /// Updates once by the sum of the gradients of all steps. The gradient of a
+  /// step is -d log P(action) / d logits, multiplied by the reward of its walk
+  /// minus `expected`.
   void learn(const std::vector<Step> &steps, const std::vector<int> &ends,
              double expected) {
     for (const Step &step : steps) {

@@ -1,5 +1,5 @@
-// Trains the net of ../c/line_solver.prototxt iteration by iteration, looking
-// at the gradient before each update.
+// Trains the net of ../c/line_solver.prototxt iteration by iteration, and reads
+// the gradient before each update.
 //
 //   brewc ../c/line_solver.prototxt -o line.plan
 //   c++ -std=c++17 training.cpp -lbrew_runtime -o training

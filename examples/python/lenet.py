@@ -1,7 +1,7 @@
 # %% [markdown]
 # # LeNet in Python
 #
-# Trains LeNet on MNIST, plots how the loss falls, and classifies digits, with the package
+# Trains LeNet on MNIST, plots the loss, and classifies digits, with the package
 # `brew` (the wheel `brew-nets`) and numpy alone. Editors and Jupyter (with jupytext) show this
 # file as a notebook; as a script: `python examples/python/lenet.py`.
 
@@ -78,7 +78,7 @@ plan = brew.compile(OUT / "solver.prototxt")
 plan.report  # a table: kernels, library calls, operations and memory of each program
 
 # %% [markdown]
-# What the compiler made of the layers can be looked at: `plan.graph()` and
+# Look at the compiler's result: `plan.graph()` and
 # `plan.graph("fused")` are pictures, `plan.dump("fused")` the text.
 
 # %%
@@ -88,7 +88,7 @@ print(plan.graph("fused"))
 # %% [markdown]
 # ## Training
 #
-# A function fills each batch, and the session tells of each iteration.
+# A function fills each batch, and the session reports each iteration.
 
 
 # %%
@@ -117,7 +117,7 @@ print("accuracy on 1280 digits of the test set: %.4f" % accuracy)
 
 # %%
 class Curve:
-    """Numbers as a line; Jupyter shows it."""
+    """Draws numbers as a line, which Jupyter displays."""
 
     def __init__(self, values, width=600, height=200):
         values = np.asarray(values)
@@ -139,8 +139,8 @@ curve
 # %% [markdown]
 # ## Classifying
 #
-# The weights go to a net without a loss, whose plan is one file: `brew-run infer` takes it, and
-# so does any program that links `libbrew_runtime`.
+# Compiles a net without a loss, with these weights. Its plan is one file, for `brew-run infer` and
+# for any program that links `libbrew_runtime`.
 
 # %%
 session.save_weights(OUT / "lenet.caffemodel")

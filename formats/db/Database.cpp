@@ -55,8 +55,8 @@ std::unique_ptr<DbReader> DbReader::open(const std::string &path,
   auto found = detectBackend(path);
   if (found && *found != backend)
     throw badInput(path + ": is a " + backendName(*found) +
-                   " database, but backend " + backendName(backend) +
-                   " was asked for");
+                   " database, but the layer's backend is " +
+                   backendName(backend));
   if (!found && access(path.c_str(), R_OK | X_OK) == 0)
     throw badInput(path + ": is not a database (" +
                    (backend == DbBackend::Lmdb ? "no data.mdb" : "no CURRENT") +

@@ -2,7 +2,7 @@
 //
 // Both libraries report errors by longjmp. Therefore, all objects with
 // destructors are in the callers' frames, and functions that call setjmp have
-// plain data only.
+// no locals with destructors.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/image/ImageDecode.h"

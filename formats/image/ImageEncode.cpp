@@ -1,6 +1,7 @@
 //===- ImageEncode.cpp - Encoding of JPEG and PNG -------------------------===//
 //
-// As in ImageDecode.cpp, functions that call setjmp have plain data only.
+// libjpeg and libpng report errors by longjmp, which skips destructors.
+// Therefore, functions that call setjmp have no locals with destructors.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/image/ImageEncode.h"
@@ -21,7 +22,7 @@ namespace brew::formats {
 namespace {
 
 struct JpegWriteError {
-  jpeg_error_mgr base; // first: libjpeg hands back a pointer to it
+  jpeg_error_mgr base; // first: libjpeg passes a pointer to it back
   std::jmp_buf escape;
 };
 
@@ -31,7 +32,7 @@ struct JpegWriteError {
 
 void jpegWriteSilent(j_common_ptr, int) {}
 
-/// Memory that libjpeg allocates.
+/// An encoded image in memory that libjpeg allocates.
 struct JpegBytes {
   unsigned char *data = nullptr;
   unsigned long size = 0;

@@ -17,7 +17,7 @@ std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
 
 /// Shape of the records in an AnnotatedData layer's database.
 struct AnnotatedShape {
-  /// Of the first record, before any transformation.
+  /// Shape of the first record, before any transformation.
   std::vector<int64_t> image;
   bool hasBoxes = false; ///< otherwise each record has a label
   int64_t maxBoxes = 0;  ///< maximum per record, if counted

@@ -6,14 +6,16 @@
 
 namespace brew::passes {
 
-/// Returns the bytes of a dense tensor of that type; elements of i1 are bits.
+/// Returns the size of a tensor of that type in bytes. Elements of i1 are
+/// stored as bits, in complete 32-bit words.
 int64_t bytesOf(mlir::RankedTensorType type);
 
-/// Returns whether `op` is a step of a plan: a kernel or a call.
+/// Returns whether `op` becomes a step of a plan (a kernel, a call or an
+/// all-reduce).
 bool isStep(mlir::Operation *op);
 
-/// Returns the source of `value` through all reshaping views
-/// (brew.reinterpret).
+/// Returns the value that `value` reshapes: follows brew.reinterpret to its
+/// source.
 mlir::Value stripReshapes(mlir::Value value);
 
 /// Storage of a value: `offset` elements after the first one of `base`.

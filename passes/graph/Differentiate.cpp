@@ -229,11 +229,11 @@ LogicalResult Backward::differentiate(Operation *op) {
 
 /// Warns if `op` blocks a gradient that would reach a learnable parameter.
 void Backward::warnIfBlocked(Operation *op) {
-  auto what = op->getAttrOfType<StringAttr>(brew::passes::kNoGradientAttr);
-  if (what && needed.contains(op->getOperand(0)) &&
+  auto blob = op->getAttrOfType<StringAttr>(brew::passes::kNoGradientAttr);
+  if (blob && needed.contains(op->getOperand(0)) &&
       !withoutLearner.contains(op->getOperand(0)))
     layerWarning(op) << "no gradient passes its exposed hidden "
-                     << what.getValue()
+                     << blob.getValue()
                      << ", as in Caffe; --exact-hidden-gradients lets it pass";
 }
 

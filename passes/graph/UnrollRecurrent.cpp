@@ -116,13 +116,13 @@ struct UnrollRecurrent
     : brew::passes::impl::UnrollRecurrentBase<UnrollRecurrent> {
   using UnrollRecurrentBase::UnrollRecurrentBase;
 
-  /// Splits a state that is exposed as a bottom or top of the layer; `what`
-  /// names it.
-  Operation *exposed(Layers &l, Value state, const Twine &what) {
+  /// Creates a split of a state that is exposed as a bottom or top of the
+  /// layer; `blob` names the bottom or top.
+  Operation *splitExposed(Layers &l, Value state, const Twine &blob) {
     Operation *split = l.create("split", state, state.getType(), {});
     if (!exactHiddenGradients) {
       split->setAttr("propagate_down", l.b.getDenseBoolArrayAttr({false}));
-      split->setAttr(brew::passes::kNoGradientAttr, l.b.getStringAttr(what));
+      split->setAttr(brew::passes::kNoGradientAttr, l.b.getStringAttr(blob));
     }
     return split;
   }
@@ -171,7 +171,7 @@ struct UnrollRecurrent
         continue;
       }
       const auto bottom = next - op.getInputs().begin() + 1;
-      Operation *split = exposed(l, *next++, "bottom " + Twine(bottom));
+      Operation *split = splitExposed(l, *next++, "bottom " + Twine(bottom));
       inputs.states.push_back(split->getResult(0));
     }
     inputs.params.assign(next, op.getInputs().end());
@@ -217,7 +217,7 @@ struct UnrollRecurrent
       for (auto [i, state] : llvm::enumerate(states)) {
         // A separate top, for its name and its loss weight.
         auto name = cast<StringAttr>(op.getTops()[i + 1]).getValue();
-        Operation *top = exposed(l, state, "top '" + name + "'");
+        Operation *top = splitExposed(l, state, "top '" + name + "'");
         top->setAttr("tops",
                      l.b.getStrArrayAttr(
                          cast<StringAttr>(op.getTops()[i + 1]).getValue()));

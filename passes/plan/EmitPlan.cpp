@@ -23,8 +23,8 @@ class PlanEmitter {
 public:
   PlanEmitter(ProgramOp program, const BufferAssignment &assignment,
               OpBuilder &b, llvm::StringMap<int> &symbolUses)
-      : program(program), assignment(assignment), b(b),
-        symbolUses(symbolUses) {}
+      : program(program), assignment(assignment), b(b), symbolUses(symbolUses) {
+  }
 
   FailureOr<dialects::plan::ProgramOp> run();
 

@@ -1,4 +1,4 @@
-//===- EmitPlan.h - Emission of a program as a plan -------------*- C++ -*-===//
+//===- EmitPlan.h - Lowering of a program to the plan dialect ---*- C++ -*-===//
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"
@@ -9,10 +9,10 @@
 
 namespace brew::passes {
 
-/// Emits a program of the plan dialect at `b`, with its outlined kernels before
-/// it. `symbolUses` contains the module's symbol names; the names of kernels
-/// are added. Fails with an error for an operation that is not allowed in a
-/// plan.
+/// Lowers `program` to a program of the plan dialect, inserted at `b` after its
+/// outlined kernels. `symbolUses` counts the uses of each symbol name of the
+/// module; the kernels' names are added. Reports an error and fails if an
+/// operation is not allowed in a plan.
 mlir::FailureOr<dialects::plan::ProgramOp>
 emitPlan(dialects::ProgramOp program, const BufferAssignment &assignment,
          mlir::OpBuilder &b, llvm::StringMap<int> &symbolUses);

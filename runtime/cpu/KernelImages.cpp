@@ -37,7 +37,7 @@ static int memoryFile(const std::byte *bytes, std::uint64_t size) {
 /// Returns a unique path of an open file. The loader identifies images by their
 /// path, and descriptors are reused, also by other code that loads files from
 /// memory by the plain path. Paths differ in the slashes that are followed by a
-/// dot, of which there is at least one.
+/// dot, with at least one such slash.
 static std::string uniquePath(int descriptor) {
   static std::atomic<std::uint64_t> used{0};
   std::string path = "/proc/self/fd";

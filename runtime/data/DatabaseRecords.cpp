@@ -65,7 +65,7 @@ void DatabaseRecords::find() {
   if (!sampler)
     return;
   const std::string_view key =
-      table->key(sampler->at(at.epoch * table->count() + at.position));
+      table->key(sampler->at(current.epoch * table->count() + current.position));
   if (!cursor->find(key))
     throw badInput(path() + ": record '" + std::string(key) +
                    "' was removed since the database was opened");
@@ -84,7 +84,7 @@ std::uint64_t DatabaseRecords::count() const {
 }
 
 void DatabaseRecords::seek(const SourcePosition &target) {
-  at = target;
+  current = target;
   fetched = 0;
   if (table) {
     if (target.position >= table->count())
@@ -107,19 +107,19 @@ void DatabaseRecords::refuse(const SourcePosition &target,
 }
 
 void DatabaseRecords::advance() {
-  ++at.position;
+  ++current.position;
   if (table) {
-    if (at.position < table->count())
+    if (current.position < table->count())
       return;
   } else {
     cursor->next();
     if (cursor->valid())
       return;
     cursor->rewind();
-    passSize = at.position;
+    passSize = current.position;
   }
-  at.position = 0;
-  ++at.epoch;
+  current.position = 0;
+  ++current.epoch;
 }
 
 } // namespace brew::runtime

@@ -52,7 +52,7 @@ public:
 
   /// The current pass and the position in it. SourcePosition::records is
   /// counted by the reader of batches.
-  SourcePosition at;
+  SourcePosition current;
   /// Continues at `target`. Throws Error (1) if the database has no such
   /// record.
   void seek(const SourcePosition &target);

@@ -19,7 +19,7 @@ public:
   }
 
   std::string identity() const override { return database.identity(); }
-  SourcePosition position() const override { return database.at; }
+  SourcePosition position() const override { return database.current; }
   void seek(const SourcePosition &target) override { database.seek(target); }
   std::uint64_t skippedRecords() const override {
     return ImageBatchSource::skippedRecords() + database.skippedCount();
@@ -29,11 +29,11 @@ private:
   /// Returns whether the images are in `pixels`, which may be null.
   bool readBatch(const std::vector<std::byte *> &memory,
                  std::byte *pixels) override {
-    const std::uint64_t epochBefore = database.at.epoch,
-                        first = database.at.records;
+    const std::uint64_t epochBefore = database.current.epoch,
+                        first = database.current.records;
     for (DatabaseRecord &record : records)
       database.fetch(record);
-    database.at.records += records.size();
+    database.current.records += records.size();
     const bool arePixels = images.write(
         memory, pixels, first, areEncoded,
         [&](std::int64_t number, formats::ImageRecord &image,
@@ -50,7 +50,7 @@ private:
         },
         [this] { return database.drawsToCoverAll(); });
     // Once per batch, however small the database.
-    if (database.at.epoch != epochBefore)
+    if (database.current.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,
                "Restarting data prefetching from start.");
     return arePixels;

@@ -60,7 +60,7 @@ public:
         if (memory[i])
           place(i, from, done, count, memory[i]);
       done += count;
-      at.records += static_cast<std::uint64_t>(count);
+      current.records += static_cast<std::uint64_t>(count);
       advance(count);
       pass(ranks - 1 - rank);
     }
@@ -73,10 +73,10 @@ public:
     return text + std::to_string(rows());
   }
 
-  SourcePosition position() const override { return at; }
+  SourcePosition position() const override { return current; }
 
   void seek(const SourcePosition &target) override {
-    at = target;
+    current = target;
     startPass();
     std::uint64_t left = target.position;
     while (left >= static_cast<std::uint64_t>(rows())) {
@@ -105,7 +105,7 @@ private:
 
   void startPass() {
     const std::uint64_t perPass = files.size() + 1;
-    fileOrder = order(files.size(), at.epoch * perPass);
+    fileOrder = order(files.size(), current.epoch * perPass);
     openFile(0);
   }
 
@@ -118,7 +118,7 @@ private:
     }
     row = 0;
     rowOrder = order(static_cast<std::size_t>(rows()),
-                     at.epoch * (files.size() + 1) + 1 + index);
+                     current.epoch * (files.size() + 1) + 1 + index);
   }
 
   void loadFile(const std::string &path) {
@@ -164,15 +164,15 @@ private:
 
   void advance(std::int64_t count) {
     row += count;
-    at.position += static_cast<std::uint64_t>(count);
+    current.position += static_cast<std::uint64_t>(count);
     if (row < rows())
       return;
     if (fileIndex + 1 < files.size()) {
       openFile(fileIndex + 1);
       return;
     }
-    ++at.epoch;
-    at.position = 0;
+    ++current.epoch;
+    current.position = 0;
     startPass();
   }
 
@@ -190,7 +190,7 @@ private:
   std::vector<formats::Blob> blobs;   ///< one per top
   std::vector<std::int64_t> rowOrder; ///< of the current file
   std::int64_t row = 0;               ///< position in rowOrder
-  SourcePosition at;
+  SourcePosition current;
 };
 
 } // namespace

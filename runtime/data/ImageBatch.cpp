@@ -26,7 +26,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
       allLabels(selection.allLabels),
       layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
                 ")"),
-      transform(info), readers(info.reading.threads),
+      transform(info), decodeThreads(info.reading.threads),
       skipsBad(info.reading.skipBadRecords), events(info.events) {
   if (tops.empty() || tops.size() > 2)
     throw badInput(layerText + ": has " + std::to_string(tops.size()) +
@@ -47,7 +47,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
                    ", which has several images in an item");
   if (info.pixels)
     block = PixelBlock::of(*tops[0], *info.pixels);
-  scratches.resize(readers.size());
+  scratches.resize(decodeThreads.size());
 }
 
 ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
@@ -94,9 +94,9 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
   };
   const auto count = static_cast<std::int64_t>(rows.size());
   if (isCostly || tops[0]->size() >= kWorthSharing)
-    readers.forEach(count, writeRow);
+    decodeThreads.forEach(count, writeRow);
   else
-    readers.forEachAlone(count, writeRow);
+    decodeThreads.forEachAlone(count, writeRow);
   std::sort(bad.begin(), bad.end(),
             [](const auto &a, const auto &b) { return a.first < b.first; });
   return bad;

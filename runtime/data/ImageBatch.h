@@ -16,8 +16,8 @@
 
 namespace brew::runtime {
 
-/// The common part of image sources: two tops, the second of labels; a team of
-/// threads decodes and transforms the records.
+/// The common part of image sources: two tops, the second of labels; several
+/// threads decode and transform the records.
 class ImageBatch {
 public:
   /// Reads the mean file. Throws Error: 3 if it is not found, 1 if the tops are
@@ -30,7 +30,6 @@ public:
   const ImageTransformer &transformer() const { return transform; }
   /// "layer 'NAME' (TYPE)".
   const std::string &layer() const { return layerText; }
-  DecodeThreads &team() { return readers; }
 
   /// Decodes image `number` of the batch, with its label, and sets `where` to
   /// its location for messages. Called on any thread.
@@ -94,7 +93,7 @@ private:
   std::string layerText;
   PixelBlock block; ///< for pixel conversion on a device
   ImageTransformer transform;
-  DecodeThreads readers;
+  DecodeThreads decodeThreads;
   std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;            ///< of the images
   std::vector<char> kept; ///< by row: the block contains its pixels
@@ -117,7 +116,7 @@ public:
     return &images.transformer().mean();
   }
   std::uint64_t skippedRecords() const override { return images.skipped(); }
-  SourcePosition position() const override { return at; }
+  SourcePosition position() const override { return current; }
 
 protected:
   explicit ImageBatchSource(const DataLayerInfo &info) : images(info) {}
@@ -127,7 +126,7 @@ protected:
                          std::byte *pixels) = 0;
 
   ImageBatch images;
-  SourcePosition at;
+  SourcePosition current;
 };
 
 } // namespace brew::runtime

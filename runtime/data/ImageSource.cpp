@@ -53,18 +53,18 @@ public:
       throw badInput(images.layer() + ": the solver state is at image " +
                      std::to_string(target.position) + " of '" + list +
                      "', which lists only " + std::to_string(entries.size()));
-    at = target;
+    current = target;
     within = 0;
   }
 
 private:
   bool readBatch(const std::vector<std::byte *> &memory,
                  std::byte *pixels) override {
-    const std::uint64_t first = at.records;
+    const std::uint64_t first = current.records;
     chosen.clear();
     for (std::int64_t number = 0; number < images.size(); ++number)
       chosen.push_back(&next());
-    at.records += chosen.size();
+    current.records += chosen.size();
     return images.write(
         memory, pixels, first, /*isCostly=*/true,
         [&](std::int64_t number, formats::ImageRecord &image,
@@ -82,12 +82,12 @@ private:
 
   const formats::ImageListEntry &next() {
     const std::uint64_t number =
-        sampler ? sampler->at(at.epoch * entries.size() + at.position)
-                : at.position;
+        sampler ? sampler->at(current.epoch * entries.size() + current.position)
+                : current.position;
     within = (within + 1) % selection.recordsPerUnit();
-    if (++at.position == entries.size()) {
-      at.position = 0;
-      ++at.epoch;
+    if (++current.position == entries.size()) {
+      current.position = 0;
+      ++current.epoch;
     }
     return entries[number];
   }
@@ -147,8 +147,8 @@ private:
                      std::to_string(entries.size()) + " images of '" + list +
                      "'; not enough to skip");
     // Full items and pairs only.
-    at.epoch = count * selection.recordsPerUnit() / entries.size();
-    at.position = count * selection.recordsPerUnit() % entries.size();
+    current.epoch = count * selection.recordsPerUnit() / entries.size();
+    current.position = count * selection.recordsPerUnit() % entries.size();
   }
 
   caffe::ImageDataParameter parameter;

@@ -46,7 +46,7 @@ public:
 /// (likewise), a list of images (.txt), a JPEG or PNG image, or an IDX file of
 /// images, gzipped or not, with its labels in the same folder. `rowShape` is
 /// the input's shape without its batch. Throws Error: 3 if it is not found, 1
-/// if it is none of these or does not fit.
+/// if its kind is unknown or it does not fit.
 std::unique_ptr<SampleSource>
 openSamples(const std::string &path, const std::string &blob,
             const std::vector<std::int64_t> &rowShape,

@@ -28,7 +28,7 @@ public:
         parameter(info.layer.window_data_param()),
         transform(info.layer.transform_param()), folders(info.folders),
         stream(info.seed.own(), "windows " + info.stream),
-        decodeThreads(info.reading.threads), mean(info) {
+        decodeThreads(info.reading.threads), meanReader(info) {
     checkTops();
     if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")
       throw badInput(layerText + ": crop_mode '" + parameter.crop_mode() +
@@ -47,20 +47,21 @@ public:
       for (const formats::WindowImage &image : images)
         cachedFiles.push_back(
             formats::readFileBytes(pathOf(image), lineLocation(image.line)));
-    // e.g. a batch of 7 with a fraction of 0.3 has 2
+    // Rounds down: a batch of 7 with a fraction of 0.3 has 2.
     foregroundCount = static_cast<std::int64_t>(static_cast<float>(batch()) *
-                                            parameter.fg_fraction());
+                                                parameter.fg_fraction());
     checkForegroundFraction();
     scratches.resize(decodeThreads.size());
   }
 
   void read(const std::vector<std::byte *> &memory) override {
-    const std::uint64_t first = at.records;
+    const std::uint64_t first = current.records;
     labels.assign(static_cast<std::size_t>(batch()), 0.f);
     decodeThreads.forEach(batch(), [&](std::int64_t row, unsigned worker) {
       const std::uint64_t record = first + static_cast<std::uint64_t>(row);
       const bool isForeground = row >= batch() - foregroundCount;
-      const std::vector<WindowRef> &list = isForeground ? foregroundWindows : backgroundWindows;
+      const std::vector<WindowRef> &list =
+          isForeground ? foregroundWindows : backgroundWindows;
       // Each record uses four positions of the stream.
       const WindowRef chosen = list[stream.below(record * 4, list.size())];
       labels[static_cast<std::size_t>(row)] =
@@ -76,13 +77,14 @@ public:
     });
     if (tops.size() == 2 && memory[1])
       caffe::store(*tops[1], labels.data(), memory[1]);
-    at.records = first + static_cast<std::uint64_t>(batch());
+    current.records = first + static_cast<std::uint64_t>(batch());
   }
 
-  SourcePosition position() const override { return at; }
-  void seek(const SourcePosition &target) override { at = target; }
+  SourcePosition position() const override { return current; }
+  void seek(const SourcePosition &target) override { current = target; }
 
 private:
+  /// A window, and the index in `images` of its image.
   struct WindowRef {
     std::size_t image;
     const formats::Window *window;
@@ -113,7 +115,7 @@ private:
   }
 
   void checkMean() {
-    const PixelMean &image = mean.mean();
+    const PixelMean &image = meanReader.mean();
     if (transform.has_mean_file()) {
       meanOffset = (image.dims[2] - size) / 2;
       if (image.dims[0] != kChannels || image.dims[2] < size ||
@@ -164,7 +166,8 @@ private:
       for (const formats::Window &window : images[i].windows) {
         if (window.overlap >= parameter.fg_threshold()) {
           if (window.label <= 0)
-            throw badInput(lineLocation(window.line) + ": an object's label is " +
+            throw badInput(lineLocation(window.line) +
+                           ": an object's label is " +
                            std::to_string(window.label) +
                            "; 0 is the background's, so it must be at least 1");
           foregroundWindows.push_back({i, &window});
@@ -192,14 +195,14 @@ private:
                                 lineLocation(image.line) + ": image");
   }
 
-  /// Decodes the image of a window, in colour.
-  void decode(std::size_t number, formats::Image &image) const {
-    const formats::WindowImage &entry = images[number];
+  /// Decodes image `index` of the window file, in colour.
+  void decode(std::size_t index, formats::Image &image) const {
+    const formats::WindowImage &entry = images[index];
     const std::string where = lineLocation(entry.line);
     if (cachedFiles.empty())
       return formats::readImageFile(pathOf(entry), formats::ImageColor::Color,
                                     0, 0, where, image);
-    const std::string &bytes = cachedFiles[number];
+    const std::string &bytes = cachedFiles[index];
     formats::decodeImage(bytes.data(), bytes.size(), formats::ImageColor::Color,
                          where + ": " + entry.name, image);
   }
@@ -226,9 +229,10 @@ private:
     for (int c = 0; c < kChannels; ++c)
       for (int h = 0; h < warped.height; ++h)
         for (int w = 0; w < warped.width; ++w) {
-          const int from = mirrored ? warped.width - 1 - w : w;
+          const int sourceX = mirrored ? warped.width - 1 - w : w;
           const Value pixel =
-              warped.pixels[(std::size_t(h) * warped.width + from) * kChannels +
+              warped.pixels[(std::size_t(h) * warped.width + sourceX) *
+                                kChannels +
                             c];
           const int y = h + crop.offsetY, x = w + crop.offsetX;
           values[(std::size_t(c) * size + y) * size + x] =
@@ -238,7 +242,7 @@ private:
   }
 
   float meanAt(int channel, int y, int x) const {
-    const PixelMean &image = mean.mean();
+    const PixelMean &image = meanReader.mean();
     if (transform.has_mean_file())
       return image.values[static_cast<std::size_t>(
           (channel * image.dims[1] + y + meanOffset) * image.dims[2] + x +
@@ -255,16 +259,18 @@ private:
   std::vector<std::string> folders;
   caffe::RandomStream stream;
   DecodeThreads decodeThreads;
-  ImageTransformer mean; ///< used only for its mean
-  int size = 0;          ///< crop_size
-  std::int64_t meanOffset = 0, foregroundCount = 0;
-  std::string file;
+  ImageTransformer meanReader;      ///< used only for its mean
+  int size = 0;                     ///< crop_size
+  std::int64_t meanOffset = 0;      ///< of the crop in the mean image
+  std::int64_t foregroundCount = 0; ///< foreground windows per batch
+  std::string file;                 ///< the window file
   std::vector<formats::WindowImage> images;
-  std::vector<std::string> cachedFiles; ///< contents of the image files, or empty
+  std::vector<std::string>
+      cachedFiles; ///< contents of the image files, or empty
   std::vector<WindowRef> foregroundWindows, backgroundWindows;
   std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;
-  SourcePosition at;
+  SourcePosition current; ///< of the next read()
 };
 
 } // namespace

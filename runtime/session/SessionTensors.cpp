@@ -39,7 +39,7 @@ std::string nameText(const TensorName &name) {
 }
 
 const caffe::LayerBlob &findBlob(const Parameters &parameters,
-                                const TensorName &name) {
+                                 const TensorName &name) {
   std::vector<std::string> known;
   for (const caffe::LayerBlobs &layer : parameters.layers()) {
     if (layer.name != name.name) {

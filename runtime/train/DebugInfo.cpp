@@ -44,7 +44,8 @@ bool DebugInfo::isCompiledIn(const plan::Program &program) {
                      });
 }
 
-const caffe::LayerBlobs *DebugInfo::findLayerBlobs(const plan::Layer &layer) const {
+const caffe::LayerBlobs *
+DebugInfo::findLayerBlobs(const plan::Layer &layer) const {
   for (const caffe::LayerBlobs &candidate : parameters.layers())
     if (candidate.name == layer.name() && candidate.type == layer.type())
       return &candidate;
@@ -76,14 +77,16 @@ void DebugInfo::logForward() const {
                   start + "top blob " + (top.empty() ? "(automatic)" : top) +
                       " data: " + log::number(norms.mean()));
     }
-    const caffe::LayerBlobs *file = findLayerBlobs(layer);
-    for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
-      if (!file->blobs[i].parameter)
+    const caffe::LayerBlobs *blobsOfLayer = findLayerBlobs(layer);
+    for (std::size_t i = 0; blobsOfLayer && i < blobsOfLayer->blobs.size();
+         ++i) {
+      if (!blobsOfLayer->blobs[i].parameter)
         continue;
       Norms norms;
-      norms.add(parameters.read(file->blobs[i].parameter->buffer_index(), {}));
+      norms.add(parameters.read(
+          blobsOfLayer->blobs[i].parameter->buffer_index(), {}));
       events.info(log::site::debugForwardParam,
-                  start + "param blob " + displayName(*file, i) +
+                  start + "param blob " + displayName(*blobsOfLayer, i) +
                       " data: " + log::number(norms.mean()));
     }
   }
@@ -106,9 +109,10 @@ void DebugInfo::logBackward() const {
                       layer.bottoms(static_cast<int>(gradient.bottom())) +
                       " diff: " + log::number(norms.mean()));
     }
-    const caffe::LayerBlobs *file = findLayerBlobs(layer);
-    for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
-      const plan::Parameter *parameter = file->blobs[i].parameter;
+    const caffe::LayerBlobs *blobsOfLayer = findLayerBlobs(layer);
+    for (std::size_t i = 0; blobsOfLayer && i < blobsOfLayer->blobs.size();
+         ++i) {
+      const plan::Parameter *parameter = blobsOfLayer->blobs[i].parameter;
       if (!parameter || !parameter->has_gradient_buffer_index())
         continue;
       Norms norms;

@@ -357,7 +357,7 @@ private:
   };
   std::deque<InFlight> inFlight; ///< iterations whose loss is pending
 
-  // Of an iteration in separate passes.
+  // State of an iteration in separate passes.
   std::optional<Pass> lastPass; ///< Forward or Backward
   bool keepGradients = false; ///< the last gradients are to be added to the sum
   std::vector<double> passLosses;  ///< of the iteration

@@ -23,8 +23,8 @@ struct InlineBlob {
   LayerText layerPrefix; ///< "layer 'ip1' (InnerProduct): "
 };
 
-/// Inline blobs by layer and index. Of a blob of a sharer, only the shape is
-/// checked: the parameter has the owner's values.
+/// Inline blobs by layer and index. Only the shape of a sharer's
+/// blob is checked: the parameter has the owner's values.
 using InlineBlobs = std::map<std::pair<std::string, int>, InlineBlob>;
 
 /// Adds the blobs of the layers of `graph`, which has no errors. Blobs of

@@ -31,7 +31,7 @@ struct LayerMetadata {
   std::vector<std::string> sharingLines = {};
   /// Index in NetGraph::layers; -1 for a split.
   int layer = -1;
-  /// Of a split: index of the blob in NetGraph::blobs.
+  /// For a split: index of the blob in NetGraph::blobs.
   int blob = -1;
   /// "FILE:LINE:COL" of the layer in the prototxt; "" for a split.
   std::string location = {};

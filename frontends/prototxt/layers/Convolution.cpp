@@ -161,7 +161,7 @@ LayerRows convolutionLayers() {
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)
           .builtBy(buildConvolution),
-      // Of a fork: as many groups as channels, regardless of the settings.
+      // A layer of a fork: as many groups as channels, regardless of the settings.
       plainKind("ConvolutionDepthwise", "convolution_param")
           .checkedBy(checkConvolutionDepthwise)
           .withParams(convolutionParams)

@@ -204,7 +204,7 @@ void checkResultFiles(LayerChecker &c,
   const std::string &format = files.output_format();
   if (format != "VOC" && format != "COCO" && format != "ILSVRC")
     c.error(files, "output_format",
-            "output_format '" + format + "' is none of VOC, COCO and ILSVRC");
+            "output_format '" + format + "' is not VOC, COCO or ILSVRC");
   if (files.has_num_test_image())
     c.count(files, "num_test_image");
   if (files.has_resize_param())

@@ -1,4 +1,5 @@
-//===- UpgradeV1.cpp - `layers { type: CONVOLUTION }` as `layer` ----------===//
+//===- UpgradeV1.cpp - Conversion of V1 `layers` to `layer` ---------------===//
+//----------------===//
 
 #include "formats/V1Layers.h"
 #include "frontends/prototxt/check/CropOffsets.h"
@@ -20,8 +21,9 @@ using V1 = caffe::V1LayerParameter;
 
 /// Returns ParamSpec number `index`. Creates it and those before it if
 /// necessary, with the location of the V1 field that needs it.
-caffe::ParamSpec &getOrCreateParamSpec(SourceMap &locations, caffe::LayerParameter &layer,
-                            int index, const V1 &old, const char *field) {
+caffe::ParamSpec &getOrCreateParamSpec(SourceMap &locations,
+                                       caffe::LayerParameter &layer, int index,
+                                       const V1 &old, const char *field) {
   while (layer.param_size() <= index) {
     caffe::ParamSpec *spec = layer.add_param();
     locations.copyField(old, field, layer.param_size() - 1, layer, "param");
@@ -31,16 +33,18 @@ caffe::ParamSpec &getOrCreateParamSpec(SourceMap &locations, caffe::LayerParamet
   return *layer.mutable_param(index);
 }
 
-/// Converts four parallel lists of V1 to the current list of blocks.
+/// Converts V1's parallel lists `param`, `blob_share_mode`, `blobs_lr` and
+/// `weight_decay` to the current list of `param` blocks.
 void convertParamSpecs(SourceMap &locations, const V1 &old,
-                      caffe::LayerParameter &layer) {
+                       caffe::LayerParameter &layer) {
   for (int i = 0; i < old.param_size(); ++i) {
     auto &spec = getOrCreateParamSpec(locations, layer, i, old, "param");
     spec.set_name(old.param(i));
     locations.copyField(old, "param", i, spec, "name");
   }
   for (int i = 0; i < old.blob_share_mode_size(); ++i) {
-    auto &spec = getOrCreateParamSpec(locations, layer, i, old, "blob_share_mode");
+    auto &spec =
+        getOrCreateParamSpec(locations, layer, i, old, "blob_share_mode");
     spec.set_share_mode(old.blob_share_mode(i) == V1::STRICT
                             ? caffe::ParamSpec::STRICT
                             : caffe::ParamSpec::PERMISSIVE);
@@ -58,6 +62,7 @@ void convertParamSpecs(SourceMap &locations, const V1 &old,
   }
 }
 
+/// Returns whether a V1 field has no current field of the same name and type.
 bool isConvertedSeparately(const std::string &field) {
   return field == "type" || field == "param" || field == "blob_share_mode" ||
          field == "blobs_lr" || field == "weight_decay" || field == "layer";
@@ -67,7 +72,6 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
                   caffe::LayerParameter &layer) {
   SourceLocation start = locations.where(old);
   locations.setStart(layer, {start.line, start.column});
-  // Every other V1 field has a current one of the same name and type.
   const Descriptor *type = V1::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
@@ -81,7 +85,8 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
   convertParamSpecs(locations, old, layer);
 }
 
-/// Moves the data layers' own fields to transform_param.
+/// Moves the fields for transformations from a data layer's own block, e.g.
+/// `data_param`, to `transform_param`.
 void moveTransform(SourceMap &locations, V1 &layer, const char *block) {
   if (!hasField(layer, block))
     return;

@@ -53,7 +53,7 @@ public:
   }
 
   std::string identity() const override { return database.identity(); }
-  SourcePosition position() const override { return database.at; }
+  SourcePosition position() const override { return database.current; }
   void seek(const SourcePosition &target) override { database.seek(target); }
 
 private:
@@ -75,11 +75,11 @@ private:
 
   bool readBatch(const std::vector<std::byte *> &memory,
                  std::byte *pixels) override {
-    const std::uint64_t epochBefore = database.at.epoch,
-                        first = database.at.records;
+    const std::uint64_t epochBefore = database.current.epoch,
+                        first = database.current.records;
     for (Row &row : rows)
       database.fetch(row.record);
-    database.at.records += rows.size();
+    database.current.records += rows.size();
     images.write(
         memory, pixels, first, /*isCostly=*/true,
         [&](std::int64_t number, formats::ImageRecord &image,
@@ -98,7 +98,7 @@ private:
         [this] { return database.drawsToCoverAll(); });
     if (labels && memory[1])
       writeLabels(memory[1]);
-    if (database.at.epoch != epochBefore)
+    if (database.current.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,
                "Restarting data prefetching from start.");
     return false;

@@ -47,7 +47,7 @@ private:
   struct Group {
     IndexRange range;
     caffe::RandomStream stream; ///< of its orders
-    /// Of the last pass that was queried.
+    /// Order of the last pass that was queried.
     std::vector<std::int64_t> order;
     std::uint64_t pass = 0;
   };

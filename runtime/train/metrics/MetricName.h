@@ -45,7 +45,7 @@ struct MetricName {
     HookValue
   };
   Kind kind = Iteration;
-  // Of a TestOutput.
+  // For a TestOutput.
   int net = 0;        ///< the test net's number
   std::string output; ///< the blob
   std::size_t element = 0;

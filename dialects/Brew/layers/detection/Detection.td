@@ -110,7 +110,7 @@ def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
     For each class except `background`, the `top_k` best scores above `confidence_threshold` are
     candidates. A candidate is kept unless its intersection over union with a better kept one
     exceeds `nms_threshold`, which every kept candidate multiplies by `eta` while it is above
-    0.5. Of an image, the `keep_top_k` best remain. Both limits are -1 for no limit.
+    0.5. The `keep_top_k` best of an image remain. Both limits are -1 for no limit.
   }];
   let arguments = !con((ins AnyTensor:$locations, AnyTensor:$conf, AnyTensor:$priors),
     layerAttributes, (ins I64Attr:$num_classes, UnitAttr:$share_location,

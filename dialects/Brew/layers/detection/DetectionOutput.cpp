@@ -165,8 +165,8 @@ Value DetectionOutputBuilder::decode() {
   });
 }
 
-/// Builds the scores: images, classes, priors. Those of boxes that are not
-/// candidates are -infinity.
+/// Builds the scores: images, classes, priors. Boxes that are not candidates
+/// have the score -infinity.
 Value DetectionOutputBuilder::scores() {
   auto type = tensor({sizes.images, sizes.classes, sizes.priors}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {

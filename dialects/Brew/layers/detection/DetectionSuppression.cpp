@@ -230,8 +230,8 @@ DetectionOutputBuilder::suppressBlock(Value facts, Value before, int64_t first,
 /// one.
 Value DetectionOutputBuilder::suppress(Value values, Value boxes) {
   const int64_t wordCount = llvm::divideCeil(sizes.candidates, kWord);
-  // A block has as many words as there are blocks: both increase code size,
-  // words that of the kernel that decides, blocks that of those that compare.
+  // A block has as many words as there are blocks, because both increase code
+  // size: words in the kernel that decides, blocks in the kernels that compare.
   const int64_t block = std::ceil(std::sqrt(wordCount));
   auto type = tensor({sizes.images, sizes.classes, wordCount}, i32);
   Value facts = sidesAndAreas(boxes), words, threshold;
