@@ -1,4 +1,4 @@
-//===- Compilation.h - One compilation through its phases -------*- C++ -*-===//
+//===- Compilation.h - State of one compilation -----------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/Compile.h"
@@ -24,7 +24,7 @@ public:
         handler(&context, [this](mlir::Diagnostic &diagnostic) {
           passDiagnostics(diagnostic);
         }) {
-    // Users see their prototxt, not the module.
+    // Diagnostics show locations in the prototxt, not operations of the module.
     context.printOpOnDiagnostic(false);
     context.loadAllAvailableDialects();
     context.getLoadedDialect<dialects::BrewDialect>()->setHostLayers(
@@ -44,31 +44,35 @@ private:
 
   void importNet();
   void runPhase(Phase phase, Emit emit, llvm::StringRef name);
-  /// What the passes of a phase need to know of the net and of the machine.
+  /// Returns the options of the passes of `phase`.
   PipelineOptions pipelineOptions(Phase phase);
   void describeTarget(PipelineOptions &pipeline);
   mlir::LogicalResult runPasses(mlir::ModuleOp module, Phase phase,
                                 const PipelineOptions &pipeline,
                                 mlir::TimingScope &scope);
-  /// Finds what must be computed again for options.memoryLimit (FitMemory.cpp).
-  /// `phaseImport` is the net as it was imported; its graph is there.
+  /// Finds the values to rematerialize for options.memoryLimit (FitMemory.cpp).
+  /// `phaseImport` is the module after phase import; imported.module is in
+  /// phase graph.
   void fitMemory(mlir::ModuleOp phaseImport);
-  /// Sets rematerializeBudget so that the plan of `graph` holds the limit; if
-  /// nothing does, returns the smallest plan.
+  /// Sets rematerializeBudget so that the plan of `graph` fits the memory
+  /// limit. Returns null on success, otherwise the smallest plan found.
   mlir::OwningOpRef<mlir::ModuleOp> fitToMemoryLimit(mlir::ModuleOp graph);
-  /// The plan of a graph, with that asked of brew-rematerialize.
+  /// Lowers a copy of `graph` to phase plan with the given budget for
+  /// rematerialization.
   mlir::OwningOpRef<mlir::ModuleOp> lowerToPlan(mlir::ModuleOp graph,
-                                            std::optional<int64_t> bytes);
-  /// Whether the runtime may take Winograd's algorithms.
+                                                std::optional<int64_t> bytes);
+  /// Returns whether the runtime may use Winograd's algorithms.
   bool usesWinograd() const;
-  /// Bytes of the arena and of the scratch that is known.
+  /// Returns the bytes of the transient arena and of the scratch memory that
+  /// the compiler can compute.
   int64_t requiredBytes(mlir::ModuleOp plan) const;
-  /// 0: none fits.
+  /// Returns the largest batch size whose plan fits `limit` bytes; 0 if no
+  /// batch fits.
   int64_t largestBatch(mlir::ModuleOp phaseImport, int64_t limit);
   [[noreturn]] void throwMemoryLimit(mlir::ModuleOp smallest,
-                              mlir::ModuleOp phaseImport);
+                                     mlir::ModuleOp phaseImport);
   void emitModule(mlir::ModuleOp module, llvm::StringRef name);
-  /// The last phase, for either target; builds the manifest.
+  /// Generate machine code and build the manifest.
   void generateForCpu();
   void generateForCuda();
   void emitKernelFiles(mlir::ModuleOp kernels, const cpu::CpuTarget &target);
@@ -82,7 +86,7 @@ private:
   bool emitsDot(Emit emit) const {
     return options.emit == emit || options.emit == Emit::Dot;
   }
-  /// Whether nothing but the module of that phase is asked for.
+  /// Returns whether the compilation ends after the phase that `emit` prints.
   bool stopsAfter(Emit emit) const {
     return options.checkOnly && options.report == ReportKind::None &&
            options.emit == emit;
@@ -105,11 +109,12 @@ private:
   prototxt::ImportedNet imported;
   plan::Manifest manifest;
   std::vector<std::string> segments;
-  std::vector<std::string> gpuArchs;     ///< from phase fused on
-  std::optional<int64_t> rematerializeBudget; ///< for phase fused
-  bool withoutFusedProducts = false;        ///< leave out what joins operands
-  PageContents page;                     ///< for an HTML report
-  KernelAccesses accesses;               ///< for a report
+  std::vector<std::string> gpuArchs;          ///< set in phase fused
+  std::optional<int64_t> rematerializeBudget; ///< bytes; null: no limit
+  bool withoutFusedProducts = false;          ///< run no passes that fuse
+                                              ///< products
+  PageContents page;                          ///< for the HTML report
+  KernelAccesses accesses;                    ///< for reports
 };
 
 } // namespace brew::compiler

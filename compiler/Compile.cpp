@@ -1,4 +1,4 @@
-//===- Compile.cpp - From a prototxt to a plan ----------------------------===//
+//===- Compile.cpp - Phases of a compilation ------------------------------===//
 #include "compiler/Compilation.h"
 #include "compiler/cuda/GpuArchs.h"
 #include "compiler/manifest/PlanWeights.h"
@@ -28,7 +28,7 @@ void Compilation::importNet() {
     throw DiagnosedError();
 }
 
-/// Whether a caller brings in a loss and its gradient.
+/// Returns whether the caller provides a loss and its gradient.
 bool Compilation::hasMemoryLoss() {
   return imported.module
       ->walk(
@@ -50,10 +50,12 @@ PipelineOptions Compilation::pipelineOptions(Phase phase) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
     pipeline.storeUpdates = imported.solver->snapshot_diff();
-    // Who writes gradients may sum those of several passes.
+    // A caller that writes gradients may accumulate several backward passes.
     pipeline.accumulateGradients = imported.solver->iter_size() > 1 ||
-                          !pipeline.outputGradients.empty() || hasMemoryLoss();
-    pipeline.clipGradients |= imported.solver->clip_gradients() >= 0; // --gradient-norm
+                                   !pipeline.outputGradients.empty() ||
+                                   hasMemoryLoss();
+    pipeline.clipGradients |=
+        imported.solver->clip_gradients() >= 0; // --gradient-norm
     if (pipeline.distributed && hasMemoryLoss())
       throw Error(ExitStatus::Usage,
                   "--distributed is for plans that train on their own, a "
@@ -84,7 +86,7 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   auto scope = timingScope.nest(name);
   if (mlir::failed(
           runPasses(*imported.module, phase, pipelineOptions(phase), scope))) {
-    // Up to the graph the user's net can be at fault; later only Brew.
+    // Until phase graph the user's net may be at fault; later only Brew is.
     if (phase == Phase::Import || phase == Phase::Graph)
       throw DiagnosedError{passDiagnostics.exitStatus()};
     throw Error(ExitStatus::Bug,
@@ -100,14 +102,14 @@ void Compilation::describeTarget(PipelineOptions &pipeline) {
   if (options.target == TargetKind::Cpu) {
     cpu::CpuTarget cpu = cpu::resolveCpuTarget(options.cpu);
     pipeline.vectorBits = cpu.vectorBits;
-    // Elsewhere oneDNN would take longer over bf16 than over f32.
+    // Without AVX512-BF16 oneDNN multiplies bf16 more slowly than f32.
     pipeline.bf16Products = cpu.has("avx512bf16");
     return;
   }
   try {
     gpuArchs = cuda::resolveGpuArchs(options.gpuArch);
   } catch (const Error &error) {
-    // Without a plan nothing is compiled: no GPU is needed to look at text.
+    // Printing text compiles nothing, so it needs no GPU.
     if (!options.checkOnly || error.status() != ExitStatus::Unavailable)
       throw;
     gpuArchs = {"sm_90"};
@@ -138,7 +140,8 @@ void Compilation::emitModule(mlir::ModuleOp module, llvm::StringRef name) {
 
 void Compilation::checkInlineBlobs() {
   prototxt::Diagnostics diagnostics;
-  compiler::checkInlineBlobs(*imported.module, imported.inlineBlobs, diagnostics);
+  compiler::checkInlineBlobs(*imported.module, imported.inlineBlobs,
+                             diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
     throw DiagnosedError();
@@ -148,7 +151,7 @@ void Compilation::run() {
   importNet();
   if (options.import.solverOnly)
     return;
-  // A training plan's are looked for when it runs.
+  // A training plan's weights are opened when it runs.
   if (embedsWeights())
     formats::requirePath(options.weights, {}, "weights");
   runPhase(Phase::Import, Emit::Import, "import");
@@ -186,8 +189,8 @@ void Compilation::run() {
     generateForCpu();
   if (embedsWeights()) {
     prototxt::Diagnostics diagnostics;
-    embedWeights(options.weights, options.allowMissingWeights, imported.inlineBlobs,
-                 manifest, segments, diagnostics);
+    embedWeights(options.weights, options.allowMissingWeights,
+                 imported.inlineBlobs, manifest, segments, diagnostics);
     reporter.report(diagnostics);
   } else {
     addInlineBlobs(imported.inlineBlobs, manifest, segments);
@@ -197,7 +200,7 @@ void Compilation::run() {
   result.plan = plan::serializePlan(manifest, segments);
 }
 
-/// Runs `work` with a result to fill in; what it throws is told there.
+/// Runs `work` with a result to fill in; converts exceptions to diagnostics.
 template <typename Work>
 static CompileResult collect(const DiagnosticSink &sink, Work work) {
   CompileResult result;

@@ -1,4 +1,4 @@
-//===- Compile.h - From a prototxt to a plan, with all that can be seen ---===//
+//===- Compile.h - Compilation of a prototxt to a plan ----------*- C++ -*-===//
 #pragma once
 
 #include "compiler/Pipeline.h"
@@ -10,8 +10,8 @@
 
 namespace brew::compiler {
 
-/// What `--emit` can print: modules, and pictures of two of them for Graphviz
-/// (Dot: of both). All are all modules.
+/// Output of `--emit`: the module after a phase, or a Graphviz graph. `All`
+/// means all modules, `Dot` both graphs.
 enum class Emit {
   None,
   Import,
@@ -33,44 +33,44 @@ struct CompileOptions {
   TargetKind target = TargetKind::Cpu;
   std::string cpu;                ///< see resolveCpuTarget
   std::string gpuArch;            ///< see resolveGpuArchs
-  bool deterministic = false;     ///< CUDA: only vendor engines that repeat
-  bool exactConvolutions = false; ///< CPU: Winograd's algorithms are not taken
-  /// Bytes that the arena of activations and their gradients may take.
+  bool deterministic = false;     ///< CUDA: use only deterministic library
+                                  ///< engines
+  bool exactConvolutions = false; ///< CPU: do not use Winograd's algorithms
+  /// Limit in bytes for activations and their gradients.
   std::optional<int64_t> memoryLimit;
-  bool kernelCache = true; ///< keep compiled CUDA kernels between runs
-  std::string weights;     ///< recorded in a training plan, embedded otherwise
-  bool allowMissingWeights = false; ///< embedded weights may lack layers
-  bool checkOnly = false;           ///< no plan is built
+  bool kernelCache = true; ///< cache compiled CUDA kernels on disk
+  std::string weights;     ///< initial weights of a training plan; embedded in
+                           ///< other plans
+  bool allowMissingWeights = false; ///< the weight file may lack layers
+  bool checkOnly = false;           ///< do not build a plan
   Emit emit = Emit::None;
-  std::string dumpDir; ///< files instead of artifacts of the result
+  std::string dumpDir; ///< write emitted files here instead of returning them
+                       ///< as artifacts
   ReportKind report = ReportKind::None;
-  /// Types that the program which runs the plan computes itself; those that
-  /// import.hostTypes lacks are of Python layers.
+  /// Host layer types: computed by the program that runs the plan. Types that
+  /// import.hostTypes lacks belong to Python layers.
   dialects::HostLayerTypes hostLayers;
   prototxt::ImportOptions import;
   PipelineOptions pipeline;
 };
 
-/// Runs a compilation. Whatever goes wrong is a diagnostic and the status of
-/// the result: nothing is thrown but for want of memory, nothing printed but
-/// what LLVM's own options ask for, and no file written but those in `dumpDir`,
-/// KernelCache's, and the text of a CUDA kernel that does not compile. Several
-/// may run at once in a process.
+/// Compiles `source`. Every error becomes a diagnostic and the status of the
+/// result; throws only std::bad_alloc. Prints nothing unless LLVM's own options
+/// request it. Writes no files except into `dumpDir`, KernelCache's folder, and
+/// the source of a CUDA kernel that does not compile. Thread-safe.
 CompileResult compile(const prototxt::SourceText &source,
                       const CompileOptions &options,
                       const DiagnosticSink &sink = {});
 
-/// The same for a file.
 CompileResult compileFile(const std::string &path,
                           const CompileOptions &options,
                           const DiagnosticSink &sink = {});
 
-/// The net or solver in today's syntax (prototxt::upgradedText), instead of a
-/// compilation.
+/// Converts a net or solver to current syntax (prototxt::upgradedText) instead
+/// of compiling it.
 CompileResult upgrade(const prototxt::SourceText &source,
                       const DiagnosticSink &sink = {});
 
-/// The same for a file.
 CompileResult upgradeFile(const std::string &path,
                           const DiagnosticSink &sink = {});
 

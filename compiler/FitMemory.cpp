@@ -1,4 +1,4 @@
-//===- FitMemory.cpp - What a limit of memory costs -----------------------===//
+//===- FitMemory.cpp - Plans within a memory limit ------------------------===//
 #include "compiler/Compilation.h"
 #include "compiler/WinogradScratch.h"
 #include "compiler/cpu/CpuTarget.h"
@@ -13,13 +13,13 @@ using namespace brew::compiler;
 
 namespace {
 
-/// What brew-rematerialize frees is known only when kernels are formed and offsets
-/// lowerToPlan, so that is done anew for each of some numbers of bytes budget of it.
+/// The memory that brew-rematerialize saves is known only after kernel
+/// formation and memory planning, so both run again for each of this many
+/// budgets.
 constexpr int kMaxAttempts = 6;
-/// Less than this share of the limit is too little: so much need not be
-/// computed again.
+/// Below this share of the limit the plan rematerializes more than needed.
 constexpr double kMinUtilisation = 0.98;
-/// Buffers that an error lists.
+/// Buffers listed in an error.
 constexpr size_t kMaxListedBuffers = 10;
 
 int64_t arenaBytes(mlir::ModuleOp plan) {
@@ -29,7 +29,8 @@ int64_t arenaBytes(mlir::ModuleOp plan) {
   return 0;
 }
 
-/// What a plan has at the step that needs the most memory, the largest first.
+/// Returns the largest buffers alive at the step with the most live bytes,
+/// largest first.
 struct LiveBuffer {
   std::string name;
   int64_t bytes;
@@ -46,7 +47,7 @@ std::vector<LiveBuffer> largestLiveBuffers(dialects::plan::ProgramOp program) {
   llvm::DenseSet<std::pair<int64_t, int64_t>> seen; // offset and first step
   program.walk([&](dialects::plan::BufferOp buffer) {
     auto live = buffer.getLive();
-    // Views of a buffer lie where it does.
+    // Views of a buffer have its offset.
     if (buffer.getArena() == dialects::plan::ArenaKind::Transient && live &&
         seen.insert({buffer.getOffset(), (*live)[0]}).second)
       all.push_back({buffer.getName().str(),
@@ -76,7 +77,7 @@ std::vector<LiveBuffer> largestLiveBuffers(dialects::plan::ProgramOp program) {
   return atPeak;
 }
 
-/// The program whose blobs take the most.
+/// Returns the program with the largest arena.
 dialects::plan::ProgramOp largestProgram(mlir::ModuleOp plan) {
   dialects::plan::ProgramOp largest;
   for (auto program : plan.getOps<dialects::plan::ProgramOp>())
@@ -104,13 +105,13 @@ Compilation::lowerToPlan(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
   for (Phase phase : {Phase::Fused, Phase::Plan})
     if (mlir::failed(runPasses(*module, phase, pipelineOptions(phase), scope)))
       throw Error(ExitStatus::Bug,
-                  "a net cannot be lowerToPlan for less memory; this is a defect "
+                  "a net cannot be planned for less memory; this is a defect "
                   "of Brew, please report it with the prototxt");
   return module;
 }
 
 int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
-  // Nets that can have no other batch say so; nobody budget.
+  // Nets with a fixed batch size report errors here, which are irrelevant.
   mlir::ScopedDiagnosticHandler silent(
       &context, [](mlir::Diagnostic &) { return mlir::success(); });
   auto fits = [&](int64_t batch) {
@@ -121,7 +122,7 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
     return mlir::succeeded(runPasses(*module, Phase::Graph, pipeline, scope)) &&
            requiredBytes(*lowerToPlan(*module, 0)) <= limit;
   };
-  int64_t batch = 0; // of the net: of its largest feed
+  int64_t batch = 0; // the net's: that of its largest data input
   imported.module->walk([&](dialects::DataInputOp feed) {
     for (mlir::Value value : feed.getValues())
       if (auto shape = dialects::shapeOf(value); !shape.empty())
@@ -136,7 +137,7 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
 }
 
 void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
-                            mlir::ModuleOp phaseImport) {
+                                   mlir::ModuleOp phaseImport) {
   const int64_t limit = *options.memoryLimit,
                 scratch = requiredBytes(smallest) - arenaBytes(smallest);
   std::string text =
@@ -145,8 +146,8 @@ void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
       " take at least " + std::to_string(requiredBytes(smallest)) +
       " bytes, which is more than --memory-limit=" + std::to_string(limit);
   if (dialects::plan::ProgramOp program = largestProgram(smallest)) {
-    text += "; the largest of program " + program.getSymName().str() +
-            " when it needs the most:";
+    text += "; the largest buffers of program " + program.getSymName().str() +
+            " at its peak:";
     for (const LiveBuffer &each : largestLiveBuffers(program))
       text += "\n  " + bytesText(each.bytes) + "  " + each.name + ", steps " +
               std::to_string(each.first) + " to " + std::to_string(each.last);
@@ -154,7 +155,7 @@ void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
   if (scratch)
     text += "\n  " + bytesText(scratch) +
             "  scratch of Winograd's convolutions, which "
-            "--exact-convolutions does without";
+            "--exact-convolutions avoids";
   const int64_t batch = largestBatch(phaseImport, limit);
   text += batch > 0
               ? "\nThe largest batch that fits is " + std::to_string(batch) +
@@ -163,14 +164,15 @@ void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
   throw Error(ExitStatus::Unavailable, text);
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitToMemoryLimit(mlir::ModuleOp graph) {
+mlir::OwningOpRef<mlir::ModuleOp>
+Compilation::fitToMemoryLimit(mlir::ModuleOp graph) {
   const int64_t limit = *options.memoryLimit;
   rematerializeBudget = std::nullopt;
   auto need = [&](std::optional<int64_t> bytes) {
     return requiredBytes(*lowerToPlan(graph, bytes));
   };
   if (need(std::nullopt) <= limit) {
-    rematerializeBudget = std::nullopt; // no more than in any plan
+    rematerializeBudget = std::nullopt; // no limit needed
     return {};
   }
   std::optional<int64_t> best;
@@ -179,15 +181,16 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitToMemoryLimit(mlir::ModuleOp g
     const int64_t required = need(budget);
     if (required <= limit) {
       best = budget;
-      if (static_cast<double>(required) >= kMinUtilisation * static_cast<double>(limit))
+      if (static_cast<double>(required) >=
+          kMinUtilisation * static_cast<double>(limit))
         break;
     } else if (best) {
-      break; // more was too much
+      break; // a larger budget exceeded the limit
     }
     budget += limit - required;
   }
   if (!best) {
-    // As little as can be.
+    // Try the smallest possible plan.
     mlir::OwningOpRef<mlir::ModuleOp> smallest = lowerToPlan(graph, 0);
     if (requiredBytes(*smallest) > limit)
       return smallest;
@@ -198,24 +201,26 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitToMemoryLimit(mlir::ModuleOp g
 }
 
 void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
-  mlir::OwningOpRef<mlir::ModuleOp> smallest = fitToMemoryLimit(*imported.module);
+  mlir::OwningOpRef<mlir::ModuleOp> smallest =
+      fitToMemoryLimit(*imported.module);
   if (!smallest)
     return;
-  // One product for many keeps the operands of all until it runs, and so does
-  // one convolution for several branches: separate ones may take less.
+  // A fused product keeps all its operands alive until it runs, and so does a
+  // fused convolution of several branches. Separate ones may need less memory.
   withoutFusedProducts = true;
   mlir::OwningOpRef<mlir::ModuleOp> separate(phaseImport.clone());
   {
-    // What is to be said of the net was said when its own graph was made.
+    // Diagnostics were already reported when the graph was built.
     mlir::ScopedDiagnosticHandler silent(
         &context, [](mlir::Diagnostic &) { return mlir::success(); });
     auto scope = timingScope.nest("fit graph");
-    if (mlir::failed(
-            runPasses(*separate, Phase::Graph, pipelineOptions(Phase::Graph), scope)))
+    if (mlir::failed(runPasses(*separate, Phase::Graph,
+                               pipelineOptions(Phase::Graph), scope)))
       throwMemoryLimit(*smallest, phaseImport);
   }
   if (mlir::OwningOpRef<mlir::ModuleOp> other = fitToMemoryLimit(*separate))
-    throwMemoryLimit(requiredBytes(*other) < requiredBytes(*smallest) ? *other : *smallest,
-              phaseImport);
+    throwMemoryLimit(
+        requiredBytes(*other) < requiredBytes(*smallest) ? *other : *smallest,
+        phaseImport);
   imported.module = std::move(separate);
 }

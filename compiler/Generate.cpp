@@ -1,9 +1,9 @@
-//===- Generate.cpp - Machine code, report and manifest of a plan ---------===//
+//===- Generate.cpp - Code generation, report and manifest ----------------===//
 #include "compiler/Compilation.h"
 #include "compiler/cpu/EmitKernels.h"
 #include "compiler/cpu/ObjectCode.h"
-#include "compiler/cuda/KernelImages.h"
 #include "compiler/cuda/EmitKernels.h"
+#include "compiler/cuda/KernelImages.h"
 #include "compiler/manifest/BuildManifest.h"
 #include "support/Error.h"
 
@@ -54,7 +54,7 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
     info.solver = imported.solver;
     info.solverFolder = imported.solverFolder;
     info.initialWeights = options.weights;
-    // Where a relative name was meant, as the plan may run from elsewhere.
+    // The plan may run from elsewhere: relative names refer to this folder.
     info.initialWeightsFolder = std::filesystem::current_path().string();
   }
   manifest = compiler::buildManifest(*imported.module, kernels, info);
@@ -105,7 +105,8 @@ void Compilation::generateForCpu() {
 }
 
 void Compilation::generateForCuda() {
-  std::vector<cuda::EmittedKernel> kernels = cuda::emitKernels(*imported.module);
+  std::vector<cuda::EmittedKernel> kernels =
+      cuda::emitKernels(*imported.module);
   if (emits(Emit::Kernels))
     for (const cuda::EmittedKernel &kernel : kernels)
       writeText(kernel.symbol + ".cu", kernel.text);

@@ -1,4 +1,4 @@
-//===- Parallel.cpp - Work on all cores -----------------------------------===//
+//===- Parallel.cpp - Parallel loop over all cores ------------------------===//
 #include "compiler/Parallel.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void runParallel(std::size_t count,
                  llvm::function_ref<void(std::size_t)> work) {
   std::vector<std::exception_ptr> failures(count);
   std::atomic<std::size_t> next{0};
-  // What stands before a failure has begun, and is finished.
+  // Work items before a failed one have started already and finish.
   std::atomic<bool> failed{false};
   auto loop = [&] {
     for (std::size_t i; !failed && (i = next++) < count;)
@@ -32,7 +32,7 @@ void runParallel(std::size_t count,
     while (helpers.size() + 1 < std::min(cores, count))
       helpers.emplace_back(loop);
   } catch (const std::exception &) {
-    // Those that there are do it all.
+    // The threads started so far do all the work.
   }
   loop();
   for (std::thread &helper : helpers)

@@ -1,4 +1,4 @@
-//===- PassDiagnostics.cpp - MLIR's diagnostics as the compiler's ---------===//
+//===- PassDiagnostics.cpp - Conversion of MLIR's diagnostics -------------===//
 #include "compiler/PassDiagnostics.h"
 
 #include "dialects/Brew/DiagnosticMetadata.h"

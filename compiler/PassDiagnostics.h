@@ -1,4 +1,4 @@
-//===- PassDiagnostics.h - MLIR's diagnostics as the compiler's -*- C++ -*-===//
+//===- PassDiagnostics.h - Conversion of MLIR's diagnostics -----*- C++ -*-===//
 #pragma once
 
 #include "compiler/Result.h"
@@ -10,19 +10,19 @@
 
 namespace brew::compiler {
 
-/// The first location in a prototxt of one of MLIR's.
+/// Returns the first prototxt location within an MLIR location.
 prototxt::SourceLocation sourceOf(mlir::Location loc);
 
-/// A handler for an MLIRContext. What is wrong with a layer is wrong in every
-/// program that has it, and said once.
+/// Diagnostic handler for an MLIRContext. Reports equal diagnostics once, since
+/// several programs may contain the faulty layer.
 class PassDiagnostics {
 public:
   explicit PassDiagnostics(Reporter &reporter) : reporter(reporter) {}
 
   void operator()(mlir::Diagnostic &diagnostic);
 
-  /// How a failed pass should end: what the first error says that knows, else
-  /// that the input is wrong.
+  /// Returns the exit status after a failed pass: that of the first error that
+  /// has one, otherwise BadInput.
   ExitStatus exitStatus() const {
     return status.value_or(ExitStatus::BadInput);
   }

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - The phases of a compilation -------------------------===//
+//===- Pipeline.cpp - Pass pipelines of the phases ------------------------===//
 #include "compiler/Pipeline.h"
 
 #include "compiler/cpu/LowerToLLVM.h"
@@ -33,8 +33,7 @@ void compiler::registerDialects(mlir::DialectRegistry &registry) {
 }
 
 void compiler::registerPasses() {
-  static std::once_flag
-      once; // MLIR's registry is the process's, without a lock
+  static std::once_flag once; // MLIR's registry is global and has no lock
   std::call_once(once, [] {
     passes::registerBrewPasses();
     mlir::registerCanonicalizerPass();
@@ -42,7 +41,7 @@ void compiler::registerPasses() {
   });
 }
 
-/// The words of a list option.
+/// Returns the values of a list option.
 template <typename Range>
 static llvm::SmallVector<std::string> words(const Range &range) {
   return {range.begin(), range.end()};
@@ -50,7 +49,7 @@ static llvm::SmallVector<std::string> words(const Range &range) {
 
 void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const PipelineOptions &options) {
-  // An optimisation that the user may leave out (--without).
+  // Adds an optimisation unless --without disables it.
   auto optimise = [&](llvm::StringRef name, auto &&create) {
     if (!llvm::is_contained(options.without, name))
       pm.addPass(create());
@@ -65,23 +64,24 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     feeds.batch = options.batch;
     pm.addPass(createInferDataShapes(feeds));
     pm.addPass(passes::createInferShapes());
-    // Blobs are pinned by name while every layer is still there.
-    passes::PinBlobsOptions kept;
-    kept.blobs = words(options.pin);
-    kept.seeds = words(options.outputGradients);
-    pm.addPass(createPinBlobs(kept));
+    // Pin blobs by name while every layer still exists.
+    passes::PinBlobsOptions pins;
+    pins.blobs = words(options.pin);
+    pins.outputGradients = words(options.outputGradients);
+    pm.addPass(createPinBlobs(pins));
     pm.addPass(passes::createTrackItemCounts());
     pm.addPass(passes::createPropagateStoredParams());
     passes::UnrollRecurrentOptions recurrent;
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
     pm.addPass(createUnrollRecurrent(recurrent));
     pm.addPass(passes::createFoldFlatten());
-    optimise("sink-relu-below-max-pool", [] { return passes::createSinkReluBelowMaxPool(); });
+    optimise("sink-relu-below-max-pool",
+             [] { return passes::createSinkReluBelowMaxPool(); });
     if (options.syncBatchNorm)
       pm.addPass(passes::createSyncBatchNorm());
     passes::DifferentiateOptions gradients;
-    gradients.keep = kept.blobs;
-    gradients.seeds = kept.seeds;
+    gradients.pin = pins.blobs;
+    gradients.outputGradients = pins.outputGradients;
     gradients.lossScale = options.lossScale;
     pm.addPass(createDifferentiate(gradients));
     if (!options.solverType.empty()) {
@@ -93,9 +93,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       update.lossScaleWindow = options.lossScaleWindow;
       pm.addPass(createBuildUpdate(update));
     }
-    // Splits have a gradient of their own, so they go only now.
+    // Splits have a gradient operation, so they fold only after
+    // differentiation.
     pm.addPass(passes::createFoldSplits());
-    optimise("fuse-weight-gradients", [] { return passes::createFuseWeightGradients(); });
+    optimise("fuse-weight-gradients",
+             [] { return passes::createFuseWeightGradients(); });
     optimise("fold-normalization",
              [] { return passes::createFoldNormalization(); });
     pm.addPass(mlir::createCanonicalizerPass());
@@ -124,7 +126,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
         pad.noLibrary = words(options.noLibrary);
         return createPadChannels(pad);
       });
-      optimise("fold-input-conversions", [] { return passes::createFoldInputConversions(); });
+      optimise("fold-input-conversions",
+               [] { return passes::createFoldInputConversions(); });
     }
     passes::AssignLayoutOptions layout;
     layout.layout = options.layout;
@@ -142,10 +145,12 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createFoldCasts());
     pm.addPass(mlir::createCSEPass());
     optimise("prepare-weights", [] { return passes::createPrepareWeights(); });
-    optimise("rematerialize-producers", [] { return passes::createRematerializeProducers(); });
-    if (options.cuda && !llvm::is_contained(options.without, "pack-sign-masks")) {
+    optimise("rematerialize-producers",
+             [] { return passes::createRematerializeProducers(); });
+    if (options.cuda &&
+        !llvm::is_contained(options.without, "pack-sign-masks")) {
       pm.addPass(passes::createPackSignMasks());
-      // Masks are cheap to read now.
+      // Packed masks are cheap to read.
       optimise("rematerialize-producers",
                [] { return passes::createRematerializeProducers(); });
     }
@@ -162,33 +167,35 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       passes::FuseDepthwiseOptions depthwise;
       depthwise.precision = options.precision;
       pm.addPass(createFuseDepthwise(depthwise));
-      // Calls that are nests now widen what they read.
+      // Calls lowered to nests widen their operands themselves.
       if (dialects::target::isNarrow(options.precision))
         pm.addPass(passes::createFoldCasts());
       keepPrecision();
     }
-    optimise("fuse-sibling-reductions", [] { return passes::createFuseSiblingReductions(); });
+    optimise("fuse-sibling-reductions",
+             [] { return passes::createFuseSiblingReductions(); });
     optimise("fuse-reductions", [] { return passes::createFuseReductions(); });
     optimise("split-reductions",
              [] { return passes::createSplitReductions(); });
     passes::RematerializeOptions recompute;
     recompute.bytes = options.rematerializeBudget.value_or(-1);
     recompute.precision = options.precision;
-    // Without a limit a GPU's memory is there to be used: computing values
-    // again would only take time.
+    // On a GPU without a memory limit rematerialization would only cost time.
     if (!options.cuda || options.rematerializeBudget)
       optimise("rematerialize", [&] { return createRematerialize(recompute); });
     pm.addPass(passes::createAliasSubviews());
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
     pm.addPass(createFormKernels(kernels));
-    optimise("fuse-final-reduction", [] { return passes::createFuseFinalReduction(); });
+    optimise("fuse-final-reduction",
+             [] { return passes::createFuseFinalReduction(); });
     pm.addPass(passes::createVerifyFused());
     return;
   }
   case Phase::Plan:
     pm.addPass(passes::createOrderForwardFirst());
-    optimise("generate-alternatives", [] { return passes::createGenerateAlternatives(); });
+    optimise("generate-alternatives",
+             [] { return passes::createGenerateAlternatives(); });
     optimise("order-steps", [] { return passes::createOrderSteps(); });
     if (options.distributed) {
       passes::InsertAllReducesOptions reduce;

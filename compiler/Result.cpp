@@ -1,4 +1,4 @@
-//===- Result.cpp - What a compilation gives back -------------------------===//
+//===- Result.cpp - Result of a compilation -------------------------------===//
 #include "compiler/Result.h"
 
 #include "llvm/Support/JSON.h"
@@ -11,7 +11,7 @@ using prototxt::Diagnostic;
 using prototxt::Severity;
 
 void Reporter::report(const Diagnostic &diagnostic) {
-  // A prototxt may hold any bytes. What names a file stays as it is.
+  // A prototxt may contain invalid UTF-8. File names stay unchanged.
   Diagnostic valid = diagnostic;
   for (std::string *text : {&valid.text, &valid.layer})
     *text = llvm::json::fixUTF8(*text);

@@ -1,4 +1,4 @@
-//===- Result.h - What a compilation gives back -----------------*- C++ -*-===//
+//===- Result.h - Result of a compilation -----------------------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/text/Diagnostic.h"
@@ -11,26 +11,26 @@
 
 namespace brew::compiler {
 
-/// A text that `--emit` asks for.
+/// A text requested by `--emit`.
 struct Artifact {
-  std::string name; ///< as a file: "graph.mlir", "kernels.s"
+  std::string name; ///< file name: "graph.mlir", "kernels.s"
   std::string text;
 };
 
 struct CompileResult {
   ExitStatus status = ExitStatus::Success;
   std::vector<prototxt::Diagnostic> diagnostics;
-  // What was asked for and has been made:
+  // Set if requested and completed:
   std::optional<std::string> plan;     ///< bytes of the plan file
-  std::optional<std::string> report;   ///< in the form asked for
-  std::optional<std::string> upgraded; ///< net or solver in today's syntax
+  std::optional<std::string> report;   ///< in the requested form
+  std::optional<std::string> upgraded; ///< net or solver in current syntax
   std::vector<Artifact> artifacts;
 };
 
-/// Told each diagnostic as soon as it is known, by the compiling thread.
+/// Receives each diagnostic immediately, on the compiling thread.
 using DiagnosticSink = std::function<void(const prototxt::Diagnostic &)>;
 
-/// Collects diagnostics in a result and tells the sink.
+/// Adds diagnostics to a result and passes them to the sink.
 class Reporter {
 public:
   Reporter(CompileResult &result, DiagnosticSink sink)
@@ -38,8 +38,8 @@ public:
 
   void report(const prototxt::Diagnostic &diagnostic);
   void report(const prototxt::Diagnostics &diagnostics);
-  /// For the handler of an exception: it becomes the last diagnostic and the
-  /// status of the result.
+  /// Converts the current exception to the last diagnostic and the status of
+  /// the result. Call it in a catch block.
   void reportException();
 
 private:
@@ -47,7 +47,7 @@ private:
   DiagnosticSink sink;
 };
 
-/// Thrown when diagnostics have been reported and tell the reason.
+/// Exception: diagnostics that give the reason have been reported.
 struct DiagnosedError {
   ExitStatus status = ExitStatus::BadInput;
 };

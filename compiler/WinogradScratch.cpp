@@ -1,4 +1,4 @@
-//===- WinogradScratch.cpp - Memory that vendor calls need beside buffers ---------===//
+//===- WinogradScratch.cpp - Scratch memory of Winograd's algorithms ------===//
 #include "compiler/WinogradScratch.h"
 
 #include "compiler/manifest/ManifestBuilder.h"
@@ -17,8 +17,8 @@ plan::Buffer described(mlir::Value value) {
   return buffer;
 }
 
-/// The most that a call needs with 1 to `threads` threads: more make larger
-/// blocks, but may make another algorithm the fastest.
+/// Returns the maximum scratch of a call over 1 to `threads` threads. More
+/// threads use larger blocks, but may make another algorithm the fastest.
 int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
                   int64_t threads) {
   if (call.getKernel().size() != 2)
@@ -39,8 +39,8 @@ int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
       isDeployed && weights.getArena() == dialects::plan::ArenaKind::Parameters;
   uint64_t most = 0;
   for (int64_t count = 1; count <= threads; ++count) {
-    const auto size = plan::winograd::convolutionSizeOf(described, x, y, isConstant,
-                                             static_cast<int>(count));
+    const auto size = plan::winograd::convolutionSizeOf(
+        described, x, y, isConstant, static_cast<int>(count));
     if (const int64_t tile = plan::winograd::fastestTile(size))
       most = std::max(most,
                       plan::winograd::scratchBytes(size, tile, b.has_value()));

@@ -1,4 +1,4 @@
-//===- WinogradScratch.h - Memory that vendor calls need beside buffers -*- C++ -*-===//
+//===- WinogradScratch.h - Scratch memory of Winograd's algorithms --------===//
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"
@@ -7,11 +7,11 @@
 
 namespace brew::compiler {
 
-/// Bytes of scratch that the calls of a program, or of all programs, which take
-/// turns in one slab, need on a CPU as far as the compiler can tell: what
-/// Winograd's algorithms need, where the runtime will take them, with any
-/// number of threads up to that of the machine the module is for. What the
-/// library needs elsewhere is known only where it is loaded.
+/// Return the bytes of scratch memory that Winograd's algorithms need on a CPU,
+/// for calls of which the runtime will use them, with any number of threads up
+/// to the module's machine. All calls of all programs share one slab, so the
+/// sizes are maxima. Other scratch of the library is unknown until it is
+/// loaded.
 int64_t winogradScratchBytes(dialects::plan::ProgramOp program);
 int64_t winogradScratchBytes(mlir::ModuleOp plan);
 

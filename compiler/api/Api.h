@@ -1,4 +1,4 @@
-//===- Api.h - What stands behind the handles of compiler.h -----*- C++ -*-===//
+//===- Api.h - Handles of compiler.h ----------------------------*- C++ -*-===//
 #pragma once
 
 #include "brew/compiler.h"
@@ -24,12 +24,11 @@ inline brew_status statusOf(ExitStatus status) {
 }
 static_assert(static_cast<int>(ExitStatus::BadInput) == BREW_BAD_INPUT &&
               static_cast<int>(ExitStatus::Usage) == BREW_USAGE &&
-              static_cast<int>(ExitStatus::Unavailable) ==
-                  BREW_UNAVAILABLE &&
+              static_cast<int>(ExitStatus::Unavailable) == BREW_UNAVAILABLE &&
               static_cast<int>(ExitStatus::Bug) == BREW_BUG);
 
-/// Runs `work`, which returns a status; what it throws becomes one, with its
-/// words in `message`.
+/// Runs `work`, which returns a status. Converts exceptions to a status, with
+/// their text in `message`.
 template <typename Work>
 brew_status guarded(std::string &message, Work work) noexcept {
   try {
@@ -47,13 +46,13 @@ brew_status guarded(std::string &message, Work work) noexcept {
       return BREW_BUG;
     }
   } catch (...) {
-    return BREW_UNAVAILABLE; // not even the message fits
+    return BREW_UNAVAILABLE; // no memory for the message
   }
 }
 
 using brew::copyToCaller;
 
-/// A diagnostic in C's words, over one that must outlive it.
+/// View of a diagnostic as the C structure; the diagnostic must outlive it.
 class DiagnosticView {
 public:
   explicit DiagnosticView(const prototxt::Diagnostic &diagnostic);

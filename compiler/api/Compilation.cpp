@@ -13,7 +13,7 @@ struct brew_compilation {
   CompileResult result;
   std::deque<DiagnosticView> diagnostics;
   std::string message;
-  std::string writeMessage; ///< why the last output was not written
+  std::string writeMessage; ///< reason of the last failed write
 };
 
 namespace {
@@ -30,7 +30,7 @@ brew_severity severityOf(prototxt::Severity severity) {
   return BREW_NOTE;
 }
 
-/// Without its notes.
+/// Returns the diagnostic without its notes.
 std::string lineOf(prototxt::Diagnostic diagnostic) {
   diagnostic.notes.clear();
   std::string text = diagnostic.str();
@@ -47,7 +47,7 @@ DiagnosticSink sinkOf(const brew_compiler_options *options) {
   };
 }
 
-/// Makes a handle of what `work` results in; NULL if the call makes no sense.
+/// Makes a handle of the result of `work`; null if the arguments are invalid.
 template <typename Work>
 brew_status makeCompilation(brew_compilation **compilation, bool makesSense,
                             const brew_compiler_options *options,
@@ -83,8 +83,8 @@ prototxt::SourceText sourceOf(const char *text, size_t size, const char *name,
           name ? name : "<text>", folder ? folder : ""};
 }
 
-/// Null if `output` is none; nothing where it was not asked for, or could not
-/// be made.
+/// Returns null if `output` is invalid; an empty optional if it was not
+/// requested or could not be produced.
 const std::optional<std::string> *outputOf(const brew_compilation &compilation,
                                            brew_output output) {
   switch (output) {

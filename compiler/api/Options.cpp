@@ -1,4 +1,4 @@
-//===- Options.cpp - compiler.h: the table of options, and options --------===//
+//===- Options.cpp - compiler.h: table of options, and options ------------===//
 #include "compiler/api/Api.h"
 
 #include "support/HostFunctions.h"
@@ -30,7 +30,7 @@ brew_option_kind kindOf(OptionKind kind) {
   return BREW_OPTION_LIST;
 }
 
-/// The values of a row as C's lists.
+/// The values of a row as C arrays.
 struct ValueLists {
   std::vector<const char *> names, help;
 };
@@ -70,10 +70,10 @@ brew_status brew_compiler_option_get(size_t index,
       return BREW_USAGE;
     const OptionRow &row = optionTable()[index];
     const ValueLists &values = valueLists()[index];
-    copyToCaller(option,
-         {sizeof(brew_compiler_option), row.name, kindOf(row.kind), row.help,
-          row.valueName, row.defaultText, row.impliedText, values.names.size(),
-          values.names.data(), values.help.data()});
+    copyToCaller(option, {sizeof(brew_compiler_option), row.name,
+                          kindOf(row.kind), row.help, row.valueName,
+                          row.defaultText, row.impliedText, values.names.size(),
+                          values.names.data(), values.help.data()});
     return BREW_OK;
   });
 }
@@ -101,7 +101,7 @@ brew_status brew_compiler_options_set(brew_compiler_options *options,
 
 namespace {
 
-/// What a type's function says of a layer.
+/// Calls a type's shape function for a layer.
 brew::dialects::Shapes shapesOf(const brew_host_layer &type,
                                 const brew::dialects::HostLayerSetup &from) {
   std::vector<brew_host_shape> bottoms;
@@ -119,7 +119,7 @@ brew::dialects::Shapes shapesOf(const brew_host_layer &type,
   brew::dialects::Shapes shapes;
   for (const brew_host_shape &top : tops) {
     if (top.ndim > BREW_MAX_DIMS)
-      throw brew::badInput("its program gives a top more than " +
+      throw brew::badInput("its shape function returns more than " +
                            std::to_string(BREW_MAX_DIMS) + " dimensions");
     shapes.emplace_back(top.dims, top.dims + top.ndim);
   }
@@ -139,7 +139,7 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
     brew::dialects::HostLayerType type;
     type.name = known.type ? known.type : "";
     type.hasBackward = known.backward != nullptr;
-    known.type = nullptr; // the caller's text
+    known.type = nullptr; // points to the caller's text
     if (known.shapes)
       type.shapes = [known](const brew::dialects::HostLayerSetup &setup) {
         return shapesOf(known, setup);

@@ -1,4 +1,4 @@
-//===- Process.cpp - compiler.h: what concerns the whole process ----------===//
+//===- Process.cpp - compiler.h: functions for the whole process ----------===//
 #include "compiler/api/Api.h"
 #include "compiler/options/LlvmArguments.h"
 
@@ -26,7 +26,7 @@ brew_status brew_compiler_set_llvm_arguments(int count,
 void brew_compiler_report_crashes(int count, const char *const *arguments) {
   std::string ignored;
   api::guarded(ignored, [&] {
-    // It stays to the end: LLVM keeps a pointer to it.
+    // Never destroyed, since LLVM stores a pointer to it.
     static auto *commandLine =
         new llvm::PrettyStackTraceProgram(count, arguments);
     (void)commandLine;

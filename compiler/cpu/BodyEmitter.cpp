@@ -1,4 +1,4 @@
-//===- BodyEmitter.cpp - The scalar work of a nest --------------------===//
+//===- BodyEmitter.cpp - Emission of nest bodies --------------------------===//
 
 #include "compiler/cpu/BodyEmitter.h"
 
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace brew::compiler::cpu {
 
-/// Bytes of one buffer that may lie on a thread's stack.
+/// Largest buffer on a thread's stack, in bytes.
 static constexpr int64_t kStackBytes = 16384;
 
 Value ScratchBuffers::allocate(Location loc, Type element, int64_t size) {
@@ -45,9 +45,9 @@ Value BodyEmitter::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
-/// Keeps LLVM from unrolling a short loop before it has vectorised it (the
-/// straight-line code would not vectorise well), but not from unrolling the
-/// vectors afterwards, which lets accumulators stay in registers.
+/// Keeps LLVM from unrolling a short loop before it vectorises it (the
+/// straight-line code would vectorise badly), but not from unrolling the vector
+/// loop afterwards, which keeps accumulators in registers.
 static Attribute vectoriseFirst(MLIRContext *context) {
   auto yes = BoolAttr::get(context, true), no = BoolAttr::get(context, false);
   auto none = LLVM::LoopAnnotationAttr::get(context, no, {}, {}, {}, {}, {}, {},
@@ -62,7 +62,7 @@ static Attribute vectoriseFirst(MLIRContext *context) {
 void BodyEmitter::loop(Value begin, Value end, int64_t step,
                        llvm::function_ref<void(Value)> inside, bool innermost) {
   auto op = scf::ForOp::create(b, loc, begin, end, index(step));
-  if (innermost) // the name that the LLVM dialect gives the attribute
+  if (innermost) // the LLVM dialect's attribute name
     op->setAttr("loop_annotation", vectoriseFirst(b.getContext()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
@@ -124,8 +124,9 @@ Value BodyEmitter::load(const Source &source, Value address) {
     return scalar;
   Value buffer = storage.temporaries[source.nest][source.result];
   if (!buffer)
-    buffer = storage.arguments
-                 [subKernel.nests[source.nest].outputs[source.result].arguments[0]];
+    buffer =
+        storage.arguments
+            [subKernel.nests[source.nest].outputs[source.result].arguments[0]];
   return memref::LoadOp::create(b, loc, buffer, address);
 }
 
@@ -168,7 +169,7 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
     return;
   }
   if (auto position = dyn_cast<linalg::IndexOp>(op)) {
-    // Absent where only addresses, which have it already, depended on it.
+    // Absent if only addresses, which include it, use it.
     if (const auto &linear = nest.indices[position.getDim()])
       map.map(position.getResult(), address(*linear, loops));
     return;
@@ -193,7 +194,7 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
             isa<arith::DivUIOp>(op) ? piece->quotient : piece->remainder);
     return;
   }
-  // Folding turns window positions into constants where they are unrolled.
+  // Folding makes window positions of unrolled loops constants.
   SmallVector<Value> folded;
   Operation *clone = b.clone(op, map);
   if (succeeded(b.tryFold(clone, folded)) && !folded.empty()) {
@@ -216,7 +217,7 @@ SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
     if (value)
       map.map(argument, value);
 
-  // What a maximum compares is dead once it has become one operation.
+  // The comparison of a maximum is dead once it is one operation.
   SmallVector<Value> maxima(nest.outputs.size());
   llvm::SmallPtrSet<Operation *, 4> replaced;
   if (vectorMaximum)
@@ -274,11 +275,13 @@ Value BodyEmitter::emitSlice(Value value, Nest &nest, ValueRange loops,
   return map.lookup(value);
 }
 
-void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> boundaries,
-                         ArrayRef<Value> loops, Value &begin, Value &end) {
+void BodyEmitter::narrowRange(Nest &nest, unsigned loop,
+                              ArrayRef<Operation *> boundaries,
+                              ArrayRef<Value> loops, Value &begin, Value &end) {
   SmallVector<Value> first(loops);
   first[loop] = index(0);
-  // Where all boundaries pass, they do not count in each other's operands.
+  // Inside the narrowed range boundaries have no effect on each other's
+  // operands.
   IRMapping map;
   elidedBoundaries.insert(boundaries.begin(), boundaries.end());
   for (Operation *boundary : boundaries) {
@@ -295,8 +298,9 @@ void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> b
       end = arith::SelectOp::create(b, loc, holds, end, index(0));
       continue;
     }
-    // The first iteration that reaches the limit: ceil((limit - start) / step),
-    // and for min, which lets the limit itself pass, one element later.
+    // The first iteration that reaches the limit: ceil((limit - start) / step);
+    // for min, to which the limit itself makes no difference, one element
+    // later.
     if (isa<arith::MinSIOp>(boundary))
       ++limit;
     Value room = arith::SubIOp::create(b, loc, index(limit), start);
@@ -314,7 +318,7 @@ void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> b
 }
 
 Value BodyEmitter::guardCondition(Nest &nest, ArrayRef<Operation *> guards,
-                         ArrayRef<Value> loops) {
+                                  ArrayRef<Value> loops) {
   IRMapping map;
   Value all;
   for (Operation *guard : guards) {

@@ -1,4 +1,4 @@
-//===- CpuTarget.cpp - The processor that kernels are compiled for --------===//
+//===- CpuTarget.cpp - Target processor of generated code -----------------===//
 
 #include "compiler/cpu/CpuTarget.h"
 
@@ -17,10 +17,10 @@
 namespace brew::compiler::cpu {
 namespace {
 
-/// The instruction sets that code generation for f32, f64, their 16-bit
-/// storage types and integer masks profits from. Anything else a processor has
-/// (AMX, AES...) stays off, because a plan would then demand it for nothing.
-/// Each implies in LLVM only entries before it.
+/// Instruction sets useful for f32, f64, their 16-bit storage types and integer
+/// masks. Other features of a processor (AMX, AES...) stay off, because the
+/// plan would require them without benefit. LLVM's implications of each entry
+/// are earlier entries.
 constexpr const char *usefulFeatures[] = {
     "sse3",     "ssse3",    "sse4.1",   "sse4.2",   "popcnt",    "avx",
     "f16c",     "avx2",     "fma",      "bmi",      "bmi2",      "avx512f",
@@ -34,8 +34,8 @@ CpuTarget makeTarget(llvm::StringRef cpu, Predicate hasFeature) {
   for (const char *feature : usefulFeatures)
     if (hasFeature(feature))
       target.features.push_back(feature);
-  // A hypervisor can hide the 128- and 256-bit forms of AVX-512; without them
-  // LLVM cannot shorten vectors, so that machine counts as an AVX2 one.
+  // A hypervisor can hide the 128- and 256-bit forms of AVX-512. LLVM cannot
+  // shorten vectors without them, so treat such a machine as AVX2.
   if (!target.has("avx512vl") || !target.has("avx512bw") ||
       !target.has("avx512dq"))
     target.features.erase(
@@ -54,7 +54,7 @@ CpuTarget resolveNative() {
   if (llvm::Triple(llvm::sys::getProcessTriple()).getArch() !=
       llvm::Triple::x86_64)
     throw unavailable("--cpu native: this machine is not an x86-64 one; name "
-                       "the processor to compile for, e.g. --cpu x86-64-v3");
+                      "the processor to compile for, e.g. --cpu x86-64-v3");
   llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
   llvm::StringRef cpu = llvm::sys::getHostCPUName();
   return makeTarget(cpu.empty() ? "x86-64" : cpu, [&](llvm::StringRef feature) {
@@ -70,7 +70,7 @@ CpuTarget resolveNative() {
   ranked.emplace_back(name.edit_distance_insensitive("native"), "native");
   std::sort(ranked.begin(), ranked.end());
   std::string text = "--cpu: unknown processor '" + name.str() + "'";
-  // A name that shares hardly a letter with the one given helps nobody.
+  // Do not suggest names with hardly a common letter.
   unsigned limit = (name.size() + 1) / 2;
   const char *separator = "; did you mean ";
   for (std::size_t i = 0;
@@ -107,7 +107,7 @@ CpuTarget resolveCpuTarget(std::string_view name) {
     throwUnknown(name, known);
   llvm::SmallVector<llvm::StringRef, 64> listed;
   llvm::X86::getFeaturesForCPU(name, listed);
-  // The list leaves out what its entries imply.
+  // The list omits implied features.
   llvm::StringMap<bool> present;
   for (llvm::StringRef feature : listed) {
     present[feature] = true;

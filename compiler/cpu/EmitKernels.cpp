@@ -1,10 +1,10 @@
-//===- EmitKernels.cpp - Loop nests to CPU kernel functions ---------------===//
+//===- EmitKernels.cpp - Emission of CPU kernel functions -----------------===//
 
 #include "compiler/cpu/EmitKernels.h"
 
 #include "compiler/cpu/FunctionDeduplicator.h"
-#include "compiler/cpu/SubKernelEmitter.h"
 #include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/cpu/SubKernelEmitter.h"
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/layers/shape/Shape.h"
@@ -31,14 +31,15 @@ namespace {
 /// two threads write one cache line and vectors are aligned.
 constexpr int64_t kFlatStep = dialects::target::CpuAttr::kCacheLine;
 
-/// A kernel of more subKernels calls a function for each: LLVM's time grows faster
-/// than a function does, and subKernels that are alike are one function.
+/// Kernels with more sub-kernels call a function for each: LLVM's time grows
+/// faster than linearly with a function's size, and equivalent sub-kernels
+/// share a function.
 constexpr size_t kMaxInlinedSubKernels = 8;
 
-/// A part of the kernel's domain.
+/// A sub-kernel's slice of the kernel's domain.
 struct DomainSlice {
   Schedule schedule;
-  int64_t units;  ///< of the subKernel
+  int64_t units;  ///< of the sub-kernel
   int64_t weight; ///< domain positions per unit
   int64_t start;  ///< first domain position
   int64_t end() const {
@@ -46,7 +47,7 @@ struct DomainSlice {
   }
 };
 
-/// Arguments of the kernel that a subKernel reads or writes.
+/// Returns the kernel arguments that a sub-kernel reads or writes.
 SmallVector<unsigned> argumentsOf(const SubKernel &subKernel) {
   std::set<unsigned> found;
   auto add = [&](const Source &source) {
@@ -70,9 +71,10 @@ SmallVector<unsigned> argumentsOf(const SubKernel &subKernel) {
 
 class CpuKernelEmitter {
 public:
-  /// `subKernelFunctions` has those of earlier kernels of the module.
+  /// `subKernelFunctions` contains functions of earlier kernels of the module.
   CpuKernelEmitter(OpBuilder &b, dialects::plan::KernelOp op,
-                   dialects::target::CpuAttr cpu, FunctionDeduplicator &subKernelFunctions)
+                   dialects::target::CpuAttr cpu,
+                   FunctionDeduplicator &subKernelFunctions)
       : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu),
         subKernelFunctions(subKernelFunctions) {}
 
@@ -90,12 +92,12 @@ public:
   }
 
 private:
-  /// Parts follow one another in the domain, each with a share of positions
-  /// that corresponds to its work, since threads divide positions evenly.
+  /// Assigns consecutive domain slices to the sub-kernels, proportional to
+  /// their work, because threads divide positions evenly.
   std::vector<DomainSlice> schedule() {
     std::vector<DomainSlice> spans;
     for (SubKernel &subKernel : kernel.subKernels) {
-      // Threads take positions of all subKernels in any order.
+      // Threads run positions of all sub-kernels in any order.
       if (subKernel.inLastBlock || subKernel.stage > 0)
         throwCannotEmit(kernel.op, "a CPU has no last block and no stages");
       normaliseLoops(subKernel);
@@ -117,7 +119,7 @@ private:
   }
 
   static int64_t domainEnd(ArrayRef<DomainSlice> spans) {
-    // Only between subKernels do starts need rounding.
+    // Only starts of slices need rounding.
     return spans.back().start + spans.back().units * spans.back().weight;
   }
 
@@ -144,23 +146,25 @@ private:
       return emitCalls(spans, all);
     func::FuncOp function =
         makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
-    emitBody(
-        function, all,
-        [&](ValueRange arguments, Value begin, Value end, ScratchBuffers &scratch) {
-          for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans))
-            emitSubKernel(b, loc, subKernel, span.schedule, arguments,
-                     unitAt(span, begin, /*isEnd=*/false),
-                     unitAt(span, end, /*isEnd=*/true), scratch);
-        });
+    emitBody(function, all,
+             [&](ValueRange arguments, Value begin, Value end,
+                 ScratchBuffers &scratch) {
+               for (auto [subKernel, span] :
+                    llvm::zip(kernel.subKernels, spans))
+                 emitSubKernel(b, loc, subKernel, span.schedule, arguments,
+                               unitAt(span, begin, /*isEnd=*/false),
+                               unitAt(span, end, /*isEnd=*/true), scratch);
+             });
   }
 
-  /// The kernel as calls of functions, one for each subKernel.
+  /// Emits the kernel as calls of one function per sub-kernel.
   void emitCalls(ArrayRef<DomainSlice> spans, ArrayRef<unsigned> all) {
     SmallVector<func::FuncOp> functions;
     SmallVector<SmallVector<unsigned>> taken;
     for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans)) {
       taken.push_back(argumentsOf(subKernel));
-      functions.push_back(subKernelFunction(subKernel, span.schedule, taken.back()));
+      functions.push_back(
+          subKernelFunction(subKernel, span.schedule, taken.back()));
     }
     func::FuncOp function =
         makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
@@ -172,7 +176,7 @@ private:
     for (auto [callee, which, span] : llvm::zip(functions, taken, spans)) {
       Value first = unitAt(span, begin, /*isEnd=*/false);
       Value last = unitAt(span, end, /*isEnd=*/true);
-      // A range meets few of many subKernels.
+      // A range overlaps few of many slices.
       Value meets =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first, last);
       SmallVector<Value> operands;
@@ -186,26 +190,28 @@ private:
     func::ReturnOp::create(b, loc);
   }
 
-  /// A function of the kernel's arguments `taken` that runs a range of a
-  /// subKernel's units; another subKernel's, if that is alike.
+  /// Emits a function of the kernel's arguments `taken` that runs a range of a
+  /// sub-kernel's units; returns an equivalent existing function if there is
+  /// one.
   func::FuncOp subKernelFunction(SubKernel &subKernel, const Schedule &schedule,
-                            ArrayRef<unsigned> taken) {
+                                 ArrayRef<unsigned> taken) {
     const size_t number = &subKernel - kernel.subKernels.data();
     std::string name =
         (kernel.op.getSymName() + ".sub_kernel" + std::to_string(number)).str();
     func::FuncOp function = makeFunction(name, subKernelFunctionAttr, taken);
-    emitBody(
-        function, taken,
-        [&](ValueRange arguments, Value begin, Value end, ScratchBuffers &scratch) {
-          emitSubKernel(b, loc, subKernel, schedule, arguments, begin, end, scratch);
-        });
+    emitBody(function, taken,
+             [&](ValueRange arguments, Value begin, Value end,
+                 ScratchBuffers &scratch) {
+               emitSubKernel(b, loc, subKernel, schedule, arguments, begin, end,
+                             scratch);
+             });
     func::FuncOp first = subKernelFunctions.canonical(function);
     if (first != function)
       function.erase();
     return first;
   }
 
-  /// A function of the kernel's arguments `taken` and a range.
+  /// Creates a function of the kernel's arguments `taken` and a range.
   func::FuncOp makeFunction(StringRef name, StringRef mark,
                             ArrayRef<unsigned> taken) {
     SmallVector<Type> types;
@@ -218,8 +224,8 @@ private:
     function->setAttr(mark, b.getUnitAttr());
     for (auto [i, argument] : llvm::enumerate(taken)) {
       RankedTensorType type = kernel.arguments[argument];
-      // Single numbers may be packed into one buffer.
-      // Subviews start at any element of the whole.
+      // Scalars may be packed into one buffer. Subviews start at any element of
+      // their base.
       if (type.getNumElements() == 1 || dialects::isSubview(type))
         function.setArgAttr(
             i, alignAttr,
@@ -233,11 +239,12 @@ private:
     return {entry.getArgument(count - 2), entry.getArgument(count - 1)};
   }
 
-  /// Writes what `inside` does with the arguments as one-dimensional buffers
-  /// (null: not `taken`).
-  void emitBody(
-      func::FuncOp function, ArrayRef<unsigned> taken,
-      llvm::function_ref<void(ValueRange, Value, Value, ScratchBuffers &)> inside) {
+  /// Emits the body with `inside`, which receives the arguments as
+  /// one-dimensional buffers (null if not in `taken`).
+  void
+  emitBody(func::FuncOp function, ArrayRef<unsigned> taken,
+           llvm::function_ref<void(ValueRange, Value, Value, ScratchBuffers &)>
+               inside) {
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
@@ -256,8 +263,8 @@ private:
     func::ReturnOp::create(b, loc);
   }
 
-  /// First unit of the span at or after domain position `position`, at most
-  /// the number of units.
+  /// Returns the first unit of the slice at or after domain position
+  /// `position`, at most the number of units.
   Value unitAt(const DomainSlice &span, Value position, bool isEnd) {
     auto constant = [&](int64_t value) {
       return arith::ConstantIndexOp::create(b, loc, value).getResult();
@@ -300,7 +307,8 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
   FunctionDeduplicator subKernelFunctions;
   for (auto op : module.getOps<dialects::plan::KernelOp>()) {
     OwningOpRef<dialects::plan::KernelOp> folded = foldBodies(op);
-    kernels.push_back(CpuKernelEmitter(b, *folded, cpu, subKernelFunctions).emit());
+    kernels.push_back(
+        CpuKernelEmitter(b, *folded, cpu, subKernelFunctions).emit());
   }
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

@@ -1,4 +1,4 @@
-//===- FunctionDeduplicator.cpp - Functions that do the same --------------------===//
+//===- FunctionDeduplicator.cpp - Deduplication of equivalent functions ---===//
 
 #include "compiler/cpu/FunctionDeduplicator.h"
 

@@ -1,7 +1,7 @@
-//===- FunctionDeduplicator.h - Functions that do the same ------------*- C++ -*-===//
+//===- FunctionDeduplicator.h - Deduplication of equivalent functions -----===//
 //
 // Deep nets repeat their layers, so most kernels of a plan are copies of a few.
-// LLVM, which takes most of a compilation's time, need see only these.
+// Deduplication saves compile time in LLVM.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace brew::compiler::cpu {
 
-/// Functions, of which those that differ in name and locations alone are one.
+/// Finds functions that differ only in name and locations.
 class FunctionDeduplicator {
 public:
-  /// The first function given that does what `function` does: itself if it is
-  /// new. It must stay as it is.
+  /// Returns the first equivalent function seen; `function` itself if it is
+  /// new. That function must not change afterwards.
   mlir::func::FuncOp canonical(mlir::func::FuncOp function);
 
 private:

@@ -1,4 +1,4 @@
-//===- LinkObjects.cpp - Object files to a shared object ------------------===//
+//===- LinkObjects.cpp - Linking of object files to a shared object -------===//
 
 #include "compiler/cpu/LinkObjects.h"
 
@@ -24,7 +24,7 @@ LLD_HAS_DRIVER(elf)
 namespace brew::compiler::cpu {
 namespace {
 
-/// A fresh folder that goes away with its content.
+/// A new temporary folder, removed with its contents.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -59,10 +59,11 @@ void writeFile(const std::string &path, const std::string &bytes) {
   }
   if (code)
     throw unavailable("cannot write the temporary file " + path + ": " +
-                       code.message());
+                      code.message());
 }
 
-/// Every program that opens the shared object has libc and libm loaded.
+/// Returns whether libc or libm, which every host program has loaded, provides
+/// `symbol`.
 bool isProvided(llvm::StringRef symbol) {
   static const llvm::StringSet<> known = [] {
     llvm::StringSet<> names;
@@ -83,7 +84,7 @@ bool isProvided(llvm::StringRef symbol) {
   return known.contains(symbol) || symbol == "_GLOBAL_OFFSET_TABLE_";
 }
 
-/// An unresolvable symbol must show here, not when the plan is loaded.
+/// Detects unresolvable symbols now instead of when the plan is loaded.
 void checkUndefinedSymbols(const std::vector<std::string> &objects) {
   llvm::StringSet<> defined;
   std::vector<std::string> undefined;
@@ -111,7 +112,7 @@ void checkUndefinedSymbols(const std::vector<std::string> &objects) {
 }
 
 void runLinker(llvm::ArrayRef<const char *> arguments) {
-  // The linker keeps its state in globals.
+  // The linker stores its state in globals.
   static std::mutex mutex;
   static bool isBroken = false;
   std::lock_guard<std::mutex> lock(mutex);
@@ -121,12 +122,12 @@ void runLinker(llvm::ArrayRef<const char *> arguments) {
                 "before and cannot run again in it");
   std::string messages;
   llvm::raw_string_ostream stream(messages);
-  // Without this its fatal errors would end the process.
+  // Without this, fatal linker errors would end the process.
   llvm::CrashRecoveryContext::Enable();
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   llvm::CrashRecoveryContext::Disable();
-  // It gives every option of LLVM its default.
+  // The linker resets every LLVM option.
   reapplyLlvmArguments();
   isBroken = !result.canRunAgain;
   if (result.retCode != 0)
@@ -170,7 +171,7 @@ std::string linkSharedObject(const std::vector<std::string> &objects) {
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
     throw unavailable("cannot read the temporary file " + output + ": " +
-                       buffer.getError().message());
+                      buffer.getError().message());
   return (*buffer)->getBuffer().str();
 }
 

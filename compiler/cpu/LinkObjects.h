@@ -1,6 +1,6 @@
-//===- LinkObjects.h - Object files to a shared object ----------*- C++ -*-===//
+//===- LinkObjects.h - Linking of object files to a shared object ---------===//
 //
-// Links in this process, with LLD as a library.
+// Links in-process, with LLD as a library.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,11 +10,10 @@
 
 namespace brew::compiler::cpu {
 
-/// Links relocatable ELF objects (their bytes) in the order given and returns
-/// the bytes of the stripped shared object, which depend on nothing else.
-/// Throws Error: Bug if a symbol is needed that a program with libc and libm
-/// does not have, or the linker fails; Unavailable if no temporary folder can
-/// be written.
+/// Links relocatable ELF objects (their bytes) in order and returns the bytes
+/// of the stripped shared object, which depend on nothing else. Throws Error:
+/// Bug for a symbol that neither the objects nor libc and libm define, or if
+/// the linker fails; Unavailable if no temporary folder is writable.
 std::string linkSharedObject(const std::vector<std::string> &objects);
 
 } // namespace brew::compiler::cpu

@@ -1,4 +1,4 @@
-//===- LowerToLLVM.cpp - Kernel loops to the LLVM dialect -----------------===//
+//===- LowerToLLVM.cpp - Lowering of kernel loops to the LLVM dialect -----===//
 
 #include "compiler/cpu/LowerToLLVM.h"
 
@@ -48,15 +48,16 @@ using namespace mlir;
 namespace brew::compiler::cpu {
 namespace {
 
-/// Math functions whose f32 polynomials are as good as the tests demand; the
-/// others either lose accuracy for large arguments (sin, cos) or are rare.
+/// Returns whether the f32 polynomial of a math function is accurate enough for
+/// the tests; the others lose accuracy for large arguments (sin, cos) or are
+/// rare.
 bool hasPolynomial(StringRef op) {
   return llvm::is_contained({"math.exp", "math.expm1", "math.log", "math.log1p",
                              "math.log2", "math.tanh", "math.erf"},
                             op);
 }
 
-/// Expands, inside one function, what the LLVM dialect has no operation for.
+/// Expands operations without LLVM counterpart inside one function.
 struct ExpandKernelOps
     : PassWrapper<ExpandKernelOps, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandKernelOps)
@@ -71,11 +72,11 @@ struct ExpandKernelOps
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-    // Shifts, which vectorise on every processor and round alike on all; the
-    // instructions that some have flush small numbers to zero.
+    // Use shifts, which vectorise and round identically on every processor; the
+    // instructions of some processors flush denormals to zero.
     arith::populateExpandBFloat16Patterns(patterns);
     memref::populateExpandStridedMetadataPatterns(patterns);
-    // The polynomials are written with fma, a slow library call without it.
+    // The polynomials use fma, a slow library call without hardware support.
     if (fma)
       populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
@@ -85,8 +86,8 @@ struct ExpandKernelOps
   bool fma;
 };
 
-/// Math functions that LLVM has no intrinsic for, or only a lossy expansion
-/// (log(1 + x) for log1p), become calls into libm.
+/// Converts math functions without an LLVM intrinsic, or with only a lossy
+/// expansion (log(1 + x) for log1p), to calls into libm.
 LogicalResult callLibm(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
@@ -100,9 +101,9 @@ LogicalResult callLibm(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
-/// bf16 is only moved and converted (ExpandKernelOps), as the 16 bits that it
-/// is: LLVM would legalise even a selection of them through f32 and back, which
-/// on most processors is a call of a function that a plan has not.
+/// Represents bf16, which is only moved and converted (ExpandKernelOps), as
+/// 16-bit integers: LLVM would legalise even a select of bf16 through f32,
+/// which on most processors calls a function that a plan does not have.
 void convertBFloat16(LLVMTypeConverter &converter) {
   converter.addConversion([](BFloat16Type type) {
     return IntegerType::get(type.getContext(), 16);
@@ -127,7 +128,7 @@ struct BFloat16Constant : ConvertOpToLLVMPattern<arith::ConstantOp> {
   }
 };
 
-/// All remaining dialects to LLVM in one conversion.
+/// Converts all remaining dialects to LLVM.
 struct ConvertKernelsToLLVM
     : PassWrapper<ConvertKernelsToLLVM, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertKernelsToLLVM)
@@ -161,7 +162,7 @@ struct ConvertKernelsToLLVM
   }
 };
 
-/// Bytes from the pointer to the end of the last element that `type` reaches.
+/// Returns the bytes from the pointer to the end of the last element of `type`.
 int64_t reachedBytes(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -177,7 +178,7 @@ int64_t reachedBytes(MemRefType type) {
   return (last + 1) * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
-/// Checks one kernel and turns Brew's argument attributes into LLVM's.
+/// Checks one kernel and converts Brew's argument attributes to LLVM's.
 LogicalResult annotateKernel(func::FuncOp kernel) {
   if (kernel.isExternal() || kernel.getNumResults() != 0 ||
       kernel.getNumArguments() < 2)
@@ -227,7 +228,7 @@ LogicalResult annotateKernel(func::FuncOp kernel) {
   return success();
 }
 
-/// The function `void NAME(ptr buffers, i64 begin, i64 end)`, without a body.
+/// Declares the function `void NAME(ptr buffers, i64 begin, i64 end)`.
 LLVM::LLVMFuncOp declareEntry(OpBuilder &builder, Location loc,
                               StringRef name) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -245,8 +246,8 @@ Value loadPointer(OpBuilder &builder, Location loc, Value buffers, unsigned i) {
 }
 
 /// Adds the entry, which loads the pointers and calls the kernel. The call is
-/// not inlined: on a function's arguments noalias says more than the metadata
-/// that inlining leaves behind.
+/// not inlined: noalias on arguments is stronger than the metadata left by
+/// inlining.
 void addEntry(LLVM::LLVMFuncOp kernel) {
   Location loc = kernel.getLoc();
   std::string name = kernel.getName().str();
@@ -267,13 +268,13 @@ void addEntry(LLVM::LLVMFuncOp kernel) {
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
 }
 
-/// Replaces a kernel that passes its buffers on to its subKernels by the entry
-/// itself, which loads pointers where it passes them: LLVM's time grows with
-/// the square of what stands in one block.
+/// Replaces a kernel that passes its buffers to sub-kernel functions by the
+/// entry itself, which loads each pointer where it is passed: LLVM's time is
+/// quadratic in the size of a block.
 void makeEntry(LLVM::LLVMFuncOp kernel) {
   Location loc = kernel.getLoc();
   OpBuilder builder(kernel);
-  // Calls take pointers out of the descriptors that memrefs have become.
+  // Calls extract pointers from memref descriptors; fold these.
   kernel.walk([&](LLVM::ExtractValueOp extract) {
     SmallVector<Value> folded;
     if (failed(builder.tryFold(extract, folded)))

@@ -1,4 +1,4 @@
-//===- NestCosts.cpp - What a nest costs on a CPU -------------------===//
+//===- NestCosts.cpp - Cost of a nest on a CPU ----------------------------===//
 
 #include "compiler/cpu/NestCosts.h"
 
@@ -15,10 +15,10 @@ namespace {
 
 /// Longest row of partial sums.
 constexpr int64_t kPartialSums = 512;
-/// What the start of a loop costs, and each step of a vector's sum in the end.
+/// Cost of starting a loop, and of each step of a horizontal vector sum.
 constexpr double kLoopCost = 2, kHorizontalCost = 3;
 
-/// What a vector of iterations of the body costs but for memory.
+/// Returns the cost of one vector of iterations, without memory accesses.
 double computeCost(const Nest &nest) {
   double cost = 0;
   for (Operation &op : nest.body()->without_terminator()) {
@@ -42,7 +42,8 @@ int64_t reductionIterations(const Nest &nest) {
   return window;
 }
 
-/// Cost of accessing the elements of a vector of consecutive iterations.
+/// Returns the cost of accessing the elements of a vector of consecutive
+/// iterations.
 double NestCosts::accessCost(std::optional<int64_t> step, Type element) const {
   if (!step)
     return lanes;
@@ -50,7 +51,7 @@ double NestCosts::accessCost(std::optional<int64_t> step, Type element) const {
     return 0.1;
   if (std::abs(*step) == 1)
     return 1;
-  // No instruction gathers or scatters elements of 16 bits.
+  // No instruction gathers or scatters 16-bit elements.
   return (element.getIntOrFloatBitWidth() < 32 ? 2 : 0.8) * lanes;
 }
 
@@ -70,7 +71,7 @@ double NestCosts::iterationCost(const Nest &nest, unsigned loop) const {
     if (input && input->source.kind != Source::Kind::Constant)
       cost += accessCost(input->address.coefs[loop],
                          nest.body()->getArgument(number).getType());
-  // In their order: sums of the same numbers are the same each time.
+  // In program order, so that floating-point sums are reproducible.
   for (Operation &op : nest.body()->without_terminator())
     if (auto found = nest.extracts.find(&op); found != nest.extracts.end())
       cost += accessCost(extractStep(nest, &op, found->second, loop),
@@ -94,11 +95,11 @@ double NestCosts::iterationCost(const Nest &nest, unsigned loop) const {
 }
 
 double NestCosts::rowsCost(const Nest &nest, unsigned outer,
-                          std::optional<unsigned> &innermost) const {
+                           std::optional<unsigned> &innermost) const {
   double best = 0;
   innermost.reset();
   for (unsigned loop = outer; loop < nest.loops.size(); ++loop) {
-    // Only the last reduction may be innermost where their order counts.
+    // If the order of reductions matters, only the last one may be innermost.
     if (nest.loops[loop].reduction && !nest.reorderable &&
         loop + 1 != nest.loops.size())
       continue;

@@ -1,10 +1,10 @@
-//===- ObjectCode.cpp - Machine code for CPU kernels ----------------------===//
+//===- ObjectCode.cpp - Machine code of CPU kernels -----------------------===//
 
 #include "compiler/cpu/ObjectCode.h"
 
 #include "compiler/Parallel.h"
-#include "compiler/cpu/FunctionDeduplicator.h"
 #include "compiler/cpu/CpuTarget.h"
+#include "compiler/cpu/FunctionDeduplicator.h"
 #include "compiler/cpu/LinkObjects.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "support/Error.h"
@@ -35,17 +35,17 @@
 namespace brew::compiler::cpu {
 namespace {
 
-/// Kernels per LLVM module. Small modules spread well over threads; each costs
-/// about a millisecond of set-up. Fixed, so that the bytes do not depend on the
-/// machine.
+/// Kernels per LLVM module. Small modules balance well over threads; each costs
+/// about a millisecond of setup. Fixed, so that the output does not depend on
+/// the machine.
 constexpr std::size_t kernelsPerModule = 4;
 
-/// One LLVM module with its own context, so that a thread can work on it alone.
+/// One LLVM module with its own context, so that a thread can compile it.
 struct Shard {
   std::unique_ptr<llvm::LLVMContext> context =
       std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module;
-  /// What LLVM has found wrong; by itself it would print that and exit.
+  /// LLVM's errors; by default LLVM would print them and exit.
   std::unique_ptr<std::string> errors = std::make_unique<std::string>();
 
   Shard() {
@@ -71,8 +71,8 @@ void checkErrors(const Shard &shard) {
 }
 
 std::unique_ptr<llvm::TargetMachine> createMachine(const CpuTarget &target) {
-  // The linker does this too, with every target; done before, another
-  // compilation's look-up here never meets a list that grows.
+  // Initialise every target, as the linker does, before any lookup: a lookup
+  // must not run while another compilation grows the list.
   static std::once_flag initialised;
   std::call_once(initialised, [] {
     llvm::InitializeAllTargetInfos();
@@ -88,8 +88,8 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const CpuTarget &target) {
   if (!backend)
     throw internalError(reason);
   llvm::TargetOptions options;
-  // Multiplications and additions fuse where the operations' own flags allow
-  // it, and nowhere else.
+  // Fuse multiplications and additions only where the operations' flags allow
+  // it.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
       triple, "x86-64", target.featureString(), options, llvm::Reloc::PIC_,
@@ -99,7 +99,7 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const CpuTarget &target) {
   return machine;
 }
 
-/// Lowers a copy of `module` and translates it.
+/// Lowers a copy of `module` and translates it to LLVM IR.
 Shard translate(mlir::ModuleOp module, const CpuTarget &target) {
   mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
   lowerToLLVMDialect(*copy, target);
@@ -159,16 +159,16 @@ std::string generate(Shard &shard, llvm::TargetMachine &machine,
   return std::string(bytes.data(), bytes.size());
 }
 
-/// A few kernels, with what they call.
+/// A few kernels and the functions they call.
 struct KernelModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Further names of its kernels, and the kernel that each is alike.
+  /// Additional kernel names, and the equivalent kernel of each.
   std::vector<std::pair<std::string, std::string>> aliases;
 };
 
-/// Splits the kernels into modules of a few each, one of those that are alike;
-/// helpers and constants go into every one of them, functions of subKernels where
-/// they are called.
+/// Splits the kernels into modules of a few each, without equivalent ones.
+/// Copies helpers and constants into every module, sub-kernel functions into
+/// the modules that call them.
 class Splitter {
 public:
   std::vector<KernelModule> run(mlir::ModuleOp module) {
@@ -180,7 +180,7 @@ public:
     for (auto kernel : module.getOps<mlir::func::FuncOp>())
       if (kernel->hasAttr(kernelEntryAttr))
         add(kernel);
-    // A net may need library calls alone; its plan still carries an image.
+    // A plan has a kernel image even if its net needs library calls only.
     if (modules.empty())
       modules.push_back({mlir::ModuleOp::create(module.getLoc()), {}});
     return std::move(modules);
@@ -199,7 +199,8 @@ private:
     moduleOf[kernel] = modules.size() - 1;
     kernel.walk([&](mlir::func::CallOp call) {
       auto callee = subKernelFunctions.find(call.getCalleeAttr().getAttr());
-      if (callee != subKernelFunctions.end() && present.insert(callee->second).second)
+      if (callee != subKernelFunctions.end() &&
+          present.insert(callee->second).second)
         modules.back().module->push_back(callee->second->clone());
     });
     modules.back().module->push_back(kernel->clone());
@@ -225,8 +226,8 @@ private:
 std::string compileToSharedObject(mlir::ModuleOp module,
                                   const CpuTarget &target) {
   std::vector<Shard> shards;
-  // MLIR contexts may have threading disabled, so only LLVM's share,
-  // three quarters of the time, runs in parallel.
+  // MLIR contexts may have threading disabled, so only LLVM's share, three
+  // quarters of the time, runs in parallel.
   for (KernelModule &kernels : Splitter().run(module)) {
     shards.push_back(translate(*kernels.module, target));
     for (const auto &[name, kernel] : kernels.aliases)

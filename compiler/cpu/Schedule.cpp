@@ -1,5 +1,4 @@
-//===- Schedule.cpp - How the loops of a subKernel run --------------===//
-//===----------------------------------------------------------------------===//
+//===- Schedule.cpp - Loop schedules on a CPU -----------------------------===//
 
 #include "compiler/cpu/Schedule.h"
 
@@ -18,14 +17,14 @@ namespace {
 
 using dialects::target::CpuAttr;
 
-/// Largest window that is unrolled inside the vector loop.
+/// Largest window to unroll inside the vector loop.
 constexpr int64_t kUnrolledWindow = 32;
-/// Accumulators that leave room for operands, and rows of them.
+/// Most accumulators that leave registers for operands, and most rows of them.
 constexpr int64_t kAccumulators = 192, kJammedRows = 8;
-/// Longest loop that is written out, and copies of a body altogether.
+/// Longest loop to unroll, and most copies of a body in total.
 constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
 
-/// Whether all nests can run point by point in one inner loop.
+/// Returns whether all nests can run point by point in one inner loop.
 bool canFuse(const SubKernel &subKernel) {
   if (subKernel.grid == 0)
     return false;
@@ -43,7 +42,7 @@ int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
   return points;
 }
 
-/// Bytes of temporaries per unit.
+/// Returns the bytes of temporaries per unit.
 int64_t temporaryBytes(const SubKernel &subKernel, unsigned outer) {
   int64_t bytes = 0;
   for (const Nest &nest : subKernel.nests)
@@ -61,11 +60,11 @@ int64_t temporaryBytes(const SubKernel &subKernel, unsigned outer) {
   return bytes;
 }
 
-/// A schedule and what it is estimated to take.
+/// A schedule and its estimated cycles.
 struct Choice {
   Schedule schedule;
   double cost = 0;    ///< on one thread
-  double elapsed = 0; ///< on several
+  double elapsed = 0; ///< on several threads
 };
 
 class Scheduler {
@@ -89,7 +88,7 @@ private:
                  std::optional<unsigned> innermost) const;
   void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
 
-  /// Ranges that keep all threads busy.
+  /// Returns the number of ranges that keeps all threads busy.
   int64_t enoughUnits() const { return cpu.getCores(); }
   NestCosts costs;
   int64_t lanes; ///< elements of a vector
@@ -103,15 +102,15 @@ double Scheduler::fusedCost(const SubKernel &subKernel) const {
   return cost;
 }
 
-/// Time on many threads.
+/// Returns the estimated time on many threads.
 double Scheduler::elapsed(double cost, int64_t units) const {
   double threads = std::min<double>(
       {double(units), double(enoughUnits()), cost / CpuAttr::kParallelCycles});
   return cost / std::max(threads, 1.0);
 }
 
-/// The largest divisor of `extent` up to `limit`, multiples of the vector
-/// length first; 1 if none reaches `least`.
+/// Returns the largest divisor of `extent` up to `limit`, preferring multiples
+/// of the vector length; 1 if none reaches `least`.
 int64_t Scheduler::blockSize(int64_t extent, int64_t least,
                              int64_t limit) const {
   int64_t best = 1;
@@ -121,10 +120,11 @@ int64_t Scheduler::blockSize(int64_t extent, int64_t least,
   return best;
 }
 
-/// The length of pieces into which rows of the last grid loop, which lies
-/// inside `outer`, are divided, where they are too long for registers or too
-/// few for threads; 1 if they stay whole.
-int64_t Scheduler::pieceOfRows(const SubKernel &subKernel, const Choice &choice) const {
+/// Returns the length into which to split rows of the last grid loop inside
+/// `outerLoops`, if they are too long for registers or too few for the threads;
+/// 1 for no split.
+int64_t Scheduler::pieceOfRows(const SubKernel &subKernel,
+                               const Choice &choice) const {
   const Schedule &schedule = choice.schedule;
   if (schedule.outerLoops + 1 != subKernel.grid)
     return 1;
@@ -147,7 +147,7 @@ int64_t Scheduler::pieceOfRows(const SubKernel &subKernel, const Choice &choice)
           ? blockSize(extent, std::min<int64_t>(limit, 3 * lanes), limit)
           : 1;
   int64_t units = points * (size == 1 ? 1 : extent / size);
-  // Sums over much for few results, say of a whole batch for each channel.
+  // A large reduction with few results, such as of a batch for each channel.
   if (units < enoughUnits() && choice.cost > 2 * CpuAttr::kParallelCycles) {
     int64_t finer = blockSize(extent, lanes,
                               std::max(lanes, extent * points / enoughUnits()));
@@ -168,9 +168,9 @@ void divideRows(SubKernel &subKernel, Schedule &schedule, int64_t size) {
       ++*innermost;
 }
 
-/// The best schedule that runs nests row by row, with the grid as it is.
+/// Returns the best Rows schedule for the grid as it is.
 Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
-  // More temporaries than that leave no cache to what is read: a finer grid is
+  // More temporaries would evict input data from the cache; a finer grid is
   // better.
   const int64_t mostTemporaries = cpu.getL2Bytes() / 16;
   Choice best;
@@ -180,22 +180,24 @@ Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
     for (const Nest &nest : subKernel.nests)
       choice.cost +=
           costs.rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
-    int64_t units = gridPoints(subKernel, outer), size = pieceOfRows(subKernel, choice);
+    int64_t units = gridPoints(subKernel, outer),
+            size = pieceOfRows(subKernel, choice);
     if (size > 1)
       units *= subKernel.nests[0].loops[outer].extent / size;
     choice.elapsed = elapsed(choice.cost, units);
-    if (outer == subKernel.grid || (choice.elapsed < best.elapsed &&
-                               temporaryBytes(subKernel, outer) <= mostTemporaries))
+    if (outer == subKernel.grid ||
+        (choice.elapsed < best.elapsed &&
+         temporaryBytes(subKernel, outer) <= mostTemporaries))
       best = choice;
   }
   return best;
 }
 
-/// The best of all: which grid loop comes last, and inside how many of them
-/// the nests run.
+/// Chooses the schedule, which grid loop comes last, and how many grid loops
+/// enclose the nests.
 Choice Scheduler::choose(SubKernel &subKernel) const {
   Choice best = chooseRows(subKernel);
-  // Values that stay in registers save what the other estimate leaves out.
+  // The estimate ignores memory traffic that values in registers save.
   if (canFuse(subKernel)) {
     Choice fused;
     fused.schedule.kind =
@@ -206,7 +208,8 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
     if (fused.elapsed <= 1.5 * best.elapsed)
       return fused;
   }
-  // Reductions may have contiguous operands along another loop than results.
+  // Reductions may read contiguously along another loop than results are
+  // written.
   std::optional<unsigned> last;
   for (unsigned loop = 0; loop + 1 < subKernel.grid; ++loop) {
     SubKernel moved = subKernel;
@@ -222,7 +225,7 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
   return best;
 }
 
-/// How many iterations of `loop` may be jammed: 1 if none.
+/// Returns how many iterations of `loop` to jam; 1 for none.
 int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
                              unsigned innermost) const {
   SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
@@ -239,7 +242,7 @@ int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
   return 1;
 }
 
-/// How many reads jammed iterations of `loop` share.
+/// Returns how many loads jammed iterations of `loop` share.
 int64_t sharedReads(const Nest &nest, unsigned loop) {
   int64_t shared = 0;
   for (const std::optional<Access> &input : nest.inputs)
@@ -293,8 +296,8 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
   return accumulation;
 }
 
-/// If the nest that does most of the work accumulates rows one by one, takes a
-/// few iterations of a grid loop into the unit of the domain, to be jammed.
+/// If the nest with the most work accumulates single rows, moves some
+/// iterations of a grid loop into the unit of the domain, to be jammed.
 void Scheduler::jamGridLoop(SubKernel &subKernel, Schedule &schedule) const {
   unsigned main = 0;
   for (unsigned n = 0; n < subKernel.nests.size(); ++n)
@@ -324,7 +327,8 @@ Schedule Scheduler::run(SubKernel &subKernel) const {
     divideRows(subKernel, schedule, pieceOfRows(subKernel, choice));
   if (schedule.kind == Schedule::Kind::Rows) {
     jamGridLoop(subKernel, schedule);
-    for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
+    for (auto [nest, innermost] :
+         llvm::zip(subKernel.nests, schedule.innermost))
       schedule.accumulations.push_back(
           accumulationOf(nest, schedule.outerLoops, innermost));
     assignTemporaries(subKernel, schedule.outerLoops);

@@ -1,4 +1,4 @@
-//===- SubKernelEmitter.cpp - The loops of a scheduled subKernel ----------------===//
+//===- SubKernelEmitter.cpp - Emission of a scheduled sub-kernel ----------===//
 
 #include "compiler/cpu/SubKernelEmitter.h"
 
@@ -16,17 +16,19 @@ namespace brew::compiler::cpu {
 
 namespace {
 
-/// Pieces of a loop are loops of their own if they fill a vector of f32.
+/// Pieces of at least this length become loops of their own: they fill a vector
+/// of f32.
 constexpr int64_t kMinPieceLength = 16;
-/// More pieces share their code.
+/// More pieces than this share one loop's code.
 constexpr int64_t kMaxUnrolledPieces = 8;
 
 class SubKernelEmitter {
 public:
-  SubKernelEmitter(OpBuilder &b, Location loc, SubKernel &subKernel, const Schedule &schedule,
-              ValueRange arguments, ScratchBuffers &scratch)
-      : b(b), loc(loc), subKernel(subKernel), schedule(schedule), scratch(scratch),
-        body(b, loc, subKernel, storage) {
+  SubKernelEmitter(OpBuilder &b, Location loc, SubKernel &subKernel,
+                   const Schedule &schedule, ValueRange arguments,
+                   ScratchBuffers &scratch)
+      : b(b), loc(loc), subKernel(subKernel), schedule(schedule),
+        scratch(scratch), body(b, loc, subKernel, storage) {
     storage.arguments.assign(arguments.begin(), arguments.end());
     for (Nest &nest : subKernel.nests) {
       storage.scalars.emplace_back(nest.outputs.size());
@@ -59,7 +61,7 @@ private:
     body.loop(begin, end, 1, inside, /*innermost=*/true);
   }
 
-  /// Indices of the grid loops that `unit` of the domain stands for.
+  /// Returns the grid loop indices of `unit` of the domain.
   SmallVector<Value> gridIndices(Value unit) {
     SmallVector<Value> indices(schedule.outerLoops);
     for (unsigned i = schedule.outerLoops; i-- > 0;) {
@@ -74,14 +76,16 @@ private:
     return indices;
   }
 
-  /// Fused: the inner loop, in three pieces if windows reach over boundaries.
+  /// Fused schedule: emits the inner loop, split in three if windows cross
+  /// boundaries.
   void emitRow(ArrayRef<Value> outer) {
     int64_t extent = subKernel.nests[0].loops[schedule.outerLoops].extent;
     Value begin = body.index(0), end = body.index(extent), zero = begin,
           last = end;
     SmallVector<Operation *> all;
     for (Nest &nest : subKernel.nests) {
-      SmallVector<Operation *> boundaries = boundaryOperations(nest, schedule.outerLoops);
+      SmallVector<Operation *> boundaries =
+          boundaryOperations(nest, schedule.outerLoops);
       if (boundaries.empty())
         continue;
       all.append(boundaries);
@@ -104,9 +108,8 @@ private:
            [&](Value from, Value to) { vectorLoop(from, to, emitAt); });
   }
 
-  /// Fused: the inner loop as loops over its `count` pieces, which bodies tell
-  /// apart. Vectors then lie in one of them, and where there are few, what
-  /// depends on the piece is decided here.
+  /// Fused schedule: emits the inner loop as `count` loops over its pieces. No
+  /// vector crosses a piece, and for few pieces quotients are constants.
   void emitPieces(int64_t length, int64_t count,
                   llvm::function_ref<void(Value)> emitAt) {
     auto emitPiece = [&](Value number) {
@@ -123,9 +126,9 @@ private:
       emitPiece(body.index(number));
   }
 
-  /// Calls inside(from, to) for the whole of [zero, last), or, if there are
-  /// boundaries, for its pieces before, in and behind [begin, end), where all boundaries
-  /// pass.
+  /// Calls inside(from, to) for [zero, last), or, if there are boundary
+  /// operations, for the ranges before, in and after [begin, end), in which all
+  /// of them have no effect.
   void pieces(Value zero, Value begin, Value end, Value last,
               ArrayRef<Operation *> boundaries,
               llvm::function_ref<void(Value, Value)> inside) {
@@ -140,8 +143,8 @@ private:
     inside(end, last);
   }
 
-  /// The innermost loop of one nest, like emitRow. `carried`: it carries
-  /// values, so it cannot be left out.
+  /// Emits the innermost loop of one nest, like emitRow. `carried`: the loop
+  /// carries values, so it cannot be skipped.
   void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
                      llvm::function_ref<void(Value, Value)> inside,
                      bool carried = false) {
@@ -155,7 +158,7 @@ private:
       pieces(zero, begin, end, last, boundaries, inside);
       return;
     }
-    // Iterations outside the guards would change nothing.
+    // Iterations outside the guards have no effect.
     SmallVector<Operation *> still, moving;
     for (Operation *guard : guards)
       (indexStep(nest, guard->getOperand(0), number) == 0 ? still : moving)
@@ -184,8 +187,8 @@ private:
     return which;
   }
 
-  /// All nests at one grid point, windows unrolled. Results are stored last, so
-  /// that a nest may still read what another one overwrites.
+  /// Emits all nests at one grid point with unrolled windows. Stores results
+  /// last, because a nest may read buffers that another nest overwrites.
   void emitPoint(ArrayRef<Value> point) {
     for (auto [n, nest] : llvm::enumerate(subKernel.nests)) {
       SmallVector<Value> at(point);
@@ -201,7 +204,7 @@ private:
         body.store(nest, n, i, point, storage.scalars[n][i]);
   }
 
-  /// All nests, one after the other, inside the outer grid loops.
+  /// Emits all nests one after the other inside the outer grid loops.
   void emitRows(ArrayRef<Value> outer) {
     for (auto [n, nest] : llvm::enumerate(subKernel.nests)) {
       SmallVector<Value> at(outer);
@@ -270,8 +273,7 @@ private:
     });
   }
 
-  /// Reduction loops around one body, values carried from one iteration to the
-  /// next.
+  /// Emits reduction loops around one body that carry the accumulators.
   SmallVector<Value> reduce(Nest &nest, ArrayRef<unsigned> which,
                             SmallVectorImpl<Value> &at,
                             SmallVector<Value> values) {
@@ -294,7 +296,8 @@ private:
     return values;
   }
 
-  /// See RowAccumulation. `parallel` are the nest's parallel loops.
+  /// Emits a nest as RowAccumulation describes; `parallel` are its parallel
+  /// loops.
   void accumulate(Nest &nest, unsigned number, const RowAccumulation &plan,
                   SmallVector<unsigned> parallel, SmallVectorImpl<Value> &at) {
     llvm::erase(parallel, plan.innermost);
@@ -320,10 +323,10 @@ private:
     });
   }
 
-  /// One row for each of the values in `together` of the jammed loop.
+  /// Emits one row per index of the jammed loop in `jammedIndices`.
   void accumulateRows(Nest &nest, unsigned number, const RowAccumulation &plan,
-                      ArrayRef<SmallVector<Value>> rows, ValueRange jammedIndices,
-                      SmallVectorImpl<Value> &at) {
+                      ArrayRef<SmallVector<Value>> rows,
+                      ValueRange jammedIndices, SmallVectorImpl<Value> &at) {
     auto forEachRow = [&](auto inside) {
       for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
         if (plan.jammed)
@@ -401,9 +404,11 @@ private:
 
 } // namespace
 
-void emitSubKernel(OpBuilder &b, Location loc, SubKernel &subKernel, const Schedule &schedule,
-              ValueRange arguments, Value begin, Value end, ScratchBuffers &scratch) {
-  SubKernelEmitter(b, loc, subKernel, schedule, arguments, scratch).emit(begin, end);
+void emitSubKernel(OpBuilder &b, Location loc, SubKernel &subKernel,
+                   const Schedule &schedule, ValueRange arguments, Value begin,
+                   Value end, ScratchBuffers &scratch) {
+  SubKernelEmitter(b, loc, subKernel, schedule, arguments, scratch)
+      .emit(begin, end);
 }
 
 } // namespace brew::compiler::cpu

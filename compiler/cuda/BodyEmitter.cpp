@@ -1,4 +1,4 @@
-//===- BodyEmitter.cpp - One iteration of a nest as CUDA C++ -----------------===//
+//===- BodyEmitter.cpp - Emission of nest bodies as CUDA ------------------===//
 #include "compiler/cuda/BodyEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -7,12 +7,12 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-/// Expressions up to this length stay part of the one that uses them: without
-/// names, so that equal kernels of other blobs are alike.
+/// Expressions up to this length are inlined in their user. The limit applies
+/// to canonical names, so that equal kernels with other blobs are equal.
 static constexpr size_t kInlined = 56;
 
-/// Whether an operation's expression needs no parentheses as an operand: a
-/// name, a number, or nothing but a conversion from 16 bits.
+/// Returns whether an operation's expression needs no parentheses as an
+/// operand: a name, a number, or a plain conversion from 16 bits.
 static bool isPrimary(Operation &op, const Code &code) {
   return code.isWord() || (isa<arith::ExtFOp>(op) && code.isCall());
 }
@@ -36,7 +36,8 @@ Code BodyEmitter::address(const LinearExpr &linear, ArrayRef<Code> loops) {
   return sum;
 }
 
-Code BodyEmitter::localValue(unsigned nest, unsigned result, const Code &local) {
+Code BodyEmitter::localValue(unsigned nest, unsigned result,
+                             const Code &local) {
   const Output &output = subKernel.nests[nest].outputs[result];
   const Code &name = values.names[nest][result];
   switch (schedule.nests[nest].storage[result]) {
@@ -66,20 +67,20 @@ Code BodyEmitter::byteOfBit(const Code &buffer, const Code &address) {
 }
 
 Code BodyEmitter::load(const Source &source, const Code &address,
-                        const Code &local) {
+                       const Code &local) {
   if (source.kind == Source::Kind::Constant)
     return text.scalars.literal(source.constant);
   unsigned argument = source.argument;
   if (source.kind == Source::Kind::Result) {
     if (schedule.nests[source.nest].storage[source.result] != Storage::Buffer)
       return localValue(source.nest, source.result, local);
-    argument = subKernel.nests[source.nest].outputs[source.result].arguments.front();
+    argument =
+        subKernel.nests[source.nest].outputs[source.result].arguments.front();
   }
   const KernelArgument &buffer = text.arguments[argument];
   if (buffer.isBits()) {
     const Code at = address.isWord() ? address : Code::group(address);
-    return Code::group(byteOfBit(buffer.name, at) + " >> " + at +
-                           " % 8 & 1");
+    return Code::group(byteOfBit(buffer.name, at) + " >> " + at + " % 8 & 1");
   }
   if (source.writtenThisStage)
     return Code::call("BREW_LOAD_L2", {buffer.name, address});
@@ -108,11 +109,12 @@ BodyEmitter::Operand BodyEmitter::operand(Value value) {
 }
 
 BodyEmitter::Operand BodyEmitter::named(Value value, const Code &expression,
-                                  bool isPrimary) {
-  // What is only widened gets its name then.
+                                        bool isPrimary) {
+  // A value that is only widened is named after the widening.
   if (expression.isWord() ||
-      (value.hasOneUse() && (expression.width(TextStyle::Canonical) <= kInlined ||
-                             isa<arith::ExtFOp>(*value.user_begin()))))
+      (value.hasOneUse() &&
+       (expression.width(TextStyle::Canonical) <= kInlined ||
+        isa<arith::ExtFOp>(*value.user_begin()))))
     return {expression, isPrimary};
   return {variable(value.getType(), expression), true};
 }
@@ -125,10 +127,10 @@ Code BodyEmitter::variable(Type type, const Code &value) {
 }
 
 std::pair<Code, Code> BodyEmitter::offsetsOf(tensor::ExtractOp extract,
-                                                 const Extract &access,
-                                                 ArrayRef<Code> loops) {
+                                             const Extract &access,
+                                             ArrayRef<Code> loops) {
   Code at = address(access.address, loops),
-           local = address(access.local, loops);
+       local = address(access.local, loops);
   auto add = [](Code &sum, int64_t stride, const Code &i) {
     if (stride == 0)
       return;
@@ -147,14 +149,14 @@ std::pair<Code, Code> BodyEmitter::offsetsOf(tensor::ExtractOp extract,
 }
 
 void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
-                   ArrayRef<Code> loops) {
+                                ArrayRef<Code> loops) {
   if (isa<arith::ConstantOp>(inner))
     return;
   Value result = inner.getResult(0);
   if (operands.count(result))
     return;
   if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
-    // Absent where only addresses, which have it already, depended on it.
+    // Absent if only addresses, which include it, use it.
     if (const auto &linear = nest.indices[position.getDim()]) {
       Code at = address(*linear, loops);
       operands[result] = named(result, at, at.isWord());
@@ -167,7 +169,7 @@ void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
       operands[result] =
           named(result,
                 packElement(nest.extracts.find(&inner)->second.source.argument,
-                       pack->second),
+                            pack->second),
                 true);
       return;
     }
@@ -181,14 +183,13 @@ void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
     codes.push_back(operand(value).primary());
   std::optional<Code> expression = text.scalars.expression(inner, codes);
   if (!expression)
-    throwCannotEmit(subKernel.kernel,
-           "there is no CUDA code for " + inner.getName().getStringRef().str());
+    throwCannotEmit(subKernel.kernel, "there is no CUDA code for " +
+                                          inner.getName().getStringRef().str());
   operands[result] = named(result, *expression, isPrimary(inner, *expression));
 }
 
-SmallVector<Code> BodyEmitter::iterate(const Nest &nest,
-                                        ArrayRef<Code> loops,
-                                        ArrayRef<Code> accumulated) {
+SmallVector<Code> BodyEmitter::iterate(const Nest &nest, ArrayRef<Code> loops,
+                                       ArrayRef<Code> accumulated) {
   operands = common;
   linalg::GenericOp op = nest.op;
   for (auto [input, argument] : llvm::zip(nest.inputs, op.getRegionInputArgs()))
@@ -201,14 +202,14 @@ SmallVector<Code> BodyEmitter::iterate(const Nest &nest,
     emitOperation(nest, inner, loops);
 
   OperandRange yielded = nest.body()->getTerminator()->getOperands();
-  for (auto [store, value] :
-       llvm::zip(nest.perIterationStores, yielded.drop_front(nest.outputs.size())))
+  for (auto [store, value] : llvm::zip(nest.perIterationStores,
+                                       yielded.drop_front(nest.outputs.size())))
     storePerIteration(store, loops, operand(value).code);
   SmallVector<Code> results;
   for (Value value : yielded.take_front(nest.outputs.size())) {
     Code result = operand(value).code;
-    // Accumulators are assigned one after the other: a result that reads one
-    // that is assigned before needs a name.
+    // Accumulators are assigned in order: a result that reads an accumulator
+    // assigned before it needs a variable.
     bool readsEarlier = false;
     for (unsigned i = 0; i < results.size(); ++i)
       readsEarlier |= !accumulated.empty() && result.reads(accumulated[i]);
@@ -219,20 +220,19 @@ SmallVector<Code> BodyEmitter::iterate(const Nest &nest,
 }
 
 void BodyEmitter::storePerIteration(const Output &store, ArrayRef<Code> loops,
-                             const Code &value) {
+                                    const Code &value) {
   for (unsigned argument : store.arguments) {
     auto pack = values.perIterationStores.find(argument);
-    const Code place =
-        pack != values.perIterationStores.end()
-            ? Code::element(pack->second, Code::word("k"))
-            : Code::element(text.arguments[argument].name,
-                                address(store.address, loops));
+    const Code place = pack != values.perIterationStores.end()
+                           ? Code::element(pack->second, Code::word("k"))
+                           : Code::element(text.arguments[argument].name,
+                                           address(store.address, loops));
     text.lines.line(place + " = " + value + ";");
   }
 }
 
 void BodyEmitter::storeToBuffers(const Output &output, ArrayRef<Code> loops,
-                              const Code &value) {
+                                 const Code &value) {
   for (unsigned argument : output.arguments) {
     const KernelArgument &buffer = text.arguments[argument];
     const Code at = address(output.address, loops);

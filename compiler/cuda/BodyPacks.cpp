@@ -1,4 +1,4 @@
-//===- BodyPacks.cpp - What neighbouring iterations read --------------===//
+//===- BodyPacks.cpp - Packs in nest bodies -------------------------------===//
 #include "compiler/cuda/BodyEmitter.h"
 
 using namespace mlir;
@@ -24,28 +24,26 @@ Code BodyEmitter::packElement(unsigned argument, const Code &pack) const {
 }
 
 void BodyEmitter::declarePack(Code &pack, unsigned argument, unsigned size,
-                           const Code &address) {
+                              const Code &address) {
   const KernelArgument &buffer = text.arguments[argument];
   pack = text.derived(buffer.name, "_pack");
   if (buffer.isBits()) {
-    text.lines.line("const unsigned " + pack + " = " +
-                    byteOfBit(buffer.name, address) +
-                    (size == 8 ? Code(";")
-                               : " >> " + Code::group(address) + " % 8;"));
+    text.lines.line(
+        "const unsigned " + pack + " = " + byteOfBit(buffer.name, address) +
+        (size == 8 ? Code(";") : " >> " + Code::group(address) + " % 8;"));
     return;
   }
   const std::string type = packType(buffer.element, size);
   text.lines.line("const " + type + " " + pack + " = " +
-                  Code::call("BREW_LOAD", {type, buffer.name, address}) +
-                  ";");
+                  Code::call("BREW_LOAD", {type, buffer.name, address}) + ";");
 }
 
 void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
-                          ArrayRef<Code> loops) {
+                              ArrayRef<Code> loops) {
   llvm::SmallPtrSet<Operation *, 16> needed;
   SmallVector<Value> left;
   const Extract &access = nest.extracts.find(extract)->second;
-  // What is a loop's index is part of the address, and may be the pack's.
+  // Plain loop indices are part of the address, and may be the packed loop.
   for (auto [stride, index] :
        llvm::zip(access.strides, cast<tensor::ExtractOp>(extract).getIndices()))
     if (stride != 0)
@@ -54,7 +52,7 @@ void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
     Value value = left.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       const unsigned number = argument.getArgNumber();
-      // An index that is read from a tensor has the kernel's arguments, too.
+      // An index loaded from a tensor may depend on the kernel's arguments.
       if (argument.getOwner() == nest.body() && !operands.count(argument) &&
           nest.inputs[number])
         operands[argument] =
@@ -71,7 +69,7 @@ void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
 }
 
 void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
-                         ArrayRef<Code> loops) {
+                            ArrayRef<Code> loops) {
   operands = common;
   auto read = [&](const Access &access) {
     if (!text.packs.covers(access, inner))
@@ -88,7 +86,7 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
   for (const Output &output : nest.outputs)
     if (output.initial && nest.reductions() == 0)
       read(*output.initial);
-  // In their order: the text is the same each time.
+  // In program order, for reproducible text.
   for (Operation &op : nest.body()->without_terminator()) {
     auto found = nest.extracts.find(&op);
     if (found == nest.extracts.end() ||
@@ -102,7 +100,8 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
   common = operands;
 }
 
-void BodyEmitter::declareStorePacks(const Nest &nest, const NestSchedule &inner) {
+void BodyEmitter::declareStorePacks(const Nest &nest,
+                                    const NestSchedule &inner) {
   for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
       if (text.packs.coversStore(argument, store, inner)) {
@@ -115,7 +114,7 @@ void BodyEmitter::declareStorePacks(const Nest &nest, const NestSchedule &inner)
 }
 
 void BodyEmitter::flushStorePacks(const Nest &nest, const NestSchedule &inner,
-                           ArrayRef<Code> loops) {
+                                  ArrayRef<Code> loops) {
   for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
       if (auto pack = values.perIterationStores.find(argument);
@@ -123,8 +122,8 @@ void BodyEmitter::flushStorePacks(const Nest &nest, const NestSchedule &inner,
         const KernelArgument &buffer = text.arguments[argument];
         text.lines.line(
             Code::call("BREW_STORE",
-                           {packType(buffer.element, inner.pack), buffer.name,
-                            address(store.address, loops), pack->second}) +
+                       {packType(buffer.element, inner.pack), buffer.name,
+                        address(store.address, loops), pack->second}) +
             ";");
       }
   values.perIterationStores.clear();

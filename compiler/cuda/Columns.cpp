@@ -1,4 +1,4 @@
-//===- Columns.cpp - Neighbouring points that a block takes -----------===//
+//===- Columns.cpp - Schedules in columns ---------------------------------===//
 #include "compiler/cuda/Columns.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -9,7 +9,7 @@ namespace brew::compiler::cuda {
 
 using dialects::target::GpuAttr;
 
-/// What threads may wait for the one with the longest share, as a part of all.
+/// Largest ratio of allotted to actual iterations.
 static constexpr double kMaxWaste = 1.15;
 
 unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
@@ -23,7 +23,7 @@ unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
     return 1;
   const int64_t extent = subKernel.nests[0].loops[subKernel.grid - 1].extent;
   int64_t columns = GpuAttr::columnsPerBlock(extent);
-  // Threads without a point of their own would store what others do.
+  // Threads without a point of their own would repeat other threads' stores.
   if (!subKernel.nests.front().perIterationStores.empty())
     while (extent % columns != 0)
       columns /= 2;
@@ -32,7 +32,7 @@ unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
 
 std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
                                     int64_t shares) {
-  // Innermost first: then threads of few columns read concurrent by concurrent, too.
+  // Innermost first: then threads of few columns also read adjacent elements.
   for (unsigned loop : llvm::reverse(inner.reductions)) {
     const int64_t extent = nest.loops[loop].extent;
     const int64_t longest = llvm::divideCeil(extent, shares);
@@ -43,10 +43,10 @@ std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
   return std::nullopt;
 }
 
-/// Whether place `address` belongs to column `loop`, of which there are
-/// `extent`, `step` elements apart, and to no other.
-static bool staysInColumn(const LinearExpr &address, unsigned loop, int64_t extent,
-                          int64_t step) {
+/// Returns whether `address` belongs to column `loop`, one of `extent` that are
+/// `step` elements apart, and to no other.
+static bool staysInColumn(const LinearExpr &address, unsigned loop,
+                          int64_t extent, int64_t step) {
   if (address.constant != 0 || address.coefs[loop] != step)
     return false;
   for (auto [other, coef] : llvm::enumerate(address.coefs))
@@ -63,7 +63,7 @@ bool readsOwnTile(const SubKernel &first, const SubKernelSchedule &chosen,
   const int64_t extent = first.nests[0].loops[loop].extent;
   if (last.nests[0].loops[0].extent != extent)
     return false;
-  // Elements between columns, of the arguments that the first subKernel writes.
+  // Distance of columns in elements, for each argument that `first` writes.
   llvm::SmallDenseMap<unsigned, int64_t> steps;
   for (const Nest &nest : first.nests)
     for (const Output &output : nest.outputs)

@@ -1,21 +1,22 @@
-//===- Columns.h - Neighbouring points that a block takes ---*- C++ -*-===//
+//===- Columns.h - Schedules in columns -------------------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/KernelSchedule.h"
 
 namespace brew::compiler::cuda {
 
-/// Whether a block can take points of `subKernel` as columns, given the schedule of
-/// its nests: a reduction, then what each point makes of it. How many.
+/// Returns the number of columns per block, given the schedule of the nests; 1
+/// if the sub-kernel is not a reduction followed by nests on its result per
+/// point.
 unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base);
 
-/// The reduction loop of a nest whose iterations `shares` threads can share
-/// with little waste, if any can.
+/// Returns a reduction loop of a nest whose iterations `shares` threads can
+/// share with little waste; null if there is none.
 std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
                                     int64_t shares);
 
-/// Whether everything that subKernel `last` reads of what `first`, scheduled in
-/// columns, writes for a tile of points belongs to the same tile of its own.
+/// Returns whether `last` reads, for each tile of points, only results of
+/// `first` (scheduled in columns) from the same tile.
 bool readsOwnTile(const SubKernel &first, const SubKernelSchedule &chosen,
                   const SubKernel &last);
 

@@ -1,4 +1,4 @@
-//===- Combine.cpp - How partial results of a reduction combine -------===//
+//===- Combine.cpp - Combination of partial results -----------------------===//
 #include "compiler/cuda/KernelSchedule.h"
 
 #include "compiler/kernels/KernelIndices.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-/// Whether `value` is an index that grows from each iteration of the reductions
+/// Returns whether `value` is an index that grows from each reduction iteration
 /// to the next.
 static bool grows(const Nest &nest, Value value) {
   auto cast = value.getDefiningOp<arith::IndexCastOp>();
@@ -28,9 +28,9 @@ static bool grows(const Nest &nest, Value value) {
   return true;
 }
 
-/// Whether output `number` keeps its first nonzero value, and its nest offers
-/// it none but a position or what it has: select(old == 0, select(c, old, new),
-/// old).
+/// Returns whether output `number` keeps its first nonzero value, and each
+/// iteration either stores its position or nothing: select(old == 0, select(c,
+/// old, new), old).
 static bool keepsFirst(const Nest &nest, unsigned number) {
   linalg::GenericOp op = nest.op;
   Value old = op.getRegionOutputArgs()[number];
@@ -49,7 +49,7 @@ static bool keepsFirst(const Nest &nest, unsigned number) {
       compare.getLhs() != old || !matchPattern(compare.getRhs(), m_Zero()) ||
       inner.getTrueValue() != old || inner.getFalseValue() == old)
     return false;
-  // Nothing else may depend on what was found so far.
+  // Nothing else may depend on the previous value.
   return std::distance(old.use_begin(), old.use_end()) == 3 &&
          grows(nest, inner.getFalseValue());
 }

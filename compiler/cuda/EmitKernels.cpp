@@ -1,8 +1,8 @@
-//===- EmitKernels.cpp - Loop nests to CUDA C++ ------------------------------===//
+//===- EmitKernels.cpp - Emission of CUDA kernels -------------------------===//
 #include "compiler/cuda/EmitKernels.h"
 
-#include "compiler/cuda/TensorAccesses.h"
 #include "compiler/cuda/KernelSource.h"
+#include "compiler/cuda/TensorAccesses.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -19,15 +19,15 @@ using namespace brew::dialects::plan;
 namespace brew::compiler::cuda {
 namespace {
 
-/// Elements from which 32-bit indices could overflow, with room for windows
-/// that reach over edges.
+/// Element count from which 32-bit indices could overflow, including windows
+/// that cross boundaries.
 constexpr int64_t kWideElements = int64_t(1) << 30;
 
 constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
 static_assert(kWidestAccess == dialects::target::GpuAttr::kMaxAccessBytes,
               "packs are as wide as what arenas are aligned to");
 
-/// The buffers of every launch that there is, or may be, of a module's kernels.
+/// The buffers of every actual or alternative launch of a module's kernels.
 using Launches = llvm::StringMap<SmallVector<SmallVector<Value>>>;
 
 class KernelEmitter {
@@ -122,8 +122,8 @@ private:
         text.arguments[argument].written = true;
   }
 
-  /// The buffers that a launch passes: its operands without results that
-  /// overwrite an argument.
+  /// Returns the buffers that a launch passes: its operands without results
+  /// that overwrite an argument.
   SmallVector<BufferOp> buffersOf(ArrayRef<Value> launch) {
     unsigned inputs = op.getBody().front().getNumArguments();
     SmallVector<BufferOp> buffers;
@@ -133,10 +133,10 @@ private:
     return buffers;
   }
 
-  /// Bytes of which the address of each argument is a multiple, up to the
-  /// widest access: arenas begin where that may, so offsets tell. A kernel
-  /// that nothing here launches may be given a subview wherever its type says
-  /// that there is one, which begins at any element.
+  /// Returns the known alignment of each argument's address in bytes, up to the
+  /// widest access. Arenas are aligned to that, so offsets determine it. A
+  /// subview argument of a kernel without launches in this module may begin at
+  /// any element.
   SmallVector<int64_t> alignments() {
     SmallVector<int64_t> result;
     for (RankedTensorType type : kernel.arguments)
@@ -151,7 +151,7 @@ private:
     return result;
   }
 
-  /// Marks arguments that share bytes, one of which is written.
+  /// Marks arguments that share bytes if one of them is written.
   void noteOverlaps(MutableArrayRef<BufferOp> buffers) {
     for (unsigned a = 0; a < buffers.size(); ++a)
       for (unsigned b = 0; b < a; ++b) {
@@ -181,8 +181,8 @@ private:
     MutableArrayRef<SubKernel> subKernels = kernel.subKernels;
     ArrayRef<SubKernelSchedule> schedules = schedule.subKernels;
     for (auto [stage, blocks] : llvm::enumerate(schedule.stageBlocks)) {
-      const size_t count =
-          llvm::count_if(subKernels, [number = stage](const SubKernel &subKernel) {
+      const size_t count = llvm::count_if(
+          subKernels, [number = stage](const SubKernel &subKernel) {
             return subKernel.stage == number;
           });
       const std::string number = std::to_string(stage);
@@ -196,7 +196,7 @@ private:
       const size_t shared = text.shared.size();
       text.stage = static_cast<unsigned>(stage);
       emitStage(subKernels.take_front(count), schedules.take_front(count));
-      // Slower threads may still read what the next turn overwrites.
+      // The next turn overwrites values that slower threads may still read.
       if (text.shared.size() > shared)
         text.lines.line("BREW_SYNC();");
       text.lines.close();
@@ -205,8 +205,7 @@ private:
     }
   }
 
-  /// What runs between two barriers: subKernels concurrent by concurrent, and that of the last
-  /// block.
+  /// Emits one stage: its concurrent sub-kernels, then that of the last block.
   void emitStage(MutableArrayRef<SubKernel> subKernels,
                  ArrayRef<SubKernelSchedule> schedules) {
     const bool finishes = subKernels.back().inLastBlock;
@@ -230,20 +229,19 @@ private:
       emitLast(subKernels.back(), schedules.back());
   }
 
-  /// What is left to the block that ends last, of all or of a tile's.
+  /// Emits the sub-kernel of the last block, of the stage or of a tile.
   ///
-  /// The counters begin with 0 when the module is loaded, which each session
-  /// does for itself (runtime/cuda/Modules.cpp), and the last block leaves
-  /// them so. A session launches on one stream, so no two launches count at
-  /// the same time, not even those of kernels that share their machine code. A
-  /// kernel that is aborted leaves its context unusable and its counters with
-  /// it: whatever runs next has loaded the module anew.
+  /// The counters are 0 when the module is loaded, which each session does
+  /// separately (runtime/cuda/Modules.cpp), and the last block resets them. A
+  /// session launches on one stream, so no two launches count at the same time,
+  /// including launches of kernels with shared machine code. An aborted kernel
+  /// makes its context unusable together with its counters; a new context loads
+  /// the module again.
   void emitLast(SubKernel &subKernel, const SubKernelSchedule &chosen) {
     text.prelude.lastBlock = true;
     Code counters = text.unique("arrived", "arrived");
     text.counters.push_back(
-        Code::call("BREW_COUNTERS",
-                       {counters, std::to_string(chosen.tiles)}) +
+        Code::call("BREW_COUNTERS", {counters, std::to_string(chosen.tiles)}) +
         ";");
     Code tile = Code::word("0");
     if (chosen.tiles > 1)
@@ -251,14 +249,14 @@ private:
     text.lines.open(
         "if (" +
         Code::call("BREW_LAST_BLOCK",
-                       {Code::element(counters, tile),
-                        std::to_string(chosen.blocks / chosen.tiles) + "u"}) +
+                   {Code::element(counters, tile),
+                    std::to_string(chosen.blocks / chosen.tiles) + "u"}) +
         ")");
     emitSubKernel(kernel, subKernel, chosen, text);
     text.lines.close();
   }
 
-  /// All but the comment at its head.
+  /// Prints everything except the head comment.
   std::string print(const Code &signature, TextStyle style) {
     std::string result = text.prelude.text() + "\n";
     for (const Code &declaration : text.counters) {
@@ -270,7 +268,7 @@ private:
     return result + "}\n";
   }
 
-  /// Comment with the prototxt's layers and their locations.
+  /// Returns a comment with the layers and their locations in the prototxt.
   std::string head() {
     std::string result = "// Kernel " + op.getSymName().str() + ": layers";
     for (StringAttr layer : op.getLayers().getAsRange<StringAttr>())
@@ -298,16 +296,15 @@ private:
 
   Code signatureOf(const Code &symbol, const KernelSchedule &schedule) {
     Code result = "BREW_KERNEL(" + symbol + ", " +
-                      std::to_string(schedule.threads) + ")(";
+                  std::to_string(schedule.threads) + ")(";
     for (auto [i, argument] : llvm::enumerate(text.arguments)) {
       const char *access =
           argument.aliased || (argument.read && argument.written) ? "BREW_INOUT"
           : argument.written                                      ? "BREW_OUT"
                                                                   : "BREW_IN";
-      result +=
-          (i ? ",\n    " : "\n    ") +
-          Code::call(access, {bufferType(argument.element), argument.name,
-                                  std::to_string(argument.count)});
+      result += (i ? ",\n    " : "\n    ") +
+                Code::call(access, {bufferType(argument.element), argument.name,
+                                    std::to_string(argument.count)});
     }
     if (!text.stages.empty())
       result += ",\n    BREW_STAGES(" + text.stages + ")";
@@ -316,7 +313,7 @@ private:
     return result;
   }
 
-  /// Arrays in shared memory; those of different stages lie in the same bytes.
+  /// Declares arrays in shared memory; different stages use the same bytes.
   void declareShared(Code &result) {
     Code pool;
     SmallVector<int64_t> used(kernel.subKernels.back().stage + 1, 0), offsets;
@@ -332,13 +329,13 @@ private:
                 std::to_string(*llvm::max_element(used)) + ");\n";
     }
     for (auto [array, offset] : llvm::zip_equal(text.shared, offsets)) {
-      SmallVector<Code> words = {text.scalars.type(array.element),
-                                     array.name, std::to_string(array.count)};
+      SmallVector<Code> words = {text.scalars.type(array.element), array.name,
+                                 std::to_string(array.count)};
       if (!pool.empty())
         words.append({pool, std::to_string(offset)});
       result += "  " +
-                Code::call(
-                    pool.empty() ? "BREW_SHARED" : "BREW_SHARED_SLICE", words) +
+                Code::call(pool.empty() ? "BREW_SHARED" : "BREW_SHARED_SLICE",
+                           words) +
                 ";\n";
     }
   }

@@ -1,4 +1,4 @@
-//===- EmitKernels.h - Loop nests to CUDA C++ ----------------------*- C++ -*-===//
+//===- EmitKernels.h - Emission of CUDA kernels -----------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/AccessBytes.h"
@@ -13,28 +13,30 @@ namespace brew::compiler::cuda {
 
 /// A plan.kernel as CUDA C++.
 struct EmittedKernel {
-  std::string symbol; ///< of the function
-  std::string text;   ///< the whole .cu file
-  /// `text` without names and comments: equal for kernels that can share
-  /// their machine code.
+  std::string symbol; ///< function name
+  std::string text;   ///< complete .cu file
+  /// `text` without names and comments: kernels with equal canonical text share
+  /// machine code.
   std::string canonical;
   unsigned argumentCount = 0;
   uint32_t blocks = 1, threads = 1;
-  /// Which wait for each other in one launch; if more than one, what it is
-  /// passed last tells which of them run.
+  /// Stages separated by grid-wide barriers; if more than one, the last
+  /// argument is the mask of stages to run.
   uint32_t stages = 1;
   uint64_t flops = 0, bytes = 0;
-  std::vector<TensorAccess> accesses; ///< together they move `bytes`
-  bool needsHeaders = false;          ///< CUDA's own, for 16-bit types
+  std::vector<TensorAccess> accesses; ///< their bytes add up to `bytes`
+  bool needsHeaders = false;          ///< includes CUDA headers for 16-bit
+                                      ///< types
 };
 
-/// One kernel per plan.kernel of `module`, in order. Throws Error (Bug), naming
-/// the kernel, for a body that breaks the rules of brew.kernel or has an
-/// operation without translation. They are made for the machine that `module`
-/// names (dialects/Target). `team` is that of scheduleKernel.
-std::vector<EmittedKernel> emitKernels(mlir::ModuleOp module, unsigned team = 0);
+/// Emits one kernel per plan.kernel of `module`, in order, for the machine of
+/// `module` (dialects/Target). `team` is as in scheduleKernel. Throws Error
+/// (Bug), naming the kernel, for a body that violates the rules of brew.kernel
+/// or has an operation without translation.
+std::vector<EmittedKernel> emitKernels(mlir::ModuleOp module,
+                                       unsigned team = 0);
 
-/// `text` without the lines that are comments.
+/// Returns `text` without comment lines.
 std::string withoutComments(const std::string &text);
 
 } // namespace brew::compiler::cuda

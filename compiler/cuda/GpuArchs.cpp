@@ -1,4 +1,4 @@
-//===- GpuArchs.cpp - The architectures of brewc's --gpu-arch -------------===//
+//===- GpuArchs.cpp - GPU architectures of --gpu-arch ---------------------===//
 #include "compiler/cuda/GpuArchs.h"
 
 #include "dialects/Target/TargetDialect.h"
@@ -16,11 +16,11 @@ namespace brew::compiler::cuda {
 
 namespace {
 
-/// The few calls of the CUDA driver that tell a GPU's architecture.
+/// CUDA driver functions that report a GPU's architecture.
 class Driver {
 public:
   Driver() {
-    // Not closed again: a driver that has started has threads.
+    // Never closed, because an initialised driver has threads.
     handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       lacks(std::string("no driver was found: ") + dlerror());
@@ -47,9 +47,9 @@ public:
 private:
   [[noreturn]] static void lacks(const std::string &reason) {
     throw unavailable("--gpu-arch native needs a GPU in this machine, but " +
-                       reason +
-                       "; name the architecture instead, as in "
-                       "--gpu-arch sm_90");
+                      reason +
+                      "; name the architecture instead, as in "
+                      "--gpu-arch sm_90");
   }
 
   template <typename Function, typename... Arguments>

@@ -1,4 +1,4 @@
-//===- KernelCache.cpp - Compiled kernels of earlier runs -----------------===//
+//===- KernelCache.cpp - Cache of compiled CUDA kernels -------------------===//
 #include "compiler/cuda/KernelCache.h"
 
 #include "support/AtomicFile.h"
@@ -13,7 +13,7 @@
 
 namespace brew::compiler::cuda {
 
-/// Raised when entries written before can no longer be used.
+/// Changed when older entries become unusable.
 static constexpr llvm::StringRef kMagic = "brew kernel 1\n";
 
 static std::string digestOf(llvm::StringRef bytes) {
@@ -44,7 +44,7 @@ std::optional<std::string> KernelCache::find(const std::string &key) const {
                                           /*RequiresNullTerminator=*/false);
   if (!file)
     return std::nullopt;
-  // The magic, the content's digest, the content.
+  // Magic, digest of the content, content.
   llvm::StringRef bytes = (*file)->getBuffer();
   if (!bytes.consume_front(kMagic) || bytes.size() < 64 ||
       digestOf(bytes.drop_front(64)) != bytes.take_front(64))

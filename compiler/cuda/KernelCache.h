@@ -1,4 +1,4 @@
-//===- KernelCache.h - Compiled kernels of earlier runs ---------*- C++ -*-===//
+//===- KernelCache.h - Cache of compiled CUDA kernels -----------*- C++ -*-===//
 #pragma once
 
 #include <optional>
@@ -6,15 +6,15 @@
 
 namespace brew::compiler::cuda {
 
-/// Machine code on disk, under $XDG_CACHE_HOME/brew or ~/.cache/brew, by what
-/// it was compiled from. It only saves time: entries that are damaged or cannot
-/// be read or written count as absent.
+/// Cache of machine code on disk, under $XDG_CACHE_HOME/brew or ~/.cache/brew.
+/// An optimisation only: entries that are damaged, unreadable or unwritable
+/// count as absent.
 class KernelCache {
 public:
-  /// `enabled` false: nothing is found and nothing stored.
+  /// If not `enabled`, finds and stores nothing.
   explicit KernelCache(bool enabled);
 
-  /// `key` is all that determines the result, of any length.
+  /// `key` contains everything that determines the result, of any length.
   std::optional<std::string> find(const std::string &key) const;
   void store(const std::string &key, const std::string &bytes) const;
 

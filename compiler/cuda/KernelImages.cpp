@@ -1,4 +1,4 @@
-//===- KernelImages.cpp - Machine code of CUDA kernels ----------------------===//
+//===- KernelImages.cpp - Machine code of CUDA kernels --------------------===//
 #include "compiler/cuda/KernelImages.h"
 
 #include "compiler/Parallel.h"
@@ -40,7 +40,7 @@ public:
     archs = options.archs;
     if (!ptxArch.empty()) {
       archs.push_back(ptxArch);
-      // PTX of a compilation for sm_90a would run on that architecture alone.
+      // PTX from a compilation for sm_90a would only run on that architecture.
       const std::string real = "sm_" + ptxArch.substr(ptxArch.find('_') + 1);
       ptxSource = llvm::is_contained(options.archs, real) ? real : ptxArch;
     }
@@ -56,7 +56,7 @@ public:
         checkArgumentSize(kernel, nvrtc->versionNumber(), options.archs);
     }
 
-    // Kernels of equal text become one.
+    // Compile kernels with equal source once.
     std::map<std::string, std::size_t> byText;
     std::vector<std::size_t> representative, unique;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -93,12 +93,12 @@ public:
   }
 
 private:
-  /// Compiles `kernel` for `arch` into `image`, and into `ptx` unless that is
-  /// null: NVRTC generates PTX on its way to machine code.
+  /// Compiles `kernel` for `arch` into `image`, and into `ptx` unless null:
+  /// NVRTC generates PTX on the way to machine code.
   void compile(const EmittedKernel &kernel, const std::string &arch,
                std::string &image, std::string *ptx) {
     const bool sim = arch == "sim";
-    // Comments name positions that may differ where the code does not.
+    // Comments contain locations that may differ between equal kernels.
     const std::string text = withoutComments(kernel.text);
     const std::string rest =
         "\n" +
@@ -138,8 +138,8 @@ private:
       cache.store(ptxKey, *ptx);
   }
 
-  /// A text that does not compile is a defect of Brew: what is needed to mend
-  /// it is kept, if it can be, and told.
+  /// Source that does not compile is a defect of Brew: save the source for the
+  /// report, if possible.
   [[noreturn]] void fail(const EmittedKernel &kernel, const std::string &arch,
                          const std::string &text, const std::string &log) {
     std::string file, what = "this kernel's text, which could not be kept (";
@@ -157,11 +157,11 @@ private:
                     what + " and these lines:\n" + log);
   }
 
-  /// The file that the text lies in.
+  /// Returns the path of a file with the source; writes it if necessary.
   std::string keepText(const EmittedKernel &kernel, const std::string &text) {
     const std::string name = "/" + kernel.symbol + ".cu";
     if (!options.textFolder.empty())
-      return options.textFolder + name; // it has been written there
+      return options.textFolder + name; // already written by --emit
     llvm::SmallString<128> folder;
     if (std::error_code code =
             llvm::sys::fs::createUniqueDirectory("brewc-kernel", folder))
@@ -174,8 +174,9 @@ private:
   const std::vector<EmittedKernel> &kernels;
   const ImageOptions &options;
   KernelCache cache;
-  std::string ptxArch;   ///< compute_90; empty if only the simulator is wanted
-  std::string ptxSource; ///< what is compiled for the PTX: sm_90 or compute_90
+  std::string ptxArch;   ///< compute_90; empty if only the simulator is used
+  std::string ptxSource; ///< architecture of the compilation that yields the
+                         ///< PTX: sm_90 or compute_90
   std::vector<std::string> archs; ///< of each kernel's images, in order
   std::optional<Nvrtc> nvrtc;
   std::optional<SimCompiler> simulator;
@@ -184,8 +185,8 @@ private:
 } // namespace
 
 void checkArgumentSize(const EmittedKernel &kernel, int version,
-                      const std::vector<std::string> &archs) {
-  constexpr unsigned kMinArch = 70; // that takes long arguments
+                       const std::vector<std::string> &archs) {
+  constexpr unsigned kMinArch = 70; // first with the larger argument limit
   const std::uint64_t bytes =
       plan::argumentBytes(kernel.argumentCount, kernel.stages);
   if (bytes <= plan::kArgumentLimit)
@@ -205,8 +206,8 @@ void checkArgumentSize(const EmittedKernel &kernel, int version,
                                          " or later, and not " + arch);
   if (version < plan::kLargeArgumentLimitVersion)
     throw unavailable(more + "NVRTC 12.1 or later, and this one is " +
-                       std::to_string(version / 1000) + "." +
-                       std::to_string(version % 1000 / 10));
+                      std::to_string(version / 1000) + "." +
+                      std::to_string(version % 1000 / 10));
 }
 
 plan::Kernel describeKernel(const EmittedKernel &kernel) {
@@ -223,9 +224,9 @@ plan::Kernel describeKernel(const EmittedKernel &kernel) {
 }
 
 void compileKernels(const std::vector<EmittedKernel> &kernels,
-                 const ImageOptions &options,
-                 std::vector<plan::Kernel> &described, plan::Target &target,
-                 std::vector<std::string> &segments) {
+                    const ImageOptions &options,
+                    std::vector<plan::Kernel> &described, plan::Target &target,
+                    std::vector<std::string> &segments) {
   ImageCompiler(kernels, options).run(described, target, segments);
 }
 

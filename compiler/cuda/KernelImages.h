@@ -1,4 +1,4 @@
-//===- KernelImages.h - Machine code of CUDA kernels --------------*- C++ -*-===//
+//===- KernelImages.h - Machine code of CUDA kernels ------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/EmitKernels.h"
@@ -10,31 +10,31 @@
 namespace brew::compiler::cuda {
 
 struct ImageOptions {
-  std::vector<std::string> archs; ///< as resolveGpuArchs gives them
-  bool cache = true;              ///< look in and add to KernelCache
-  /// Folder with the texts of the kernels, for the error that one does not
-  /// compile; empty: a temporary one is made then.
+  std::vector<std::string> archs; ///< from resolveGpuArchs
+  bool cache = true;              ///< use KernelCache
+  /// Folder that contains the kernels' sources, for the error that one does not
+  /// compile; empty: write the source to a temporary folder then.
   std::string textFolder;
 };
 
 /// Compiles `kernels` for every architecture, and to PTX for the newest; sets
 /// `target`'s architectures and NVRTC version. Fills in symbol and images of
 /// `described`, which has one entry per kernel, and appends the images to
-/// `segments`. Kernels of equal text share them.
-/// Throws Error: Unavailable without NVRTC (or the simulator, for "sim"), Bug
-/// with kernel, file and log for a text that does not compile.
+/// `segments`. Kernels with equal source share images. Throws Error:
+/// Unavailable without NVRTC (or without the simulator, for "sim"); Bug with
+/// kernel, file and log for source that does not compile.
 void compileKernels(const std::vector<EmittedKernel> &kernels,
-                 const ImageOptions &options,
-                 std::vector<plan::Kernel> &described, plan::Target &target,
-                 std::vector<std::string> &segments);
+                    const ImageOptions &options,
+                    std::vector<plan::Kernel> &described, plan::Target &target,
+                    std::vector<std::string> &segments);
 
 /// Throws Error unless NVRTC of CUDA `version` (12010: 12.1) and the GPUs of
-/// `archs` take that kernel's arguments: Unavailable for an NVRTC that is too
-/// old, Usage for an architecture, Bug if there are too many for any.
+/// `archs` support the size of the kernel's arguments: Unavailable for an older
+/// NVRTC, Usage for an architecture, Bug if no GPU supports the size.
 void checkArgumentSize(const EmittedKernel &kernel, int version,
-                      const std::vector<std::string> &archs);
+                       const std::vector<std::string> &archs);
 
-/// The description of `kernel` but for its images.
+/// Returns the manifest entry of `kernel` without its images.
 plan::Kernel describeKernel(const EmittedKernel &kernel);
 
 } // namespace brew::compiler::cuda

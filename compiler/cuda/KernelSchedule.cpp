@@ -1,4 +1,4 @@
-//===- KernelSchedule.cpp - How the loops of a subKernel run on a GPU ------------===//
+//===- KernelSchedule.cpp - Loop schedules on a GPU -----------------------===//
 #include "compiler/cuda/KernelSchedule.h"
 
 #include "compiler/cuda/Columns.h"
@@ -16,27 +16,27 @@ namespace {
 
 using dialects::target::GpuAttr;
 
-/// Threads of a block where a point needs no team of its own.
+/// Threads of a block without teams.
 constexpr unsigned kThreads = 256;
-/// Threads of the smallest team that is more than one.
+/// Threads of the smallest team larger than one thread.
 constexpr unsigned kMinTeam = 8;
-/// What a larger team's time must be at most of a smaller one's.
+/// Largest ratio of a larger team's time to a smaller one's that justifies it.
 constexpr double kWorthwhile = 0.97;
 
-/// The subKernels of each stage.
+/// Returns the sub-kernels of each stage.
 SmallVector<ArrayRef<SubKernel>> stagesOf(const Kernel &kernel) {
   SmallVector<ArrayRef<SubKernel>> stages;
   ArrayRef<SubKernel> rest = kernel.subKernels;
   while (!rest.empty()) {
     const unsigned stage = rest.front().stage;
-    stages.push_back(
-        rest.take_while([&](const SubKernel &subKernel) { return subKernel.stage == stage; }));
+    stages.push_back(rest.take_while(
+        [&](const SubKernel &subKernel) { return subKernel.stage == stage; }));
     rest = rest.drop_front(stages.back().size());
   }
   return stages;
 }
 
-/// Those that lie concurrent by side: all but the last block's.
+/// Returns the sub-kernels that run concurrently: all except the last block's.
 ArrayRef<SubKernel> concurrentSubKernels(ArrayRef<SubKernel> stage) {
   return stage.drop_back(stage.back().inLastBlock);
 }
@@ -64,8 +64,8 @@ public:
 private:
   using Cost = NestCosts::Cost;
 
-  /// Schedules what runs between two barriers, with blocks of `threads` if that
-  /// is given.
+  /// Schedules the sub-kernels of one stage, with blocks of `threads` if not
+  /// null.
   void addStage(ArrayRef<SubKernel> stage, std::optional<unsigned> threads) {
     const ArrayRef<SubKernel> concurrent = concurrentSubKernels(stage);
     subKernelsOfStage = static_cast<int64_t>(stage.size());
@@ -73,19 +73,23 @@ private:
       threads = kThreads;
     const size_t first = schedule.subKernels.size();
     for (const SubKernel &subKernel : concurrent)
-      schedule.subKernels.push_back(choose(subKernel, threads, concurrent.size() > 1));
+      schedule.subKernels.push_back(
+          choose(subKernel, threads, concurrent.size() > 1));
     schedule.threads =
-        threads ? *threads : threadsOf(concurrent.front(), schedule.subKernels[first]);
+        threads ? *threads
+                : threadsOf(concurrent.front(), schedule.subKernels[first]);
     int64_t next = 0;
     for (auto [subKernel, chosen] : llvm::zip_equal(
-             concurrent, MutableArrayRef(schedule.subKernels).drop_front(first))) {
+             concurrent,
+             MutableArrayRef(schedule.subKernels).drop_front(first))) {
       fitShared(subKernel, chosen);
       chosen.firstBlock = next;
       chosen.blocks = blocksOf(subKernel, chosen);
       next += chosen.blocks;
     }
     if (concurrent.size() < stage.size()) {
-      SubKernelSchedule last = chooseLast(stage.back(), concurrent, schedule.subKernels[first]);
+      SubKernelSchedule last =
+          chooseLast(stage.back(), concurrent, schedule.subKernels[first]);
       fitShared(stage.back(), last);
       last.blocks = next;
       schedule.subKernels.push_back(std::move(last));
@@ -93,8 +97,7 @@ private:
     schedule.stageBlocks.push_back(next);
   }
 
-  /// Threads of the blocks of several stages: so many that all stages together
-  /// take the least time.
+  /// Returns the block size that minimizes the total time of several stages.
   unsigned threadsOfAll(ArrayRef<ArrayRef<SubKernel>> stages) {
     if (forced > kWarp)
       return forced;
@@ -117,7 +120,7 @@ private:
     return best;
   }
 
-  /// Elements that a point keeps for later nests.
+  /// Returns whether a result is stored within the grid point for later nests.
   static bool isLocal(const Output &output) {
     return output.overwritesLiveInput || output.readLater;
   }
@@ -139,10 +142,12 @@ private:
     return result;
   }
 
-  /// A thread, a part of a warp, a warp, or up to a block of warps; a whole
-  /// block if that is to have `threads`. Parts of warps are for packs: a warp's
-  /// lanes would be more than there are.
-  SmallVector<unsigned> teams(const SubKernel &subKernel, std::optional<unsigned> threads,
+  /// Returns the possible team sizes: a thread, a fraction of a warp, a warp,
+  /// or up to a block of warps; exactly a block of `threads` if not null.
+  /// Fractions of warps are for packs, where a warp's lanes would exceed the
+  /// iterations.
+  SmallVector<unsigned> teams(const SubKernel &subKernel,
+                              std::optional<unsigned> threads,
                               bool hasSiblings) const {
     if (hasSiblings)
       return {1, kWarp, *threads};
@@ -162,7 +167,7 @@ private:
   }
 
   /// Chooses the lanes that share reductions of the candidate's nests, and
-  /// returns what they cost a point.
+  /// returns the cost per point.
   Cost shareNests(const SubKernel &subKernel, SubKernelSchedule &candidate,
                   llvm::function_ref<double(const Cost &)> timeOf) const {
     Cost total;
@@ -173,13 +178,14 @@ private:
       Cost chosen;
       for (unsigned lanes = 1; lanes <= (splits ? candidate.team : 1);
            lanes *= 2) {
-        // Lanes without a value of their own would store what others do.
+        // Lanes without a value of their own would repeat other lanes' stores.
         if (lanes > 1 && inner.values > 1 && !nest.perIterationStores.empty() &&
             inner.values % (candidate.team / lanes) != 0)
           continue;
         unsigned pack = 1;
         if (candidate.team > 1)
-          pack = lanePackSize(kernel, packs, nest, inner, candidate.team, lanes);
+          pack =
+              lanePackSize(kernel, packs, nest, inner, candidate.team, lanes);
         Cost cost =
             costs.ofNest(subKernel, nest, inner, candidate.team, lanes, pack);
         double time = timeOf(cost);
@@ -198,9 +204,10 @@ private:
     return total;
   }
 
-  /// The subKernel with blocks that take neighbouring points together, if it can
-  /// have them and takes less than `time`.
-  std::optional<SubKernelSchedule> inColumns(const SubKernel &subKernel, double time) const {
+  /// Returns a schedule of the sub-kernel in columns, if that is possible and
+  /// takes less than `time`.
+  std::optional<SubKernelSchedule> inColumns(const SubKernel &subKernel,
+                                             double time) const {
     SubKernelSchedule candidate = base(subKernel);
     const unsigned columns = columnsOf(subKernel, candidate);
     if (columns == 1)
@@ -235,16 +242,19 @@ private:
           loopToShare(nest, inner, chosen.team / columns * inner.pack);
       for (const Output &output : nest.outputs)
         inner.storage.push_back(isLocal(output) ? Storage::Variable
-                                               : Storage::Buffer);
+                                                : Storage::Buffer);
     }
   }
 
-  /// What the last block to end does of a stage whose other subKernels are `side`,
-  /// with the threads that it has; `first` is the schedule of the first one.
-  SubKernelSchedule chooseLast(const SubKernel &subKernel, ArrayRef<SubKernel> concurrent,
-                          const SubKernelSchedule &first) const {
+  /// Schedules the sub-kernel of the last block with the threads of the stage.
+  /// `concurrent` are the stage's other sub-kernels; `first` is the schedule of
+  /// the first.
+  SubKernelSchedule chooseLast(const SubKernel &subKernel,
+                               ArrayRef<SubKernel> concurrent,
+                               const SubKernelSchedule &first) const {
     SubKernelSchedule tiled = base(subKernel);
-    if (concurrent.size() == 1 && columnsOf(subKernel, tiled) == first.columns &&
+    if (concurrent.size() == 1 &&
+        columnsOf(subKernel, tiled) == first.columns &&
         readsOwnTile(concurrent.front(), first, subKernel)) {
       tiled.team = first.team;
       setColumns(subKernel, tiled, first.columns);
@@ -273,15 +283,15 @@ private:
     return best;
   }
 
-  /// The schedule of a subKernel, with blocks of `threads` if that is given, as it
-  /// must be where it has `several` beside it.
-  SubKernelSchedule choose(const SubKernel &subKernel, std::optional<unsigned> threads,
-                      bool hasSiblings) {
+  /// Returns the best schedule of a sub-kernel, with blocks of `threads` if not
+  /// null. `hasSiblings`: other sub-kernels run concurrently.
+  SubKernelSchedule choose(const SubKernel &subKernel,
+                           std::optional<unsigned> threads, bool hasSiblings) {
     SubKernelSchedule best;
     double bestTime = HUGE_VAL;
     for (unsigned team : teams(subKernel, threads, hasSiblings)) {
       SubKernelSchedule candidate = base(subKernel);
-      // A team has nothing to share where a point is one iteration.
+      // A team has nothing to share if a point is one iteration.
       if (team > 1 &&
           llvm::all_of(candidate.nests,
                        [](const NestSchedule &n) {
@@ -300,7 +310,7 @@ private:
           (team > 1 && team < kWarp && !hasPacks && team != forced))
         continue;
       double time = team == forced ? 0 : timeOf(total);
-      // A larger team must pay: its lanes wait for each other.
+      // A larger team must be clearly faster: its lanes wait for each other.
       if (time < kWorthwhile * bestTime) {
         bestTime = time;
         best = std::move(candidate);
@@ -311,7 +321,8 @@ private:
       throwCannotEmit(kernel.op, "the values between its nests fit no memory");
     const bool mustBeColumns = forced == GpuAttr::kReductionThreads;
     if ((forced == 0 || mustBeColumns) && !hasSiblings &&
-        threads.value_or(GpuAttr::kReductionThreads) == GpuAttr::kReductionThreads)
+        threads.value_or(GpuAttr::kReductionThreads) ==
+            GpuAttr::kReductionThreads)
       if (auto columns = inColumns(
               subKernel, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
         return *columns;
@@ -325,18 +336,18 @@ private:
     return best;
   }
 
-  /// Decides where values between nests are; false if they do not fit, for all
-  /// teams of a block of `threads` or, if that is not given, of the smallest
+  /// Chooses the storage of values between nests. Returns false if they do not
+  /// fit, for all teams of a block of `threads` or, if null, of the smallest
   /// block.
   bool chooseStorage(const SubKernel &subKernel, SubKernelSchedule &candidate,
-             std::optional<unsigned> threads) const {
+                     std::optional<unsigned> threads) const {
     int64_t arrayElements = 0;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, candidate.nests))
       for (const Output &output : nest.outputs) {
         Storage &storage = inner.storage.emplace_back(Storage::Buffer);
         if (!isLocal(output))
           continue;
-        // A serial reduction is the work of one lane of the team.
+        // One lane of the team runs a serial reduction.
         bool known = inner.values == 1 &&
                      (candidate.team == 1 || inner.iterations == 1 ||
                       inner.lanes == candidate.team);
@@ -355,22 +366,25 @@ private:
            sharedBytes(subKernel, candidate) * teams <= sharedLimit();
   }
 
-  /// Teams of the smallest block, a warp.
+  /// Returns the teams of the smallest block, a warp.
   static int64_t fewestTeams(const SubKernelSchedule &candidate) {
     return candidate.team > 1 && candidate.team < kWarp ? kWarp / candidate.team
                                                         : 1;
   }
 
-  /// Whether later nests find it in one of the launch's buffers.
+  /// Returns whether later nests can read it from one of the launch's buffers.
   static bool isInBuffer(const Output &output) {
     return !output.arguments.empty() && !output.overwritesLiveInput;
   }
 
-  /// Stages have the same memory, one after the other.
-  int64_t sharedLimit() const { return gpu.sharedBytesPerSubKernel(subKernelsOfStage); }
+  /// Stages use the same shared memory one after the other.
+  int64_t sharedLimit() const {
+    return gpu.sharedBytesPerSubKernel(subKernelsOfStage);
+  }
 
-  /// Shared memory of one team.
-  static int64_t sharedBytes(const SubKernel &subKernel, const SubKernelSchedule &candidate) {
+  /// Returns the bytes of shared memory per team.
+  static int64_t sharedBytes(const SubKernel &subKernel,
+                             const SubKernelSchedule &candidate) {
     int64_t bytes = 0;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, candidate.nests))
       for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage))
@@ -380,8 +394,8 @@ private:
     return bytes;
   }
 
-  /// Puts values that are in a buffer anyway into shared memory as well, where
-  /// there is room.
+  /// Copies values that are in a buffer to shared memory as well, as far as it
+  /// fits.
   void fitShared(const SubKernel &subKernel, SubKernelSchedule &chosen) {
     if (chosen.team == 1)
       return;
@@ -396,12 +410,13 @@ private:
       }
   }
 
-  unsigned threadsOf(const SubKernel &subKernel, const SubKernelSchedule &chosen) const {
+  unsigned threadsOf(const SubKernel &subKernel,
+                     const SubKernelSchedule &chosen) const {
     if (chosen.team > kWarp)
       return chosen.team;
     int64_t threads = chosen.points / chosen.pack * chosen.team;
     unsigned best = kThreads;
-    // Few threads are spread over the multiprocessors.
+    // Spread few threads over the multiprocessors.
     while (best > 64 && threads < gpu.getMultiprocessors() * best)
       best /= 2;
     if (chosen.team > 1) {
@@ -412,7 +427,8 @@ private:
     return best;
   }
 
-  int64_t blocksOf(const SubKernel &subKernel, const SubKernelSchedule &chosen) const {
+  int64_t blocksOf(const SubKernel &subKernel,
+                   const SubKernelSchedule &chosen) const {
     if (chosen.columns > 1)
       return tilesOf(subKernel, chosen);
     int64_t pointsPerBlock =
@@ -420,8 +436,9 @@ private:
     return llvm::divideCeil(chosen.points, pointsPerBlock);
   }
 
-  /// Blocks that columns take.
-  static int64_t tilesOf(const SubKernel &subKernel, const SubKernelSchedule &chosen) {
+  /// Returns the blocks of a schedule in columns.
+  static int64_t tilesOf(const SubKernel &subKernel,
+                         const SubKernelSchedule &chosen) {
     const int64_t extent = subKernel.nests[0].loops[subKernel.grid - 1].extent;
     return chosen.points / extent * llvm::divideCeil(extent, chosen.columns);
   }
@@ -431,14 +448,14 @@ private:
   GpuAttr gpu;
   unsigned forced;
   NestCosts costs;
-  int64_t subKernelsOfStage = 1; ///< of the one at hand
+  int64_t subKernelsOfStage = 1; ///< of the current stage
   KernelSchedule schedule;
 };
 
 } // namespace
 
 KernelSchedule scheduleKernel(Kernel &kernel, ArrayRef<int64_t> alignments,
-                             GpuAttr gpu, unsigned team) {
+                              GpuAttr gpu, unsigned team) {
   return Scheduler(kernel, alignments, gpu, team).run();
 }
 

@@ -1,4 +1,4 @@
-//===- NestCosts.cpp - What loops cost on a GPU ---------------------------===//
+//===- NestCosts.cpp - Cost of loops on a GPU -----------------------------===//
 #include "compiler/cuda/NestCosts.h"
 
 #include "compiler/kernels/KernelIndices.h"
@@ -11,8 +11,8 @@ namespace brew::compiler::cuda {
 
 using dialects::target::GpuAttr;
 
-/// The cost of one element along a loop that moves its address by `step`:
-/// neighbouring lanes share memory sectors.
+/// Returns the cost per element along a loop that moves its address by `step`.
+/// Neighbouring lanes share memory sectors.
 static double accessCost(std::optional<int64_t> step, Type element) {
   double bytes = static_cast<double>(elementBytes(element));
   if (!step)
@@ -35,7 +35,7 @@ static Type elementOf(const Kernel &kernel, const SubKernel &subKernel,
 
 static int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
 
-/// Whether iterations read the kernel's arguments.
+/// Returns whether iterations read the kernel's arguments.
 static bool readsMemory(const Nest &nest) {
   return llvm::any_of(nest.inputs,
                       [](const std::optional<Access> &input) {
@@ -47,12 +47,12 @@ static bool readsMemory(const Nest &nest) {
          });
 }
 
-/// Cycles of one iteration after another.
+/// Returns the latency of an iteration.
 static double latencyOf(const Nest &nest) {
   return readsMemory(nest) ? GpuAttr::kLoadCycles : GpuAttr::kIterationCycles;
 }
 
-/// Of as many neighbouring ones, which wait for memory together.
+/// Returns the latency of `pack` neighbouring iterations, whose loads overlap.
 static double packLatency(const Nest &nest, unsigned pack) {
   return latencyOf(nest) + (pack - 1) * GpuAttr::kIterationCycles;
 }
@@ -63,7 +63,8 @@ NestCosts::Cost &NestCosts::Cost::operator+=(const Cost &other) {
   return *this;
 }
 
-/// What one iteration costs when lanes move along `loop` (null: not at all).
+/// Returns the cost of one iteration if lanes move along `loop` (null: no
+/// loop).
 double NestCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
                               std::optional<unsigned> loop) const {
   double cost = 0;
@@ -74,7 +75,7 @@ double NestCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
     if (input && input->source.kind == Source::Kind::Argument)
       cost += accessCost(along(input->address),
                          elementOf(kernel, subKernel, input->source));
-  // In their order: sums of the same numbers are the same each time.
+  // In program order, so that floating-point sums are reproducible.
   for (Operation &op : nest.body()->without_terminator())
     if (auto found = nest.extracts.find(&op);
         found != nest.extracts.end() &&
@@ -133,14 +134,15 @@ NestCosts::Cost NestCosts::ofNest(const SubKernel &subKernel, const Nest &nest,
   return cost;
 }
 
-NestCosts::Cost NestCosts::ofColumns(const SubKernel &subKernel, const Nest &nest,
+NestCosts::Cost NestCosts::ofColumns(const SubKernel &subKernel,
+                                     const Nest &nest,
                                      const NestSchedule &inner,
                                      unsigned columns, unsigned threads) const {
   const unsigned shares = threads / columns * inner.pack;
   const double rounds =
       static_cast<double>(llvm::divideCeil(inner.iterations, shares));
-  // Threads without a point of their own read what others do; a share that is
-  // shorter than others moves less.
+  // Threads without a point of their own repeat other threads' reads; a share
+  // that is shorter than others moves less data.
   const int64_t extent = nest.loops[subKernel.grid - 1].extent;
   const double used =
       static_cast<double>(extent) /
@@ -164,14 +166,14 @@ double NestCosts::timeOf(const Cost &cost, int64_t points,
   double traffic =
              static_cast<double>(points) * cost.traffic / elementsPerCycle,
          latency = cost.latency * waves;
-  // The two overlap, but not all of the time.
+  // Traffic and latency overlap partially.
   return std::max(traffic, latency) + std::min(traffic, latency) / 4;
 }
 
 double NestCosts::timeAlone(const Cost &cost, int64_t points,
                             int64_t atATime) const {
-  // A multiprocessor has about the share of the caches' bandwidth that it has
-  // of the memory's, and a little more.
+  // A multiprocessor's share of the cache bandwidth is about its share of the
+  // memory bandwidth, and a little more.
   const double traffic = static_cast<double>(points) * cost.traffic /
                          elementsPerCycle *
                          static_cast<double>(gpu.getMultiprocessors()) / 4;

@@ -1,7 +1,7 @@
-//===- NestCosts.h - What loops cost on a GPU -------------------*- C++ -*-===//
+//===- NestCosts.h - Cost of loops on a GPU ---------------------*- C++ -*-===//
 //
-// Costs are rough cycles. They only need to rank: what the memory system moves,
-// and how long one lane takes.
+// Costs are rough cycles that only rank schedules: memory traffic, and latency
+// of one lane.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,16 +21,21 @@ public:
     Cost &operator+=(const Cost &other);
   };
 
-  /// The cost of a nest for one grid point with `lanes` lanes per value, each
-  /// of which does `pack` neighbouring iterations at once.
-  Cost ofNest(const SubKernel &subKernel, const Nest &nest, const NestSchedule &inner,
-              unsigned team, unsigned lanes, unsigned pack) const;
-  /// The same for `threads` threads that take `columns` points together.
-  Cost ofColumns(const SubKernel &subKernel, const Nest &nest, const NestSchedule &inner,
-                 unsigned columns, unsigned threads) const;
-  /// Of a subKernel, all of whose points each have `team` threads and that cost.
+  /// Returns the cost of a nest for one grid point with `lanes` lanes per
+  /// value, each of which processes `pack` neighbouring iterations at once.
+  Cost ofNest(const SubKernel &subKernel, const Nest &nest,
+              const NestSchedule &inner, unsigned team, unsigned lanes,
+              unsigned pack) const;
+  /// Returns the cost for `threads` threads that take `columns` points
+  /// together.
+  Cost ofColumns(const SubKernel &subKernel, const Nest &nest,
+                 const NestSchedule &inner, unsigned columns,
+                 unsigned threads) const;
+  /// Returns the time of a sub-kernel with `team` threads and the given cost
+  /// per point.
   double timeOf(const Cost &cost, int64_t points, unsigned team) const;
-  /// Of one block that does all points, some at a time.
+  /// Returns the time of one block that processes all points, `atATime` at
+  /// once.
   double timeAlone(const Cost &cost, int64_t points, int64_t atATime) const;
 
 private:
@@ -39,7 +44,7 @@ private:
 
   const Kernel &kernel;
   dialects::target::GpuAttr gpu;
-  double elementsPerCycle; ///< of four bytes that memory delivers
+  double elementsPerCycle; ///< four-byte elements that memory delivers
 };
 
 } // namespace brew::compiler::cuda

@@ -1,4 +1,4 @@
-//===- Nvrtc.cpp - NVIDIA's run-time compiler, opened on first use --------===//
+//===- Nvrtc.cpp - NVIDIA's run-time compiler -----------------------------===//
 #include "compiler/cuda/Nvrtc.h"
 
 #include "support/Error.h"
@@ -13,7 +13,7 @@ namespace brew::compiler::cuda {
 
 namespace {
 
-/// Folders where CUDA usually is.
+/// Returns the usual CUDA folders.
 std::vector<std::string> cudaFolders() {
   std::vector<std::string> folders;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -61,12 +61,12 @@ struct Nvrtc::Api {
     function = reinterpret_cast<Function *>(dlsym(handle, name));
     if (!function)
       throw unavailable(std::string("this NVRTC is too old: it has no ") +
-                         name + " (CUDA 12 or newer is needed)");
+                        name + " (CUDA 12 or newer is needed)");
   }
   void check(int status, const char *what) const {
     if (status)
       throw unavailable(std::string("NVRTC ") + version + ": " + what +
-                         " fails: " + errorText(status));
+                        " fails: " + errorText(status));
   }
   using Size = int (*)(Program, std::size_t *);
   using Bytes = int (*)(Program, char *);
@@ -92,7 +92,7 @@ void Nvrtc::Api::open() {
     handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle)
       return;
-    // A library that is there but does not load tells more.
+    // Prefer the error of a library that exists but does not load.
     if (candidate[0] == '/' && llvm::sys::fs::exists(candidate))
       reason = dlerror();
   }
@@ -149,7 +149,8 @@ Nvrtc::Nvrtc() : api(std::make_unique<Api>()) {
   a.findHeaders();
 }
 
-Nvrtc::~Nvrtc() = default; // the library stays: it does not unload cleanly
+Nvrtc::~Nvrtc() = default; // never unload the library: it does not unload
+                           // cleanly
 
 const std::string &Nvrtc::version() const { return api->version; }
 
@@ -177,8 +178,8 @@ Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
   if (headers) {
     if (api->headers.empty())
       throw unavailable("16-bit precision needs CUDA's header cuda_fp16.h, "
-                         "which was not found beside NVRTC, in $CUDA_HOME or "
-                         "in /usr/local/cuda; install the CUDA toolkit");
+                        "which was not found beside NVRTC, in $CUDA_HOME or "
+                        "in /usr/local/cuda; install the CUDA toolkit");
     options.push_back(include.c_str());
   }
   Program program = nullptr;
@@ -188,7 +189,7 @@ Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
   Result result;
   int status =
       api->compile(program, static_cast<int>(options.size()), options.data());
-  // 6: the text does not compile. Anything else is NVRTC's own trouble.
+  // 6: the text does not compile. Other errors are NVRTC's.
   if (status != 0 && status != 6)
     api->check(status, "nvrtcCompileProgram");
   result.succeeded = status == 0;

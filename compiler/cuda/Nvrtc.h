@@ -1,4 +1,4 @@
-//===- Nvrtc.h - NVIDIA's run-time compiler, opened on first use ----------===//
+//===- Nvrtc.h - NVIDIA's run-time compiler ---------------------*- C++ -*-===//
 #pragma once
 
 #include <memory>
@@ -7,18 +7,18 @@
 
 namespace brew::compiler::cuda {
 
-/// NVRTC, a shared library that may be absent. Safe to use from several
-/// threads.
+/// NVRTC, an optional shared library. Thread-safe.
 class Nvrtc {
 public:
-  /// Opens the library: by its name, then in $CUDA_HOME, $CUDA_PATH and
-  /// /usr/local/cuda. Throws Error (Unavailable) that names what is missing.
+  /// Opens the library: by name, then in $CUDA_HOME, $CUDA_PATH and
+  /// /usr/local/cuda. Throws Error (Unavailable) that names the missing
+  /// component.
   Nvrtc();
   ~Nvrtc();
 
   const std::string &version() const; ///< "13.0"
   int versionNumber() const;          ///< 13000
-  /// Throws Error (Usage) if this version knows no architecture `arch`.
+  /// Throws Error (Usage) if this version does not support `arch`.
   void requireArch(const std::string &arch) const;
 
   struct Result {
@@ -27,12 +27,12 @@ public:
     std::string ptx;
     std::string log;
   };
-  /// Compiles `text` for `arch`, sm_N or compute_N; `headers`: it includes
-  /// CUDA's own (throws Unavailable if they are not there). `name` is that of
-  /// the file in the log.
+  /// Compiles `text` for `arch`, sm_N or compute_N. `headers`: the text
+  /// includes CUDA headers (throws Unavailable if they are missing). `name` is
+  /// the file name in the log.
   Result compile(const std::string &text, const std::string &name,
                  const std::string &arch, bool headers) const;
-  /// What of the options of compile() changes its result, for cache keys.
+  /// Returns the options of compile() that affect its result, for cache keys.
   static std::string optionsKey();
 
 private:

@@ -1,4 +1,4 @@
-//===- PackSize.cpp - How many neighbours a thread takes ------------------===//
+//===- PackSize.cpp - Pack sizes ------------------------------------------===//
 #include "compiler/cuda/KernelSchedule.h"
 
 #include "compiler/kernels/KernelIndices.h"
@@ -15,30 +15,31 @@ namespace {
 
 using dialects::target::GpuAttr;
 
-/// Registers that packs may take in a thread, of 255 at most.
+/// Registers per thread for packs, of 255 at most.
 constexpr int64_t kPackRegisters = 96;
-/// Most neighbours of one thread: of elements of a byte there could be more,
-/// but what they are compared with or added to has four.
+/// Most neighbours per thread. 16 one-byte elements would fit an access, but
+/// their other operands have four bytes each.
 constexpr unsigned kMaxNeighbours = 8;
-/// Elements of a size whose bytes are at least this part of all choose how many
-/// make 16 bytes; a scale of each channel does not.
+/// An element size determines the pack size if its bytes are at least this
+/// fraction (1/N) of all; this excludes, for example, a scale per channel.
 constexpr int64_t kMinByteShare = 8;
-/// What the accesses of packs must be at most of those of single elements:
-/// fewer threads are left to wait for memory.
+/// Largest ratio of packed to single accesses that justifies packs, since fewer
+/// threads remain to hide memory latency.
 constexpr double kWorthwhile = 0.7;
 
-/// Chooses how many neighbouring iterations of a loop one thread does.
+/// Chooses the number of neighbouring iterations per thread.
 class PackChooser {
 public:
   PackChooser(const Kernel &kernel, const PackedAccesses &packs, unsigned loop)
       : kernel(kernel), packs(packs), loop(loop) {}
 
   void add(const Nest &nest, bool storesPacks) {
-    auto addPlace = [&](unsigned argument, const LinearExpr &address) -> Moved & {
+    auto addPlace = [&](unsigned argument,
+                        const LinearExpr &address) -> Moved & {
       Moved &moved = places[{argument, key(address)}];
       moved.argument = argument;
-      moved.bytes = std::max(moved.bytes,
-                             bytesOf(argument, elementsAccessed(nest, address)));
+      moved.bytes = std::max(
+          moved.bytes, bytesOf(argument, elementsAccessed(nest, address)));
       return moved;
     };
     auto read = [&](const Access &access) {
@@ -50,7 +51,7 @@ public:
     for (const std::optional<Access> &input : nest.inputs)
       if (input)
         read(*input);
-    // In the order of the body: sums are the same each time.
+    // In program order, so that floating-point sums are reproducible.
     for (Operation &each : nest.body()->without_terminator()) {
       Operation *op = &each;
       auto found = nest.extracts.find(op);
@@ -61,7 +62,8 @@ public:
       const Extract &extract = found->second;
       Moved &moved = gathers.emplace_back();
       moved.argument = extract.source.argument;
-      moved.bytes = bytesOf(moved.argument, elementsAccessed(nest, op, extract));
+      moved.bytes =
+          bytesOf(moved.argument, elementsAccessed(nest, op, extract));
       moved.widest = widest([&](unsigned pack) {
         return packs.covers(nest, op, extract, loop, pack);
       });
@@ -89,12 +91,13 @@ public:
         });
   }
 
-  /// The number that `suits` takes with the fewest accesses, which is at most
-  /// what makes 16 bytes of the smallest elements that count; 1 if packs would
-  /// save too few.
+  /// Returns the pack size with the fewest accesses that satisfies `suits`, at
+  /// most 16 bytes of the smallest elements that count; 1 if packs save too
+  /// little.
   template <typename Function> unsigned best(const Function &suits) const {
     unsigned best = 1;
-    // A byte of bits is one thread's: threads that share one take turns.
+    // Each byte of bits belongs to one thread; threads that share a byte would
+    // need atomics.
     if (hasBits)
       return leastStore == kMaxNeighbours && suits(kMaxNeighbours)
                  ? kMaxNeighbours
@@ -112,7 +115,7 @@ public:
   bool storesBits() const { return hasBits; }
 
 private:
-  /// What is moved in one way.
+  /// Accesses of one kind.
   struct Moved {
     unsigned argument = 0;
     int64_t bytes = 0;
@@ -131,7 +134,7 @@ private:
   bool isBits(unsigned argument) const {
     return kernel.arguments[argument].getElementType().isInteger(1);
   }
-  /// Of as many elements, or of all that there are.
+  /// Returns the bytes of at most `most` elements of an argument.
   int64_t bytesOf(unsigned argument, int64_t most) const {
     return elementBytes(
         kernel.arguments[argument].getElementType(),
@@ -161,7 +164,7 @@ private:
     int64_t all = 0;
     for (auto [bytes, moved] : bySize)
       all += moved;
-    // Smallest first; larger ones take several accesses.
+    // Smallest first; larger elements take several accesses per pack.
     for (auto [bytes, moved] : bySize)
       if (moved * kMinByteShare >= all)
         return std::min(static_cast<unsigned>(GpuAttr::kMaxAccessBytes / bytes),
@@ -169,7 +172,7 @@ private:
     return 1;
   }
 
-  /// Accesses of all threads together.
+  /// Returns the accesses of all threads.
   double accesses(unsigned pack) const {
     double count = 0;
     forEach([&](const Moved &moved) {
@@ -197,15 +200,16 @@ private:
   const unsigned loop;
   std::map<std::pair<unsigned, std::vector<int64_t>>, Moved> places;
   std::vector<Moved> gathers;
-  int64_t accumulators = 0; ///< bytes for one neighbour
+  int64_t accumulators = 0; ///< bytes per neighbour
   unsigned leastStore = kMaxNeighbours;
-  bool hasBits = false; ///< among what is stored
+  bool hasBits = false; ///< stores bits
 };
 
 } // namespace
 
-unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
-                const SubKernelSchedule &chosen, GpuAttr gpu) {
+unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs,
+                       const SubKernel &subKernel,
+                       const SubKernelSchedule &chosen, GpuAttr gpu) {
   if (subKernel.grid == 0)
     return 1;
   const unsigned last = subKernel.grid - 1;
@@ -218,7 +222,7 @@ unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs, const 
       return 1;
     chooser.add(nest, /*storesPacks=*/true);
   }
-  // Packs leave a warp or two to each multiprocessor.
+  // At least one or two warps per multiprocessor must remain.
   const auto leastPoints = static_cast<int64_t>(
       llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() * 2 * kWarp * 4));
   if (chosen.points < leastPoints && !chooser.storesBits())
@@ -229,10 +233,11 @@ unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs, const 
 }
 
 unsigned columnPackSize(const Kernel &kernel, const PackedAccesses &packs,
-                      const SubKernel &subKernel, const SubKernelSchedule &chosen) {
+                        const SubKernel &subKernel,
+                        const SubKernelSchedule &chosen) {
   const unsigned last = subKernel.grid - 1;
   const Nest &sums = subKernel.nests.front();
-  // What sums begin with is added by other threads than those with packs.
+  // Other threads than those with packs add the sums' initial values.
   if (llvm::any_of(sums.outputs, [](const Output &output) {
         return !output.initial ||
                output.initial->source.kind != Source::Kind::Constant;
@@ -244,15 +249,15 @@ unsigned columnPackSize(const Kernel &kernel, const PackedAccesses &packs,
   return chooser.best([&](unsigned pack) {
     return sums.loops[last].extent % pack == 0 && chosen.columns % pack == 0 &&
            chosen.columns / pack <= kWarp &&
-           // Half of the threads have something to add up.
+           // At least half of the threads must have iterations.
            2 * iterations * chosen.columns >=
                static_cast<int64_t>(chosen.team) * pack;
   });
 }
 
 unsigned lanePackSize(const Kernel &kernel, const PackedAccesses &packs,
-                    const Nest &nest, const NestSchedule &inner, unsigned team,
-                    unsigned lanes) {
+                      const Nest &nest, const NestSchedule &inner,
+                      unsigned team, unsigned lanes) {
   const SmallVector<unsigned> &loops =
       lanes > 1 ? inner.reductions : inner.parallel;
   if (loops.empty())
@@ -263,7 +268,7 @@ unsigned lanePackSize(const Kernel &kernel, const PackedAccesses &packs,
   const int64_t all = lanes > 1 ? inner.iterations : inner.values;
   const int64_t sharing = lanes > 1 ? lanes : team;
   return chooser.best([&](unsigned pack) {
-    // No more than a third of the lanes is to be idle for it.
+    // At most a third of the lanes may become idle.
     return nest.loops[loop].extent % pack == 0 &&
            static_cast<int64_t>(llvm::divideCeil(all, sharing * pack)) *
                    sharing * pack * 2 <=

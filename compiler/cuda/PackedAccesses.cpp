@@ -1,4 +1,4 @@
-//===- PackedAccesses.cpp - Which accesses move several elements ---------------===//
+//===- PackedAccesses.cpp - Accesses that move packs ----------------------===//
 #include "compiler/cuda/PackedAccesses.h"
 
 #include "compiler/cuda/KernelSchedule.h"
@@ -12,7 +12,8 @@ using dialects::target::GpuAttr;
 
 static constexpr unsigned kBitsOfByte = 8;
 
-PackedAccesses::PackedAccesses(const Kernel &kernel, ArrayRef<int64_t> alignments)
+PackedAccesses::PackedAccesses(const Kernel &kernel,
+                               ArrayRef<int64_t> alignments)
     : alignments(alignments) {
   for (RankedTensorType type : kernel.arguments) {
     elements.push_back(elementBytes(type.getElementType()));
@@ -20,28 +21,30 @@ PackedAccesses::PackedAccesses(const Kernel &kernel, ArrayRef<int64_t> alignment
   }
 }
 
-bool PackedAccesses::covers(unsigned argument, const LinearExpr &address, unsigned loop,
-                       unsigned pack) const {
+bool PackedAccesses::covers(unsigned argument, const LinearExpr &address,
+                            unsigned loop, unsigned pack) const {
   if (address.coefs[loop] != 1 || address.constant % pack)
     return false;
   for (auto [other, coef] : llvm::enumerate(address.coefs))
     if (other != loop && coef % pack)
       return false;
-  // A buffer may itself begin at any element of the whole it is part of.
+  // A buffer that is a subview may begin at any element.
   return alignments[argument] %
              std::min(pack * elements[argument], GpuAttr::kMaxAccessBytes) ==
          0;
 }
 
 bool PackedAccesses::coversResult(unsigned argument, const LinearExpr &address,
-                             unsigned loop, unsigned pack) const {
+                                  unsigned loop, unsigned pack) const {
   return covers(argument, address, loop, pack) &&
          (!areBits[argument] || pack == kBitsOfByte);
 }
 
-bool PackedAccesses::covers(const Nest &nest, Operation *op, const Extract &extract,
-                       unsigned loop, unsigned pack) const {
-  if (extract.source.kind != Source::Kind::Argument || extract.source.writtenThisStage ||
+bool PackedAccesses::covers(const Nest &nest, Operation *op,
+                            const Extract &extract, unsigned loop,
+                            unsigned pack) const {
+  if (extract.source.kind != Source::Kind::Argument ||
+      extract.source.writtenThisStage ||
       !covers(extract.source.argument, extract.address, loop, pack))
     return false;
   auto indices = cast<tensor::ExtractOp>(op).getIndices();
@@ -52,28 +55,31 @@ bool PackedAccesses::covers(const Nest &nest, Operation *op, const Extract &extr
 }
 
 bool PackedAccesses::covers(const Access &access, unsigned loop,
-                       unsigned pack) const {
-  return access.source.kind == Source::Kind::Argument && !access.source.writtenThisStage &&
+                            unsigned pack) const {
+  return access.source.kind == Source::Kind::Argument &&
+         !access.source.writtenThisStage &&
          covers(access.source.argument, access.address, loop, pack);
 }
 
-bool PackedAccesses::covers(const Access &access, const NestSchedule &inner) const {
+bool PackedAccesses::covers(const Access &access,
+                            const NestSchedule &inner) const {
   return inner.pack > 1 && covers(access, inner.packed, inner.pack);
 }
 
-bool PackedAccesses::covers(const Nest &nest, Operation *op, const Extract &extract,
-                       const NestSchedule &inner) const {
+bool PackedAccesses::covers(const Nest &nest, Operation *op,
+                            const Extract &extract,
+                            const NestSchedule &inner) const {
   return inner.pack > 1 && covers(nest, op, extract, inner.packed, inner.pack);
 }
 
 bool PackedAccesses::coversResult(unsigned argument, const Output &output,
-                             const NestSchedule &inner) const {
+                                  const NestSchedule &inner) const {
   return inner.pack > 1 && inner.storesPacks && !output.overwritesLiveInput &&
          coversResult(argument, output.address, inner.packed, inner.pack);
 }
 
 bool PackedAccesses::coversStore(unsigned argument, const Output &store,
-                            const NestSchedule &inner) const {
+                                 const NestSchedule &inner) const {
   return inner.pack > 1 &&
          covers(argument, store.address, inner.packed, inner.pack);
 }

@@ -1,9 +1,9 @@
-//===- PackedAccesses.h - Which accesses move several elements -------*- C++ -*-===//
+//===- PackedAccesses.h - Accesses that move packs --------------*- C++ -*-===//
 //
-// A thread that does `pack` neighbouring iterations of a loop can read and
-// write what moves along that loop as one vector, if its address can be shown
-// to be aligned: nothing but the loop's own steps of 1 may move it by less than
-// a pack, and the buffer must begin where a pack may.
+// A thread that processes `pack` neighbouring iterations of a loop can access
+// an argument that moves along that loop as one vector if the address is
+// provably aligned: only the loop itself, in steps of 1, may move it by less
+// than a pack, and the buffer must be aligned to packs.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,21 +19,21 @@ struct NestSchedule;
 class PackedAccesses {
 public:
   PackedAccesses() = default;
-  /// `alignments` has, for each argument, bytes of which every address that it
-  /// is given is a multiple.
+  /// Every address passed for argument i is a multiple of `alignments[i]`
+  /// bytes.
   PackedAccesses(const Kernel &kernel, llvm::ArrayRef<int64_t> alignments);
 
-  /// Whether `access` moves packs along `loop`.
+  /// Return whether an access moves packs along `loop`.
   bool covers(unsigned argument, const LinearExpr &address, unsigned loop,
               unsigned pack) const;
   bool covers(const Access &access, unsigned loop, unsigned pack) const;
-  /// The same for a result. Of bits a thread writes whole bytes.
+  /// Returns the same for a result. Threads write whole bytes of bits.
   bool coversResult(unsigned argument, const LinearExpr &address, unsigned loop,
                     unsigned pack) const;
   bool covers(const Nest &nest, mlir::Operation *op, const Extract &extract,
               unsigned loop, unsigned pack) const;
 
-  // The same for a nest as it is scheduled.
+  // Return the same for a scheduled nest.
   bool covers(const Access &access, const NestSchedule &inner) const;
   bool covers(const Nest &nest, mlir::Operation *op, const Extract &extract,
               const NestSchedule &inner) const;
@@ -43,7 +43,7 @@ public:
                    const NestSchedule &inner) const;
 
 private:
-  std::vector<int64_t> elements, alignments; ///< bytes, of each argument
+  std::vector<int64_t> elements, alignments; ///< bytes, for each argument
   std::vector<bool> areBits;                 ///< of each argument
 };
 

@@ -1,4 +1,4 @@
-//===- Prelude.cpp - What stands before a kernel's function -----------===//
+//===- Prelude.cpp - Definitions before a kernel's function ---------------===//
 #include "compiler/cuda/ScalarOps.h"
 
 namespace brew::compiler::cuda {
@@ -9,8 +9,8 @@ std::string Prelude::text() const {
     text += "#include <cuda_fp16.h>\n";
   if (bf16)
     text += "#include <cuda_bf16.h>\n";
-  // The stage that needs most registers would leave others too few threads to
-  // wait for memory with.
+  // Limit registers: the stage that needs most would leave other stages too few
+  // threads to hide memory latency.
   text += stages ? R"(#define BREW_KERNEL(name, threads) \
   extern "C" __global__ void __launch_bounds__(threads, 1024 / threads) name
 )"
@@ -41,7 +41,7 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
 )";
   if (stages)
     text +=
-        R"(// Stages have the same shared memory, one after the other.
+        R"(// Stages use the same shared memory one after the other.
 #define BREW_SHARED_POOL(name, bytes) \
   __shared__ __align__(16) unsigned char name[bytes]
 #define BREW_SHARED_SLICE(type, name, count, pool, offset) \
@@ -49,9 +49,9 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
 #define BREW_STAGES(name) unsigned long long name
 #define BREW_STAGE(stages, number) if ((stages) >> (number) & 1u)
 #define BREW_BARRIER(name) static __device__ unsigned name[2]
-// Waits for all blocks of the launch, which are resident together. All they have
-// written can be read then. The first number counts blocks, and is 0 again for
-// the next barrier; the second one counts barriers.
+// Waits for all blocks of the launch, which are resident together, and makes
+// their writes visible. The first counter counts blocks and wraps to 0 for the
+// next barrier; the second counts barriers.
 BREW_DEVICE void brewStageBarrier(unsigned *barrier) {
   __threadfence();
   __syncthreads();
@@ -76,10 +76,10 @@ BREW_DEVICE void brewStageBarrier(unsigned *barrier) {
   if (lastBlock)
     text +=
         R"(#define BREW_COUNTERS(name, count) static __device__ unsigned name[count]
-// Past the first-level cache, which other blocks' writes do not reach.
+// Bypasses the L1 cache, which does not see other blocks' writes.
 #define BREW_LOAD_L2(name, index) __ldcg((name) + (index))
-// Whether all other blocks that come to this counter have; then it is 0 again,
-// for the next launch. All they have written can be read.
+// Returns whether all other blocks of this counter have arrived, and makes
+// their writes visible. The counter wraps to 0 for the next launch.
 BREW_DEVICE bool brewLastBlock(unsigned *counter, unsigned blocks) {
   __shared__ bool isLast;
   __threadfence();
@@ -95,7 +95,7 @@ BREW_DEVICE bool brewLastBlock(unsigned *counter, unsigned blocks) {
 )";
   if (bits)
     text +=
-        R"(// The threads whose bits share a word change it one after the other.
+        R"(// Sets a bit atomically: threads whose bits share a word must not race.
 template <typename I>
 BREW_DEVICE void brewSetBit(unsigned char *bits, I index, bool value) {
   unsigned *word = reinterpret_cast<unsigned *>(bits) + index / 32;
@@ -122,12 +122,12 @@ BREW_DEVICE void brewSetBit(unsigned char *bits, I index, bool value) {
   return both.value;
 }
 )"},
-      {"brewMaximum", R"(// NaN if one of them is.
+      {"brewMaximum", R"(// Returns NaN if one of them is NaN.
 template <typename T> BREW_DEVICE T brewMaximum(T a, T b) {
   return a != a || a > b ? a : b;
 }
 )"},
-      {"brewMinimum", R"(// NaN if one of them is.
+      {"brewMinimum", R"(// Returns NaN if one of them is NaN.
 template <typename T> BREW_DEVICE T brewMinimum(T a, T b) {
   return a != a || a < b ? a : b;
 }
@@ -138,7 +138,7 @@ template <typename T> BREW_DEVICE T brewMinimum(T a, T b) {
 }
 )"},
       {"brewFirstPosition",
-       R"(// Of two positions, counted from 1, the first; 0 is none.
+       R"(// Returns the first of two positions from 1 on; 0: no position.
 BREW_DEVICE int brewFirstPosition(int a, int b) {
   return (unsigned)(a - 1) < (unsigned)(b - 1) ? a : b;
 }

@@ -1,4 +1,4 @@
-//===- ScalarComparisons.cpp - Comparisons in CUDA C++ ----------------------===//
+//===- ScalarComparisons.cpp - Comparisons in CUDA ------------------------===//
 #include "compiler/cuda/ScalarOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-std::optional<Code> ScalarOps::comparison(Operation &op,
-                                                ArrayRef<Code> x) {
+std::optional<Code> ScalarOps::comparison(Operation &op, ArrayRef<Code> x) {
   auto binary = [&](const char *sign) { return x[0] + sign + x[1]; };
   auto negated = [&](const char *sign) {
     return "!" + Code::group(x[0] + sign + x[1]);

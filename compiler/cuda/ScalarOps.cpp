@@ -1,4 +1,4 @@
-//===- ScalarOps.cpp - Scalar types and operations in CUDA C++ ----------===//
+//===- ScalarOps.cpp - Scalar types and operations in CUDA C++ ------------===//
 #include "compiler/cuda/ScalarOps.h"
 
 #include "support/NumberText.h"
@@ -50,8 +50,8 @@ std::string ScalarOps::arithmeticType(Type type) const {
   return isHalf(type) ? "float" : this->type(type);
 }
 
-Code ScalarOps::helper(const std::string &name,
-                             ArrayRef<Code> arguments, Type type) {
+Code ScalarOps::helper(const std::string &name, ArrayRef<Code> arguments,
+                       Type type) {
   prelude.helpers.insert(name);
   bool narrow = type && (type.isInteger(8) || type.isInteger(16));
   std::string suffix =
@@ -76,7 +76,7 @@ Code ScalarOps::literal(Type type, double value) {
   }
   std::string result =
       isDouble ? shortestText(value) : shortestText(static_cast<float>(value));
-  // Without an exponent where that is no longer than a reader expects.
+  // No exponent for short numbers.
   if (value == std::trunc(value) && std::fabs(value) < 1e7)
     result = fixedText(value, 1);
   if (result.find_first_of(".e") == std::string::npos)
@@ -94,8 +94,7 @@ Code ScalarOps::literal(TypedAttr value) {
   if (type.isInteger(1))
     return Code::word(number.getValue().isZero() ? "false" : "true");
   if (type.isInteger(8) || type.isInteger(16))
-    return Code::word(
-        static_cast<int64_t>(number.getValue().getZExtValue()));
+    return Code::word(static_cast<int64_t>(number.getValue().getZExtValue()));
   int64_t integer = number.getValue().getSExtValue();
   bool wide = type.isInteger(64) || (type.isIndex() && prelude.wide);
   if (integer == INT64_MIN)
@@ -122,7 +121,7 @@ Code ScalarOps::asSigned(Type type, const Code &code) const {
   return type.isInteger(16) ? "(short)" + code : code;
 }
 
-/// C++ computes with `int` what is narrower.
+/// C++ promotes narrower integers to `int`; convert the result back.
 Code ScalarOps::narrowed(Type type, const Code &code) const {
   if (type.isInteger(8) || type.isInteger(16))
     return "(" + this->type(type) + ")" + Code::group(code);
@@ -135,7 +134,7 @@ Code ScalarOps::loaded(Type type, const Code &code) {
   prelude.f16 |= type.isF16();
   prelude.bf16 |= type.isBF16();
   return Code::call(type.isF16() ? "__half2float" : "__bfloat162float",
-                        {code.bare()});
+                    {code.bare()});
 }
 
 Code ScalarOps::stored(Type type, const Code &code) {
@@ -143,8 +142,8 @@ Code ScalarOps::stored(Type type, const Code &code) {
     return code;
   prelude.f16 |= type.isF16();
   prelude.bf16 |= type.isBF16();
-  return Code::call(
-      type.isF16() ? "__float2half_rn" : "__float2bfloat16_rn", {code.bare()});
+  return Code::call(type.isF16() ? "__float2half_rn" : "__float2bfloat16_rn",
+                    {code.bare()});
 }
 
 Code ScalarOps::maximum(Type type, const Code &a, const Code &b) {
@@ -156,8 +155,8 @@ Code ScalarOps::sum(Type type, const Code &a, const Code &b) {
   return stored(type, loaded(type, a) + " + " + loaded(type, b));
 }
 
-/// The C name of a function of one or two floating-point arguments, without
-/// the `f` of its single-precision form.
+/// Returns the C name of a floating-point function, without the `f` of its
+/// single-precision form.
 static StringRef functionName(StringRef operation) {
   return llvm::StringSwitch<StringRef>(operation)
       .Case("math.absf", "fabs")
@@ -200,8 +199,7 @@ static StringRef functionName(StringRef operation) {
       .Default({});
 }
 
-std::optional<Code> ScalarOps::floatOperation(Operation &op,
-                                                    ArrayRef<Code> x) {
+std::optional<Code> ScalarOps::floatOperation(Operation &op, ArrayRef<Code> x) {
   Type type = op.getResult(0).getType();
   bool noNaN = false;
   if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
@@ -230,16 +228,15 @@ std::optional<Code> ScalarOps::floatOperation(Operation &op,
                      : helper("brewMinimum", x, type);
       })
       .Case<math::FPowIOp>([&](math::FPowIOp power) {
-        return Code::call(
-            "pow" + suffix,
-            {x[0], "(" + arithmeticType(type) + ")" +
-                       asSigned(power.getRhs().getType(), x[1])});
+        return Code::call("pow" + suffix,
+                          {x[0], "(" + arithmeticType(type) + ")" +
+                                     asSigned(power.getRhs().getType(), x[1])});
       })
       .Default(std::nullopt);
 }
 
 std::optional<Code> ScalarOps::integerOperation(Operation &op,
-                                                      ArrayRef<Code> x) {
+                                                ArrayRef<Code> x) {
   Type type = op.getResult(0).getType();
   bool isBool = type.isInteger(1);
   auto s = [&](unsigned i) { return asSigned(type, x[i]); };
@@ -247,12 +244,12 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
   auto select = [&](const Code &condition) {
     return condition + " ? " + x[0] + " : " + x[1];
   };
-  /// The unsigned result of an operation, back in the variable's type.
+  /// Converts an unsigned result to the variable's type.
   auto back = [&](const Code &code) {
     return "(" + this->type(type) + ")" + Code::group(code);
   };
-  // Integers wrap around in the IR, while a C++ compiler takes for granted that
-  // signed ones never do; subscripts do not come near.
+  // Integers wrap around in the IR, but signed overflow is undefined in C++;
+  // subscripts never overflow.
   auto wrap = [&](const std::string &sign) {
     if (type.isIndex())
       return x[0] + " " + sign + " " + x[1];
@@ -308,8 +305,7 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
   return code;
 }
 
-std::optional<Code> ScalarOps::conversion(Operation &op,
-                                                const Code &x) {
+std::optional<Code> ScalarOps::conversion(Operation &op, const Code &x) {
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   std::string target = "(" + arithmeticType(to) + ")";
   auto truncated = [&](const Code &code) {
@@ -317,7 +313,7 @@ std::optional<Code> ScalarOps::conversion(Operation &op,
                            : target + code;
   };
   return llvm::TypeSwitch<Operation *, std::optional<Code>>(&op)
-      // Operands of 16-bit types have been widened already.
+      // 16-bit operands are already widened.
       .Case<arith::ExtFOp>([&](auto) { return to.isF64() ? target + x : x; })
       .Case<arith::TruncFOp>(
           [&](auto) { return from.isF64() || !isHalf(to) ? target + x : x; })
@@ -341,10 +337,10 @@ std::optional<Code> ScalarOps::conversion(Operation &op,
 }
 
 std::optional<Code> ScalarOps::expression(Operation &op,
-                                                ArrayRef<Code> operands) {
+                                          ArrayRef<Code> operands) {
   if (isa<arith::SelectOp>(op))
     return operands[0] + " ? " + operands[1] + " : " + operands[2];
-  // 16-bit types are computed with as floats.
+  // Arithmetic on 16-bit types uses floats.
   SmallVector<Code> x;
   for (auto [operand, code] : llvm::zip(op.getOperands(), operands))
     x.push_back(loaded(operand.getType(), code));

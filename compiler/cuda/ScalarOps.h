@@ -1,9 +1,9 @@
-//===- ScalarOps.h - Scalar types and operations in CUDA C++ --*- C++ -*-===//
+//===- ScalarOps.h - Scalar types and operations in CUDA C++ ----*- C++ -*-===//
 //
-// How the operations of a nest's body read as C++ expressions. Operations on
+// Translates operations of a nest's body to C++ expressions. Operations on
 // 16-bit floating-point types widen their operands to `float` and round their
-// result. An `index` is an `int`, or a `long long` in kernels whose buffers
-// need it.
+// result. An `index` is an `int`, or a `long long` in kernels with large
+// buffers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,22 +19,22 @@
 
 namespace brew::compiler::cuda {
 
-/// Type of an element in memory.
+/// Returns the type of an element in memory.
 std::string storageType(mlir::Type type);
-/// The type of what a buffer of such elements is made of: bytes, of bits.
+/// Returns the type of a buffer's units: the element type, or bytes for bits.
 std::string bufferType(mlir::Type type);
 
-/// What a kernel's text needs before its function.
+/// Definitions that a kernel's function requires.
 struct Prelude {
   bool wide = false; ///< `index` has 64 bits
-  /// Names of the helper functions that the text calls.
+  /// Names of the helper functions that the code calls.
   std::set<std::string> helpers;
-  bool f16 = false, bf16 = false; ///< types that it stores
-  bool lastBlock = false;         ///< blocks find out which of them ends last
-  bool stages = false;            ///< blocks wait for each other
-  bool bits = false;              ///< a thread stores one bit of a byte
+  bool f16 = false, bf16 = false; ///< types of stored elements
+  bool lastBlock = false;         ///< detects the last thread block
+  bool stages = false;            ///< has barriers between stages
+  bool bits = false;              ///< stores single bits of a byte
 
-  /// The definitions, with what they include.
+  /// Returns the includes and definitions.
   std::string text() const;
 };
 
@@ -42,36 +42,36 @@ class ScalarOps {
 public:
   explicit ScalarOps(Prelude &prelude) : prelude(prelude) {}
 
-  /// Type of a variable.
+  /// Returns the type of a variable.
   std::string type(mlir::Type type) const;
   Code literal(mlir::TypedAttr value);
   Code literal(mlir::Type type, double value);
-  /// The expression for `op`, whose operands are `operands` (each a word or
-  /// in parentheses); nothing if the operation has no translation.
+  /// Returns the expression for `op` with operands `operands` (each a word or
+  /// in parentheses); null if the operation has no translation.
   std::optional<Code> expression(mlir::Operation &op,
-                                     llvm::ArrayRef<Code> operands);
-  /// `code`, a value of type `type`, in the type that is computed in; and back.
+                                 llvm::ArrayRef<Code> operands);
+  /// Convert `code`, a value of type `type`, from the storage type to the type
+  /// for arithmetic; and back.
   Code loaded(mlir::Type type, const Code &code);
   Code stored(mlir::Type type, const Code &code);
-  /// The larger of two values; NaN if one is.
+  /// Returns the larger of two values; NaN if one is NaN.
   Code maximum(mlir::Type type, const Code &a, const Code &b);
   Code sum(mlir::Type type, const Code &a, const Code &b);
 
 private:
   Code helper(const std::string &name, llvm::ArrayRef<Code> arguments,
-                  mlir::Type type = {});
-  /// Type of the values that operations on `type` compute.
+              mlir::Type type = {});
+  /// Returns the type that operations on `type` compute in.
   std::string arithmeticType(mlir::Type type) const;
   Code asSigned(mlir::Type type, const Code &code) const;
   Code asUnsigned(mlir::Type type, const Code &code) const;
   Code narrowed(mlir::Type type, const Code &code) const;
   std::optional<Code> floatOperation(mlir::Operation &op,
-                                         llvm::ArrayRef<Code> x);
-  std::optional<Code> integerOperation(mlir::Operation &op,
-                                           llvm::ArrayRef<Code> x);
-  std::optional<Code> conversion(mlir::Operation &op, const Code &x);
-  std::optional<Code> comparison(mlir::Operation &op,
                                      llvm::ArrayRef<Code> x);
+  std::optional<Code> integerOperation(mlir::Operation &op,
+                                       llvm::ArrayRef<Code> x);
+  std::optional<Code> conversion(mlir::Operation &op, const Code &x);
+  std::optional<Code> comparison(mlir::Operation &op, llvm::ArrayRef<Code> x);
 
   Prelude &prelude;
 };

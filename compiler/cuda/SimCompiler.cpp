@@ -1,4 +1,4 @@
-//===- SimCompiler.cpp - Kernels for the simulator of Brew's tests --------===//
+//===- SimCompiler.cpp - Kernel compiler of the test simulator ------------===//
 #include "compiler/cuda/SimCompiler.h"
 
 #include "support/Error.h"
@@ -41,7 +41,7 @@ SimCompiler::SimCompiler() {
         "--gpu-arch sim needs the simulator that Brew's tests build, but "
         "there is no " +
         program + " (BREW_CUDASIM names another folder)");
-  // All that a text is compiled with: the program and its headers.
+  // The program and its headers determine the result.
   std::vector<std::string> files;
   std::error_code error;
   for (sys::fs::directory_iterator i(folder, error), end; i != end && !error;
@@ -59,8 +59,8 @@ SimCompiler::Result SimCompiler::compile(const std::string &text,
   SmallString<128> folder;
   if (std::error_code error = sys::fs::createUniqueDirectory("brewc", folder))
     throw unavailable("cannot create a temporary folder to compile kernels "
-                       "in: " +
-                       error.message());
+                      "in: " +
+                      error.message());
   std::string source = (folder + "/" + name + ".cu").str(),
               output = (folder + "/" + name + ".so").str(),
               log = (folder + "/log").str();
@@ -87,7 +87,7 @@ SimCompiler::Result SimCompiler::compile(const std::string &text,
   sys::fs::remove_directories(folder);
   if (error || !problem.empty())
     throw unavailable("cannot run " + program + ": " +
-                       (error ? error.message() : problem));
+                      (error ? error.message() : problem));
   return result;
 }
 

@@ -1,16 +1,16 @@
-//===- SimCompiler.h - Kernels for the simulator of Brew's tests ----------===//
+//===- SimCompiler.h - Kernel compiler of the test simulator ----*- C++ -*-===//
 #pragma once
 
 #include <string>
 
 namespace brew::compiler::cuda {
 
-/// The program that compiles a kernel's text for the architecture "sim": it
-/// lies in $BREW_CUDASIM, or else in ../lib/cudasim beside the folder of this
-/// executable. Builds without tests have none.
+/// Runs the program that compiles kernels for architecture "sim": from
+/// $BREW_CUDASIM, else ../lib/cudasim relative to this executable's folder.
+/// Builds without tests do not have it.
 class SimCompiler {
 public:
-  /// Throws Error (Unavailable) if it is not there.
+  /// Throws Error (Unavailable) if it is missing.
   SimCompiler();
 
   struct Result {
@@ -18,7 +18,7 @@ public:
     std::string image, log;
   };
   Result compile(const std::string &text, const std::string &name) const;
-  /// Changes whenever the simulator does, for cache keys.
+  /// Changes with the simulator, for cache keys.
   const std::string &key() const { return version; }
 
 private:

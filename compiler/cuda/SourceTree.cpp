@@ -1,4 +1,4 @@
-//===- SourceTree.cpp - Expressions and statements of CUDA C++ --------------===//
+//===- SourceTree.cpp - Syntax tree of CUDA -------------------------------===//
 #include "compiler/cuda/SourceTree.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +8,7 @@ namespace brew::compiler::cuda {
 struct Code::Node {
   enum class Kind { Piece, Word, Name, Element, Call, Group, Join };
   Kind kind;
-  std::string text;                   ///< of pieces and words
+  std::string text;                       ///< of fragments and words
   const Identifier *identifier = nullptr; ///< of names
   std::vector<Code> parts;
 };
@@ -35,8 +35,7 @@ Code Code::element(const Code &array, const Code &index) {
       Node{Node::Kind::Element, "", nullptr, {array, index}}));
 }
 
-Code Code::call(const Code &function,
-                        llvm::ArrayRef<Code> arguments) {
+Code Code::call(const Code &function, llvm::ArrayRef<Code> arguments) {
   Node node{Node::Kind::Call, "", nullptr, {function}};
   node.parts.insert(node.parts.end(), arguments.begin(), arguments.end());
   return Code(std::make_shared<Node>(std::move(node)));
@@ -88,7 +87,7 @@ const Identifier *Code::identifier() const {
 }
 
 bool Code::reads(const Code &name) const {
-  // Of an array any element may be meant.
+  // Any element of the array may alias.
   if (name.isElement())
     return reads(name.node->parts[0]);
   return node && (isName(name) || llvm::any_of(node->parts, [&](auto &part) {
@@ -112,8 +111,8 @@ void Code::print(std::string &text, TextStyle style) const {
     text += node->text;
     return;
   case Node::Kind::Name:
-    text +=
-        style == TextStyle::Readable ? node->identifier->name : node->identifier->canonical;
+    text += style == TextStyle::Readable ? node->identifier->name
+                                         : node->identifier->canonical;
     return;
   case Node::Kind::Element:
     node->parts[0].print(text, style);
@@ -158,17 +157,13 @@ void Statements::add(Statement::Kind kind, const Code &code) {
     path.push_back(block->body.size() - 1);
 }
 
-void Statements::line(const Code &code) {
-  add(Statement::Kind::Line, code);
-}
+void Statements::line(const Code &code) { add(Statement::Kind::Line, code); }
 
 void Statements::comment(const std::string &text) {
   add(Statement::Kind::Comment, text);
 }
 
-void Statements::open(const Code &head) {
-  add(Statement::Kind::Block, head);
-}
+void Statements::open(const Code &head) { add(Statement::Kind::Block, head); }
 
 void Statements::openElse(const Code &condition) {
   close();

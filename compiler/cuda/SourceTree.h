@@ -1,9 +1,9 @@
-//===- SourceTree.h - Expressions and statements of CUDA C++ ------*- C++ -*-===//
+//===- SourceTree.h - Syntax tree of CUDA C++ -------------------*- C++ -*-===//
 //
-// A kernel's code is a tree until it is printed, once for readers and once
-// without names and comments. Operators and types are pieces of text in it;
-// what code generation asks about is a node of its own: names, elements of
-// arrays, calls, parentheses.
+// A kernel's code is a tree that is printed twice: readable, and canonical
+// without names and comments. Operators and types are text fragments in it;
+// constructs that code generation inspects are nodes: names, array elements,
+// calls, parentheses.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,51 +18,50 @@
 
 namespace brew::compiler::cuda {
 
-/// An identifier of the text: what readers see, and what it is called where the
-/// text is to be free of names.
+/// An identifier with its readable name and its name in canonical text.
 struct Identifier {
   std::string name, canonical;
 };
 
-/// Whether a text is for readers, or to be compared.
+/// Style of printed text: for readers, or for comparison.
 enum class TextStyle { Readable, Canonical };
 
-/// An expression, or a part of one; cheap to copy. `a + " + " + b` joins parts.
+/// An expression or a fragment of one; cheap to copy. `a + " + " + b`
+/// concatenates fragments.
 class Code {
 public:
-  /// Nothing at all.
+  /// Empty code.
   Code() = default;
-  /// A piece of text between expressions: an operator, a type.
+  /// A text fragment between expressions: an operator, a type.
   Code(const char *piece);
   Code(const std::string &piece);
-  /// A number, a word of the language or of CUDA: needs no parentheses.
+  /// A number, or a word of the language or of CUDA: needs no parentheses.
   static Code word(const std::string &text);
   static Code word(int64_t number) { return word(std::to_string(number)); }
-  /// A variable or argument; `identifier` outlives the tree.
+  /// A variable or argument; `identifier` must outlive the tree.
   static Code name(const Identifier &identifier);
   static Code element(const Code &array, const Code &index);
-  static Code call(const Code &function,
-                       llvm::ArrayRef<Code> arguments);
+  static Code call(const Code &function, llvm::ArrayRef<Code> arguments);
   static Code group(const Code &inner); ///< in parentheses
 
   bool empty() const { return !node; }
-  /// A name, a number or another word.
+  /// Returns whether it is a name, a number or another word.
   bool isWord() const;
-  bool isZero() const; ///< the number 0
+  bool isZero() const; ///< is the number 0
   bool isCall() const;
-  bool isElement() const; ///< of an array
-  /// Without parentheses around all of it.
+  bool isElement() const; ///< is an array element
+  /// Returns the code without enclosing parentheses.
   Code bare() const;
-  /// Whether it is no more than that name.
+  /// Returns whether the code is exactly that name.
   bool isName(const Code &name) const;
-  /// What a name stands for; null if it is no name.
+  /// Returns the identifier of a name; null for other code.
   const Identifier *identifier() const;
-  /// Whether that name, or an element of any array, is part of it.
+  /// Return whether the code contains that name, or any array element.
   bool reads(const Code &name) const;
   bool readsElement() const;
 
   void print(std::string &text, TextStyle style) const;
-  /// Characters that it takes.
+  /// Returns the number of characters.
   size_t width(TextStyle style) const;
 
   friend Code operator+(const Code &a, const Code &b);
@@ -75,27 +74,27 @@ private:
   std::shared_ptr<const Node> node;
 };
 
-/// A statement with what it contains.
+/// A statement with its nested statements.
 struct Statement {
   enum class Kind {
     Line,
-    Comment, ///< for readers only
+    Comment, ///< readable text only
     Block,   ///< `code {`, the body and `}`
-    Else,    ///< a block that continues the one before it
+    Else,    ///< the alternative of the block before it
   };
   Kind kind = Kind::Line;
   Code code;
   std::vector<Statement> body;
 };
 
-/// A sequence of statements in the making.
+/// Builder of a sequence of statements.
 class Statements {
 public:
   void line(const Code &code);
   void comment(const std::string &text);
-  /// Statements belong to the block until close().
+  /// Opens a block that contains all statements until close().
   void open(const Code &head);
-  /// Closes a block and opens one that is its alternative.
+  /// Closes a block and opens its alternative.
   void openElse(const Code &condition);
   void close();
   void print(std::string &text, TextStyle style) const;
@@ -104,7 +103,7 @@ private:
   void add(Statement::Kind kind, const Code &code);
 
   Statement root;
-  /// Positions of the open blocks in one another.
+  /// Path of indices to the innermost open block.
   std::vector<size_t> path;
 };
 

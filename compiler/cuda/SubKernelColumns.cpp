@@ -1,4 +1,4 @@
-//===- SubKernelColumns.cpp - A block's neighbouring points ----------------===//
+//===- SubKernelColumns.cpp - Sub-kernels in columns ----------------------===//
 #include "compiler/cuda/SubKernelEmitter.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -27,17 +27,18 @@ Code SubKernelEmitter::enterColumns() {
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
   gridAt.resize(subKernel.grid);
-  unravel(Code::word("point"), grid, subKernel.nests.front(), gridAt, "i", tiles,
-          schedule.columns);
+  unravel(Code::word("point"), grid, subKernel.nests.front(), gridAt, "i",
+          tiles, schedule.columns);
   return gridAt[last];
 }
 
 Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
-                               unsigned width, Code *isValid) {
-  const int64_t extent = subKernel.nests.front().loops[subKernel.grid - 1].extent;
+                                unsigned width, Code *isValid) {
+  const int64_t extent =
+      subKernel.nests.front().loops[subKernel.grid - 1].extent;
   Code column = begin + " + " + number;
   if (extent % schedule.columns != 0) {
-    // Threads without a point of their own compute along with the last one.
+    // Threads without a point of their own repeat the last one.
     Code own = text.numbered("i");
     lines.line("const " + text.index() + " " + own + " = " + column + ";");
     column = own + " < " + std::to_string(extent) + " ? " + own + " : " +
@@ -53,7 +54,8 @@ Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
 unsigned SubKernelEmitter::openShares(SmallVectorImpl<Code> &at) {
   const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
-  const int64_t width = schedule.columns / inner.pack; ///< threads concurrent by side
+  /// adjacent threads with different columns
+  const int64_t width = schedule.columns / inner.pack;
   const int64_t shares = schedule.team / width;
   const std::string share = "lane / " + std::to_string(width) + "u";
   if (!inner.shared) {
@@ -86,8 +88,7 @@ SmallVector<Code> SubKernelEmitter::combineWarps(ArrayRef<Code> names) {
         text.share("partial", "partial", output.element, schedule.partials()));
   if (inner.pack == 1) {
     for (auto [array, name] : llvm::zip(shared, names))
-      lines.line(Code::element(array, Code::word("lane")) + " = " +
-                 name + ";");
+      lines.line(Code::element(array, Code::word("lane")) + " = " + name + ";");
     return shared;
   }
   lines.line("#pragma unroll");
@@ -98,9 +99,9 @@ SmallVector<Code> SubKernelEmitter::combineWarps(ArrayRef<Code> names) {
                "; offset < 32u; offset *= 2u)");
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       Code other = text.numbered("v");
-      lines.line(
-          "const " + text.scalars.type(output.element) + " " + other + " = " +
-          Code::call("BREW_SHUFFLE_XOR", {names[r], "offset"}) + ";");
+      lines.line("const " + text.scalars.type(output.element) + " " + other +
+                 " = " + Code::call("BREW_SHUFFLE_XOR", {names[r], "offset"}) +
+                 ";");
       lines.line(names[r] + " = " +
                  combined(output, inner.combine[r], names[r], other) + ";");
     }
@@ -108,10 +109,10 @@ SmallVector<Code> SubKernelEmitter::combineWarps(ArrayRef<Code> names) {
   }
   lines.open("if (lane % 32u < " + widthText + ")");
   for (auto [array, name] : llvm::zip(shared, names))
-    lines.line(Code::element(
-                   array, "lane / 32u * " + std::to_string(schedule.columns) +
-                              "u + lane % " + widthText + " * " +
-                              std::to_string(inner.pack) + "u + k") +
+    lines.line(Code::element(array, "lane / 32u * " +
+                                        std::to_string(schedule.columns) +
+                                        "u + lane % " + widthText + " * " +
+                                        std::to_string(inner.pack) + "u + k") +
                " = " + name + ";");
   lines.close();
   lines.close();

@@ -1,4 +1,4 @@
-//===- SubKernelEmitter.cpp - The statements of one part of a kernel --------------===//
+//===- SubKernelEmitter.cpp - Emission of a sub-kernel as CUDA ------------===//
 #include "compiler/cuda/SubKernelEmitter.h"
 
 #include "dialects/Brew/Origin.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-/// "'conv1' (lenet.prototxt:34)" for a nest.
+/// Returns a nest's origin, such as "'conv1' (lenet.prototxt:34)".
 static std::string originOf(linalg::GenericOp nest) {
   std::string text;
   if (auto layer = dialects::Origin::of(nest).layer)
@@ -40,7 +40,7 @@ void SubKernelEmitter::emit() {
     for (unsigned n = 0; n < subKernel.nests.size(); ++n)
       emitNest(n);
   copyOut();
-  // Before the next point overwrites what slower lanes still read.
+  // The next point overwrites values that slower lanes may still read.
   if (isLoop && isTeam())
     sync();
   if (isOpen)
@@ -67,23 +67,22 @@ void SubKernelEmitter::declareLocals() {
 }
 
 void SubKernelEmitter::unravel(const Code &counter, ArrayRef<unsigned> which,
-                          const Nest &nest, SmallVectorImpl<Code> &at,
-                          StringRef prefix, int64_t lastExtent,
-                          int64_t lastStep, const Code &lastName) {
+                               const Nest &nest, SmallVectorImpl<Code> &at,
+                               StringRef prefix, int64_t lastExtent,
+                               int64_t lastStep, const Code &lastName) {
   Code rest = counter;
   for (unsigned i = which.size(); i-- > 0;) {
     bool last = i + 1 == which.size();
     int64_t extent = nest.loops[which[i]].extent;
     if (last && lastExtent)
       extent = lastExtent;
-    Code name =
-        last && !lastName.empty() ? lastName : text.numbered(prefix);
+    Code name = last && !lastName.empty() ? lastName : text.numbered(prefix);
     Code value = rest;
     if (i > 0)
       value += " % " + text.count(extent);
     if (last && lastStep != 1)
-      value = (i > 0 ? Code::group(value) : value) + " * " +
-              text.count(lastStep);
+      value =
+          (i > 0 ? Code::group(value) : value) + " * " + text.count(lastStep);
     lines.line("const " + text.index() + " " + name + " = " + value + ";");
     at[which[i]] = name;
     if (i == 0)
@@ -117,7 +116,7 @@ bool SubKernelEmitter::enterPoint() {
           points = schedule.points / schedule.pack;
   Code within = declareLane();
   if (subKernel.grid == 0 && !isTeam()) {
-    // One thread of the block does it.
+    // One thread of the block runs it.
     lines.open("if (threadIdx.x == 0u)");
     return true;
   }
@@ -159,8 +158,8 @@ void SubKernelEmitter::unravelPoint() {
   if (schedule.pack > 1) {
     packBegin = text.numbered("i");
     unravel(Code::word("point"), grid, first, gridAt, "i",
-            first.loops[subKernel.grid - 1].extent / schedule.pack, schedule.pack,
-            packBegin);
+            first.loops[subKernel.grid - 1].extent / schedule.pack,
+            schedule.pack, packBegin);
   } else {
     unravel(Code::word("point"), grid, first, gridAt, "i");
   }
@@ -180,7 +179,8 @@ void SubKernelEmitter::commentOn(const Nest &nest) {
 }
 
 void SubKernelEmitter::sync() {
-  // A warp's smaller teams come to the same places together.
+  // The smaller teams of a warp reach the same barriers together, so the whole
+  // warp can synchronise.
   lines.line(schedule.team <= kWarp ? "BREW_SYNC_WARP();" : "BREW_SYNC();");
   written.clear();
   readArguments.clear();
@@ -207,7 +207,8 @@ void SubKernelEmitter::noteAccesses(unsigned n) {
     if (source.kind == Source::Kind::Argument)
       readArguments.insert(source.argument);
     else if (source.kind == Source::Kind::Result)
-      // In shared memory nobody overwrites it, in a buffer later nests may.
+      // No nest overwrites it in shared memory, but later nests may in a
+      // buffer.
       for (unsigned argument :
            subKernel.nests[source.nest].outputs[source.result].arguments)
         readArguments.insert(argument);
@@ -250,14 +251,14 @@ void SubKernelEmitter::copyOut() {
                  text.count(inner.values), schedule.team);
         unravel(position, inner.parallel, nest, at, "j");
       }
-      body.storeToBuffers(output, at,
-                          body.localValue(n, r, body.address(output.local, at)));
+      body.storeToBuffers(
+          output, at, body.localValue(n, r, body.address(output.local, at)));
       closeLoops(opened);
     }
 }
 
 void emitSubKernel(const Kernel &kernel, SubKernel &subKernel,
-                  const SubKernelSchedule &schedule, KernelSource &text) {
+                   const SubKernelSchedule &schedule, KernelSource &text) {
   SubKernelEmitter(subKernel, schedule, text).emit();
 }
 

@@ -1,4 +1,4 @@
-//===- SubKernelEmitter.h - The statements of one subKernel, in the making ---*- C++ -*-===//
+//===- SubKernelEmitter.h - Emission of a sub-kernel as CUDA C++ ----------===//
 #pragma once
 
 #include "compiler/cuda/BodyEmitter.h"
@@ -7,11 +7,12 @@
 
 namespace brew::compiler::cuda {
 
-/// Writes a subKernel's statements. What a thread does alone, what packs do and what
-/// teams do have files of their own.
+/// Emits the statements of a sub-kernel. Schedules with single threads, packs,
+/// teams and columns have source files of their own.
 class SubKernelEmitter {
 public:
-  SubKernelEmitter(SubKernel &subKernel, const SubKernelSchedule &schedule, KernelSource &text)
+  SubKernelEmitter(SubKernel &subKernel, const SubKernelSchedule &schedule,
+                   KernelSource &text)
       : subKernel(subKernel), schedule(schedule), text(text), lines(text.lines),
         body(subKernel, schedule, text, values) {}
 
@@ -19,31 +20,30 @@ public:
 
 private:
   bool isTeam() const { return schedule.team > 1 && schedule.columns == 1; }
-  /// Names values that stay after their nest; shared memory is declared at
-  /// once, variables where they get their value.
+  /// Names results that later nests read. Declares shared memory now, variables
+  /// where they are assigned.
   void declareLocals();
-  /// Declares variables for the iteration `counter` of the loops `which`
-  /// together; the last one may have another extent and step, and be called
-  /// otherwise.
+  /// Declares index variables that unravel the flat iteration `counter` over
+  /// loops `which`. The last loop may have another extent, step and name.
   void unravel(const Code &counter, llvm::ArrayRef<unsigned> which,
                const Nest &nest, llvm::SmallVectorImpl<Code> &at,
                llvm::StringRef prefix, int64_t lastExtent = 0,
                int64_t lastStep = 1, const Code &lastName = {});
-  /// Declares which thread of its team this is. Returns the number of the team
-  /// in its block.
+  /// Declares the thread's lane in its team. Returns the team's number in its
+  /// block.
   Code declareLane();
-  /// Finds the thread's grid point. Returns whether a block was opened for
+  /// Declares the thread's grid point. Returns whether it opened a block for
   /// threads that have one.
   bool enterPoint();
-  /// Opens a loop over all points, which one block does.
+  /// Opens a loop of one block over all points.
   void enterAllPoints();
-  /// Declares the indices of `point`.
+  /// Declares the grid indices of `point`.
   void unravelPoint();
   llvm::SmallVector<Code> startOf(const Nest &nest);
   void commentOn(const Nest &nest);
   void sync();
-  /// Waits for the team where this nest reads what other lanes have written, or
-  /// overwrites what they may still have to read.
+  /// Synchronises the team if this nest reads results of other lanes, or
+  /// overwrites values that they may still read.
   void syncBefore(const Nest &nest);
   void noteAccesses(unsigned n);
   template <typename Function>
@@ -58,106 +58,108 @@ private:
       function(entry.second.source);
   }
   void emitNest(unsigned n);
-  /// Results that share a buffer with what was read until now.
+  /// Stores results whose buffers were read until now.
   void copyOut();
 
   // SubKernelPacks.cpp
-  /// The variables that results of a nest are gathered in, [result][buffer].
+  /// The packs that collect results of a nest: [result][buffer].
   using ResultPacks = llvm::SmallVector<llvm::SmallVector<Code>>;
-  /// `pack` neighbouring points: what they read and write moves 16 bytes at a
-  /// time.
+  /// Emits a sub-kernel with `pack` neighbouring points per thread, whose
+  /// accesses have 16 bytes.
   void emitPack();
-  /// Nests from `begin` up to `end` that each are one iteration of a point.
+  /// Emits nests [begin, end), each of which is one iteration per point.
   void emitPackedRun(unsigned begin, unsigned end,
                      std::vector<ResultPacks> &results);
   void emitPackedReduction(unsigned n, ResultPacks &results);
-  /// Which results later loops over the neighbours need.
+  /// Chooses the results that need an array for later loops over the
+  /// neighbours.
   void chooseArrays();
-  /// A loop over the neighbours; `at` has the first one's index of the packed
-  /// loop, and then that of each.
+  /// Opens a loop over the neighbours in a pack. `at` contains the first
+  /// neighbour's index of the packed loop, and then that of each neighbour.
   void openNeighbours(const NestSchedule &inner,
                       llvm::SmallVectorImpl<Code> &at);
-  /// Accumulators for each neighbour; elements `k` of arrays.
+  /// Declares accumulators for each neighbour: elements `k` of arrays.
   llvm::SmallVector<Code> declarePackedAccumulators(unsigned n);
   void startPackedAccumulators(unsigned n, llvm::SmallVector<Code> at,
                                llvm::ArrayRef<Code> names);
-  /// One iteration of all neighbours; `names` has their accumulators, or the
-  /// one that they share.
+  /// Emits one iteration of all neighbours; `names` are their accumulators, or
+  /// the accumulators that they share.
   void iteratePack(unsigned n, llvm::SmallVector<Code> at,
                    llvm::ArrayRef<Code> names);
   ResultPacks declareResultPacks(unsigned n);
   void storePacks(unsigned n, llvm::ArrayRef<Code> at,
                   const ResultPacks &packs);
-  /// One lane's neighbouring values of a nest.
+  /// Emits one lane's neighbouring values of a nest.
   void emitPackedValues(unsigned n, llvm::SmallVector<Code> at);
 
   // SubKernelColumns.cpp
-  /// A block's neighbouring points: threads share the reduction of each, one of
-  /// them does the rest.
+  /// Emits a sub-kernel in columns: threads share the reduction of each point,
+  /// one of them runs the remaining nests.
   void emitColumns();
-  /// Finds where the columns of the block begin; returns that.
+  /// Declares the block's first column; returns its index.
   Code enterColumns();
-  /// Declares column `number` of those from `begin`, the first of `width` that
-  /// the thread has; where there are no more, another. Adds to `isValid`, if it
-  /// is not null, that there is one.
-  Code columnOf(const Code &begin, const Code &number,
-                    unsigned width, Code *isValid);
-  /// Adds up the accumulators of a warp's lanes that have the same columns,
-  /// and leaves those of each warp in shared memory.
+  /// Declares column `begin` + `number`, the first of `width` columns of the
+  /// thread, clamped to the last columns. Adds to `isValid`, if not null, the
+  /// condition that the column exists.
+  Code columnOf(const Code &begin, const Code &number, unsigned width,
+                Code *isValid);
+  /// Combines the accumulators of a warp's lanes with equal columns, and stores
+  /// each warp's results in shared memory.
   llvm::SmallVector<Code> combineWarps(llvm::ArrayRef<Code> names);
-  /// Loads that each thread has on their way, of an argument: elements of 16
-  /// bits are few, and only half of the threads that could be resident are
-  /// there; or with stages, more of them, with fewer registers.
+  /// Returns the unroll pragma that sets the number of outstanding loads per
+  /// thread for an argument. 16-bit elements provide few bytes per load, and
+  /// only half of the threads that could be resident are there; with stages
+  /// there are more threads with fewer registers.
   std::string unrolled(const NestSchedule &inner) const;
-  /// The loops of the reduction, a share of it for each thread of a column.
+  /// Opens the reduction loops with a share for each thread of a column.
   unsigned openShares(llvm::SmallVectorImpl<Code> &at);
 
   // SubKernelThread.cpp
-  /// What the results hold before the first iteration; empty where the body
-  /// does not read them.
-  llvm::SmallVector<Code> initials(const Nest &nest,
-                                       llvm::ArrayRef<Code> at);
-  void openLoop(const Code &name, const std::string &type,
-                const Code &begin, const Code &end, int64_t step = 1);
-  /// Loops `which`, one inside the other.
+  /// Returns the results' initial values; empty if the body does not read them.
+  llvm::SmallVector<Code> initials(const Nest &nest, llvm::ArrayRef<Code> at);
+  void openLoop(const Code &name, const std::string &type, const Code &begin,
+                const Code &end, int64_t step = 1);
+  /// Opens loops `which`, nested.
   unsigned openLoops(llvm::ArrayRef<unsigned> which, const Nest &nest,
-                     llvm::SmallVectorImpl<Code> &at,
-                     llvm::StringRef prefix);
+                     llvm::SmallVectorImpl<Code> &at, llvm::StringRef prefix);
   void closeLoops(unsigned count);
-  /// Declares accumulators with what they start from.
-  llvm::SmallVector<Code>
-  declareAccumulators(const Nest &nest, llvm::ArrayRef<Code> start);
+  /// Declares accumulators with their initial values.
+  llvm::SmallVector<Code> declareAccumulators(const Nest &nest,
+                                              llvm::ArrayRef<Code> start);
   void assign(llvm::ArrayRef<Code> names, llvm::ArrayRef<Code> results);
-  /// All reductions of one value, in order. Returns the accumulators.
-  llvm::SmallVector<Code>
-  reduceInOrder(const Nest &nest, llvm::ArrayRef<unsigned> reductions,
-                llvm::SmallVectorImpl<Code> &at);
-  /// Results of one place of a nest: into variables, arrays, buffers or packs
-  /// of what goes there.
+  /// Emits all reductions of one value, in order. Returns the accumulators.
+  llvm::SmallVector<Code> reduceInOrder(const Nest &nest,
+                                        llvm::ArrayRef<unsigned> reductions,
+                                        llvm::SmallVectorImpl<Code> &at);
+  /// Stores results of one iteration of a nest into variables, arrays, buffers,
+  /// or `packs`.
   void store(unsigned n, llvm::ArrayRef<Code> at,
              llvm::SmallVector<Code> results,
              const ResultPacks *packs = nullptr);
-  /// One thread does the whole nest of its grid point.
+  /// Emits a nest that one thread runs alone for its grid point.
   void emitThreadNest(unsigned n);
 
   // SubKernelTeam.cpp
-  /// A value that changes nothing where partial results are combined.
+  /// Returns a neutralElement element for combining partial results.
   Code neutralElement(const Output &output, Combine combine,
-                   const Code &initial);
+                      const Code &initial);
   Code combined(const Output &output, Combine combine, const Code &a,
-                    const Code &b);
-  /// Combines `name` over groups of `lanes` lanes; every lane gets the result.
+                const Code &b);
+  /// Combines `name` over groups of `lanes` lanes; every lane receives the
+  /// result.
   void combineLanes(const Output &output, Combine combine, const Code &name,
                     unsigned lanes, bool repeats);
   void emitTeamNest(unsigned n);
-  /// Values that every lane has: variables for all, the rest by lane 0.
+  /// Stores values that every lane has: variables in all lanes, the rest by
+  /// lane 0.
   void storeOnce(unsigned n, llvm::ArrayRef<Code> at,
                  llvm::SmallVector<Code> results);
-  /// Groups of lanes share the reduction of a value each.
+  /// Emits a reduction in which each group of lanes shares the reduction of one
+  /// value.
   void emitSharedReduction(unsigned n);
-  /// Adds to a combined result what it begins with.
-  void addInitial(const Output &output, Combine combine,
-                  const Code &initial, const Code &name);
+  /// Adds the initial value to a combined result.
+  void addInitial(const Output &output, Combine combine, const Code &initial,
+                  const Code &name);
   static bool isZero(const Source &source);
 
   SubKernel &subKernel;
@@ -169,7 +171,7 @@ private:
   llvm::SmallVector<Code> gridAt;
   Code packBegin;
   std::string lastOrigin;
-  /// Since the team last waited: results written, arguments read.
+  /// Results written and arguments read since the team last synchronised.
   std::set<std::pair<unsigned, unsigned>> written;
   std::set<unsigned> readArguments;
 };

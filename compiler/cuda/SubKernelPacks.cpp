@@ -1,17 +1,17 @@
-//===- SubKernelPacks.cpp - Neighbours that one thread does -----------------===//
+//===- SubKernelPacks.cpp - Sub-kernels with packs ------------------------===//
 #include "compiler/cuda/SubKernelEmitter.h"
 
 using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-/// Element of an array that belongs to the neighbour of the loop over them.
+/// Returns the current neighbour's element of an array.
 static Code ofNeighbour(const Code &array) {
   return Code::element(array, Code::word("k"));
 }
 
 void SubKernelEmitter::openNeighbours(const NestSchedule &inner,
-                                 SmallVectorImpl<Code> &at) {
+                                      SmallVectorImpl<Code> &at) {
   lines.line("#pragma unroll");
   lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
   at[inner.packed] += " + k";
@@ -21,16 +21,16 @@ SmallVector<Code> SubKernelEmitter::declarePackedAccumulators(unsigned n) {
   SmallVector<Code> names;
   for (const Output &output : subKernel.nests[n].outputs) {
     Code array = text.numbered("a");
-    lines.line(
-        text.scalars.type(output.element) + " " +
-        Code::element(array, std::to_string(schedule.nests[n].pack)) + ";");
+    lines.line(text.scalars.type(output.element) + " " +
+               Code::element(array, std::to_string(schedule.nests[n].pack)) +
+               ";");
     names.push_back(ofNeighbour(array));
   }
   return names;
 }
 
 void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<Code> at,
-                                          ArrayRef<Code> names) {
+                                               ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests[n];
   openNeighbours(schedule.nests[n], at);
   for (auto [name, value] : llvm::zip(names, initials(nest, at)))
@@ -39,7 +39,7 @@ void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<Code> at,
 }
 
 void SubKernelEmitter::iteratePack(unsigned n, SmallVector<Code> at,
-                              ArrayRef<Code> names) {
+                                   ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests[n];
   const SmallVector<Code> first = at;
   body.loadPacks(nest, schedule.nests[n], at);
@@ -61,8 +61,8 @@ SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
       const KernelArgument &buffer = text.arguments[argument];
       Code name = text.derived(buffer.name, "_result");
       lines.line(buffer.isBits() ? "unsigned " + name + " = 0u;"
-                                 : BodyEmitter::packType(buffer.element,
-                                                      schedule.nests[n].pack) +
+                                 : BodyEmitter::packType(
+                                       buffer.element, schedule.nests[n].pack) +
                                        " " + name + ";");
       packs.back().push_back(name);
     }
@@ -71,7 +71,7 @@ SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
 }
 
 void SubKernelEmitter::storePacks(unsigned n, ArrayRef<Code> at,
-                             const ResultPacks &packs) {
+                                  const ResultPacks &packs) {
   for (auto [output, names] : llvm::zip(subKernel.nests[n].outputs, packs))
     for (auto [argument, name] : llvm::zip(output.arguments, names)) {
       const KernelArgument &buffer = text.arguments[argument];
@@ -82,20 +82,19 @@ void SubKernelEmitter::storePacks(unsigned n, ArrayRef<Code> at,
         continue;
       }
       lines.line(Code::call("BREW_STORE",
-                                {BodyEmitter::packType(buffer.element,
-                                                    schedule.nests[n].pack),
-                                 buffer.name, place, name}) +
+                            {BodyEmitter::packType(buffer.element,
+                                                   schedule.nests[n].pack),
+                             buffer.name, place, name}) +
                  ";");
     }
 }
 
 void SubKernelEmitter::chooseArrays() {
-  // A nest without reductions shares a loop over the neighbours with the one
-  // before it if that has none.
+  // Consecutive nests without reductions share a loop over the neighbours.
   SmallVector<unsigned> run;
   for (auto [n, inner] : llvm::enumerate(schedule.nests)) {
     const bool continuesRun = n > 0 && inner.reductions.empty() &&
-                        schedule.nests[n - 1].reductions.empty();
+                              schedule.nests[n - 1].reductions.empty();
     run.push_back(n == 0 ? 0 : run.back() + !continuesRun);
   }
   for (auto [n, nest] : llvm::enumerate(subKernel.nests))
@@ -106,14 +105,14 @@ void SubKernelEmitter::chooseArrays() {
   for (auto [n, r] : values.arrays)
     lines.line(
         text.scalars.type(subKernel.nests[n].outputs[r].element) + " " +
-        Code::element(values.names[n][r], std::to_string(schedule.pack)) +
-        ";");
+        Code::element(values.names[n][r], std::to_string(schedule.pack)) + ";");
 }
 
 void SubKernelEmitter::emitPackedRun(unsigned begin, unsigned end,
-                                std::vector<ResultPacks> &results) {
+                                     std::vector<ResultPacks> &results) {
   for (unsigned n = begin; n < end; ++n)
-    body.loadPacks(subKernel.nests[n], schedule.nests[n], startOf(subKernel.nests[n]));
+    body.loadPacks(subKernel.nests[n], schedule.nests[n],
+                   startOf(subKernel.nests[n]));
   for (unsigned n = begin; n < end; ++n)
     results.push_back(declareResultPacks(n));
   SmallVector<Code> points = gridAt;
@@ -162,7 +161,7 @@ void SubKernelEmitter::emitPack() {
     }
     n = end;
   }
-  // At the end: an argument may share memory with one that is read.
+  // Store at the end: an argument may share memory with one that is read.
   for (unsigned n = 0; n < subKernel.nests.size(); ++n)
     storePacks(n, startOf(subKernel.nests[n]), results[n]);
 }

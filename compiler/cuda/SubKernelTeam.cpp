@@ -1,4 +1,4 @@
-//===- SubKernelTeam.cpp - A nest that a warp or a block runs --------------===//
+//===- SubKernelTeam.cpp - Nests run by teams -----------------------------===//
 #include "compiler/cuda/SubKernelEmitter.h"
 
 #include "mlir/IR/Matchers.h"
@@ -8,16 +8,16 @@ using namespace mlir;
 namespace brew::compiler::cuda {
 
 Code SubKernelEmitter::neutralElement(const Output &output, Combine combine,
-                              const Code &initial) {
+                                      const Code &initial) {
   if (combine == Combine::Maximum || combine == Combine::SelectMaximum)
-    return initial; // the larger of equal values is no other
+    return initial; // the maximum is idempotent
   return isa<FloatType>(output.element)
              ? text.scalars.literal(output.element, 0)
              : Code::word("0");
 }
 
 Code SubKernelEmitter::combined(const Output &output, Combine combine,
-                               const Code &a, const Code &b) {
+                                const Code &a, const Code &b) {
   switch (combine) {
   case Combine::Maximum:
     return text.scalars.maximum(output.element, a, b);
@@ -35,8 +35,8 @@ Code SubKernelEmitter::combined(const Output &output, Combine combine,
 }
 
 void SubKernelEmitter::combineLanes(const Output &output, Combine combine,
-                               const Code &name, unsigned lanes,
-                               bool repeats) {
+                                    const Code &name, unsigned lanes,
+                                    bool repeats) {
   std::string type = text.scalars.type(output.element);
   unsigned inWarp = std::min(lanes, kWarp);
   lines.line("#pragma unroll");
@@ -65,11 +65,11 @@ void SubKernelEmitter::combineLanes(const Output &output, Combine combine,
   other = text.numbered("v");
   lines.line("const " + type + " " + other + " = " +
              Code::element(shared, (first == "0u" ? "" : first + " + ") +
-                                           std::string("offset")) +
+                                       std::string("offset")) +
              ";");
   lines.line(name + " = " + combined(output, combine, name, other) + ";");
   lines.close();
-  // Before another round overwrites what slower lanes still read.
+  // The next round overwrites values that slower lanes may still read.
   if (repeats)
     lines.line("BREW_SYNC();");
 }
@@ -83,7 +83,7 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
   bool serial = inner.iterations > 1;
   if (inner.values == 1) {
     if (!serial) {
-      // Every lane knows it, one stores it.
+      // Every lane has the value, one stores it.
       return storeOnce(n, at, body.iterate(nest, at, initials(nest, at)));
     }
     lines.open("if (lane == 0u)");
@@ -109,7 +109,7 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
 }
 
 void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
-                            SmallVector<Code> results) {
+                                 SmallVector<Code> results) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   bool stores = false;
@@ -126,7 +126,7 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
   }
   if (!stores)
     return;
-  // Other lanes may still have to read what the result overwrites.
+  // Other lanes may still read what the result overwrites.
   bool overwrites = false;
   forEachSource(nest, [&](const Source &source) {
     for (const Output &output : nest.outputs)
@@ -169,7 +169,7 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
     lines.line("const " + text.counter() + " " + value + " = " + position +
                (single ? "0u" : "lane / " + lanes) + ";");
     if (partial) {
-      // Lanes without a value of their own compute along with the last one.
+      // Lanes without a value of their own repeat the last one.
       Code clamped = text.numbered("p");
       Code limit = text.count(inner.values - 1);
       lines.line("const " + text.counter() + " " + clamped + " = " + value +
@@ -214,7 +214,7 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
 }
 
 void SubKernelEmitter::addInitial(const Output &output, Combine combine,
-                             const Code &initial, const Code &name) {
+                                  const Code &initial, const Code &name) {
   bool isMaximum =
       combine == Combine::Maximum || combine == Combine::SelectMaximum;
   if (!isMaximum && !isZero(output.initial->source))

@@ -1,4 +1,4 @@
-//===- SubKernelThread.cpp - A nest that one thread runs alone -------------===//
+//===- SubKernelThread.cpp - Nests run by single threads ------------------===//
 #include "compiler/cuda/SubKernelEmitter.h"
 
 using namespace mlir;
@@ -6,25 +6,24 @@ using namespace mlir;
 namespace brew::compiler::cuda {
 
 SmallVector<Code> SubKernelEmitter::initials(const Nest &nest,
-                                            ArrayRef<Code> at) {
+                                             ArrayRef<Code> at) {
   SmallVector<Code> values;
   for (const Output &output : nest.outputs)
-    values.push_back(output.initial ? body.load(*output.initial, at)
-                                    : Code());
+    values.push_back(output.initial ? body.load(*output.initial, at) : Code());
   return values;
 }
 
 void SubKernelEmitter::openLoop(const Code &name, const std::string &type,
-                           const Code &begin, const Code &end,
-                           int64_t step) {
+                                const Code &begin, const Code &end,
+                                int64_t step) {
   Code next = step == 1 ? "++" + name : name + " += " + text.count(step);
   lines.open("for (" + type + " " + name + " = " + begin + "; " + name + " < " +
              end + "; " + next + ")");
 }
 
 unsigned SubKernelEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
-                                SmallVectorImpl<Code> &at,
-                                StringRef prefix) {
+                                     SmallVectorImpl<Code> &at,
+                                     StringRef prefix) {
   for (unsigned loop : which) {
     at[loop] = text.numbered(prefix);
     openLoop(at[loop], text.index(), "0",
@@ -38,8 +37,8 @@ void SubKernelEmitter::closeLoops(unsigned count) {
     lines.close();
 }
 
-SmallVector<Code>
-SubKernelEmitter::declareAccumulators(const Nest &nest, ArrayRef<Code> start) {
+SmallVector<Code> SubKernelEmitter::declareAccumulators(const Nest &nest,
+                                                        ArrayRef<Code> start) {
   SmallVector<Code> names;
   for (auto [output, value] : llvm::zip(nest.outputs, start)) {
     names.push_back(text.numbered("a"));
@@ -55,9 +54,9 @@ void SubKernelEmitter::assign(ArrayRef<Code> names, ArrayRef<Code> results) {
       lines.line(name + " = " + value + ";");
 }
 
-SmallVector<Code>
-SubKernelEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
-                           SmallVectorImpl<Code> &at) {
+SmallVector<Code> SubKernelEmitter::reduceInOrder(const Nest &nest,
+                                                  ArrayRef<unsigned> reductions,
+                                                  SmallVectorImpl<Code> &at) {
   SmallVector<Code> names = declareAccumulators(nest, initials(nest, at));
   unsigned opened = openLoops(reductions, nest, at, "r");
   assign(names, body.iterate(nest, at, names));
@@ -66,10 +65,11 @@ SubKernelEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
 }
 
 void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
-                        SmallVector<Code> results,
-                        const ResultPacks *packs) {
+                             SmallVector<Code> results,
+                             const ResultPacks *packs) {
   const Nest &nest = subKernel.nests[n];
-  // A result must not read what storing another one has overwritten.
+  // A result must not read a buffer that the store of another result has
+  // overwritten.
   if (results.size() > 1)
     for (auto [output, value] : llvm::zip(nest.outputs, results))
       if (value.readsElement())
@@ -93,10 +93,9 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
     }
     for (auto [argument, pack] : llvm::zip(output.arguments, (*packs)[r]))
       lines.line(text.arguments[argument].isBits()
-                     ? pack + " |= (unsigned)" + Code::group(value) +
-                           " << k;"
-                     : Code::element(pack, Code::word("k")) + " = " +
-                           value + ";");
+                     ? pack + " |= (unsigned)" + Code::group(value) + " << k;"
+                     : Code::element(pack, Code::word("k")) + " = " + value +
+                           ";");
   }
 }
 
@@ -105,10 +104,10 @@ void SubKernelEmitter::emitThreadNest(unsigned n) {
   const NestSchedule &inner = schedule.nests[n];
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     if (inner.storage[r] == Storage::Array)
-      lines.line(text.scalars.type(output.element) + " " +
-                 Code::element(values.names[n][r],
-                                   std::to_string(output.localSize)) +
-                 ";");
+      lines.line(
+          text.scalars.type(output.element) + " " +
+          Code::element(values.names[n][r], std::to_string(output.localSize)) +
+          ";");
   SmallVector<Code> at = startOf(nest);
   unsigned opened = openLoops(inner.parallel, nest, at, "j");
   store(n, at,

@@ -1,4 +1,4 @@
-//===- TensorAccesses.cpp - Bytes per access of a CUDA kernel ---------------===//
+//===- TensorAccesses.cpp - Access widths of a CUDA kernel ----------------===//
 #include "compiler/cuda/TensorAccesses.h"
 
 #include "compiler/cuda/PackedAccesses.h"
@@ -10,10 +10,10 @@ namespace brew::compiler::cuda {
 
 namespace {
 
-/// What one access of a nest does to an argument.
+/// One access of a nest to an argument.
 struct Reach {
-  unsigned width;   ///< bytes at once
-  int64_t elements; ///< at most
+  unsigned width;   ///< bytes per access
+  int64_t elements; ///< upper bound
 };
 
 class AccessCounter {
@@ -23,7 +23,8 @@ public:
         written(kernel.arguments.size()), moved(elementTraffic(kernel)) {}
 
   std::vector<TensorAccess> run() {
-    for (auto [subKernel, chosen] : llvm::zip_equal(kernel.subKernels, schedule.subKernels))
+    for (auto [subKernel, chosen] :
+         llvm::zip_equal(kernel.subKernels, schedule.subKernels))
       for (auto [nest, inner] : llvm::zip_equal(subKernel.nests, chosen.nests))
         note(nest, inner);
     std::vector<TensorAccess> result;
@@ -59,7 +60,7 @@ private:
     for (const std::optional<Access> &input : nest.inputs)
       if (input)
         noteRead(*input, true);
-    // In the order of the body: figures are the same each time.
+    // In program order, for reproducible results.
     for (Operation &op : nest.body()->without_terminator()) {
       auto found = nest.extracts.find(&op);
       if (found == nest.extracts.end() ||
@@ -72,7 +73,7 @@ private:
     }
     for (const Output &output : nest.outputs) {
       if (output.initial)
-        // What a sum begins with is read by itself.
+        // The initial value of a sum is read separately.
         noteRead(*output.initial, nest.reductions() == 0);
       for (unsigned argument : output.arguments)
         written[argument].push_back(
@@ -120,7 +121,7 @@ private:
 } // namespace
 
 std::vector<TensorAccess> tensorAccesses(const Kernel &kernel,
-                                     const KernelSchedule &schedule) {
+                                         const KernelSchedule &schedule) {
   return AccessCounter(kernel, schedule).run();
 }
 

@@ -1,4 +1,4 @@
-//===- TensorAccesses.h - Bytes per access of a CUDA kernel -------*- C++ -*-===//
+//===- TensorAccesses.h - Access widths of a CUDA kernel --------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/KernelSchedule.h"
@@ -6,10 +6,10 @@
 
 namespace brew::compiler::cuda {
 
-/// What each argument of `kernel`, with its loops as scheduled, is read and
-/// written in. The bytes are those of bytesOf, an argument's divided among the
-/// accesses that reach it by the elements that each of them reaches.
+/// Returns the width of reads and writes of each argument of the scheduled
+/// `kernel`. The total bytes are those of bytesOf; an argument's bytes are
+/// divided among its accesses in proportion to the elements that each touches.
 std::vector<TensorAccess> tensorAccesses(const Kernel &kernel,
-                                     const KernelSchedule &schedule);
+                                         const KernelSchedule &schedule);
 
 } // namespace brew::compiler::cuda

@@ -1,4 +1,4 @@
-//===- UniqueNames.cpp - Identifiers of a kernel's text ---------------------===//
+//===- UniqueNames.cpp - Unique identifiers -------------------------------===//
 #include "compiler/cuda/UniqueNames.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -8,8 +8,8 @@ using namespace llvm;
 
 namespace brew::compiler::cuda {
 
-/// Whether a blob must not be called `name` in the text: keywords, what CUDA
-/// and host compilers define, functions and variables of Brew's text.
+/// Returns whether `name` is reserved: keywords, names that CUDA and host
+/// compilers define, functions and variables of the generated code.
 static bool isReserved(StringRef name) {
   static const llvm::StringSet<> words = {
       // C++
@@ -30,9 +30,9 @@ static bool isReserved(StringRef name) {
       "unix", "NULL", "NAN", "INFINITY", "assert", "errno", "half",
       // CUDA
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "cudasim",
-      // the text's own
+      // generated code
       "point", "lane", "team", "turn", "offset", "k", "rest"};
-  // Functions that CUDA declares by itself; most also with an f behind.
+  // Functions that CUDA predeclares, most also with suffix f.
   static const llvm::StringSet<> functions = {
       "abs",    "acos",      "acosh",      "alloca",        "asin",
       "asinh",  "atan",      "atan2",      "atanh",         "ballot",
@@ -56,7 +56,7 @@ static bool isReserved(StringRef name) {
       "trunc",  "ullmax",    "ullmin",     "umax",          "umin",
       "umul24", "usad",      "yn",         "clock64",       "exp10",
       "exp2",   "log10",     "log2",       "cyl_bessel_i0", "cyl_bessel_i1"};
-  // Vector types: float4.
+  // Vector types such as float4.
   static const llvm::StringSet<> vectors = {
       "char",  "double", "float",  "int",   "long",      "longlong", "short",
       "uchar", "uint",   "ushort", "ulong", "ulonglong", "dim",      "u"};
@@ -66,7 +66,7 @@ static bool isReserved(StringRef name) {
     return true;
   if (name.ends_with("f") && functions.contains(name.drop_back()))
     return true;
-  // A letter and a number: values without a name.
+  // A letter and a number: generated names.
   return name.size() > 1 && isAlpha(name[0]) &&
          all_of(name.drop_front(), [](char c) { return isDigit(c); });
 }
@@ -74,7 +74,7 @@ static bool isReserved(StringRef name) {
 std::string UniqueNames::unique(StringRef wanted) {
   std::string name;
   for (char c : wanted)
-    // Two underscores in a row are the compiler's.
+    // Double underscores are reserved.
     if (isAlnum(c))
       name += c;
     else if (!name.empty() && name.back() != '_')

@@ -1,4 +1,4 @@
-//===- UniqueNames.h - Identifiers of a kernel's text -------------*- C++ -*-===//
+//===- UniqueNames.h - Unique identifiers -----------------------*- C++ -*-===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -8,14 +8,13 @@
 
 namespace brew::compiler::cuda {
 
-/// Hands out identifiers that a reader of the prototxt recognises and that
-/// collide neither with each other nor with what CUDA C++ or Brew's own text
-/// uses.
+/// Creates identifiers similar to the prototxt's names. They collide neither
+/// with each other nor with names of CUDA C++ or of Brew's generated code.
 class UniqueNames {
 public:
-  /// An identifier like `wanted` that was not given before.
+  /// Returns a new identifier similar to `wanted`.
   std::string unique(llvm::StringRef wanted);
-  /// `prefix` and a number, for values that have no name of their own.
+  /// Returns `prefix` and a number, for values without a name.
   std::string numbered(llvm::StringRef prefix);
 
 private:

@@ -1,4 +1,4 @@
-//===- AccessBytes.h - Bytes by the width of accesses -----------*- C++ -*-===//
+//===- AccessBytes.h - Bytes by access width --------------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace brew::compiler {
 
-/// Bytes that are moved, by the bytes that one thread moves at once.
+/// Bytes moved, keyed by the bytes that one thread moves per access.
 using AccessBytes = std::map<unsigned, uint64_t>;
 
 inline AccessBytes &operator+=(AccessBytes &sum, const AccessBytes &other) {
@@ -16,9 +16,9 @@ inline AccessBytes &operator+=(AccessBytes &sum, const AccessBytes &other) {
   return sum;
 }
 
-/// How a kernel reads or writes one of its arguments.
+/// Accesses of a kernel to one of its arguments.
 struct TensorAccess {
-  std::string name; ///< as the kernel's text has it
+  std::string name; ///< as in the kernel's source
   unsigned argument = 0;
   bool writes = false;
   AccessBytes bytes;

@@ -10,16 +10,17 @@ AffineMap outputMap(linalg::GenericOp nest, unsigned result) {
   return nest.getMatchingIndexingMap(nest.getDpsInitOperand(result));
 }
 
-bool isSameGridPoint(AffineMap written, unsigned dim, const SubKernel &subKernel,
-                  ArrayRef<Loop> loops, std::optional<unsigned> reader) {
+bool isSameGridPoint(AffineMap written, unsigned dim,
+                     const SubKernel &subKernel, ArrayRef<Loop> loops,
+                     std::optional<unsigned> reader) {
   unsigned loop = written.getDimPosition(dim);
   return loop >= subKernel.grid || loops[loop].extent == 1 || reader == loop;
 }
 
 namespace {
 
-/// Calls function(source, address, loop) for all a nest reads; loop(dim) is the
-/// loop that alone indexes dimension `dim`, if one does.
+/// Calls function(source, address, loop) for every read of a nest; loop(dim) is
+/// the loop that alone indexes dimension `dim`, or null.
 template <typename Function>
 void forEachRead(const Nest &nest, const Function &function) {
   linalg::GenericOp op = nest.op;
@@ -54,29 +55,31 @@ void forEachRead(const Nest &nest, const Function &function) {
 } // namespace
 
 bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
-                           unsigned writingSubKernel, unsigned writer,
-                           unsigned result) {
+                        unsigned writingSubKernel, unsigned writer,
+                        unsigned result) {
   bool late = false;
   const Nest &writing = kernel.subKernels[writingSubKernel].nests[writer];
   AffineMap written = outputMap(writing.op, result);
   for (auto [p, subKernel] : llvm::enumerate(kernel.subKernels))
     for (auto [n, nest] : llvm::enumerate(subKernel.nests))
-      forEachRead(nest, [&, p = p, n = n, &subKernel = subKernel](const Source &source,
-                                                        const LinearExpr &address,
-                                                        auto loopAt) {
+      forEachRead(nest, [&, p = p, n = n, &subKernel = subKernel](
+                            const Source &source, const LinearExpr &address,
+                            auto loopAt) {
         if (source.kind != Source::Kind::Argument ||
             source.argument != argument)
           return;
-        // Later subKernels read what has been written; earlier stages are over.
+        // Later sub-kernels read the new values; earlier stages have finished.
         if ((source.writtenBefore && p > writingSubKernel) ||
             subKernel.stage < kernel.subKernels[writingSubKernel].stage)
           return;
         bool same = p == writingSubKernel;
         for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)
-          same = isSameGridPoint(written, dim, subKernel, writing.loops, loopAt(dim));
+          same = isSameGridPoint(written, dim, subKernel, writing.loops,
+                                 loopAt(dim));
         if (!same)
-          throwCannotEmit(kernel.op, "argument " + std::to_string(argument) +
-                                " is overwritten while it is still read");
+          throwCannotEmit(kernel.op,
+                          "argument " + std::to_string(argument) +
+                              " is overwritten while it is still read");
         late |= n > writer || (n == writer &&
                                (writing.reductions() > 0 ||
                                 !(address == writing.outputs[result].address)));

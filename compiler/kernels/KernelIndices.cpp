@@ -1,4 +1,4 @@
-//===- KernelIndices.cpp - How a body's indices move ----------------------===//
+//===- KernelIndices.cpp - Analysis of a body's indices -------------------===//
 
 #include "compiler/kernels/KernelIndices.h"
 
@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace brew::compiler {
 namespace {
-/// indexStep of the values of one body, each looked at once: bodies that search
-/// use a value so often that following every path would never end.
+/// indexStep of the values of one body, memoised: bodies that search use a
+/// value in so many paths that following each would not terminate in practice.
 class IndexSteps {
 public:
   IndexSteps(const Nest &nest, unsigned loop) : nest(nest), loop(loop) {}
@@ -37,7 +37,7 @@ private:
 
 std::optional<int64_t> IndexSteps::compute(Value index) {
   if (auto argument = dyn_cast<BlockArgument>(index)) {
-    // What a nest reads is only known not to change where it reads one place.
+    // An input is only known to be constant along a loop that does not move it.
     if (argument.getArgNumber() < nest.inputs.size())
       if (const auto &input = nest.inputs[argument.getArgNumber()])
         if (input->address.coefs[loop] == 0)
@@ -108,7 +108,7 @@ int64_t elementsAccessed(const Nest &nest, const LinearExpr &address) {
 }
 
 int64_t elementsAccessed(const Nest &nest, Operation *op,
-                        const Extract &access) {
+                         const Extract &access) {
   int64_t elements = 1;
   for (auto [number, loop] : llvm::enumerate(nest.loops))
     if (extractStep(nest, op, access, number) != 0)
@@ -164,7 +164,7 @@ SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
   return boundaries;
 }
 
-/// The comparisons that all must hold for `condition`.
+/// Adds the comparisons that `condition` requires.
 static void addConjuncts(Value condition,
                          llvm::SetVector<Operation *> &conjuncts) {
   Operation *op = condition.getDefiningOp();
@@ -176,7 +176,7 @@ static void addConjuncts(Value condition,
       addConjuncts(operand, conjuncts);
 }
 
-/// The comparisons without which `value` is a zero.
+/// Adds the comparisons without which `value` is zero.
 static void addGuardsOfZero(Value value, llvm::SetVector<Operation *> &guards) {
   Operation *op = value.getDefiningOp();
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
@@ -189,8 +189,8 @@ static void addGuardsOfZero(Value value, llvm::SetVector<Operation *> &guards) {
 }
 
 SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
-  // Without reduction loops every iteration writes a result of its own, and
-  // none may be left out.
+  // Without reduction loops every iteration writes its own result and none can
+  // be skipped.
   if (nest.reductions() == 0)
     return {};
   linalg::GenericOp op = nest.op;
@@ -225,7 +225,7 @@ SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
     if (step && *step >= 0)
       usable.push_back(guard);
   }
-  // Clamps to the range that a guard demands pass wherever it holds.
+  // Clamps to the range of a guard have no effect where the guard is true.
   auto follows = [&](Operation *boundary) {
     if (llvm::is_contained(usable, boundary))
       return true;

@@ -1,4 +1,4 @@
-//===- KernelIndices.h - How a body's indices move --------------*- C++ -*-===//
+//===- KernelIndices.h - Analysis of a body's indices -----------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"
@@ -7,42 +7,42 @@
 
 namespace brew::compiler {
 
-/// How an index value of a nest's body moves from one iteration of `loop` to
-/// the next; null if not by a constant. Where it is clamped by constants, its
-/// step while the clamps let it pass.
+/// Returns the step of an index value of a body between iterations of `loop`;
+/// null if not constant. If the value is clamped by constants, returns its step
+/// inside the clamps.
 std::optional<int64_t> indexStep(const Nest &nest, mlir::Value index,
                                  unsigned loop);
 
-/// The same for the address of an extract, which operation `op` does.
+/// Returns the step of the address of extract `op`.
 std::optional<int64_t> extractStep(const Nest &nest, mlir::Operation *op,
                                    const Extract &access, unsigned loop);
 
-/// Elements that an access of a nest reaches at most: one for each iteration of
-/// the loops that move it.
+/// Return an upper bound for the elements that an access touches: one per
+/// iteration of the loops that move it.
 int64_t elementsAccessed(const Nest &nest, const LinearExpr &address);
 int64_t elementsAccessed(const Nest &nest, mlir::Operation *op,
-                        const Extract &access);
+                         const Extract &access);
 
-/// The constant by which `op` of a body divides the index of `loop`, if it does
-/// so, for the quotient (arith.divui) or the remainder (arith.remui).
+/// Returns the constant divisor if `op` is the quotient (arith.divui) or the
+/// remainder (arith.remui) of the index of `loop`.
 std::optional<int64_t> divisorOf(const Nest &nest, mlir::Operation *op,
                                  unsigned loop);
 
-/// The length of the equal pieces of `loop` that the bodies of a subKernel's nests
-/// tell apart: they divide its index by that alone. Null if they do not divide
-/// it, by different numbers, or by one that does not divide the extent.
+/// Returns the length of the equal pieces into which the bodies of a sub-kernel
+/// divide `loop`. Null if they do not divide its index, divide it by different
+/// numbers, or by a number that does not divide the extent.
 std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop);
 
-/// Operations of the body that compare an index with a constant, or clamp it to
-/// one, and that all iterations of `loop` but some first and last ones pass
-/// unchanged: max and min give back their first operand, comparisons (< and
-/// >=) are true.
+/// Returns the operations that compare an index with a constant or clamp it to
+/// one, and that have no effect in all but the first and last iterations of
+/// `loop`: max and min return their first operand, comparisons (< and >=) are
+/// true.
 llvm::SmallVector<mlir::Operation *> boundaryOperations(const Nest &nest,
-                                                    unsigned loop);
+                                                        unsigned loop);
 
-/// Comparisons of the body without which an iteration leaves all accumulators
-/// as they are: sums to which it adds a selected zero, or values it does not
-/// select. They are comparisons (< or >=) of an index with a constant. Empty if
+/// Returns comparisons (< or >=) of an index with a constant that guard all
+/// effects of an iteration: if one is false, accumulators stay unchanged,
+/// because a selected zero is added or the new value is not selected. Empty if
 /// the boundary operations along `loop` do not all follow from them.
 llvm::SmallVector<mlir::Operation *> guardOperations(const Nest &nest,
                                                      unsigned loop);

@@ -1,4 +1,4 @@
-//===- KernelLoops.cpp - Loops of a subKernel ----------------------------------===//
+//===- KernelLoops.cpp - Loop transformations of a sub-kernel -------------===//
 
 #include "compiler/kernels/KernelLoops.h"
 
@@ -9,8 +9,9 @@ namespace {
 
 void removeLoop(Nest &nest, unsigned loop) {
   nest.loops.erase(nest.loops.begin() + loop);
-  nest.forEachLinear(
-      [&](LinearExpr &linear) { linear.coefs.erase(linear.coefs.begin() + loop); });
+  nest.forEachLinear([&](LinearExpr &linear) {
+    linear.coefs.erase(linear.coefs.begin() + loop);
+  });
 }
 
 void dropUnitLoops(SubKernel &subKernel) {
@@ -26,7 +27,8 @@ void dropUnitLoops(SubKernel &subKernel) {
     }
 }
 
-/// How far apart the elements are that consecutive iterations of `loop` read.
+/// Returns the largest distance between elements read by consecutive iterations
+/// of `loop`.
 int64_t readStride(const Nest &nest, unsigned loop) {
   int64_t stride = 0;
   for (const std::optional<Access> &input : nest.inputs)
@@ -37,8 +39,8 @@ int64_t readStride(const Nest &nest, unsigned loop) {
   return stride;
 }
 
-/// Grid loops go in the memory order of the last nest's result, others in that
-/// of their own nest's.
+/// Sorts grid loops in the memory order of the last nest's result, other loops
+/// in that of their own nest's result.
 void orderLoops(SubKernel &subKernel) {
   ArrayRef<int64_t> main = subKernel.nests.back().outputs[0].address.coefs;
   SmallVector<unsigned> grid =
@@ -75,7 +77,8 @@ void orderLoops(SubKernel &subKernel) {
   }
 }
 
-/// Whether loops `i` and `i` + 1 address everything like one loop would.
+/// Returns whether one loop could replace loops `i` and `i` + 1 in every
+/// access.
 bool canCollapse(Nest &nest, unsigned i) {
   bool can = nest.loops[i].reduction == nest.loops[i + 1].reduction;
   nest.forEachLinear([&](LinearExpr &linear) {

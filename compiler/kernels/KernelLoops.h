@@ -1,17 +1,17 @@
-//===- KernelLoops.h - Loops of a subKernel --------------------------*- C++ -*-===//
+//===- KernelLoops.h - Loop transformations of a sub-kernel -----*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"
 
 namespace brew::compiler {
 
-/// Brings a subKernel's loops into the form that schedules expect: no loop of extent
-/// 1, parallel loops and reorderable reductions in memory order, and
-/// neighbouring loops that no access tells apart collapsed into one.
+/// Normalises the loops of a sub-kernel for scheduling: removes loops of extent
+/// 1, sorts parallel loops and reorderable reductions in memory order, and
+/// collapses adjacent loops that every access treats as one.
 void normaliseLoops(SubKernel &subKernel);
 
-/// Splits grid loop `loop` into an outer one and an inner one of `inner`
-/// iterations, which must divide its extent.
+/// Splits grid loop `loop` into an outer loop and an inner loop of `inner`
+/// iterations; `inner` must divide the extent.
 void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner);
 
 /// Moves grid loop `from` inwards, to position `to` of the grid.

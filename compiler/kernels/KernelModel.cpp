@@ -1,4 +1,4 @@
-//===- KernelModel.cpp - What a kernel's nests read and write -------------===//
+//===- KernelModel.cpp - Model of a kernel's loop nests and accesses ------===//
 
 #include "compiler/kernels/KernelModel.h"
 
@@ -55,7 +55,7 @@ void Nest::forEachLinear(llvm::function_ref<void(LinearExpr &)> function) {
       function(*index);
 }
 
-/// The operation that yields output `number`.
+/// Returns the operation that yields output `number`.
 static Operation *yielded(linalg::GenericOp nest, unsigned number) {
   return nest.getBody()->getTerminator()->getOperand(number).getDefiningOp();
 }
@@ -113,7 +113,7 @@ uint64_t flopsOf(const Kernel &kernel) {
 ElementTraffic elementTraffic(const Kernel &kernel) {
   const size_t count = kernel.arguments.size();
   ElementTraffic all{SmallVector<int64_t>(count), SmallVector<int64_t>(count)},
-      moved = all; ///< by one stage
+      moved = all; ///< of one stage
   auto elements = [&](unsigned argument) {
     return kernel.arguments[argument].getNumElements();
   };
@@ -123,10 +123,10 @@ ElementTraffic elementTraffic(const Kernel &kernel) {
           std::max(moved.read[source.argument],
                    std::min(elements(source.argument), most));
   };
-  // What a stage has moved, the next one finds in memory again.
+  // The next stage must load the data again.
   auto endStage = [&] {
     for (auto [total, one] : {std::pair(&all.read, &moved.read),
-                               std::pair(&all.written, &moved.written)})
+                              std::pair(&all.written, &moved.written)})
       for (size_t i = 0; i < count; ++i)
         (*total)[i] += std::exchange((*one)[i], 0);
   };

@@ -1,4 +1,4 @@
-//===- KernelModelBuilder.cpp - A kernel operation read into the model ----===//
+//===- KernelModelBuilder.cpp - Construction of the kernel model ----------===//
 #include "compiler/kernels/KernelModel.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-/// Whether output `number` is a sum that may be reordered, or a maximum.
+/// Returns whether output `number` is a reorderable sum or a maximum.
 static bool isReorderable(linalg::GenericOp nest, unsigned number) {
   if (maximumOperand(nest, number))
     return true;
@@ -31,9 +31,9 @@ static bool isReorderable(linalg::GenericOp nest, unsigned number) {
 
 namespace {
 
-/// Adds factor * expr to `sum`; false if expr is not linear.
+/// Adds factor * expr to `sum`; returns false if expr is not linear.
 bool addLinear(AffineExpr expr, int64_t factor, LinearExpr &sum) {
-  // Coefficients of the loops, of what divisions add, and the constant.
+  // Coefficients of the loops, of variables for divisions, and the constant.
   SmallVector<int64_t> flat;
   const size_t loops = sum.coefs.size();
   if (failed(getFlattenedAffineExpr(expr, loops, 0, &flat)) ||
@@ -45,7 +45,7 @@ bool addLinear(AffineExpr expr, int64_t factor, LinearExpr &sum) {
   return true;
 }
 
-/// One kernel under construction.
+/// Builds the model of one kernel.
 class KernelModelBuilder {
 public:
   explicit KernelModelBuilder(dialects::plan::KernelOp op) { kernel.op = op; }
@@ -57,7 +57,8 @@ public:
         addNest(generic);
       else if (!isa<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp,
                     dialects::FillOp, dialects::ReinterpretOp>(op))
-        throwCannotEmit(kernel.op, "it holds a " + op.getName().getStringRef().str());
+        throwCannotEmit(kernel.op,
+                        "it holds a " + op.getName().getStringRef().str());
     }
     addDestinations();
     return std::move(kernel);
@@ -85,8 +86,9 @@ private:
       if (place >= inputs || taken[place] ||
           dialects::memrefTypeOf(kernel.arguments[place]) !=
               dialects::memrefTypeOf(type))
-        throwCannotEmit(kernel.op, "a result cannot be in the place of argument " +
-                              std::to_string(place));
+        throwCannotEmit(kernel.op,
+                        "a result cannot be in the place of argument " +
+                            std::to_string(place));
       taken[place] = true;
     }
   }
@@ -102,9 +104,9 @@ private:
     return {SmallVector<int64_t>(op.getNumLoops(), 0), 0};
   }
 
-  /// Where `tensor` lives; null if it has no value (tensor.empty).
+  /// Returns the source of `tensor`; null if it has no value (tensor.empty).
   std::optional<Source> sourceOf(Value tensor) {
-    // A view has its source's elements at the same places of the buffer.
+    // A view has the same element offsets as its source.
     while (auto view = tensor.getDefiningOp<dialects::ReinterpretOp>()) {
       tensor = view.getX();
       if (isa_and_nonnull<linalg::GenericOp>(tensor.getDefiningOp()))
@@ -126,17 +128,20 @@ private:
         auto stored = destinations.find(tensor);
         if (found == numbers.end() || stored == destinations.end() ||
             !mayRead(kernel.subKernels[found->second.first]))
-          throwCannotEmit(kernel.op, "a sub-kernel reads the result of another one");
+          throwCannotEmit(kernel.op,
+                          "a sub-kernel reads the result of another one");
         source.kind = Source::Kind::Argument;
         source.argument = stored->second;
         source.writtenBefore = true;
-        source.writtenThisStage = kernel.subKernels[found->second.first].stage ==
-                       kernel.subKernels.back().stage;
+        source.writtenThisStage =
+            kernel.subKernels[found->second.first].stage ==
+            kernel.subKernels.back().stage;
         return source;
       }
-      if (dialects::isStoredPerIteration(generic,
-                                     cast<OpResult>(tensor).getResultNumber()))
-        throwCannotEmit(kernel.op, "a nest reads a per-iteration store of another one");
+      if (dialects::isStoredPerIteration(
+              generic, cast<OpResult>(tensor).getResultNumber()))
+        throwCannotEmit(kernel.op,
+                        "a nest reads a per-iteration store of another one");
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
       source.result = cast<OpResult>(tensor).getResultNumber();
@@ -162,21 +167,21 @@ private:
             dyn_cast<TypedAttr>(values.getSplatValue<Attribute>());
     }
     if (!source.constant || source.constant.getType() != element)
-      throwCannotEmit(kernel.op, "it reads a " + op->getName().getStringRef().str() +
-                            " that is no single constant");
+      throwCannotEmit(kernel.op, "it reads a " +
+                                     op->getName().getStringRef().str() +
+                                     " that is no single constant");
     return source;
   }
 
-  /// Whether the current subKernel may read what `writer` computes.
+  /// Returns whether the current sub-kernel may read results of `writer`.
   bool mayRead(const SubKernel &writer) const {
     const SubKernel &reader = kernel.subKernels.back();
     return writer.stage < reader.stage ||
            (writer.stage == reader.stage && reader.inLastBlock);
   }
 
-  /// Checks that dimension `dim` of a value of this subKernel, read at `loop` (or
-  /// something else if that is not a loop), stays at the grid point where it
-  /// was written.
+  /// Checks that dimension `dim` of a value of this sub-kernel, read at `loop`
+  /// (null: not a loop index), is read at the grid point that writes it.
   void checkPoint(const Source &source, unsigned dim,
                   std::optional<unsigned> loop) {
     if (source.kind != Source::Kind::Result)
@@ -184,13 +189,13 @@ private:
     const SubKernel &subKernel = kernel.subKernels.back();
     const Nest &producer = subKernel.nests[source.nest];
     if (!isSameGridPoint(outputMap(producer.op, source.result), dim, subKernel,
-                      producer.loops, loop))
+                         producer.loops, loop))
       throwCannotEmit(kernel.op, "a nest reads a value of another grid point");
   }
 
-  /// Strides of result `result` of `op`, the nest of a subKernel with `grid` grid
-  /// loops, in a dense buffer that holds one grid point: 0 for dimensions that
-  /// grid loops index.
+  /// Returns the strides of result `result` of `op`, a nest with `grid` grid
+  /// loops, in a dense buffer for one grid point: 0 for dimensions that grid
+  /// loops index.
   SmallVector<int64_t> localStrides(linalg::GenericOp op, unsigned result,
                                     unsigned grid) {
     AffineMap map = outputMap(op, result);
@@ -205,12 +210,13 @@ private:
       }
     return strides;
   }
-  /// The same for the result that `source` is, empty if it is none.
+  /// Returns the same for a `source` that is a result, otherwise empty.
   SmallVector<int64_t> localStrides(const Source &source) {
     if (source.kind != Source::Kind::Result)
       return {};
     const SubKernel &subKernel = kernel.subKernels.back();
-    return localStrides(subKernel.nests[source.nest].op, source.result, subKernel.grid);
+    return localStrides(subKernel.nests[source.nest].op, source.result,
+                        subKernel.grid);
   }
 
   Access accessOf(linalg::GenericOp op, const Source &source, Value tensor,
@@ -259,24 +265,27 @@ private:
 
   void markRead(const Source &source) {
     if (source.kind == Source::Kind::Result)
-      kernel.subKernels.back().nests[source.nest].outputs[source.result].readLater =
-          true;
+      kernel.subKernels.back()
+          .nests[source.nest]
+          .outputs[source.result]
+          .readLater = true;
   }
 
   void addNest(linalg::GenericOp op) {
     const std::optional<dialects::NestGrid> place = dialects::NestGrid::of(op);
-    if (!place || place->subKernel < 0 || place->depth < 0 ||
-        place->depth > op.getNumLoops())
+    if (!place || place->subKernel < 0 || place->gridLoops < 0 ||
+        place->gridLoops > op.getNumLoops())
       throwCannotEmit(kernel.op, "a nest has no valid sub-kernel and grid");
     if (place->subKernel == static_cast<int64_t>(kernel.subKernels.size())) {
       kernel.subKernels.emplace_back();
       kernel.subKernels.back().kernel = kernel.op;
-      kernel.subKernels.back().grid = place->depth;
+      kernel.subKernels.back().grid = place->gridLoops;
       kernel.subKernels.back().inLastBlock = place->inLastBlock;
       kernel.subKernels.back().stage = static_cast<unsigned>(place->stage);
     }
-    if (place->subKernel + 1 != static_cast<int64_t>(kernel.subKernels.size()) ||
-        place->depth != kernel.subKernels.back().grid)
+    if (place->subKernel + 1 !=
+            static_cast<int64_t>(kernel.subKernels.size()) ||
+        place->gridLoops != kernel.subKernels.back().grid)
       throwCannotEmit(kernel.op, "its nests are not grouped by sub-kernel");
     SubKernel &current = kernel.subKernels.back();
     numbers[op] = {kernel.subKernels.size() - 1, current.nests.size()};
@@ -309,13 +318,14 @@ private:
       else if (nest.perIterationStores.empty())
         nest.outputs.push_back(outputOf(op, i, nest));
       else
-        throwCannotEmit(kernel.op, "a reduction result follows a per-iteration store");
+        throwCannotEmit(kernel.op,
+                        "a reduction result follows a per-iteration store");
     nest.indices.resize(op.getNumLoops());
     op.getBody()->walk([&](Operation *inner) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
         nest.extracts[inner] = extractOf(op, extract);
       else if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
-        // Indices that only address elements are in the extracts already.
+        // Indices used only in extracts are part of their addresses.
         if (llvm::all_of(inner->getUsers(), [](Operation *user) {
               return isa<tensor::ExtractOp>(user);
             }))
@@ -332,12 +342,14 @@ private:
     current.nests.push_back(std::move(nest));
   }
 
-  /// Where each iteration of a reduction stores an element.
+  /// Returns the store of a result with an element per reduction iteration.
   Output storeOf(linalg::GenericOp op, unsigned number) {
     Value init = op.getDpsInitOperand(number)->get();
     if (op.payloadUsesValueFromOperand(op.getDpsInitOperand(number)) ||
         !isa<FloatType>(tensorType(init).getElementType()))
-      throwCannotEmit(kernel.op, "a per-iteration store accumulates or is not floating-point");
+      throwCannotEmit(
+          kernel.op,
+          "a per-iteration store accumulates or is not floating-point");
     Output store;
     store.element = tensorType(init).getElementType();
     store.address = zero(op);
@@ -371,8 +383,9 @@ private:
     }
     for (auto [loop, isUsed] : llvm::zip(nest.loops, used))
       if (loop.extent > 1 && loop.reduction == isUsed)
-        throwCannotEmit(kernel.op, isUsed ? "a reduction loop addresses a result"
-                                 : "several grid points write one element");
+        throwCannotEmit(kernel.op,
+                        isUsed ? "a reduction loop addresses a result"
+                               : "several grid points write one element");
     bool reduces = llvm::any_of(
         nest.loops, [](const Loop &loop) { return loop.reduction; });
     if (reduces || !op.getRegionOutputArgs()[number].use_empty()) {
@@ -399,9 +412,10 @@ private:
       Nest &writer = kernel.subKernels[subKernel].nests[nest];
       if (result >= writer.outputs.size()) {
         if (place >= 0)
-          throwCannotEmit(kernel.op, "a per-iteration store overwrites an argument");
-        writer.perIterationStores[result - writer.outputs.size()].arguments.push_back(
-            argument);
+          throwCannotEmit(kernel.op,
+                          "a per-iteration store overwrites an argument");
+        writer.perIterationStores[result - writer.outputs.size()]
+            .arguments.push_back(argument);
         continue;
       }
       Output &output = writer.outputs[result];
@@ -413,9 +427,9 @@ private:
   }
 
   Kernel kernel;
-  /// The argument that each value which leaves the kernel is stored to.
+  /// The argument that each yielded value is stored to.
   llvm::DenseMap<Value, unsigned> destinations;
-  /// SubKernel and number within it of every nest.
+  /// Sub-kernel of every nest, and index within it.
   llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
 };
 

@@ -1,4 +1,4 @@
-//===- KernelTemporaries.cpp - Results that stay in a subKernel ----------------===//
+//===- KernelTemporaries.cpp - Temporary buffers of a sub-kernel ----------===//
 
 #include "compiler/kernels/KernelTemporaries.h"
 
@@ -9,8 +9,7 @@ using namespace mlir;
 namespace brew::compiler {
 namespace {
 
-/// A temporary whose dropped loops leave holes is packed where every reader
-/// uses the producer's own strides.
+/// Packs a temporary without gaps if every reader uses the producer's strides.
 class Packing {
 public:
   Packing(const Nest &producer, const LinearExpr &address, unsigned outer) {

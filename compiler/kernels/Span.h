@@ -1,12 +1,12 @@
-//===- Span.h - How far a buffer's strides reach ----------------*- C++ -*-===//
+//===- Span.h - Address range of a buffer -----------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
 
 namespace brew::compiler {
 
-/// Elements from the first to the last that a buffer of that type addresses:
-/// more than it has if it is a subview of another.
+/// Returns the number of elements from the first to the last address of a
+/// buffer; larger than its element count if it is a subview.
 inline int64_t spanOf(mlir::RankedTensorType type) {
   int64_t last = 0;
   for (auto [dim, stride] :

@@ -1,4 +1,4 @@
-//===- BuildManifest.cpp - From the plan dialect to a plan file ---------------===//
+//===- BuildManifest.cpp - Manifest of a plan from a module ---------------===//
 #include "compiler/manifest/BuildManifest.h"
 
 #include "compiler/PassDiagnostics.h"
@@ -85,7 +85,7 @@ unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
 
 unsigned ManifestBuilder::buffer(Value value) {
   auto op = value.getDefiningOp<BufferOp>();
-  // Values of a run lie in the places of gradients too.
+  // Transient values may reuse the gradients' memory.
   bool transient = op.getArena() == ArenaKind::Transient || op.getLive();
   unsigned index =
       buffer(op.getName(), op.getArena(), op.getOffset(),
@@ -98,7 +98,7 @@ unsigned ManifestBuilder::buffer(Value value) {
   if (op.getPinned())
     out->set_pinned(true);
   if (auto channels = op.getPadded()) {
-    // Behind the last element, too.
+    // Include the gap after the last element.
     const auto type = cast<MemRefType>(op.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[1] = *channels;
@@ -127,7 +127,7 @@ void ManifestBuilder::addPersistentState() {
 }
 
 void ManifestBuilder::addParameters() {
-  // By their place in the arena, which is their parameter's.
+  // Gradients by their offset in the arena, which equals their parameter's.
   llvm::DenseSet<uint64_t> gradients;
   module.walk([&](BufferOp buffer) {
     if (buffer.getArena() == ArenaKind::Gradients)
@@ -176,7 +176,8 @@ void ManifestBuilder::addParameters() {
   }
 }
 
-plan::Manifest ManifestBuilder::build(const brew::compiler::PlanMetadata &info) {
+plan::Manifest
+ManifestBuilder::build(const brew::compiler::PlanMetadata &info) {
   manifest.set_producer("brewc " BREW_VERSION);
   manifest.set_net_name(info.netName);
   manifest.set_input_prototxt(info.input);

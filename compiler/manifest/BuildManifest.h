@@ -1,4 +1,4 @@
-//===- BuildManifest.h - From the plan dialect to a plan file -------*- C++ -*-===//
+//===- BuildManifest.h - Manifest of a plan from a module -------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -14,22 +14,22 @@
 
 namespace brew::compiler {
 
-/// What goes into a plan beside the module.
+/// Plan metadata that is not in the module.
 struct PlanMetadata {
   std::string netName;
-  std::string input; ///< what brewc was given
+  std::string input; ///< name of the compiled prototxt
   bool f64 = false;
   std::optional<caffe::SolverParameter> solver;
   std::string solverFolder;
-  std::string initialWeights; ///< recorded for a training plan
+  std::string initialWeights; ///< of a training plan
   std::string initialWeightsFolder;
-  /// The programs' nets, by the programs' names.
+  /// Metadata of the programs' nets, by program name.
   std::map<std::string, prototxt::NetMetadata> records;
 };
 
-/// The manifest of a module in phase plan; `kernels` are its generated
-/// kernels, one for each plan.kernel in order. The target but for its precision
-/// is left to the caller.
+/// Builds the manifest of a module in phase plan. `kernels` are the generated
+/// kernels, one per plan.kernel in order. The caller fills in the target,
+/// except for its precision.
 plan::Manifest buildManifest(mlir::ModuleOp module,
                              const std::vector<plan::Kernel> &kernels,
                              const PlanMetadata &info);

@@ -1,7 +1,8 @@
-//===- EnumChecks.cpp - Dialects' enumerations against the plan's --------===//
+//===- EnumChecks.cpp - Dialects' enums against plan.proto's --------------===//
 //
-// The dialects number some of their enumerations as plan.proto does, which
-// their TableGen files cannot include. Nothing here is executed.
+// The dialects number some of their enums as plan.proto and caffe.proto do,
+// which their TableGen files cannot include. This file has only static
+// assertions.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/BrewDialect.h"
@@ -62,7 +63,7 @@ static_assert(same(dialects::Normalization::None, Loss::NONE));
 static_assert(same(dialects::NetPhase::Train, caffe::TRAIN));
 static_assert(same(dialects::NetPhase::Test, caffe::TEST));
 
-// Names and their numbers.
+// Solver types and their numbers.
 static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==
               plan::kSolverTypeCount);
 static_assert(caffe::SolverParameter::SGD == 0 &&

@@ -1,4 +1,4 @@
-//===- InputOutputEntries.cpp - Feeds and sinks in a plan file ---------------===//
+//===- InputOutputEntries.cpp - Inputs and outputs in a plan file ---------===//
 #include "compiler/PassDiagnostics.h"
 #include "compiler/manifest/ManifestBuilder.h"
 
@@ -29,8 +29,8 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
       addPixels(feed, builder, *kernel, *to->mutable_pixel_conversion());
   }
 
-  static void addPixels(DataInputOp feed, ManifestBuilder &builder, StringRef kernel,
-                        plan::PixelConversion &to) {
+  static void addPixels(DataInputOp feed, ManifestBuilder &builder,
+                        StringRef kernel, plan::PixelConversion &to) {
     to.set_kernel_index(builder.kernelIndexOf(kernel));
     auto image = cast<RankedTensorType>(
         builder.kernelOf(kernel).getBody().getArgument(0).getType());
@@ -41,7 +41,8 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
   }
 };
 
-struct SeedEntry : ManifestInterface::ExternalModel<SeedEntry, OutputGradientOp> {
+struct SeedEntry
+    : ManifestInterface::ExternalModel<SeedEntry, OutputGradientOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto seed = cast<OutputGradientOp>(op);
@@ -55,8 +56,8 @@ struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto output = cast<OutputOp>(op);
-    plan::Output *to =
-        output.getUnreported() ? program.add_unreported_losses() : program.add_outputs();
+    plan::Output *to = output.getUnreported() ? program.add_unreported_losses()
+                                              : program.add_outputs();
     to->set_blob(output.getBlob().str());
     to->set_buffer_index(builder.buffer(output.getBuffer()));
     to->set_loss_weight(output.getLossWeight().convertToFloat());

@@ -1,4 +1,4 @@
-//===- ManifestBuilder.h - The manifest of a plan, piece by piece ---------===//
+//===- ManifestBuilder.h - Builder of a plan's manifest ---------*- C++ -*-===//
 #pragma once
 
 #include "compiler/manifest/BuildManifest.h"
@@ -12,9 +12,9 @@
 
 namespace brew::compiler {
 
-/// Builds the manifest piece by piece: what outlives programs (BuildManifest.cpp)
-/// and the programs (ManifestPrograms.cpp), whose operations add their own entries
-/// (StepEntries.cpp, InputOutputEntries.cpp).
+/// Builds the manifest: first what outlives programs (BuildManifest.cpp), then
+/// the programs (ManifestPrograms.cpp). The operations of a program add their
+/// own entries (StepEntries.cpp, InputOutputEntries.cpp).
 class ManifestBuilder {
 public:
   ManifestBuilder(mlir::ModuleOp module,
@@ -23,11 +23,11 @@ public:
 
   plan::Manifest build(const PlanMetadata &info);
 
-  // For the entries of operations.
+  // Used by the entries of operations.
 
-  /// Index of the buffer that `value` is; adds it if it is new.
+  /// Returns the index of the buffer `value`; adds the buffer if it is new.
   unsigned buffer(mlir::Value value);
-  /// Bytes of buffers, which are added in that order if they are new.
+  /// Returns the total bytes of `buffers`; adds new buffers in that order.
   uint64_t bytesOf(mlir::ValueRange buffers);
   unsigned kernelIndexOf(llvm::StringRef name) const {
     return kernelIndex.lookup(name);
@@ -38,7 +38,7 @@ public:
   const plan::Kernel &kernelEntry(unsigned kernel) const {
     return manifest.kernels(kernel);
   }
-  /// Adds a step with the fields that all of them have.
+  /// Adds a step and sets the fields common to all steps.
   static plan::Step &addStep(dialects::plan::StepInterface op,
                              plan::Program &program);
 
@@ -69,12 +69,13 @@ private:
 
 /// Sets the element type, dimensions, strides and size of a buffer.
 void setBufferType(mlir::MemRefType type, plan::Buffer &buffer);
-/// Sets the window of a call over one to three spatial dimensions.
+/// Sets the window of a convolution with one to three spatial dimensions.
 void setWindow(dialects::plan::ConvolutionOp call, plan::Window &window);
 
-/// Gives the operations of the plan dialect their entries in manifests.
+/// Registers the manifest entries of the plan dialect's operations.
 void registerManifestEntries(mlir::DialectRegistry &registry);
-/// The parts of it: steps, and what stands at the edges of a program.
+/// Attach the entries of steps, and of a program's inputs, outputs, pins and
+/// checks.
 void attachStepEntries(mlir::MLIRContext &context);
 void attachInputOutputEntries(mlir::MLIRContext &context);
 

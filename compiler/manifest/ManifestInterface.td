@@ -1,4 +1,4 @@
-//===- ManifestInterface.td - What an operation adds to a plan ------------===//
+//===- ManifestInterface.td - Manifest entries of operations --------------===//
 #ifndef MANIFEST_INTERFACE_TD
 #define MANIFEST_INTERFACE_TD
 
@@ -7,12 +7,12 @@ include "mlir/IR/Interfaces.td"
 def Brew_ManifestInterface : OpInterface<"ManifestInterface"> {
   let cppNamespace = "::brew::compiler";
   let description = [{
-    An operation of a `plan.program` that knows its entry in the plan file's
-    manifest. The dialect knows nothing of that format, so its operations are given
-    this interface from outside (`registerManifestEntries`).
+    Implemented by operations of a `plan.program` that add an entry to the plan file's
+    manifest. The dialect does not depend on that format, so the interface is attached
+    to its operations as an external model (`registerManifestEntries`).
   }];
   let methods = [InterfaceMethod<
-      "Adds the entry to `program`, the manifest's present one.",
+      "Adds the entry to `program`, the last program of the manifest.",
     "void", "addToManifest",
     (ins "::brew::compiler::ManifestBuilder &":$builder,
          "::brew::plan::Program &":$program)>];

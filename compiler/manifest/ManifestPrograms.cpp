@@ -1,4 +1,4 @@
-//===- ManifestPrograms.cpp - The programs of a plan file ---------------------===//
+//===- ManifestPrograms.cpp - Programs in a plan file ---------------------===//
 #include "compiler/manifest/ManifestBuilder.h"
 
 #include "support/Error.h"
@@ -25,7 +25,7 @@ plan::Step &ManifestBuilder::addStep(StepInterface op, plan::Program &program) {
 uint64_t ManifestBuilder::bytesOf(ValueRange buffers) {
   uint64_t bytes = 0;
   for (Value value : buffers) {
-    // Not what lies between the rows of a part of a joined blob.
+    // Exclude the gaps between the rows of a slice of a concatenated blob.
     const auto type = cast<MemRefType>(value.getType());
     const uint64_t elements = llvm::divideCeil(
         type.getNumElements() * type.getElementTypeBitWidth(), 8);
@@ -79,7 +79,7 @@ void ManifestBuilder::addProgram(ProgramOp program,
   out->mutable_memory()->set_caffe_bytes(program.getCaffeBytes());
   for (Operation &op : program.getBody().front()) {
     if (isa<BufferOp>(op))
-      continue; // listed where something names it
+      continue; // added when another entry refers to it
     auto entry = dyn_cast<brew::compiler::ManifestInterface>(op);
     if (!entry)
       throw brew::Error(brew::ExitStatus::Bug,
@@ -87,7 +87,7 @@ void ManifestBuilder::addProgram(ProgramOp program,
                             " has no entry in a plan file");
     entry.addToManifest(*this, *out);
   }
-  // Outputs can be read by name without having been pinned.
+  // Outputs can be read by name without being pinned.
   for (const auto *outputs : {&out->outputs(), &out->unreported_losses()})
     for (const plan::Output &output : *outputs)
       if (llvm::none_of(out->blobs(), [&](const plan::NamedBuffer &blob) {

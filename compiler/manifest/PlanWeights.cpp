@@ -1,9 +1,9 @@
-//===- PlanWeights.cpp - Weights that go into a plan ----------------------===//
+//===- PlanWeights.cpp - Weights inside a plan ----------------------------===//
 #include "compiler/manifest/PlanWeights.h"
 
-#include "caffe/weights/ProvidedWeights.h"
-#include "caffe/weights/InitialValues.h"
 #include "caffe/weights/BufferLayout.h"
+#include "caffe/weights/InitialValues.h"
+#include "caffe/weights/ProvidedWeights.h"
 #include "caffe/weights/WeightBinding.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/PathLookup.h"
@@ -17,8 +17,8 @@ using namespace brew;
 using namespace brew::compiler;
 
 void compiler::checkInlineBlobs(mlir::ModuleOp module,
-                               const prototxt::InlineBlobs &blobs,
-                               prototxt::Diagnostics &diagnostics) {
+                                const prototxt::InlineBlobs &blobs,
+                                prototxt::Diagnostics &diagnostics) {
   std::set<std::pair<std::string, int>> seen;
   for (auto program : module.getOps<dialects::ProgramOp>()) {
     mlir::DictionaryAttr params = program.getParamsAttr();
@@ -50,8 +50,8 @@ std::string bytesOf(const std::vector<Element> &values) {
           values.size() * sizeof(Element)};
 }
 
-/// The values the prototxt gives for a parameter, as bytes of the plan's
-/// precision; nothing if it gives none.
+/// Returns a parameter's values from the prototxt as bytes in the plan's
+/// precision; empty if there are none.
 std::string givenBytes(const prototxt::InlineBlobs &blobs,
                        const plan::Manifest &manifest,
                        const plan::Parameter &parameter) {
@@ -64,13 +64,14 @@ std::string givenBytes(const prototxt::InlineBlobs &blobs,
              : bytesOf(given->second.blob.toFloats());
 }
 
-/// Reports layers in only one of `file` and the net. Throws Error (1) as
-/// embedWeights() does.
+/// Reports layers that only `file` or only the net has. Throws Error (BadInput)
+/// as embedWeights() does.
 void reportUnmatchedLayers(const caffe::WeightBinding &binding,
-                    const std::vector<caffe::LayerBlobs> &layers,
-                    const prototxt::InlineBlobs &blobs,
-                    const plan::Manifest &manifest, const std::string &file,
-                    bool allowMissing, prototxt::Diagnostics &diagnostics) {
+                           const std::vector<caffe::LayerBlobs> &layers,
+                           const prototxt::InlineBlobs &blobs,
+                           const plan::Manifest &manifest,
+                           const std::string &file, bool allowMissing,
+                           prototxt::Diagnostics &diagnostics) {
   caffe::ProvidedWeights given(manifest);
   for (const auto &[key, blob] : blobs)
     given.add(manifest, key.first);
@@ -90,8 +91,8 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
 } // namespace
 
 void compiler::addInlineBlobs(const prototxt::InlineBlobs &blobs,
-                             plan::Manifest &manifest,
-                             std::vector<std::string> &segments) {
+                              plan::Manifest &manifest,
+                              std::vector<std::string> &segments) {
   for (plan::Parameter &parameter : *manifest.mutable_parameters()) {
     std::string bytes = givenBytes(blobs, manifest, parameter);
     if (bytes.empty())
@@ -128,11 +129,12 @@ void compiler::embedWeights(const std::string &path, bool allowMissing,
           seed, threads, memoryOf(parameter.buffer_index()));
     }
     const formats::Weights weights = formats::readWeights(file);
-    const std::vector<caffe::LayerBlobs> layers = caffe::layersWithParameters(manifest);
+    const std::vector<caffe::LayerBlobs> layers =
+        caffe::layersWithParameters(manifest);
     const caffe::WeightBinding binding =
         caffe::bindWeights(layers, weights, file);
     reportUnmatchedLayers(binding, layers, blobs, manifest, file, allowMissing,
-                   diagnostics);
+                          diagnostics);
     for (const auto &[index, blob] : binding.values) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
       if (blob->isDouble())

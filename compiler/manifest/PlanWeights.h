@@ -1,4 +1,4 @@
-//===- PlanWeights.h - Weights that go into a plan --------------*- C++ -*-===//
+//===- PlanWeights.h - Weights inside a plan --------------------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/check/InlineBlobs.h"
@@ -12,22 +12,24 @@
 
 namespace brew::compiler {
 
-/// Reports the blobs of the prototxt whose shapes are not those of the layers'
-/// parameters; `module` is in phase graph.
+/// Reports blobs inside the prototxt whose shapes differ from the layers'
+/// parameters. `module` is in phase graph.
 void checkInlineBlobs(mlir::ModuleOp module, const prototxt::InlineBlobs &blobs,
-                     prototxt::Diagnostics &diagnostics);
+                      prototxt::Diagnostics &diagnostics);
 
-/// Gives each parameter that the prototxt has values for a segment of them, for
-/// a plan whose other parameters are filled when it runs.
-void addInlineBlobs(const prototxt::InlineBlobs &blobs, plan::Manifest &manifest,
-                   std::vector<std::string> &segments);
+/// Adds a segment for each parameter with values in the prototxt, to a plan
+/// whose other parameters are filled at run time.
+void addInlineBlobs(const prototxt::InlineBlobs &blobs,
+                    plan::Manifest &manifest,
+                    std::vector<std::string> &segments);
 
-/// Fills the parameter arena: with the weights of file `path` where it has a
-/// layer's, else with what the prototxt gives or with the values of the fillers
-/// (seed 0, as `brew-run` takes it). A note says which layers are in only one
-/// of file and net. Layers that have values of fillers alone are an error in a
-/// plan for inference, unless `allowMissing`, else a warning. Throws Error (1)
-/// for these and where file and net do not fit, (3) if there is no such file.
+/// Adds the parameter arena as a segment. The values of a parameter come from
+/// weight file `path`, else from the prototxt, else from the filler (seed 0,
+/// brew-run's default). A note lists the layers that only the file or only the
+/// net has. Layers with values from fillers alone are an error in a plan for
+/// inference unless `allowMissing`, otherwise a warning. Throws Error: BadInput
+/// for these and if file and net do not match, Unavailable if the file does not
+/// exist.
 void embedWeights(const std::string &path, bool allowMissing,
                   const prototxt::InlineBlobs &blobs, plan::Manifest &manifest,
                   std::vector<std::string> &segments,

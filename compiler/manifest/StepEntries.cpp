@@ -1,4 +1,4 @@
-//===- StepEntries.cpp - Steps in a plan file ---------------------------===//
+//===- StepEntries.cpp - Steps in a plan file -----------------------------===//
 #include "compiler/manifest/ManifestBuilder.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -39,8 +39,8 @@ void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
 
 namespace {
 
-/// Describes a launch of a kernel on `buffers`: those of its block arguments,
-/// then those of its results.
+/// Describes a launch of a kernel on `buffers`: its block arguments, then its
+/// results.
 void setLaunch(StringRef name, ValueRange buffers, ManifestBuilder &builder,
                plan::Launch &to) {
   KernelOp kernel = builder.kernelOf(name);
@@ -50,7 +50,8 @@ void setLaunch(StringRef name, ValueRange buffers, ManifestBuilder &builder,
     if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
       to.add_buffer_indices(builder.buffer(value));
     else
-      builder.buffer(value); // listed, though the kernel gets it as an input
+      builder.buffer(value); // listed, although the kernel receives it as an
+                             // input
 }
 
 struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
@@ -66,7 +67,7 @@ struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
   }
 };
 
-/// The fields that calls on x, w, b and y have.
+/// Sets the fields of calls on x, w, b and y.
 template <typename Op, typename Call>
 void setOperands(Op op, ManifestBuilder &builder, Call &call) {
   call.set_direction(static_cast<plan::Direction>(op.getDirection()));
@@ -89,7 +90,7 @@ struct ConvolutionEntry
     plan::Step &step = ManifestBuilder::addStep(conv, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
     plan::ConvolutionCall &to = *step.mutable_convolution();
-    setWindow(conv, *to.mutable_window());
+    brew::compiler::setWindow(conv, *to.mutable_window());
     to.set_group(conv.getGroup());
     setOperands(conv, builder, to);
     if (conv.getSum())
@@ -171,7 +172,8 @@ struct AllReduceStartEntry
     if (start.getStatistic())
       to.set_statistic(true);
     if (start.getTransferType())
-      to.set_transfer_type(plan::BF16); // the only one that the operation takes
+      to.set_transfer_type(plan::BF16); // the only type that the operation
+                                        // accepts
   }
 };
 

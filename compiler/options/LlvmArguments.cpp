@@ -20,7 +20,7 @@ static std::atomic<bool> isRegistered{false};
 
 bool hasLlvmArguments() { return isRegistered; }
 
-/// Whether LLVM would print something and exit.
+/// Returns whether LLVM would print something and exit.
 static bool exits(llvm::StringRef argument) {
   llvm::StringRef name = argument.ltrim('-').split('=').first;
   return name == "h" || name == "version" || name.starts_with("help");
@@ -28,7 +28,7 @@ static bool exits(llvm::StringRef argument) {
 
 namespace {
 
-/// What is in force, and who may change LLVM's globals.
+/// The current arguments, and the mutex that protects LLVM's globals.
 struct State {
   std::mutex mutex;
   std::vector<std::string> arguments;
@@ -39,8 +39,8 @@ State &state() {
   return state;
 }
 
-/// Gives every option the value that these say, or its default. False, with
-/// LLVM's reasons, where one of them is wrong.
+/// Resets all options, then sets `arguments`. Returns false and LLVM's messages
+/// in `reasons` if one of them is wrong.
 bool setAll(const std::vector<std::string> &arguments, std::string &reasons) {
   std::vector<const char *> argv = {"brewc"};
   for (const std::string &argument : arguments)
@@ -64,7 +64,7 @@ void reapplyLlvmArguments() {
 void setLlvmArguments(const std::vector<std::string> &arguments) {
   std::lock_guard<std::mutex> lock(state().mutex);
   if (!isRegistered) {
-    registerPasses(); // options name them
+    registerPasses(); // the options refer to them
     mlir::registerAsmPrinterCLOptions();
     mlir::registerPassManagerCLOptions();
     mlir::registerDefaultTimingManagerCLOptions();
@@ -81,7 +81,7 @@ void setLlvmArguments(const std::vector<std::string> &arguments) {
   }
   std::string none;
   setAll(state().arguments, none);
-  // One sentence a line, each begun with the program's name.
+  // Each line begins with the program's name.
   std::string text;
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(words).split(lines, '\n', -1, /*KeepEmpty=*/false);

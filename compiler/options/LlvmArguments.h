@@ -1,7 +1,7 @@
 //===- LlvmArguments.h - MLIR's and LLVM's own options ----------*- C++ -*-===//
 //
-// LLVM keeps its options in globals of the process: whoever sets them does so
-// for every compilation, and while none runs.
+// LLVM stores its options in globals of the process. Setting them affects every
+// compilation and must not overlap with one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,17 +11,18 @@
 
 namespace brew::compiler {
 
-/// Sets options such as `--mlir-print-ir-after-all` or `--mlir-timing`; values
-/// stand behind a `=`. Those set before lose their values. Throws Error (Usage)
-/// with LLVM's words for what it does not know, and for options that would
-/// print or exit (`--help`); then those set before stay in force.
+/// Sets options such as `--mlir-print-ir-after-all` or `--mlir-timing`. Values
+/// follow a `=`. Replaces all options set before. Throws Error (Usage) with
+/// LLVM's message for unknown options and for options that would print or exit
+/// (`--help`); the options set before then stay in force.
 void setLlvmArguments(const std::vector<std::string> &arguments);
 
-/// Sets what was set last anew, after something in the process (the linker) has
-/// given LLVM's options their defaults.
+/// Sets the current options again, after code in the process (the linker) has
+/// reset LLVM's options to their defaults.
 void reapplyLlvmArguments();
 
-/// Whether it was called: without it MLIR must not be asked for its options.
+/// Returns whether setLlvmArguments has been called. If not, MLIR's options are
+/// not registered and must not be read.
 bool hasLlvmArguments();
 
 } // namespace brew::compiler

@@ -1,4 +1,4 @@
-//===- OptionRow.cpp - A row of the table of options ----------------------===//
+//===- OptionRow.cpp - Fluent setters of option rows ----------------------===//
 #include "compiler/options/Options.h"
 
 #include <utility>
@@ -42,7 +42,7 @@ OptionRow OptionRow::withNoun(const char *text) const {
 }
 
 OptionRow OptionRow::withConstraint(const char *text,
-                          bool (*holds)(const std::string &)) const {
+                                    bool (*holds)(const std::string &)) const {
   OptionRow result = *this;
   result.constraint = text;
   result.meetsConstraint = holds;

@@ -1,4 +1,4 @@
-//===- Options.cpp - The options that a caller gives ----------------------===//
+//===- Options.cpp - Checks of option values ------------------------------===//
 #include "compiler/options/Options.h"
 
 #include "frontends/prototxt/check/LayerKinds.h"
@@ -24,7 +24,7 @@ const OptionRow &rowOf(const std::string &name) {
   usage("there is no option '" + name + "'" + didYouMean(name, names));
 }
 
-/// Throws Error (Usage) unless `value` is one for this row.
+/// Throws Error (Usage) unless `value` is valid for this row.
 void checkValue(const OptionRow &row, const std::string &value) {
   const std::string who = "for the --" + std::string(row.name) + " option: ";
   auto invalid = [&](const char *kind) {
@@ -97,7 +97,7 @@ void addHostLayer(CompileOptions &options, dialects::HostLayerType type) {
   if (prototxt::findLayerKind(type.name))
     usage("'" + type.name +
           (type.name == "Python"
-               ? "' layers are told by MODULE.LAYER of their python_param"
+               ? "' layers are identified by MODULE.LAYER of their python_param"
                : "' is a layer type of Brew's own, which the program cannot "
                  "compute instead"));
   options.import.hostTypes.insert(type.name);
@@ -128,7 +128,7 @@ CompileOptions OptionSet::resolve() const {
     else if (*row.defaultText)
       row.apply(options, row.defaultText);
   }
-  // With their functions, over those that are only named.
+  // Types with functions replace types that are only named.
   for (const dialects::HostLayerType &type : hostLayers)
     compiler::addHostLayer(options, type);
   PipelineOptions &pipeline = options.pipeline;
@@ -153,14 +153,14 @@ CompileOptions OptionSet::resolve() const {
   if (pipeline.reduceInBf16 && options.import.f64)
     usage("--reduce-precision=bf16 is not for --precision=f64");
   if (pipeline.reduceInBf16 && cuda)
-    usage("--reduce-precision=bf16 is for --target cpu: between GPUs gradients "
-          "travel in their own precision");
+    usage("--reduce-precision=bf16 is for --target cpu: GPUs exchange "
+          "gradients in their own precision");
   if (pipeline.distributed && !pipeline.outputGradients.empty())
-    usage("--distributed is for plans that train on their own, --output-gradient for "
-          "those whose caller writes gradients");
+    usage("--distributed is for plans that train on their own, "
+          "--output-gradient for those whose caller writes gradients");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     usage("--dump-dir is for --emit");
-  // Import is what it does, though there is no module to print.
+  // --emit=import is allowed, though there is no module to print.
   if (options.import.solverOnly &&
       ((options.emit != Emit::None && options.emit != Emit::Import) ||
        options.report != ReportKind::None))

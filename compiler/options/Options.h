@@ -1,8 +1,8 @@
-//===- Options.h - The options of a compilation, by name --------*- C++ -*-===//
+//===- Options.h - Compiler options by name ---------------------*- C++ -*-===//
 //
-// One table: the API lists it, brewc's command line and help are made from it,
-// and a value is checked and obeyed by its row alone. What options mean
-// together stands in OptionSet::resolve().
+// One table defines all options. The API lists it, brewc's command line and
+// help are generated from it, and each row checks and applies its own values.
+// OptionSet::resolve() checks combinations of options.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,11 +17,11 @@ namespace brew::compiler {
 
 enum class OptionKind {
   Flag,    ///< true or false
-  Text,    ///< any
-  Integer, ///< of 64 bits
+  Text,    ///< any text
+  Integer, ///< 64 bits
   Real,
   Choice, ///< one of `values`
-  List,   ///< each value given adds to it
+  List,   ///< each value is appended
 };
 
 struct OptionValue {
@@ -35,46 +35,53 @@ struct OptionRow {
   const char *name = nullptr; ///< without dashes
   OptionKind kind = OptionKind::Flag;
   const char *help = nullptr;      ///< one sentence
-  const char *valueName = "value"; ///< what stands for the value in usage lines
-  const char *defaultText = "";    ///< the value where the option is not given
-  /// The value where it is given by its name alone; null: it needs one.
+  const char *valueName = "value"; ///< name of the value in usage lines
+  const char *defaultText = "";    ///< value if the option is absent
+  /// Value if only the option's name is given; null: a value is required.
   const char *impliedText = nullptr;
-  std::vector<OptionValue> values; ///< all that are allowed; empty: any
-  bool isCommaSeparated = false; ///< List: a value may hold several, with commas
-  /// What a value is called in the error that there is no such.
+  std::vector<OptionValue> values; ///< allowed values; empty: any
+  bool isCommaSeparated = false;   ///< List: a value may contain several,
+                                   ///< separated by commas
+  /// Noun for a value in the error about an unknown one.
   const char *noun = nullptr;
-  /// What a value must: "be positive", and whether it does. Null: anything.
+  /// Constraint on a value, such as "be positive", and its predicate. Null: no
+  /// constraint.
   const char *constraint = nullptr;
   bool (*meetsConstraint)(const std::string &) = nullptr;
-  Apply apply = nullptr; ///< obeys one checked value
+  Apply apply = nullptr; ///< applies one checked value
 
-  // For the table: the same row with one thing more.
+  // Fluent setters for the table: each returns a copy of the row with one field
+  // set.
   OptionRow withValueName(const char *text) const;
   OptionRow withDefault(const char *text) const;
   OptionRow withImpliedValue(const char *text) const;
   OptionRow withChoices(std::vector<OptionValue> allowed) const;
   OptionRow withCommaLists() const;
   OptionRow withNoun(const char *text) const;
-  OptionRow withConstraint(const char *text, bool (*holds)(const std::string &)) const;
+  OptionRow withConstraint(const char *text,
+                           bool (*holds)(const std::string &)) const;
   OptionRow withAction(Apply function) const;
 };
 
-/// In the order of help.
+/// Returns the rows in the order of brewc's help.
 const std::vector<OptionRow> &optionTable();
 
-/// The options that a caller has explicitValues.
+/// Option values set by a caller.
 class OptionSet {
 public:
-  /// Checks and keeps a value. A list's value is added to those before, any
-  /// other one's replaces them. Null as value stands for the option's
-  /// name alone. Throws Error (Usage).
+  /// Checks and stores a value. Appends to a list, replaces the value of other
+  /// options. A null `value` means that only the option's name is given. Throws
+  /// Error (Usage).
   void set(const std::string &name, const char *value);
-  /// Makes a type known that the program computes itself. Throws Error (Usage)
-  /// for one that Brew has, or that was given before.
+  /// Adds a host layer type. Throws Error (Usage) for a type of Brew's own, or
+  /// one added before.
   void addHostLayer(dialects::HostLayerType type);
-  bool isSet(const std::string &name) const { return explicitValues.count(name); }
+  bool isSet(const std::string &name) const {
+    return explicitValues.count(name);
+  }
 
-  /// Throws Error (Usage) where options contradict each other.
+  /// Returns the options of a compilation. Throws Error (Usage) for
+  /// contradictory options.
   CompileOptions resolve() const;
 
 private:
@@ -82,7 +89,7 @@ private:
   dialects::HostLayerTypes hostLayers;
 };
 
-/// Adds a type to those of `options`; see OptionSet::addHostLayer.
+/// Adds a host layer type to `options`; see OptionSet::addHostLayer.
 void addHostLayer(CompileOptions &options, dialects::HostLayerType type);
 
 } // namespace brew::compiler

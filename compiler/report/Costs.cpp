@@ -1,4 +1,4 @@
-//===- Costs.cpp - What the steps of a plan cost --------------------------===//
+//===- Costs.cpp - Costs of a plan's steps --------------------------------===//
 #include "compiler/report/Costs.h"
 
 #include "caffe/weights/BufferLayout.h"
@@ -59,8 +59,8 @@ CostModel::scratchOf(const plan::Program &program) const {
   return winograd && op ? winogradScratchBytes(op) : 0;
 }
 
-/// Bytes that are copied for a host layer: between GPU and host everything that
-/// it reads or writes, else what does not lie as its functions want it.
+/// Returns the bytes copied for a host layer: on a GPU all its blobs, on a CPU
+/// those that are not dense and row-major.
 int64_t CostModel::hostCopiedBytes(const plan::HostCall &call) const {
   int64_t bytes = 0;
   auto add = [&](uint32_t index) {
@@ -130,7 +130,7 @@ AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
       continue;
     }
     if (step.all_reduce().kind() != plan::AllReduceCall::START) {
-      now = std::max(now, linkFree); // sums end in their order
+      now = std::max(now, linkFree); // all-reduces finish in order
       continue;
     }
     const double seconds = dialects::target::kAllReduceLatencySeconds +
@@ -138,7 +138,7 @@ AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
                                dialects::target::kAllReduceBytesPerSecond;
     linkFree = std::max(linkFree, now) + seconds;
     if (step.all_reduce().statistic())
-      continue; // no gradients, though steps wait for them
+      continue; // statistics are not gradients, but steps wait for them
     ++result.buckets;
     result.starts.push_back({static_cast<int64_t>(step.bytes()), computing});
     result.bytes += static_cast<int64_t>(step.bytes());

@@ -1,4 +1,4 @@
-//===- Costs.h - What the steps of a plan cost ------------------*- C++ -*-===//
+//===- Costs.h - Costs of a plan's steps ------------------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/report/Report.h"
@@ -12,56 +12,58 @@
 
 namespace brew::compiler {
 
-/// Of some steps together.
+/// Total costs of some steps.
 struct Costs {
   int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
-  int64_t stages = 0; ///< of the kernels: each has at least one
-  int64_t hostCalls = 0, hostCopiedBytes = 0; ///< and bytes copied for them
-  AccessBytes accessBytes;               ///< of kernels, where it is known
-  double seconds = 0; ///< by the machine's roofline, one after the other
-  double recomputeSeconds = 0; ///< of these, for what is computed again
+  int64_t stages = 0; ///< of the kernels, at least one each
+  int64_t hostCalls = 0, hostCopiedBytes = 0; ///< host layer steps, and bytes
+                                              ///< copied for them
+  AccessBytes accessBytes;                    ///< of kernels; empty if unknown
+  double seconds = 0;          ///< sum of the steps' roofline times
+  double recomputeSeconds = 0; ///< of these, for rematerialized values
 
   Costs &operator+=(const Costs &other);
 };
 
-/// Of the steps that compute for the same layers, in one direction.
+/// Costs of the steps that compute the same layers in one direction.
 struct LayerCosts {
   std::vector<std::string> layers;
   bool backward = false;
-  bool recomputed = false; ///< again, for the backward pass
+  bool recomputed = false; ///< computed again for the backward pass
   Costs costs;
 
-  /// "conv1+relu1"; of more than `most` layers "conv1 and 7 more". With
-  /// "(backward)" or "(recomputed)" behind it where that is so.
+  /// Returns "conv1+relu1", or "conv1 and 7 more" for more than `most` layers,
+  /// followed by "(backward)" or "(recomputed)" if it applies.
   std::string label(size_t most) const;
 };
 
-/// What a program adds up over the ranks of a data-parallel run.
+/// All-reduces of a program in a data-parallel run.
 struct AllReduceCosts {
   struct Start {
     int64_t bytes;
-    double ready; ///< seconds of steps before it, by the roofline
+    double ready; ///< roofline seconds of the steps before it
   };
   std::vector<Start> starts;
   int64_t buckets = 0;
   int64_t bytes = 0;
-  double seconds = 0; ///< that the sums take by the link's rates (Interconnect.h)
-  double exposed = 0; ///< of them, after the last step that runs beside them
+  double seconds = 0; ///< time by the interconnect model (Interconnect.h)
+  double exposed = 0; ///< of these, not overlapped with other steps
 };
 
-/// What steps of a plan cost on the machine that it is for.
+/// Estimates costs of a plan's steps on its target machine.
 class CostModel {
 public:
   explicit CostModel(const ReportSubject &subject);
 
   Costs of(const plan::Step &step) const;
   Costs of(const plan::Program &program) const;
-  /// Sums one after the other, each beside the steps until it is awaited.
+  /// Estimates all-reduces that run one after the other, each overlapping the
+  /// steps before its wait.
   AllReduceCosts allReduceCosts(const plan::Program &program) const;
-  /// What is known of the scratch that a program's calls need; nothing for a
+  /// Returns the scratch bytes of a program's calls that are known; null for a
   /// GPU.
   std::optional<int64_t> scratchOf(const plan::Program &program) const;
-  /// In the order of their first steps.
+  /// Returns one row per set of layers, in the order of their first steps.
   std::vector<LayerCosts> byLayer(const plan::Program &program) const;
 
   dialects::target::Work workOf(const plan::Step &step) const;
@@ -77,21 +79,19 @@ private:
   const bool cuda, winograd;
 };
 
-/// Bytes of the arena of a kind.
+/// Returns the bytes of the arena of a kind.
 int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind);
 
-/// Of scratch, which is known only in part.
+/// Formats known scratch bytes, or "unknown".
 std::string scratchText(const std::optional<int64_t> &bytes);
 
-/// Short texts of numbers: of bytes, of millions, of a time, of a rate in
-/// billions.
+/// Format bytes, millions, a time, and a rate in billions.
 std::string bytesText(int64_t bytes);
 std::string megaText(int64_t number, int decimals);
 std::string timeText(double seconds);
 std::string gigaText(double number);
 
-/// Text for JSON and HTML: names are as the prototxt has them, in whatever
-/// encoding.
+/// Replaces invalid UTF-8 for JSON and HTML: names may have any encoding.
 std::string utf8(llvm::StringRef text);
 
 } // namespace brew::compiler

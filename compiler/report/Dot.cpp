@@ -1,4 +1,4 @@
-//===- Dot.cpp - Nets as Graphviz text ------------------------------------===//
+//===- Dot.cpp - Graphviz text of nets ------------------------------------===//
 #include "compiler/report/Costs.h"
 #include "compiler/report/NetGraph.h"
 
@@ -8,11 +8,11 @@
 namespace brew::compiler {
 namespace {
 
-/// More layers of a kernel than that are counted.
+/// Further layers of a kernel are only counted.
 constexpr size_t kShownLayers = 4;
 
-/// A Graphviz string of lines. In one, a backslash begins an escape and a quote
-/// ends it; other control characters would be read as they are.
+/// Returns a Graphviz string of several lines. Escapes quotes and backslashes;
+/// replaces other control characters.
 std::string quoted(llvm::ArrayRef<std::string> lines) {
   std::string text = "\"";
   for (const std::string &line : lines) {
@@ -56,8 +56,9 @@ void printNode(const GraphNode &node, const std::string &id,
                llvm::raw_ostream &os) {
   std::vector<std::string> lines = {node.name};
   const bool saysBackward = llvm::StringRef(node.type).contains("backward");
-  lines.push_back(node.type + (node.backward && !saysBackward ? " (backward)" : ""));
-  // Of a kernel or call, whose name may tell less.
+  lines.push_back(node.type +
+                  (node.backward && !saysBackward ? " (backward)" : ""));
+  // A kernel's or call's name may not mention all its layers.
   if (const std::string layers = layersText(node);
       node.kind != GraphNode::Kind::Layer && !layers.empty() &&
       layers != node.name)

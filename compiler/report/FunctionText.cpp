@@ -1,4 +1,4 @@
-//===- FunctionText.cpp - What a CPU kernel is compiled from ----------------===//
+//===- FunctionText.cpp - Text of MLIR functions --------------------------===//
 #include "compiler/report/HtmlReport.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,4 +1,4 @@
-//===- HtmlReport.cpp - A compilation as one page -------------------------===//
+//===- HtmlReport.cpp - HTML report of a compilation ----------------------===//
 #include "compiler/report/HtmlReport.h"
 
 #include "compiler/report/Page.h"
@@ -75,7 +75,7 @@ std::string HtmlPage::rates() const {
                      gigaText(roofline.flopsPerSecond) + " GFLOP/s";
   if (roofline.productFlopsPerSecond != roofline.flopsPerSecond)
     text += " (" + gigaText(roofline.productFlopsPerSecond) + " in products)";
-  return text + ", " + timeText(roofline.launchSeconds) + " to begin a step";
+  return text + ", " + timeText(roofline.launchSeconds) + " per launch";
 }
 
 void HtmlPage::printHead() {
@@ -83,7 +83,7 @@ void HtmlPage::printHead() {
   os << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
      << "<meta name=\"viewport\" content=\"width=device-width, "
         "initial-scale=1\">\n"
-     // Nothing is loaded, whatever names and texts hold.
+     // Forbid loading anything, regardless of names and texts.
      << "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
         "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
      << "<title>" << net << "</title>\n<style>\n"
@@ -122,22 +122,23 @@ void HtmlPage::printPrograms() {
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.hostCalls)
       os << "; " << escaped(program.name()) << " has " << costs.hostCalls
-         << " calls of host layers, for which " << bytesText(costs.hostCopiedBytes)
-         << " are copied";
+         << " calls of host layers, which copy "
+         << bytesText(costs.hostCopiedBytes);
   os << ".</p></section>\n";
 }
 
-/// page.js fills these.
+/// Prints placeholders that page.js fills.
 void HtmlPage::printDrawings() {
-  os << "<section><h2>Net</h2>\n<p class=\"note\">Choose a layer to see what "
-        "has become of it. Forward is on the left, backward beside it.</p>\n"
+  os << "<section><h2>Net</h2>\n<p class=\"note\">Choose a layer to see "
+        "its kernels and calls. Forward is on the left, backward beside "
+        "it.</p>\n"
         "<div class=\"panels\"><figure><figcaption id=\"before-title\">"
         "Before fusion</figcaption><div class=\"graph\" id=\"before\" "
         "tabindex=\"0\"></div></figure><figure><figcaption "
         "id=\"after-title\">After fusion</figcaption><div class=\"graph\" "
         "id=\"after\" tabindex=\"0\"></div></figure></div>\n"
         "<div id=\"chosen\" class=\"chosen\" aria-live=\"polite\"></div>"
-        "<noscript><p>The pictures need scripts.</p></noscript></section>\n"
+        "<noscript><p>The graphs need scripts.</p></noscript></section>\n"
         "<section><h2>Memory over time</h2>\n<p class=\"note\">Each "
         "rectangle is a buffer of the arena, from the step that writes it to "
         "the last that reads it.</p><div class=\"scroll\" id=\"arena\" "
@@ -191,7 +192,7 @@ void HtmlPage::printTimes(int number) {
       os << "arithmetic";
       break;
     case dialects::target::Roofline::Bound::Launch:
-      os << "its start";
+      os << "launch";
       break;
     }
     os << "</td></tr>\n";
@@ -287,7 +288,8 @@ void HtmlPage::printKernels() {
     for (const plan::Step &step : program.steps())
       for (const plan::Launch *launch :
            {step.has_launch() ? &step.launch() : nullptr,
-            step.has_generated_alternative() ? &step.generated_alternative() : nullptr})
+            step.has_generated_alternative() ? &step.generated_alternative()
+                                             : nullptr})
         if (launch)
           uses.try_emplace(static_cast<int>(launch->kernel_index()), &program,
                            &step);
@@ -302,9 +304,9 @@ void HtmlPage::print() {
   printHead();
   printPrograms();
   printDrawings();
-  os << "<section><h2>Time by the roofline</h2><p class=\"note\">What each "
-        "step needs to move its bytes or to compute, whichever is longer, on "
-        "a machine of "
+  os << "<section><h2>Time by the roofline</h2><p class=\"note\">Each "
+        "step takes the longer of moving its bytes and computing, on a machine "
+        "of "
      << escaped(rates()) << ".</p>\n";
   for (int i = 0; i < manifest.programs_size(); ++i)
     printTimes(i);

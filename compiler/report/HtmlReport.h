@@ -1,4 +1,4 @@
-//===- HtmlReport.h - A compilation as one page -----------------*- C++ -*-===//
+//===- HtmlReport.h - HTML report of a compilation --------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/report/NetGraph.h"
@@ -7,20 +7,20 @@
 
 namespace brew::compiler {
 
-/// What a page shows beside the figures.
+/// Graphs and kernel sources shown in the report.
 struct PageContents {
   NetGraph layers, steps; ///< the net before and after fusion
-  /// Of each kernel of the manifest: CUDA, or the functions that the CPU's are
-  /// compiled from.
+  /// Source of each kernel of the manifest: CUDA C++, or the MLIR functions of
+  /// a CPU kernel.
   std::vector<std::string> kernelTexts;
 };
 
-/// A function of a module and those that it calls, as text.
+/// Prints a function and its callees as MLIR text.
 std::string functionText(mlir::ModuleOp module, llvm::StringRef symbol);
 
-/// One HTML page without outside references: graphs, kernels with their
-/// prototxt's lines, memory over time and times by the roofline. `source` is
-/// what was compiled.
+/// Prints one self-contained HTML page: graphs, kernels with their layers'
+/// prototxt text, memory over time, and roofline times. `source` is the
+/// compiled prototxt.
 void printHtmlReport(const ReportSubject &subject, const PageContents &contents,
                      const prototxt::SourceText &source, llvm::raw_ostream &os);
 

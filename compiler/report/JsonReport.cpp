@@ -1,4 +1,4 @@
-//===- JsonReport.cpp - Reports for programs ------------------------------===//
+//===- JsonReport.cpp - JSON report ---------------------------------------===//
 #include "compiler/report/Costs.h"
 
 #include "dialects/Plan/PlanDialect.h"
@@ -70,7 +70,7 @@ static json kernelsOf(const ReportSubject &subject) {
   return rows;
 }
 
-/// The figures that programs and layers have in common.
+/// Statistics common to programs and layers.
 static json figuresOf(const Costs &costs) {
   return {{"kernels", costs.kernels},
           {"calls", costs.calls},
@@ -123,12 +123,13 @@ void compiler::printJsonReport(const ReportSubject &subject,
       entry["access_bytes"] = accessBytesOf(costs.accessBytes);
     entry["host_copied_bytes"] = costs.hostCopiedBytes;
     entry["recompute_seconds"] = costs.recomputeSeconds;
-    if (const AllReduceCosts sums = model.allReduceCosts(program); sums.buckets) {
+    if (const AllReduceCosts sums = model.allReduceCosts(program);
+        sums.buckets) {
       entry["all_reduce"] = {{"buckets", sums.buckets},
-                            {"bytes", sums.bytes},
-                            {"model_seconds", sums.seconds},
-                            {"exposed_seconds", sums.exposed},
-                            {"starts", json::array()}};
+                             {"bytes", sums.bytes},
+                             {"model_seconds", sums.seconds},
+                             {"exposed_seconds", sums.exposed},
+                             {"starts", json::array()}};
       for (const AllReduceCosts::Start &start : sums.starts)
         entry["all_reduce"]["starts"].push_back(
             {{"bytes", start.bytes}, {"ready_seconds", start.ready}});

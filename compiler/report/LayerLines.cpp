@@ -1,4 +1,4 @@
-//===- LayerLines.cpp - The prototxt's lines of layers --------------------===//
+//===- LayerLines.cpp - Prototxt text of layers ---------------------------===//
 #include "compiler/report/Page.h"
 
 #include "support/Error.h"
@@ -8,11 +8,11 @@
 namespace brew::compiler {
 namespace {
 
-/// A layer that is longer, by its weights perhaps, is cut.
+/// Longer layers, for example with blobs inside, are cut.
 constexpr size_t kMaxLines = 60;
 
-/// The message that begins in line `first` (from 1 on): to the brace that ends
-/// it, those in strings and comments aside.
+/// Returns the protobuf message that begins in line `first` (from 1), up to its
+/// closing brace. Ignores braces in strings and comments.
 std::string messageAt(llvm::ArrayRef<llvm::StringRef> lines, size_t first) {
   std::string found;
   int depth = 0;
@@ -61,7 +61,7 @@ LayerLines::LayerLines(const NetGraph &layers,
         file.text =
             name == source.name ? source.text : prototxt::readTextFile(name);
       } catch (const Error &) {
-        // It was there when it was read: only the place is told.
+        // The file has disappeared since: show the location only.
       }
       llvm::StringRef(file.text).split(file.lines, '\n');
     }
@@ -69,7 +69,7 @@ LayerLines::LayerLines(const NetGraph &layers,
   };
   for (const ProgramGraph &program : layers)
     for (const GraphNode &node : program.nodes) {
-      // FILE:LINE:COL; a file's name may have colons.
+      // FILE:LINE:COL; the file name may contain colons.
       auto [place, column] = llvm::StringRef(node.source).rsplit(':');
       auto [file, number] = place.rsplit(':');
       size_t line = 0;
@@ -84,7 +84,7 @@ LayerLines::LayerLines(const NetGraph &layers,
 }
 
 const LayerLines::Excerpt *LayerLines::find(const std::string &program,
-                                          const std::string &layer) const {
+                                            const std::string &layer) const {
   auto found = lines.find({program, layer});
   return found == lines.end() ? nullptr : &found->second;
 }

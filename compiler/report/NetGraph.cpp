@@ -1,4 +1,4 @@
-//===- NetGraph.cpp - The net of a phase as nodes and edges ---------------===//
+//===- NetGraph.cpp - Graph of a net for reports --------------------------===//
 #include "compiler/report/NetGraph.h"
 
 #include "compiler/PassDiagnostics.h"
@@ -43,8 +43,8 @@ uint64_t bytesOf(Type type) {
          llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }
 
-/// Caffe's type of the layer that an operation was made for: the importer puts
-/// it into locations.
+/// Returns the Caffe type of an operation's layer, which the importer stores in
+/// locations.
 std::string layerType(Location location) {
   std::string type;
   location->walk([&](Location each) {
@@ -57,14 +57,14 @@ std::string layerType(Location location) {
   return type;
 }
 
-/// The operation's name without its dialect's, in words.
+/// Returns the operation's name without dialect and underscores.
 std::string operationWords(Operation *op) {
   std::string words = op->getName().stripDialect().str();
   llvm::replace(words, '_', ' ');
   return words;
 }
 
-/// "ip1+relu1" is of two layers.
+/// Splits "ip1+relu1" into its layers.
 std::vector<std::string> split(StringRef layers) {
   SmallVector<StringRef> parts;
   layers.split(parts, '+', -1, false);
@@ -76,7 +76,7 @@ public:
   GraphBuilder(ProgramOp program, bool byLayer) : byLayer(byLayer) {
     graph.name = program.getSymName().str();
     for (Operation &op : program.getBody().front()) {
-      // Steps behind the first one of the backward pass belong to it, as in
+      // Steps after the first one of the backward pass belong to it, as in
       // plans.
       inBackward |= isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
       if (auto kernel = dyn_cast<KernelOp>(op))
@@ -89,7 +89,8 @@ public:
   ProgramGraph graph;
 
 private:
-  /// What flows nowhere or costs nothing. Among steps, views are none.
+  /// Returns whether an operation has no node: it has no data flow or no cost.
+  /// Views are not steps.
   bool hasNoNode(Operation *op) const {
     return isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
            op->hasTrait<IsPersistentRead>() ||
@@ -97,7 +98,8 @@ private:
            (op->hasTrait<IsSink>() && !isa<OutputOp>(op));
   }
 
-  /// Operations of one layer are one node, if layers are asked for.
+  /// Returns the node of an operation; by layer, all operations of a layer
+  /// share one.
   unsigned nodeFor(Operation *op) {
     const Origin origin = Origin::of(op);
     if (byLayer && origin.layer && !isa<OutputOp>(op)) {
@@ -129,7 +131,7 @@ private:
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       node.kind = GraphNode::Kind::Data;
       node.name = seed.getBlob().str();
-      node.type = "gradient from outside";
+      node.type = "output gradient";
     } else if (auto output = dyn_cast<OutputOp>(op)) {
       node.kind = GraphNode::Kind::Output;
       node.name = output.getBlob().str();
@@ -156,7 +158,7 @@ private:
     return node;
   }
 
-  /// What belongs to no layer is told by the parameter that it changes.
+  /// Names an operation without a layer by the parameter that it updates.
   static std::string parameterOf(Operation *op) {
     for (Value operand : op->getOperands())
       if (Operation *source = operand.getDefiningOp();
@@ -180,7 +182,7 @@ private:
     };
     for (Value operand : op->getOperands())
       read(operand);
-    // Nests and host layers may read what is outside of their bodies.
+    // Regions of nests and host layers may use values from outside.
     for (Region &region : op->getRegions())
       region.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
@@ -189,7 +191,7 @@ private:
       });
   }
 
-  /// The value that a view, which is no node, stands for.
+  /// Returns the source of a chain of views, which have no nodes.
   Value origin(Value value) const {
     for (Operation *op = value.getDefiningOp();
          op && !nodes.contains(op) && op->hasTrait<IsView>() &&
@@ -200,7 +202,7 @@ private:
   }
 
   const bool byLayer;
-  bool inBackward = false; ///< whether the backward pass has begun
+  bool inBackward = false; ///< the backward pass has begun
   llvm::DenseMap<Operation *, unsigned> nodes;
   std::map<std::pair<StringRef, bool>, unsigned> layers;
   llvm::DenseSet<std::pair<Value, unsigned>> drawn;

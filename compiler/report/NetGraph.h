@@ -1,8 +1,8 @@
-//===- NetGraph.h - The net of a phase as nodes and edges -------*- C++ -*-===//
+//===- NetGraph.h - Graph of a net for reports ------------------*- C++ -*-===//
 //
-// What people look at instead of a module: layers, or the kernels and calls
-// that they have become, and the values that flow between them. Parameters are
-// no edges, nor are constants.
+// A graph for people: nodes are layers, or the kernels and calls that compute
+// them; edges are the values between them. Parameters and constants have no
+// edges.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,13 +20,13 @@ struct GraphNode {
 
   Kind kind = Kind::Layer;
   std::string name;
-  std::string type; ///< a layer's type, a call's operation
+  std::string type; ///< a layer's type, or a call's operation
   std::vector<std::string> layers;
   bool backward = false;
-  std::string source; ///< FILE:LINE:COL of the first layer; may be empty
+  std::string source; ///< FILE:LINE:COL of the first layer, or empty
 };
 
-/// A value on its way from the node that makes it to one that reads it.
+/// A value from its producer to one consumer.
 struct GraphEdge {
   unsigned from = 0, to = 0;
   std::string shape; ///< "64x20x24x24 f32"
@@ -35,20 +35,20 @@ struct GraphEdge {
 
 struct ProgramGraph {
   std::string name;
-  std::vector<GraphNode> nodes; ///< in the order of the program
+  std::vector<GraphNode> nodes; ///< in program order
   std::vector<GraphEdge> edges;
 };
 
 using NetGraph = std::vector<ProgramGraph>;
 
-/// The programs of a module in phase graph: a node for each layer and
+/// Returns the graph of a module in phase graph: a node per layer and
 /// direction.
 NetGraph layerGraph(mlir::ModuleOp module);
 
-/// Those of a module in phase fused: a node for each kernel and call.
+/// Returns the graph of a module in phase fused: a node per kernel and call.
 NetGraph stepGraph(mlir::ModuleOp module);
 
-/// Graphviz text of it; each program is a cluster. `name` is the graph's.
+/// Returns Graphviz text; each program is a cluster. `name` is the graph's.
 std::string dotText(const NetGraph &graph, const std::string &name);
 
 } // namespace brew::compiler

@@ -1,4 +1,4 @@
-//===- PageData.cpp - What the script of a page draws ---------------------===//
+//===- PageData.cpp - Data for the script of an HTML report ---------------===//
 #include "compiler/report/Page.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -52,7 +52,7 @@ json graphData(const ProgramGraph &graph, const StepMatch &match) {
   return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
 }
 
-/// Buffers of the transient arena, while they hold a value.
+/// Buffers of the transient arena with their lifetimes.
 json bufferData(const plan::Manifest &manifest, int program) {
   json rows = json::array();
   for (const plan::Buffer &buffer : manifest.buffers()) {
@@ -81,7 +81,8 @@ json stepData(const plan::Manifest &manifest, const plan::Program &program) {
   for (const plan::Step &step : program.steps()) {
     LayerCosts row;
     row.layers.assign(step.layers().begin(), step.layers().end());
-    rows.push_back(utf8(row.label(2) + ": " + plan::describeAction(manifest, step)));
+    rows.push_back(
+        utf8(row.label(2) + ": " + plan::describeAction(manifest, step)));
   }
   return rows;
 }
@@ -110,7 +111,7 @@ StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
       if (step.has_launch() != isKernel || taken.count(s))
         continue;
       if (isKernel) {
-        // Symbols are names, with a number where a name was there before.
+        // A symbol is the kernel's name, with a number if the name was taken.
         const int kernel = static_cast<int>(step.launch().kernel_index());
         llvm::StringRef number = manifest.kernels(kernel).symbol();
         if (!number.consume_front(node.name) ||
@@ -141,7 +142,7 @@ std::string pageData(const ReportSubject &subject, const PageContents &contents,
         {"steps", stepData(subject.manifest, program)},
         {"buffers", bufferData(subject.manifest, i)},
     };
-    // Some programs are made of others after the graph.
+    // Some programs are created after phase graph.
     if (const ProgramGraph *graph = graphOf(contents.layers, program.name()))
       entry["before"] = graphData(*graph, {});
     if (const ProgramGraph *graph = graphOf(contents.steps, program.name()))
@@ -149,7 +150,8 @@ std::string pageData(const ReportSubject &subject, const PageContents &contents,
           *graph, matchSteps(*graph, subject.manifest, program, model));
     programs.push_back(std::move(entry));
   }
-  // In JSON a '<' stands in strings alone; as an escape it ends no element.
+  // In JSON '<' occurs only in strings; escaped, it cannot end the script
+  // element.
   std::string text;
   for (char c : json{{"programs", std::move(programs)}}.dump())
     if (c == '<')

@@ -1,4 +1,4 @@
-//===- Report.h - What a compilation tells about its result -----*- C++ -*-===//
+//===- Report.h - Reports about a compilation -------------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/AccessBytes.h"
@@ -10,29 +10,28 @@
 
 namespace brew::compiler {
 
-/// How the kernels of a manifest, in its order, move what they read and write;
-/// none where that is not known.
+/// Memory accesses of each kernel of a manifest, in order; empty if unknown.
 using KernelAccesses = std::vector<std::vector<TensorAccess>>;
 
-/// What is reported about.
+/// Subject of a report.
 struct ReportSubject {
   mlir::ModuleOp module;          ///< in phase plan
   const plan::Manifest &manifest; ///< built from it
   dialects::target::Precision precision = dialects::target::Precision::F32;
-  bool cuda = false; ///< for a GPU, so that host layers need copies
-  bool singlePhase = false; ///< of one phase alone
-  /// On a CPU, whether the runtime may take Winograd's algorithms.
+  bool cuda = false;        ///< for a GPU; host layers need copies
+  bool singlePhase = false; ///< compiled with --phase
+  /// CPU: the runtime may use Winograd's algorithms.
   bool winograd = false;
   const KernelAccesses &accesses;
 };
 
-/// Figures of every program, as JSON (`--report=json`). Where the subject is
-/// bare, its only program's blobs and parameters stand at top level too.
-/// `workspace_bytes` is what of the vendor calls' scratch the compiler knows;
-/// null for a GPU, where that is nothing.
+/// Prints statistics of every program as JSON (`--report=json`). With
+/// `singlePhase` the blobs and parameters of the only program also appear at
+/// top level. `workspace_bytes` is the known scratch of library calls; null for
+/// a GPU.
 void printJsonReport(const ReportSubject &subject, llvm::raw_ostream &os);
 
-/// The same for people.
+/// Prints the statistics as text tables.
 void printTextReport(const ReportSubject &subject, llvm::raw_ostream &os);
 
 } // namespace brew::compiler

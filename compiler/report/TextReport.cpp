@@ -1,4 +1,4 @@
-//===- TextReport.cpp - Reports for people --------------------------------===//
+//===- TextReport.cpp - Text report ---------------------------------------===//
 #include "compiler/report/Costs.h"
 
 #include "plan/Contract.h"
@@ -10,11 +10,11 @@ using namespace brew;
 using namespace brew::compiler;
 using llvm::formatv;
 
-/// Layers of a kernel that fused many are too long for a line.
+/// Labels of more layers do not fit a line.
 static constexpr size_t kMaxLabelLayers = 2;
 static constexpr size_t kMinLabelWidth = 18;
 
-/// A line for each layer that has steps of its own.
+/// Prints a line per set of layers.
 static void printLayers(const plan::Program &program, const CostModel &model,
                         llvm::raw_ostream &os) {
   const std::vector<LayerCosts> rows = model.byLayer(program);
@@ -62,15 +62,15 @@ void compiler::printTextReport(const ReportSubject &subject,
                   scratchText(model.scratchOf(program)));
   }
   if (subject.cuda)
-    os << "scratch of vendor calls is known where the plan is loaded\n";
+    os << "scratch of library calls is known only when the plan is loaded\n";
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.hostCalls)
-      os << formatv("{0}: {1} calls of host layers, for which {2} are copied\n",
+      os << formatv("{0}: {1} calls of host layers, which copy {2}\n",
                     program.name(), costs.hostCalls,
                     bytesText(costs.hostCopiedBytes));
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.recomputeSeconds > 0)
-      os << formatv("{0}: what is computed again for want of memory takes {1} "
+      os << formatv("{0}: rematerialization for the memory limit takes {1} "
                     "({2}% more) by the roofline\n",
                     program.name(), timeText(costs.recomputeSeconds),
                     fixedText(100 * costs.recomputeSeconds /
@@ -79,8 +79,8 @@ void compiler::printTextReport(const ReportSubject &subject,
   for (const plan::Program &program : manifest.programs())
     if (const AllReduceCosts sums = model.allReduceCosts(program);
         sums.buckets && program.name() == plan::programs::kForwardBackward)
-      os << formatv("{0}: {1} of gradients are added up over ranks in {2} "
-                    "{3}: {4} by the link's model, of which steps hide {5}%\n",
+      os << formatv("{0}: all-reduces of {1} of gradients in {2} {3}: {4} by "
+                    "the link model, {5}% overlapped with other steps\n",
                     program.name(), bytesText(sums.bytes), sums.buckets,
                     sums.buckets == 1 ? "bucket" : "buckets",
                     timeText(sums.seconds),
@@ -89,8 +89,8 @@ void compiler::printTextReport(const ReportSubject &subject,
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),
                 bytesText(arenaSize(manifest, plan::STATE)));
-  os << formatv("roofline: {0} GB/s, {1} GFLOP/s ({2} in products), {3} to "
-                "begin a step\n",
+  os << formatv("roofline: {0} GB/s, {1} GFLOP/s ({2} in products), {3} per "
+                "launch\n",
                 gigaText(model.roofline.bytesPerSecond),
                 gigaText(model.roofline.flopsPerSecond),
                 gigaText(model.roofline.productFlopsPerSecond),

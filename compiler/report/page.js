@@ -5,9 +5,9 @@ const byId = (id) => document.getElementById(id);
 const namespace = byId('svg').namespaceURI;
 const pen = document.createElement('canvas').getContext('2d');
 const kFont = '12px system-ui, sans-serif', kSmallFont = '10.5px system-ui, sans-serif';
-// Of nodes, in pixels.
+// Node sizes in pixels.
 const kHeight = 38, kMaxWidth = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9;
-/// Nets that are wider than their panel are scrolled rather than drawn smaller.
+/// Smallest scale: wider nets scroll.
 const kMinScale = .8;
 
 function draw(tag, attributes, parent, text) {
@@ -34,7 +34,7 @@ function textWidth(text, font) {
   return pen.measureText(text).width;
 }
 
-/// The text, or its beginning and end where it is too wide.
+/// Returns `text`, shortened in the middle if it is too wide.
 function fitted(text, font, width) {
   if (textWidth(text, font) <= width)
     return text;
@@ -46,12 +46,12 @@ function fitted(text, font, width) {
   return cut();
 }
 
-// --- Layered layout ---------------------------------------------------------
+// --- Layered graph layout ---------------------------------------------------
 // Nodes get ranks by their longest path from a source; an edge over several ranks
-// has a bend in each. Ranks are ordered by the mean place of neighbours, then
-// everything moves as close to its neighbours as the order lets it.
+// has a bend in each. Ranks are ordered by the mean position of neighbours, then
+// every item moves as close to its neighbours as the order allows.
 
-/// Ranks of the nodes; `edges` go from lower numbers to higher ones.
+/// Returns the rank of each node; `edges` go from lower to higher numbers.
 function ranksOf(nodes, edges) {
   const rank = new Map(nodes.map((node) => [node, 0]));
   const next = new Map(nodes.map((node) => [node, []]));
@@ -63,11 +63,11 @@ function ranksOf(nodes, edges) {
   for (const node of nodes)
     for (const to of next.get(node))
       rank.set(to, Math.max(rank.get(to), rank.get(node) + 1));
-  // What begins late stands beside its first reader.
+  // Place a source just above its first consumer.
   for (const node of nodes)
     if (!hasInput.has(node) && next.get(node).length)
       rank.set(node, Math.max(0, Math.min(...next.get(node).map((to) => rank.get(to))) - 1));
-  // What is connected to nothing fills rows behind the rest.
+  // Unconnected nodes fill rows below the rest.
   const alone = nodes.filter((node) => !hasInput.has(node) && !next.get(node).length);
   const last = alone.length < nodes.length ? Math.max(...rank.values()) + 1 : 0;
   const row = Math.max(2, Math.ceil(Math.sqrt(alone.length / 3)));
@@ -75,8 +75,8 @@ function ranksOf(nodes, edges) {
   return rank;
 }
 
-/// Places with the least sum of weighted squares to `wanted` that keep the order
-/// and the widths of the items.
+/// Returns positions with the least weighted squared distance to `wanted` that keep the order and
+/// widths of the items (isotonic regression).
 function spread(items, wanted) {
   const begins = [];
   items.forEach((each, i) => begins.push(
@@ -95,7 +95,7 @@ function spread(items, wanted) {
       .map((place, i) => place + begins[i]);
 }
 
-/// Places the boxes of `nodes`, and gives each of `edges` its bends.
+/// Sets the positions of `nodes` and the bends of `edges`; returns the width.
 function layOut(nodes, edges) {
   const rank = ranksOf(nodes, edges);
   const rows = [];
@@ -141,8 +141,8 @@ function layOut(nodes, edges) {
       row.sort((a, b) => a.want - b.want);
       number(row);
     });
-  // Straight ways matter more than where an end hangs or a long edge runs: what
-  // these push aside would push on in the next row, and so on.
+  // Straight paths matter more than the positions of end nodes or bends, which would otherwise push
+  // other items aside in row after row.
   rows.flat().forEach((each) => each.weight = !each.node ? .02 : each.up.length && each.down.length ? 1 : .05);
   const middle = (list, none) => {
     let sum = 0, weight = 0;
@@ -152,11 +152,11 @@ function layOut(nodes, edges) {
     }
     return weight ? sum / weight : none;
   };
-  const place = (row, emits) => spread(row, emits).forEach((x, i) => row[i].x = x);
+  const place = (row, targets) => spread(row, targets).forEach((x, i) => row[i].x = x);
   rows.forEach((row) => place(row, row.map(() => 0)));
   for (let i = 0; i < 6; ++i)
     sweep((row, side) => place(row, row.map((each) => middle(each[side], each.x))));
-  // What went far aside for one row comes back.
+  // Move items back that one row pushed far aside.
   for (let i = 0; i < 20; ++i)
     sweep((row) => place(row, row.map((each) => middle([...each.up, ...each.down], each.x))));
   const linked = rows.flat().filter((each) => each.up.length + each.down.length);
@@ -182,7 +182,7 @@ function layOut(nodes, edges) {
   return right - left;
 }
 
-/// A line down through the bends.
+/// Returns the SVG path down through the bends.
 function edgePath(edge) {
   let x = edge.from.x, y = edge.from.y + kHeight / 2;
   let path = `M${x},${y}`;
@@ -200,7 +200,7 @@ function edgePath(edge) {
   return path;
 }
 
-/// From the side of a box to that of another.
+/// Returns the SVG path from the side of one box to the side of another.
 function crossEdgePath(from, to) {
   const toRight = to.x > from.x;
   const begin = from.x + (toRight ? 1 : -1) * from.width / 2;
@@ -243,7 +243,7 @@ class Graph {
     }
   }
 
-  /// Forward and backward each have a column.
+  /// Lays out forward and backward nodes in one column each.
   place() {
     const number = new Map(this.nodes.map((node, i) => [node, i]));
     let left = 0;
@@ -305,7 +305,7 @@ class Graph {
     this.svg.setAttribute('height', (this.height + 28) * this.scale);
   }
 
-  /// Marks nodes, and what is next to the one that was chosen.
+  /// Highlights the chosen node, its edges and related nodes.
   mark(chosen, related) {
     for (const node of this.nodes) {
       node.group.classList.toggle('chosen', node === chosen);
@@ -322,7 +322,7 @@ class Graph {
   }
 }
 
-/// What is known of a node.
+/// Shows details of a node.
 function describe(graph, node) {
   const box = byId('chosen');
   box.replaceChildren();
@@ -332,13 +332,13 @@ function describe(graph, node) {
     element('p', box, 'Layers: ' + node.layers.join(', '));
   if (node.source)
     element('p', box, node.source);
-  for (const [word, near, far] of [['Reads', 'to', 'from'], ['Gives', 'from', 'to']])
+  for (const [word, near, far] of [['Reads', 'to', 'from'], ['Writes', 'from', 'to']])
     for (const edge of graph.edges.filter((each) => each[near] === node))
       element('p', box, `${word} ${edge.shape}, ${edge.bytes} (${edge[far].name}${
           edge[far].backward ? ', backward' : ''})`);
   if (node.kernel === undefined)
     return;
-  const link = element('a', element('p', box), 'Text of the kernel');
+  const link = element('a', element('p', box), 'Source of the kernel');
   link.href = '#kernel-' + node.kernel;
   link.onclick = () => openKernel(node.kernel);
 }
@@ -367,7 +367,7 @@ function bytesText(bytes) {
   return bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/// A colour that stays with a name.
+/// Returns a hue derived from the name.
 function hueOf(name) {
   let hash = 7;
   for (const letter of name)
@@ -401,7 +401,7 @@ function showArena(program) {
     const w = Math.max(1.5, x(buffer.last + 1) - x(buffer.first));
     const h = Math.max(1.5, buffer.size / program.arena * height);
     const text = `${buffer.name}: ${buffer.text}, at ${buffer.offset}, steps ${buffer.first} to ${
-        buffer.last}${buffer.pinned ? ', kept' : ''}`;
+        buffer.last}${buffer.pinned ? ', pinned' : ''}`;
     const rect = draw('rect', {class: 'buffer', x: x(buffer.first), y: y(buffer.offset) - h, width: w, height: h,
                                fill: `hsl(${hueOf(buffer.name)} 55% 55%)`}, svg);
     draw('title', {}, rect, text);

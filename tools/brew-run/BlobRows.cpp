@@ -85,7 +85,7 @@ private:
                            std::string(session.plan.programInfo(program).name) +
                            "'";
     if (std::find(kept.begin(), kept.end(), options.blob) == kept.end())
-      throw badInput(of + " keeps no blob '" + options.blob + "'" +
+      throw badInput(of + " has no readable blob '" + options.blob + "'" +
                      didYouMean(options.blob, kept) +
                      " (brewc --pin pins blobs of the net)");
     const brew_tensor blob = session.find(session.blob(program, options.blob));

@@ -84,7 +84,7 @@ private:
   }
   void parseFlag(const std::string &argument);
   void parseValue(const CompilerOption &flag,
-                 const std::optional<std::string> &value);
+                  const std::optional<std::string> &value);
 
   std::vector<std::string> rest;
   size_t next = 0;
@@ -93,7 +93,7 @@ private:
 };
 
 void Parser::parseValue(const CompilerOption &flag,
-                       const std::optional<std::string> &value) {
+                        const std::optional<std::string> &value) {
   if (flag.name == "o") {
     if (value->empty())
       usage("for the -o option: requires a value!");

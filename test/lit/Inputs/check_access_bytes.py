@@ -1,12 +1,12 @@
-"""Checks how wide the accesses of the published nets' kernels are on a GPU.
+"""Checks the width of memory accesses in the published nets' GPU kernels.
 
 usage: check_access_bytes.py BREWC NETS [REPORTS]
 
-Compiles each net of benchmarks/nets for training in bf16, with the batch that is measured,
-as far as the report needs it, and checks the share of the bytes that kernels move 16 at a
-time. A kernel that moves more than a hundredth of its net's bytes in narrower accesses must
-be one of the exceptions, which say why it is. With REPORTS, a folder of NET.json, nothing is
-compiled.
+Compiles each net of benchmarks/nets for training in bf16, with the batch of the benchmarks, up
+to the report, and checks the share of the bytes that kernels move in accesses of 16 bytes. A
+kernel that moves more than a hundredth of its net's bytes in narrower accesses must be listed
+in EXCEPTIONS with a reason. With REPORTS, a folder with a report NET.json of each net, nothing
+is compiled.
 """
 import json
 import re
@@ -16,19 +16,20 @@ import tempfile
 from pathlib import Path
 
 WIDEST = 16
-# Percent of the bytes that move 16 at a time, at least. Convolutions write what is joined in
-# its place: there are no copies, which would move all 16 at a time.
+# Minimum percentage of bytes moved in 16-byte accesses. Convolutions write concatenated blobs
+# in place, so there are no copies, which would consist of 16-byte accesses.
 SHARES = {'lenet': 55, 'cifar10_quick': 86, 'alexnet': 92, 'googlenet': 89, 'vgg16': 95,
           'resnet50': 93, 'squeezenet': 94, 'mobilenet': 99}
 NARROW = 0.01
-FEW_SUMS = 'few sums of channels: a block takes each, whose elements are not neighbours'
-SMALL = 'parameters of too few elements for packs to None=pin=None the GPU busy'
-COPIES = 'a copy with another layout: of one of the two neighbours lie apart'
-WINDOW = 'of the channels around one the first may be any'
-BRANCHES = 'the seven sums of two branches leave registers for four neighbours; bits are bytes'
-BYTES = 'the positions of maxima are bytes, of which 8 neighbours have 8'
-IMAGE = ('images of three channels get five of zeros: pixels begin at any multiple of 4 bytes; '
-         'data layers with images deliver them so')
+FEW_SUMS = 'few channels to reduce: a block reduces one channel, whose elements are not adjacent'
+SMALL = 'too few elements of parameters: vector accesses would not keep the GPU busy'
+COPIES = 'a copy to another layout: in one of the layouts neighbours are not adjacent'
+WINDOW = 'a window of channels begins at any channel'
+BRANCHES = ('the seven reductions of two branches leave registers for four elements; bit masks '
+            'are read as bytes')
+BYTES = 'the positions of maxima are bytes: 8 elements have 8 bytes'
+IMAGE = ('images of three channels are padded with five zero channels: source pixels begin at any '
+         'multiple of 4 bytes, as data layers write them')
 EXCEPTIONS = {
     'lenet': {'pool1(_1|_backward)?': '20 channels: no more than 8 bytes are aligned',
               'pool2(_1|_backward)?': '50 channels: no more than 4 bytes are aligned',
@@ -67,7 +68,7 @@ def narrow_bytes(access_bytes):
 
 
 def check(net, report):
-    """What is wrong with a net's kernels, as lines."""
+    """Yields a line for each problem of a net's kernels."""
     moved = {}
     for program in ('forward_backward', 'update'):
         entry = report['programs'][program]
@@ -81,7 +82,7 @@ def check(net, report):
     print('%s: %.0f MB;' % (net, total / 1e6), ', '.join(
         '%d bytes %.1f%%' % (width, 100 * moved[width] / total) for width in sorted(moved)))
     if share < SHARES[net]:
-        yield '%s: %.1f%% of the bytes move %d at a time, not %d%%' % (
+        yield '%s: %.1f%% of the bytes move in accesses of %d bytes, expected at least %d%%' % (
             net, share, WIDEST, SHARES[net])
     for kernel in report['kernels']:
         if sum(kernel['access_bytes'].values()) != kernel['bytes']:

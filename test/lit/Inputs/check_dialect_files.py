@@ -1,9 +1,9 @@
-"""Fails if an operation that a .td file of a dialect defines is not in the dialect's
-reference page, or no test asks whether the file's operations are covered.
+"""Fails if an operation that a .td file of a dialect defines is missing in the dialect's
+reference page, or if no test checks the coverage of the file's operations.
 
 usage: check_dialect_files.py SOURCE_FOLDER PAGES_FOLDER DIALECT_FOLDER DIALECT
 
-The page is generated from a list of those files, so it cannot tell what the list lacks.
+The page is generated from a list of these files; this script finds files missing in the list.
 """
 import glob
 import os
@@ -26,6 +26,6 @@ for path in sorted(glob.glob(os.path.join(root, "**/*.td"), recursive=True)):
     problems += [f"{path}: {dialect}.{name} is not in {folder}.md"
                  for name in names if f"### `{dialect}.{name}`" not in page]
     if names and os.path.relpath(path, source) not in asked:
-        problems.append(f"{path}: no test asks whether its operations are covered")
+        problems.append(f"{path}: no test checks the coverage of its operations")
 if problems or not seen:
     sys.exit("\n".join(problems) or f"{root}: no operations")

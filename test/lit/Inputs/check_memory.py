@@ -1,9 +1,9 @@
 """Checks the memory figures of a `brewc --report=json`.
 
 usage: check_memory.py REPORT PROGRAM LARGEST_SHARE_OF_CAFFE STEPS
-The arena may exceed the bound by 2 % and take at most the given share of what
-Caffe holds; STEPS is the number of kernels and calls of all programs but
-those of the TEST phase."""
+The arena may exceed its lower bound by at most 2 %, and Caffe's memory times the given share
+is its upper limit. STEPS is the number of kernels and calls of all programs except the
+programs of the TEST phase."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-"""Fails if a dialect's operation does not occur in a round-trip test.
+"""Fails if an operation of a dialect does not occur in a round-trip test.
 
 usage: check_op_coverage.py TEST.mlir DIALECT FILE.td..."""
 import re

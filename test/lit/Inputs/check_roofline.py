@@ -1,4 +1,7 @@
-"""check_roofline.py REPORT.json: checks the tables by layer of a JSON report."""
+"""Checks the tables by layer of a JSON report.
+
+usage: check_roofline.py REPORT.json
+"""
 import json
 import math
 import sys
@@ -26,7 +29,7 @@ for name, program in report["programs"].items():
             computing = fastest if row["calls"] else slowest
             least = most = max(moving, computing) + launch
         else:
-            # Each step has the larger of the two by itself.
+            # The time of each step is the maximum of its compute and memory times.
             least = max(moving, fastest) + launch
             most = moving + slowest + launch
         assert least * 0.999999 <= row["roofline_seconds"] <= most * 1.000001, row

@@ -2,8 +2,8 @@
 
 usage: count_compilations.py FOLDER BREWC ARGUMENT...
 
-FOLDER is for the library that counts. It forwards every function to the real one; none has
-more than six arguments, which all travel in registers.
+The counting library is written to FOLDER. It forwards every function to the real library; no
+function has more than six arguments, so all of them are passed in registers.
 """
 import glob
 import os

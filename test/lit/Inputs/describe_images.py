@@ -7,7 +7,7 @@ import sys
 
 
 def fields(message):
-    """(number, value) of a serialized protocol buffer's fields."""
+    """Yields (number, value) of the fields of a serialized protocol buffer."""
     at = 0
 
     def varint():

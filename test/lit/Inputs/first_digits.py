@@ -1,4 +1,4 @@
-"""Writes the first N of MNIST's test digits and their labels as IDX files into this folder.
+"""Writes the first N test digits of MNIST and their labels as IDX files to the working folder.
 
     first_digits.py FOLDER N
 """

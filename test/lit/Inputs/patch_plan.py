@@ -1,4 +1,4 @@
-"""Changes bytes of a plan and keeps its checksum right.
+"""Changes bytes of a plan and updates its checksum.
 
 usage: patch_plan.py IN OUT version NUMBER      another format version
        patch_plan.py IN OUT replace OLD NEW     the first OLD after the header

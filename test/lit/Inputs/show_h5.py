@@ -1,4 +1,7 @@
-"""usage: show_h5.py FILE DATASET ...: their values, a line for each dataset."""
+"""Prints the values of datasets of an HDF5 file, a line for each dataset.
+
+usage: show_h5.py FILE DATASET ...
+"""
 import sys
 
 import h5py

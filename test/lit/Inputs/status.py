@@ -1,7 +1,7 @@
 """Runs a command and fails unless it ends with the given exit status.
 
 usage: status.py STATUS COMMAND...
-What the command prints passes through."""
+The command's output passes through."""
 import subprocess
 import sys
 

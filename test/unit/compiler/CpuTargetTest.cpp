@@ -30,7 +30,7 @@ TEST(CpuTarget, LevelsHaveTheirFeatures) {
 TEST(CpuTarget, NamedProcessor) {
   cpu::CpuTarget target = cpu::resolveCpuTarget("sapphirerapids");
   EXPECT_TRUE(target.has("avx512bf16"));
-  // Nothing that generated code never uses becomes a demand on the machine.
+  // Features that generated code never uses must not be required.
   EXPECT_FALSE(target.has("amx-tile"));
   EXPECT_FALSE(target.has("sgx"));
   EXPECT_NE(target.featureString().find("+avx512f"), std::string::npos);

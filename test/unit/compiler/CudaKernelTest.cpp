@@ -1,7 +1,7 @@
-//===- CudaKernelTest.cpp - CUDA C++ computes what nests say --------------===//
+//===- CudaKernelTest.cpp - Values of CUDA C++ kernels --------------------===//
 //
-// EmitKernelsTest runs its kernels on the simulated GPU too; here is what only
-// GPUs have.
+// EmitKernelsTest also runs its kernels on the simulated GPU; this file tests
+// features specific to GPUs.
 //
 //===----------------------------------------------------------------------===//
 #include "EmittedModule.h"
@@ -18,7 +18,8 @@
 namespace brew::test {
 namespace {
 
-/// A kernel with one result per body, each of x, y and z (all of `type`).
+/// Returns a kernel with one result per body, each a function of x, y and z
+/// (all of `type`).
 std::string eachOf(const std::vector<std::string> &bodies,
                    const std::string &type) {
   std::string t = "tensor<97x" + type + ">", map = "(i) -> (i)", nests;
@@ -34,7 +35,7 @@ std::string eachOf(const std::vector<std::string> &bodies,
   return kernelText("k", inPlace, {t, t, t}, nests, results);
 }
 
-/// On the GPU as on the CPU, result by result.
+/// Compares GPU and CPU results.
 void expectSameAsCpu(
     const std::vector<std::string> &bodies, const std::string &type,
     double tolerance,
@@ -59,7 +60,7 @@ void expectSameAsCpu(
 TEST(CudaKernels, FloatingPointOperations) {
   for (std::string type : {"f32", "f64"}) {
     std::vector<std::string> bodies;
-    // Domains are narrowed to where the functions have values.
+    // Inputs are limited to the functions' domains.
     for (std::string unary :
          {"exp", "expm1", "exp2", "tanh", "erf", "sin", "cos", "tan", "atan",
           "floor", "ceil", "round", "roundeven", "trunc", "absf", "sinh",
@@ -145,8 +146,8 @@ TEST(CudaKernels, IntegerOperations) {
   integers("i32", "%u = arith.index_cast %s : i32 to index\n"
                   "%v = arith.index_cast %u : index to i32\n"
                   "%r = arith.sitofp %v : i32 to f32\n");
-  // Products and sums wrap around, and what follows must not be computed as if
-  // they could not: a hash of a subscript is known to be of one sign otherwise.
+  // Products and sums wrap around, and compilers must not assume otherwise: a
+  // hash of a subscript would have a known sign.
   bodies.push_back("%i = linalg.index 0 : index\n"
                    "%n = arith.index_cast %i : index to i32\n"
                    "%k = arith.constant -1640531527 : i32\n"
@@ -205,7 +206,7 @@ TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
             "at most");
 }
 
-/// Sums and maxima of long rows: lanes, warps and rounds of every kind.
+/// Sums and maxima of long rows: lanes, warps and multiple rounds.
 TEST(CudaKernels, LongReductions) {
   std::string flags = "fastmath<reassoc>";
   for (auto [rows, columns] : {std::pair<std::string, std::string>("1", "5000"),
@@ -233,11 +234,11 @@ TEST(CudaKernels, LongReductions) {
   }
 }
 
-/// Columns: a block takes neighbouring sums, a few threads share each, and what
-/// follows is done once for each, in place too.
+/// Columns: a block takes neighbouring sums, several threads share each, and
+/// the subsequent nests run once per sum, also in place.
 TEST(CudaKernels, NeighbouringSums) {
-  // How many sums, a few or all of a block's, and the threads that are concurrent by
-  // side: each has one, or the four of a pack.
+  // Number of sums, fewer than a block's columns or more; threads have one
+  // column each or a pack of four.
   for (auto [count, columns] :
        {std::pair("5", "8u"), {"32", "8u"}, {"40", "8u"}, {"77", "32u"}}) {
     std::string t = std::string("tensor<500x") + count + "xf32>",
@@ -263,7 +264,7 @@ TEST(CudaKernels, NeighbouringSums) {
       EXPECT_EQ(
           compareWithInterpreter(module, "k", 1e-4, sampleValue, {0, 512}), "");
     }
-    // The larger of equal values is no other, and nothing is lost to them.
+    // A maximum is idempotent, so combining adds no error.
     EmittedModule largest(kernelText(
         "k", "-1", {t},
         nestText({"%m", v, sum, "-3.0e38"}, "pr", 1, {{"%0", t, all}},
@@ -273,9 +274,9 @@ TEST(CudaKernels, NeighbouringSums) {
   }
 }
 
-/// 16-bit numbers are widened where they are read and rounded where they are
-/// written, to the same bits on every target; all 65536 of them, and their
-/// halves, which lie between.
+/// 16-bit numbers are widened when read and rounded when written, with equal
+/// bits on every target. Tests all 65536 numbers and the midpoints between
+/// them.
 TEST(CudaKernels, SixteenBitNumbers) {
   for (std::string type : {"bf16", "f16"}) {
     std::string n = "tensor<65536x" + type + ">", w = "tensor<65536xf32>",
@@ -339,7 +340,7 @@ TEST(CudaKernels, SixteenBitSums) {
             nestText({"%y", v, "(i) -> (i)"}, "p", 1, {{"%s", s, "(i) -> (i)"}},
                      "%r = arith.truncf %a : f32 to " + type + "\n"),
         {{"%y", v}}));
-    // In the type itself a sum of 4096 numbers would stop growing.
+    // A 16-bit sum of 4096 numbers would stop growing.
     auto large = [](unsigned, std::size_t i) { return i % 2 ? 1.0 : 1.5; };
     EXPECT_EQ(compareWithInterpreter(sums, "k", 0, large), "");
     EmittedModule doubled(

@@ -1,4 +1,4 @@
-//===- DefaultTargetTest.cpp - The machine where nobody names one ---------===//
+//===- DefaultTargetTest.cpp - Tests of the default machine ---------------===//
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 

@@ -1,7 +1,7 @@
-//===- EmitKernelsErrorTest.cpp - Kernels that must be refused ------------===//
+//===- EmitKernelsErrorTest.cpp - Tests of rejected kernels ---------------===//
 //
-// A kernel that breaks the rules of brew.kernel would compute something else
-// with every schedule; each rule is checked before code is written.
+// Schedules would compute different results for a kernel that violates the
+// rules of brew.kernel; each rule is checked before emission.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ TEST(EmitKernelsErrors, DependentSubKernels) {
           nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate) +
               nestText({"%z", t, all}, "pp", 2, {{"%y", t, all}}, negate, 1),
           {{"%z", t}}),
-      "what another one computes");
+      "reads the result of another one");
 }
 
 TEST(EmitKernelsErrors, OverwritingInputsOfOtherPoints) {

@@ -1,4 +1,4 @@
-//===- EmitKernelsTest.cpp - Emitted kernels compute what nests say -------===//
+//===- EmitKernelsTest.cpp - Values of emitted kernels --------------------===//
 
 #include "EmittedModule.h"
 #include "KernelText.h"
@@ -12,9 +12,9 @@
 namespace brew::test {
 namespace {
 
-/// Sums of a few hundred products of numbers up to 2 in another order.
+/// Tolerance for reordered sums of a few hundred products of numbers up to 2.
 constexpr double kSumTolerance = 1e-4;
-/// The same operations in the same order, save fused multiply-adds.
+/// Tolerance for equal operations in equal order, except fused multiply-adds.
 constexpr double kElementTolerance = 1e-6;
 
 void expectSame(
@@ -70,10 +70,10 @@ TEST(EmitKernels, OneLoopWhereAccessesAgreeInAnyLayout) {
       const compiler::cpu::EmittedKernel &kernel = module.kernel("k");
       EXPECT_EQ(kernel.domain, 4 * 5 * 6 * 7);
       EXPECT_EQ(kernel.argumentCount, inPlace[0] == '0' ? 1u : 2u);
-      // Each element is read and written, wherever.
+      // Each element is read and written, in any layout.
       EXPECT_EQ(kernel.bytes, 840u * 4 * 2);
       EXPECT_EQ(kernel.flops, 840u); // the comparison
-      // 840 elements are not worth a second thread.
+      // A second thread does not pay for 840 elements.
       EXPECT_GE(kernel.grain, kernel.domain);
     }
   }
@@ -97,7 +97,7 @@ TEST(EmitKernels, TransposingCopiesAndBroadcasts) {
 }
 
 TEST(EmitKernels, LongRowsAndFewOfThem) {
-  // Two rows: the range has to divide the rows themselves.
+  // Two rows: ranges must split the rows themselves.
   std::string t = "tensor<2x6000xf32>";
   EmittedModule module(
       kernelText("k", "-1", {t, "tensor<2xf32>"},
@@ -111,8 +111,8 @@ TEST(EmitKernels, LongRowsAndFewOfThem) {
 }
 
 TEST(EmitKernels, LongSumsForFewResults) {
-  // A sum for each channel, channels last: a piece of the channels for each
-  // thread, whose loop over channels is the innermost one.
+  // A sum per channel, channels last: a range of channels per thread, whose
+  // loop over channels is innermost.
   for (const char *channels : {"64", "256"}) {
     std::string x = std::string("tensor<8000x") + channels + "xf32>",
                 y = std::string("tensor<") + channels + "xf32>";
@@ -129,8 +129,8 @@ TEST(EmitKernels, LongSumsForFewResults) {
 }
 
 TEST(EmitKernels, NarrowVectorsHaveSchedulesOfTheirOwn) {
-  // 200 channels are five pieces of five vectors of 8 elements each; vectors of
-  // 16 do not divide them.
+  // 200 channels are five pieces of five vectors of 8 elements; vectors of 16
+  // do not divide them.
   std::string kernel = kernelText(
       "k", "-1", {"tensor<8000x200xf32>"},
       nestText({"%y", "tensor<200xf32>", "(c, n) -> (c)", "0.0"}, "pr", 1,
@@ -148,7 +148,7 @@ TEST(EmitKernels, NarrowVectorsHaveSchedulesOfTheirOwn) {
             "");
   EXPECT_EQ(module.kernel("k").domain, 5);
   EXPECT_EQ(EmittedModule(kernel).kernel("k").domain, 2);
-  // A module for a CPU has no kernels for a GPU.
+  // A module for a CPU has no GPU kernels.
   EXPECT_ANY_THROW(module.cudaText("k", 0));
 }
 
@@ -181,7 +181,7 @@ TEST(EmitKernels, RowsOfSeveralNests) {
       std::string t = std::string("tensor<40x") + columns + "xf32>";
       expectSame(
           softmax(t, "tensor<40xf32>", "(n, c) -> (n)", "pr", 1, inPlace));
-      // The same without a grid, as small losses are.
+      // The same without a grid, as in small losses.
       std::vector<unsigned> teams = {0, 1, 32, 256};
       if (std::string(columns) == "1000")
         teams.clear(); // as below
@@ -189,7 +189,7 @@ TEST(EmitKernels, RowsOfSeveralNests) {
           softmax(t, "tensor<40xf32>", "(n, c) -> (n)", "pr", 0, inPlace),
           kElementTolerance, sampleValue, teams);
     }
-    // Temporaries too large for a stack; brewc forms no such kernel for GPUs,
+    // Temporaries too large for the stack. brewc forms no such kernel for GPUs,
     // whose shared memory is small.
     expectSame(softmax("tensor<70x500xf32>", "tensor<70xf32>", "(n, c) -> (n)",
                        "pr", 0, inPlace),
@@ -276,8 +276,8 @@ TEST(EmitKernels, LabelsIndexTables) {
 }
 
 TEST(EmitKernels, LoopsDividedIntoPieces) {
-  // What lies side by side along the columns, as an LSTM's gates do: the first
-  // `piece` columns are those of one operand, all others of the other one.
+  // Operands concatenated along the columns, like an LSTM's gates: the first
+  // `piece` columns belong to one operand, the others to another.
   auto gates = [](int64_t columns, int64_t piece, int64_t other) {
     std::string y = "tensor<6x" + std::to_string(columns) + "xf32>",
                 x = "tensor<6x" + std::to_string(piece) + "xf32>";
@@ -303,14 +303,14 @@ TEST(EmitKernels, LoopsDividedIntoPieces) {
                          "%r = arith.addf %w, %a : f32\n"),
         {{"%y", y}});
   };
-  // Few pieces, many, a single one, pieces that are none, and others too short.
+  // Few pieces, many, one, non-divisors, and pieces that are too short.
   expectSame(gates(160, 40, 40), 0);
   expectSame(gates(320, 16, 16), 0);
   expectSame(gates(40, 40, 40), 0);
   expectSame(gates(168, 40, 40), 0);
   expectSame(gates(160, 40, 20), 0);
   expectSame(gates(24, 6, 6), 0);
-  // In a piece, operands are contiguous.
+  // Operands are contiguous within a piece.
   EXPECT_NE(EmittedModule(gates(168, 48, 48)).functions().find("remui"),
             std::string::npos);
   for (int64_t pieces : {4, 12})

@@ -1,4 +1,4 @@
-//===- EmittedModule.cpp - Emitted kernels and what they should compute ---===//
+//===- EmittedModule.cpp - Emitted kernels and their expected values ------===//
 
 #include "EmittedModule.h"
 
@@ -246,7 +246,7 @@ std::string EmittedModule::assembly() const {
                                      compiler::cpu::resolveCpuTarget("native"));
 }
 
-/// The first difference between `actual` and `expected`, or nothing.
+/// Returns the first difference between `actual` and `expected`, or "".
 static std::string firstDifference(std::vector<LaunchBuffer> &actual,
                                    std::vector<LaunchBuffer> &expected,
                                    double tolerance) {
@@ -291,7 +291,7 @@ std::string compareWithInterpreter(
       continue;
     std::vector<LaunchBuffer> actual = module.buffers(name, values);
     module.runOnGpu(name, actual, team);
-    // Contraction differs: the simulator has none.
+    // The simulator does not contract multiply-adds.
     std::string difference =
         firstDifference(actual, expected, std::max(tolerance, 1e-6));
     if (!difference.empty())

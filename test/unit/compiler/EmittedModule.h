@@ -1,6 +1,6 @@
-//===- EmittedModule.h - Emitted kernels and what they should compute -----===//
+//===- EmittedModule.h - Emitted kernels and their expected values --------===//
 //
-// Free of MLIR headers but for the emitter's own.
+// Includes no MLIR headers except the emitter's.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace brew::test {
 
-/// One buffer of a launch, with the element type that gives it its meaning.
+/// One buffer of a launch with its element type.
 struct LaunchBuffer {
   enum class Type { F32, F64, I8, I32, BF16, F16 };
   Type type;
@@ -43,22 +43,22 @@ public:
     return emitted;
   }
   const compiler::cpu::EmittedKernel &kernel(const std::string &name) const;
-  /// Buffers for a launch; what the kernel reads is drawn from `values`, the
-  /// rest is set to a value that would be noticed.
+  /// Returns buffers for a launch. Inputs are filled from `values`, other
+  /// buffers with a value whose presence in results would be noticed.
   std::vector<LaunchBuffer>
   buffers(const std::string &name,
           const std::function<double(unsigned argument, std::size_t)> &values);
   void run(const std::string &name, std::vector<LaunchBuffer> &buffers,
            std::int64_t begin, std::int64_t end);
-  /// The same by interpretation, over the whole domain.
-  /// The same on the simulated GPU, with teams of `team` threads where that is
+  /// Runs the kernel on the simulated GPU, with teams of `team` threads if
   /// possible (0: as brewc chooses).
   void runOnGpu(const std::string &name, std::vector<LaunchBuffer> &buffers,
                 unsigned team);
-  /// The kernel's CUDA C++.
+  /// Returns the kernel's CUDA C++.
   std::string cudaText(const std::string &name, unsigned team);
+  /// Runs the kernel in the interpreter, over the whole domain.
   void interpret(const std::string &name, std::vector<LaunchBuffer> &buffers);
-  /// The functions emitted, as text.
+  /// Returns the emitted functions as text.
   std::string functions() const;
   std::string assembly() const;
 
@@ -68,16 +68,16 @@ private:
   std::vector<compiler::cpu::EmittedKernel> emitted;
 };
 
-/// Runs `name` whole, in two ranges and in many odd ones, on a simulated GPU
-/// with teams of each of the given sizes, and by interpretation, on the same
-/// values; returns a description of the first difference beyond
-/// `tolerance` (relative to the larger of 1 and the value), or an empty string.
+/// Runs `name` in one range, in two and in many odd ones, on a simulated GPU
+/// with teams of each given size, and by interpretation, on equal values.
+/// Returns a description of the first difference beyond `tolerance` (relative
+/// to the larger of 1 and the value), or an empty string.
 std::string compareWithInterpreter(
     EmittedModule &module, const std::string &name, double tolerance,
     const std::function<double(unsigned argument, std::size_t)> &values,
     const std::vector<unsigned> &teams = {0, 1, 32, 256});
 
-/// Values in [-2, 2), different at every place, no two sums alike.
+/// Returns values in [-2, 2), different at every position, no two sums equal.
 double sampleValue(unsigned argument, std::size_t i);
 
 } // namespace brew::test

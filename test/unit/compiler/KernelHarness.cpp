@@ -1,4 +1,4 @@
-//===- KernelHarness.cpp - Compiles and calls kernels in tests ------------===//
+//===- KernelHarness.cpp - Compilation and calls of kernels in tests ------===//
 
 #include "KernelHarness.h"
 

@@ -1,6 +1,6 @@
-//===- KernelHarness.h - Compiles and calls kernels in tests ----*- C++ -*-===//
+//===- KernelHarness.h - Compilation and calls of kernels in tests --------===//
 //
-// Free of MLIR headers, so that tests compile fast.
+// Includes no MLIR headers, so that tests compile fast.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace brew::test {
 
-/// Elements aligned as the runtime aligns buffers.
+/// Elements with the runtime's buffer alignment.
 template <typename T> class Buffer {
 public:
   explicit Buffer(std::size_t count, T value = T())
@@ -33,7 +33,7 @@ private:
   std::size_t count;
 };
 
-/// How the MLIR context that compiles is set up.
+/// Threading of the compiling MLIR context.
 enum class Threading { On, Off };
 
 std::string compileText(const std::string &mlir,
@@ -60,13 +60,13 @@ public:
 
 private:
   void *handle = nullptr;
-  // Stays open as long as the object is loaded: dlopen takes a second file with
-  // the same name, here the descriptor's number, for the one it has.
+  // Open as long as the object is loaded: dlopen identifies files by name, here
+  // the descriptor's number.
   int file = -1;
 };
 
-/// A kernel `name` that computes, for i in [begin, end), y[i] = body(x[i]);
-/// `body` defines %r from %v, both of `type`.
+/// Returns a kernel `name` that computes y[i] = body(x[i]) for i in [begin,
+/// end). `body` defines %r from %v, both of `type`.
 std::string elementwise(const std::string &name, const std::string &type,
                         std::size_t count, const std::string &body);
 

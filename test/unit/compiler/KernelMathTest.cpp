@@ -25,8 +25,8 @@ template <typename T> Buffer<T> apply(const std::string &op, Buffer<T> &input) {
   return output;
 }
 
-/// Largest relative error over [low, high], with errors below `floor`
-/// (absolute) not counted.
+/// Returns the largest relative error over [low, high], ignoring errors below
+/// `floor` (absolute).
 template <typename T>
 double worstError(const std::string &op, double (*reference)(double),
                   double low, double high, double floor = 0) {
@@ -62,7 +62,7 @@ TEST(KernelMath, SinglePrecisionLibrary) {
   EXPECT_LT(worstError<float>("atan", std::atan, -10, 10), 2e-7);
 }
 
-// f64 serves finite differences: it must be libm's accuracy (1 ulp = 2.2e-16).
+// Finite differences use f64: it must have libm's accuracy (1 ulp = 2.2e-16).
 TEST(KernelMath, DoublePrecision) {
   EXPECT_LT(worstError<double>("exp", std::exp, -700, 700), 4.5e-16);
   EXPECT_LT(worstError<double>("log", std::log, 1e-300, 1e300), 4.5e-16);
@@ -97,7 +97,7 @@ TEST(KernelMath, SpecialValues) {
   EXPECT_EQ(log[5], -infinity);
   EXPECT_TRUE(std::isnan(log[6]));
   Buffer<float> tanh = apply<float>("tanh", input);
-  // The rational approximation may end an ulp beside 1.
+  // The rational approximation may be one ulp off 1.
   EXPECT_NEAR(tanh[1], -1.0f, 1.2e-7f);
   EXPECT_NEAR(tanh[3], 1.0f, 1.2e-7f);
 }

@@ -1,4 +1,4 @@
-//===- KernelRunTest.cpp - Generated kernels compute what they say --------===//
+//===- KernelRunTest.cpp - Values of generated kernels --------------------===//
 
 #include "KernelHarness.h"
 
@@ -195,12 +195,12 @@ TEST(KernelRun, ReductionsInOrderAndReassociated) {
   }
   Kernels strict(reduction("", "arith.addf", "0.0"));
   strict.run("reduce", {x.data(), y.data()}, 0, 5000);
-  // Without flags the order is the source's, to the bit.
+  // Without fast-math flags the order is the source's, bit for bit.
   EXPECT_EQ(y[0], inOrder);
 
   Kernels free(reduction("fastmath<reassoc>", "arith.addf", "0.0"));
   free.run("reduce", {x.data(), y.data()}, 0, 5000);
-  // Dozens of partial sums: an error bound of a hundred roundings is generous.
+  // Dozens of partial sums: a bound of a hundred roundings suffices.
   EXPECT_NEAR(y[0], exact, 100 * 6e-8 * magnitude);
 
   Kernels maximum(
@@ -245,7 +245,7 @@ func.func private @argmax(%x: memref<4x100xf32>, %y: memref<4xi64>, %begin: i64,
 }
 
 TEST(KernelRun, DoublePrecisionWithoutContraction) {
-  // (1 + e)(1 - e) - 1 is 0 when the product is rounded, -e^2 when fused.
+  // (1 + e)(1 - e) - 1 is 0 if the product is rounded, -e^2 if fused.
   auto body = [](const std::string &flags) {
     return "%one = arith.constant 1.0 : f64\n %e = arith.subf %v, %one : f64\n"
            "%w = arith.subf %one, %e : f64\n %p = arith.mulf %v, %w " +
@@ -277,7 +277,7 @@ func.func private @shift(%x: memref<1000xf32> {brew.may_alias},
 })");
   Buffer<float> x(1000);
   x[0] = 4.0f;
-  // Each element depends on the one stored just before it.
+  // Each element depends on the one stored before it.
   kernels.run("shift", {x.data(), x.data()}, 0, 999);
   for (std::size_t i = 0; i < 1000; ++i)
     ASSERT_EQ(x[i], 4.0f) << i;

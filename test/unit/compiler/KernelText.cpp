@@ -1,11 +1,11 @@
-//===- KernelText.cpp - Writes plan.kernel operations for tests -----------===//
+//===- KernelText.cpp - plan.kernel operations for tests ------------------===//
 
 #include "KernelText.h"
 
 namespace brew::test {
 namespace {
 
-/// The type of a tensor's elements: what follows the last x of its dimensions.
+/// Returns a tensor type's element type: the text after the last x.
 std::string elementOf(const std::string &tensor) {
   std::string type = tensor.substr(tensor.find('<') + 1);
   type = type.substr(0, type.find_first_of(",>"));
@@ -53,10 +53,11 @@ std::string nestText(const TensorUse &result, const std::string &iterators,
   return text + result.name + " = linalg.generic {indexing_maps = [" +
          joined(maps) + "], iterator_types = [" + joined(kinds) + "]} ins(" +
          joined(names) + " : " + joined(types) + ") outs(" + init + " : " +
-         result.type + ") attrs = {brew.sub_kernel = " + std::to_string(subKernel) +
-         " : i64, brew.grid_loops = " + std::to_string(grid) + " : i64} {\n^bb0(" +
-         joined(arguments) + "):\n" + body + "linalg.yield %r : " + element +
-         "\n} -> " + result.type + "\n";
+         result.type +
+         ") attrs = {brew.sub_kernel = " + std::to_string(subKernel) +
+         " : i64, brew.grid_loops = " + std::to_string(grid) +
+         " : i64} {\n^bb0(" + joined(arguments) + "):\n" + body +
+         "linalg.yield %r : " + element + "\n} -> " + result.type + "\n";
 }
 
 std::string

@@ -19,15 +19,15 @@ struct TensorUse {
   std::string initial = ""; ///< results only: value to start from, if any
 };
 
-/// A linalg.generic. `iterators` has a letter, p or r, per loop. In `body` %a,
-/// %b, ... are the inputs, %o the result's present value and %r what it
-/// becomes.
+/// Returns a linalg.generic. `iterators` has a letter per loop, p or r. In
+/// `body` %a, %b, ... are the inputs, %o the result's current value and %r its
+/// next value.
 std::string nestText(const TensorUse &result, const std::string &iterators,
                      int grid, const std::vector<TensorUse> &inputs,
                      const std::string &body, int subKernel = 0);
 
-/// A plan.kernel with arguments %0, %1, ... of the given types; `results` are
-/// names and types.
+/// Returns a plan.kernel with arguments %0, %1, ... of the given types;
+/// `results` are names and types.
 std::string
 kernelText(const std::string &name, const std::string &inPlace,
            const std::vector<std::string> &arguments, const std::string &nests,

@@ -1,4 +1,4 @@
-//===- LinkObjectsTest.cpp - What the linker's failures leave -------------===//
+//===- LinkObjectsTest.cpp - Tests of linker failures ---------------------===//
 #include "compiler/cpu/LinkObjects.h"
 
 #include "support/Error.h"
@@ -18,8 +18,8 @@ namespace {
 
 using namespace llvm::ELF;
 
-/// An object of one section and no symbols but the first, which every table
-/// has; it is one where `firstGlobal` is 1.
+/// Returns an object with one section and only the first symbol, which every
+/// table has; invalid if `firstGlobal` is 1.
 std::string object(std::uint32_t firstGlobal) {
   const char names[] = "\0.text\0.shstrtab\0.symtab";
   struct {
@@ -79,7 +79,7 @@ TEST(LinkObjects, LinksTwice) {
   EXPECT_EQ(failureOf(object(1)), "");
 }
 
-// In a process of its own, as the linker cannot be used afterwards.
+// In its own process, because a failed linker cannot run again.
 TEST(LinkObjectsDeathTest, AFatalErrorEndsNoProcess) {
   auto fails = [] {
     const std::string first = failureOf(object(0)),

@@ -13,7 +13,7 @@ bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
-/// The line of `text` that defines function `name`.
+/// Returns the line of `text` that defines function `name`.
 std::string definition(const std::string &text, const std::string &name) {
   for (std::size_t at = 0;
        (at = text.find("\ndefine ", at)) != std::string::npos; ++at) {
@@ -47,7 +47,7 @@ TEST(LowerToLLVM, ArgumentAttributes) {
   EXPECT_TRUE(contains(first, "dereferenceable(40)")) << body;
   EXPECT_FALSE(contains(second, "noalias")) << body;
   EXPECT_TRUE(contains(second, "align 16")) << body;
-  // 2 + 3 * 16 + 7 elements lie before the last one.
+  // 2 + 3 * 16 + 7 elements precede the last one.
   EXPECT_TRUE(contains(second, "dereferenceable(464)")) << body;
 
   std::string entry = definition(ir, "k");
@@ -91,7 +91,7 @@ func.func private @k(%x: memref<4xf32> {brew.align = 3 : i64}, %b: index, %e: in
 }
 
 TEST(LowerToLLVM, RejectsCallsOutsideLibcAndLibm) {
-  // A strided memref.copy becomes a call to MLIR's own runtime library.
+  // A strided memref.copy becomes a call into MLIR's runtime library.
   std::string text = failure(R"(
 func.func private @k(%x: memref<4x4xf32, strided<[8, 1]>>, %y: memref<4x4xf32>, %b: index, %e: index)
     attributes {brew.kernel_entry} {

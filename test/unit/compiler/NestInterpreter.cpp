@@ -1,4 +1,4 @@
-//===- NestInterpreter.cpp - Runs plan.kernel bodies one element at a time ===//
+//===- NestInterpreter.cpp - Interpreter of plan.kernel bodies ------------===//
 
 #include "NestInterpreter.h"
 
@@ -20,7 +20,8 @@ using namespace mlir;
 namespace brew::test {
 namespace {
 
-using Number = double; // holds every f32, i32 and index of the tests exactly
+using Number = double; // represents every f32, i32 and index of the tests
+                       // exactly
 
 int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> operands) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
@@ -253,7 +254,7 @@ private:
   void runNest(linalg::GenericOp nest) {
     for (auto [result, init] :
          llvm::zip(nest.getResults(), nest.getDpsInits())) {
-      Number value = std::nan(""); // as good as not initialised
+      Number value = std::nan(""); // represents uninitialised memory
       if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
         auto attribute =
             fill.getInputs()[0].getDefiningOp<arith::ConstantOp>().getValue();

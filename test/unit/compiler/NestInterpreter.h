@@ -1,8 +1,8 @@
-//===- NestInterpreter.h - Runs plan.kernel bodies one element at a time -===//
+//===- NestInterpreter.h - Interpreter of plan.kernel bodies ----*- C++ -*-===//
 //
-// The reference that emitted kernels are compared with: it follows linalg's
-// definition literally and knows nothing of schedules or of the order of
-// elements in memory but the tensor type's layout.
+// The reference for emitted kernels. It follows linalg's definition literally
+// and ignores schedules and the order of elements in memory, except for the
+// tensor type's layout.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,7 +14,7 @@
 namespace brew::test {
 
 /// Runs `kernel` on the buffers of a launch. Throws std::logic_error for an
-/// operation that it does not know.
+/// unknown operation.
 void interpretKernel(dialects::plan::KernelOp kernel,
                      std::vector<LaunchBuffer> &buffers);
 

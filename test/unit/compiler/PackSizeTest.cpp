@@ -1,4 +1,4 @@
-//===- PackSizeTest.cpp - Threads that take several neighbours ------------===//
+//===- PackSizeTest.cpp - Tests of pack sizes -----------------------------===//
 #include "EmittedModule.h"
 #include "KernelText.h"
 
@@ -32,7 +32,7 @@ TEST(PackedAccesses, OfAlignedAddresses) {
       EXPECT_NE(aligned.cudaText("k", 0).find(load), std::string::npos);
       EXPECT_EQ(compareWithInterpreter(aligned, "k", 1e-6, sampleValue), "");
     }
-    // Rows begin anywhere.
+    // Rows are unaligned.
     EmittedModule odd(text("164x205", "f32", inPlace));
     EXPECT_EQ(odd.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
               std::string::npos);
@@ -40,8 +40,7 @@ TEST(PackedAccesses, OfAlignedAddresses) {
   }
 }
 
-/// Where no launch tells at which element of its whole a subview begins, it may
-/// be any.
+/// Without a launch, a subview may begin at any element of its base.
 TEST(PackedAccesses, NotOfSubviewsOfUnknownLaunches) {
   std::string t = "tensor<164x204xf32>", all = "(i, j) -> (i, j)",
               part = "tensor<164x204xf32, {strides = array<i64: 204, 1>}>";
@@ -56,8 +55,8 @@ TEST(PackedAccesses, NotOfSubviewsOfUnknownLaunches) {
   EXPECT_EQ(compareWithInterpreter(module, "k", 1e-6, sampleValue), "");
 }
 
-/// The smallest elements that count make 16 bytes, larger ones take two
-/// accesses for that, and a scale of each channel decides nothing.
+/// The smallest relevant elements make 16 bytes, larger ones take two accesses,
+/// and a scale per channel does not matter.
 TEST(PackedAccesses, OfSeveralTypes) {
   std::string x = "tensor<400x104xbf16>", y = "tensor<400x104xf32>",
               scale = "tensor<104xf32>", all = "(i, j) -> (i, j)";
@@ -88,7 +87,7 @@ TEST(PackedAccesses, OfSeveralTypes) {
   EXPECT_EQ(compareWithInterpreter(scaled, "k", 1e-6, sampleValue), "");
 }
 
-/// A sum in order for each of the neighbours, and what follows it.
+/// An ordered sum for each neighbour, and a nest on its result.
 TEST(PackedAccesses, OfSums) {
   std::string t = "tensor<400x3x104xbf16>", v = "tensor<400x104xf32>",
               n = "tensor<400x104xbf16>", all = "(i, j, k) -> (i, k, j)",
@@ -108,8 +107,8 @@ TEST(PackedAccesses, OfSums) {
   EXPECT_EQ(compareWithInterpreter(module, "k", 1e-6, sampleValue), "");
 }
 
-/// Lanes that share a row: each reads packs of it, and what overwrites the row
-/// is stored in packs.
+/// Lanes that share a row: each loads packs, and results that overwrite the row
+/// are stored in packs.
 TEST(PackedAccesses, OfRows) {
   std::string t = "tensor<70x1000xf32>", v = "tensor<70xf32>",
               all = "(i, j) -> (i, j)", row = "(i, j) -> (i)";
@@ -128,7 +127,7 @@ TEST(PackedAccesses, OfRows) {
   }
 }
 
-/// Rows of 64 16-bit elements are eight packs: four of them share a warp.
+/// Rows of 64 16-bit elements are eight packs: four rows share a warp.
 TEST(PackedAccesses, TeamsOfEight) {
   std::string t = "tensor<1600x64xbf16>", v = "tensor<1600x64xf32>",
               all = "(i, j) -> (i, j)";

@@ -1,4 +1,4 @@
-//===- ParallelTest.cpp - Work on all cores -------------------------------===//
+//===- ParallelTest.cpp - Tests of the parallel loop ----------------------===//
 #include "compiler/Parallel.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Parallel, ThrowsTheFirstFailure) {
 }
 
 TEST(Parallel, ContinuesWithoutMoreThreads) {
-  // No address space holds such a stack.
+  // Such a stack fits no address space.
   pthread_attr_t usual, huge;
   ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
   ASSERT_EQ(pthread_getattr_default_np(&huge), 0);

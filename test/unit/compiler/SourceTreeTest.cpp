@@ -1,4 +1,4 @@
-//===- SourceTreeTest.cpp - Expressions and statements of CUDA C++ ----------===//
+//===- SourceTreeTest.cpp - Tests of the CUDA C++ syntax tree -------------===//
 #include "compiler/cuda/SourceTree.h"
 
 #include <gtest/gtest.h>
@@ -18,14 +18,13 @@ const cuda::Identifier conv = {"conv1", "b"}, a1 = {"a1", "a1"},
                        a12 = {"a12", "a12"};
 
 TEST(SourceTree, PrintsReadableAndCanonicalText) {
-  cuda::Code code =
-      cuda::Code::element(cuda::Code::name(conv), "i + 1") + " * " +
-      cuda::Code::group(cuda::Code::word(2) + " - " + "x");
+  cuda::Code code = cuda::Code::element(cuda::Code::name(conv), "i + 1") +
+                    " * " +
+                    cuda::Code::group(cuda::Code::word(2) + " - " + "x");
   EXPECT_EQ(textOf(code), "conv1[i + 1] * (2 - x)");
   EXPECT_EQ(textOf(code, cuda::TextStyle::Canonical), "b[i + 1] * (2 - x)");
-  EXPECT_EQ(
-      textOf(cuda::Code::call("fmaf", {cuda::Code::name(conv), "x"})),
-      "fmaf(conv1, x)");
+  EXPECT_EQ(textOf(cuda::Code::call("fmaf", {cuda::Code::name(conv), "x"})),
+            "fmaf(conv1, x)");
   EXPECT_EQ(textOf(cuda::Code() + "x" + cuda::Code()), "x");
   EXPECT_EQ(textOf(cuda::Code()), "");
 }
@@ -35,13 +34,12 @@ TEST(SourceTree, FindsReads) {
   cuda::Code sum =
       cuda::Code::call("expf", {cuda::Code::group(name + " + 1.0f")});
   EXPECT_TRUE(sum.reads(cuda::Code::name(a12)));
-  // A name that another one begins with is not read.
+  // A name that is a prefix of another one is not read.
   EXPECT_FALSE(sum.reads(cuda::Code::name(a1)));
   EXPECT_FALSE(sum.reads(cuda::Code()));
   EXPECT_FALSE(sum.readsElement());
-  EXPECT_TRUE(
-      (sum + " * " + cuda::Code::element(cuda::Code::name(conv), "0"))
-          .readsElement());
+  EXPECT_TRUE((sum + " * " + cuda::Code::element(cuda::Code::name(conv), "0"))
+                  .readsElement());
   EXPECT_TRUE(name.isName(cuda::Code::name(a12)));
   EXPECT_FALSE(sum.isName(name));
 }

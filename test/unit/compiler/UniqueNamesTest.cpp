@@ -1,4 +1,4 @@
-//===- UniqueNamesTest.cpp - Identifiers of a kernel's text -----------------===//
+//===- UniqueNamesTest.cpp - Tests of unique identifiers ------------------===//
 #include "compiler/cuda/UniqueNames.h"
 
 #include <gtest/gtest.h>

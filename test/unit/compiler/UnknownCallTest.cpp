@@ -1,8 +1,8 @@
-//===- UnknownCallTest.cpp - A call that nothing handles ends in an error -===//
+//===- UnknownCallTest.cpp - Errors for unknown library calls -------------===//
 //
-// Operations of a dialect that Brew does not know take the way of a vendor call
-// from phase fused to the plan file. Whatever link of it is missing, the call
-// must not vanish.
+// Operations of a dialect unknown to Brew pass through the compiler like a
+// library call, from phase fused to the plan file. If any part of their support
+// is missing, the compiler must report an error instead of dropping the call.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
@@ -24,7 +24,7 @@ using namespace brew;
 
 namespace {
 
-/// A step that says nothing of its operands.
+/// A step without information about its operands.
 template <typename Concrete, template <typename> class... Traits>
 class StepBase : public Op<Concrete, OpTrait::ZeroRegions, OpTrait::ZeroResults,
                            OpTrait::ZeroSuccessors, OpTrait::VariadicOperands,
@@ -65,7 +65,7 @@ public:
   }
 };
 
-/// Its attribute `step` names what it builds.
+/// Its attribute `step` names the operation that it builds.
 class TestCall : public Op<TestCall, OpTrait::ZeroRegions, OpTrait::OneResult,
                            OpTrait::OneTypedResult<TensorType>::Impl,
                            OpTrait::ZeroSuccessors, OpTrait::OneOperand,
@@ -74,7 +74,8 @@ public:
   using Op::Op;
   static StringRef getOperationName() { return "test.call"; }
   static ArrayRef<StringRef> getAttributeNames() { return {}; }
-  Operation *buildPlanStep(OpBuilder &b, llvm::function_ref<Value(Value)> buffer) {
+  Operation *buildPlanStep(OpBuilder &b,
+                           llvm::function_ref<Value(Value)> buffer) {
     auto step = (*this)->getAttrOfType<StringAttr>("step");
     if (step.empty())
       return nullptr;
@@ -93,7 +94,7 @@ public:
   static StringRef getDialectNamespace() { return "test"; }
 };
 
-/// The way of one call; the text of the first error, or "".
+/// Lowers one call; returns the first error, or "".
 class Way {
 public:
   explicit Way(const std::string &step) {
@@ -104,7 +105,8 @@ public:
     context.loadAllAvailableDialects();
     module = parseSourceString<ModuleOp>(
         "brew.program @main test {\n"
-        "  %x = brew.data_input \"in\" \"Input\" {config = \"\", folder = \"\", "
+        "  %x = brew.data_input \"in\" \"Input\" {config = \"\", folder = "
+        "\"\", "
         "tops = [\"x\"]} : tensor<16xf32>\n"
         "  %y = \"test.call\"(%x) {step = \"" +
             step +
@@ -158,8 +160,9 @@ TEST(UnknownCall, BuildsNoStep) {
 }
 
 TEST(UnknownCall, StepDescribesNoOperands) {
-  EXPECT_EQ(Way("test.silent_step").run(compiler::Phase::Plan),
-            "phase plan: this operation does not say what it reads and writes");
+  EXPECT_EQ(
+      Way("test.silent_step").run(compiler::Phase::Plan),
+      "phase plan: this operation does not declare what it reads and writes");
 }
 
 TEST(UnknownCall, StepHasNoEntryInPlanFiles) {

@@ -182,7 +182,7 @@ private:
     if (!results.empty())
       return;
     if (!options.blob.empty())
-      throw badInput("the program keeps no blob '" + options.blob +
+      throw badInput("the program has no readable blob '" + options.blob +
                      "' with a row for each sample; pin it with brewc --pin");
     throw badInput("no output of the program '" + std::string(info.name) +
                    "' has a row for each sample; compile a deploy net, or "

@@ -1,7 +1,7 @@
-"""Writes the kernels of this folder anew: those of padded.prototxt and strided.prototxt on
-generic code, in both layouts.
+"""Regenerates the kernels of this folder from padded.prototxt and strided.prototxt, on generic
+code, in both layouts.
 
-usage: regenerate.py BREWC [FOLDER]       (FOLDER: where to, this one unless given)
+usage: regenerate.py BREWC [FOLDER]       (FOLDER: the output folder; default: this folder)
 """
 import os
 import re
@@ -18,7 +18,7 @@ CASES = {"padded_nchw": ("padded", "nchw", "f32"), "padded_nhwc": ("padded", "nh
 
 
 def kernels(brewc, net, layout, precision):
-    """The aliases and kernels of a module of phase plan."""
+    """Returns the aliases and kernels of a module of phase plan."""
     text = subprocess.run(
         [brewc, os.path.join(HERE, net + ".prototxt"), "--solver",
          os.path.join(HERE, "solver.prototxt"), "--no-library", "--layout", layout,
