@@ -22,7 +22,7 @@ Box<float> drawCrop(const caffe::Sampler &sampler, RandomDraws &draws) {
   return {left, top, left + width, top + height};
 }
 
-bool satisfies(const Box<float> &part, const Objects &objects,
+bool satisfies(const Box<float> &crop, const Objects &objects,
                const caffe::SampleConstraint &c) {
   struct Limits {
     bool hasLeast, hasMost;
@@ -35,30 +35,30 @@ bool satisfies(const Box<float> &part, const Objects &objects,
   const Limits overlap = {c.has_min_jaccard_overlap(),
                           c.has_max_jaccard_overlap(), c.min_jaccard_overlap(),
                           c.max_jaccard_overlap()};
-  const Limits ofPart = {c.has_min_sample_coverage(),
+  const Limits ofCrop = {c.has_min_sample_coverage(),
                          c.has_max_sample_coverage(), c.min_sample_coverage(),
                          c.max_sample_coverage()};
   const Limits ofObject = {c.has_min_object_coverage(),
                            c.has_max_object_coverage(), c.min_object_coverage(),
                            c.max_object_coverage()};
-  if (!overlap.areGiven() && !ofPart.areGiven() && !ofObject.areGiven())
+  if (!overlap.areGiven() && !ofCrop.areGiven() && !ofObject.areGiven())
     return true;
   for (const formats::AnnotatedObject &object : objects) {
     const Box<float> box = boxOf(object);
-    if (overlap.hold(intersectionOverUnion(part, box)) &&
-        ofPart.hold(coverageOf(part, box)) &&
-        ofObject.hold(coverageOf(box, part)))
+    if (overlap.hold(intersectionOverUnion(crop, box)) &&
+        ofCrop.hold(coverageOf(crop, box)) &&
+        ofObject.hold(coverageOf(box, crop)))
       return true;
   }
   return false;
 }
 
-bool isEmitted(const Box<float> &part, const Box<float> &box,
+bool isEmitted(const Box<float> &crop, const Box<float> &box,
                const caffe::EmitConstraint &constraint) {
   if (constraint.emit_type() == caffe::EmitConstraint::MIN_OVERLAP)
-    return coverageOf(box, part) > constraint.emit_overlap();
+    return coverageOf(box, crop) > constraint.emit_overlap();
   const float x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
-  return x >= part.left && x <= part.right && y >= part.top && y <= part.bottom;
+  return x >= crop.left && x <= crop.right && y >= crop.top && y <= crop.bottom;
 }
 
 void setBox(formats::AnnotatedObject &object, const Box<float> &box) {
@@ -73,7 +73,7 @@ void setBox(formats::AnnotatedObject &object, const Box<float> &box) {
 std::vector<Box<float>> drawCrops(
     const google::protobuf::RepeatedPtrField<caffe::BatchSampler> &samplers,
     const Objects &objects, RandomDraws &draws) {
-  std::vector<Box<float>> parts;
+  std::vector<Box<float>> crops;
   for (const caffe::BatchSampler &sampler : samplers) {
     if (!sampler.use_original_image())
       continue;
@@ -81,23 +81,23 @@ std::vector<Box<float>> drawCrops(
     for (std::uint32_t i = 0; i < sampler.max_trials(); ++i) {
       if (sampler.has_max_sample() && found >= sampler.max_sample())
         break;
-      const Box<float> part = drawCrop(sampler.sampler(), draws);
-      if (!satisfies(part, objects, sampler.sample_constraint()))
+      const Box<float> crop = drawCrop(sampler.sampler(), draws);
+      if (!satisfies(crop, objects, sampler.sample_constraint()))
         continue;
       ++found;
-      parts.push_back(part);
+      crops.push_back(crop);
     }
   }
-  return parts;
+  return crops;
 }
 
-Objects objectsInCrop(const Box<float> &part, const Objects &objects,
+Objects objectsInCrop(const Box<float> &crop, const Objects &objects,
                       const caffe::EmitConstraint *constraint) {
   Objects result;
   for (const formats::AnnotatedObject &object : objects) {
     Box<float> within;
-    if ((constraint && !isEmitted(part, boxOf(object), *constraint)) ||
-        !projectInto(part, boxOf(object), within))
+    if ((constraint && !isEmitted(crop, boxOf(object), *constraint)) ||
+        !projectInto(crop, boxOf(object), within))
       continue;
     result.push_back(object);
     setBox(result.back(), within);
@@ -144,7 +144,7 @@ Box<float> resizedBox(const Box<float> &box,
 }
 
 void extrapolate(Objects &objects, const caffe::ResizeParameter &settings,
-                 int height, int width, const Box<float> &part) {
+                 int height, int width, const Box<float> &crop) {
   if (settings.resize_mode() != caffe::ResizeParameter::FIT_SMALL_SIZE ||
       !settings.height_scale() || !settings.width_scale())
     return;
@@ -155,12 +155,12 @@ void extrapolate(Objects &objects, const caffe::ResizeParameter &settings,
     newHeight = newWidth / aspect;
   else
     newWidth = newHeight * aspect;
-  const float cutWidth = newWidth * (part.right - part.left);
-  const float cutHeight = newHeight * (part.bottom - part.top);
+  const float cutWidth = newWidth * (crop.right - crop.left);
+  const float cutHeight = newHeight * (crop.bottom - crop.top);
   const auto scaleX = static_cast<float>(settings.width_scale());
   const auto scaleY = static_cast<float>(settings.height_scale());
   if (cutWidth < scaleX || cutHeight < scaleY)
-    throw badInput("height_scale and width_scale are larger than the part of "
+    throw badInput("height_scale and width_scale are larger than the crop of "
                    "the image that is used");
   for (formats::AnnotatedObject &object : objects)
     setBox(object,

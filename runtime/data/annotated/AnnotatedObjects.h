@@ -27,7 +27,7 @@ std::vector<Box<float>> drawCrops(
 
 /// The objects that overlap `crop` and satisfy the constraint, if any, as
 /// fractions of the crop.
-Objects objectsInCrop(const Box<float> &part, const Objects &objects,
+Objects objectsInCrop(const Box<float> &crop, const Objects &objects,
                       const caffe::EmitConstraint *constraint);
 
 /// The box after a resize of an image of `height` x `width`.
@@ -40,6 +40,6 @@ Box<float> resizedBox(const Box<float> &box,
 /// original size is `height` x `width`. Throws Error (1) if the crop is smaller
 /// than these units.
 void extrapolate(Objects &objects, const caffe::ResizeParameter &settings,
-                 int height, int width, const Box<float> &part);
+                 int height, int width, const Box<float> &crop);
 
 } // namespace brew::runtime
