@@ -52,16 +52,16 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
   result.seed = options.seed;
   if (options.reader_threads < 0)
     throw usage("the number of threads is negative");
-  result.reading.threads = static_cast<unsigned>(options.reader_threads);
-  result.reading.skipBadRecords = options.skip_bad_records;
+  result.readerOptions.threads = static_cast<unsigned>(options.reader_threads);
+  result.readerOptions.skipBadRecords = options.skip_bad_records;
   if (options.reader_ranks) {
     if (options.communicator)
       throw usage("a communicator's ranks already share the records");
     if (options.reader_rank < 0 || options.reader_rank >= options.reader_ranks)
       throw usage("there is no rank " + std::to_string(options.reader_rank) +
                   " of " + std::to_string(options.reader_ranks));
-    result.reading.rank = static_cast<std::uint64_t>(options.reader_rank);
-    result.reading.ranks = static_cast<std::uint64_t>(options.reader_ranks);
+    result.readerOptions.rank = static_cast<std::uint64_t>(options.reader_rank);
+    result.readerOptions.ranks = static_cast<std::uint64_t>(options.reader_ranks);
   }
   if (options.folder)
     result.folder = options.folder;

@@ -50,7 +50,7 @@ struct DataLayerInfo {
   /// Folders searched in order for files named by the layer, after the working
   /// directory.
   std::vector<std::string> folders;
-  ReaderOptions reading;
+  ReaderOptions readerOptions;
   /// Receives the source's log lines, from any thread; may be null.
   Events *events = nullptr;
 };

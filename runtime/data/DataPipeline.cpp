@@ -138,7 +138,7 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan,
     }
     info.testPhase = testPhase;
     info.events = events;
-    info.reading = reading;
+    info.readerOptions = reading;
     info.seed = seedOf(seed);
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixel_conversion())

@@ -14,8 +14,8 @@ DatabaseRecords::DatabaseRecords(const DataLayerInfo &info,
                                  std::string layerText)
     : layer(std::move(layerText)),
       selection(caffe::recordSelectionOf(info.layer)),
-      rank(info.testPhase ? 0 : info.reading.rank),
-      ranks(info.testPhase ? 1 : info.reading.ranks) {
+      rank(info.testPhase ? 0 : info.readerOptions.rank),
+      ranks(info.testPhase ? 1 : info.readerOptions.ranks) {
   const caffe::DataParameter &parameter = info.layer.data_param();
   const auto backend = parameter.backend() == caffe::DataParameter::LEVELDB
                            ? formats::DbBackend::LevelDb

@@ -23,8 +23,8 @@ public:
         layerText("layer '" + info.layer.name() + "' (HDF5Data)"),
         names(info.layer.top().begin(), info.layer.top().end()),
         shuffled(info.layer.hdf5_data_param().shuffle()),
-        rank(info.testPhase ? 0 : info.reading.rank),
-        ranks(info.testPhase ? 1 : info.reading.ranks),
+        rank(info.testPhase ? 0 : info.readerOptions.rank),
+        ranks(info.testPhase ? 1 : info.readerOptions.ranks),
         // All ranks use the same order.
         stream(info.seed.common, "shuffle " + info.stream) {
     if (info.layer.has_transform_param())

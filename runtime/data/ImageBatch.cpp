@@ -26,8 +26,8 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
       allLabels(selection.allLabels),
       layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
                 ")"),
-      transform(info), decodeThreads(info.reading.threads),
-      skipsBad(info.reading.skipBadRecords), events(info.events) {
+      transform(info), decodeThreads(info.readerOptions.threads),
+      skipsBad(info.readerOptions.skipBadRecords), events(info.events) {
   if (tops.empty() || tops.size() > 2)
     throw badInput(layerText + ": has " + std::to_string(tops.size()) +
                    " tops; it gives data and, if wanted, labels");

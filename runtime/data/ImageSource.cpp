@@ -37,7 +37,7 @@ public:
       sampler.emplace(selection, sampledRecords(), info.seed.own(), info.stream,
                       images.layer());
     // Caffe logs it too, on ranks whose log is not visible here.
-    if (info.reading.ranks > 1 && !info.testPhase && !sampler &&
+    if (info.readerOptions.ranks > 1 && !info.testPhase && !sampler &&
         !parameter.rand_skip() && info.events)
       info.events->post(event::LogLine{
           log::Severity::Warning, log::site::brew,

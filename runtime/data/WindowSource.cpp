@@ -28,7 +28,7 @@ public:
         parameter(info.layer.window_data_param()),
         transform(info.layer.transform_param()), folders(info.folders),
         stream(info.seed.own(), "windows " + info.stream),
-        decodeThreads(info.reading.threads), meanReader(info) {
+        decodeThreads(info.readerOptions.threads), meanReader(info) {
     checkTops();
     if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")
       throw badInput(layerText + ": crop_mode '" + parameter.crop_mode() +

@@ -73,15 +73,15 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       ownDevice(options.device),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),
-      reading(options.reading), sharesParameters(options.shareParameters),
+      readerOptions(options.readerOptions), sharesParameters(options.shareParameters),
       allowMissingWeights(options.allowMissingWeights), given(file->manifest()),
       ranks(options.device.communicator),
       pipelines(static_cast<std::size_t>(manifest().programs_size())) {
   if (sharesParameters)
     given.addAll();
   if (ranks) {
-    reading.rank = static_cast<std::uint64_t>(ranks->rank());
-    reading.ranks = static_cast<std::uint64_t>(ranks->ranks());
+    readerOptions.rank = static_cast<std::uint64_t>(ranks->rank());
+    readerOptions.ranks = static_cast<std::uint64_t>(ranks->ranks());
   }
   currentSeed = rankSeed(options.seed);
 }
@@ -248,7 +248,7 @@ DataPipeline &Session::dataPipeline(int program) {
   auto &pipeline = pipelines[static_cast<std::size_t>(program)];
   if (!pipeline)
     pipeline = std::make_unique<DataPipeline>(exec, program, currentSeed,
-                                              lastFolder, &listeners, reading);
+                                              lastFolder, &listeners, readerOptions);
   return *pipeline;
 }
 

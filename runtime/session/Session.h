@@ -34,7 +34,7 @@ struct SessionOptions {
   ExecutorOptions device;
   /// Seed of fillers, shuffling, transformations and random layers.
   std::uint64_t seed = 0;
-  ReaderOptions reading;
+  ReaderOptions readerOptions;
   /// Folder in which sources and weights are looked up after the folders that
   /// the plan names; "": the folder of the plan's path.
   std::string folder;
@@ -127,7 +127,7 @@ public:
   const caffe::RankSeed &rankSeed() const { return currentSeed; }
   /// Returns the seed whose own streams on this session's rank use `own`.
   caffe::RankSeed rankSeed(std::uint64_t own) const {
-    return caffe::RankSeed::fromOwn(own, reading.rank);
+    return caffe::RankSeed::fromOwn(own, readerOptions.rank);
   }
   /// Restarts all random streams with `seed`, and all data sources at their
   /// beginning. Data pipelines keep the caller's values and callbacks.
@@ -232,7 +232,7 @@ private:
   ExecutorOptions ownDevice;
   std::string lastFolder;
   caffe::RankSeed currentSeed;
-  ReaderOptions reading;
+  ReaderOptions readerOptions;
   bool sharesParameters, allowMissingWeights;
   caffe::ProvidedWeights given;
   std::shared_ptr<Communicator> ranks;

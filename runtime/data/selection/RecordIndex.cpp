@@ -26,7 +26,7 @@ RecordIndex::RecordIndex(formats::DbReader &reader,
         const std::string text = path + ", record '" +
                                  std::string(cursor->key()) +
                                  "': damaged record: not a Datum";
-        if (!info.reading.skipBadRecords)
+        if (!info.readerOptions.skipBadRecords)
           throw badInput(text);
         postLine(info.events, log::site::brew,
                  layer + ": skipped a record: " + text);

@@ -67,7 +67,7 @@ protected:
     info.seed = {3};
     info.stream = "program/d";
     info.folders = {folder.path()};
-    info.reading.threads = threads;
+    info.readerOptions.threads = threads;
     return openAnnotatedSource(info);
   }
 

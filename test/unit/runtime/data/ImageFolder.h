@@ -50,7 +50,7 @@ protected:
     result.seed = {3, 0};
     result.stream = "program/in";
     result.folders = {folder.path()};
-    result.reading.threads = threads;
+    result.readerOptions.threads = threads;
     return result;
   }
 

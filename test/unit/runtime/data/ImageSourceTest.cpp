@@ -150,7 +150,7 @@ TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
   for (unsigned threads : {1u, 4u}) {
     auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
                      {4, 3, 4, 5}, true, threads);
-    feed.reading.skipBadRecords = true;
+    feed.readerOptions.skipBadRecords = true;
     auto source = openImageSource(feed);
     // Of 0 1 2 3, the 2nd and 3rd are replaced by 4 and 6 (for 5).
     read(*source);
@@ -165,7 +165,7 @@ TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
     std::filesystem::remove(folder / ("image " + std::to_string(n) + ".png"));
   auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
                    {4, 3, 4, 5}, true, 2);
-  feed.reading.skipBadRecords = true;
+  feed.readerOptions.skipBadRecords = true;
   auto source = openImageSource(feed);
   test::expectError(ExitStatus::Unavailable, "no intact record is left",
                     [&] { read(*source); });

@@ -61,8 +61,8 @@ protected:
     info.seed = {5, rank};
     info.stream = "program/d";
     info.folders = {folder.path()};
-    info.reading.rank = rank;
-    info.reading.ranks = ranks;
+    info.readerOptions.rank = rank;
+    info.readerOptions.ranks = ranks;
     return isDatabase ? openDatabaseSource(info) : openHdf5Source(info);
   }
 

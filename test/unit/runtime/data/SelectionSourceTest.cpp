@@ -66,7 +66,7 @@ protected:
     info.seed = {3, rank};
     info.stream = "program/in";
     info.folders = {folder.path()};
-    info.reading = {threads, skipBad, rank, ranks};
+    info.readerOptions = {threads, skipBad, rank, ranks};
     info.events = &events;
     return openDatabaseSource(info);
   }
