@@ -326,7 +326,7 @@ void BufferAssignment::findAllocations() {
 }
 
 /// Returns whether the old value of a buffer is loaded only after step `made`.
-bool BufferAssignment::isMadeBeforeLoad(const FixedBuffer &buffer,
+bool BufferAssignment::isComputedBeforeLoad(const FixedBuffer &buffer,
                                         int64_t made) const {
   return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
     return load.buffer.isAt(buffer) && made < load.step;
@@ -356,7 +356,7 @@ void BufferAssignment::assignStores() {
     Value owner = stripReshapes(value);
     if (allocation.fixed || readToo || isSubview(tensorTypeOf(owner)) ||
         owner.getDefiningOp<OutputGradientOp>() ||
-        isMadeBeforeLoad(*buffer, allocation.live.first)) {
+        isComputedBeforeLoad(*buffer, allocation.live.first)) {
       const bool isForward = isStoredByForwardPass(&op);
       storeCopies.push_back({value, *buffer,
                              isForward ? forwardSteps : stepCount,

@@ -86,7 +86,7 @@ private:
   bool isOverwrittenBeforeLastUse(mlir::Operation *read,
                                   const FixedBuffer &buffer) const;
   int64_t firstUseOf(mlir::Value value);
-  bool isMadeBeforeLoad(const FixedBuffer &buffer, int64_t made) const;
+  bool isComputedBeforeLoad(const FixedBuffer &buffer, int64_t made) const;
   bool isReadAfter(const FixedBuffer &buffer, int64_t step) const;
   llvm::SmallVector<FixedBuffer> storesOf(mlir::Value value) const;
   void reuseInputs(dialects::KernelOp kernel, int64_t step);

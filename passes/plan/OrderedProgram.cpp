@@ -69,9 +69,9 @@ void OrderedProgram::applyOrder(ArrayRef<unsigned> order) {
 }
 
 void OrderedProgram::excludeValues(
-    llvm::function_ref<bool(Value)> isElsewhere) {
+    llvm::function_ref<bool(Value)> isOutsideArena) {
   for (const auto &[owner, number] : values)
-    if (isElsewhere(owner))
+    if (isOutsideArena(owner))
       problem.values[number].bytes = 0;
 }
 

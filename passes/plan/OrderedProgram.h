@@ -17,9 +17,9 @@ public:
 
   /// Returns the operation of each step.
   llvm::ArrayRef<mlir::Operation *> operations() const { return steps; }
-  /// Sets the size of values outside the transient arena to 0. `isElsewhere`
+  /// Sets the size of values outside the transient arena to 0. `isOutsideArena`
   /// receives the value that owns the memory.
-  void excludeValues(llvm::function_ref<bool(mlir::Value)> isElsewhere);
+  void excludeValues(llvm::function_ref<bool(mlir::Value)> isOutsideArena);
   /// Returns an order with the steps of the forward pass, and their
   /// dependencies, before all others.
   std::vector<unsigned> forwardFirst() const;
