@@ -169,7 +169,7 @@ void DataPipeline::addKeys(std::uint64_t seed) {
 }
 
 void DataPipeline::reset(caffe::RankSeed seed) {
-  refuseInCallback();
+  requireNoCallback();
   opened = false;
   addKeys(seedOf(seed).own());
   for (const auto &input : inputs) {
@@ -207,7 +207,7 @@ const plan::Buffer *DataPipeline::find(std::string_view top) const {
 template <typename Value>
 void DataPipeline::setValues(std::string_view top, const Value *values,
                              std::int64_t count) {
-  refuseInCallback();
+  requireNoCallback();
   std::size_t index = 0;
   Input *input = inputOf(top, index);
   if (!input)
@@ -241,7 +241,7 @@ void DataPipeline::removeFromCallbacks(const std::string &top) {
 
 void DataPipeline::setCallback(const std::vector<std::string> &chosen,
                                Callback callback) {
-  refuseInCallback();
+  requireNoCallback();
   auto callbackInput = std::make_unique<CallbackInput>();
   callbackInput->callback = std::move(callback);
   for (const std::string &top : chosen.empty() ? tops() : chosen) {
@@ -275,7 +275,7 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
 }
 
 /// Callbacks must not be removed while they run.
-void DataPipeline::refuseInCallback() const {
+void DataPipeline::requireNoCallback() const {
   if (inCallback)
     throw Error(
         ExitStatus::Usage,
@@ -393,7 +393,7 @@ void DataPipeline::start() {
 }
 
 void DataPipeline::feed() {
-  refuseInCallback();
+  requireNoCallback();
   start();
   runCallbacks();
   for (const auto &input : inputs) {

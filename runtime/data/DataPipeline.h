@@ -129,7 +129,7 @@ private:
   void addKeys(std::uint64_t seed);
   void removeFromCallbacks(const std::string &top);
   void runCallbacks();
-  void refuseInCallback() const;
+  void requireNoCallback() const;
   void deliverEvents();
   std::unique_ptr<BatchSource> openSource(const Input &input);
   bool takesPixels(const Input &input, const BatchSource &source);
