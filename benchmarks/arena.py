@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says how large the arenas of plans are.
+"""Prints the arena sizes of plans.
 
-Compiles training steps of the nets in nets/ and prints the arena over what Caffe's
-data and diff of all blobs would take, for the CPU in f32 and for a GPU in bf16; with
---prototxts, compiles every net of a folder and prints how far arenas lie above their
-bounds, the largest sums of bytes that are alive at once. Nothing runs. See README.md
-beside this file.
+Compiles training steps of the nets in nets/ and prints the arena size, and its ratio to
+the size of data and diff of all blobs in Caffe, for the CPU in f32 and for a GPU in bf16.
+With --prototxts, compiles every net of a folder and prints how far the arenas exceed their
+lower bounds, the largest sum of bytes that are live at the same time. No plan is run. See
+README.md in this folder.
 """
 
 import argparse
@@ -22,14 +22,14 @@ ROOT = Path(__file__).resolve().parent.parent
 NETS = ("alexnet", "googlenet", "resnet50", "vgg16", "mobilenet", "squeezenet")
 TARGETS = {"f32": [], "bf16": ["--target=cuda", "--gpu-arch=sm_90",
                                "--precision=bf16"]}
-# What a prototxt may be: a net that is trained, and one that is not.
+# A prototxt is compiled as a training net and as an inference net.
 PHASES = (("--phase=train", "--gradients"), ("--phase=test",))
-# An arena so much above its bound is as good as one at it.
+# An arena that exceeds its bound by at most this ratio counts as optimal.
 CLOSE = 0.01
-# Seconds for one net of a folder.
+# Time limit for one net of a folder, in seconds.
 LIMIT = 120
-# As from a data layer: it comes anew for each step, and lasts no longer than it is
-# read. What a caller brings (Input) has a place of its own all the time.
+# Declares the data as a data layer does: each step reads a new batch, whose memory is reused
+# after its last use. The blob of an Input layer occupies its memory all the time.
 ANEW = """layer {{ name: "{blob}" type: "DummyData" top: "{blob}" dummy_data_param {{
   shape {{ {dims} }} data_filler {{ type: "uniform" }} }} }}
 """
@@ -57,7 +57,7 @@ def parse_arguments():
 
 
 def program_of(compiler, words):
-    """What brewc reports of the only or the training program of a plan."""
+    """Returns brewc's report on the only or the training program of a plan."""
     done = compiler.run("brewc", *words, "--report=json")
     programs = json.loads(done.stdout)["programs"]
     return programs.get("forward_backward") or next(iter(programs.values()))
@@ -85,7 +85,7 @@ def rows_of_net(options, compiler, net):
 
 
 def gaps_of(options, path):
-    """{phase: arena over bound} of the phases in which a prototxt compiles."""
+    """Returns {phase: excess of the arena over its bound} for the phases that compile."""
     gaps = {}
     for phase in PHASES:
         try:
@@ -93,7 +93,7 @@ def gaps_of(options, path):
                         "--report=json", *options.flag], 1,
                        options.work_dir.resolve(), LIMIT)
         except MeasureError:
-            continue  # no net, or one whose data is elsewhere
+            continue  # not a net, or its data is missing
         for program in json.loads(done.stdout)["programs"].values():
             memory = program["memory"]
             if memory["lower_bound_bytes"]:
@@ -108,10 +108,10 @@ def print_gaps(options):
         for phase, gap in gaps_of(options, path).items():
             found.append((gap, path.relative_to(options.prototxts.resolve()), phase))
     if not found:
-        sys.exit("arena.py: no net below %s compiles" % options.prototxts)
+        sys.exit("arena.py: no net in %s compiles" % options.prototxts)
     close = sum(gap <= CLOSE for gap, _, _ in found)
-    print("%d programs; the arena of %d (%.1f %%) is within %g %% of its bound, that "
-          "of %d at it" % (len(found), close, 100 * close / len(found), 100 * CLOSE,
+    print("%d programs; %d arenas (%.1f %%) are within %g %% of their bound, %d are "
+          "equal to it" % (len(found), close, 100 * close / len(found), 100 * CLOSE,
                            sum(gap == 0 for gap, _, _ in found)))
     for gap, path, phase in sorted(found, reverse=True)[:20]:
         if gap > CLOSE:

@@ -1,4 +1,4 @@
-"""Brew's side: solvers and databases, plans, and brew-run's times."""
+"""Runs Brew in the benchmarks: solvers, databases, plans, and the times of brew-run."""
 
 import hashlib
 import json
@@ -26,32 +26,31 @@ snapshot_after_train: false
 random_seed: 1
 solver_mode: CPU
 """
-# A net with a TEST phase needs these; no test ever runs.
+# A net with a TEST phase needs these fields. The interval is so large that no test runs.
 TEST_FIELDS = """test_iter: 1
 test_interval: 1000000
 test_initialization: false
 """
-# Steps between two log lines, from whose times the step of a training loop is
-# computed: enough that writing the lines does not count.
+# Steps between two log lines. The time of a step is computed from the times of the lines;
+# the interval is large enough to make the cost of logging negligible.
 DISPLAY = 10
-# Intervals at the beginning that are not counted: caches, pages and thread
-# pools are still cold.
+# The first intervals are not counted, because caches, pages and thread pools are cold.
 WARM_UP_INTERVALS = 2
 LOOP_INTERVALS = 10
 
-# Newer versions of glog print the year too.
+# Newer versions of glog also print the year.
 GLOG_ITERATION = re.compile(
     r"^I(?:\d{4})?(\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) .*\] "
     r"Iteration (\d+) \(")
 STEP = {"train": re.compile(
             r"Average training step: \S+ ms\. \(median (\S+), min (\S+)\)"),
-        # A program without a backward pass.
+        # An inference program has no backward pass.
         "infer": re.compile(
             r"Average Forward-Backward: \S+ ms\. \(median (\S+), min (\S+)\)")}
 
 
 def write_solver(folder, name, net, iterations):
-    """Writes the solver of a net's file for a number of steps."""
+    """Writes a solver file that trains the net `net` for a number of steps."""
     text = SOLVER.format(net=net, display=DISPLAY, iterations=iterations)
     if re.search(r"phase:\s*TEST", (folder / net).read_text()):
         text += TEST_FIELDS
@@ -59,7 +58,8 @@ def write_solver(folder, name, net, iterations):
 
 
 def write_loop(folder, net):
-    """The net with its database, and the solver of its training loop."""
+    """Writes the net with its database and the solver of its training loop; returns the
+    solver's name."""
     shutil.copy(workloads.HERE / "nets" / (net + ".prototxt"), folder)
     name = net + "_loop_solver.prototxt"
     # The last displayed iteration is one interval before max_iter.
@@ -69,12 +69,12 @@ def write_loop(folder, net):
 
 
 def make_databases(folder, brew_data, mnist):
-    """Makes the databases that are not yet in the work folder."""
+    """Makes the databases that are missing in the work folder."""
     if not (folder / "mnist_lmdb").exists():
         run([brew_data, "mnist", mnist / "train-images-idx3-ubyte.gz",
              mnist / "train-labels-idx1-ubyte.gz", "mnist_lmdb"], 1, folder)
     if not (folder / "cifar_lmdb").exists():
-        # What the pictures show does not change the time of any step.
+        # The content of the images does not affect the time of a step.
         source = random.Random(1)
         with open(folder / "random.bin", "wb") as batch:
             for _ in range(2000):
@@ -85,13 +85,13 @@ def make_databases(folder, brew_data, mnist):
 
 
 def intervals(log):
-    """Seconds per step between the displayed iterations of a training log."""
+    """Returns the seconds per step between the displayed iterations of a training log."""
     shown = []
     for line in log.splitlines():
         match = GLOG_ITERATION.match(line)
         if match:
             day, hour, minute, second, micro, iteration = match.groups()
-            # A leap year, since not every log names its year.
+            # A leap year: logs may omit the year.
             stamp = datetime(2000, int(day[:2]), int(day[2:]), int(hour),
                              int(minute), int(second), int(micro))
             shown.append((int(iteration), stamp))
@@ -111,15 +111,15 @@ def varint(value):
 
 
 def field(number, payload):
-    """A protobuf field of bytes."""
+    """Encodes a protobuf field of type bytes."""
     return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
 def statistics_weights(channels):
-    """A caffemodel with the mean, variance and factor of BatchNorm layers.
+    """Returns a caffemodel with the mean, variance and factor of BatchNorm layers.
 
-    A net that has seen nothing yet has zeros there, and so would be, or infinite,
-    all that is computed behind them.
+    In an untrained net these are zero, and the values computed from them would be zero
+    or infinite.
     """
     model = b""
     for name, count in channels.items():
@@ -137,7 +137,7 @@ class Brew:
 
     def __init__(self, binaries, work, threads):
         self.binaries, self.work, self.threads = binaries, work, threads
-        self.loops = set()  # plans of training loops that are there
+        self.loops = set()  # plans of training loops that exist
 
     def run(self, tool, *words, threads=None):
         return run([self.binaries / tool, *words], threads or self.threads,
@@ -147,7 +147,7 @@ class Brew:
         return self.run("brewc", "--version").stdout.split()[-1]
 
     def build(self):
-        """A name for these very binaries: a version has many builds."""
+        """A hash that identifies the binaries: one version has many builds."""
         digest = hashlib.sha256()
         libraries = sorted((self.binaries.parent / "lib").glob("libbrew*.so*"))
         for path in [self.binaries / "brewc", self.binaries / "brew-run",
@@ -160,7 +160,7 @@ class Brew:
         return "{}.{}.plan".format(workload.key, precision)
 
     def source(self, workload):
-        """What brewc compiles for a workload."""
+        """The file that brewc compiles for a workload."""
         net = workloads.write_net(workload, self.work)
         if workload.mode == "infer":
             return net
@@ -169,7 +169,7 @@ class Brew:
         return solver
 
     def compile(self, workload, precision):
-        """Compiles a plan: seconds, memory, and what the plan's report says."""
+        """Compiles a plan; returns the seconds, the memory and figures of the report."""
         begin = time.perf_counter()
         done = self.run("brewc", self.source(workload), "-o",
                         self.plan(workload, precision), "--report=json",
@@ -185,9 +185,9 @@ class Brew:
                 "memory": timed[0]["memory"]}
 
     def weights(self, workload):
-        """Arguments that give BatchNorm layers statistics to work with."""
+        """Arguments that load statistics for BatchNorm layers."""
         if workload.mode == "train":
-            return []  # it computes its own
+            return []  # training computes its own statistics
         text = (self.work / (workload.key + ".prototxt")).read_text()
         channels = statistics_of(parse(text))
         if not channels:
@@ -197,19 +197,19 @@ class Brew:
         return ["--weights", path.name, "--allow-missing-weights"]
 
     def step(self, workload, precision, steps):
-        """One step, its batch in memory."""
+        """Times one step with its batch in memory."""
         done = self.run("brew-run", "time", self.plan(workload, precision),
                         "--random-input", "--threads", self.threads,
                         "--iterations", steps, *self.weights(workload))
         match = STEP[workload.mode].search(done.stderr)
         if not match:
-            raise MeasureError("brew-run tells no time of a step")
+            raise MeasureError("brew-run printed no time of a step")
         return {"median": float(match.group(1)) / 1e3,
                 "least": float(match.group(2)) / 1e3, "steps": steps,
                 "peak_bytes": done.peak_bytes}
 
     def loop(self, workload, precision):
-        """A step of `brew-run train`, which reads its database."""
+        """Times a step of `brew-run train`, which reads its database."""
         plan = "{}_loop.{}.plan".format(workload.net, precision)
         if plan not in self.loops:  # an older brewc may have left one
             self.run("brewc", write_loop(self.work, workload.net), "-o", plan,
@@ -220,7 +220,7 @@ class Brew:
 
 
 def loop_result(done):
-    """What the log of a training loop says."""
+    """Returns the result fields from the log of a training loop."""
     seconds = intervals(done.stderr)
     return {"median": statistics.median(seconds), "least": min(seconds),
             "steps": len(seconds) * DISPLAY, "peak_bytes": done.peak_bytes}

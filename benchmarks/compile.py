@@ -5,7 +5,7 @@ Compiles pre-activation ResNets for CIFAR-10 (He et al. 2016, bottleneck
 blocks, training with momentum) of several depths and prints the seconds of
 each phase and of its slowest passes, the most memory, and the slope of the
 logarithm of time against that of depth: 1 where time is linear. See README.md
-beside this file.
+in this folder.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from process import MeasureError, run
 ROOT = Path(__file__).resolve().parent.parent
 DEPTHS = (110, 218, 434, 1001)
 PHASES = ("import", "graph", "fused", "plan", "kernels")
-# A block has three convolutions; the first, the last inner product and the
-# rounding of a depth make up the rest.
+# Three stages of blocks with three convolutions each. Each stage has (depth - 2) / 9 blocks,
+# rounded down; the 2 are the first convolution and the last inner product.
 LAYERS_OF_ROUND = 9
-# `0.1234 ( 5.6%)  Name`; passes stand deeper than phases.
+# `0.1234 ( 5.6%)  Name`; passes are indented more than phases.
 TIMING = re.compile(r"^\s+(\d+\.\d+) \(\s*\d+\.\d+%\)  (\s*)(\w+)$", re.M)
 
 DATA = """name: "preresnet{depth}"
@@ -63,7 +63,7 @@ def convolution(name, bottom, channels, kernel, stride=1):
 
 
 def block(name, bottom, width, stride, first):
-    """The layers of a bottleneck block; their last top is `name`."""
+    """Returns the layers of a bottleneck block; the last top is `name`."""
     text = ACTIVATION.format(name=name + "_a", bottom=bottom)
     shortcut = bottom
     if first:
@@ -79,7 +79,7 @@ def block(name, bottom, width, stride, first):
 
 
 def resnet(depth, batch):
-    """The net's prototxt."""
+    """Returns the prototxt of the net."""
     text = DATA.format(depth=depth, batch=batch)
     text += convolution("conv0", "data", 16, 3)
     bottom = "conv0"
@@ -95,7 +95,7 @@ def resnet(depth, batch):
 
 
 def compile_net(arguments, depth):
-    """(seconds of everything, {phase or pass: seconds}, peak MB) of a net."""
+    """Compiles a net; returns (total seconds, {phase or pass: seconds}, peak MB)."""
     net = "preresnet{}".format(depth)
     (arguments.work_dir / (net + ".prototxt")).write_text(
         resnet(depth, arguments.batch))
@@ -110,7 +110,7 @@ def compile_net(arguments, depth):
 
 
 def slope(points):
-    """Of the line nearest to the (x, y), both taken as logarithms."""
+    """Returns the slope of the least-squares line through (log x, log y)."""
     logs = [(math.log(x), math.log(y)) for x, y in points if y > 0]
     if len(logs) < 2:
         return None
@@ -127,7 +127,7 @@ def row(name, depths, values, digits=2):
 
 
 def rows(arguments, results):
-    """All seconds, the phases', the slowest passes', and memory."""
+    """Returns the table's rows: total, phases, slowest passes, and memory."""
     depths = [depth for depth, _, _, _ in results]
     table = [row("all, seconds", depths, [total for _, total, _, _ in results])]
     last = results[-1][2]
@@ -155,7 +155,7 @@ def parse_arguments():
     parser.add_argument("--batch", type=int, default=8,
                         help="images in a batch")
     parser.add_argument("--passes", type=int, default=5,
-                        help="passes to show, the slowest of the deepest net")
+                        help="number of passes to show: the slowest of the deepest net")
     parser.add_argument("--flag", action="append", default=[],
                         help="passed to brewc (may be repeated), such as"
                              " --flag=--precision=bf16")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Measures how fast data layers bring batches, beside a PyTorch DataLoader and Caffe.
+"""Compares the throughput of data layers with a PyTorch DataLoader and Caffe.
 
-Makes pictures, and databases of them, in the work folder; measures Brew (brew-run time
---feed), every form of the DataLoader and, with --caffe, Caffe's data layer, one after the
-other in each round, on the same files; prints records per second and, of each round by
-itself, how many times the best form of the DataLoader's Brew's are. See README.md beside
-this file.
+Makes images and databases of them in the work folder. Measures Brew (brew-run time --feed),
+every variant of the DataLoader and, with --caffe, Caffe's data layer, in turn in each round
+and on the same files. Prints the records per second, and the ratio of Brew's rate to the rate
+of the fastest DataLoader variant, computed per round. See README.md in this folder.
 """
 
 import argparse
@@ -29,27 +28,27 @@ def parse_arguments():
     parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin",
                         help="folder of brewc, brew-run and brew-data")
     parser.add_argument("--python", default=sys.executable,
-                        help="interpreter that has torch, torchvision, pillow and lmdb")
-    parser.add_argument("--caffe", help="program of a build of BVLC Caffe")
+                        help="interpreter with torch, torchvision, pillow and lmdb")
+    parser.add_argument("--caffe", help="the program `caffe` of BVLC Caffe")
     parser.add_argument("--case", action="append", choices=list(feeds.CASES),
                         help="may be repeated; default: all")
     parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2,
-                        help="reader threads, and workers of the DataLoader")
+                        help="number of reader threads and of DataLoader workers")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2,
                         help="of a measurement, about")
     parser.add_argument("--work-dir", type=Path,
                         default=ROOT / "build/benchmarks/data")
     parser.add_argument("--results", type=Path,
-                        help="file of JSON lines for what was measured")
+                        help="write the measurements to this file as JSON lines")
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
 
 class Measured:
-    """Records per second of one program, by round."""
+    """Records per second of one program in each round."""
 
     def __init__(self, title, measure):
         self.title, self.measure = title, measure
@@ -67,12 +66,12 @@ class Measured:
 
 
 class Feeds:
-    """The programs on one case."""
+    """The programs that read the data of one case."""
 
     def __init__(self, options, case):
         self.options, self.case = options, case
         self.work = options.work_dir.resolve()
-        # As many batches as the last measurement's rate needs.
+        # The rate of the last measurement determines the number of batches.
         self.batches = 50
 
     def run(self, *command):
@@ -95,7 +94,7 @@ class Feeds:
         return json.loads(done.stdout)["records_per_second"]
 
     def caffe(self):
-        """Its net has nothing but the data layer, so a pass waits for batches."""
+        """Times Caffe on a net of only the data layer, so a pass waits for batches."""
         done = self.run(self.options.caffe, "time", "-model",
                         self.case + ".prototxt", "-phase", "TRAIN",
                         "-iterations", self.batches)
@@ -112,13 +111,13 @@ class Feeds:
 
 
 def ratios(mine, others):
-    """Of each round: how many times the best of `others` in it."""
+    """Returns for each round the ratio of the rate of `mine` to the best rate of `others`."""
     rounds = zip(mine.rates, *(other.rates for other in others if other.rates))
     return [own / max(rest) for own, *rest in rounds if rest]
 
 
 def measure(options, case):
-    """The rows of a case's table."""
+    """Measures a case; returns the rows of its table."""
     setting = Feeds(options, case)
     setting.run(options.bin.resolve() / "brewc", case + ".prototxt", "--phase",
                 "train", "-o", case + ".plan")
@@ -154,7 +153,7 @@ def main():
     machine = host.describe(options.threads)
     print("{cpu}, {threads} threads, load {load}, {date}".format(**machine))
     if host.is_busy(machine["load"], machine["cpus"]):
-        print("warning: this machine is busy; times say little",
+        print("warning: this machine is busy; the times are unreliable",
               file=sys.stderr)
     rows = []
     for case in options.case or feeds.CASES:

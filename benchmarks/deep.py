@@ -3,7 +3,7 @@ al. 2017, table 1) for ImageNet, written as their authors published them for Caf
 
 RESNETS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 DENSENETS = {121: (6, 12, 24, 16), 169: (6, 12, 32, 32)}
-# Channels that a layer of a DenseNet adds, and those of its first convolution.
+# Growth rate: channels that a layer of a DenseNet adds; channels of the first convolution.
 GROWTH = 32
 CLASSES = 1000
 
@@ -46,7 +46,7 @@ def convolution(name, bottom, channels, kernel, stride=1):
 
 
 def normalized(name):
-    """In place, as published."""
+    """Returns the normalization layers in place, as published."""
     return NORMALIZATION.format(bottom=name, top=name)
 
 
@@ -56,7 +56,7 @@ def activated(name, bottom=None):
 
 
 def resnet(depth, batch):
-    """A training net."""
+    """Returns a training net."""
     name = "resnet%d" % depth
     text = DATA.format(name=name, batch=batch)
     text += convolution("conv1", "data", 64, 7, 2) + activated("conv1")
@@ -87,7 +87,7 @@ def resnet(depth, batch):
 
 
 def densenet(depth, batch):
-    """A training net: what a layer reads is joined, so it is normalised apart."""
+    """Returns a training net. A layer reads the concatenation, so normalization is not in place."""
     name = "densenet%d" % depth
     text = DATA.format(name=name, batch=batch)
     channels = 2 * GROWTH

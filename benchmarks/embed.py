@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compares brew-run embed's t-SNE with openTSNE's.
 
-LeNet's ip1 features of 10,000 digits of MNIST's test set; both with their defaults and
-the same number of threads, by turns. Prints the median and the least seconds of computing
-the layout (neighbours, start and iterations; not reading and the net), the processor's
-seconds of the round that took fewest (Brew's with reading and the net), and of each last
-layout the Kullback-Leibler divergence and the trustworthiness by one measure. See
-README.md beside this file.
+Both programs lay out LeNet's ip1 features of 10,000 digits of MNIST's test set, in turn,
+with their default settings and the same number of threads. Prints the median and minimum
+seconds to compute the layout (neighbours, initialization and iterations; without reading
+and the net), the CPU seconds of the round with the fewest (for Brew including reading and
+the net), and the Kullback-Leibler divergence and trustworthiness of both last layouts,
+computed by the same code. See README.md in this folder.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from process import MeasureError, run
 
 ROOT = Path(__file__).resolve().parent.parent
 PEER = ROOT / "benchmarks/peers/run_opentsne.py"
-# Of the run-time log: when the layout began and when it was done.
+# Log lines at the beginning and the end of the layout.
 LOGGED = r"^I\d{4} (\d\d:\d\d:\d\d\.\d{6}) .*\] "
 BEGIN = re.compile(LOGGED + "Embedding ", re.M)
 END = re.compile(LOGGED + r"Iteration (\d+) of \2,", re.M)
@@ -33,13 +33,13 @@ np.save(sys.argv[2], np.fromfile(sys.argv[1], "<f4").reshape(int(sys.argv[3]), -
 def clock(text, pattern):
     found = pattern.search(text)
     if not found:
-        raise MeasureError("brew-run says nothing that matches {}"
+        raise MeasureError("no line of brew-run's log matches {}"
                            .format(pattern.pattern))
     return datetime.strptime(found.group(1), "%H:%M:%S.%f")
 
 
 def brew_layout(arguments, projector):
-    """(seconds, the processor's of all it does); leaves brew.npy."""
+    """Returns (seconds of the layout, CPU seconds of the process); writes brew.npy."""
     command = [arguments.bin / "brew-run", "embed", "ip1.plan", arguments.images,
                "--scale", "0.00390625", "--blob", "ip1", "--count",
                arguments.count, "--output", "brew.npy", "--threads",
@@ -50,12 +50,12 @@ def brew_layout(arguments, projector):
     log = run(command, arguments.threads, arguments.work_dir).stderr
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     taken = clock(log, END) - clock(log, BEGIN)
-    return (taken.total_seconds() % 86400,  # over midnight
+    return (taken.total_seconds() % 86400,  # past midnight
             after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def measure(arguments):
-    """Of Brew and of openTSNE a list of (seconds, processor's seconds)."""
+    """Returns a list of (seconds, CPU seconds) for Brew and one for openTSNE."""
     run([arguments.bin / "brewc", ROOT / "examples/mnist/lenet.prototxt",
          "--weights", arguments.weights, "--pin", "ip1", "--batch", 100, "-o",
          "ip1.plan"], arguments.threads, arguments.work_dir)
@@ -73,7 +73,7 @@ def measure(arguments):
 
 
 def judge(arguments):
-    """[divergence, trustworthiness] of Brew's layout and of openTSNE's."""
+    """Returns [divergence, trustworthiness] of Brew's and of openTSNE's layout."""
     out = run([arguments.python, PEER, "judge", "features.npy", "brew.npy",
                "opentsne.npy"], arguments.threads, arguments.work_dir).stdout
     return [[float(word) for word in line.split()]
@@ -102,7 +102,7 @@ def parse_arguments():
     arguments = parser.parse_args()
     for name in ("weights", "images", "bin", "work_dir"):
         setattr(arguments, name, getattr(arguments, name).resolve())
-    arguments.python = arguments.python.absolute()  # a link, in an environment
+    arguments.python = arguments.python.absolute()  # a virtual environment has a link
     return arguments
 
 

@@ -1,4 +1,4 @@
-"""The files that data.py measures on, and what logs say of them."""
+"""Makes the files that data.py reads, and parses the logs of its programs."""
 
 import json
 import re
@@ -10,9 +10,9 @@ HERE = Path(__file__).resolve().parent
 CASES = {"raw": "LMDB, raw 3x256x256, crop 227, mirror",
          "jpeg": "LMDB, JPEG 256x256, crop 227, mirror",
          "list": "ImageData, JPEG 320x240 to 256x256, crop 227, mirror"}
-# Forms of the DataLoader.
+# Variants of the DataLoader.
 FORMS = {"float": "float batches from workers",
-         "byte": "byte batches, made float in the main process"}
+         "byte": "byte batches, converted to float in the main process"}
 
 TRANSFORM = """transform_param { crop_size: 227 mirror: true
     mean_value: 104 mean_value: 117 mean_value: 123 }"""
@@ -29,22 +29,22 @@ PASS = re.compile(r"Average Forward pass: (\S+) ms\.")
 def seconds(pattern, log):
     match = pattern.search(log)
     if not match:
-        raise MeasureError("it tells no time")
+        raise MeasureError("it printed no time")
     return float(match.group(1)) / 1e3
 
 
 def batch_seconds(log):
-    """Of `brew-run time --feed`: of one batch."""
+    """Returns the seconds of a batch from the log of `brew-run time --feed`."""
     return seconds(BATCH, log)
 
 
 def pass_seconds(log):
-    """Of `caffe time`."""
+    """Returns the seconds of a forward pass from the log of `caffe time`."""
     return seconds(PASS, log)
 
 
 def make(options):
-    """Pictures, lists, databases and nets that are not yet there."""
+    """Makes the images, lists, databases and nets that do not exist yet."""
     work = options.work_dir.resolve()
     made = {"images": options.images}
     stamp = work / "made.json"

@@ -1,16 +1,16 @@
-"""What is known of the machine that measures."""
+"""Describes the machine that runs the benchmarks."""
 
 import os
 import platform
 from datetime import date
 from pathlib import Path
 
-# Instructions that decide which products are fast.
+# CPU flags that determine the speed of matrix products.
 NOTABLE = ("avx2", "avx512f", "avx_vnni", "avx512_bf16", "amx_bf16")
 
 
 def processor():
-    """(name, flags that matter) of the processor."""
+    """Returns (name, relevant flags) of the CPU."""
     name, flags = platform.machine(), ()
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -35,5 +35,5 @@ def describe(threads):
 
 
 def is_busy(load, cpus):
-    """Whether other work than the measured programs distorts times."""
+    """Returns whether other processes distort the measured times."""
     return load > 0.25 * cpus

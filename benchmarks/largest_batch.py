@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Says what batches of deep nets a machine's memory holds in training.
+"""Prints the largest training batches of deep nets that fit in a machine's memory.
 
-Brew's need is what brewc plans: the arena, and parameters, gradients and the solver's
-history; nothing runs. Caffe's are data and diff of all blobs, and the same for
-parameters. PyTorch's is measured, the most memory of a process that takes a step of
-each of two small batches, and grows by the same for each further picture. See
-README.md beside this file.
+For Brew, the memory is what brewc plans: the arena, parameters, gradients and solver
+history; nothing is run. For Caffe, it is data and diff of all blobs and of the parameters.
+For PyTorch, it is the measured peak memory of a step with each of two small batches,
+extrapolated linearly. See README.md in this folder.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from process import MeasureError, run
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
 LARGEST = re.compile(r"largest batch that fits is (\d+)")
-# Pictures for which PyTorch is measured, and a batch that is too large for any.
+# Batches for which PyTorch is measured, and a batch that is too large for every net.
 FEW, MANY = (2, 6), 2048
 
 
@@ -34,11 +33,11 @@ def parse_arguments():
     parser.add_argument("--net", action="append", choices=sorted(deep.NETS),
                         help="may be repeated; default: all")
     parser.add_argument("--memory", type=float, default=24e9,
-                        help="of the machine, in bytes (%(default)g)")
+                        help="memory of the machine, in bytes (%(default)g)")
     parser.add_argument("--reserve", type=float, default=5e8,
-                        help="of it, for programs and libraries (%(default)g)")
+                        help="part of it for programs and libraries, in bytes (%(default)g)")
     parser.add_argument("--python", type=Path,
-                        help="interpreter that has PyTorch, to measure that")
+                        help="interpreter with PyTorch, to measure it too")
     parser.add_argument("--work-dir", type=Path,
                         default=ROOT / "build/benchmarks")
     parser.add_argument("--markdown", action="store_true")
@@ -46,14 +45,14 @@ def parse_arguments():
 
 
 class Net:
-    """A net's files and what brewc says of them."""
+    """The files of a net and brewc's reports on them."""
 
     def __init__(self, options, compiler, name):
         self.options, self.compiler, self.name = options, compiler, name
         self.write(1)
 
     def write(self, batch):
-        """Its prototxt; returns the file's name."""
+        """Writes the prototxt; returns the name of the file."""
         net = "%s.prototxt" % self.name
         (self.compiler.work / net).write_text(deep.NETS[self.name](batch))
         brew_side.write_solver(self.compiler.work, self.name + "_solver.prototxt",
@@ -67,20 +66,20 @@ class Net:
         return json.loads(done.stdout)["programs"]["forward_backward"]
 
     def room(self):
-        """Bytes for activations beside parameters, and of one picture's blobs
-        in Caffe."""
+        """Returns the bytes that the parameters leave for activations, and the bytes of
+        Caffe's blobs for one image."""
         memory = self.report(1)["memory"]
         kept = sum(memory[part + "_bytes"] for part in ("param", "grad", "state"))
         return (int(self.options.memory - self.options.reserve - kept),
                 memory["caffe_bytes"])
 
     def need(self, batch):
-        """Bytes that --memory-limit is about: the arena and known scratch."""
+        """Returns the bytes that --memory-limit limits: the arena and the known workspaces."""
         memory = self.report(batch)["memory"]
         return memory["arena_bytes"] + (memory["workspace_bytes"] or 0)
 
     def largest_planned(self, room):
-        """The largest batch that needs nothing computed again for it."""
+        """Returns the largest batch that fits without rematerialization."""
         good, bad = 0, 1
         while self.need(bad) <= room:
             good, bad = bad, 2 * bad
@@ -91,7 +90,7 @@ class Net:
         return good
 
     def largest_limited(self, room):
-        """The largest batch of all, as brewc's error tells it."""
+        """Returns the largest batch that fits at all, from brewc's error message."""
         try:
             self.report(MANY, "--memory-limit=%d" % room)
         except MeasureError as error:
@@ -129,7 +128,7 @@ def rows_of(options, net):
               / (net.seconds(planned) / planned) - 1)
     add("Brew", planned)
     add("Brew --memory-limit", limited,
-        "%+.1f %% a picture by the roofline" % (100 * slower))
+        "%+.1f %% per image by the roofline" % (100 * slower))
     add("Caffe", room // caffe)
     if options.python:
         add("PyTorch", net.largest_torch())

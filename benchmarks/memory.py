@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures what a limit of memory costs.
+"""Measures the cost of a memory limit.
 
-Compiles training steps without a limit and with --memory-limit at shares of what
-Caffe's data and diff of all blobs would take, and prints the arena, and how much
-longer a step takes: by brewc's roofline, and measured, all plans of a net in turns.
-See README.md beside this file.
+Compiles training steps without a limit and with --memory-limit at fractions of the size
+of data and diff of all blobs in Caffe. Prints the arena and the slowdown of a step: by
+brewc's roofline model, and measured, with all plans of a net in turn. See README.md in
+this folder.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def parse_arguments():
                         help="may be repeated; default: "
                              + " ".join("%s:%d" % each for each in NETS))
     parser.add_argument("--share", action="append", type=float,
-                        help="limit over what Caffe holds; may be repeated; default: "
+                        help="limit as a fraction of Caffe's memory; may be repeated; default: "
                              + " ".join(str(share) for share in SHARES))
     parser.add_argument("--precision", default="f32", choices=("f32", "bf16"))
     parser.add_argument("--threads", type=int, default=2)
@@ -71,7 +71,7 @@ class Limited(brew_side.Brew):
 
 
 def rows_of(options, workload):
-    """A row for each limit."""
+    """Returns a row for each limit."""
     limited = Limited(options, workload)
     whole = limited.compile_limited(None, None)
     caffe = whole["memory"]["caffe_bytes"]
@@ -88,7 +88,7 @@ def rows_of(options, workload):
             times[share].append(limited.time(share))
     for share, report in reports.items():
         predicted = report["roofline_seconds"] / whole["roofline_seconds"] - 1
-        # Of each round by itself, so that slow spells meet both.
+        # The ratio is computed per round, so that slow phases of the machine affect both.
         measured = statistics.median(
             mine / without for mine, without in zip(times[share], times[None]))
         arena = report["memory"]["arena_bytes"]
@@ -108,13 +108,13 @@ def main():
     machine = host.describe(options.threads)
     print("{cpu}, {threads} threads, load {load}, {date}".format(**machine))
     if host.is_busy(machine["load"], machine["cpus"]):
-        print("warning: this machine is busy; times say little",
+        print("warning: this machine is busy; the times are unreliable",
               file=sys.stderr)
     rows = []
     for text in options.net or ["%s:%d" % each for each in NETS]:
         net, _, batch = text.partition(":")
         if net not in workloads.TITLES or not batch.isdigit():
-            sys.exit("memory.py: --net wants NET:BATCH, not " + text)
+            sys.exit("memory.py: --net expects NET:BATCH, not " + text)
         rows += rows_of(options, workloads.Workload(net, int(batch), "train"))
     print("\n".join(tables.render(
         ["net", "limit", "arena, MB", "over Caffe's", "step, ms",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures what a page that looks on costs a run of LeNet.
+"""Measures the overhead of the monitor's page in a training run of LeNet.
 
-Trains LeNet (batch 64) by turns without and with --monitor and a reader of its events, and
-prints the time of an iteration of each, behind the first 500."""
+Trains LeNet (batch 64) in turn without and with --monitor and a reader of its events, and
+prints the time of an iteration of each, without the first 500."""
 import argparse
 import re
 import statistics
@@ -35,14 +35,14 @@ def arguments():
 
 
 def look_on(address, token, seen):
-    """Reads what the page would be told, to its end."""
+    """Reads the events of the page until the end of the stream."""
     with urllib.request.urlopen("http://%s/api/events?token=%s" % (address, token)) as events:
         while chunk := events.read1(65536):
             seen.append(len(chunk))
 
 
 def train(options, folder, watched):
-    """Milliseconds of an iteration."""
+    """Trains; returns the milliseconds of an iteration."""
     command = [options.bin / "brew-run", "train", "net.plan", "--threads", str(options.threads)]
     process = subprocess.Popen(command + ["--monitor=:0"] * watched, cwd=folder, text=True,
                                stderr=subprocess.PIPE)
@@ -59,7 +59,7 @@ def train(options, folder, watched):
     if watched:
         reader.join(5)
         if not seen:
-            raise SystemExit("the page was told nothing")
+            raise SystemExit("the page received no events")
     last = WARM + options.iterations
     return (marks[last] - marks[WARM]) % DAY / options.iterations * 1e3
 
@@ -79,7 +79,7 @@ def main():
                 times[watched].append(train(options, folder, watched))
     for name, choose in ("least", min), ("median", statistics.median):
         alone, seen = choose(times[False]), choose(times[True])
-        print("%s: %.3f ms alone, %.3f with a page that looks on: %+.1f %%" % (
+        print("%s: %.3f ms alone, %.3f with an open page: %+.1f %%" % (
             name, alone, seen, 100 * (seen / alone - 1)))
 
 

@@ -1,7 +1,7 @@
-"""The machine's peak: the best matrix product of the library.
+"""Measures the machine's peak: the fastest matrix product of the library.
 
-A net of one square InnerProduct, compiled and timed by Brew, so the product is
-oneDNN's; the layer's own line counts, without what rounds its input to bf16.
+Brew compiles and times a net of one square InnerProduct, so oneDNN computes the product.
+The time is the layer's own, without the rounding of its input to bf16.
 """
 
 import re
@@ -16,8 +16,7 @@ layer {{ name: "product" type: "InnerProduct" bottom: "x" top: "y"
     weight_filler {{ type: "gaussian" std: 0.01 }} }} }}
 """
 PRODUCT = re.compile(r"\] +product\tforward: \S+ ms\. \(median \S+, min (\S+)\)")
-# Operations in a second, about: what two cores do. And the fewest products in one
-# measurement.
+# Approximate operations per second of two cores, and the fewest products of a measurement.
 PER_SECOND, LEAST = 3e11, 3
 
 
@@ -32,11 +31,11 @@ def compile_products(brew):
 
 
 def measure(brew, precision, seconds):
-    """Operations per second of the best of the products."""
+    """Returns the operations per second of the fastest product."""
     best = {"flops_per_second": 0}
     for size in SIZES:
         operations = 2 * size ** 3
-        # brew-run runs everything twice: layer by layer, and whole.
+        # brew-run runs the net twice: layer by layer, and as a whole.
         count = max(LEAST, round(seconds / 2 * PER_SECOND / operations))
         done = brew.run("brew-run", "time",
                         "product-{}.{}.plan".format(size, precision),
@@ -44,7 +43,7 @@ def measure(brew, precision, seconds):
                         "--iterations", count)
         times = [float(text) for text in PRODUCT.findall(done.stderr)]
         if not times:
-            raise MeasureError("brew-run tells no time of a product")
+            raise MeasureError("brew-run printed no time of a product")
         rate = operations / max(times) * 1e3
         if rate > best["flops_per_second"]:
             best = {"flops_per_second": rate, "size": size}

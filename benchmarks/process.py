@@ -1,4 +1,4 @@
-"""Runs one measured program, and says how much memory it took."""
+"""Runs a measured program and determines its peak memory."""
 
 import os
 import signal
@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 
 class MeasureError(Exception):
-    """A program failed or said something that was not understood."""
+    """A program failed, or its output could not be parsed."""
 
 
 class NotAvailable(MeasureError):
-    """A program that is not installed, or cannot do what is wanted."""
+    """A program is not installed, or does not support the workload."""
 
 
 class Finished(NamedTuple):
@@ -23,31 +23,31 @@ class Finished(NamedTuple):
 
 
 def environment(threads, work):
-    """The caller's, with the same number of threads for all.
+    """Returns the caller's environment with the number of threads for all libraries.
 
-    OPENBLAS_CORETYPE can hold OpenBLAS back to an older instruction set.
+    OPENBLAS_CORETYPE is removed: it can restrict OpenBLAS to an older instruction set.
     """
     result = dict(os.environ)
     result.pop("OPENBLAS_CORETYPE", None)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         result[name] = str(threads)
-    # What torch.compile compiled in one round serves the next ones.
+    # Later rounds reuse what torch.compile compiled in the first one.
     result["TORCHINDUCTOR_CACHE_DIR"] = str(work / "inductor")
     return result
 
 
 def last_words(text):
-    """The end of what a program said, on one line."""
+    """Returns the last line of a program's output."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return lines[-1][-300:] if lines else "it says nothing"
+    return lines[-1][-300:] if lines else "it printed nothing"
 
 
 class PeakMemory:
-    """Most memory that a child had in its hands, in bytes.
+    """The peak resident memory of a child process, in bytes.
 
-    ru_maxrss counts what the child was before it became the command: a copy of
-    this process. So it holds only where it is more than this process ever had;
-    else the peak is the last that was seen of the child's own.
+    ru_maxrss includes the time before exec, when the child is a copy of this process. It is
+    valid only if it exceeds the peak of this process; otherwise the peak is the last sampled
+    high-water mark of the child.
     """
 
     def __init__(self, pid):
@@ -66,13 +66,13 @@ class PeakMemory:
         self._thread.join()
 
     def bytes(self, usage):
-        """The peak of a child that has ended with `usage`."""
+        """Returns the peak of a child that has ended with `usage`."""
         most = usage.ru_maxrss << 10
         return most if most > high_water("self") else self._seen or most
 
 
 def high_water(pid):
-    """VmHWM of a process, in bytes; 0 if it has no memory any more."""
+    """Returns VmHWM of a process in bytes, or 0 if it has already ended."""
     try:
         with open("/proc/{}/status".format(pid)) as status:
             for line in status:
@@ -87,7 +87,7 @@ def run(command, threads, work, limit=1800):
     """Runs a command in the folder `work`, for `limit` seconds at most."""
     command = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        # A session of its own: what it starts ends with it.
+        # Its own session, so that its child processes can be ended with it.
         process = subprocess.Popen(command, cwd=work, stdout=out, stderr=err,
                                    stdin=subprocess.DEVNULL,
                                    env=environment(threads, work),
@@ -102,7 +102,7 @@ def run(command, threads, work, limit=1800):
         timer.start()
         try:
             _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:  # such as Ctrl-C, which its session does not get
+        except BaseException:  # such as Ctrl-C, which does not reach the child's session
             os.killpg(process.pid, signal.SIGKILL)
             raise
         finally:

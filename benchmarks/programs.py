@@ -1,4 +1,4 @@
-"""What is measured of each workload: Brew, and its peers in their best forms."""
+"""The programs that compute each workload, and their measurement: Brew and its peers."""
 
 import json
 import subprocess
@@ -10,19 +10,19 @@ from process import MeasureError, NotAvailable, run
 from stopwatch import LEAST_STEPS
 
 PEERS = workloads.HERE / "peers"
-# The measures. Only times of the same one are compared.
+# Kinds of times. Only times of the same kind are compared.
 STEP, LOOP, NO_UPDATE = "step", "loop", "no update"
 TORCH_TITLES = {"eager": "eager", "channels_last": "eager, channels-last",
                 "bf16_weights": "eager, weights in bf16",
                 "compile": "torch.compile"}
-# Modules that each peer needs, the first of which is the peer itself.
+# Modules that each peer needs. The first one is the peer itself.
 MODULES = {"torch": ("torch",), "onnxruntime": ("onnxruntime", "numpy"),
            "openvino": ("openvino", "numpy"), "opencv": ("cv2", "numpy")}
 EXPORT_MODULES = ("torch", "onnx", "onnxscript")
-# Of programs that are told how many steps to measure. More would say nothing new of
-# steps that take microseconds.
+# Step counts for programs that take the number of steps as an argument. More steps do not
+# make times of microseconds more precise.
 STEPS_TO_LOOK, MOST_STEPS = 20, 5000
-# What no installation would change.
+# Combinations that the peer does not support in any installation.
 IMPOSSIBLE = {
     ("onnxruntime", "bf16"): "its CPU provider computes in f32 only",
     ("opencv", "bf16"): "it computes in f32 only on CPUs",
@@ -30,8 +30,8 @@ IMPOSSIBLE = {
 
 
 class Program(NamedTuple):
-    """A way to compute a workload. `peer` is whose: its key in MODULES, "brew" or
-    "caffe"; `variant` how, where there are several ways."""
+    """A program that computes a workload. `peer` is a key of MODULES, "brew" or "caffe";
+    `variant` selects one of several implementations of the peer."""
     peer: str
     precision: str
     variant: str = ""
@@ -58,7 +58,7 @@ class Program(NamedTuple):
 
 
 def torch_variants(workload, precision, compiled, quick):
-    """PyTorch's forms; with `quick`, only the one that is best as a rule."""
+    """Returns PyTorch's variants; with `quick`, only the one that is usually the fastest."""
     forms = ["eager"] + ["channels_last"] * workload.images
     if quick:
         forms = forms[-1:]
@@ -69,7 +69,7 @@ def torch_variants(workload, precision, compiled, quick):
 
 
 def programs_of(workload, precisions=("f32", "bf16"), compiled=True, quick=False):
-    """All programs of a workload, in the order in which they are measured."""
+    """Returns all programs of a workload, in the order of measurement."""
     programs = []
     for precision in precisions:
         programs.append(Program("brew", precision))
@@ -86,18 +86,18 @@ def programs_of(workload, precisions=("f32", "bf16"), compiled=True, quick=False
 
 
 class Measurer:
-    """Measures one program at a time, each in a process of its own."""
+    """Measures one program at a time, each in its own process."""
 
     def __init__(self, brew, python, caffe_program, seconds):
         self.brew, self.python, self.caffe = brew, python, caffe_program
         self.seconds = seconds
-        # Steps of brew-run and caffe that take about these seconds.
+        # Number of steps of brew-run and caffe that take about `seconds`.
         self.steps = {}
         self.missing = {}
         self.failed_exports = {}
 
     def __call__(self, workload, program):
-        """A result: median, least, steps, peak_bytes and perhaps version.
+        """Returns a result: median, least, steps, peak_bytes and optionally version.
         Raises MeasureError."""
         reason = IMPOSSIBLE.get((program.peer, program.precision))
         if reason:
@@ -115,12 +115,12 @@ class Measurer:
         return self.runtime(workload, program)
 
     def stepped(self, workload, program, measure):
-        """Measures as many steps as take the seconds wanted; short runs before the
-        first one tell how many those are."""
+        """Measures the number of steps that takes about `seconds`. Short runs before the
+        first measurement determine that number."""
         key = (workload, program)
         if key not in self.steps:
             steps = self.steps_of(measure(1))
-            # The first step alone is slow, which counts where steps are short.
+            # The first step is slow, which distorts the estimate for short steps.
             self.steps[key] = (self.steps_of(measure(STEPS_TO_LOOK))
                                if steps > STEPS_TO_LOOK else steps)
         return measure(self.steps[key])
@@ -159,7 +159,7 @@ class Measurer:
         return self.script(*words, *inputs(workload))
 
     def runtime(self, workload, program):
-        """Of the exported net."""
+        """Measures an ONNX runtime on the exported net."""
         return self.script(PEERS / "run_{}.py".format(program.peer),
                            self.export(workload), "--precision="
                            + program.precision, "--threads", self.brew.threads,
@@ -169,7 +169,7 @@ class Measurer:
         return workloads.write_net(workload, self.brew.work)
 
     def export(self, workload):
-        """The net's ONNX file, which is kept as long as the net stays the same."""
+        """Returns the net's ONNX file. The file is reused until the net changes."""
         if workload in self.failed_exports:
             raise MeasureError(self.failed_exports[workload])
         net, output = self.net(workload), workload.key + ".onnx"
@@ -193,7 +193,7 @@ def inputs(workload):
 
 
 def module_problem(python, module):
-    """Why an interpreter cannot import a module, or None."""
+    """Returns the reason why an interpreter cannot import a module, or None."""
     try:
         done = subprocess.run([str(python), "-c", "import " + module],
                               capture_output=True, text=True)

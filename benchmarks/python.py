@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what the package `caffe` adds to its plans.
+"""Measures the overhead of the package `caffe` over its plans.
 
     PYTHONPATH=build/release/python benchmarks/python.py [--net lenet:64 --net resnet50:16]
 
-For each net: `net.forward()` of phase TEST beside `brew-run time` of the very plan that it
-runs, an iteration of `solver.step(100)` beside the plan's training step, forward passes layer
-by layer, and how long `Net(...)` takes when its plans are cached. Both sides take turns for some
-rounds, and the least of all counts; of training, where iterations are called many at a time,
-the least mean of both."""
+For each net: compares `net.forward()` of phase TEST with `brew-run time` of the same plan, and an
+iteration of `solver.step(100)` with the plan's training step; also times forward passes layer by
+layer, and `Net(...)` when its plans are cached. Both sides run in turn for some rounds, and the
+minimum counts; for training, where a call runs many iterations, the minimum of the means."""
 import argparse
 import os
 import re
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Last: others may have modules of these names.
+# At the end of the path, because other packages may have modules with these names.
 sys.path = [folder for folder in sys.path if Path(folder).resolve() != HERE] + [str(HERE)]
 from tables import render  # noqa: E402
 from workloads import Workload, write_net  # noqa: E402
@@ -28,7 +27,7 @@ max_iter: 1000000 snapshot_after_train: false random_seed: 1
 """
 TIMES = {"forward": re.compile(r"Average Forward-Backward: \S+ ms\. \(median \S+, min (\S+)\)"),
          "step": re.compile(r"Average training step: (\S+) ms\.")}
-# What the package may add: a share, and seconds.
+# Limits on the overhead of the package: a fraction of the time, and seconds.
 SHARE, MORE = 0.03, 20e-6
 LIMIT_OF_NET = 0.05
 
@@ -36,17 +35,17 @@ LIMIT_OF_NET = 0.05
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--net", action="append", metavar="NET:BATCH",
-                        help="of benchmarks/nets; may be repeated (lenet:64 and resnet50:16)")
+                        help="net of benchmarks/nets; may be repeated (default: lenet:64 and resnet50:16)")
     parser.add_argument("--bin", type=Path, default=HERE.parent / "build/release/bin", help="folder of brew-run")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of one measurement")
-    parser.add_argument("--no-train", action="store_true", help="leave solvers out")
+    parser.add_argument("--seconds", type=float, default=1.0, help="duration of one measurement")
+    parser.add_argument("--no-train", action="store_true", help="do not measure solvers")
     return parser.parse_args()
 
 
 def least(function, seconds):
-    """The least time of a call, of at least three within these seconds."""
+    """Returns the minimum time of a call, of at least three calls, for about `seconds`."""
     best, end, calls = float("inf"), time.perf_counter() + seconds, 0
     while calls < 3 or time.perf_counter() < end:
         begin = time.perf_counter()
@@ -56,7 +55,7 @@ def least(function, seconds):
 
 
 class Timer:
-    """`brew-run time` of a plan."""
+    """Runs `brew-run time` of a plan."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -74,7 +73,7 @@ class Timer:
 
 
 def forward_rows(options, timer, net_file, make):
-    """(what, the package's seconds, the plan's) of a net's forward passes."""
+    """Returns (title, seconds of the package, seconds of the plan) for a net's forward passes."""
     net = make(net_file)
     net.forward()
     whole = net._runs.last
@@ -90,7 +89,7 @@ def forward_rows(options, timer, net_file, make):
         single.append(least(stepwise.forward, options.seconds))
         own.append(timer.least(plan, "forward", options.seconds, one[0]))
         best.append(timer.least(fused, "forward", options.seconds, one[0]))
-    return [("net.forward()", min(one), min(own)), ("beside the plan that keeps no blobs", min(one), min(best)),
+    return [("net.forward()", min(one), min(own)), ("compared to the plan without pinned blobs", min(one), min(best)),
             ("layer by layer", min(single), min(own))]
 
 

@@ -1,9 +1,9 @@
-"""The file of results: JSON lines, each written as soon as it is known.
+"""The file of results: JSON lines, each written immediately after its measurement.
 
-kind "run": the machine, the command and its settings, once for every start;
-"peak": a precision's best product; "compile": a plan's compilation;
-"time": a program's time; "done": the end of a run. All but the first and the last
-belong to a round. A "time" with `failed` was not measured, for that reason.
+The kinds of lines are "run": the machine, the command and its settings, once for every start;
+"peak": the fastest matrix product of a precision; "compile": the compilation of a plan;
+"time": the time of a program; "done": the end of a run. All kinds except "run" and "done"
+belong to a round. In a "time" without a measurement, `failed` is the reason.
 """
 
 import json
@@ -11,7 +11,7 @@ import json
 
 class Records:
     def __init__(self, path=None):
-        """Reads a file, if there is one."""
+        """Reads the file if it exists."""
         self.path = path
         self.entries = []
         if path and path.exists():
@@ -19,7 +19,7 @@ class Records:
                 try:
                     entry = json.loads(line)
                 except ValueError:
-                    continue  # cut off when it was written: measured again
+                    continue  # truncated by an interruption: will be measured again
                 if isinstance(entry, dict) and "kind" in entry:
                     self.entries.append(entry)
 
@@ -27,7 +27,7 @@ class Records:
         self.entries.append(entry)
         if self.path:
             with open(self.path, "a+b") as file:
-                # A line that was cut off must not swallow this one.
+                # Terminate a truncated last line, so that the new line is not appended to it.
                 if file.tell() and not ends_a_line(file):
                     file.write(b"\n")
                 file.write(json.dumps(entry).encode() + b"\n")
@@ -39,12 +39,12 @@ class Records:
 
     @property
     def workloads(self):
-        """Keys, in the order of their first results."""
+        """Returns the keys of the workloads, in the order of their first results."""
         return list(dict.fromkeys(entry["workload"] for entry in self.entries
                                   if "workload" in entry))
 
     def versions(self):
-        """{peer: its version} of all that told one."""
+        """Returns {peer: version} of all peers that reported their version."""
         found = {}
         for entry in self.of("time"):
             if entry.get("version"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what a file of results (see run.py) says, or writes it into a page."""
+"""Prints the tables of a file of results (see run.py), or writes them into a page."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ WIDTH = 96
 
 
 class ReportError(Exception):
-    """There is nothing to report, or no place for it."""
+    """There are no results, or the page has no markers."""
 
 
 def paragraph(text):
@@ -28,7 +28,7 @@ def paragraph(text):
 
 
 def machine(results):
-    """Where, when and how it was measured."""
+    """Returns the machine, the date, the versions and the command of the measurement."""
     runs = results.records.of("run")
     if not runs:
         raise ReportError("no run began in this file of results")
@@ -78,7 +78,7 @@ def legend(results):
 
 
 def not_measured(results, keys):
-    """A line for each reason."""
+    """Returns a line for each reason."""
     lines = []
     for what, reason, where in results.reasons(keys):
         place = "" if len(where) == len(keys) else " ({})".format(
@@ -91,7 +91,7 @@ def not_measured(results, keys):
 
 
 def overview(results, markdown=True):
-    """All of a file but the details: [(heading, lines)]."""
+    """Returns everything except the details: [(heading, lines)]."""
     sections = []
     for mode, heading in MODES.items():
         table = results.summary(mode, markdown)
@@ -116,13 +116,13 @@ def overview(results, markdown=True):
 
 
 def workload_lines(results, key, markdown):
-    """The table of one workload, with reasons."""
+    """Returns the table of one workload, with the reasons of missing values."""
     reasons = not_measured(results, [key])
     return results.details(key, markdown) + ([""] + reasons if reasons else [])
 
 
 def whole(records, markdown=True):
-    """Everything that a file of results says, as lines."""
+    """Returns the complete report of a file of results, as lines."""
     results = Results(records)
     lines = machine(results) + [""] + legend(results) + [""]
     sections = overview(results, markdown)
@@ -135,13 +135,13 @@ def whole(records, markdown=True):
 
 
 def rewrite(page, lines):
-    """The page's text with these lines between the markers."""
+    """Returns the page's text with these lines between the markers."""
     before, begin, rest = page.partition(BEGIN)
     marker, newline, old = rest.partition("\n")
     _, end, after = old.partition(END)
     if not (begin and newline and end):
-        raise ReportError("the page lacks the line '{} ... -->' or the line '{}' "
-                          "behind it".format(BEGIN, END))
+        raise ReportError("the page lacks the line '{} ... -->' or, after it, the "
+                          "line '{}'".format(BEGIN, END))
     return "".join([before, begin, marker, "\n\n", "\n".join(lines), "\n\n", end,
                     after])
 
@@ -150,7 +150,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, help="file that run.py wrote")
     parser.add_argument("--write", type=Path, metavar="PAGE",
-                        help="put it between the markers of this page")
+                        help="write the report between the markers of this page")
     parser.add_argument("--markdown", action="store_true",
                         help="print Markdown")
     arguments = parser.parse_args()

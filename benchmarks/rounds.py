@@ -1,11 +1,11 @@
-"""Measures programs in interleaved rounds, and goes on where a run stopped."""
+"""Measures programs in interleaved rounds, and continues interrupted runs."""
 
 from process import MeasureError, NotAvailable
 
-# A variant of a peer that needs this many times its best one's time in the first
-# round is not measured in later ones: a peer counts in its best form.
+# A variant of a peer that is slower than its fastest variant by this factor in the first
+# round is not measured in later rounds, because only the fastest variant counts.
 TOO_SLOW = 1.5
-# Rounds at most of what takes up to a minute to begin each time.
+# Maximum number of rounds of variants that take up to a minute to start.
 MOST_ROUNDS = {"compile": 3}
 
 
@@ -17,12 +17,12 @@ class Rounds:
         self.records, self.count, self.precisions = records, count, precisions
         self.measure, self.compile, self.peak = measure, compile, peak
         self.say = say
-        # What failed before this run is tried again: it may be there now.
+        # Programs that failed in an earlier run are tried again: they may be installed now.
         self.failed = set()
 
     def run(self, workload, programs):
-        """All rounds of one workload: in each, one program after the other, so
-        that a slow spell of the machine meets all."""
+        """Runs all rounds of one workload. A round measures every program in turn, so
+        that slow phases of the machine affect all of them."""
         for number in range(1, self.count + 1):
             pending = [program for program in programs
                        if self.is_pending(workload, program, number)]
@@ -34,7 +34,7 @@ class Rounds:
                 self.measure_peak(workload)
             self.compile_plans(workload, number)
             for program in pending:
-                # Which variants are too slow shows within the round.
+                # The round itself determines which variants are too slow.
                 if self.is_pending(workload, program, number):
                     self.measure_one(workload, program, number)
 
@@ -45,7 +45,7 @@ class Rounds:
                     or number > 1 and self.too_slow(workload, program))
 
     def done(self, workload, program, number=None):
-        """The times of a program, of a round or of all."""
+        """Returns the times of a program in one round or in all rounds."""
         fields = {} if number is None else {"round": number}
         return [entry for entry in self.records.of(
             "time", workload=workload.key, program=program.key, **fields)
@@ -64,7 +64,7 @@ class Rounds:
         return bool(own) and min(own) > TOO_SLOW * min(map(min, best.values()))
 
     def measure_peak(self, workload):
-        """Before each workload, since no single moment need be the best."""
+        """Measures the peak before each workload; the maximum counts."""
         for precision in self.precisions:
             if self.records.of("peak", workload=workload.key,
                                precision=precision):
@@ -76,8 +76,8 @@ class Rounds:
                 self.say("  peak, {}: {}".format(precision, error))
 
     def compile_plans(self, workload, number):
-        """In every round anew: plans may be gone since an earlier run, and the
-        time of compilation is a result too."""
+        """Compiles the plans in every round: an earlier run's plans may have been deleted,
+        and the compile time is a result too."""
         for precision in self.precisions:
             place = dict(workload=workload.key, precision=precision, round=number)
             try:

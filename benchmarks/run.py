@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures Brew and its peers on the CPU, in interleaved rounds of one run.
 
-Training steps and inference of the nets in nets/, in f32 and bf16: Brew, PyTorch,
-ONNX Runtime, OpenVINO, OpenCV's DNN module and BVLC Caffe, as far as they are
-installed. Results go to a file line by line, from which report.py writes
-docs/performance.md. See README.md beside this file.
+Measures training steps and inference of the nets in nets/, in f32 and bf16, with Brew,
+PyTorch, ONNX Runtime, OpenVINO, OpenCV's DNN module and BVLC Caffe, as far as they are
+installed. Appends each result to a file, from which report.py writes docs/performance.md.
+See README.md in this folder.
 """
 
 import argparse
@@ -41,12 +41,12 @@ def parse_arguments(words=None):
                       default="both", help="training steps, inference or both"
                       " (the default)")
     what.add_argument("--batch", type=int, action="append",
-                      help="instead of each net's own batches (may be repeated)")
+                      help="batch size instead of each net's default batches (may be repeated)")
     what.add_argument("--precision", choices=("f32", "bf16", "both"),
                       default="both")
     what.add_argument("--rounds", type=int, help="default: {}".format(USUAL[0]))
     what.add_argument("--seconds", type=float,
-                      help="of one measurement, three steps at least (default:"
+                      help="duration of one measurement, at least three steps (default:"
                            " {:g})".format(USUAL[1]))
     what.add_argument("--quick", action="store_true",
                       help="{} rounds of {:g} s, inference of one image only, one"
@@ -56,14 +56,14 @@ def parse_arguments(words=None):
                       help="without torch.compile, which takes minutes to compile"
                            " a net")
     what.add_argument("--threads", type=int, default=2)
-    where = parser.add_argument_group("what it takes and where it goes")
+    where = parser.add_argument_group("inputs and outputs")
     where.add_argument("--bin", type=Path, default=ROOT / "build/release/bin",
                        help="folder of brewc, brew-run and brew-data")
     where.add_argument("--python", default=sys.executable,
-                       help="interpreter that has the peers' modules (default:"
+                       help="interpreter with the peers' modules (default:"
                             " this one), see requirements.txt")
     where.add_argument("--caffe", type=Path,
-                       help="BVLC Caffe's program `caffe`, CPU_ONLY build")
+                       help="BVLC Caffe's program `caffe` of a CPU_ONLY build")
     where.add_argument("--mnist", type=Path,
                        default=ROOT / "examples/mnist/data",
                        help="folder of MNIST's idx.gz files")
@@ -74,8 +74,8 @@ def parse_arguments(words=None):
                        help="file for the results, one JSON line each (default:"
                             " one in the work folder, named after the time)")
     where.add_argument("--resume", action="store_true",
-                       help="go on with the --results of a run that stopped; what"
-                            " failed there is tried again")
+                       help="continue the --results of an interrupted run; programs"
+                            " that failed are tried again")
     where.add_argument("--markdown", action="store_true",
                        help="print Markdown")
     arguments = parser.parse_args(words)
@@ -100,7 +100,7 @@ def check_paths(parser, arguments):
         if getattr(arguments, name):
             setattr(arguments, name, getattr(arguments, name).absolute())
     if os.sep in arguments.python:
-        # Not resolved: a virtual environment's is a link to another one.
+        # Not resolved: in a virtual environment it is a link to another interpreter.
         arguments.python = os.path.abspath(arguments.python)
     if arguments.resume and not arguments.results:
         parser.error("--resume needs --results")
@@ -110,12 +110,12 @@ def check_paths(parser, arguments):
         arguments.results = arguments.work_dir / "results-{}.jsonl".format(
             datetime.now().strftime("%Y%m%d-%H%M%S"))
     if arguments.results.exists() and not arguments.resume:
-        parser.error("{} is there already: go on with --resume, or choose another"
+        parser.error("{} exists already: continue with --resume, or choose another"
                      .format(arguments.results))
 
 
 def command_of(arguments):
-    """The command that measures the same again; paths are the reader's own."""
+    """Returns the command that repeats the measurement, with placeholders for paths."""
     words = ["benchmarks/run.py"]
     for name in ("net", "batch"):
         for value in getattr(arguments, name) or []:
@@ -136,7 +136,7 @@ def command_of(arguments):
 
 
 def begin_run(records, arguments, version, build=""):
-    """Writes down where and how; refuses to mix machines, versions and measures."""
+    """Records the machine and the settings; rejects mixtures of machines, versions and settings."""
     here = dict(host.describe(arguments.threads), brew=version, build=build,
                 seconds=arguments.seconds)
     for earlier in records.of("run"):
@@ -197,7 +197,7 @@ def main():
         say("run.py: {}".format(error))
         return 1
     except KeyboardInterrupt:
-        say("\nstopped; go on with --resume --results {}".format(
+        say("\nstopped; continue with --resume --results {}".format(
             arguments.results))
         return 130
     results = Results(records)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains SSD300 (VGG-16, 21 classes) from fillers on generated pictures with boxes.
 
-Makes pictures in the manner of VOC (up to four objects, each of a class with a colour and a
-pattern of its own) and their database with brew-data, compiles the net, trains it with
-brew-run, and prints the loss at the beginning and at the end and the time of an iteration.
-Ends with status 1 if the loss did not fall. Needs nothing but Brew, Python and numpy.
+Makes images like VOC's (up to four objects; each class has its own colour and pattern) and
+their database with brew-data, compiles the net, trains it with brew-run, and prints the loss
+at the beginning and at the end and the time of an iteration. Exits with status 1 if the loss
+did not decrease. Requires only Brew, Python and numpy.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def parse_arguments():
 
 
 def png(pixels):
-    """A picture (height, width, 3) as a file."""
+    """Returns the PNG file of an image (height, width, 3)."""
     height, width = pixels.shape[:2]
 
     def chunk(kind, data):
@@ -56,7 +56,7 @@ def png(pixels):
 
 
 def picture(random, colours):
-    """(pixels, [(label, left, top, right, bottom)])"""
+    """Draws an image; returns (pixels, [(label, left, top, right, bottom)])."""
     width, height = (500, 375) if random.random() < 0.7 else (375, 500)
     ramps = numpy.linspace(60, 190, height)[:, None, None] \
         * random.uniform(0.7, 1.3, 3)
@@ -95,7 +95,7 @@ def make_database(options, work):
 
 
 def train(options, work):
-    """[(iteration, loss)] and seconds of an iteration between log lines."""
+    """Returns [(iteration, loss)] and the seconds of an iteration, from the log."""
     display = max(1, options.iterations // 50)
     (work / "net.prototxt").write_text(
         ssd_net.text("voc_%d_lmdb" % options.images, options.batch))

@@ -1,7 +1,7 @@
-"""The net of SSD300 on VGG-16, as text: 8732 boxes in six maps, 21 classes."""
+"""Generates the prototxt of SSD300 on VGG-16: 8732 boxes in six maps, 21 classes."""
 
 CLASSES = 21
-# Map, shortest and longest side of its boxes, ratios beside 1, positions apart.
+# Map, minimum and maximum size of its boxes, aspect ratios besides 1, step between positions.
 MAPS = (("conv4_3_norm", 30, 60, (2,), 8), ("fc7", 60, 111, (2, 3), 16),
         ("conv6_2", 111, 162, (2, 3), 32), ("conv7_2", 162, 213, (2, 3), 64),
         ("conv8_2", 213, 264, (2,), 100), ("conv9_2", 264, 315, (2,), 300))
@@ -109,5 +109,5 @@ def heads():
 
 
 def text(source, batch):
-    """The net for training from the database `source`."""
+    """Returns the training net that reads the database `source`."""
     return (DATA % (source, batch) + vgg() + further() + heads() + LOSS % CLASSES)

@@ -1,4 +1,4 @@
-"""Tables of results, as text or Markdown."""
+"""Renders tables of results as text or Markdown."""
 
 import statistics
 
@@ -9,7 +9,7 @@ MISSING = "-"
 
 
 def render(header, rows, markdown, left=1):
-    """Lines of a table whose first `left` columns are words."""
+    """Returns the lines of a table. The first `left` columns are aligned to the left."""
     table = [header] + [list(map(str, row)) for row in rows]
     widths = [max(3, *(len(row[i]) for row in table))
               for i in range(len(header))]
@@ -28,7 +28,7 @@ def render(header, rows, markdown, left=1):
 
 
 class Row:
-    """The rounds of one program of one workload."""
+    """The result of one program on one workload, over all rounds."""
 
     def __init__(self, entries):
         first = entries[0]
@@ -45,7 +45,7 @@ class Row:
 
 
 class Results:
-    """What a file of results says of each workload."""
+    """The results of a file, by workload."""
 
     def __init__(self, records):
         self.records = records
@@ -56,8 +56,7 @@ class Results:
                 self.peaks[entry["precision"]] = entry
 
     def rows(self, workload):
-        """In the order in which they were measured, one precision after the
-        other."""
+        """Returns the rows in the order of measurement, grouped by precision."""
         entries = {}
         for entry in self.records.of("time", workload=workload):
             entries.setdefault(entry["program"], []).append(entry)
@@ -65,27 +64,27 @@ class Results:
         return sorted(rows, key=lambda row: row.precision != "f32")
 
     def brew(self, rows, precision, measure=STEP):
-        """Brew's row that others are compared with, or None."""
+        """Returns Brew's row, which the others are compared with, or None."""
         return next((row for row in rows if row.peer == "brew" and row.rounds
                      and (row.precision, row.measure) == (precision, measure)),
                     None)
 
     def best(self, rows, peer, precision):
-        """The fastest row of a peer, or None."""
+        """Returns the fastest row of a peer, or None."""
         found = [row for row in rows if row.rounds and row.measure == STEP
                  and (row.peer, row.precision) == (peer, precision)]
         return min(found, key=lambda row: row.median, default=None)
 
     def flops(self, workload):
-        """Operations of a step. The f32 plan's: all do the same work."""
+        """Returns the operations of a step. The f32 plan's count applies to all programs."""
         entries = (self.records.of("compile", workload=workload, precision="f32")
                    or self.records.of("compile", workload=workload))
         return entries[0]["flops"] if entries else None
 
     def rate_cells(self, workload, row):
-        """GFLOP/s and the share of the peak of the same precision."""
+        """Returns the cells for GFLOP/s and the percentage of the peak of the same precision."""
         flops, peak = self.flops(workload), self.peaks.get(row.precision)
-        if not flops or row.measure == NO_UPDATE:  # the plan's include it
+        if not flops or row.measure == NO_UPDATE:  # the plan's operations include the update
             return [MISSING, MISSING]
         rate = flops / row.median
         return ["{:.1f}".format(rate / 1e9),
@@ -93,7 +92,7 @@ class Results:
                 else MISSING]
 
     def details(self, workload, markdown):
-        """Every program of a workload."""
+        """Returns the table of every program of a workload."""
         rows = self.rows(workload)
         best = {id(self.best(rows, "torch", precision))
                 for precision in ("f32", "bf16")}
@@ -116,8 +115,8 @@ class Results:
                       markdown, left=2)
 
     def summary(self, mode, markdown):
-        """A row for each workload and precision: Brew, and by how much its peers
-        are slower. Empty if nothing of the mode was measured."""
+        """Returns a table with a row for each workload and precision: Brew's time, and how many
+        times slower its peers are. Empty if nothing of the mode was measured."""
         keys = [key for key in self.records.workloads
                 if workloads.workload_of(key).mode == mode]
         peers = [("torch", "PyTorch")]
@@ -157,7 +156,7 @@ class Results:
         return row
 
     def loops(self, markdown):
-        """Training loops that read a database."""
+        """Returns the table of training loops that read a database."""
         cells = []
         for key in self.records.workloads:
             rows = [row for row in self.rows(key) if row.measure == LOOP]
@@ -174,7 +173,7 @@ class Results:
                       cells, markdown, left=2)
 
     def compilation(self, markdown):
-        """Compile time and memory of every plan."""
+        """Returns the table of compile time and memory of every plan."""
         cells = []
         for key in self.records.workloads:
             for precision in ("f32", "bf16"):
@@ -190,7 +189,7 @@ class Results:
                       markdown, left=2)
 
     def reasons(self, keys):
-        """[(program and type, reason, workloads)] of what was not measured."""
+        """Returns [(program and type, reason, workloads)] of the missing measurements."""
         found = {}
         for key in keys:
             for row in self.rows(key):

@@ -12,22 +12,23 @@ HERE = Path(__file__).resolve().parent
 
 
 class TorchServer:
-    """A process `torch_step.py --serve`, started at the first request and restarted after a
-    row that ran out of time."""
+    """The process `torch_step.py --serve`. It starts at the first measurement, and again after
+    one that ran out of time."""
 
     def __init__(self, folder, log, environment=None):
         self.folder, self.log, self.environment = folder, log, environment
         self.process = None
 
     def processes(self):
-        """Returns its process id, which must survive the cleanup after a row."""
+        """Returns the ids of the processes that the cleanup after a measurement must not kill."""
         return [self.process.pid] if self.process else []
 
-    def measure(self, words, limit):
-        """Returns the result for these arguments. Raises RuntimeError."""
+    def measure(self, arguments, limit):
+        """Returns the result of torch_step.py for a list of arguments. Raises RuntimeError if it
+        fails or takes more than `limit` seconds."""
         if not self.process or self.process.poll() is not None:
             self.start()
-        self.process.stdin.write((json.dumps(words) + "\n").encode())
+        self.process.stdin.write((json.dumps(arguments) + "\n").encode())
         self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], limit)
         line = self.process.stdout.readline() if ready else b""
@@ -50,7 +51,7 @@ class TorchServer:
                 stderr=log, start_new_session=True, env=self.environment)
 
     def stop(self):
-        """Kills the process and its children, which have their own session."""
+        """Kills the process and its children, which are one process group."""
         if not self.process:
             return
         try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a net for inference as ONNX, by way of PyTorch."""
+"""Exports an inference net to ONNX with PyTorch."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ from torch_net import CaffeNet
 
 
 class Positional(torch.nn.Module):
-    """Takes its inputs in order; CaffeNet takes them by name."""
+    """Takes the inputs by position; CaffeNet takes them by name."""
 
     def __init__(self, net, names):
         super().__init__()
@@ -37,7 +37,7 @@ def main():
     parsed = parse(arguments.net.read_text())
     shapes = input_shapes(parsed)
     net = CaffeNet(parsed, "TEST", shapes).eval()
-    # A reader of the file finds it whole or not at all.
+    # The rename is atomic: a reader never sees an incomplete file.
     unfinished = arguments.output.with_suffix(".part")
     torch.onnx.export(Positional(net, list(shapes)),
                       tuple(torch.rand(shape) for shape in shapes.values()),

@@ -1,4 +1,4 @@
-"""Lets the peers' scripts find what they share with the GPU's."""
+"""Adds the modules that the peers' scripts share with benchmarks/gpu to the module path."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the scripts of all ONNX runtimes share: arguments, times and output."""
+"""Common code of the ONNX runtimes' scripts: arguments, times and output."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ import stopwatch
 
 
 def main(description, version, prepare):
-    """`prepare` makes the step to be timed, of the arguments."""
+    """Times the step that `prepare(arguments)` returns."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("net", type=Path, help="ONNX file")
     parser.add_argument("--input", action="append", default=[],

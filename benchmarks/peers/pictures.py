@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws pictures with edges, gradients and grain, about as large in JPEG as photographs.
+"""Draws images with edges, gradients and grain, whose JPEG files are as large as photographs.
 
     pictures.py COUNT
 
-makes small/ (256x256), large/ (320x240) and list.txt in the working directory.
+Makes small/ (256x256), large/ (320x240) and list.txt in the working directory.
 """
 
 import sys
@@ -17,7 +17,7 @@ def picture(random, width, height):
     coarse = random.uniform(0, 255, (6, 8, 3)).astype(numpy.uint8)
     image = Image.fromarray(coarse).resize((width, height), Image.BICUBIC)
     pixels = numpy.asarray(image).astype(numpy.float32)
-    for _ in range(6):  # things with edges
+    for _ in range(6):  # shapes with edges
         left, top = random.integers(0, width - 40), random.integers(0, height - 40)
         pixels[top:top + random.integers(20, 120),
                left:left + random.integers(20, 120)] = random.uniform(0, 255, 3)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""openTSNE's layout of features, and what layouts are worth.
+"""Computes openTSNE's layout of features, and the quality of layouts.
 
-    run_opentsne.py layout FEATURES.npy LAYOUT.npy THREADS   prints its seconds and the processor's
+    run_opentsne.py layout FEATURES.npy LAYOUT.npy THREADS   prints its seconds and CPU seconds
     run_opentsne.py judge FEATURES.npy LAYOUT.npy...         prints a line for each:
         the Kullback-Leibler divergence (perplexity 30, exact neighbours, all pairs of
         the plane) and the trustworthiness (Venna and Kaski, 12 neighbours)
@@ -19,7 +19,7 @@ def squared(a, b):
 
 
 def divergence(affinities, layout):
-    """Sum of p log(p / q), with every pair in the sum of q."""
+    """Returns the sum of p log(p / q); q is normalized over all pairs."""
     total = sum((1 / (1 + squared(layout[i:i + BLOCK], layout))).sum() for i in range(0, len(layout), BLOCK))
     total -= len(layout)
     rows, columns = affinities.nonzero()
@@ -29,12 +29,12 @@ def divergence(affinities, layout):
 
 
 def trustworthiness(features, layout, k=12):
-    """1 where a point's neighbours in the plane are its neighbours among the features."""
+    """Returns 1 if all neighbours in the plane are neighbours in the features, less otherwise."""
     n, penalty = len(features), 0
     for i in range(0, n, BLOCK):
         rows = np.arange(len(features[i:i + BLOCK]))
         far, near = squared(features[i:i + BLOCK], features), squared(layout[i:i + BLOCK], layout)
-        far[rows, rows + i] = near[rows, rows + i] = -1  # itself comes first
+        far[rows, rows + i] = near[rows, rows + i] = -1  # exclude the point itself
         rank = np.empty_like(far, dtype=np.int64)
         np.put_along_axis(rank, far.argsort(1), np.arange(n)[None].repeat(len(rows), 0), 1)
         neighbours = near.argpartition(k, 1)[:, :k + 1]

@@ -22,5 +22,5 @@ def prepare(arguments):
 
 
 if __name__ == "__main__":
-    # Behind the version stands which build it is.
+    # The build number follows the version.
     peer.main(__doc__, openvino.__version__.split("-")[0], prepare)

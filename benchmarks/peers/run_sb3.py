@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Stable-Baselines3's PPO on Gymnasium's CartPole-v1, on the CPU, with the net, the
+"""Runs Stable-Baselines3's PPO on Gymnasium's CartPole-v1, on the CPU, with the net, the
 environments and the settings of examples/cartpole/ppo_solver.prototxt.
 
-    run_sb3.py STEPS THREADS SEED     prints {"steps_per_second", "version"}: steps of
-        environments, learning included, without what comes before the first rollout
+    run_sb3.py STEPS THREADS SEED     prints {"steps_per_second", "version"}: environment
+        steps per second, including learning; counted from the second rollout on
 """
 import json
 import sys
@@ -20,7 +20,7 @@ ENVIRONMENTS = 8
 
 
 class Clock(BaseCallback):
-    """When the second rollout began, which nothing is made ready in, and after how many steps."""
+    """Records the start time and step count of the second rollout, which involves no setup."""
     rollouts, begun, steps = 0, 0.0, 0
 
     def _on_rollout_start(self):

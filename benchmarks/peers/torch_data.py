@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Times a PyTorch DataLoader on what data.py made, and prints JSON.
+"""Times a PyTorch DataLoader on the files of data.py, and prints JSON.
 
-Random crop and mirror per picture, mean subtracted, batches of floats NCHW, as Caffe's
-data layers give them. Pictures are decoded and resized by torchvision.
+Each image is cropped and mirrored at random, and the mean is subtracted; batches are floats
+in NCHW order, like the batches of Caffe's data layers. torchvision decodes and resizes the
+images.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def varint(data, at):
 
 
 def datum(data):
-    """{number: value} of the fields of a Datum; those of bytes are views."""
+    """Returns {number: value} of the fields of a Datum; values of type bytes are views."""
     fields, at = {}, 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -64,7 +65,7 @@ class Pictures(Dataset):
             image = decode_jpeg(read_file("large/" + name), ImageReadMode.RGB)
             return functional.resize(image, [256, 256],
                                      antialias=False), int(label)
-        if self.reads is None:  # an environment of its own for each worker
+        if self.reads is None:  # each worker opens its own environment
             self.reads = lmdb.open(self.case + "_lmdb", readonly=True, lock=False,
                                    readahead=False).begin(buffers=True)
         fields = datum(self.reads.get(self.keys[index]))
@@ -100,13 +101,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.workers)
-    # Databases are read in their order, as Caffe does.
+    # Databases are read in order, as in Caffe.
     loader = DataLoader(Pictures(options.case, options.form),
                         batch_size=options.batch, drop_last=True,
                         shuffle=options.case == "list", num_workers=options.workers,
                         prefetch_factor=4, persistent_workers=True)
     source = batches(loader, options.form == "float")
-    for _ in range(4 * options.workers + 2):  # what was read ahead
+    for _ in range(4 * options.workers + 2):  # skips the batches that were read ahead
         next(source)
     count, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < options.seconds:

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Cart-Pole by every learner, seed by seed: when the mean reward of the last 100 episodes
-first reaches a bar, and how many steps a second that took.
+"""Trains Cart-Pole with every learner and several seeds. Measures the episode in which the mean
+reward of the last 100 episodes first reaches a threshold, and the steps per second.
 
 usage: cartpole.py --bin BUILD/bin [--seeds 10] [--nets sigmoid,softmax,ppo] [--jobs 1]
 
-Prints one table; exits 1 if fewer seeds reach a bar in time than are asked for.
+Prints one table; exits 1 if fewer seeds than required reach a threshold in time.
 """
 import argparse
 import concurrent.futures
@@ -19,7 +19,7 @@ import time
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/cartpole")
 EPISODE = re.compile(r"Episode (\d+), .* mean of (\d+) = ([-\d.e+]+), .* steps = (\d+),")
 
-# Bar, episodes it may take, seeds of ten that must.
+# Threshold, limit of episodes, and how many of ten seeds must reach it.
 NETS = {
     "sigmoid": [(195, 1000, 8), (475, 2500, 0)],
     "softmax": [(195, 1000, 8), (475, 2500, 0)],
@@ -28,8 +28,8 @@ NETS = {
 
 
 def run(binaries, plan, seed, episodes, bar, folder):
-    """The curve of a run until it reaches the bar: episodes done, mean of the last 100, steps;
-    and its seconds."""
+    """Trains until the run reaches the threshold. Returns its curve (episodes done, mean of the
+    last 100, steps) and its seconds."""
     command = [os.path.join(binaries, "brew-run"), "train", plan, "--env", "cartpole", "--episodes",
                str(episodes), "--random-seed", str(seed), "--display", "1", "--threads", "1",
                "--snapshot-after-train", "false", "--snapshot-prefix", os.path.join(folder, "x")]
@@ -52,7 +52,7 @@ def run(binaries, plan, seed, episodes, bar, folder):
 
 
 def reached(curve, bar):
-    """The episode at which 100 episodes have that mean, or None."""
+    """Returns the first episode in which the mean of 100 episodes reaches `bar`, or None."""
     for episode, window, mean, _ in curve:
         if window == 100 and mean >= bar:
             return episode
@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--nets", default=",".join(NETS))
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--json", help="file for all that was measured")
+    parser.add_argument("--json", help="write all measurements to this file")
     arguments = parser.parse_args()
     failed, everything = False, {}
     print("| net | bar | in episodes | seeds | fewest | median | most | steps/s |")

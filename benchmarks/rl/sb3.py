@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares how fast Brew and Stable-Baselines3 learn Cart-Pole: steps of environments per
-second, learning included.
+"""Compares the speed of Brew and Stable-Baselines3 in learning Cart-Pole: environment steps
+per second, including learning.
 
 Brew's PPO (examples/cartpole/ppo_solver.prototxt) and Stable-Baselines3's have the same
 net (two times two layers of 64), 8 environments, 32 steps of each between updates and 20
-epochs of 256; Brew's PG.ST (softmax_solver.prototxt, one environment) is beside them. One
-after the other in each round; prints the medians, the least and the most, and PPO's ratio.
-Exits 1 if that is below --required.
+epochs of 256. Brew's PG.ST (softmax_solver.prototxt, one environment) is measured too. The
+programs run in turn in each round. Prints the medians, minima and maxima, and the ratio of
+the two PPOs. Exits 1 if the ratio is below --required.
 """
 import argparse
 import json
@@ -25,25 +25,25 @@ from process import MeasureError, run  # noqa: E402
 PEER = ROOT / "benchmarks/peers/run_sb3.py"
 EXAMPLES = ROOT / "examples/cartpole"
 EPISODE = re.compile(r"^I\d{4} (\d\d:\d\d:\d\d\.\d{6}) .*\] Episode \d+, .* steps = (\d+),", re.M)
-# Of the environment, what takes about as long as the peer's.
+# Environment steps, chosen so that all programs take about the same time.
 STEPS = {"ppo": 100000, "softmax": 400000}
 
 
 def brew_steps(log):
-    """Steps per second between the first and the last episode that the log shows."""
+    """Returns the steps per second between the first and the last episode in the log."""
     shown = [(datetime.strptime(time, "%H:%M:%S.%f"), int(steps))
              for time, steps in EPISODE.findall(log)]
     if len(shown) < 2:
-        raise MeasureError("brew-run shows fewer than two episodes")
-    seconds = (shown[-1][0] - shown[0][0]).total_seconds() % 86400  # over midnight
+        raise MeasureError("brew-run displayed fewer than two episodes")
+    seconds = (shown[-1][0] - shown[0][0]).total_seconds() % 86400  # past midnight
     if seconds <= 0:
-        raise MeasureError("brew-run was too fast to be measured; give more steps")
+        raise MeasureError("brew-run was too fast to be measured; use more steps")
     return (shown[-1][1] - shown[0][1]) / seconds
 
 
 def brew(arguments, net, seed):
-    """Until there have been enough steps: episodes of a policy that learns get longer, so an
-    update's worth of them is what is counted."""
+    """Trains for the number of updates that takes about STEPS steps. The limit counts updates,
+    because the episodes get longer while the policy learns."""
     steps = STEPS[net] if not arguments.quick else STEPS[net] // 10
     # PPO: 256 steps are 20 updates; PG.ST: an update is 10 episodes.
     updates = steps // 256 * 20 if net == "ppo" else steps // 1500
@@ -63,7 +63,7 @@ def peer(arguments, seed):
 
 
 def measure(arguments):
-    """{name: steps per second of each round}, and the peer's version."""
+    """Returns {name: steps per second of each round}, and the peer's version."""
     for net in STEPS:
         run([arguments.bin / "brewc", EXAMPLES / (net + "_solver.prototxt"), "-o", net + ".plan"],
             1, arguments.work_dir)
@@ -80,19 +80,19 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", required=True, type=Path,
-                        help="interpreter that has stable-baselines3 and gymnasium")
+                        help="interpreter with stable-baselines3 and gymnasium")
     parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
                         help="of the peer")
-    parser.add_argument("--required", type=float, default=5, help="least ratio of the two PPOs")
+    parser.add_argument("--required", type=float, default=5, help="minimum ratio of the two PPOs")
     parser.add_argument("--quick", action="store_true", help="a tenth of the steps")
     parser.add_argument("--work-dir", type=Path, default=ROOT / "build/benchmarks")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
     arguments = parser.parse_args()
     for name in ("bin", "work_dir"):
         setattr(arguments, name, getattr(arguments, name).resolve())
-    arguments.python = arguments.python.absolute()  # a link, in an environment
+    arguments.python = arguments.python.absolute()  # a virtual environment has a link
     return arguments
 
 
@@ -110,7 +110,7 @@ def main():
     print("\n".join(tables.render(["", "median steps/s", "least", "most"], rows, arguments.markdown)))
     ratio = statistics.median(ours / theirs for ours, theirs in
                               zip(rates["Brew, PPO"], rates["Stable-Baselines3, PPO"]))
-    print("Brew's PPO does {:.1f} times the steps of Stable-Baselines3 {} (required: {:g})".format(
+    print("Brew's PPO takes {:.1f} times the steps per second of Stable-Baselines3 {} (required: {:g})".format(
         ratio, version, arguments.required))
     return ratio < arguments.required
 

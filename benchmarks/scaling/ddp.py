@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the seconds of a training step in PyTorch, on ranks that add gradients up
+"""Prints the seconds of a training step in PyTorch, on ranks that all-reduce gradients
 with DistributedDataParallel over Gloo.
 
     ddp.py NET BATCH RANKS THREADS STEPS WARM_UP

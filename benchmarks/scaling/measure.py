@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Two ranks of one thread against one rank of two, in Brew and in PyTorch.
+"""Compares two ranks with one thread each and one rank with two threads, in Brew and PyTorch.
 
     benchmarks/scaling/measure.py BINARIES --python PEERS/bin/python
         [--net resnet50] [--batch 8] [--steps 4] [--rounds 3] [--shard-update] [--work]
         [--json FILE]
 
-BINARIES is the folder of brewc and brew-run; PEERS an environment with
-benchmarks/requirements.txt, and is left out without --python. Each step takes
-2 * batch images: the ranks' halves, or all of them on one. PyTorch adds gradients up
-with DistributedDataParallel over Gloo. The programs take turns; each round runs all of
-them, and the medians over the rounds count.
+BINARIES is the folder of brewc and brew-run; PEERS is an environment with
+benchmarks/requirements.txt; without --python, PyTorch is not measured. Each step takes
+2 * batch images: half of them on each of two ranks, or all of them on one. PyTorch
+all-reduces gradients with DistributedDataParallel over Gloo. The programs run in turn;
+each round runs all of them, and the medians over the rounds count.
 
-With --work it is the processor time of Brew's step that counts, of two ranks of one
-thread together against one rank of one thread that has all images: what ranks do twice,
-and what they do for each other. It tells something on a machine that has other work, too;
-how long ranks wait for each other it does not tell.
+With --work, compares the CPU time of Brew's step: the sum over two ranks with one thread
+each, and one rank with one thread and all images. The difference is the duplicated and the
+communication work. CPU time is also meaningful on a busy machine, but does not include the
+time that ranks wait for each other.
 """
 import argparse
 import json
@@ -86,7 +86,7 @@ class Brew:
                           *more], threads, self.folder)
 
     def seconds(self, net, batch, ranks, threads):
-        """The median of the times between lines of the log, a line for each step."""
+        """Returns the median time between lines of the log, which has a line for each step."""
         done = self.train(net, batch, ranks, threads)
         shown = [datetime.strptime(time, "%H:%M:%S.%f")
                  for time, _ in SHOWN.findall(done.stderr)]
@@ -94,7 +94,7 @@ class Brew:
         return statistics.median(steps[WARM_UP - 1:])
 
     def work(self, net, batch, ranks, steps):
-        """Seconds of processor time of a step of ranks of one thread, all of them."""
+        """Returns the CPU seconds of a step, summed over ranks with one thread each."""
         def of(count):
             before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             self.train(net, batch, ranks, 1, "--max-iter", count)
@@ -132,15 +132,15 @@ def measure(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binaries", type=Path)
-    parser.add_argument("--python", help="one with PyTorch")
+    parser.add_argument("--python", help="interpreter with PyTorch")
     parser.add_argument("--net", default="resnet50")
-    parser.add_argument("--batch", type=int, default=8, help="of a rank of two")
+    parser.add_argument("--batch", type=int, default=8, help="batch of each of the two ranks")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shard-update", action="store_true",
-                        help="Brew's ranks update a share of the parameters each")
+                        help="each of Brew's ranks updates its shard of the parameters")
     parser.add_argument("--work", action="store_true",
-                        help="processor time of ranks of one thread, of Brew alone")
+                        help="compare CPU times of ranks with one thread, only for Brew")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What training on many ranks gains, by a model.
+"""Models the scaling of training on many ranks.
 
     brewc solver.prototxt --distributed --report=json > report.json
     benchmarks/scaling/simulate.py report.json [--step-ms MS] [--latency-us US]
         [--gbytes GB] [--jitter SIGMA] [--ranks N,N,...] [--json]
 
-Takes the sums of a step and when backward has them from the report, and prints for each
-number of ranks how long a step takes and which share of N times one rank's throughput
-that is (weak scaling: the batch is each rank's). docs/scaling.md states the model.
+Reads the all-reduces of a step and the times at which their gradients are ready from the
+report. Prints for each number of ranks N the time of a step and the efficiency: the
+throughput over N times one rank's throughput (weak scaling: each rank has its own batch).
+docs/scaling.md describes the model.
 """
 import argparse
 import json
@@ -19,30 +20,30 @@ STEPS = 200
 
 
 def ring(ranks, size, latency, rate):
-    """Reduce-scatter and all-gather around a ring."""
+    """Returns the seconds of a reduce-scatter and an all-gather around a ring."""
     return 2 * (ranks - 1) * latency + 2 * (ranks - 1) / ranks * size / rate
 
 
 def tree(ranks, size, latency, rate):
-    """Up and down a binary tree, in pieces that follow each other."""
+    """Returns the seconds of a pipelined reduction and broadcast in a binary tree."""
     return 2 * math.ceil(math.log2(ranks)) * latency + 2 * size / rate
 
 
 def seconds_of_sum(ranks, size, latency, rate):
-    """The better of the two, as libraries choose."""
+    """Returns the seconds of the faster algorithm; libraries choose it too."""
     if ranks == 1:
         return 0
     return min(ring(ranks, size, latency, rate), tree(ranks, size, latency, rate))
 
 
 def half_ring(ranks, size, latency, rate):
-    """An all-gather alone."""
+    """Returns the seconds of an all-gather alone."""
     return ring(ranks, size, latency, rate) / 2 if ranks > 1 else 0
 
 
 def backward_seconds(starts, compute, cost):
-    """Forward and backward: sums one after the other, each when its gradients are there,
-    awaited behind the last step that computes."""
+    """Returns the seconds of the forward and backward pass. The all-reduces run in order, each
+    when its gradients are ready, and are awaited after the last computing step."""
     free = 0
     for size, ready in starts:
         free = max(free, ready) + cost(size)
@@ -50,10 +51,10 @@ def backward_seconds(starts, compute, cost):
 
 
 def simulate(starts, compute, update, ranks, options, draw, sharded):
-    """Mean of a step, the update behind it included. Each rank's computing takes
-    exp(x) times as long, x normal with deviation `jitter`; all wait for the slowest.
-    `sharded`: each rank updates its part alone, and then gives the parameters to all,
-    beside nothing."""
+    """Returns the mean time of a step including its update. The computing time of each rank
+    is multiplied by exp(x), x normal with standard deviation `jitter`; all ranks wait for the
+    slowest. With `sharded`, each rank updates its shard of the parameters, and an all-gather
+    follows that overlaps with nothing."""
     link = options.latency_us * 1e-6, options.gbytes * 1e9
 
     def cost(size):
@@ -87,7 +88,7 @@ def main():
         programs = json.load(file)["programs"]
     forward_backward = programs["forward_backward"]
     if "all_reduce" not in forward_backward:
-        parser.error("the report is of no plan of brewc --distributed")
+        parser.error("the report is not of a plan compiled with brewc --distributed")
     compute = forward_backward["roofline_seconds"]
     scale = options.step_ms / 1e3 / compute if options.step_ms else 1
     starts = [(start["bytes"], start["ready_seconds"] * scale)

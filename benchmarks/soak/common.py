@@ -1,4 +1,4 @@
-"""What the soak scripts share: the tools, and nets with data that are made here."""
+"""Common code of the soak scripts: the tools, and generated nets and data."""
 
 import argparse
 import random
@@ -17,9 +17,9 @@ def arguments(description):
                         help="folder of brewc, brew-run and brew-data")
     parser.add_argument("--work-dir", type=Path,
                         help="folder for plans, data and snapshots (default: a temporary one)")
-    parser.add_argument("--brewc-flags", default="", help="for every compilation")
+    parser.add_argument("--brewc-flags", default="", help="options for every call of brewc")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1, help="of what is random here")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the script's random numbers")
     return parser
 
 
@@ -32,7 +32,7 @@ class Tools:
         return str(self.bin / name)
 
     def run(self, name, *words):
-        """Runs a tool; the script ends if it fails."""
+        """Runs a tool. Ends the script if the tool fails."""
         done = subprocess.run([self.tool(name), *map(str, words)], cwd=self.folder,
                               capture_output=True, text=True)
         if done.returncode:
@@ -48,7 +48,7 @@ class Tools:
 
 
 def write_png(path, width, height, pixels):
-    """`pixels`: rows of RGB bytes, one after the other."""
+    """Writes a PNG file. `pixels`: consecutive rows of RGB bytes."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(
             ">I", zlib.crc32(kind + data))
@@ -59,7 +59,7 @@ def write_png(path, width, height, pixels):
 
 
 def write_digits(folder, name, count, chosen):
-    """MNIST's two files, with random pictures."""
+    """Writes the two files of a data set in MNIST's format, with random images."""
     (folder / (name + "-images")).write_bytes(
         struct.pack(">IIII", 2051, count, 28, 28) + chosen.randbytes(count * 784))
     (folder / (name + "-labels")).write_bytes(

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Kills brew-run (SIGKILL) at random moments of a training that snapshots often, and
-starts it again with --resume, until it is done: the last weights must be those of a run
-that nobody killed, to the bit; and what is left in the folder no more than
---None=pin=None-snapshots and --snapshot-best ask for. All of it again until there were --kills kills.
+"""Kills brew-run (SIGKILL) at random times while it trains with frequent snapshots, and
+restarts it with --resume until training is complete. The last weights must equal the weights of
+an uninterrupted run bit for bit, and the folder must contain only the snapshots that
+--keep-snapshots and --snapshot-best select. Repeats this until --kills kills have happened.
 
-The net reads shuffled, cropped and mirrored images, drops out, and is tested in between.
-Status 1 if a life ended otherwise.
+The net reads shuffled, cropped and mirrored images, has dropout, and is tested while it trains.
+Exits with status 1 on any other outcome.
 """
 
 import signal
@@ -53,7 +53,7 @@ class Soak:
         status, said = self.life(None)
         self.seconds = time.monotonic() - begin
         if status:
-            sys.exit("the run that nobody kills ends with status %d:\n%s" % (status, said))
+            sys.exit("the uninterrupted run ends with status %d:\n%s" % (status, said))
         self.whole = self.result()
 
     def life(self, seconds):
@@ -62,7 +62,7 @@ class Soak:
             process = subprocess.Popen(
                 [self.tools.tool("brew-run"), "train", "net.plan", "--resume", "--threads",
                  str(self.options.threads), "--reader-threads", str(self.random.choice((1, 2, 3))),
-                 "--None=pin=None-snapshots", str(KEPT), "--snapshot-best", "test.loss"],
+                 "--keep-snapshots", str(KEPT), "--snapshot-best", "test.loss"],
                 cwd=self.folder, stderr=log, stdout=subprocess.DEVNULL)
             try:
                 process.wait(seconds if seconds is not None else 300)
@@ -73,7 +73,7 @@ class Soak:
             return process.returncode, log.read()
 
     def result(self):
-        """The last weights; the folder is as before the first life afterwards."""
+        """Returns the last and the best weights, and removes the snapshots from the folder."""
         end = ".h5" if self.options.hdf5 else ""
         files = {file.name: file.read_bytes() for file in self.folder.glob("snap_*")}
         names = sorted(files)
@@ -91,14 +91,14 @@ class Soak:
     def run(self):
         kills = lives = passed_over = 0
         while kills < self.options.kills:
-            # Some before the first snapshot, most in the middle of something.
+            # Some kills precede the first snapshot; most interrupt training or a snapshot.
             status, said = self.life(self.random.uniform(0, self.seconds / 2))
-            passed_over += said.count("Snapshot passed over")
+            passed_over += said.count("Snapshot skipped")
             if status == -signal.SIGKILL:
                 kills += 1
                 continue
             if status:
-                sys.exit("a run that was resumed ends with status %d:\n%s" % (status, said))
+                sys.exit("a resumed run ends with status %d:\n%s" % (status, said))
             lives += 1
             self.compare(kills)
         status, said = self.life(None)
@@ -107,14 +107,14 @@ class Soak:
         lives += 1
         self.compare(kills)
         print("%d kills in %d trainings of %d iterations: each ended with the same weights; "
-              "%d snapshots passed over" % (kills, lives, self.options.iterations, passed_over))
+              "%d snapshots skipped" % (kills, lives, self.options.iterations, passed_over))
 
     def compare(self, kills):
         last, best = self.result()
         if last != self.whole[0]:
-            sys.exit("after %d kills the weights are others" % kills)
+            sys.exit("after %d kills the weights differ from the uninterrupted run" % kills)
         if best != self.whole[1]:
-            sys.exit("after %d kills the best weights are others" % kills)
+            sys.exit("after %d kills the best weights differ from the uninterrupted run" % kills)
 
 
 parser = arguments(__doc__)

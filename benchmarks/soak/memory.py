@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Trains LeNet for many iterations, with tests and snapshots, and looks at how much
-memory and how many open files brew-run has meanwhile: neither may grow.
+"""Trains LeNet for many iterations, with tests and snapshots, and samples the memory and the
+number of open files of brew-run: neither may grow.
 
-The pictures are random ones, as many as make the readers begin anew often. Status 1 if
-the least memory or number of files of the last fifth of the samples is above that of the
-second fifth, which has seen everything once, memory by more than --slack: what a snapshot
-takes while it is written comes and goes, and on a busy machine it is being written most of
-the time.
+The images are random, and so few that the readers wrap around often. Compares the minima over
+the last fifth of the samples with the minima over the second fifth, by which time every
+operation has happened once. Exits with status 1 if the memory grew by more than --slack, or if
+more files are open. Minima count because a snapshot takes memory only while it is written; on a
+busy machine that is most of the time.
 """
 
 import os
@@ -21,7 +21,7 @@ from common import ROOT, Tools, arguments, randomness, write_digits
 
 
 def status_bytes(pid):
-    """Resident memory without file pages, which the kernel gives and takes."""
+    """Returns the resident memory without file pages, which the kernel manages."""
     for line in Path("/proc/%d/status" % pid).read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024
@@ -29,13 +29,13 @@ def status_bytes(pid):
 
 
 def samples(process, log, seconds):
-    """(bytes, open files, iteration) while the process trains."""
+    """Returns a list of (bytes, open files, iteration), sampled while the process trains."""
     found = []
     with open(log) as lines:
         iteration = 0
         while process.poll() is None:
             for line in lines:
-                if "Optimization Done" in line:  # what is given back now says nothing
+                if "Optimization Done" in line:  # samples during the shutdown are meaningless
                     return found
                 words = line.split("] Iteration ", 1)
                 if len(words) == 2 and words[1].split()[0].isdigit():
@@ -67,14 +67,14 @@ def soak(options, folder):
     with open(log, "w") as target:
         process = subprocess.Popen(
             [tools.tool("brew-run"), "train", "lenet.plan", "--threads", str(options.threads),
-             "--None=pin=None-snapshots", "3", "--snapshot-best", "test.loss"],
+             "--keep-snapshots", "3", "--snapshot-best", "test.loss"],
             cwd=folder, stderr=target, stdout=subprocess.DEVNULL)
     found = samples(process, log, options.every)
     if process.wait():
         sys.exit("brew-run ended with status %d:\n%s" % (process.returncode,
                                                           log.read_text()[-2000:]))
     if len(found) < 20:
-        sys.exit("%d samples are too few; more --iterations, or a smaller --every" % len(found))
+        sys.exit("%d samples are too few; use more --iterations or a smaller --every" % len(found))
     fifth = len(found) // 5
     early, late = found[fifth:2 * fifth], found[-fifth:]
     least = {name: [min(sample[i] for sample in part) for i in (0, 1)]
@@ -89,13 +89,13 @@ def soak(options, folder):
     grown = least["late"][0] - least["early"][0]
     if grown > options.slack * 1e6:
         sys.exit("memory grew by %.2f MB" % (grown / 1e6))
-    # Where syncing is slow, each sample may see a snapshot that is being written; what stayed
-    # open of every one would be far more.
+    # If syncing is slow, every sample may include a snapshot in progress, hence the tolerance of
+    # 2. If each snapshot leaked a file, the difference would be far larger.
     if least["late"][1] > least["early"][1] + 2:
         sys.exit("more files are open at the end")
     left = sorted(file.name for file in folder.glob("lenet_iter_*"))
     if len(left) != 6:
-        sys.exit("--None=pin=None-snapshots 3 left " + " ".join(left))
+        sys.exit("--keep-snapshots 3 left " + " ".join(left))
     print("flat")
 
 
@@ -104,7 +104,7 @@ parser.add_argument("--iterations", type=int, default=100000)
 parser.add_argument("--batch", type=int, default=64)
 parser.add_argument("--interval", type=int, default=500, help="between tests and snapshots")
 parser.add_argument("--every", type=float, default=1.0, help="seconds between two samples")
-parser.add_argument("--slack", type=float, default=1.0, help="MB that memory may grow by")
+parser.add_argument("--slack", type=float, default=1.0, help="allowed growth of memory, in MB")
 options = parser.parse_args()
 with tempfile.TemporaryDirectory() as temporary:
     soak(options, options.work_dir.resolve() if options.work_dir else Path(temporary))

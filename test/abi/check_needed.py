@@ -1,5 +1,5 @@
 """Compares the libraries that a shared library is linked with (DT_NEEDED) with a list of
-those allowed, and fails if it or one of them brings OpenCV into the process."""
+allowed libraries. Fails if it loads OpenCV, directly or indirectly."""
 import argparse
 import re
 import subprocess

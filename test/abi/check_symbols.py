@@ -1,5 +1,5 @@
-"""Compares a shared library's exported symbols with a list and with the functions
-that its header and the parts of it that it includes declare."""
+"""Compares a shared library's exported symbols with a list, and with the functions that
+its header and the Brew headers included by it declare."""
 import argparse
 import os
 import re
@@ -14,7 +14,7 @@ def exported(nm, library):
 
 
 def headers(root, name, seen):
-    """The text of <brew/NAME>, then of those it includes and were not seen."""
+    """Yields the text of <brew/NAME>, then of the headers it includes that are not in `seen`."""
     seen.add(name)
     text = open(os.path.join(root, name)).read()
     yield re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -41,7 +41,7 @@ def main():
     for what, wanted in ((args.list, set(open(args.list).read().split())),
                          (args.header, declared(args.header))):
         for symbol in sorted(found - wanted):
-            print(f"{args.library} shows {symbol}, which is not in {what}")
+            print(f"{args.library} exports {symbol}, which is not in {what}")
         for symbol in sorted(wanted - found):
             print(f"{args.library} lacks {symbol}, which is in {what}")
         wrong |= found != wanted

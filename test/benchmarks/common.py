@@ -1,4 +1,4 @@
-"""What the tests of benchmarks/run.py share."""
+"""Common code of the tests of benchmarks/run.py."""
 
 import sys
 import tempfile

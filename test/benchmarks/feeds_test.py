@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What data.py makes of logs and rounds."""
+"""Tests how data.py parses logs and compares rounds."""
 import unittest
 
 import common  # noqa: F401 (finds the benchmarks' modules)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests how single programs are run, and what is read of what they say."""
+"""Tests how single programs are run and how their output is parsed."""
 
 import os
 import struct
@@ -123,7 +123,7 @@ class Measure(Folder):
             for word in ("lenet-64-train.prototxt", "--precision=bf16",
                          "--variant=compile", "--foreach", "data=64,1,28,28"):
                 self.assertIn(word, words)
-            # A net is exported once, until it changes.
+            # A net is exported again only after it has changed.
             for peer in ("onnxruntime", "openvino"):
                 self.measure(INFER, Program(peer, "f32"))
             self.assertEqual([Path(words[1]).name for words in asked],
@@ -185,7 +185,7 @@ class Logs(Folder):
         model = brew_side.statistics_weights({"n" * 200: 3})
         self.assertIn(b"\x0a\xc8\x01" + b"n" * 200, model)
         self.assertIn(struct.pack("<3f", 1, 1, 1), model)
-        self.assertEqual(model[:2], b"\xa2\x06")  # field 100, of bytes
+        self.assertEqual(model[:2], b"\xa2\x06")  # field 100 of type bytes
 
 
 class Processes(Folder):
@@ -204,7 +204,7 @@ class Processes(Folder):
                  "({} << 20); time.sleep(0.3)".format(of_child)],
                 1, self.folder)
             del here
-            # The interpreter takes about 10 MB itself.
+            # The interpreter itself takes about 10 MB.
             self.assertGreater(done.peak_bytes, of_child << 20)
             self.assertLess(done.peak_bytes, (of_child + 40) << 20)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the tables of a file of results, and the page they are written into."""
+"""Tests the tables of a file of results, and writing them into a page."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ after
 
 
 def records(path=None):
-    """Two workloads; PyTorch is measured in two forms, others are missing."""
+    """Records of two workloads: PyTorch in two variants; the other peers are missing."""
     result = Records(path)
     result.add(**RUN)
 
@@ -61,7 +61,7 @@ def records(path=None):
     add(train, Program("caffe", "f32", "", LOOP), (0.03,))
     add(train, Program("caffe", "f32", "", NO_UPDATE), (0.02,))
     add(infer, Program("onnxruntime", "bf16"), failed="f32 only")
-    # Measured after all, when the run went on.
+    # Measured in the continuation of the run.
     add(infer, Program("opencv", "f32"), (0.008,), failed="not there")
     return result
 
@@ -90,7 +90,7 @@ class Tables(unittest.TestCase):
                                    "5.00", "20.0", "10.0%", "123", "1"])
         self.assertEqual(rows[2][:5], ["PyTorch: eager, channels-last (best)",
                                        "f32", "10.00", "4.500", "2.50"])
-        # Loops compare with Brew's loop; what has no update with nothing.
+        # Loops are compared with Brew's loop; times without an update are not compared.
         by_name = {(row[0], row[1]): row for row in rows}
         self.assertEqual(by_name["BVLC Caffe: `caffe train`, reading LMDB",
                                  "f32"][4], "5.00")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the order of measurements and going on where a run stopped."""
+"""Tests the order of measurements and the continuation of interrupted runs."""
 
 import unittest
 
@@ -19,7 +19,7 @@ PROGRAMS = [BREW, EAGER, LAST]
 
 
 class Fake(Folder):
-    """Takes a second for everything, but for what `seconds` tells of a program."""
+    """A fake measurement: every program takes one second unless `seconds` has another time."""
 
     def setUp(self):
         super().setUp()
@@ -38,7 +38,7 @@ class Fake(Folder):
         return {"seconds": 1, "flops": 2}
 
     def run_rounds(self, count=2, programs=PROGRAMS):
-        """A run of its own, as a new process begins it."""
+        """Runs all rounds like a new process, with records read from the file."""
         self.measured.clear()
         self.compiled.clear()
         self.said = []
@@ -82,7 +82,7 @@ class Order(Fake):
     def test_slow_variants_have_one_round(self):
         self.seconds[EAGER] = 1.6
         self.assertEqual(self.run_rounds(3), PROGRAMS + [BREW, LAST] * 2)
-        # Whatever comes first.
+        # A variant below the limit is measured in all rounds.
         self.seconds = {LAST: 1.4}
         self.path.unlink()
         self.assertEqual(self.run_rounds(), PROGRAMS * 2)
@@ -108,7 +108,7 @@ class Resume(Fake):
         self.assertEqual(len(self.records.of("time")), 6)
         self.assertEqual(len(self.records.of("compile")), 2)
         self.assertEqual(len(self.records.of("peak")), 1)
-        # All is there, so nothing is done; nor is anything written twice.
+        # All results exist, so nothing is measured or written again.
         size = self.path.stat().st_size
         self.assertEqual(self.run_rounds(), [])
         self.assertEqual(self.compiled, [])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs benchmarks/run.py with Brew alone: peers are named as not measured.
+"""Runs benchmarks/run.py with only Brew: the report lists the peers as not measured.
 
 usage: run_test.py --bin FOLDER
 """
@@ -40,7 +40,7 @@ class Run(Folder):
         self.assertGreater(records.of("compile")[0]["flops"], 1.1e9)
         self.assertGreater(records.of("peak")[0]["flops_per_second"], 0)
         self.assertEqual(len(records.of("done")), 1)
-        # Again: refused, or with --resume Brew's time is not measured twice.
+        # A second run is refused; with --resume, Brew's time is not measured twice.
         done = self.run_it(*words, "--precision", "f32")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--resume", done.stderr)

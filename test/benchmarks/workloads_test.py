@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests which nets, batches and modes are measured, and what is made of them."""
+"""Tests the selection of nets, batches and modes, and the prototxts generated for them."""
 
 import unittest
 

@@ -9,8 +9,8 @@
 
 namespace brew::test {
 
-/// The process's locale while this lives: one of the system's, else one that
-/// localedef makes.
+/// While alive, the process's locale: one of the system's, else one that
+/// localedef creates.
 class CommaLocale {
 public:
   CommaLocale() {
@@ -26,7 +26,7 @@ public:
     std::ofstream(folder + "/source") << "LC_NUMERIC\ndecimal_point \",\"\n"
                                          "thousands_sep \".\"\ngrouping 3;3\n"
                                          "END LC_NUMERIC\n";
-    // It warns of every category that is not there.
+    // localedef warns of every missing category.
     const std::string command = "cd '" + folder +
                                 "' && localedef -c -i source -f UTF-8 "
                                 "./xx_XX >/dev/null 2>&1";
@@ -44,7 +44,7 @@ public:
   CommaLocale(const CommaLocale &) = delete;
   CommaLocale &operator=(const CommaLocale &) = delete;
 
-  /// False where the system has none and cannot make one.
+  /// Whether the system has such a locale or can create one.
   explicit operator bool() const { return isThere; }
 
 private:

@@ -1,4 +1,4 @@
-//===- Folder.h - A folder that goes with its test --------------*- C++ -*-===//
+//===- Folder.h - A folder removed at the end of its test -------*- C++ -*-===//
 #pragma once
 
 #include <cstdlib>

@@ -10,7 +10,7 @@
 namespace brew::test {
 
 /// Ten rows of three values and a target, in data.h5 of a folder. Batches of
-/// four begin at a different row in each pass, so that a test notices a reader
+/// four begin at a different row in each epoch, so that a test notices a reader
 /// that restarts.
 struct LinearModelData {
   explicit LinearModelData(const TempFolder &folder) {

@@ -1,4 +1,4 @@
-//===- NoMoreThreads.h - A system that gives no thread ----------*- C++ -*-===//
+//===- NoMoreThreads.h - A system without free threads ----------*- C++ -*-===//
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace brew::test {
 
-/// While it lives, new threads ask for a stack that no machine has.
+/// While alive, new threads request a stack that no machine has.
 class NoMoreThreads {
 public:
   NoMoreThreads() {

@@ -8,14 +8,15 @@
 
 namespace brew::test {
 
-/// The driver of the CUDA simulator, as plans for the simulator open it.
+/// Returns the driver of the CUDA simulator, opened as by plans for the
+/// simulator.
 inline runtime::cuda::DriverApi &simulatedDriver() {
   return const_cast<runtime::cuda::DriverApi &>(runtime::cuda::DriverApi::open(
       std::string(CUDASIM_FOLDER) + "/libcuda.so.1"));
 }
 
-/// While alive, the simulator's driver has `replacement` for one function,
-/// which may call original().
+/// During its lifetime, `replacement` replaces one function of the simulator's
+/// driver; it may call original().
 template <typename Function> class ReplacedDriverCall {
 public:
   using Member = Function *runtime::cuda::DriverApi::*;

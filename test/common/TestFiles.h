@@ -16,7 +16,7 @@
 
 namespace brew::test {
 
-/// A fresh folder, removed with everything in it.
+/// A new folder, removed with its contents.
 class TempFolder {
 public:
   TempFolder() {
@@ -31,7 +31,7 @@ public:
     return folder + "/" + name;
   }
   const std::string &path() const { return folder; }
-  /// Entries of the folder, to see what was left behind.
+  /// Returns the entries of the folder, to detect leftover files.
   size_t entries() const {
     return static_cast<size_t>(
         std::distance(std::filesystem::directory_iterator(folder),
@@ -48,8 +48,8 @@ inline std::string readBytes(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Overwrites in place: some file systems flush a file that was emptied first,
-/// which makes thousands of damaged versions slow.
+/// Overwrites in place: some file systems flush a truncated file, which makes
+/// thousands of damaged versions slow.
 inline void writeBytes(const std::string &path, const std::string &bytes) {
   int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   ASSERT_GE(fd, 0) << path;
@@ -59,12 +59,12 @@ inline void writeBytes(const std::string &path, const std::string &bytes) {
   close(fd);
 }
 
-/// A file recorded by Caffe that travels with the sources.
+/// A file recorded by Caffe, part of the repository.
 inline std::string referencePath(const std::string &name) {
   return std::string(BREW_REFERENCE_DIR) + "/" + name;
 }
 
-/// A recorded file that may be absent ("" then).
+/// Returns the path of a recorded file, or "" if it is absent.
 inline std::string sharedPath(const std::string &name) {
   const char *set = std::getenv("BREW_SHARED_DIR");
   std::string path = std::string(set ? set : BREW_SHARED_DIR) + "/" + name;
@@ -86,9 +86,8 @@ inline void expectError(ExitStatus status, const std::string &part,
   }
 }
 
-/// Runs `action` on damaged input: an Error(1) is right, and so is going
-/// through (not every bit matters); anything else is not. Returns whether it
-/// was refused.
+/// Runs `action` on damaged input, which must succeed (not every bit matters)
+/// or throw an Error(1). Returns whether it threw.
 inline bool refusedAsBadInput(const std::function<void()> &action) {
   try {
     action();

@@ -1,8 +1,8 @@
-"""Runs a test that needs files outside the repository; skips it where they are not there.
+"""Runs a test that needs files outside the repository; skips it if one is missing.
 
 usage: needs.py PATH... -- COMMAND...
 
-ends like COMMAND, or with 77 (SKIP_RETURN_CODE) and the first PATH that is missing.
+Exits with the status of COMMAND, or with 77 (SKIP_RETURN_CODE) and prints the first missing PATH.
 """
 import os
 import sys

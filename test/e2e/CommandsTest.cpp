@@ -1,4 +1,4 @@
-//===- CommandsTest.cpp - The commands beside train -----------------------===//
+//===- CommandsTest.cpp - The commands except train -----------------------===//
 #include "RunFixture.h"
 
 #include "formats/WeightFile.h"
@@ -68,7 +68,7 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
   };
   name(*program.add_blobs(), "prediction", 9);
   name(*program.add_blob_gradients(), "ip/0", 4);
-  // Stands for a blob's gradient: what matters is where it is written.
+  // Any blob represents a gradient: the test checks only where it is written.
   name(*program.add_blob_gradients(), "x", 0);
   auto &sharer = *manifest.mutable_parameters(0)->add_sharers();
   sharer.set_layer("twin");
@@ -104,7 +104,7 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
   }
   EXPECT_NEAR(out.readFloats("param_diff/ip/1")[0], gb, 1e-5);
   EXPECT_EQ(out.readFloats("param_after/ip/0"), (std::vector<float>{1, 2, 3}));
-  // Without the inputs there is nothing to evaluate.
+  // Fails without inputs.
   formats::Hdf5Writer inputs(folder / "less.h5");
   inputs.write("inputs/x", {4, 3}, x.data());
   inputs.commit();
@@ -155,12 +155,12 @@ TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
         "Average Backward pass: ", "Average Forward-Backward: ",
         "Average training step: ", "*** Benchmark ends ***", "median"})
     EXPECT_TRUE(contains(done.err, line)) << line << "\n" << done.err;
-  // Without the data, timing goes on, and says so.
+  // Without the data, time uses random inputs and logs that.
   std::filesystem::remove(folder / "list.txt");
   done = run({"time", "net.plan", "--iterations", "2"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "Timing with random inputs"));
-  // Unless that was asked for.
+  // With --random-input, it does not log that.
   done = run({"time", "net.plan", "--iterations", "2", "--random-input"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_FALSE(contains(done.err, "Timing with random inputs"));
@@ -189,7 +189,7 @@ TEST_F(Commands, TimeWritesAProfile) {
       run({"time", "net.plan", "--iterations", "3", "--profile", "trace.json"});
   ASSERT_EQ(done.status, 0) << done.err;
   const auto trace = json::parse(test::readBytes(folder / "trace.json"));
-  // Iterations, in them the passes, in these the steps, each behind the last.
+  // Iterations contain passes, and passes contain steps, one after the other.
   const double slack = 1e-3; // of microseconds as binary fractions
   double ends[3] = {0, 0, 0}, inside = 0;
   int iterations = 0, steps = 0;
@@ -233,7 +233,7 @@ TEST_F(Commands, TimeWritesAProfile) {
   }
   EXPECT_EQ(counters, (std::set<std::string>{"arena", "threads"}));
   EXPECT_EQ(metadata, (std::set<std::string>{"process_name", "thread_name"}));
-  // Ten iterations unless a number is given; a file that is there is replaced.
+  // Ten iterations by default. Replaces an existing file.
   done = run({"time", "net.plan", "--profile", "trace.json"});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(count(test::readBytes(folder / "trace.json"), "\"iteration "), 10);
@@ -284,7 +284,7 @@ TEST_F(Commands, DeviceQueryDescribesTheProcessor) {
   EXPECT_TRUE(contains(done.err, "Cores available:"));
 }
 
-// A machine that only runs plans has no compiler, and wants none.
+// Machines that only run plans do not need the compiler.
 TEST_F(Commands, ToolIsSmallAndLinksNoLlvm) {
   const std::string bytes = test::readBytes(BREW_RUN);
   for (const char *library : {"libLLVM", "libMLIR", "_ZN4mlir"})

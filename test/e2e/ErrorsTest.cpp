@@ -1,4 +1,4 @@
-//===- ErrorsTest.cpp - Exit statuses and their one sentence --------------===//
+//===- ErrorsTest.cpp - Exit statuses and error messages ------------------===//
 #include "RunFixture.h"
 
 #include "formats/WeightFile.h"
@@ -13,8 +13,7 @@ namespace {
 
 class Errors : public test::RunFixture {
 protected:
-  /// The last line of a failing run; checks the status and that it is the
-  /// only error.
+  /// Expects this exit status and a single error message, in the last line.
   void expectFailure(const std::vector<std::string> &arguments, int status,
                      const std::string &part) {
     const auto done = run(arguments);
@@ -125,8 +124,8 @@ TEST_F(Errors, SolversThatCannotBe) {
                 "did you mean 'step'");
 }
 
-// A file size limit is what a full disk is to a test without a disk of its
-// own. The log goes to /dev/null, as it would meet the limit first.
+// A limit on file sizes simulates a full disk. The log goes to /dev/null,
+// because it would reach the limit first.
 TEST_F(Errors, FullDisk) {
   writeTrainingPlan();
   const pid_t child = start({"train", "net.plan"}, /*fileSize=*/16);

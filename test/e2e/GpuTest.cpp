@@ -1,6 +1,6 @@
 //===- GpuTest.cpp - brew-run with plans for a GPU ------------------------===//
 //
-// On the CUDA simulator, which stands beside the tools of a build with tests.
+// Uses the CUDA simulator, which a build with tests puts next to the tools.
 //
 //===----------------------------------------------------------------------===//
 #include "RunFixture.h"

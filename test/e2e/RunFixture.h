@@ -15,7 +15,7 @@
 
 namespace brew::test {
 
-/// What a finished command left behind.
+/// The exit status and output of a finished command.
 struct Finished {
   int status = -1; ///< exit status, or -signal
   std::string out, err;
@@ -27,7 +27,7 @@ protected:
   RunFixture() {
     writeBytes(folder / "list.txt", "data.h5\n");
   }
-  /// An assertion may have failed before an endless command was stopped.
+  /// Kills commands that still run because an assertion failed.
   ~RunFixture() override {
     for (const pid_t child : started) {
       if (waitpid(child, nullptr, WNOHANG) == 0) {
@@ -58,8 +58,8 @@ protected:
                           "test_interval: 5");
   }
 
-  /// Starts brew-run in the folder; output goes to files `out` and `err`, or
-  /// nowhere if files are limited in size.
+  /// Starts brew-run in the folder. Output goes to the files `out` and `err`, or
+  /// is discarded if the size of files is limited.
   pid_t start(const std::vector<std::string> &arguments,
               rlim_t fileSize = RLIM_INFINITY) {
     const pid_t child = fork();
@@ -67,7 +67,7 @@ protected:
       started.push_back(child);
       return child;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // when the test is ended from outside
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // if the test is killed
     std::vector<char *> argv = {const_cast<char *>(BREW_RUN)};
     for (const std::string &argument : arguments)
       argv.push_back(const_cast<char *>(argument.c_str()));

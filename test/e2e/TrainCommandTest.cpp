@@ -17,7 +17,7 @@ protected:
     return values;
   }
 
-  /// Waits until something holds, for at most a minute.
+  /// Waits until the condition is true, for at most a minute.
   template <typename Condition> static bool waitUntil(Condition holds) {
     for (int i = 0; i < 6000 && !holds(); ++i)
       usleep(10000);
@@ -28,7 +28,7 @@ protected:
   }
   std::string logged() { return test::readBytes(folder / "err"); }
 
-  /// Trains until it is told to stop.
+  /// Writes a plan that trains until a signal stops it.
   void writeEndlessPlan(const std::string &more = "") {
     writePlan(hdf5Feed(), "base_lr: 0.01 lr_policy: 'fixed' momentum: 0.9 "
                           "max_iter: 100000000 " +
@@ -38,8 +38,8 @@ protected:
   void expectWholeSnapshotsWhenKilled(const std::string &suffix);
 };
 
-// Killed at any moment, every file under its final name is whole, and every
-// state names a model that is whole.
+// Whenever brew-run is killed, every file with a final name is complete, and
+// every state refers to a complete model.
 void TrainCommand::expectWholeSnapshotsWhenKilled(const std::string &suffix) {
   const std::string end = ".solverstate" + suffix;
   auto isState = [&](const std::string &name) {
@@ -51,7 +51,7 @@ void TrainCommand::expectWholeSnapshotsWhenKilled(const std::string &suffix) {
     const pid_t child =
         start({"train", "net.plan", "--snapshot-interval", "1"});
     ASSERT_TRUE(waitFor("snap_iter_1" + end)) << logged();
-    usleep(3000 * round); // at another place in each round
+    usleep(3000 * round); // kills at a different time in each round
     kill(child, SIGKILL);
     EXPECT_EQ(finish(child).status, -SIGKILL);
     for (const auto &entry :
@@ -88,7 +88,7 @@ TEST_F(TrainCommand, WritesSnapshotsAndCaffesLog) {
         "Test net output #0: loss = ", "] Iteration 10, loss = ",
         "Testing net (#0)", "Solving Linear", "Optimization Done."})
     EXPECT_TRUE(contains(done.err, line)) << line;
-  // No terminal, no progress line.
+  // Without a terminal, there is no progress line.
   EXPECT_FALSE(contains(done.err, "\r"));
 }
 
@@ -183,7 +183,7 @@ TEST_F(TrainCommand, InterruptStopsWithASnapshot) {
 TEST_F(TrainCommand, HangUpSnapshotsAndGoesOn) {
   writeEndlessPlan();
   const pid_t child = start({"train", "net.plan"});
-  // Before that it may not know what to do with the signal.
+  // Earlier, the signal handler may not be installed.
   ASSERT_TRUE(waitFor("err"));
   ASSERT_TRUE(waitUntil([&] {
     return contains(logged(), "Starting Optimization");

@@ -2,10 +2,10 @@
  *
  * Preloaded (LD_PRELOAD) by check_faults.py, which sets
  *   BREW_FAULT_CALL   read (with pread), write, fsync or rename
- *   BREW_FAULT_PATH   part of the path of the file that it fails on
- *   BREW_FAULT_AFTER  calls on such files that go well before
- *   BREW_FAULT_ERRNO  what it says then, and from then on
- * A failing write first writes half of what it was given.
+ *   BREW_FAULT_PATH   substring of the paths for which the call fails
+ *   BREW_FAULT_AFTER  number of calls on such files that succeed before the first failure
+ *   BREW_FAULT_ERRNO  errno of that call and of all later ones
+ * Before it fails, a write writes half of its data.
  *
  *===--------------------------------------------------------------------------===*/
 #define _GNU_SOURCE

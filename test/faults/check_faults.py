@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Trains while disks fill up or fail, and on damaged files: each time there is one clear
-error or the damaged record is passed over, nothing half written stays, older snapshots
-stay as they are, and with --resume training ends where it would have.
+"""Trains with full and failing disks and with damaged files. Each time, brew-run prints one
+error or skips the damaged record, leaves no incomplete file, and does not change older
+snapshots; with --resume, training ends with the weights of an undisturbed run.
 """
 import errno
 import os
@@ -47,7 +47,7 @@ class Faults(checker.Checker):
         for backend in 'lmdb', 'leveldb':
             self.run(data, 'imageset', 'images/', 'list.txt', 'db.' + backend,
                      '--backend', backend)
-        # Beyond 4 MB LevelDB writes tables.
+        # LevelDB writes tables only for more than 4 MB.
         with open(self.path('big.png'), 'wb') as file:
             file.write(pngs.png(numbers.integers(0, 256, (180, 180, 3), dtype=np.uint8)))
         self.write('big.txt', ''.join('big.png %d\n' % (i % 3) for i in range(56)))
@@ -74,7 +74,7 @@ class Faults(checker.Checker):
                 self.forget()
 
     def train(self, plan, *flags, **fault):
-        """`fault`: call, path, after and errno of FailingIo.c."""
+        """Runs `brew-run train`. `fault`: call, path, after and errno of FailingIo.c."""
         environment = dict(os.environ)
         if fault:
             environment['LD_PRELOAD'] = os.environ['BREW_FAILING_IO']
@@ -105,17 +105,17 @@ class Faults(checker.Checker):
                     '%s: status %d, %s' % (what, done.returncode, lines or done.stderr[-500:]))
 
     def expect_resumed(self, what, plan, iteration):
-        """What is left goes on from `iteration` to the weights of the whole run."""
+        """Expects that --resume continues at `iteration` and ends with undisturbed weights."""
         done = self.train(plan, '--resume')
         begun = 'Resuming from snap_iter_%d.' % iteration if iteration else 'No snapshot of prefix'
         self.expect(done.returncode == 0 and begun in done.stderr,
                     '%s: resumed with status %d: %s' % (what, done.returncode,
                                                         done.stderr[-1500:]))
-        self.expect(self.last(plan) == self.whole[plan], what + ': other weights')
+        self.expect(self.last(plan) == self.whole[plan], what + ': the weights differ')
         self.forget()
 
     def check_writes(self):
-        # Files of this size are written by one call.
+        # A single call writes a file of this size.
         for plan, end in ('images', ''), ('images.h5', '.h5'):
             for call, kind, code in (('write', 'caffemodel', errno.ENOSPC),
                                      ('write', 'solverstate', errno.ENOSPC),
@@ -137,7 +137,7 @@ class Faults(checker.Checker):
         self.forget()
 
     def check_full_disk(self):
-        """A disk of 12 KB, where this machine lets us have one."""
+        """Trains on a disk of 12 KB, if this machine permits the mount."""
         os.mkdir(self.path('disk'))
         steps = ('mount -t tmpfs -o size=12k none disk || exit 77; "$0" train images.plan '
                  '--snapshot-prefix disk/snap --snapshot-interval 1; echo status $?; ls disk; '
@@ -151,7 +151,7 @@ class Faults(checker.Checker):
         self.expect(said[1] == '3' and said[-1] == '0' and 'No space left on device' in done.stderr,
                     'a full disk: %s %s' % (said, done.stderr[-1000:]))
         self.expect(not any('.tmp-' in name for name in said), 'left on it: %s' % said)
-        self.expect(self.bytes('full') == self.whole['images'], 'a full disk: other weights')
+        self.expect(self.bytes('full') == self.whole['images'], 'a full disk: the weights differ')
 
     def check_reads(self):
         for plan, path in (('lmdb', 'db.lmdb/data.mdb'), ('leveldb', 'db.leveldb/0'), ('tables', '.ldb'),
@@ -160,7 +160,7 @@ class Faults(checker.Checker):
             for after in (0, 1) if plan != 'tables' else (0, 10, 60):
                 done = self.train(plan, call='read', path=path, after=after, errno=errno.EIO)
                 if done.returncode == 0:
-                    self.expect(after, 'reading %s: no error' % path)  # one call was enough
+                    self.expect(after, 'reading %s: no error' % path)  # no second call happened
                 else:
                     self.expect_error('reading ' + path, done, done.returncode,
                                       path.split('/')[0].split('.')[0],
@@ -187,7 +187,7 @@ class Faults(checker.Checker):
             self.forget()
 
     def damaged(self, bytes_of, count):
-        """Versions of a file: cut short, and with changed bits."""
+        """Yields damaged versions of a file: truncated, and with changed bits."""
         for _ in range(count):
             yield bytes_of[:self.random.randrange(len(bytes_of))]
             changed = bytearray(bytes_of)
@@ -232,7 +232,7 @@ class Faults(checker.Checker):
                         file.write(bad)
                     done = self.train(plan, '--snapshot', 'snap_iter_6.solverstate' + end)
                     same = done.returncode == 0 and self.last(plan) == self.whole[plan]
-                    # HDF5 has bytes that mean nothing; all others are noticed.
+                    # HDF5 files contain unused bytes; damage to all other bytes is detected.
                     if not (end and same and kind == 'solverstate'):
                         self.expect_error('a damaged ' + name, done, 1, 'snap_iter_6.')
                     if done.returncode:
@@ -243,7 +243,7 @@ class Faults(checker.Checker):
                                     'a damaged %s: resumed with status %d: %s' % (
                                         name, done.returncode, done.stderr[-1500:]))
                         self.expect(self.last(plan) == self.whole[plan],
-                                    'a damaged %s: other weights' % name)
+                                    'a damaged %s: the weights differ' % name)
                 self.forget()
 
 

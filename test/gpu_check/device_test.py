@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests how scripts/gpu-check runs rows: their order and time limits, the saved results, and
-the cleanup of processes. Uses fakes of brew-run."""
+the cleanup of processes. Uses fake versions of brew-run."""
 
 import contextlib
 import io

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What bash offers behind a tool is what its --help lists; zsh reads its script.
+"""Checks that bash completes the options that a tool's --help lists, and that zsh can parse its
+script.
 
 completion_test.py TOOL
 """
@@ -20,7 +21,7 @@ def output(*command):
 
 
 def offered(script, *words):
-    """Bash's completions of the last word, which it may split at `=`."""
+    """Returns bash's completions of the last word, which bash may split at `=`."""
     function = '_' + NAME.replace('-', '_')
     quoted = ' '.join("'%s'" % word for word in (NAME,) + words)
     return output('bash', '-c', '''source "$1"
@@ -30,7 +31,7 @@ printf '%%s\\n' "${COMPREPLY[@]}"''' % (quoted, len(words), function), 'bash', s
 
 
 def long_flags(text):
-    """Flags that a --help lists: at the beginning of lines."""
+    """Returns the flags that the output of --help lists at the beginning of lines."""
     flags = set()
     for line in text.splitlines():
         found = re.match(r'\s+((-\w|--[\w-]+)(,(-\w|--[\w-]+))*)', line)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Configures the runtime anew: flags that the builder chose are taken as they are, and
-only where there are none assertions are kept in a Release build.
+"""Configures the runtime twice. A Release build keeps assertions by default; flags that the
+builder sets are used unchanged.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ options = parser.parse_args()
 
 
 def commands(*flags):
-    """What compiles each file, after a first and after a second configuration."""
+    """Yields the compiler's command for each file after the first and the second configuration."""
     shutil.rmtree(options.scratch, ignore_errors=True)
     first = [options.cmake, '-S', options.source, '-B', options.scratch, '-G', 'Ninja',
              '-DCMAKE_BUILD_TYPE=Release', '-DBREW_BUILD_COMPILER=OFF', '-DBREW_BUILD_TESTS=OFF',
@@ -39,7 +39,7 @@ def expect(has, lacks, flags):
 
 
 expect(['-O2'], ['-DNDEBUG', '-O3'], [])
-# CMake's own, but chosen.
+# CMake's default flags, set explicitly.
 expect(['-O3', '-DNDEBUG'], ['-O2'],
        ['-DCMAKE_%s_FLAGS_RELEASE=-O3 -DNDEBUG' % language for language in ('C', 'CXX')])
 shutil.rmtree(options.scratch)

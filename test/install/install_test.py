@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs a build to a scratch prefix, moves the prefix, and uses it: the tools, the
+"""Installs a build to a scratch prefix, moves the prefix, and tests it: the tools, the
 CMake package and the pkg-config files, each with the programs of examples/c.
 """
 import argparse
@@ -27,7 +27,7 @@ SOLVER = 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" max_iter: 2 snapsh
 
 def run(*command, **more):
     print('$', *command, flush=True)
-    # Nothing but the prefix itself may say where its libraries are.
+    # The prefix must work without LD_LIBRARY_PATH.
     environment = {name: value for name, value in os.environ.items()
                    if name != 'LD_LIBRARY_PATH'}
     environment.update(more.pop('environment', {}))
@@ -41,7 +41,7 @@ def run(*command, **more):
 
 
 def run_fails(line, *command):
-    """Expects exit status 3 and this line as the last one."""
+    """Expects exit status 3 and this last line."""
     printed = run(*command, status=3, cwd=options.scratch)
     expect(printed.endswith(line + '\n'), 'the last line is not: ' + line)
 
@@ -68,7 +68,7 @@ compiler = os.path.exists(prefix + '/bin/brewc')
 tools = ['brew-run', 'brew-data'] + ['brewc'] * compiler
 for header in ('compiler.h', 'compiler.hpp'):
     expect(os.path.exists('%s/include/brew/%s' % (prefix, header)) == compiler,
-           header + ' is there without the compiler, or the other way round')
+           header + ' must exist if and only if the compiler is installed')
 for tool in tools:
     expect(os.path.exists('%s/share/bash-completion/completions/%s' % (prefix, tool)),
            'no completion for ' + tool)
@@ -99,7 +99,7 @@ run(prefix + '/bin/brewc', 'solver.prototxt', '-o', 'net.plan', cwd=options.scra
 expect('Optimization Done' in run(prefix + '/bin/brew-run', 'train', 'net.plan',
                                   cwd=options.scratch), 'the net was not trained')
 
-# With the CMake package; its programs find the libraries by the paths CMake gives them.
+# The CMake package. Its programs find the libraries by the RPATH that CMake sets.
 examples = options.scratch + '/examples'
 run(options.cmake, '-S', options.examples, '-B', examples, '-DCMAKE_C_COMPILER=' + options.cc,
     '-DCMAKE_PREFIX_PATH=' + prefix)
@@ -109,7 +109,7 @@ programs = sorted(os.path.splitext(os.path.basename(path))[0]
 for program in programs:
     expect(os.path.exists(examples + '/' + program), 'CMake built no ' + program)
 
-# With pkg-config. Each program links what the headers it includes belong to.
+# pkg-config. Each program links the libraries of the headers that it includes.
 modules = {}
 for program in programs:
     with open('%s/%s.c' % (options.examples, program)) as file:
@@ -125,7 +125,7 @@ for program in programs:
         '%s/%s-pc' % (options.scratch, program), *flags, '-lm',
         '-Wl,-rpath,' + os.path.dirname(found[0]))
 
-# ARGUMENTS: what a program is run with, and what it then prints.
+# Arguments of each program, and its expected output.
 run(prefix + '/bin/brewc', options.examples + '/../mnist/lenet.prototxt', '-o', 'lenet.plan',
     cwd=options.scratch)
 run(prefix + '/bin/brewc', options.examples + '/line_solver.prototxt', '-o', 'line.plan',
@@ -139,7 +139,7 @@ for program in programs:
     for path in (examples + '/' + program, '%s/%s-pc' % (options.scratch, program)):
         expect(printed in run(path, *given, cwd=options.scratch), path + ' printed something else')
 
-# The plugin for OpenCV: opened where it lies, and missed only where it is needed.
+# The plugin for OpenCV is found in the prefix. Its absence is an error only if it is needed.
 SOFTMAX = options.examples + '/../cartpole/softmax_solver.prototxt'
 run(prefix + '/bin/brewc', SOFTMAX, '-o', 'softmax.plan', cwd=options.scratch)
 draw = [prefix + '/bin/brew-run', 'train', 'softmax.plan', '--env', 'cartpole', '--episodes', '1',
@@ -157,7 +157,7 @@ NO_FILE = 'libbrew_opencv.so: cannot open shared object file: No such file or di
 run_fails(MISSING % ('draw an episode', NO_FILE), *draw)
 run_fails(MISSING % ('compute principal components', NO_FILE), prefix + '/bin/brew-run', 'embed',
           'net.plan', 'images.txt', '--blob', 'ip', '--output', 'layout.npy')
-# One of another version of Brew.
+# A plugin of another version of Brew.
 with open(options.scratch + '/other.c', 'w') as file:
     file.write('const void *brew_opencv_functions(void);\n'
                'const void *brew_opencv_functions(void) {\n'

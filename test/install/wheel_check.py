@@ -1,5 +1,5 @@
-"""What installed wheels can do: wheel_check.py FOLDER with copies of test/python and examples.
-Run by `wheels`."""
+"""Tests installed wheels: wheel_check.py FOLDER, with copies of test/python and examples in FOLDER.
+`wheels` runs it."""
 import os
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def run(*command):
 
 
 def seconds(program):
-    """The least of several processes, without that of an empty program."""
+    """Returns the minimum seconds of several runs, minus the minimum of `import numpy`."""
     def once(text):
         begin = time.perf_counter()
         run(sys.executable, "-c", text)
@@ -33,11 +33,11 @@ assert site.startswith(folder), site
 with open("/proc/self/maps") as maps:
     libraries = {line.split()[-1] for line in maps if ".so" in line}
 outside = sorted(os.path.basename(p) for p in libraries if not p.startswith((folder, os.path.dirname(os.__file__))))
-print("Python %d.%d; of the system: %s" % (*sys.version_info[:2], " ".join(outside)))
+print("Python %d.%d; libraries of the system: %s" % (*sys.version_info[:2], " ".join(outside)))
 allowed = ("ld-linux", "libc.", "libm.", "libstdc++", "libgcc_s", "libdl.", "libpthread.", "librt.", "libutil.",
            "libz.", "libzstd.", "libpython", "libexpat", "libffi", "libbz2", "liblzma", "libcrypto", "libssl", "libuuid")
 strange = [name for name in outside if not name.startswith(allowed) and not name.endswith("gnu.so")]
-assert not strange, "libraries that are not the wheel's: %s" % strange
+assert not strange, "libraries outside the wheel: %s" % strange
 assert not [name for name in libraries if "opencv" in name], "import brew loads OpenCV"
 bundled = os.listdir(os.path.join(site, "brew_nets.libs"))
 assert not [name for name in bundled if "cuda" in name or "cublas" in name or "cudnn" in name], bundled
@@ -46,7 +46,7 @@ assert "libbrew_opencv.so" in bundled, bundled
 assert os.path.exists(os.path.join(site, "brew", "py.typed"))
 with open(os.path.join(site, "brew", "_core.pyi")) as stubs:
     assert "class Session" in stubs.read()
-print("import brew: %.2f s beside numpy's" % seconds("import brew"))
+print("import brew: %.2f s more than numpy" % seconds("import brew"))
 
 for tool in ("brewc", "brew-run", "caffe"):
     assert brew.__version__ in run(tool, "--version"), tool
@@ -55,7 +55,7 @@ for tool in ("brew-data", "convert_imageset", "extract_features"):
 run("brewc", "examples/mnist/lenet.prototxt", "-o", "lenet.plan")
 assert "conv1" in run("brew-run", "time", "lenet.plan", "--iterations", "2")
 
-# Several ranks need what a wheel cannot bring.
+# Several ranks need libraries that a wheel cannot contain.
 with open("ranks.prototxt", "w") as net:
     net.write("""
 layer { name: "d" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 2 dim: 2 } } }

@@ -1,6 +1,8 @@
-"""browser_test.py BREWC BREW_RUN BREW_DATA SOURCE [--pictures FOLDER]: trains LeNet and
-does with the monitor's page what users do: pauses, steps, moves the learning rate, draws
-digits. Skipped (77) where there is no Chromium."""
+"""Trains LeNet and uses the monitor's page like a user: pauses, steps, changes the learning
+rate, draws digits. Skipped (exit status 77) without Chromium.
+
+usage: browser_test.py BREWC BREW_RUN BREW_DATA SOURCE [--pictures FOLDER]
+"""
 import argparse
 import faulthandler
 import gzip
@@ -15,7 +17,7 @@ import time
 
 import devtools
 
-# Strokes, in parts of the drawing's width and height.
+# Strokes, in fractions of the canvas's width and height.
 ONE = [[(.52, .12), (.5, .5), (.48, .88)]]
 ZERO = [[(.5, .12), (.32, .2), (.24, .5), (.32, .8), (.5, .88), (.68, .8), (.76, .5), (.68, .2), (.5, .12)]]
 SEVEN = [[(.22, .18), (.5, .17), (.78, .16), (.66, .4), (.55, .65), (.48, .9)]]
@@ -26,7 +28,7 @@ def number(text):
 
 
 class Run:
-    """brew-run with a page, in a folder."""
+    """A brew-run with a monitor page, in a folder."""
 
     def __init__(self, command, folder):
         self.log = open(folder / "log", "w+")
@@ -51,7 +53,7 @@ class Run:
         self.process.terminate()
         try:
             self.process.wait(30)
-        except subprocess.TimeoutExpired:  # while it opens a pipe a signal does not end it
+        except subprocess.TimeoutExpired:  # a signal does not end it while it opens a pipe
             self.process.kill()
             self.process.wait()
 
@@ -60,7 +62,7 @@ class Run:
 
 
 class Classes:
-    """The classes of the first `count` images, for a run that reads them of a pipe."""
+    """Sends the classes of the first `count` images to a run that reads them from a pipe."""
 
     def __init__(self, labels, pipe, count):
         self.labels, self.pipe, self.count = labels, pipe, count
@@ -73,7 +75,7 @@ class Classes:
             try:
                 pipe = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
                 break
-            except OSError:  # nobody reads it yet
+            except OSError:  # the run has not opened it yet
                 assert run.process.poll() is None and time.time() < end, run.text()
                 time.sleep(.05)
         os.write(pipe, "".join("%d\n" % label for label in labels[:self.count]).encode())
@@ -95,7 +97,7 @@ def check_run(page, run, pictures):
     page.open(run.url())
     page.wait("document.getElementById('status').textContent == 'running'")
     assert "token" not in page.value("location.href")
-    # Good enough to know digits.
+    # Accurate enough to recognize digits.
     page.wait("Number(document.getElementById('score').textContent) > .95 && "
               "Number(document.getElementById('iteration').textContent.replace(/,/g, '')) > 300", 240)
     page.wait("document.querySelectorAll('#graph text.small').length > 3")
@@ -107,7 +109,7 @@ def check_run(page, run, pictures):
         time.sleep(1)
         page.screenshot(pictures / "monitor.webp")
 
-    # Of each layer, its time.
+    # The graph shows a time at each layer.
     page.wait("[...document.querySelectorAll('#graph .time')].filter((it) => /ms/.test(it.textContent)).length > 3")
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'paused'")
@@ -121,7 +123,7 @@ def check_run(page, run, pictures):
                   .format(int(before) + steps))
         page.wait("document.getElementById('status').textContent == 'paused'")
 
-    # The middle of the slider is the rate that holds; to its right it is greater.
+    # The middle of the slider is the current rate; positions to the right are larger rates.
     left, top, width, height = page.place("#slider-base_lr")
     y = top + height / 2
     page.mouse("mousePressed", left + width * .5, y)
@@ -132,11 +134,11 @@ def check_run(page, run, pictures):
     page.click("#step")
     page.wait("document.getElementById('log').textContent.includes('base_lr: {:g}')".format(chosen))
     assert re.search(r"base_lr.*{:g}".format(chosen), run.text()), run.text()[-2000:]
-    # What is no value is refused, and said.
+    # An invalid value is rejected with a message.
     page.value("(() => { const it = document.getElementById('field-base_lr'); it.value = 'much';"
                "it.dispatchEvent(new Event('change')); })()")
     page.wait("!document.getElementById('message').hidden")
-    page.logged.clear()  # of the 400
+    page.logged.clear()  # of the status 400
 
     for digit, strokes in ((1, ONE), (0, ZERO), (7, SEVEN)):
         draw(page, strokes)
@@ -159,7 +161,7 @@ def check_run(page, run, pictures):
 
 
 def check_reset(page, first):
-    """From a run that has gone on for a while to its iteration `first`, paused as it was."""
+    """Resets a paused run; it must be at iteration `first` and paused."""
     number_at = "Number(document.getElementById('iteration').textContent.replace(/,/g, ''))"
     page.wait(number_at + " > 60")
     page.click("#play")
@@ -167,7 +169,7 @@ def check_reset(page, first):
     page.click("#reset")
     paused = " && document.getElementById('status').textContent == 'paused'"
     page.wait("{} == {}{}".format(number_at, first, paused))
-    page.wait("document.getElementById('log').textContent.includes('Begun again with iteration 0')")
+    page.wait("document.getElementById('log').textContent.includes('Restarted at iteration 0')")
     page.click("#step")
     page.wait("{} == {}{}".format(number_at, first + 1, paused))
     page.click("#play")
@@ -181,7 +183,7 @@ def check_learner(page, run, pictures):
     page.wait("document.querySelector('.chart[data-measure=reward]') !== null")
     page.wait("!document.getElementById('scenecard').hidden && "
               "Number(document.getElementById('scene').dataset.step) > 3")
-    # It moves: the step that is shown is a later one, or of another episode.
+    # The animation advances: the displayed step is later or belongs to another episode.
     shown = page.value("document.getElementById('scenenote').textContent")
     page.wait("document.getElementById('scenenote').textContent != {}".format(json.dumps(shown)))
     painted = ("(() => { const it = document.getElementById('scene'); const d = it.getContext('2d')"
@@ -192,7 +194,7 @@ def check_learner(page, run, pictures):
     if pictures:
         time.sleep(3)
         page.screenshot(pictures / "learner.webp")
-    check_reset(page, 1)  # a learner that is paused goes on to its first update
+    check_reset(page, 1)  # a paused learner continues to its first update
     assert not page.logged, page.logged
     page.click("#stop")
     page.wait("document.getElementById('status').textContent == 'finished'", 180)
@@ -209,7 +211,7 @@ def check_folder(page, run, names, pictures):
     time.sleep(.3)
     if pictures:
         page.screenshot(pictures / "runs.webp")
-    # Not with the mouse: the list is made anew between its presses and releases.
+    # Not with the mouse: the page rebuilds the list between a press and a release.
     page.value("document.querySelector('#runlist input').click()")
     page.wait("document.querySelectorAll('.chart[data-measure=loss] h3 span').length == {}"
               .format(len(names) - 1))
@@ -218,7 +220,7 @@ def check_folder(page, run, names, pictures):
 def check_embedding(page, run, classes, pictures):
     page.open(run.url())
     page.logged.clear()  # of the page before, whose server has gone
-    # The run waits for them: it cannot end before its page is there.
+    # The run waits for the classes, so it cannot end before the page is open.
     classes.send(run)
     page.wait("Number(document.getElementById('layout').dataset.iteration) >= 50")
     page.wait("document.querySelector('.chart[data-measure=\"KL divergence\"]') !== null")
@@ -242,15 +244,15 @@ def check_embedding(page, run, classes, pictures):
 
 
 def tell(run, page):
-    """What is known of a run and its page when something has failed."""
+    """Prints the log of a run and the state of its page after a failure."""
     if run:
         print("The run has logged:", run.text()[-3000:], file=sys.stderr)
     if page:
-        print("The page has complained of:", page.logged, file=sys.stderr)
+        print("The page has logged:", page.logged, file=sys.stderr)
         try:
             print("The page says:", page.said(), file=sys.stderr)
         except (AssertionError, OSError, EOFError) as failure:
-            print("The page says nothing:", failure, file=sys.stderr)
+            print("The page does not respond:", failure, file=sys.stderr)
 
 
 def main():
@@ -260,10 +262,10 @@ def main():
     parser.add_argument("--pictures", type=pathlib.Path, help="folder for screenshots")
     options = parser.parse_args()
     if not devtools.find():
-        print("skipped: there is no chromium; apt-get install chromium")
+        print("skipped: chromium is not installed; apt-get install chromium")
         return 77
     mnist = pathlib.Path(options.source) / "examples" / "mnist"
-    faulthandler.dump_traceback_later(840)  # before ctest ends it without a word
+    faulthandler.dump_traceback_later(840)  # before the timeout of ctest
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
 
@@ -275,7 +277,7 @@ def main():
                 print((failure.stderr or b"").decode(errors="replace")[-3000:], file=sys.stderr)
                 raise
 
-        # The test's images do for both: it is about the page.
+        # The test images serve for both phases: only the page is tested.
         for kind in ("train", "test"):
             do(options.brew_data, "mnist", mnist / "data" / "t10k-images-idx3-ubyte.gz",
                mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))

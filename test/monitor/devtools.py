@@ -15,7 +15,7 @@ def find():
 
 
 def end_with_parent():
-    """For a child between fork and exec: it ends with this process, however that ends."""
+    """Called in a child between fork and exec: the child is killed when this process ends."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
@@ -44,7 +44,7 @@ class Browser:
         self.rest = b""
         self.number = 0
         self.session = None
-        self.logged = []  # what the page complained of
+        self.logged = []  # the page's warnings and errors
         try:
             self.attach()
         except BaseException:
@@ -104,12 +104,12 @@ class Browser:
         return result["result"].get("value")
 
     def said(self):
-        """The texts in which a page tells how it is, where it has them."""
+        """Returns the status and message texts of the page, if it has them."""
         return self.value("['status', 'message'].map("
                           "(id) => document.getElementById(id)?.textContent).filter(Boolean)")
 
     def wait(self, expression, seconds=60):
-        """Until it is true; returns it."""
+        """Waits until the expression is true; returns its value."""
         end = time.time() + seconds
         while True:
             value = self.value(expression)
@@ -124,7 +124,7 @@ class Browser:
                    "buttons": 1 if pressed else 0})
 
     def place(self, selector):
-        """Left, top, width and height in the window, which is scrolled there."""
+        """Scrolls to an element; returns its left, top, width and height in the window."""
         return json.loads(self.value(
             "(() => {{ const it = document.querySelector('{}');"
             "it.scrollIntoView({{block: 'center'}}); const b = it.getBoundingClientRect();"

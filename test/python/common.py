@@ -1,4 +1,4 @@
-"""Nets and helpers of these tests."""
+"""Nets and helpers for the tests in this folder."""
 import gc
 import os
 import shutil
@@ -36,7 +36,7 @@ def numbers(seed, *shape):
 
 
 def fill(net, seed=1, scale=0.5):
-    """Gives every parameter of a caffe.Net fixed values."""
+    """Sets every parameter of a caffe.Net to reproducible values."""
     rs = np.random.RandomState(seed)
     for blobs in net.params.values():
         for blob in blobs:
@@ -44,7 +44,7 @@ def fill(net, seed=1, scale=0.5):
 
 
 def feed(net, seed=7):
-    """Fills the inputs of TRAIN."""
+    """Fills the inputs of the net TRAIN."""
     net.blobs["data"].data[...] = numbers(seed, *net.blobs["data"].shape)
     net.blobs["label"].data[...] = np.arange(4) % 3
 

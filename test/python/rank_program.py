@@ -1,10 +1,10 @@
-"""Trains on several ranks as Caffe's python/train.py does: a process for each, which
-multiprocessing starts, or under mpirun one of its ranks.
+"""Trains on several ranks like Caffe's python/train.py: multiprocessing starts a process for each
+rank, or mpirun starts this program once per rank.
 
     rank_program.py SOLVER RANKS [--method fork|spawn] [--snapshot STATE] [--timing]
         [--dump FILE] [--fail RANK:HOW]
 
-FILE gets the parameters of all ranks."""
+Writes the parameters of all ranks to FILE."""
 import argparse
 import multiprocessing
 import os

@@ -1,9 +1,9 @@
 """Runs recorded layers through caffe.Net, layer by layer and fused, and compares all blobs,
 gradients and parameters. usage: recorded.py DIR [NAME ...]
 
-DIR/NAME.prototxt, .h5 (inputs and what Caffe computed) and, where there are parameters,
-.caffemodel. Values may be off by 2e-4 of the largest magnitude. The one number that a
-gradient of `wrap_x` is adds up all of another gradient, much of which cancels: 2e-5."""
+DIR contains NAME.prototxt, NAME.h5 (inputs and Caffe's results) and, for layers with parameters,
+NAME.caffemodel. Values may differ by 2e-4 of the largest magnitude. The scalar gradient of
+`wrap_x` is the sum of another gradient, whose elements nearly cancel: it may differ by 2e-5."""
 import os
 import sys
 import warnings
@@ -26,7 +26,7 @@ def off(want, got, floor=1e-3):
 
 
 def run(base, whole):
-    """Yields the differences."""
+    """Runs a recorded layer, fused or layer by layer; yields the differences."""
     with h5py.File(base + ".h5", "r") as want:
         phase = getattr(caffe, want.attrs["phase"])
         net = caffe.Net(base + ".prototxt", phase)

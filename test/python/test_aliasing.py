@@ -1,4 +1,4 @@
-"""Layer by layer, blobs alias the memory of the layers' sessions without visible effects."""
+"""In runs layer by layer, blobs alias the memory of the layers' sessions, without visible effects."""
 import unittest
 
 import caffe
@@ -26,7 +26,7 @@ layer { name: 'p' type: 'Softmax' bottom: 'sum' top: 'sum' }
 
 
 class Copying(_compiled.Port):
-    """Tensors that stay where they are."""
+    """A port whose tensors are copied instead of aliased."""
 
     __slots__ = ()
     is_fixed = property(lambda self: True, lambda self, value: None)
@@ -34,7 +34,7 @@ class Copying(_compiled.Port):
 
 class Aliasing(Case):
     def nets(self):
-        """A net whose blobs may lie anywhere, and one whose layers copy them."""
+        """Returns a net whose blobs alias memory of sessions, and one whose layers copy them."""
         path = self.write(NET)
         nets, port = [], _compiled.Port
         for kind in (port, Copying):
@@ -66,7 +66,7 @@ class Aliasing(Case):
         self.same(one, two, "both passes")
 
     def test_arbitrary_user_actions(self):
-        """Forward, backward, parts of both, arrays that are held, blobs that are written."""
+        """Forward and backward passes, complete and partial, retained arrays, and writes to blobs."""
         one, two = self.nets()
         layers = list(one._layer_names)
         rs = np.random.RandomState(3)

@@ -16,7 +16,7 @@ from google.protobuf import text_format
 from common import DEPLOY, TRAIN, Case, feed, fill, numbers
 
 
-# Not all bottoms of its layer 'r' have gradients, which is found out by compiling it.
+# Not all bottoms of layer 'r' have gradients; the compiler detects that.
 NO_GRADIENT_OF_ALL = """
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 5 } } }
 layer { name: 'i' type: 'Input' top: 'i' input_param { shape { dim: 3 } } }
@@ -60,7 +60,7 @@ class Fails(caffe.Layer):
 
 
 def with_layer(where):
-    """TRAIN with such a layer in it."""
+    """Returns TRAIN with a layer that fails in `where`."""
     return TRAIN.replace("layer { name: 'ip2' type: 'InnerProduct' bottom: 'ip1'", """
 layer { name: 'odd' type: 'Python' bottom: 'ip1' top: 'odd'
   python_param { module: '%s' layer: 'Fails' param_str: '%s' } }
@@ -86,7 +86,7 @@ class BadInput(Case):
                 read()
 
     def test_a_failed_check(self):
-        """A label out of range, which would end a process of Caffe."""
+        """A label out of range, which ends the process in Caffe."""
         net = self.net(TRAIN, caffe.TRAIN)
         feed(net)
         net.blobs["label"].data[1] = 7
@@ -126,7 +126,7 @@ class BadInput(Case):
             before = solver.net.params["ip1"][0].data.copy()
             with self.assertRaisesRegex(Odd, where):
                 solver.step(1)
-            np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)  # no update of half a pass
+            np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)  # no update after an incomplete pass
             layer.where = ""
             solver.step(1)
             self.assertEqual(solver.iter, 2)
@@ -155,7 +155,7 @@ class BadInput(Case):
         self.assertIn("prob", caffe.Net(self.write(DEPLOY, "b{1}/fine.prototxt"), caffe.TEST).blobs)
 
     def test_nets_are_gone_where_something_did_not_compile(self):
-        """One that runs all the same, and ones that are refused; again where that is known already."""
+        """Nets that run anyway, and rejected nets; each twice, because failures are cached."""
         def runs(path):
             net = caffe.Net(path, caffe.TRAIN)
             net.forward()

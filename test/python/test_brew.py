@@ -51,7 +51,7 @@ class Compiling(Case):
             brew.compile(3)
 
     def test_names_like_texts(self):
-        """A file that is there is meant, whatever its name has in it."""
+        """An argument that names an existing file is a file name, even if it looks like a prototxt."""
         for folder in ("b{1}", "c: d", "e\nf"):
             os.mkdir(self.path(folder))
             path = self.write(DEPLOY, os.path.join(folder, "n.prototxt"))
@@ -83,7 +83,7 @@ class Compiling(Case):
         thread = threading.Thread(target=lambda: (brew.compile(deep), done.set()))
         thread.start()
         while not done.is_set():
-            ticks += 1  # while the compiler holds the GIL, this thread gets nowhere
+            ticks += 1  # does not advance while the compiler holds the GIL
             time.sleep(0.001)
         thread.join()
         self.assertGreater(ticks, 5)
@@ -140,7 +140,7 @@ class Sessions(Case):
             plan.session(weights=[3])
 
     def test_weights_that_lack_layers(self):
-        """Are an error of nets for inference that names the layers, unless they are allowed."""
+        """Missing weights of an inference net are an error that names the layers, unless allowed."""
         path = self.path("conv1.caffemodel")
         brew.compile(DEPLOY.split("layer { name: 'pool1'")[0]).session().save_weights(path)
         refused = "no weights for 1 layer of the net .*: fc$"
@@ -203,7 +203,7 @@ class Sessions(Case):
             thread.join()
         self.assertTrue(failures)
         self.assertIn("another thread", failures[0])
-        session._core.run(0)  # and it still works
+        session._core.run(0)  # the session remains usable
 
 
 class Files(Case):
@@ -224,7 +224,7 @@ class Files(Case):
         self.assertTrue(os.path.islink(self.path("link")))
         self.assertEqual(self.read("real"), bytes(self.plan))
         os.symlink("nowhere/file", self.path("broken"))
-        self.plan.save(self.path("broken"))  # it leads nowhere: replaced
+        self.plan.save(self.path("broken"))  # a dangling link is replaced
         self.assertFalse(os.path.islink(self.path("broken")))
         self.assertEqual(sorted(os.listdir(self.folder)), ["broken", "link", "real"])
 
@@ -250,7 +250,7 @@ class Files(Case):
             self.assertEqual(caught.exception.filename, path)
 
     def test_pictures_that_could_not_be_written(self):
-        """Are not drawn."""
+        """A file that cannot be written is an error before the graph is drawn."""
         graph = self.plan.graph()
         with mock.patch.object(graph, "_drawn", return_value=b"drawn") as drawn:
             with self.assertRaises(FileNotFoundError):
@@ -278,7 +278,7 @@ class Training(Case):
         return session
 
     def test_seed(self):
-        """Is the solver's random_seed, whose own counts where none is given."""
+        """The argument `seed` replaces the solver's random_seed, which is the default."""
         net = self.write(TRAIN)
         plans = [brew.compile("net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 %s" % (net, more))
                  for more in ("", "random_seed: 5")]
@@ -293,7 +293,7 @@ class Training(Case):
         for plan in plans:
             self.assertEqual(weights(plan, seed=0), weights(plan, seed=0))
             self.assertNotEqual(own, weights(plan, seed=6))
-        self.assertNotEqual(weights(plans[0]), weights(plans[0]))  # another one each time
+        self.assertNotEqual(weights(plans[0]), weights(plans[0]))  # a different seed each time
         for wrong in (-1, 1 << 63):
             with self.assertRaisesRegex(ValueError, "seed must be from 0"):
                 plans[0].session(seed=wrong)
@@ -330,19 +330,19 @@ class Training(Case):
         self.assertAlmostEqual(session.learning_rate, 0.5, 6)
 
     def test_files_that_could_not_be_written(self):
-        """Are refused before anything is computed for them."""
+        """A snapshot prefix that cannot be written is an error before training."""
         def is_refused(function, *arguments, why="cannot write to snapshot prefix '%s'" % self.path("none/snap")):
             with self.assertRaisesRegex(brew.Error, why):
                 function(*arguments)
 
         session, plan = self.session(), brew.compile(DEPLOY)
-        session.set_field("snapshot_prefix", self.path("none/snap"))  # where nothing is to be written
+        session.set_field("snapshot_prefix", self.path("none/snap"))  # allowed while no snapshots are written
         is_refused(session.set_field, "snapshot", 10)
         self.assertEqual(session.trainer.field("snapshot"), "0")
         session.step(1)
         for action in ("snapshot", "save_best train.loss"):
             is_refused(session.add_hook, "every 10 iterations do " + action)
-        # Whoever wants snapshots may not send them elsewhere.
+        # With snapshots, the prefix must be writable.
         session.set_field("snapshot_prefix", self.path("snap"))
         session.set_field("snapshot", 10)
         is_refused(session.set_field, "snapshot_prefix", self.path("none/snap"))
@@ -362,9 +362,9 @@ class Training(Case):
         for handled, kind in ((signal.default_int_handler, KeyboardInterrupt), (handler, LookupError),
                               (handler, SystemExit)):
             session = self.session(10 ** 9)
-            # Shells have what they run in the background ignore it.
+            # Shells make background processes ignore SIGINT.
             self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handled))
-            # From another thread, while this one runs none of Python's code.
+            # From another thread, while this thread runs no Python code.
             session.add_hook("after 3 iterations do call in background",
                              lambda call: os.kill(os.getpid(), signal.SIGINT))
             with self.assertRaises(kind) as caught:

@@ -84,7 +84,7 @@ class Commands(Case):
 
 
 class Old(caffe.Layer):
-    """As Faster R-CNN's layers: settings by param_str_ and the phase's name."""
+    """Like the layers of Faster R-CNN: uses param_str_ and the name of the phase."""
 
     def setup(self, bottom, top):
         self.add = {"TRAIN": 100, "TEST": 200}[str(self.phase)] + float(self.param_str_)

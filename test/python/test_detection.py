@@ -1,5 +1,5 @@
-"""What scripts of Faster R-CNN do: Python layers whose tops have another shape at each pass, in the
-place of a source, of proposals and of targets, with ROIPooling behind them."""
+"""Nets like the ones in scripts of Faster R-CNN: Python layers whose tops change their shape in
+each pass, as the data source, the proposals and the targets, followed by ROIPooling."""
 import unittest
 
 import caffe
@@ -11,7 +11,7 @@ from common import Case, fill, numbers
 
 
 class Images(caffe.Layer):
-    """The images that it was given, one after the other; none are there when the net is made."""
+    """Outputs the given images, one per pass; there are no images yet when the net is created."""
 
     def setup(self, bottom, top):
         self.images, self.at = [], 0
@@ -23,7 +23,7 @@ class Images(caffe.Layer):
         self.images = images
 
     def reshape(self, bottom, top):
-        """Happens in forward()."""
+        """Does nothing: forward() reshapes the tops."""
 
     def forward(self, bottom, top):
         image, boxes = self.images[self.at % len(self.images)]
@@ -60,7 +60,7 @@ class Proposals(caffe.Layer):
 
 
 class Targets(caffe.Layer):
-    """Every other proposal with a class and four targets, the boxes of the image among them."""
+    """Outputs every other proposal and the boxes of the image, with a class and four targets."""
 
     def setup(self, bottom, top):
         for blob, shape in zip([top[0], top[1], top[2], top[3], top[4]], [(1, 5), (1, 1)] + [(1, 12)] * 3):
@@ -154,7 +154,7 @@ class Detection(Case):
             self.assertEqual([out[name].shape for name in ("bbox", "prob")], [(len(rois), 12), (len(rois), 3)])
             self.assertEqual(net.blobs["pool"].shape, (len(rois), 6, 2, 2))
             self.close(out["prob"].sum(axis=1), np.ones(len(rois)))
-            # The head by hand; the test phase halves what training did not double.
+            # Computes the head by hand. Dropout has scale_train: false, so the test phase halves values.
             conv, pooled = net.blobs["conv"].data[0], net.blobs["pool"].data
             for roi, values in zip(rois, pooled):
                 left, top, right, bottom = np.round(roi[1:] / 4).astype(int)
@@ -197,10 +197,10 @@ class Detection(Case):
         self.assertTrue(np.isfinite(losses).all())
         self.assertGreater(len(counts), 1)
         self.assertLess(np.mean(losses[-6:]), 0.8 * np.mean(losses[:6]))
-        # Gradients came through ROIPooling, and none through the proposals.
+        # Gradients propagate through ROIPooling, but not through the proposals.
         self.assertFalse(np.array_equal(solver.net.params["conv"][0].data, before))
         self.assertEqual(float(np.abs(solver.net.params["score"][0].diff).sum()), 0)
-        # The trained weights are those of the net that tests, after the scripts' surgery.
+        # After the scripts' net surgery, the test net has the trained weights.
         bbox = solver.net.params["bbox"]
         original = [blob.data.copy() for blob in bbox]
         bbox[0].data[...] = bbox[0].data * 2

@@ -1,4 +1,4 @@
-"""Edge cases of pycaffe's interface, as scripts use them beside running nets."""
+"""Edge cases of pycaffe's interface that scripts use."""
 import os
 import unittest
 from unittest import mock
@@ -24,7 +24,7 @@ layer { name: 'loss' type: 'ContrastiveLoss' bottom: 'fa' bottom: 'fb' bottom: '
 
 
 class Rows(caffe.Layer):
-    """As many rows as its input has positive numbers."""
+    """The number of output rows is the number of positive inputs."""
 
     def setup(self, bottom, top):
         top[0].reshape(1, 4)
@@ -113,7 +113,7 @@ class Resources(Case):
 
     def test_damaged_cache_files_are_rebuilt(self):
         path = self.write(DEPLOY)
-        # In a folder of its own: others write into the usual one, too.
+        # In a separate folder, because other processes write into the default folder.
         with mock.patch.object(_plan_cache, "_folder", lambda: self.folder):
             _plan_cache._plans.clear()
             caffe.Net(path, caffe.TEST)

@@ -8,7 +8,7 @@ from common import Case
 
 
 def groups(rows, columns=8):
-    """Rows of three groups, far apart, by turns."""
+    """Returns rows of three distant groups, interleaved."""
     values = np.random.RandomState(3).normal(size=(rows, columns)).astype(np.float32)
     values[np.arange(rows), np.arange(rows) % 3] += 9
     return values

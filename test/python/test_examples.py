@@ -1,4 +1,4 @@
-"""The tutorial at a small size, and the examples of the documentation."""
+"""Runs the tutorial at a small size, and the examples of the documentation."""
 import contextlib
 import doctest
 import io

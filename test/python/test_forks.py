@@ -1,11 +1,11 @@
-"""Processes that are forked before and after Brew is used: they work, or get an exception."""
+"""Processes forked before and after the use of Brew: they work, or get an exception."""
 import subprocess
 import sys
 import unittest
 
 from common import DEPLOY, TRAIN, Case
 
-# What `use` and `again` are in each program: the first use, and what the child tries.
+# The code for `use` and `again` in each program: the first use, and the use in the child.
 KINDS = {
     "net": ("net = caffe.Net(sys.argv[1], caffe.TEST); net.forward()", "net.forward()"),
     "new net": ("caffe.Net(sys.argv[1], caffe.TEST).forward()", "caffe.Net(sys.argv[1], caffe.TEST).forward()"),
@@ -29,7 +29,7 @@ status = os.waitpid(child, 0)[1]
 %s
 sys.exit(os.WEXITSTATUS(status))
 """
-# As scripts that train in stages do: their children use what they have only imported, one after another.
+# Like scripts that train in stages: the parent only imports the package, and its children use it in turn.
 STAGES = """
 import multiprocessing, sys, caffe
 def stage(queue):
@@ -46,7 +46,7 @@ for _ in range(2):
     assert process.exitcode == 0, process.exitcode
 assert found[0] == found[1] and found[0][0] == 2, found
 """
-# As data layers written in Python do: children that prepare batches, and end by themselves or are ended.
+# Like data layers in Python: children prepare batches, and exit or are terminated.
 FETCHERS = """
 import multiprocessing, sys, caffe, numpy as np
 solver = caffe.SGDSolver(sys.argv[2])

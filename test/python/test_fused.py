@@ -12,7 +12,7 @@ layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' convolution_param { n
 layer { name: 's' type: 'Sigmoid' bottom: 'c' top: 'c' }
 layer { name: 'ip' type: 'InnerProduct' bottom: 'c' top: 'ip' inner_product_param { num_output: 3 } }
 """
-# The plan has the weights of ip in the order of its pictures, and those of fc split.
+# The plan reorders the weights of ip to the order of its images, and splits the weights of fc.
 PICTURES = """
 layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 4 dim: 3 dim: 6 dim: 6 } } }
 layer { name: 'label' type: 'Input' top: 'label' input_param { shape { dim: 4 } } }
@@ -30,7 +30,7 @@ layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'sum' bottom: 'label' top: 
 
 
 def layer_by_layer(net):
-    """Makes a net run so always."""
+    """Makes a net always run layer by layer."""
     net.before_forward(lambda i: None)
     return net
 
@@ -103,7 +103,7 @@ class Fused(Case):
             data = net.blobs["data"].data
             data[...] = numbers(1, 2, 3, 8, 8)
             net.forward()
-            data[...] = 7  # not what the blobs were computed from
+            data[...] = 7  # no longer the input of the blobs
             net.params["fc"][0].data[...] = 0
         del data
         for name in ("conv1", "pool1", "fc", "prob"):
@@ -190,7 +190,7 @@ layer { name: 'e' type: 'Eltwise' bottom: 'f' bottom: 'g' top: 'e' }""")
         self.same(one, two)
 
     def solvers(self, net):
-        """Two that have trained for two iterations; the second one layer by layer."""
+        """Returns two solvers after two iterations; the second one runs layer by layer."""
         net = self.write(net)
         file = self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 "
                           "snapshot_after_train: false" % net, "s.prototxt")
@@ -215,8 +215,8 @@ layer { name: 'ip2'""").replace("'ip2' type: 'InnerProduct' bottom: 'ip1'", "'ip
             self.assertGreater(np.abs(one.blobs[name].diff).max(), 0, name)
 
     def test_losses_that_are_read(self):
-        """As Caffe does: what comes from above takes the place of a loss's weight, which counts
-        where it is given explicitly, as a split has it then."""
+        """As in Caffe, a gradient from above replaces the default weight of a loss, but an explicit
+        loss_weight is added, because the loss is then split."""
         for weight, expected in (("", 0.5), ("loss_weight: 2", 2.5)):
             one, two = self.solvers(TRAIN.replace("top: 'loss' }", "top: 'loss' %s }" % weight)
                                     + "layer { name: 'more' type: 'Power' bottom: 'loss' top: 'more' loss_weight: 0.5 }")
@@ -250,13 +250,13 @@ layer { name: 'loss'""")
                           "snapshot_after_train: false" % self.write(PICTURES), "s.prototxt")
         one, two = caffe.SGDSolver(file), caffe.SGDSolver(file)
         layer_by_layer(two.net)
-        one.net._forward_layers = None  # not called
+        one.net._forward_layers = None  # fails if called
         for solver in (one, two):
             fill(solver.net, 4)
             for blob in solver.net.params["bn"]:
                 blob.data[...] = 0
             feed(solver.net)
-        # Looking at them in between, or not.
+        # With and without reading them in between.
         for steps in (1, 2, 2):
             for solver in (one, two):
                 solver.step(steps)

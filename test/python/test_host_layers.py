@@ -1,4 +1,4 @@
-"""Layers of compiled nets that classes of Python compute."""
+"""Layers of compiled nets implemented by Python classes."""
 import gc
 import unittest
 import weakref

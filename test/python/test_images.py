@@ -24,7 +24,7 @@ class Images(Case):
             caffe.io.resize_image(image, (3, 3), interp_order=6)
 
     def test_splines(self):
-        """Values of scipy.ndimage.zoom."""
+        """Compares with values of scipy.ndimage.zoom."""
         line = np.float64([0, 1, 4, 2]).reshape(4, 1, 1).repeat(2, axis=2)
         for order, values in ((2, [0, 0.171429, 1, 2.8, 4, 3.028571, 2]), (3, [0, 0.125, 1, 2.875, 4, 3, 2]),
                               (4, [0, 0.086789, 1, 2.941176, 4, 2.972035, 2]),
@@ -64,9 +64,9 @@ class Images(Case):
         np.testing.assert_array_equal(caffe.io.datum_to_array(caffe.io.array_to_datum(u, 3)), u)
 
     def test_pillow_comes_along(self):
-        """As with pycaffe: scripts call PIL.Image with `import PIL` alone. And nothing needs it there."""
+        """`import caffe` imports PIL.Image, since pycaffe does so and scripts rely on it; it is optional."""
         os.mkdir(self.path("PIL"))
-        for name in ("__init__.py", "Image.py"):  # in the place of Pillow's
+        for name in ("__init__.py", "Image.py"):  # replaces Pillow
             self.write("", os.path.join("PIL", name))
         path = os.pathsep.join([self.folder, *sys.path])
         program = "import caffe, PIL; print(PIL.Image.__file__)"

@@ -9,7 +9,7 @@ from common import Case, numbers
 
 
 class Rows(caffe.Layer):
-    """Keeps the rows whose first element is positive: its top's shape changes."""
+    """Outputs the rows whose first element is positive, so the shape of the top changes."""
 
     def setup(self, bottom, top):
         self.calls = []

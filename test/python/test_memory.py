@@ -6,13 +6,13 @@ import caffe
 
 from common import DEPLOY, TRAIN, Case, feed, numbers, resident
 
-# A net takes some 60 kB, and so do the others: 800 that stayed would be 50 MB.
+# Each object takes about 60 kB: 800 leaked objects would take 50 MB.
 FLAT = 4 << 20
 
 
 class Memory(Case):
     def stays_flat(self, make):
-        """Memory stays constant over many objects, after the first ones have filled caches."""
+        """Checks that memory stays constant over many objects, after the first ones filled the caches."""
         for _ in range(200):
             make()
         before = resident()

@@ -97,7 +97,7 @@ class Parts(Case):
         self.close(net.blobs["fc"].data[1], net.params["fc"][1].data)
 
     def test_hand_written_diff(self):
-        """As in deepdream: from an inner layer back to the image."""
+        """As in deepdream: a backward pass from an inner layer to the image."""
         net = self.net("force_backward: true\n" + DEPLOY)
         net.forward(data=numbers(1, 2, 3, 8, 8), end="pool1")
         net.blobs["pool1"].diff[...] = net.blobs["pool1"].data
@@ -144,7 +144,7 @@ class Parts(Case):
         for name in ("w.caffemodel", "w.h5"):
             other = caffe.Net(self.path("net.prototxt"), self.path(name), caffe.TEST)
             np.testing.assert_array_equal(other.params["fc"][0].data, net.params["fc"][0].data)
-        # The tools' files and these are the same.
+        # The files are identical to the tools' files.
         plan = brew.compile(self.path("net.prototxt"), weights=self.path("w.caffemodel"))
         x = numbers(1, 2, 3, 8, 8)
         self.close(plan.session()(data=x)["prob"], net.forward(data=x)["prob"])

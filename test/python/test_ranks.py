@@ -1,4 +1,4 @@
-"""caffe.NCCL: solvers of several processes that train one net."""
+"""caffe.NCCL: solvers in several processes that train one net."""
 import os
 import shutil
 import signal
@@ -16,7 +16,7 @@ from common import TRAIN, Case
 
 RECORDS, BATCH, STEPS = 48, 4, 7
 
-# Two layers that share their weights, of which each has a part of the gradient.
+# Two layers that share their weights; each contributes to the gradient.
 NET = """name: 'ranks'
 layer { name: 'data' type: 'HDF5Data' top: 'data' top: 'label' hdf5_data_param { source: 'LIST' batch_size: %d MORE } }
 layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv' convolution_param { num_output: 6 kernel_size: 3
@@ -50,7 +50,7 @@ class Uses(Case):
     def test_one(self):
         """A single solver needs no other rank."""
         uid = caffe.NCCL.new_uid()
-        self.assertIsInstance(uid, bytes)  # as pycaffe's
+        self.assertIsInstance(uid, bytes)  # as in pycaffe
         self.assertNotEqual(uid, caffe.NCCL.new_uid())
         solver = caffe.SGDSolver(self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' snapshot_prefix: 's'"
                                             % self.write(TRAIN), "s.prototxt"))
@@ -88,7 +88,7 @@ class Uses(Case):
                 brew._core.Session(plan._core, reader_rank=rank, reader_ranks=ranks)
 
     def test_seeds(self):
-        """Each rank draws numbers of its own; rank 0 those that one solver alone draws."""
+        """Each rank draws different random numbers; rank 0 draws the numbers of a single solver."""
         solver = self.write("train_net: '%s' random_seed: 5 base_lr: 0.1 lr_policy: 'fixed' snapshot_prefix: 's'"
                             % self.write(TRAIN), "s.prototxt")
 
@@ -104,7 +104,7 @@ class Uses(Case):
         np.testing.assert_array_equal(first, drawn(1, 3))
 
     def test_share_of_records(self):
-        """Record i is rank i modulo N's in training; all of them test."""
+        """Rank i modulo N trains on record i; every rank tests on all records."""
         with h5py.File(self.path("d.h5"), "w") as file:
             file["data"] = np.arange(12, dtype="f4").reshape(12, 1)
         self.write(self.path("d.h5") + "\n", "d.txt")
@@ -117,7 +117,7 @@ class Uses(Case):
             self.assertEqual([int(v) for _ in range(3) for v in made.forward()["data"].ravel()], wanted)
 
 
-@unittest.skipUnless(caffe.has_nccl(), "there is no Open MPI that connects ranks")
+@unittest.skipUnless(caffe.has_nccl(), "Open MPI, which connects ranks, is not installed")
 class Ranks(Case):
     def setUp(self):
         super().setUp()
@@ -126,7 +126,7 @@ class Ranks(Case):
         self.label = random.randint(0, 3, RECORDS).astype("f4")
 
     def solver(self, name, order=None, more="", source=""):
-        """A solver's file over the records in an order."""
+        """Writes a solver over the records in the given order; returns its file."""
         order = np.arange(RECORDS) if order is None else order
         with h5py.File(self.path(name + ".h5"), "w") as file:
             file["data"], file["label"] = self.data[order], self.label[order]
@@ -136,12 +136,12 @@ class Ranks(Case):
                           % (net, self.path(name), SOLVER, more or "random_seed: 7"), name + "_solver.prototxt")
 
     def interleaved(self, ranks):
-        """Ranks read the same records as one rank with iter_size."""
+        """Returns the order in which one rank with iter_size reads the batches of all ranks."""
         return [(step * BATCH + row) * ranks + rank for step in range(RECORDS // (ranks * BATCH))
                 for rank in range(ranks) for row in range(BATCH)]
 
     def alone(self, ranks, more=""):
-        """Weights of one solver over the batches of all ranks."""
+        """Returns the weights of one solver over the batches of all ranks."""
         solver = caffe.get_solver(self.solver("one%d" % ranks, self.interleaved(ranks),
                                               "random_seed: 7 iter_size: %d %s" % (ranks, more)))
         solver.step(STEPS)
@@ -156,13 +156,13 @@ class Ranks(Case):
         try:
             log = process.communicate(timeout=240)[0]
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # the launcher ends when its ranks do
+            os.killpg(process.pid, signal.SIGKILL)  # the launcher exits after its ranks
             self.fail("still running: " + process.communicate()[0])
         self.assertEqual(bool(process.returncode), bool(status), log)
         return log
 
     def weights(self, ranks, name="w"):
-        """Those of all ranks, which are the same."""
+        """Returns the weights, after checking that they are equal on all ranks."""
         found = [dict(np.load("%s.%d.npz" % (self.path(name), rank))) for rank in range(ranks)]
         for other in found[1:]:
             self.same(found[0], other)
@@ -178,22 +178,22 @@ class Ranks(Case):
             np.testing.assert_allclose(a[name], b[name], rtol=1e-4, atol=1e-5, err_msg=name)
 
     def test_values(self):
-        """N ranks are one solver with iter_size N over the same records, bit for bit."""
+        """N ranks equal one solver with iter_size N over the same records, bit for bit."""
         many = self.solver("many", more="random_seed: 7 snapshot: 3")
         for ranks, method in (1, "fork"), (2, "fork"), (3, "spawn"):
             with self.subTest(ranks=ranks, method=method):
                 log = self.run_ranks(many, ranks, "--dump", self.path("w"), "--method", method)
                 self.same(self.alone(ranks), self.weights(ranks))
-                # Rank 0 alone logs and writes.
+                # Only rank 0 logs and writes.
                 self.assertEqual(log.count("Iteration 4 ("), 1, log)
                 self.assertEqual(log.count("Snapshotting"), 2, log)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("brew-")], [])
-        # A snapshot goes on on all ranks, with its readers at their beginning.
+        # All ranks resume from a snapshot; their readers start at the beginning.
         self.run_ranks(many, 2, "--snapshot", self.path("many_iter_6.solverstate"), "--dump", self.path("w"))
         self.weights(2)
 
     def test_iter_size(self):
-        """Several batches of each rank are added up before ranks are."""
+        """Each rank accumulates several batches before the all-reduce."""
         many = self.solver("many", more="random_seed: 7 iter_size: 2 clip_gradients: 0.2")
         self.run_ranks(many, 2, "--dump", self.path("w"))
         found = self.weights(2)
@@ -209,7 +209,7 @@ class Ranks(Case):
         self.assertIn("backward [7, 6, 5, 4, 3, 2, 1, 0, 'before']", log)
 
     def test_shuffled(self):
-        """Ranks share records that are shuffled, without a seed, too."""
+        """Ranks partition shuffled records, also without a seed."""
         for seed in "random_seed: 7", "display: 0":
             with self.subTest(seed):
                 many = self.solver("many", more=seed.replace("display: 0", "type: 'SGD'"), source="shuffle: true")
@@ -227,7 +227,7 @@ class Ranks(Case):
         self.assertIn("of 2, not", log)
 
     def test_mistakes(self):
-        """A rank that fails, is killed or trains something else ends all of them."""
+        """A rank that fails, is killed or trains another net ends all ranks."""
         many = self.solver("many")
         for fail, words in (("1:raise", "ValueError: a rank's own mistake"),
                             ("0:raise", "ValueError: a rank's own mistake"),

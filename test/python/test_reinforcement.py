@@ -1,4 +1,4 @@
-"""brew.Learner: learning in environments of Python's."""
+"""brew.Learner: learning in environments written in Python."""
 import gc
 import os
 import signal
@@ -53,7 +53,7 @@ def session():
 class LearningTest(unittest.TestCase):
     def test_learns(self):
         env, seen = Guess(), []
-        # What is right now has nothing to do with what comes later.
+        # Gamma is 0: the right action does not depend on later rewards.
         learner = brew.Learner(session(), env, "PG.ST", {"MiniBatch": 2, "UseRawInput": True, "Gamma": 0},
                                on_episode=lambda *episode: seen.append(episode))
         before = learner.evaluate(20)
@@ -63,7 +63,7 @@ class LearningTest(unittest.TestCase):
         self.assertEqual(len(seen), 200)
         self.assertEqual(seen[0][0], 0)
         self.assertEqual({steps for _, _, steps in seen}, {10})
-        # Those that are not learnt from are always the same twenty.
+        # evaluate() always uses the same twenty seeds.
         self.assertEqual(len(set(env.seeds)), 220)
         self.assertIn("200 episodes", repr(learner))
 
@@ -94,7 +94,7 @@ class LearningTest(unittest.TestCase):
             learner.train(50)
 
     def test_exceptions_of_others_come_out_at_once(self):
-        """Of a listener, and of a signal's handler while none of Python's code runs."""
+        """Exceptions of a listener, and of a signal handler while no Python code runs."""
         def handler(*about):
             raise LookupError("stop")
 
@@ -120,10 +120,10 @@ class LearningTest(unittest.TestCase):
         learner.train(1)
 
     def test_goes_where_only_its_own_know_it(self):
-        """Environments and functions that keep it: the collector finds it all the same, with its session."""
+        """The garbage collector frees a learner and its session although environments and callbacks refer to it."""
         def made(trainer, properties, count):
             learns, heard = session(), lambda *event: None
-            learns._core.add_listener(heard, [])  # which the library's session keeps
+            learns._core.add_listener(heard, [])  # the C++ session refers to it
             environments = [Guess() for _ in range(count)]
             learner = brew.Learner(learns, environments, trainer, properties,
                                    on_episode=lambda *episode: seen.append(learner.progress["episodes"]))

@@ -1,4 +1,4 @@
-"""The package brew: events, gradients from outside, arrays of others, pictures and texts."""
+"""The package brew: events, output gradients, arrays of other libraries, graphs and texts."""
 import gc
 import json
 import os
@@ -17,7 +17,7 @@ test_iter: 1 test_interval: 2 snapshot_prefix: '%s'"""
 
 
 class Foreign:
-    """An array that speaks DLPack and nothing else."""
+    """An array that supports only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -30,7 +30,7 @@ class Foreign:
 
 
 class OnGpu:
-    """A stand-in for PyTorch's tensors on a GPU."""
+    """Imitates a PyTorch tensor on a GPU."""
 
     def __init__(self, array):
         self.array = array
@@ -108,7 +108,7 @@ class Arrays(Case):
         session = brew.compile(DEPLOY).session()
         with self.assertRaises(ValueError):
             session.params["fc"] = [np.zeros((4, 36))]
-        session.params["fc"] = [np.zeros((1, 1, 5, 36))]  # as old files have it
+        session.params["fc"] = [np.zeros((1, 1, 5, 36))]  # as in old files
 
 
 class Devices(Case):
@@ -124,7 +124,7 @@ class Devices(Case):
 
 
 class Training(Case):
-    """Options that watch a training, and requests of other threads."""
+    """Options that monitor training, and requests from other threads."""
 
     def session(self, more="", **options):
         net = self.write(TRAIN)
@@ -146,7 +146,7 @@ class Training(Case):
         session = self.session(stop_when=["test.acc < 0", "iter >= 3"])
         session.step(10)
         self.assertEqual(session.iteration, 3)
-        # Without a rate nothing becomes better.
+        # With a learning rate of 0, the loss does not improve.
         session = self.session(fields=dict(base_lr=0), patience="2:test.loss")
         with session.events.record("stopped_by_rule") as seen:
             session.step(100)
@@ -209,9 +209,9 @@ class Training(Case):
             trains.join(60)
         self.assertFalse(trains.is_alive())
         self.assertTrue(session.stopped)
-        # The test before the first iteration was asked first.
+        # The snapshot was requested before training, so it precedes the first iteration.
         self.assertIn("snap_iter_0.solverstate", os.listdir(self.path("")))
-        # As training began: the rate has been 0 since.
+        # The initial parameters: after the reset the rate is still 0.
         np.testing.assert_array_equal(session.params["ip1"][0], first)
         self.assertEqual(session.learning_rate, 0)
         paused(), reset()
@@ -328,7 +328,7 @@ class Telling(Case):
         with self.assertRaisesRegex(ZeroDivisionError, "from a listener"):
             session.step(5)
         stop()
-        self.assertEqual(session.iteration, before + 1)  # it ends the run
+        self.assertEqual(session.iteration, before + 1)  # the exception ends the run
         session.step(1)
         with self.assertRaisesRegex(ValueError, "there are no events 'nope'"):
             session.events.listen(print, "nope")
@@ -459,7 +459,7 @@ class Looking(Case):
             plan.graph("plan")
 
     def program(self, text):
-        """A stand-in for Graphviz's dot."""
+        """Installs a fake of Graphviz's dot."""
         path = self.write("#!/bin/sh\n" + text, "dot")
         os.chmod(path, 0o755)
         return mock.patch.dict("os.environ", PATH=self.folder + ":/bin:/usr/bin")

@@ -1,4 +1,4 @@
-"""caffe's solvers: the same as Brew's trainer, loops by hand, snapshots."""
+"""caffe's solvers: equivalence to Brew's trainer, custom training loops, snapshots."""
 import ctypes
 import ctypes.util
 import itertools
@@ -31,7 +31,7 @@ POLICIES = {
     "fixed": "", "step": "gamma: 0.5 stepsize: 3", "exp": "gamma: 0.9", "inv": "gamma: 0.1 power: 0.75",
     "multistep": "gamma: 0.5 stepvalue: 2 stepvalue: 5", "poly": "power: 2", "sigmoid": "gamma: 0.3 stepsize: 4",
 }
-# Settings of each policy, those at the edges too.
+# Settings of each policy, including edge cases.
 RATES = [
     "lr_policy: 'fixed'",
     "lr_policy: 'step' gamma: 0.97 stepsize: 1", "lr_policy: 'step' gamma: 0.5 stepsize: 40",
@@ -46,8 +46,8 @@ RATES = [
 
 
 def rates_of_caffe(param, iterations, first=0, step=0, limits=()):
-    """The rates of iterations from ``first`` on, each of which asks once, by the formulas of Caffe's
-    SGDSolver::GetLearningRate. ``limits``: max_iter of iterations that change it."""
+    """Returns the rates of iterations from ``first`` on by the formulas of Caffe's
+    SGDSolver::GetLearningRate, called once per iteration. ``limits``: pairs (iteration, new max_iter)."""
     last, rates = param.max_iter, []
     for i in range(first, first + iterations):
         last = dict(limits).get(i, last)
@@ -72,7 +72,7 @@ class Solvers(Case):
                           "snapshot_prefix: '%s' %s" % (net, self.path("snap"), more), name)
 
     def agrees(self, more, steps=8):
-        """Parameters after some steps, here and by Brew's own trainer."""
+        """Compares the parameters after some steps of pycaffe's solver and of Brew's trainer."""
         file = self.solver(more)
         solver = caffe.get_solver(file)
         fill(solver.net, 2)
@@ -100,7 +100,8 @@ class Solvers(Case):
                 self.agrees("lr_policy: '%s' momentum: 0.5 %s" % (policy, more))
 
     def rates(self, solver, session, iterations, limits=()):
-        """The rates of further iterations, here and by Brew's own trainer. Reading one takes none."""
+        """Returns the rates of further iterations of the solver and of Brew's trainer. Reads each rate twice:
+        reading has no effect."""
         found = [], []
         for i in range(solver.iter, solver.iter + iterations):
             for limit in (limit for at, limit in limits if at == i):
@@ -117,13 +118,13 @@ class Solvers(Case):
     def check_rates(self, solver, session, iterations, limits=(), **start):
         expected = rates_of_caffe(solver.param, iterations, limits=limits, **start)
         for rates in self.rates(solver, session, iterations, limits):
-            np.testing.assert_allclose(rates, expected, rtol=1e-6)  # solver.lr is a float of 32 bits
-        for layer, blobs in solver.net.params.items():  # by the rates that updates took
+            np.testing.assert_allclose(rates, expected, rtol=1e-6)  # solver.lr is a 32-bit float
+        for layer, blobs in solver.net.params.items():  # checks the rates that the updates used
             for mine, its in zip(blobs, session.params[layer]):
                 np.testing.assert_allclose(mine.data, its, rtol=1e-4, atol=2e-6)
 
     def pair(self, more, max_iter=400):
-        """A solver and a session of Brew's trainer with the same parameters and inputs."""
+        """Returns a solver and a session of Brew's trainer with the same parameters and inputs."""
         file = self.solver(more)
         with open(file) as text:
             file = self.write(text.read().replace("max_iter: 20", "max_iter: %d" % max_iter), "s.prototxt")
@@ -138,13 +139,13 @@ class Solvers(Case):
         return solver, session
 
     def test_rates_of_all_policies(self):
-        """For some hundred iterations, over a change of max_iter."""
+        """Some hundred iterations, across a change of max_iter."""
         for more in RATES:
             with self.subTest(more):
                 self.check_rates(*self.pair(more), 300, limits=((100, 350), (200, 301)))
 
     def test_rates_after_a_restore(self):
-        """Includes a state whose counter lags, as from a solver with other stepvalues."""
+        """Includes a state whose step counter lags, as after a change of stepvalues."""
         for more in RATES:
             for step, at in (None, 12), (0, 12), (1, 5):
                 with self.subTest(more, step=step, at=at):
@@ -176,11 +177,11 @@ class Solvers(Case):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             rate, _ = _rules.learning_rate(param, iteration, 0)
-        self.assertIs(type(rate), float)  # what becomes the text of a field
+        self.assertIs(type(rate), float)  # the type that is formatted for a field
         return rate
 
     def test_rates_are_those_of_c(self):
-        """Also where C's are infinite or no numbers, and Python's functions would raise."""
+        """Also where C returns infinity or NaN and Python's functions raise exceptions."""
         libm = ctypes.CDLL(ctypes.util.find_library("m"))
         libm.pow.argtypes, libm.exp.argtypes = [ctypes.c_double] * 2, [ctypes.c_double]
         libm.pow.restype = libm.exp.restype = ctypes.c_double
@@ -195,17 +196,17 @@ class Solvers(Case):
                 more = "lr_policy: '%s' gamma: %r power: %r max_iter: 10 stepsize: %d stepvalue: 1 stepvalue: 11" \
                     % (policy, gamma, power, 10000 if policy == "sigmoid" else 2)
                 with self.subTest(more, iteration=i):
-                    # Of the last place: NumPy has an exp of its own.
+                    # The last digit may differ: NumPy has its own exp.
                     np.testing.assert_allclose(self.rate(i, more), 0.25 * expected, rtol=1e-15)
                 seen.append(expected)
         self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)))
         poly = "lr_policy: 'poly' power: 0.5 max_iter: 0"
         self.assertTrue(math.isnan(self.rate(0, poly)))  # of 0 / 0
-        self.assertEqual(self.rate(1, poly), math.inf)  # a root of minus infinity, to C
+        self.assertEqual(self.rate(1, poly), math.inf)  # C's pow of minus infinity
         self.assertEqual(self.rate(0, "lr_policy: 'sigmoid' gamma: 0.1 stepsize: 10000"), 0)
 
     def test_rates_that_are_no_numbers(self):
-        """Training goes on with them, but not in the plan, which takes numbers alone."""
+        """Training continues with such rates, but without the plan's update, which needs finite rates."""
         for more, check in (("lr_policy: 'exp' gamma: 1e38", math.isinf),
                             ("lr_policy: 'poly' power: 0.5", math.isnan)):
             with self.subTest(more):
@@ -220,14 +221,14 @@ class Solvers(Case):
                 self.assertFalse(np.isfinite(solver.net.params["ip1"][0].data).all())
 
     def test_adam_is_that_of_c(self):
-        """Also with momenta of 1 and more, which make it inf or nan, and Python's functions raise."""
+        """Also with momenta of 1 and more: the result is inf or NaN, and Python's functions raise exceptions."""
         libm = ctypes.CDLL(ctypes.util.find_library("m"))
         libm.pow.argtypes, libm.pow.restype = [ctypes.c_double] * 2, ctypes.c_double
         momenta, seen = (0.5, 0.0, 1.0, -1.0, 2.0), []
         for first, second, iteration in itertools.product(momenta, momenta, (0, 1, 2, 5000)):
             rule = _rules.UpdateRule("Adam", caffe_pb2.SolverParameter(momentum=first, momentum2=second))
             t = iteration + 1
-            with np.errstate(all="ignore"):  # operators of NumPy's are those of C
+            with np.errstate(all="ignore"):  # NumPy's operators behave like C's
                 correction = np.sqrt(1 - np.float64(libm.pow(second, t))) / (1 - np.float64(libm.pow(first, t)))
                 m, s = (np.float32(before * momentum + 1 - momentum) for before, momentum in ((3, first), (4, second)))
                 expected = np.float32(0.25 * correction) * m / (np.sqrt(s) + np.float32(rule.param.delta))
@@ -240,7 +241,7 @@ class Solvers(Case):
         self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)) and any(map(math.isfinite, seen)))
 
     def test_snapshots_that_could_not_be_written(self):
-        """Are refused before anything is computed for them."""
+        """A snapshot prefix that cannot be written is an error before training."""
         def is_refused(function, *arguments):
             with self.assertRaisesRegex(RuntimeError, "Cannot write to snapshot prefix '%s'" % re.escape(nowhere)):
                 function(*arguments)
@@ -305,7 +306,7 @@ class Solvers(Case):
         self.close(solver.net.params["ip1"][0].data, other.net.params["ip1"][0].data)
 
     def test_speed_is_that_since_the_last_display(self):
-        """Also where iterations are called one by one."""
+        """Also if each call runs one iteration."""
         solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed' display: 4"))
         feed(solver.net)
         with mock.patch.object(_log, "line") as line:
@@ -319,11 +320,12 @@ class Solvers(Case):
         found = [[float(value) for value in each.groups()] for each in found if each]
         self.assertEqual([iteration for iteration, _, _ in found], [0, 4, 8])
         for _, speed, seconds in found[1:]:
-            self.assertAlmostEqual(speed * seconds, 4, delta=4e-3)  # of printed values, of six digits
+            self.assertAlmostEqual(speed * seconds, 4, delta=4e-3)  # printed values have six digits
             self.assertTrue(4 * 0.005 <= seconds < spent, seconds)
 
     def test_displayed_loss(self):
-        """Is the mean of the last losses, whatever was there before, and however many they are now."""
+        """The displayed loss is the mean of the last average_loss losses, which may change; earlier losses,
+        even infinite ones, have no effect."""
         for spike in (1e18, math.inf, -math.inf, math.nan):
             solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed' average_loss: 3"))
             for loss in (spike, 1, 2, 6):

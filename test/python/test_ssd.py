@@ -1,4 +1,4 @@
-"""Scripts of SSD: nets of model_libs with losses and detections, label maps, Caffe's names."""
+"""Scripts of SSD: nets of model_libs with losses and detections, label maps, names of Caffe."""
 import unittest
 
 import caffe
@@ -26,12 +26,12 @@ def spec():
 
 
 def of(net):
-    """Name to LayerParameter."""
+    """Returns a dict from name to LayerParameter."""
     return {layer.name: layer for layer in net.to_proto().layer}
 
 
 def small(**more):
-    """A detector of two layers, and the tops of its head."""
+    """Returns a detector of two layers and the tops of its head."""
     net = spec()
     ConvBNLayer(net, "data", "conv1", False, True, 8, 3, 1, 4)
     ConvBNLayer(net, "conv1", "conv2", True, True, 8, [3, 3], 1, 2)
@@ -158,12 +158,12 @@ class Detectors(Case):
     def test_it_detects(self):
         net = self.deployed()
         shapes = set()
-        # Images of several sizes, some with nothing to be found: the shape of the top changes.
+        # Images of several sizes, some without objects: the shape of the top changes.
         for seed, (height, width) in enumerate([(32, 32), (48, 32), (32, 32), (40, 56)]):
             net.blobs["data"].reshape(1, 3, height, width)
             net.blobs["data"].data[...] = numbers(seed, 1, 3, height, width)
             net.params["conv2_mbox_conf"][1].data[...] = net.params["conv1_norm_mbox_conf"][1].data[...] = 0
-            if seed == 2:  # all is background
+            if seed == 2:  # only background
                 for name in ("conv2_mbox_conf", "conv1_norm_mbox_conf"):
                     net.params[name][1].data[::CLASSES] = 1000
             found = net.forward()["detection_out"]

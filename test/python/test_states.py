@@ -1,4 +1,4 @@
-"""State of layers between passes, and values that passes must not change."""
+"""Persistent state of layers, and values that passes must not change."""
 import unittest
 
 import brew
@@ -15,7 +15,7 @@ layer { name: 'copy' type: 'Power' bottom: 'x' top: 'a' power_param { scale: 1 }
 
 
 class Data(caffe.Layer):
-    """Batches whose label is the sign of a column."""
+    """Outputs batches whose label is the sign of a column."""
 
     def setup(self, bottom, top):
         self.random = np.random.RandomState(0)
@@ -33,7 +33,7 @@ class Data(caffe.Layer):
 
 
 class BottomsStay(Case):
-    """Layers with values of their own (random numbers, files, weights of classes) feed nothing else."""
+    """Values of a layer (random numbers, files, class weights) do not change its bottoms."""
 
     def passes(self, text, phase=caffe.TRAIN, held=False):
         net = caffe.Net(self.write(INPUTS + text), phase)
@@ -99,7 +99,7 @@ class BottomsStay(Case):
 
 
 class RecurrentStates(Case):
-    """States go on from one forward pass to the next, whether or not gradients are computed."""
+    """States persist from one forward pass to the next, whether or not gradients are computed."""
 
     def net(self, kind, force, phase):
         return caffe.Net(self.write("""%s
@@ -146,7 +146,7 @@ class RecurrentStates(Case):
             self.assertGreater(np.abs(before - after).max(), 1e-4)
 
     def test_gradients_are_of_the_pass_before(self):
-        """A backward pass reads the state that its forward pass began with, however often it runs."""
+        """Each backward pass reads the state at the beginning of its forward pass, however often it runs."""
         net = self.net("LSTM", True, caffe.TRAIN)
         x = np.ones((1, 1, 4), np.float32)
         net.forward(x=x, cont=np.zeros((1, 1)))
@@ -166,11 +166,11 @@ class RecurrentStates(Case):
                 moved = x.copy()
                 moved[0, 0, i] += 1e-2
                 slope = (objective(moved) - objective(x)) / 1e-2
-                self.assertAlmostEqual(float(net.blobs["x"].diff[0, 0, i]), slope, delta=2e-3)  # f32's differences
+                self.assertAlmostEqual(float(net.blobs["x"].diff[0, 0, i]), slope, delta=2e-3)  # finite differences in f32
 
 
 class SharedStatistics(Case):
-    """Layers that share running statistics update them one after the other, in the order of layers."""
+    """Layers that share running statistics update them in the order of the layers."""
 
     NET = """layer { name: 'in' type: 'Input' top: 'a' top: 'b' input_param { shape { dim: 4 dim: 3 } } }
     layer { name: 'bn1' type: 'BatchNorm' bottom: 'a' top: 'na' param { lr_mult: 0 name: 'm' } param { lr_mult: 0 name: 'v' } param { lr_mult: 0 name: 'f' } }

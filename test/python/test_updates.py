@@ -6,7 +6,7 @@ import numpy as np
 
 from common import TRAIN, Case, feed, fill, numbers
 
-# A parameter that is not learnt, one with a rate and a decay of its own, one that two layers share, and statistics.
+# A frozen parameter, one with its own rate and decay, one shared by two layers, and statistics.
 VARIED = """
 layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 4 dim: 6 } } }
 layer { name: 'label' type: 'Input' top: 'label' input_param { shape { dim: 4 } } }
@@ -19,8 +19,8 @@ layer { name: 'c' type: 'InnerProduct' bottom: 'b' top: 'c' param { name: 'w' } 
   inner_product_param { num_output: 6 weight_filler { type: 'xavier' } } }
 layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'c' bottom: 'label' top: 'loss' }
 """
-# The two ways round differently: one may add a product to a sum without rounding in between. Some ten
-# iterations at these rates make of that, which is 6e-8 of a value, at most a few times as much.
+# The two implementations round differently: one may use fused multiply-add. The difference of 6e-8 of a
+# value grows at most by a small factor over about ten iterations at these rates.
 ROUNDING = 2e-6
 
 
@@ -62,7 +62,7 @@ class Updates(Case):
                         self.assertEqual([self.is_in_plan(s) for s in (one, two)], [steps > 1, False])
                         self.same(one, two)
                     if text is VARIED:
-                        # Statistics are not learnt, and do not decay: the number of batches is as it was counted.
+                        # Statistics are not learned and do not decay: the number of batches is exact.
                         self.assertAlmostEqual(float(one.net.params["bn"][2].data[0]), sum(0.999 ** k for k in range(8)),
                                                places=4)
 
@@ -75,13 +75,13 @@ class Updates(Case):
             solver.step(1)
             self.assertTrue(self.is_in_plan(solver))
             changed = before - blob.data
-            # A difference of rounded sums of up to 1: half a unit in the last place of each.
+            # A difference of two rounded sums of up to 1: each has an error of half a unit in the last place.
             np.testing.assert_allclose(blob.diff, changed, atol=1.2e-7, rtol=0)
             self.assertGreater(float(np.abs(changed).max()), 1e-5)
             if held is not None:
                 np.testing.assert_array_equal(held, blob.diff)
             if i == 1:
-                held = blob.diff  # an array that somebody keeps is written at once
+                held = blob.diff  # an array that the caller retains is updated immediately
             before = blob.data.copy()
 
     def test_ways_may_alternate(self):
@@ -95,7 +95,7 @@ class Updates(Case):
             by_hand.append(solver.net.params["ip2"][0].diff.copy())
             solver.apply_update()
             solver.step(2)
-            solver.param.momentum = 0.5  # not as it was compiled
+            solver.param.momentum = 0.5  # differs from the compiled value
             solver.step(2)
             self.assertFalse(self.is_in_plan(solver))
             solver.param.momentum = 0.9
@@ -120,7 +120,7 @@ class Updates(Case):
 
     def test_values_that_somebody_writes(self):
         one, two = self.solvers()
-        held = one.net.params["ip1"][0].data  # of which somebody has an array from the beginning
+        held = one.net.params["ip1"][0].data  # the caller retains an array from the beginning
         for solver in (one, two):
             solver.step(2)
             solver.net.params["ip1"][0].data[0] = 0.25
@@ -138,7 +138,7 @@ class Updates(Case):
         self.same(one, two)
 
     def test_exceptions_of_signals(self):
-        """Those come when an update is done, which counts; others come instead of it."""
+        """Signal handlers raise after a completed update, which counts; other exceptions prevent the update."""
         one, two = self.solvers()
         for solver in (one, two):
             solver.step(2)
@@ -204,7 +204,7 @@ class Updates(Case):
         one.step(2)
         after = one.net.params["ip1"][0]
         one.restore(self.path("snap_iter_4.solverstate"))
-        self.assertGreater(float(np.abs(after.diff - change).max()), 0)  # still of the last step
+        self.assertGreater(float(np.abs(after.diff - change).max()), 0)  # unchanged since the last step
         for solver in (two, three):
             solver.restore(self.path("snap_iter_4.solverstate"))
         for solver in (one, two, three):

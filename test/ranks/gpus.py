@@ -1,9 +1,8 @@
-"""Training on several GPUs, which the CUDA simulator stands in for, with its
-stand-in for NCCL.
+"""Tests training on several GPUs of the CUDA simulator, with its replacement for NCCL.
 
     gpus.py --brewc BREWC --brew-run BREW_RUN CASE
 
-As ranks.py; cases are the methods of Gpus below.
+Like ranks.py; cases are the methods of Gpus below.
 """
 import os
 import re
@@ -23,7 +22,7 @@ class Gpus(Ranks):
                                                   "lib", "cudasim")
 
     def gpu(self):
-        """N GPUs are one with iter_size N, but for the order of sums."""
+        """N GPUs are equivalent to one with iter_size N, except for the order of summation."""
         many = self.compile("many", flags=SIM + ["--bucket-mb", "0.0005"])
         for ranks, names in (2, "0,1"), (3, "3,1,0"), (4, "all"):
             one = self.compile("one%d" % ranks, self.interleaved(ranks),
@@ -33,12 +32,12 @@ class Gpus(Ranks):
             check(self.near(self.weights(one), self.weights(many)), names)
             check("Training on %d ranks" % ranks in log, log)
             check("CUDA graph" not in log, log)  # no word of one that failed
-        # Sums of several batches, and a snapshot that goes on.
+        # Accumulation over several batches, and resuming from a snapshot.
         self.train(many, "-gpu", "0,1", "--iter-size", "2", "--snapshot-interval", "3")
         self.train(many, "-gpu", "1,0", "--snapshot", "many_iter_3.solverstate")
 
     def scale(self):
-        """What spoils one GPU's gradients in f16 leaves the update out on all."""
+        """Non-finite f16 gradients on one GPU make all GPUs skip the update."""
         flags = [*SIM, "--precision", "f16"]
         self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # of rank 1, in iteration 3
         self.write("plain", numpy.arange(RECORDS))
@@ -52,7 +51,7 @@ class Gpus(Ranks):
         check(left_out == [3], "updates left out: %s" % left_out)
 
     def single(self):
-        """One rank with an NCCL communicator computes what it does without."""
+        """One rank computes the same values with and without an NCCL communicator."""
         net = self.compile("net", flags=SIM + ["--bucket-mb", "0.0005"])
         pattern = r"(?:Train|Test) net output #0: loss = \S+"
         for flags in ((), ("--iter-size", "2")):
@@ -67,7 +66,7 @@ class Gpus(Ranks):
             check(self.weights(net) == weights, "other weights with NCCL")
             check("NCCL 2.27.3 adds gradients up over one rank" in log, log)
             check("CUDA graph" not in log, log)  # no word of one that failed
-        # Without the library it does not begin.
+        # Without the library, it fails before training.
         del os.environ["BREW_NCCL_SINGLE_RANK"]
         folder = self.path("cudasim")
         os.mkdir(folder)
@@ -88,17 +87,17 @@ class Gpus(Ranks):
         log = self.train(many, "-gpu", "0,7", status=3)
         check("rank 1: " in log, log)
         log = self.train(many, "-gpu", "0,1", "--shard-update", status=2)
-        check("--shard-update is for plans for the CPU" in log, log)
+        check("--shard-update supports only CPU plans" in log, log)
 
     def link(self):
-        """An error that NCCL reports later ends all ranks by name."""
+        """An asynchronous error of NCCL ends all ranks; the message names the rank."""
         many = self.compile("many", flags=SIM)
         os.environ["NCCLSIM_FAIL_AFTER"] = "4"
         log = self.train(many, "-gpu", "0,1", status=3)
         check("rank 1: adding gradients up over GPUs: NCCL: remote process" in log, log)
 
     def hangs(self):
-        """A rank that stands still ends the others, which wait on the device."""
+        """A hanging rank ends the other ranks, which wait on the device."""
         many = self.compile("many", flags=SIM)
         process = self.start(many, "-gpu", "0,1", "--max-iter", "1000000",
                              "--display", "1", "--test-interval", "1000000",

@@ -1,9 +1,9 @@
-"""What ranks may do otherwise: bf16 between them, batches of all for BatchNorm,
-shared tests and updates, and rules that end training.
+"""Tests optional modes of ranks: bf16 gradients, synchronized BatchNorm, distributed tests,
+sharded updates, and rules that end training.
 
     modes.py --brewc BREWC --brew-run BREW_RUN CASE
 
-As ranks.py; cases are the methods of Modes below.
+Like ranks.py; cases are the methods of Modes below.
 """
 import os
 import re
@@ -17,7 +17,7 @@ from ranks import BATCH, NET, RECORDS, Ranks, check, main
 NORM = NET.replace('layer { name: "relu" ', """layer { name: "bn" type: "BatchNorm"
   bottom: "conv" top: "conv" batch_norm_param { moving_average_fraction: 0.9 } }
 layer { name: "relu" """)
-# A bias in front of it has no gradient but rounding.
+# The gradient of a bias before BatchNorm consists of rounding errors, so there is no bias.
 NORM = NORM.replace("num_output: 6 kernel_size: 3", "num_output: 6 kernel_size: 3 bias_term: false")
 
 
@@ -25,7 +25,7 @@ NORM = NORM.replace("num_output: 6 kernel_size: 3", "num_output: 6 kernel_size: 
 
 class Modes(Ranks):
     def blobs(self, name, iteration=7):
-        """Parameters of a snapshot in HDF5, by name."""
+        """Returns the parameters of an HDF5 snapshot by name."""
         found = {}
         with h5py.File(self.path("%s_iter_%d.caffemodel.h5" % (name, iteration)),
                        "r") as file:
@@ -34,13 +34,13 @@ class Modes(Ranks):
         return found
 
     def distance(self, a, b, only=""):
-        """The largest difference of any parameter, relative to its size."""
+        """Returns the largest relative difference of all parameters."""
         check(sorted(a) == sorted(b), "other parameters")
         return max(float(abs(a[key] - b[key]).max() / (abs(a[key]).max() + 1e-12))
                    for key in a if only in key)
 
     def half(self):
-        """Gradients that travel as bf16 lose digits, and no more."""
+        """Sending gradients as bf16 changes the weights only by rounding."""
         hdf5 = "snapshot_format: HDF5"
         exact = self.compile("exact", solver=hdf5, flags=["--distributed"])
         half = self.compile("half", solver=hdf5,
@@ -51,15 +51,15 @@ class Modes(Ranks):
             away = self.distance(self.blobs(exact), self.blobs(half))
             check(away == 0 if ranks == "1" else 0 < away < 0.02,
                   "%s ranks: %g away" % (ranks, away))
-        # With iter_size the sums of batches travel.
+        # With iter_size, ranks send the sums over batches.
         self.train(exact, "--ranks", "2", "--deterministic", "--iter-size", "2")
         self.train(half, "--ranks", "2", "--iter-size", "2")
         away = self.distance(self.blobs(exact), self.blobs(half))
         check(0 < away < 0.02, "iter_size: %g away" % away)
 
     def scale(self):
-        """A scale of losses (f16) is that of all ranks: an update that one of them spoils
-        none makes."""
+        """All ranks have the same loss scale (f16): if the gradients of one rank are not
+        finite, all ranks skip the update."""
         flags = ["--precision", "f16", "--loss-scale-window", "2"]
         spoilt = self.data.copy()
         self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # of rank 1 alone, in iteration 3
@@ -72,13 +72,13 @@ class Modes(Ranks):
             check(self.weights(many) == self.weights(one), "2 ranks %s" % more)
             left_out = [i for i in range(2, 7) if self.weights(many, i) == self.weights(many, i - 1)]
             check(left_out == [3], "updates left out: %s" % left_out)
-        # Both batches of a rank count, on one rank, too.
+        # Both batches of an iteration count, also on one rank.
         self.train(many, "--ranks", "2", "--deterministic", "--iter-size", "2")
         check(self.weights(many, 2) == self.weights(many, 1), "iter_size 2")
         self.train(many, "--ranks", "1")
         self.data = spoilt
         self.write("plain", numpy.arange(RECORDS))
-        # Nothing is spoilt but by a scale that is too large for all.
+        # Gradients are non-finite only because the scale is too large on all ranks.
         self.train(one, "--loss-scale", "16777216")
         self.train(many, "--ranks", "2", "--deterministic", "--loss-scale", "16777216")
         check(self.weights(many) == self.weights(one), "too large a scale")
@@ -87,7 +87,7 @@ class Modes(Ranks):
         check("must be a power of two" in log, log)
 
     def boost(self):
-        """Ranks with other lists of weights would not share the records, and do not begin."""
+        """Ranks with different lists of weights fail: they would not partition the records."""
         for name, header in ("images", (2051, 16, 4, 4)), ("labels", (2049, 16)):
             with open(self.path(name), "wb") as file:
                 file.write(struct.pack(">%di" % len(header), *header))
@@ -115,10 +115,10 @@ class Modes(Ranks):
                 "-n", "1", "--wdir", self.path("b"), *command])
             lines = [line for line in log.splitlines() if "error" in line]
             check(len(lines) == status and (not status or "rank 1 disagrees with rank 0: it has another content "
-                                            "of its data, or list of weights" in lines[0]), log)
+                                            "of the data, or list of weights" in lines[0]), log)
 
     def sync_batchnorm(self):
-        """With it N ranks of batch b are one of batch N * b."""
+        """With synchronized BatchNorm, N ranks of batch b are equivalent to one of batch N * b."""
         hdf5 = "snapshot_format: HDF5"
         for ranks in 2, 3:
             data = self.interleaved(ranks)
@@ -133,7 +133,7 @@ class Modes(Ranks):
                 self.train(many, "--ranks", str(ranks), "--deterministic")
                 away[name] = self.distance(self.blobs(one), self.blobs(many))
             check(away["shared"] < 2e-4 and away["own"] > 0.01, str(away))
-        # Alone, and with batches that are added up first.
+        # Without and with accumulation over batches.
         self.train("shared")
         self.train("shared", "--ranks", "2", "--iter-size", "2")
 
@@ -142,7 +142,7 @@ class Modes(Ranks):
                           log)
 
     def shared_test(self):
-        """Tests that ranks share give what rank 0 alone finds."""
+        """A distributed test has the same results as a test on rank 0 alone."""
         fields = ["--test-iter", "5", "--test-interval", "2", "--deterministic"]
         many = self.compile("many", net=NORM,
                             solver="snapshot: 3 test_compute_loss: true",
@@ -152,7 +152,7 @@ class Modes(Ranks):
             shared = self.outputs(self.train(many, "--ranks", ranks, *fields,
                                              "--distributed-test"))
             check(len(alone) > 8 and alone == shared, "%s\n%s" % (alone, shared))
-        # A run that is resumed reads on where it was.
+        # A resumed run continues reading at the same record.
         whole = self.outputs(self.train(many, "--ranks", "2", *fields,
                                         "--distributed-test"))
         rest = self.outputs(self.train(many, "--ranks", "2", *fields,
@@ -161,7 +161,7 @@ class Modes(Ranks):
         check(rest and whole[-len(rest):] == rest, "%s\n%s" % (whole, rest))
 
     def shard(self):
-        """An update that ranks share is that of each, and so is its snapshot."""
+        """A sharded update has the same results and snapshots as an update on each rank."""
         solver = 'snapshot: 3 type: "Adam" momentum2: 0.99 snapshot_diff: true'
         many = self.compile("many", solver=solver, flags=["--distributed"])
 
@@ -183,7 +183,7 @@ class Modes(Ranks):
             shared = files()
             different = [key for key in each if each[key] != shared[key]]
             check(not different, "%s ranks: %s" % (ranks, different))
-        # The snapshot is whole: others go on from it.
+        # The snapshot is complete: runs without a sharded update resume from it.
         self.train(many, "--ranks", "3", "--deterministic", "--shard-update")
         for ranks in "1", "2":
             results = []
@@ -192,14 +192,14 @@ class Modes(Ranks):
                            "many_iter_3.solverstate", *flags)
                 results.append(self.weights("many"))
             check(results[0] == results[1], "resumed on %s ranks" % ranks)
-        # The best weights, a clipped norm and several batches.
+        # With the best weights, a clipped norm and several batches.
         self.train(many, "--ranks", "2", "--shard-update", "--snapshot-best",
                    "test.loss", "--clip-gradients", "0.1", "--iter-size", "2")
         check(os.path.exists(self.path("many_best_test.loss.solverstate")),
               "there is no best snapshot")
 
     def rules(self):
-        """Rules end all ranks behind the same iteration."""
+        """Rules stop all ranks after the same iteration."""
         many = self.compile("many", flags=["--distributed"])
         for flags in (["--stop-when", "iter >= 4"],
                       ["--patience", "1:test.loss:max", "--test-interval", "2"]):
@@ -210,7 +210,7 @@ class Modes(Ranks):
         check("nothing" in log, log)
 
     def hooks(self):
-        """Rank 0's hooks have all ranks do the same."""
+        """Actions of rank 0's hooks run on all ranks."""
         many = self.compile("many", flags=["--distributed"])
         with open(self.path("run.hooks"), "w") as file:
             file.write("low: after 2 iterations do set base_lr 0.01\n"
@@ -230,13 +230,13 @@ class Modes(Ranks):
         check(self.weights("many", 5) == whole, "it went on otherwise")
         with open(self.path("best.hooks"), "w") as file:
             file.write("at stop do save_best train.loss\n")
-        # The line of the file is what cannot be, as with any other.
+        # The error names the line of the file.
         log = self.train(many, "--ranks", "2", "--shard-update", "--hooks", "best.hooks",
                          status=1)
         check("best.hooks, line 1" in log and "save_best" in log, log)
 
     def nan(self):
-        """What is not finite on one rank ends all, with that rank's words."""
+        """A non-finite value on one rank ends all ranks with that rank's message."""
         self.data[13, 1, 2, 3] = numpy.nan  # of rank 1, in iteration 1
         self.write("spoilt", numpy.arange(RECORDS))
         for name, net, flags in (("many", NET, []),
@@ -251,7 +251,7 @@ class Modes(Ranks):
             self.train(many, "--ranks", "2", "--check-nan", "--max-iter", "1")
 
     def eight(self):
-        """values() of ranks.py for up to eight."""
+        """Runs values() of ranks.py for up to eight ranks."""
         random = numpy.random.RandomState(5)
         records = 7 * 8 * BATCH
         self.data = random.randn(records, 2, 6, 6).astype("f4")

@@ -1,10 +1,10 @@
-"""Ranks on two machines between which a network delays and loses packets: two network
-namespaces, and a third one whose program hands packets on, late or never.
+"""Tests ranks on two machines whose network delays and drops packets. The machines are two
+network namespaces; a program in a third namespace relays the packets.
 
     network.py --brewc BREWC --brew-run BREW_RUN CASE
 
-As ranks.py; cases are the methods of Network below. Where namespaces are not permitted
-a case is skipped by name.
+Like ranks.py; cases are the methods of Network below. If namespaces are not permitted, a case
+is skipped.
 """
 import atexit
 import heapq
@@ -20,20 +20,20 @@ import time
 
 from ranks import SKIPPED, Ranks, check, main
 
-# Seconds each way; how many of a hundred packets are lost.
+# One-way delay in seconds; percentage of lost packets.
 DELAY, LOSS = 0.02, 1
 
-# Of packet(7).
+# Constants of packet(7).
 SOL_PACKET, PACKET_VNET_HDR, PACKET_OUTGOING, ALL_PROTOCOLS = 263, 15, 4, 3
 
 
 def relay(first, second):
-    """Hands packets on between two interfaces until SIGTERM; then says how many it has
-    lost, of how many."""
+    """Relays packets between two interfaces until SIGTERM; then prints the number of lost
+    packets and of all packets."""
     ends = []
     for name in first, second:
         end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
-        # With what is still to be done for a packet, such as its checksum.
+        # Includes the header with pending offload work, such as the checksum.
         end.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
         end.bind((name, ALL_PROTOCOLS))
         ends.append(end)
@@ -71,14 +71,14 @@ class Network(Ranks):
         return subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True, **options)
 
     def machine(self, name):
-        """A namespace, which lasts as long as this program."""
+        """Creates a namespace that exists as long as this program."""
         self.run("ip", "netns", "add", name)
         atexit.register(subprocess.run, ["ip", "netns", "delete", name])
         self.run("ip", "-n", name, "link", "set", "lo", "up")
         return name
 
     def connect(self):
-        """Two machines, 10.77.0.1 and .2, and the relay between them."""
+        """Creates two machines, 10.77.0.1 and .2, and the relay between them."""
         if os.geteuid() != 0 or not shutil.which("ip"):
             print("skipped: network namespaces need root, and iproute2's `ip`")
             sys.exit(SKIPPED)
@@ -102,15 +102,15 @@ class Network(Ranks):
         check(self.relay.stdout.readline() == "ready\n", "the relay does not start")
 
     def inside(self, number):
-        """What begins a command on a machine, which has a name of its own."""
+        """Returns the prefix of a command that runs on a machine with its own host name."""
         return ["ip", "netns", "exec", self.machines[number], "unshare", "--uts", "sh", "-c",
                 'hostname "$0" && exec "$@"', "brew-machine-%d" % number]
 
     def launcher(self):
-        """mpirun on the first machine, which reaches the second by a shell instead of ssh."""
+        """Returns mpirun on the first machine; it reaches the second with a shell instead of ssh."""
         agent = self.path("agent")
         with open(agent, "w") as file:
-            # Its arguments are options, a host and a command line.
+            # The arguments of the agent are options, a host and a command line.
             file.write("#!/bin/sh\nwhile [ \"$1\" != 10.77.0.2 ]; do shift; done\nshift\nexec %s sh -c \"$*\"\n"
                        % " ".join("'%s'" % word for word in self.inside(1)))
         os.chmod(agent, 0o755)
@@ -120,7 +120,7 @@ class Network(Ranks):
                 "--mca", "oob_tcp_if_include", "eth0"]
 
     def lossy(self):
-        """Packets that are late or lost cost time, and change nothing."""
+        """Delayed or lost packets cost time, but do not change the weights."""
         many = self.compile("many", flags=["--distributed", "--bucket-mb", "0.0005"])
         self.train(many, "--ranks", "2", "--deterministic")
         near = self.weights(many)
@@ -128,7 +128,7 @@ class Network(Ranks):
         self.connect()
         log = self.train(None, seconds=200, command=[
             *self.launcher(), *self.command(many, "--deterministic")])
-        check(self.weights(many) == near, "other weights than on one machine")
+        check(self.weights(many) == near, "the weights differ from one machine")
         check("Training on 2 ranks" in log, log)
         self.relay.send_signal(signal.SIGTERM)
         lost, seen = map(int, self.relay.communicate(timeout=30)[0].split())

@@ -1,9 +1,9 @@
-"""Training on several ranks: what they compute, and how they end.
+"""Tests training on several ranks: the weights, and the end of runs.
 
     ranks.py --brewc BREWC --brew-run BREW_RUN CASE
 
-Cases are the methods of Ranks below. Without mpirun, or without the plugin beside
-the runtime, a case is skipped by name (exit status 77).
+Cases are the methods of Ranks below. Without mpirun, or without the plugin in the runtime's
+folder, a case is skipped (exit status 77).
 """
 import argparse
 import os
@@ -22,7 +22,7 @@ RECORDS = 48
 BATCH = 4
 SKIPPED = 77
 
-# Shared weights, two biases with one gradient, and a frozen layer.
+# Shared weights, two biases with the same gradient, and a frozen layer.
 NET = """
 name: "ranks"
 layer { name: "data" type: "HDF5Data" top: "data" top: "label"
@@ -76,8 +76,8 @@ class Ranks:
             file.write(name + ".h5\n")
 
     def interleaved(self, ranks):
-        """Records in the order in which one rank with iter_size reads those of
-        all ranks."""
+        """Writes the records in an order such that one rank with iter_size reads the
+        batches of all ranks."""
         order = [(step * BATCH + row) * ranks + rank
                  for step in range(RECORDS // (ranks * BATCH))
                  for rank in range(ranks) for row in range(BATCH)]
@@ -107,7 +107,7 @@ class Ranks:
         return log
 
     def start(self, name, *flags, command=None):
-        """Begins to train, in a session of its own, by which end_all knows its ranks."""
+        """Starts training in a new session, by which end_all finds the ranks."""
         with open(self.path("log"), "w") as log:
             self.started.append(subprocess.Popen(
                 command or self.command(name, *flags), cwd=self.folder, stderr=log,
@@ -124,7 +124,7 @@ class Ranks:
         return self.log()
 
     def end_all(self):
-        """Kills what has been started and still runs: launchers, mpirun and ranks."""
+        """Kills all started processes that still run: launchers, mpirun and ranks."""
         sessions = [process.pid for process in self.started]
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -134,7 +134,7 @@ class Ranks:
                 continue
 
     def ranks_of(self, process):
-        """Process ids of the ranks below a process, by rank."""
+        """Returns the process ids of the ranks that a process started, by rank."""
         found = {}
         parents = {}
         for entry in filter(str.isdigit, os.listdir("/proc")):
@@ -159,7 +159,7 @@ class Ranks:
         return found
 
     def wait_for(self, what, seconds=120):
-        """Until the training that was started last has come so far."""
+        """Waits until `what()` is true. Fails if the training that was started last ends."""
         begin = time.time()
         while not what():
             ended = self.started[-1].poll()
@@ -177,17 +177,17 @@ class Ranks:
             return file.read()
 
     def near(self, a, b):
-        """Whether two weight files, whose floats lie alike, are equal but for
+        """Returns whether two weight files with the same layout are equal except for
         rounding."""
-        check(len(a) == len(b), "the weights have other sizes")
+        check(len(a) == len(b), "the weights have different sizes")
         a, b = (numpy.frombuffer(x[:len(x) // 4 * 4], "u1").astype(int) for x in (a, b))
-        # Bytes of the exponent and the leading digits agree.
+        # The bytes of the exponent and the leading digits are equal.
         return (a != b).mean() < 0.45
 
     # Cases.
 
     def values(self):
-        """N ranks are one rank with iter_size N over the same records."""
+        """N ranks are equivalent to one rank with iter_size N over the same records."""
         many = self.compile("many", flags=["--distributed", "--bucket-mb", "0.0005"])
         for ranks in 1, 2, 3, 4:
             one = self.compile("one%d" % ranks, self.interleaved(ranks),
@@ -199,7 +199,7 @@ class Ranks:
             check(log.count("Test net output") == 2, "rank 0 alone tests:\n" + log)
 
     def order(self):
-        """The transport's own order differs by rounding alone."""
+        """The transport's default order of summation differs only by rounding."""
         many = self.compile("many", flags=["--distributed"])
         self.train(many, "--ranks", "3", "--deterministic")
         fixed = self.weights(many)
@@ -207,7 +207,7 @@ class Ranks:
         check(self.near(fixed, self.weights(many)), "the sums differ")
 
     def clip(self):
-        """The norm that is clipped is that of the averaged gradients."""
+        """Clipping uses the norm of the averaged gradients."""
         for ranks in 2, 4:
             one = self.compile("one%d" % ranks, self.interleaved(ranks),
                                "iter_size: %d clip_gradients: %g" % (ranks, 0.3 * ranks))
@@ -219,21 +219,21 @@ class Ranks:
             check(self.weights(one) == self.weights(many), "%d ranks" % ranks)
 
     def iter_size(self):
-        """Several batches on each rank are added up before ranks are; a plan
-        compiled for one batch does it, too."""
+        """Each rank accumulates its batches before the all-reduce; so does a plan that was
+        compiled for one batch."""
         one = self.compile("one", self.interleaved(2), "iter_size: 2")
         both = self.compile("both", solver="iter_size: 2", flags=["--distributed"])
         plain = self.compile("plain_plan", flags=["--distributed"])
         self.train(both, "--ranks", "2", "--deterministic")
         self.train(plain, "--ranks", "2", "--deterministic", "--iter-size", "2")
         check(self.weights(both) == self.weights(plain), "iter_size 2 on 2 ranks")
-        # Of one batch after all: that of a plan for it.
+        # --iter-size 1 has the same result as a plan compiled for one batch.
         self.train(one)
         self.train(both, "--ranks", "2", "--deterministic", "--iter-size", "1")
         check(self.weights(both) == self.weights(one), "iter_size 1 on 2 ranks")
 
     def resume(self):
-        """A run goes on from its snapshot on as many ranks, and on others."""
+        """A run resumes from its snapshot on the same and on other numbers of ranks."""
         many = self.compile("many", solver="snapshot: 3", flags=["--distributed"])
         self.train(many, "--ranks", "2", "--deterministic")
         whole = self.weights(many)
@@ -244,7 +244,7 @@ class Ranks:
                   "resumed on %s ranks" % ranks)
 
     def disagree(self):
-        """Ranks that would compute different things do not begin."""
+        """Ranks with different plans or solvers fail before training."""
         many = self.compile("many", flags=["--distributed"])
         other = self.compile("other", solver="weight_decay: 0.5".replace("weight_decay",
                              "gamma"), flags=["--distributed"])
@@ -261,7 +261,7 @@ class Ranks:
                   + what in lines[0], log)
 
     def usage(self):
-        """What cannot be is told once, by name."""
+        """Unsupported options are reported once, by name."""
         alone = self.compile("alone")
         log = self.train(alone, "--ranks", "2", status=1)
         check(log.count("compiled without --distributed") == 1, log)
@@ -291,7 +291,7 @@ class Ranks:
         return "many_iter_%d.solverstate" % max(states)
 
     def dies(self):
-        """A rank that is killed ends the others; the last snapshot is whole."""
+        """A killed rank ends the others; the last snapshot is complete."""
         process, ranks = self.run_long()
         os.kill(ranks[1], signal.SIGKILL)
         log = self.end(process)
@@ -303,7 +303,7 @@ class Ranks:
                    "--ranks", "2")
 
     def hangs(self):
-        """A rank that stands still is named, and ends the run."""
+        """A hanging rank ends the run; the error names the rank."""
         for which in 2, 0:
             process, ranks = self.run_long(timeout=5)
             os.kill(ranks[which], signal.SIGSTOP)
@@ -316,14 +316,14 @@ class Ranks:
                     os.remove(self.path(name))
 
     def restarts(self):
-        """--max-restarts goes on from the last snapshot, also behind a signal that
-        only asked for one."""
+        """--max-restarts continues from the last snapshot, also after a signal that only
+        requested a snapshot."""
         process, ranks = self.run_long("--max-restarts", "1", "--sighup-effect",
                                        "stop", "--sigint-effect", "snapshot")
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         os.kill(ranks[2], signal.SIGKILL)
-        # Before that a rank would not know what to do with the signal.
+        # Earlier, the ranks' signal handlers may not be installed.
         self.wait_for(lambda: "Starting Optimization"
                       in self.log().partition("restart 1 of 1")[2])
         process.send_signal(signal.SIGHUP)
@@ -333,7 +333,7 @@ class Ranks:
         check("Resuming from many_iter_" in again, again[-3000:])
 
     def requests(self):
-        """What one rank's threads ask of its trainer all ranks do (requests.cpp)."""
+        """Requests of one rank's threads to its trainer apply to all ranks (requests.cpp)."""
         many = self.compile("many", flags=["--distributed"])
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         log = self.train(None, command=["mpirun", "--quiet", "--oversubscribe", *root,
@@ -341,7 +341,7 @@ class Ranks:
         check("failed" not in log, log)
 
     def together(self):
-        """What ranks do without a trainer (together.cpp)."""
+        """The communicator works without a trainer (together.cpp)."""
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         for ranks in "2", "3":
             log = self.train(None, command=["mpirun", "--quiet", "--oversubscribe", *root,
@@ -362,14 +362,14 @@ def main(cases=Ranks):
     parser = argparse.ArgumentParser()
     parser.add_argument("--brewc", required=True)
     parser.add_argument("--brew-run", required=True)
-    parser.add_argument("--program", help="what `requests` and `together` run")
+    parser.add_argument("--program", help="program that `requests` and `together` run")
     parser.add_argument("case")
     options = parser.parse_args()
     plugin = os.path.join(os.path.dirname(options.brew_run), "..", "lib",
                           "libbrew_mpi.so")
     for needed in shutil.which("mpirun"), os.path.exists(plugin) and plugin:
         if not needed:
-            print("skipped: mpirun or libbrew_mpi.so is not there")
+            print("skipped: mpirun or libbrew_mpi.so is missing")
             sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         case = cases(options.brewc, options.brew_run, folder)

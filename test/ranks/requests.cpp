@@ -1,9 +1,8 @@
-//===- requests.cpp - What threads of one rank ask of all -----------------===//
+//===- requests.cpp - Requests of threads of one rank to all ranks --------===//
 //
 // mpirun -n 2 requests PLAN: a thread of rank 1 pauses training, sets a field
-// of the solver and goes on; then one of rank 0 asks for a stop. All ranks do
-// all of it, behind the same iterations. Prints nothing unless something is
-// wrong.
+// of the solver and resumes; then a thread of rank 0 requests a stop. All ranks
+// follow each request after the same iteration. Prints nothing on success.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -75,8 +74,8 @@ int main(int count, char **arguments) {
   trainer.step(1 << 28);
   asking.join();
   require(trainer.stopped(), "it was not stopped");
-  require(trainer.field("base_lr") == "0.25", "the field is another one");
-  require(trainer.learningRate() == 0.25, "the rate is another one");
+  require(trainer.field("base_lr") == "0.25", "the field has another value");
+  require(trainer.learningRate() == 0.25, "the learning rate has another value");
   ranks.close();
   return 0;
 }

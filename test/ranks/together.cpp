@@ -1,8 +1,7 @@
-//===- together.cpp - What ranks do without a trainer ---------------------===//
+//===- together.cpp - Ranks without a trainer -----------------------------===//
 //
-// mpirun -n N together: sums that travel side by side, what rank 0 hands out,
-// what ranks must agree on, and what is refused. Prints nothing unless
-// something is wrong.
+// mpirun -n N together: concurrent all-reduces, a broadcast from rank 0, checks
+// for equality, and errors of usage. Prints nothing on success.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -23,7 +22,7 @@ void require(bool condition, const char *what) {
   std::_Exit(1);
 }
 
-/// The status that `body` fails with.
+/// Returns the status of the error that `body` throws.
 template <typename Body> brew_status statusOf(Body &&body) {
   try {
     body();
@@ -47,7 +46,7 @@ int main() {
   ranks.startAllReduce(7, {{a.data(), a.size()}, {none.data(), 0}});
   ranks.startAllReduce(3, {{b.data(), 1}, {b.data() + 1, 1}});
   require(statusOf([&] { ranks.startAllReduce(3, {}); }) == BREW_USAGE,
-          "a number is taken twice");
+          "a number is used twice");
   ranks.waitAllReduce(3);
   ranks.waitAllReduce(7);
   const float sum = count * (count - 1) / 2;
@@ -56,10 +55,10 @@ int main() {
   require(statusOf([&] { ranks.waitAllReduce(7); }) == BREW_USAGE,
           "a sum is awaited twice");
   require(brew_communicator_start_all_reduce(ranks.get(), 1, nullptr, 1) == BREW_USAGE,
-          "pieces are missing");
+          "the buffers are null");
   const brew_reduction_buffer empty = {nullptr, 4};
   require(brew_communicator_start_all_reduce(ranks.get(), 1, &empty, 1) == BREW_USAGE,
-          "numbers are missing");
+          "the data of a buffer is null");
   require(brew_communicator_broadcast(ranks.get(), nullptr, 4) == BREW_USAGE &&
               brew_communicator_check_all_equal(ranks.get(), "plan", nullptr) ==
                   BREW_USAGE &&
@@ -80,6 +79,6 @@ int main() {
                     "rank 1 disagrees with rank 0: it has another number",
             error.what());
   }
-  require(ranks.hasCollectiveError(), "they fail together");
+  require(ranks.hasCollectiveError(), "the error is collective");
   ranks.close();
 }

@@ -1,5 +1,7 @@
-"""browser_test.py BREWC SOURCE: what Chromium makes of HTML reports, without a
-window. Skipped (77) where there is no Chromium."""
+"""Tests HTML reports in headless Chromium. Skipped (exit status 77) without Chromium.
+
+usage: browser_test.py BREWC SOURCE
+"""
 import html
 import os
 import pathlib
@@ -10,8 +12,8 @@ import tempfile
 
 import pages
 
-# Looks at every program, opens all kernels and chooses a layer, as users do; tells how
-# much wider than the window the page is.
+# Selects every program, opens all kernels and selects a layer, like a user. Stores by how many
+# pixels the page is wider than the window.
 PROBE = """<script>
 const programs = document.querySelectorAll('nav button');
 for (const button of [...programs, programs[0]])
@@ -26,7 +28,7 @@ document.body.dataset.overflow = root.scrollWidth - root.clientWidth;
 
 
 def shown(browser, path, profile, width):
-    """The page as the browser has it after its scripts, and what these logged."""
+    """Returns the page after its scripts have run, and the lines that they logged."""
     done = pages.output(
         [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile,
@@ -53,7 +55,7 @@ def check(name, text, dom, logged):
         assert drawn.count('class="node ') == len(graph["nodes"]), (name, phase)
         assert len(re.findall(r'class="edge', drawn)) == len(graph["edges"]), (name, phase)
         assert "NaN" not in drawn and "undefined" not in drawn, (name, phase)
-    # What was chosen, and what has become of it.
+    # The selected layer, and its related nodes after optimization.
     layer = next(node for node in program["before"]["nodes"] if node["kind"] == "layer")
     assert html.escape(layer["name"], quote=False) in part(dom, 'id="chosen"', "</div>"), name
     assert " related" in part(dom, 'id="after"', "</svg>"), name
@@ -66,14 +68,14 @@ def main():
     brewc, source = sys.argv[1:]
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
-        print("skipped: there is no chromium; apt-get install chromium")
+        print("skipped: chromium is not installed; apt-get install chromium")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder
         for name, arguments in pages.nets(source, folder).items():
             text = pages.report(brewc, arguments, "html")
             path = pathlib.Path(folder) / (name + ".html")
-            # Its scripts are all that may run: the probe is one of them.
+            # No other scripts may run; the probe becomes part of the page's scripts.
             path.write_text(text.replace("</body>", PROBE))
             for width in (1400, 500):
                 check(name, text, *shown(browser, path, folder + "/profile", width))

@@ -1,5 +1,8 @@
-"""page_test.py BREWC SOURCE: an HTML report is one well-formed page that holds all
-kernels and refers to nothing outside."""
+"""Checks that an HTML report is one well-formed page that contains all kernels and has no
+external references.
+
+usage: page_test.py BREWC SOURCE
+"""
 import json
 import re
 import sys
@@ -12,7 +15,7 @@ def check(name, brewc, arguments):
     text = pages.report(brewc, arguments, "html")
     assert not re.search(r"https?://", text), name + " has a link"
     page = pages.Page(text)
-    # The data and the script, whatever layers are called.
+    # The data and the script, for any names of layers.
     assert len(page.scripts) == 2, (name, len(page.scripts))
     for tag, attribute in page.attributes:
         assert not attribute.startswith("on"), (name, tag, attribute)
@@ -32,7 +35,7 @@ def check(name, brewc, arguments):
         for step in steps:
             if step.startswith("kernel "):
                 symbol = step[len("kernel "):]
-                # Its name and its text.
+                # The kernel's name and its code.
                 assert any(kernel.split()[0] == symbol and kernel.count(symbol) > 1
                            for kernel in page.kernels.values()), (name, symbol)
         check_graph(name, program)
@@ -49,7 +52,7 @@ def check_graph(name, program):
         for begin, end, shape, size in graph["edges"]:
             assert begin != end and max(begin, end) < len(graph["nodes"]), (name, phase)
             assert shape and size, (name, phase)
-    # What became a kernel or a call is found among the steps.
+    # Nodes that became a kernel or a call have a step.
     for node in program["after"]["nodes"]:
         assert (node["kind"] in ("kernel", "call")) == ("time" in node), (name, node)
         assert (node["kind"] == "kernel") == ("kernel" in node), (name, node)
@@ -64,7 +67,7 @@ def main():
             if name == "evil":
                 assert pages.EVIL in kernels and "<script>" in kernels, kernels
             if name.startswith("lenet"):
-                # The prototxt's lines, and the kernel's text.
+                # The prototxt's lines, and the kernel's code.
                 assert re.search(r"lenet_train_test\.prototxt:\d+\n?layer \{.*?pool1",
                                  kernels, re.DOTALL), kernels[:2000]
                 assert ("BREW_KERNEL(" if "cuda" in name else "func.func") in kernels

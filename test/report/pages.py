@@ -1,10 +1,10 @@
-"""Pages that the tests of HTML reports look at."""
+"""Generates and parses the pages for the tests of HTML reports."""
 import json
 import pathlib
 import subprocess
 from html.parser import HTMLParser
 
-# Would end the element that holds the page's data, and run, were it not escaped.
+# Without escaping, this would end the element that contains the page's data, and run.
 EVIL = "</script><script>document.body.dataset.evil=1</script>"
 
 EVIL_NET = """name: "<b>&'net"
@@ -17,7 +17,7 @@ layer {{ name: "ip" type: "InnerProduct" bottom: "{}" top: "z"
 
 
 def nets(source, folder):
-    """Names and arguments of the nets that pages are made of."""
+    """Returns {name: brewc's arguments} of the nets to report on."""
     evil = pathlib.Path(folder) / "evil.prototxt"
     evil.write_text(EVIL_NET)
     inputs = pathlib.Path(source) / "test" / "lit" / "Inputs"
@@ -33,7 +33,7 @@ def nets(source, folder):
 
 
 def output(command):
-    """What a command says; what it complains of if it fails."""
+    """Runs a command; returns its output, or fails with its errors."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, (command, done.returncode, done.stderr[-3000:])
     return done
@@ -44,7 +44,7 @@ def report(brewc, arguments, form):
 
 
 class Page(HTMLParser):
-    """What a page says. Every element that is opened must be closed."""
+    """The content of a page. Every opened element must be closed."""
 
     VOID = {"meta", "input", "br"}
 

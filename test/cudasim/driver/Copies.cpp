@@ -16,8 +16,8 @@ static std::byte *bytesAt(DevicePointer address) {
 CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
                                      std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   // A captured copy reads its source when the graph runs, from pageable memory
   // too.
   if (isPinned(source, bytes) || isCapturing(stream))
@@ -37,13 +37,13 @@ CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
 CUDASIM_API int cuMemcpyDtoHAsync_v2(void *target, DevicePointer source,
                                      std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
-  if (Result failed = enqueue(stream, [=] {
+  if (Result error = checkContext())
+    return error;
+  if (Result error = enqueue(stream, [=] {
         requireDeviceRange(source, bytes, "copy from the device");
         std::memcpy(target, bytesAt(source), bytes);
       }))
-    return failed;
+    return error;
   // A copy to pageable memory is synchronous.
   return isPinned(target, bytes) ? Success : synchronize(stream);
 }
@@ -51,8 +51,8 @@ CUDASIM_API int cuMemcpyDtoHAsync_v2(void *target, DevicePointer source,
 CUDASIM_API int cuMemcpyDtoDAsync_v2(DevicePointer target, DevicePointer source,
                                      std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   return enqueue(stream, [=] {
     requireDeviceRange(source, bytes, "copy within the device, source");
     requireDeviceRange(target, bytes, "copy within the device, target");
@@ -106,8 +106,8 @@ bool isRejectedPitch(std::size_t pitch) {
 
 CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   std::size_t width = copy->width, height = copy->height;
   if (width == 0 || height == 0)
     return Success;
@@ -148,8 +148,8 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
 CUDASIM_API int cuMemsetD8Async(DevicePointer target, unsigned char value,
                                 std::size_t bytes, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   return enqueue(stream, [=] {
     requireDeviceRange(target, bytes, "fill");
     std::memset(bytesAt(target), value, bytes);
@@ -160,8 +160,8 @@ CUDASIM_API int cuMemsetD2D8Async(DevicePointer target, std::size_t pitch,
                                   unsigned char value, std::size_t width,
                                   std::size_t height, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (width == 0 || height == 0)
     return Success;
   if (height > 1 && (pitch < width || pitch > kMaximumPitch))

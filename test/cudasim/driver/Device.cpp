@@ -21,7 +21,9 @@ std::uint64_t environmentNumber(const char *name, std::uint64_t fallback) {
 }
 
 static bool initialized;
-static Context_ *const primaryContext = reinterpret_cast<Context_ *>(&initialized);
+// A handle only: never dereferenced.
+static Context_ *const primaryContext =
+    reinterpret_cast<Context_ *>(&initialized);
 static int contextRetainCount;
 // Uses static TLS: AddressSanitizer misreads the bytes before a dynamic TLS
 // block as a header if the block starts right after the first bytes of a page.
@@ -59,9 +61,10 @@ unsigned fixedResidentBlocks() {
 
 unsigned multiprocessorCount() {
   constexpr unsigned kH100Multiprocessors = 132;
-  return fixedResidentBlocks() ? 1
-                               : static_cast<unsigned>(environmentNumber(
-                                     "CUDASIM_MULTIPROCESSORS", kH100Multiprocessors));
+  return fixedResidentBlocks()
+             ? 1
+             : static_cast<unsigned>(environmentNumber(
+                   "CUDASIM_MULTIPROCESSORS", kH100Multiprocessors));
 }
 
 CUDASIM_API int cuDriverGetVersion(int *version) {
@@ -77,23 +80,24 @@ CUDASIM_API int cuDeviceGetCount(int *count) {
 }
 
 CUDASIM_API int cuDeviceGet(int *device, int ordinal) {
-  if (Result failed = checkDevice(ordinal))
-    return failed;
+  if (Result error = checkDevice(ordinal))
+    return error;
   *device = ordinal;
   return Success;
 }
 
 CUDASIM_API int cuDeviceGetName(char *name, int size, int device) {
-  if (Result failed = checkDevice(device))
-    return failed;
+  if (Result error = checkDevice(device))
+    return error;
   std::snprintf(name, static_cast<std::size_t>(size), "CUDA simulator");
   return Success;
 }
 
 CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  if (Result failed = checkDevice(device))
-    return failed;
-  int capability = static_cast<int>(environmentNumber("CUDASIM_CAPABILITY", 90));
+  if (Result error = checkDevice(device))
+    return error;
+  int capability =
+      static_cast<int>(environmentNumber("CUDASIM_CAPABILITY", 90));
   const Multiprocessor multiprocessor = Multiprocessor::ofDevice();
   switch (attribute) {
   case 1: // MAX_THREADS_PER_BLOCK
@@ -176,16 +180,16 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 
 CUDASIM_API int cuDevicePrimaryCtxRetain(Context_ **context, int device) {
-  if (Result failed = checkDevice(device))
-    return failed;
+  if (Result error = checkDevice(device))
+    return error;
   ++contextRetainCount;
   *context = primaryContext;
   return Success;
 }
 
 CUDASIM_API int cuDevicePrimaryCtxRelease_v2(int device) {
-  if (Result failed = checkDevice(device))
-    return failed;
+  if (Result error = checkDevice(device))
+    return error;
   if (contextRetainCount == 0)
     return InvalidContext;
   --contextRetainCount;

@@ -25,7 +25,7 @@ namespace cudasim {
 std::recursive_mutex &driverMutex();
 
 /// Returns Success if cuInit was called and the calling thread has a context.
-/// Every entry point that requires them checks it first.
+/// Entry points that need a context call it first.
 __attribute__((visibility("default"))) Result checkContext();
 
 /// Returns a number from the environment (e.g. CUDASIM_MEMORY), or `fallback`

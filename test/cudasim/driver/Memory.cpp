@@ -114,8 +114,8 @@ CUDASIM_API int cuDeviceTotalMem_v2(std::size_t *bytes, int ordinal) {
 CUDASIM_API int cuMemGetInfo_v2(std::size_t *freeBytes,
                                 std::size_t *totalBytes) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   *totalBytes = total();
   *freeBytes = total() - used;
   return Success;
@@ -123,13 +123,13 @@ CUDASIM_API int cuMemGetInfo_v2(std::size_t *freeBytes,
 
 CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (bytes == 0)
     return InvalidValue;
   // Captures forbid allocations.
-  if (Result failed = synchronizeAll())
-    return failed;
+  if (Result error = synchronizeAll())
+    return error;
   void *memory = bytes <= total() - used ? allocate(bytes) : nullptr;
   if (!memory)
     return OutOfMemory;
@@ -141,10 +141,10 @@ CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
 
 CUDASIM_API int cuMemFree_v2(DevicePointer address) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
-  if (Result failed = synchronizeAll())
-    return failed;
+  if (Result error = checkContext())
+    return error;
+  if (Result error = synchronizeAll())
+    return error;
   void *memory = reinterpret_cast<void *>(address);
   std::uint64_t bytes = device.remove(memory);
   if (bytes == 0)
@@ -157,12 +157,12 @@ CUDASIM_API int cuMemFree_v2(DevicePointer address) {
 CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
                                unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (bytes == 0)
     return InvalidValue;
-  if (Result failed = requireNoCapture())
-    return failed;
+  if (Result error = requireNoCapture())
+    return error;
   void *memory = allocate(bytes);
   if (!memory)
     return OutOfMemory;
@@ -173,10 +173,10 @@ CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
 
 CUDASIM_API int cuMemFreeHost(void *address) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
-  if (Result failed = synchronizeAll())
-    return failed;
+  if (Result error = checkContext())
+    return error;
+  if (Result error = synchronizeAll())
+    return error;
   if (pinned.remove(address) == 0)
     return InvalidValue;
   std::free(address);

@@ -79,13 +79,13 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
                                    unsigned optionCount, int *options,
                                    void **values) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   // Loading may allocate, which older drivers reject during a capture.
   constexpr int kLoadsDuringCaptures = 12030;
   if (driverVersion() < kLoadsDuringCaptures)
-    if (Result failed = requireNoCapture())
-      return failed;
+    if (Result error = requireNoCapture())
+      return error;
   // PTX is text, and a CUBIN is an ELF file for another machine.
   std::uint64_t size =
       std::memcmp(image, ELFMAG, SELFMAG) == 0 ? imageSize(image) : 0;
@@ -101,12 +101,12 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
 
 CUDASIM_API int cuModuleUnload(Module *module) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (!modules.count(module))
     return InvalidHandle;
-  if (Result failed = synchronizeAll())
-    return failed;
+  if (Result error = synchronizeAll())
+    return error;
   for (auto &entry : module->functions)
     functions.erase(&entry.second);
   dlclose(module->library);
@@ -119,8 +119,8 @@ CUDASIM_API int cuModuleUnload(Module *module) {
 CUDASIM_API int cuModuleGetFunction(Function **function, Module *module,
                                     const char *name) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (!modules.count(module))
     return InvalidHandle;
   auto symbol = [&](const char *prefix) {
@@ -169,8 +169,8 @@ bool isWithin(const Extent &extent, const Extent &largest) {
 
 /// Returns the maximum bytes of kernel arguments.
 std::size_t argumentLimit() {
-  const bool isLong =
-      driverVersion() >= 12010 && environmentNumber("CUDASIM_CAPABILITY", 90) >= 70;
+  const bool isLong = driverVersion() >= 12010 &&
+                      environmentNumber("CUDASIM_CAPABILITY", 90) >= 70;
   return isLong ? 32764 : 4096;
 }
 
@@ -243,8 +243,8 @@ CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
                                unsigned sharedBytes, Stream *stream,
                                void **arguments, void **extra) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (extra)
     return InvalidValue;
   const Launch launch = {function,
@@ -263,8 +263,8 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
                                           unsigned blockZ, unsigned sharedBytes,
                                           Stream *stream, void **arguments) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   Launch launch = {function,
                    {gridX, gridY, gridZ},
                    {blockX, blockY, blockZ},
@@ -276,7 +276,8 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
       1ull * multiprocessorCount() *
       occupancyOf(*function, static_cast<unsigned>(launch.threads()),
                   sharedBytes);
-  if (launch.blocks() > resident || environmentNumber("CUDASIM_NO_COOPERATION", 0) != 0)
+  if (launch.blocks() > resident ||
+      environmentNumber("CUDASIM_NO_COOPERATION", 0) != 0)
     return CooperativeLaunchTooLarge;
   launch.grid[0] = blocksToRun(gridX);
   return start(launch, stream, true);
@@ -285,8 +286,8 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
 CUDASIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(
     int *blocks, Function *function, int threads, std::size_t sharedBytes) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (!functions.count(function))
     return InvalidHandle;
   if (threads <= 0)

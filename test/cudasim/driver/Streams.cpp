@@ -114,14 +114,14 @@ Result requireNoBlockingCapture() {
 }
 
 Result check(Stream *stream) {
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   return !stream || streams.count(stream) ? Success : InvalidHandle;
 }
 
 Result check(Event *event) {
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   return events.count(event) ? Success : InvalidHandle;
 }
 
@@ -146,11 +146,11 @@ int cudasim_require_no_capture() {
 }
 
 Result enqueue(Stream *stream, Work work) {
-  if (Result failed = check(stream))
-    return failed;
+  if (Result error = check(stream))
+    return error;
   if (!stream) {
-    if (Result failed = requireNoBlockingCapture())
-      return failed;
+    if (Result error = requireNoBlockingCapture())
+      return error;
     for (Stream *other : streams)
       if (other->blocking)
         drain(other);
@@ -171,8 +171,8 @@ Result enqueue(Stream *stream, Work work) {
 }
 
 Result synchronize(Stream *stream) {
-  if (Result failed = check(stream))
-    return failed;
+  if (Result error = check(stream))
+    return error;
   if (!stream)
     return synchronizeAll();
   if (stream->capture)
@@ -182,8 +182,8 @@ Result synchronize(Stream *stream) {
 }
 
 Result synchronizeAll() {
-  if (Result failed = requireNoCapture())
-    return failed;
+  if (Result error = requireNoCapture())
+    return error;
   for (Stream *stream : streams)
     drain(stream);
   return Success;
@@ -202,8 +202,8 @@ int cudasim_enqueue(Stream *stream, void (*run)(void *),
 
 CUDASIM_API int cuStreamCreate(Stream **stream, unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   constexpr unsigned kNonBlocking = 1;
   if (flags > kNonBlocking)
     return InvalidValue;
@@ -214,8 +214,8 @@ CUDASIM_API int cuStreamCreate(Stream **stream, unsigned flags) {
 
 CUDASIM_API int cuStreamDestroy_v2(Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = check(stream))
-    return failed;
+  if (Result error = check(stream))
+    return error;
   if (!stream)
     return InvalidHandle;
   drain(stream);
@@ -231,18 +231,18 @@ CUDASIM_API int cuStreamSynchronize(Stream *stream) {
 
 CUDASIM_API int cuCtxSynchronize() {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   return synchronizeAll();
 }
 
 CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
                                   unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = check(stream))
-    return failed;
-  if (Result failed = check(event))
-    return failed;
+  if (Result error = check(stream))
+    return error;
+  if (Result error = check(event))
+    return error;
   if (!event->record)
     return Success; // never recorded
   std::shared_ptr<EventRecord> record = event->record;
@@ -274,8 +274,8 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
 
 CUDASIM_API int cuEventCreate(Event **event, unsigned flags) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   constexpr unsigned kDisableTiming = 2;
   *event = new Event{!(flags & kDisableTiming), nullptr};
   events.insert(*event);
@@ -284,8 +284,8 @@ CUDASIM_API int cuEventCreate(Event **event, unsigned flags) {
 
 CUDASIM_API int cuEventDestroy_v2(Event *event) {
   Lock lock(driverMutex());
-  if (Result failed = check(event))
-    return failed;
+  if (Result error = check(event))
+    return error;
   events.erase(event);
   delete event;
   return Success;
@@ -293,10 +293,10 @@ CUDASIM_API int cuEventDestroy_v2(Event *event) {
 
 CUDASIM_API int cuEventRecord(Event *event, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = check(stream))
-    return failed;
-  if (Result failed = check(event))
-    return failed;
+  if (Result error = check(stream))
+    return error;
+  if (Result error = check(event))
+    return error;
   if (stream && stream->capture && stream->capture->invalid)
     return StreamCaptureInvalidated;
   auto record = std::make_shared<EventRecord>();
@@ -324,12 +324,12 @@ Result requireNotCaptured(const Event &event) {
 
 CUDASIM_API int cuEventSynchronize(Event *event) {
   Lock lock(driverMutex());
-  if (Result failed = check(event))
-    return failed;
-  if (Result failed = requireNotCaptured(*event))
-    return failed;
-  if (Result failed = requireNoCapture())
-    return failed;
+  if (Result error = check(event))
+    return error;
+  if (Result error = requireNotCaptured(*event))
+    return error;
+  if (Result error = requireNoCapture())
+    return error;
   if (event->record)
     drainUntil(*event->record);
   return Success;
@@ -337,12 +337,12 @@ CUDASIM_API int cuEventSynchronize(Event *event) {
 
 CUDASIM_API int cuEventQuery(Event *event) {
   Lock lock(driverMutex());
-  if (Result failed = check(event))
-    return failed;
-  if (Result failed = requireNotCaptured(*event))
-    return failed;
-  if (Result failed = requireNoCapture())
-    return failed;
+  if (Result error = check(event))
+    return error;
+  if (Result error = requireNotCaptured(*event))
+    return error;
+  if (Result error = requireNoCapture())
+    return error;
   return !event->record || event->record->done ? Success : NotReady;
 }
 
@@ -350,12 +350,12 @@ CUDASIM_API int cuEventElapsedTime(float *milliseconds, Event *start,
                                    Event *end) {
   Lock lock(driverMutex());
   for (Event *event : {start, end}) {
-    if (Result failed = check(event))
-      return failed;
+    if (Result error = check(event))
+      return error;
     if (!event->timed || !event->record)
       return InvalidHandle;
-    if (Result failed = requireNotCaptured(*event))
-      return failed;
+    if (Result error = requireNotCaptured(*event))
+      return error;
     if (!event->record->done)
       return NotReady;
   }
@@ -377,8 +377,8 @@ CUDASIM_API int cuEventElapsedTime_v2(float *milliseconds, Event *start,
 
 CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
   Lock lock(driverMutex());
-  if (Result failed = check(stream))
-    return failed;
+  if (Result error = check(stream))
+    return error;
   if (!stream || stream->capture || environmentNumber("CUDASIM_NO_GRAPHS", 0))
     return StreamCaptureUnsupported;
   if (mode < kGlobal || mode > kRelaxed)
@@ -392,8 +392,8 @@ CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
 
 CUDASIM_API int cuStreamEndCapture(Stream *stream, Graph **graph) {
   Lock lock(driverMutex());
-  if (Result failed = check(stream))
-    return failed;
+  if (Result error = check(stream))
+    return error;
   *graph = nullptr;
   if (!stream || !stream->capture)
     return IllegalState;
@@ -436,8 +436,8 @@ CUDASIM_API int cuGraphInstantiateWithFlags(GraphExec **executable,
                                             Graph *graph,
                                             unsigned long long flags) {
   Lock lock(driverMutex());
-  if (Result failed = checkContext())
-    return failed;
+  if (Result error = checkContext())
+    return error;
   if (!graphs.count(graph))
     return InvalidHandle;
   *executable = new GraphExec{graph->nodes};
@@ -447,14 +447,14 @@ CUDASIM_API int cuGraphInstantiateWithFlags(GraphExec **executable,
 
 CUDASIM_API int cuGraphLaunch(GraphExec *executable, Stream *stream) {
   Lock lock(driverMutex());
-  if (Result failed = check(stream))
-    return failed;
+  if (Result error = check(stream))
+    return error;
   if (!executables.count(executable))
     return InvalidHandle;
   ++graphLaunches;
   for (const Work &node : executable->nodes)
-    if (Result failed = enqueue(stream, node))
-      return failed;
+    if (Result error = enqueue(stream, node))
+      return error;
   return Success;
 }
 

@@ -1,4 +1,4 @@
-//===- StackOverflow.cpp - Reports of stack overflows ------------------------===//
+//===- StackOverflow.cpp - Detection of stack overflows -------------------===//
 #include "Engine.h"
 #include "Switch.h"
 
@@ -20,8 +20,8 @@ void handleFault(int signal, siginfo_t *info, void *) {
         "its frames take more than the %zu bytes of a simulated thread's "
         "stack",
         kStackBytes);
-  // Any other fault: restores the previous handler, which the instruction
-  // reaches when it runs again.
+  // Any other fault: restore the previous handler. The faulting instruction
+  // runs again on return and reaches it.
   sigaction(signal, &previousAction, nullptr);
 }
 

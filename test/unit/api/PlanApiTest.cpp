@@ -112,7 +112,7 @@ static_assert(std::is_move_constructible_v<Session> &&
 // Errors documented in the headers
 //===----------------------------------------------------------------------===//
 
-TEST_F(PlanApi, SourcesThatAreMissing) {
+TEST_F(PlanApi, MissingSources) {
   const Plan plan = linear(kMissing);
   Session session(plan);
   session.initialise();
@@ -121,7 +121,7 @@ TEST_F(PlanApi, SourcesThatAreMissing) {
   EXPECT_EQ(statusOf([&] { session.feed(kTrain); }), BREW_UNAVAILABLE);
 }
 
-TEST_F(PlanApi, ChecksThatFail) {
+TEST_F(PlanApi, FailedChecks) {
   plan::Manifest manifest = test::linearModel(kInput, solver());
   plan::Check &check = *manifest.mutable_programs(kTest)->add_checks();
   check.set_kind(plan::Check::LABEL_RANGE);
@@ -151,7 +151,7 @@ TEST_F(PlanApi, ChecksThatFail) {
             BREW_BAD_INPUT);
 }
 
-TEST_F(PlanApi, AFeedsOwnStatusComesOut) {
+TEST_F(PlanApi, StatusesOfCallbacksPropagate) {
   const Plan plan = linear();
   Session session(plan);
   brew_status wanted = BREW_UNAVAILABLE;
@@ -170,7 +170,7 @@ TEST_F(PlanApi, AFeedsOwnStatusComesOut) {
   }
 }
 
-TEST_F(PlanApi, CallsThatMakeNoSense) {
+TEST_F(PlanApi, InvalidCalls) {
   const Plan plan = linear();
   Session session = fedSession(plan);
   Trainer trainer(session);
@@ -290,7 +290,7 @@ TEST_F(PlanApi, MeansOfRecordsHavePoints) {
             BREW_BAD_INPUT);
 }
 
-TEST_F(PlanApi, RecordsAndFilesThatAreWrong) {
+TEST_F(PlanApi, InvalidRecordsAndFiles) {
   auto open = [&](const std::string &path) {
     return statusOf([&] { Records(path, {3}, "x"); });
   };
@@ -341,7 +341,7 @@ TEST_F(PlanApi, ReportsUnavailableResources) {
 // Sessions
 //===----------------------------------------------------------------------===//
 
-TEST_F(PlanApi, CountsThatFailThrow) {
+TEST_F(PlanApi, FailedCountsThrow) {
   const Plan plan = linear();
   Session session(plan);
   EXPECT_EQ(session.inputs(kUpdate), 0u); // has no inputs
@@ -409,7 +409,7 @@ TEST_F(PlanApi, CallbacksCannotChangeTheirCaller) {
   EXPECT_EQ(statusOf([&] { session.emitNetSetUp(kTest); }), BREW_USAGE);
 }
 
-TEST_F(PlanApi, ListenersHearAndGo) {
+TEST_F(PlanApi, ListenersReceiveEventsUntilRemoved) {
   const Plan plan = linear();
   Session session(plan);
   std::vector<int> nets;
@@ -479,7 +479,7 @@ TEST_F(PlanApi, StateAndSeedsRestart) {
   EXPECT_EQ(weights(session), before);
 }
 
-TEST_F(PlanApi, CaffesLogGoesToAFunction) {
+TEST_F(PlanApi, CaffesLogIsPassedToAFunction) {
   const Plan plan = linear();
   std::vector<std::string> lines;
   auto options = makeStruct<brew_session_options>();
@@ -524,7 +524,7 @@ TEST_F(PlanApi, TestsGiveTheMeansOfTheOutputs) {
   EXPECT_NE(trainer.test(0, 1)[0].value, means[0].value);
 }
 
-TEST_F(PlanApi, AccumulatedGradientsAreThoseOfIterSize) {
+TEST_F(PlanApi, AccumulatedGradientsEqualIterSize) {
   const Plan plan = linear(kInput, "iter_size: 2 clip_gradients: 0.1");
   Session whole = fedSession(plan), parts = fedSession(plan);
   Trainer byStep(whole), byHand(parts);

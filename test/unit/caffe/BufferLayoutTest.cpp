@@ -1,4 +1,4 @@
-//===- BufferLayoutTest.cpp -----------------------------------------------------===//
+//===- BufferLayoutTest.cpp -----------------------------------------------===//
 #include "caffe/weights/BufferLayout.h"
 #include "TestPlan.h"
 
@@ -136,7 +136,7 @@ TEST(Layout, ScalarsAndOnes) {
   float back = 0;
   load(scalar, bytes.data(), &back);
   EXPECT_EQ(back, 7);
-  // The stride of a dimension of one says nothing.
+  // The stride of a dimension of extent 1 is irrelevant.
   EXPECT_TRUE(
       brew::caffe::ElementOrder(makeBuffer("x", 0, 0, {2, 1, 3}, {3, 1, 1}))
           .contiguous());

@@ -1,4 +1,4 @@
-//===- DataLayerKindsTest.cpp --------------------------------------------------===//
+//===- DataLayerKindsTest.cpp ---------------------------------------------===//
 #include "caffe/DataLayerKinds.h"
 
 #include "formats/caffe.pb.h"
@@ -11,11 +11,16 @@ namespace {
 
 TEST(DataLayerKinds, EverySourceHasOneType) {
   for (brew::caffe::DataLayerSource source :
-       {brew::caffe::DataLayerSource::Input, brew::caffe::DataLayerSource::Memory,
-        brew::caffe::DataLayerSource::Database, brew::caffe::DataLayerSource::Annotated,
-        brew::caffe::DataLayerSource::Images, brew::caffe::DataLayerSource::Windows,
-        brew::caffe::DataLayerSource::Hdf5, brew::caffe::DataLayerSource::Fillers,
-        brew::caffe::DataLayerSource::Matrix, brew::caffe::DataLayerSource::Weights,
+       {brew::caffe::DataLayerSource::Input,
+        brew::caffe::DataLayerSource::Memory,
+        brew::caffe::DataLayerSource::Database,
+        brew::caffe::DataLayerSource::Annotated,
+        brew::caffe::DataLayerSource::Images,
+        brew::caffe::DataLayerSource::Windows,
+        brew::caffe::DataLayerSource::Hdf5,
+        brew::caffe::DataLayerSource::Fillers,
+        brew::caffe::DataLayerSource::Matrix,
+        brew::caffe::DataLayerSource::Weights,
         brew::caffe::DataLayerSource::RandomKey}) {
     const brew::caffe::DataLayerKind *kind =
         brew::caffe::findDataLayerKind(dataLayerType(source));
@@ -26,7 +31,7 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
   EXPECT_EQ(brew::caffe::findDataLayerKind(""), nullptr);
 }
 
-TEST(DataLayerKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
+TEST(DataLayerKinds, DataSourcesAreRefilledInEachPass) {
   for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData",
                            "Random", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
@@ -36,13 +41,14 @@ TEST(DataLayerKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
 }
 
 TEST(DataLayerKinds, DummyDataIsRefilledUnlessItIsConstant) {
-  const brew::caffe::DataLayerKind &dummy = *brew::caffe::findDataLayerKind("DummyData");
+  const brew::caffe::DataLayerKind &dummy =
+      *brew::caffe::findDataLayerKind("DummyData");
   brew::caffe::LayerParameter layer;
   EXPECT_FALSE(isRefilled(dummy, layer, 0)); // zeros
   auto &settings = *layer.mutable_dummy_data_param();
   settings.add_data_filler()->set_type("gaussian");
   EXPECT_TRUE(isRefilled(dummy, layer, 0));
-  EXPECT_TRUE(isRefilled(dummy, layer, 1)); // one filler is for all tops
+  EXPECT_TRUE(isRefilled(dummy, layer, 1)); // one filler for all tops
   settings.add_data_filler()->set_type("constant");
   EXPECT_TRUE(isRefilled(dummy, layer, 0));
   EXPECT_FALSE(isRefilled(dummy, layer, 1));
@@ -59,12 +65,13 @@ TEST(DataLayerKinds, OnlyTheCallerHasInputs) {
 
 TEST(DataLayerKinds, RecordsAreImagesWithALabel) {
   for (const char *type : {"Data", "ImageData"}) {
-    const brew::caffe::DataLayerKind &data = *brew::caffe::findDataLayerKind(type);
+    const brew::caffe::DataLayerKind &data =
+        *brew::caffe::findDataLayerKind(type);
     EXPECT_TRUE(data.hasImages());
     EXPECT_FALSE(data.isLabel(0));
     EXPECT_TRUE(data.isLabel(1));
   }
-  // Windows are cut and warped before they could travel as bytes.
+  // Windows are cropped and warped on the host.
   EXPECT_FALSE(brew::caffe::findDataLayerKind("WindowData")->hasImages());
   EXPECT_TRUE(brew::caffe::findDataLayerKind("WindowData")->isLabel(1));
   EXPECT_FALSE(brew::caffe::findDataLayerKind("HDF5Data")->hasImages());

@@ -71,7 +71,7 @@ void print(const Node &node, std::ostream &os) {
   }
 }
 
-/// The tree with operators first, or what is wrong and where.
+/// Returns the tree with operators first, or the problems and their offsets.
 std::string parsed(const std::string &text, int params = 2) {
   const Formula formula = parse(text, bottoms, params);
   std::ostringstream os;
@@ -155,7 +155,7 @@ TEST(Expression, SyntaxErrors) {
   EXPECT_EQ(parsed("x \x01"), "2: unexpected character\n");
 }
 
-/// Errors of meaning are all reported at once, in the order of the text.
+/// All semantic errors are reported, in the order of the text.
 TEST(Expression, OtherErrors) {
   EXPECT_EQ(parsed("z + sigmiod(x) * param(2) + 'w'"),
             "0: 'z' is no bottom of this layer\n"
@@ -190,7 +190,7 @@ TEST(Expression, Limits) {
   EXPECT_NE(parsed(sum).find("has more than 2000 parts"), std::string::npos);
 }
 
-/// Whatever the text, there is a tree or a problem within the text.
+/// Any text results in a tree, or in a problem within the text.
 TEST(Expression, Fuzz) {
   const char *const pieces[] = {
       "x",   "y",      "(",     ")", ",", "+",  "-",  "*",    "/",  "^",

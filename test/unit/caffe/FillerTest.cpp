@@ -65,7 +65,7 @@ TEST(Filler, GaussianHasMeanAndDeviation) {
   EXPECT_NEAR(m.deviation, 0.5, 0.006);
 }
 
-TEST(Filler, SparseGaussianKeepsAsManyInputsAsAsked) {
+TEST(Filler, SparseGaussianKeepsTheRequestedInputs) {
   // 'sparse' nonzero inputs for each output on average, of shape[0] outputs.
   const auto list =
       values(make("type: 'gaussian' std: 1 sparse: 10", {100, 1000}));
@@ -73,7 +73,7 @@ TEST(Filler, SparseGaussianKeepsAsManyInputsAsAsked) {
   for (double v : list)
     kept += v != 0;
   EXPECT_NEAR(kept / double(list.size()), 0.1, 0.005);
-  // The magnitude of what is kept does not depend on having been kept.
+  // The values of nonzero elements do not depend on the mask.
   std::vector<double> nonZero;
   for (double v : list)
     if (v != 0)
@@ -93,7 +93,7 @@ TEST(Filler, UnitBallRowsSumToOne) {
   }
 }
 
-TEST(Filler, XavierScalesWithTheFanThatIsAskedFor) {
+TEST(Filler, XavierScalesWithTheRequestedFan) {
   // Shape 50 x 20 x 5 x 5: fan-in 500, fan-out 1250.
   const struct {
     const char *norm;
@@ -168,7 +168,7 @@ TEST(Filler, EveryFillDrawsFreshNumbers) {
   EXPECT_EQ(values(filler), first);
 }
 
-TEST(Filler, ErrorsSayWhatIsWrong) {
+TEST(Filler, ErrorsNameTheCause) {
   using test::expectError;
   const auto bad = ExitStatus::BadInput;
   expectError(bad, "did you mean 'xavier'", [] { make("type: 'xaver'", {2}); });

@@ -1,4 +1,4 @@
-//===- InitialValuesTest.cpp - What parameters start from -----------------===//
+//===- InitialValuesTest.cpp ----------------------------------------------===//
 #include "caffe/weights/InitialValues.h"
 
 #include "formats/caffe.pb.h"
@@ -32,7 +32,7 @@ std::vector<float> initial(int threads) {
   return values;
 }
 
-TEST(InitialValues, AreThoseOfOneThread) {
+TEST(InitialValues, DoNotDependOnThreads) {
   const std::vector<float> one = initial(1);
   EXPECT_EQ(initial(3), one);
   const test::NoMoreThreads now;

@@ -16,7 +16,7 @@ caffe::LearningRate make(const std::string &text) {
       test::parse<caffe::SolverParameter>("base_lr: 0.5 " + text));
 }
 
-/// Rate of one iteration asked for alone.
+/// Returns the rate of an iteration, computed without those before it.
 double at(const std::string &text, int iteration) {
   int step = 0;
   return make(text).at(iteration, step);
@@ -88,7 +88,7 @@ TEST(LearningRate, Sigmoid) {
   EXPECT_NEAR(at(text, 14), 0.5 / (1 + std::exp(-1.0)), kTolerance);
 }
 
-TEST(LearningRate, ErrorsSayWhatIsMissing) {
+TEST(LearningRate, ErrorsNameMissingFields) {
   using test::expectError;
   const auto bad = ExitStatus::BadInput;
   expectError(bad, "did you mean 'multistep'",

@@ -7,7 +7,7 @@
 
 using namespace brew::caffe;
 
-// The known answers that the authors of the generator publish with it.
+// The known answers that the authors of the generator publish.
 TEST(Philox, GivesThePublishedAnswers) {
   EXPECT_EQ(brew::caffe::philox({0, 0, 0, 0}, {0, 0}),
             (brew::caffe::RandomBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c,

@@ -1,4 +1,4 @@
-//===- TrainerPropertiesTest.cpp - Settings of learners --------------------------===//
+//===- TrainerPropertiesTest.cpp - Settings of learners -------------------===//
 
 #include "caffe/TrainerProperties.h"
 #include "support/Error.h"
@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> warnings;
 
 brew::caffe::TrainerProperties parse(const std::string &own,
-                              const std::string &given = "") {
+                                     const std::string &given = "") {
   warnings.clear();
   return brew::caffe::parseProperties(
       own, given, [](const std::string &text) { warnings.push_back(text); });
@@ -61,7 +61,7 @@ TEST(TrainerProperties, CallersOverrideTheSolvers) {
   EXPECT_TRUE(warnings.empty());
 }
 
-/// Trainers of other environments have keys of their own.
+/// Trainers of other environments have their own keys.
 TEST(TrainerProperties, UnknownOnesOfTheSolverAreWarnings) {
   parse("GameROM=pong.bin;MiniBach=3");
   ASSERT_EQ(warnings.size(), 2u);
@@ -96,7 +96,7 @@ TEST(TrainerProperties, UnusedOnesAreRejected) {
   EXPECT_EQ(refused("PG.MT", "GPUIDs=0"),
             "the trainer PG.MT uses the property GPUIDs with several Threads "
             "only");
-  // What is so anyway may be said.
+  // Explicit values that equal the defaults are accepted.
   for (const auto &[trainer, text] :
        {std::pair("PPO",
                   "UseRawInput=True;Threads=1;Lambda=0.9;RewardType=MAX"),
@@ -117,13 +117,13 @@ TEST(TrainerProperties, ReportsErrors) {
   expectError("", "Verbose=maybe", ExitStatus::Usage,
               "trainer properties: Verbose=maybe is neither True nor False");
   expectError("", "RewardType=SUM", ExitStatus::Usage,
-              "trainer properties: RewardType=SUM is none of VAL, AVE and MAX");
+              "trainer properties: RewardType=SUM is not VAL, AVE or MAX");
   expectError("", "Gamma", ExitStatus::Usage,
               "trainer properties: 'Gamma' is not KEY=VALUE");
   expectError("", "EpsEnd=0.5", ExitStatus::Usage,
               "trainer properties: EpsEnd must not be above EpsStart");
   expectError("", "UseAcceleratedTraining=True", ExitStatus::Usage,
               "trainer properties: UseAcceleratedTraining=True is not "
-              "supported: it lets a copy of the weights run ahead of the "
-              "gradients that are gathered for them");
+              "supported: it updates a copy of the weights before all "
+              "gradients are accumulated");
 }

@@ -13,7 +13,7 @@ using test::expectError;
 
 namespace {
 
-/// Layers to bind to, and what was bound, by layer and blob.
+/// Layers to bind to, and the bound values by layer and blob.
 class Net {
 public:
   void add(const std::string &layer, const std::string &type,
@@ -38,7 +38,7 @@ public:
     return unmatchedLayersText(binding);
   }
 
-  /// Layers that have nothing from weights so far.
+  /// Returns the layers without provided weights.
   std::vector<std::string> missing() const {
     return given.layersWithoutWeights(layers);
   }
@@ -134,7 +134,7 @@ TEST(WeightBinding, BatchNormOfFiveBlobs) {
     EXPECT_EQ(net.bound["bn/3"], (Values{5, 6}));
     EXPECT_EQ(net.bound["bn/4"], (Values{7, 8}));
   }
-  // With one channel all blobs look alike: they are in today's order.
+  // With one channel, the order is ambiguous: the current order is assumed.
   Net single;
   single.add("bn", "BatchNorm", {{1}, {1}, {1}, {1}, {1}});
   single.bind(file("bn", {blob({1}, {1}), blob({1}, {2}), blob({1}, {1}),
@@ -211,7 +211,7 @@ TEST(ProvidedWeights, LayersOfAFileAreComplete) {
   EXPECT_EQ(net.missing(), std::vector<std::string>());
 }
 
-TEST(ProvidedWeights, AreThoseOfThePlan) {
+TEST(ProvidedWeights, EqualThePlans) {
   plan::Manifest manifest;
   for (const char *layer : {"a", "a", "b"}) {
     plan::Parameter &parameter = *manifest.add_parameters();

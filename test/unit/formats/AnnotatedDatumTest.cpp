@@ -39,7 +39,7 @@ TEST(AnnotatedDatum, HoldsRowsOfPixelsAndObjects) {
   EXPECT_EQ(countObjects(bytes, "r"), 10U);
 }
 
-TEST(AnnotatedDatum, IsToldFromADatum) {
+TEST(AnnotatedDatum, IsDistinguishedFromADatum) {
   EXPECT_TRUE(isAnnotatedDatum(sample().SerializeAsString()));
   EXPECT_FALSE(isAnnotatedDatum(encodeDatum(1, 1, 1, "x", 0)));
   EXPECT_FALSE(isAnnotatedDatum(""));

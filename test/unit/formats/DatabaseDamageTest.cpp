@@ -1,7 +1,8 @@
 //===- DatabaseDamageTest.cpp - Hostile databases -------------------------===//
 //
-// Databases are damaged byte by byte; reading one must end, in an Error(1) or
-// with records, and never crash or take memory the file cannot fill.
+// Databases are damaged byte by byte. Reading one must terminate, with Error(1)
+// or with records, and never crash or allocate more memory than the file can
+// fill.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Database.h"
@@ -16,7 +17,7 @@ using namespace brew::test;
 
 namespace {
 
-/// Reads everything; returns the number of records.
+/// Reads all records and returns their number.
 uint64_t drain(const std::string &path, DbBackend backend) {
   auto database = DbReader::open(path, backend);
   auto cursor = database->newCursor();
@@ -63,7 +64,7 @@ TEST_F(LmdbDamage, EveryByte) {
   size_t refusedCount = 0;
   std::string damaged = bytes;
   for (size_t at = 0; at < bytes.size(); ++at) {
-    // Structures are 16 bits and wider: high bits make the wildest values.
+    // Fields have 16 bits or more: high bits cause the most extreme values.
     damaged[at] = static_cast<char>(bytes[at] ^ (at % 3 == 0   ? 0xff
                                                  : at % 3 == 1 ? 0x80
                                                                : 0x01));
@@ -82,7 +83,7 @@ TEST_F(LmdbDamage, EveryByte) {
 }
 
 // A child pointer back to its own page, or to a page twice, must not loop.
-TEST_F(LmdbDamage, ChildrenThatRepeat) {
+TEST_F(LmdbDamage, RepeatedChildren) {
   // Find the branch page (flags 1): its nodes' first words are page numbers.
   for (size_t page = 2; page * 4096 < bytes.size(); ++page) {
     uint16_t flags;
@@ -182,7 +183,7 @@ TEST(LevelDbTables, DamageIsNoticed) {
       tables[entry.path().string()] = readBytes(entry.path().string());
   ASSERT_FALSE(tables.empty());
   EXPECT_EQ(drain(path, DbBackend::LevelDb), 80u);
-  // All tables alike: one that a compaction left behind does not count.
+  // Damages all tables, because an obsolete table of a compaction is not read.
   using Damage = std::function<std::string(std::string)>;
   auto refusedWith = [&](const Damage &damage) {
     for (const auto &[file, bytes] : tables)

@@ -36,7 +36,8 @@ void writeAll(const std::string &path, DbBackend backend,
   writer->finish();
 }
 
-/// Values of many sizes: in leaves, at a leaf's limit, in overflow pages, none.
+/// Values of many sizes: empty, in leaves, at a leaf's limit, and in overflow
+/// pages.
 Records mixedRecords(int count) {
   Records records;
   unsigned random = 1;
@@ -111,7 +112,7 @@ TEST_P(Database, CursorsFindKeys) {
       ASSERT_TRUE(cursor->find(found->first));
       EXPECT_EQ(cursor->key(), found->first);
       EXPECT_EQ(cursor->value(), found->second);
-      // And goes on from there.
+      // And continues from there.
       cursor->next();
       const auto next = std::next(found);
       ASSERT_EQ(cursor->valid(), next != records.end());
@@ -171,7 +172,7 @@ TEST_P(Database, AppearsOnlyWhenFinished) {
   EXPECT_EQ(folder.entries(), 0u);
 }
 
-TEST_P(Database, ExistingIsKeptUnlessAskedFor) {
+TEST_P(Database, ExistingIsKeptUnlessOverwriteIsSet) {
   writeAll(path, GetParam(), {{"a", "1"}});
   expectError(ExitStatus::BadInput, "exists",
               [&] { DbWriter::create(path, GetParam()); });
@@ -192,7 +193,7 @@ TEST_P(Database, ExistingIsKeptUnlessAskedFor) {
   EXPECT_EQ(readBytes(folder / "home/thesis.tex"), "years of work");
 }
 
-TEST_P(Database, ReadingLeavesTheFolderAlone) {
+TEST_P(Database, ReadingDoesNotChangeTheFolder) {
   writeAll(path, GetParam(), mixedRecords(200));
   auto listing = [&] {
     std::map<std::string, std::string> files;
@@ -202,10 +203,10 @@ TEST_P(Database, ReadingLeavesTheFolderAlone) {
     return files;
   };
   auto before = listing();
-  chmod(path.c_str(), 0500); // matters where the test is not run by root
+  chmod(path.c_str(), 0500); // matters unless root runs the test
   {
     auto one = DbReader::open(path, GetParam());
-    auto two = DbReader::open(path, GetParam()); // no lock keeps it out
+    auto two = DbReader::open(path, GetParam()); // no lock prevents it
     EXPECT_TRUE(readAll(*one) == readAll(*two));
   }
   chmod(path.c_str(), 0700);
@@ -271,7 +272,7 @@ TEST(Lmdb, AgreesWithLiblmdb) {
   ASSERT_EQ(mdb_env_open(environment, (folder / "db").c_str(), 0, 0664), 0);
   MDB_txn *transaction;
   MDB_dbi tree;
-  // Deleting and replacing moves pages about and leaves some unused.
+  // Deleting and replacing moves pages and leaves some unused.
   ASSERT_EQ(mdb_txn_begin(environment, nullptr, 0, &transaction), 0);
   ASSERT_EQ(mdb_dbi_open(transaction, nullptr, 0, &tree), 0);
   int i = 0;
@@ -341,7 +342,7 @@ constexpr int deadWritersCount = 4000;
 
 // A database whose writer died: many small tables that wait for a compaction,
 // and a log with the rest. Reading must neither need nor finish that work.
-TEST(LevelDb, ReadsWhatADeadWriterLeft) {
+TEST(LevelDb, ReadsDatabasesOfDeadWriters) {
   // The writer runs this test again in a process of its own (LevelDB's threads
   // do not survive a fork) and finds the folder here.
   const char *const variable = "BREW_TEST_DEAD_WRITER";

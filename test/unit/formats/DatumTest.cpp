@@ -19,8 +19,8 @@ void appendPng(png_structp png, png_bytep bytes, png_size_t size) {
       ->append(reinterpret_cast<char *>(bytes), size);
 }
 
-/// A PNG file of raw rows. Palette images get four entries, the first of them
-/// transparent.
+/// Returns a PNG file of raw rows. Palette images get four entries, the first
+/// of which is transparent.
 std::string encodePng(int width, int height, int bits, int type,
                       const std::string &rows, bool interlaced = false) {
   std::string out;
@@ -50,7 +50,7 @@ std::string encodePng(int width, int height, int bits, int type,
   return out;
 }
 
-/// A JPEG file of one colour.
+/// Returns a JPEG file of one colour.
 std::string encodeJpeg(int width, int height, std::vector<uint8_t> color) {
   jpeg_compress_struct info;
   jpeg_error_mgr error;
@@ -148,7 +148,7 @@ TEST(ImageDecode, PngTransparency) {
 TEST(ImageDecode, SixteenBitsAreRefused) {
   std::string png = encodePng(1, 1, 16, PNG_COLOR_TYPE_GRAY, "\x01\x02");
   expectError(ExitStatus::BadInput, "16 bits per sample", [&] { decode(png); });
-  Image image; // as imread takes them: the upper bytes
+  Image image; // like imread: the upper bytes
   decodeImage(png.data(), png.size(), ImageColor::Color, "png", image);
   EXPECT_EQ(image.pixels, (std::vector<uint8_t>{1, 1, 1}));
   decodeImage(png.data(), png.size(), ImageColor::Gray, "png", image);
@@ -176,7 +176,8 @@ TEST(ImageDecode, Jpeg) {
 }
 
 TEST(ImageDecode, CmykJpeg) {
-  // Inverted inks: cyan 255 means none. Full key lets the inks show through.
+  // Inverted inks: cyan 255 means no ink. With a full key value the inks are
+  // visible.
   std::string jpeg = encodeJpeg(8, 8, {200, 100, 50, 255});
   Image image = decode(jpeg);
   EXPECT_EQ(image.channels, 3);

@@ -6,7 +6,8 @@
 #include <csignal>
 #include <sys/resource.h>
 
-/// libhdf5 keeps some of its free lists when it gives up on a damaged file.
+/// libhdf5 does not free some of its free lists after an error in a damaged
+/// file.
 extern "C" const char *__lsan_default_suppressions() {
   return "leak:H5FL__malloc\n";
 }
@@ -85,7 +86,7 @@ TEST(Hdf5Snapshots, WeightsRoundTrip) {
   writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
   const Weights read = readWeights(folder / "w"); // whatever the name
   EXPECT_TRUE(read.hdf5);
-  ASSERT_EQ(read.layers.size(), 3u); // those that have blobs
+  ASSERT_EQ(read.layers.size(), 3u); // layers with blobs
   const WeightLayer &conv = read.layers[0], &ip = read.layers[1],
                     &pair = read.layers[2];
   EXPECT_EQ(conv.name, "inception/5x5");
@@ -100,7 +101,7 @@ TEST(Hdf5Snapshots, StateRoundTrip) {
   TempFolder folder;
   writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
   {
-    // What Caffe reads: one int each, and a string.
+    // Caffe reads one int each, and a string.
     Hdf5Reader file(folder / "s");
     EXPECT_EQ(file.dims("iter"), std::vector<int64_t>{1});
     EXPECT_EQ(file.dims("current_step"), std::vector<int64_t>{1});
@@ -114,7 +115,8 @@ TEST(Hdf5Snapshots, StateRoundTrip) {
     EXPECT_EQ(read.history[i].floats, someState().history[i].floats);
 }
 
-/// As Caffe writes it: nothing of Brew's, and no weights named.
+/// As Caffe writes it: without Brew's fields and without the name of a weight
+/// file.
 TEST(Hdf5Snapshots, CaffesStateIsRead) {
   TempFolder folder;
   Hdf5Writer file(folder / "s");
@@ -129,7 +131,7 @@ TEST(Hdf5Snapshots, CaffesStateIsRead) {
   EXPECT_EQ(read.history.size(), 1u);
 }
 
-TEST(Hdf5Snapshots, WhatIsMissingOrForeignIsNamed) {
+TEST(Hdf5Snapshots, ErrorsNameMissingAndForeignObjects) {
   TempFolder folder;
   auto refuses = [&](const std::string &part,
                      const std::function<void(Hdf5Writer &)> &fill,
@@ -217,7 +219,7 @@ TEST(Hdf5Snapshots, DamagedFilesAreRefusedOrRead) {
 }
 
 /// Reads a state with each of its bits flipped, one at a time. Returns how many
-/// of these files were read, though they are damaged, with another content.
+/// of these damaged files were read with different content.
 size_t misreadBits(const std::string &path) {
   auto contentOf = [](const SolverSnapshot &snapshot) {
     std::string content = snapshot.state.SerializeAsString();
@@ -246,9 +248,9 @@ size_t misreadBits(const std::string &path) {
   return misread;
 }
 
-// Whatever the bit belongs to: a value, the name that tells Brew's states from
-// Caffe's, or the checksum itself.
-TEST(Hdf5Snapshots, NoFlippedBitGivesAnotherState) {
+// Covers bits of values, of the name that distinguishes Brew's states from
+// Caffe's, and of the checksum itself.
+TEST(Hdf5Snapshots, FlippedBitsAreDetected) {
   TempFolder folder;
   SolverSnapshot snapshot = someState();
   snapshot.history.resize(3);
@@ -260,7 +262,7 @@ TEST(Hdf5Snapshots, NoFlippedBitGivesAnotherState) {
   }
 }
 
-// States of earlier versions have no checksum of the file, but one within.
+// States of earlier versions have no checksum of the file, but an internal one.
 TEST(Hdf5Snapshots, StateWithoutChecksumLineIsRead) {
   TempFolder folder;
   writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
@@ -272,7 +274,7 @@ TEST(Hdf5Snapshots, StateWithoutChecksumLineIsRead) {
   EXPECT_EQ(readSolverState(folder / "s").state.SerializeAsString(),
             someState().state.SerializeAsString());
 
-  // A bit of that checksum's name, and of a value.
+  // Flips a bit of that checksum's name, and one of a value.
   auto refuses = [&](const std::string &sought, size_t offset,
                      const std::string &part) {
     const size_t at = bytes.find(sought);
@@ -289,8 +291,8 @@ TEST(Hdf5Snapshots, StateWithoutChecksumLineIsRead) {
           "its checksum is wrong");
 }
 
-// An object that cannot be opened is not one that is absent.
-TEST(Hdf5Snapshots, DamagedObjectsAreNotTakenForMissingOnes) {
+// An object that cannot be opened does not count as absent.
+TEST(Hdf5Snapshots, DamagedObjectsDoNotCountAsMissing) {
   TempFolder folder;
   const std::string path = folder / "w";
   {
@@ -320,8 +322,7 @@ TEST(Hdf5Snapshots, DamagedObjectsAreNotTakenForMissingOnes) {
   EXPECT_GE(refused, 2u); // of the two datasets
 }
 
-// A file size limit is what a full disk is to a test without a disk of its
-// own: the write fails in the middle.
+// A file size limit simulates a full disk: the write fails in the middle.
 TEST(Hdf5Snapshots, FullDiskKeepsThePreviousFile) {
   TempFolder folder;
   writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);

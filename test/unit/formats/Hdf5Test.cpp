@@ -143,7 +143,7 @@ TEST(Hdf5, TruncatedFile) {
   }
 }
 
-// The library trusts much of what a file says of types and layouts.
+// libhdf5 validates the types and layouts in a file only partly.
 TEST(Hdf5, NoFlippedBitCrashes) {
   TempFolder folder;
   const std::string path = folder / "f.h5";

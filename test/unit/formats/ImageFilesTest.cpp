@@ -16,7 +16,7 @@ using namespace brew::test;
 
 namespace {
 
-/// Pixels that count up by 37.
+/// Returns an image whose pixel values increase by 37.
 Image countingImage(int height, int width, int channels) {
   Image image;
   image.channels = channels;
@@ -27,7 +27,7 @@ Image countingImage(int height, int width, int channels) {
   return image;
 }
 
-TEST(ImageResize, GivesWhatOpenCvGives) {
+TEST(ImageResize, EqualsOpenCv) {
   // Recorded from cv2.resize(image, (width, height)), OpenCV 4 and 5 alike.
   const struct {
     int height, width;
@@ -57,7 +57,7 @@ TEST(ImageResize, GivesWhatOpenCvGives) {
   }
 }
 
-TEST(ImageResize, KeepsWhatFitsAndConstants) {
+TEST(ImageResize, KeepsEqualSizesAndConstants) {
   const Image image = countingImage(6, 7, 1);
   Image result;
   resizeImage(image, 6, 7, result);
@@ -103,7 +103,7 @@ TEST(ImageEncode, JpegComesClose) {
   EXPECT_FALSE(imageFormatOf("bmp"));
 }
 
-TEST(ImageFile, SaysWhoNamesWhatIsMissing) {
+TEST(ImageFile, MissingFilesAreReportedWithTheirReference) {
   TempFolder folder;
   Image image;
   expectError(ExitStatus::Unavailable, "list.txt:3: cannot read", [&] {
@@ -124,7 +124,7 @@ TEST(ImageFile, SaysWhoNamesWhatIsMissing) {
   EXPECT_EQ(image.pixels.size(), 20u);
 }
 
-/// The JPEG file with an EXIF block that states an orientation.
+/// Returns the JPEG file with an EXIF block that states an orientation.
 std::string oriented(const std::string &jpeg, char orientation,
                      bool bigEndian) {
   std::string tiff = bigEndian ? std::string("MM\0\x2a\0\0\0\x08\0\x01", 10)
@@ -138,7 +138,7 @@ std::string oriented(const std::string &jpeg, char orientation,
   return jpeg.substr(0, 2) + "\xff\xe1" + length + block + jpeg.substr(2);
 }
 
-TEST(ImageFile, JpegIsTurnedAsItSaysUnlessReadAsStored) {
+TEST(ImageFile, JpegOrientationIsAppliedUnlessReadAsStored) {
   Image image; // 8 x 16, its left half dark and its right half bright
   image.channels = 3;
   image.height = 8;
@@ -146,7 +146,7 @@ TEST(ImageFile, JpegIsTurnedAsItSaysUnlessReadAsStored) {
   for (int i = 0; i < 8 * 16; ++i)
     image.pixels.insert(image.pixels.end(), 3, i % 16 < 8 ? 10 : 240);
   const std::string jpeg = encodeImage(image, ImageFormat::Jpeg);
-  // Where the dark half of the image that is read lies.
+  // The position of the dark half in the decoded image, by orientation.
   const char *const dark[] = {"",    "left", "right",  "right", "left",
                               "top", "top",  "bottom", "bottom"};
   for (char orientation = 1; orientation <= 8; ++orientation)
@@ -167,7 +167,7 @@ TEST(ImageFile, JpegIsTurnedAsItSaysUnlessReadAsStored) {
           << int(orientation);
       decodeImage(file.data(), file.size(), ImageColor::Native, "x", read);
       EXPECT_EQ(read.width, 16);
-      // Wherever the block ends, nothing else is read.
+      // Wherever the block ends, no byte after it is read.
       for (size_t end = 0; end < 60; ++end)
         EXPECT_GE(jpegOrientation(file.data(), end), 1);
     }
@@ -241,7 +241,7 @@ TEST_F(Lists, WindowsWithTheirLines) {
   EXPECT_EQ(images[1].line, 9u);
 }
 
-TEST_F(Lists, WhatIsWrongInAWindowFileHasItsLine) {
+TEST_F(Lists, ErrorsInWindowFilesHaveLines) {
   expectWindowError("", "the window file is empty");
   expectWindowError("0 a.png", "windows:1: '0' stands where '#'");
   expectWindowError("# 1\na.png", "windows:1: the image has number 1");
@@ -257,13 +257,13 @@ TEST_F(Lists, WhatIsWrongInAWindowFileHasItsLine) {
                     "lies beyond any image");
   expectWindowError("# 0\na.png\n3 40 50\n-1\n", "number of windows is -1");
   expectWindowError("# 0\na.png\n3 0 50\n1\n", "an image of 3x0x50");
-  // One window more than it says.
+  // One window more than the file declares.
   expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 9 9\n1 0.5 0 0 9 9\n",
                     "windows:6: '1' stands where '#'");
 }
 
-/// Damaged texts are read, or refused by an Error of the input.
-TEST_F(Lists, NoDamageDoesMore) {
+/// Damaged texts are read, or rejected with a BadInput error.
+TEST_F(Lists, DamagedListsAreReadOrRejected) {
   std::mt19937 random(7);
   const std::string good[] = {"a.png 3\ntwo words.jpg -4\nb.png 12abc\n",
                               kWindows};
@@ -302,8 +302,9 @@ TEST_F(Lists, NoDamageDoesMore) {
   EXPECT_GT(refused, 500); // damage is seen at all
 }
 
-/// A JPEG's header alone says what it would take: nothing is taken first.
-TEST(ImageFile, WhatAJpegsHeaderClaimsIsCheckedFirst) {
+/// A JPEG's header states the required memory, which is checked before any is
+/// allocated.
+TEST(ImageFile, JpegHeadersAreCheckedBeforeAllocation) {
   const std::string colour(
       "\xff\xd8\xff\xc2\x00\x11\x08\xfd\xe8\xfd\xe8\x03\x01\x11\x00\x02"
       "\x11\x00\x03\x11\x00\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00"

@@ -1,8 +1,8 @@
 //===- LiveDatabaseTest.cpp - LMDB databases that are being written -------===//
 //
 // liblmdb writes a database while Brew reads it. Each transaction replaces all
-// records, so a value says which snapshot it is of. Every record that Brew
-// delivers must be of the snapshot it opened.
+// records, so a value identifies its snapshot. Every record that Brew returns
+// must belong to the snapshot it opened.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Database.h"
@@ -40,7 +40,7 @@ std::string valueOf(int record, int generation) {
   return value;
 }
 
-/// The generation of a value; -1 if it is no record's.
+/// Returns the generation of a value, or -1 if it is not a record.
 int generationOf(std::string_view key, std::string_view value) {
   const int record = std::atoi(std::string(key.substr(3)).c_str()) - 1000;
   const int generation = std::atoi(std::string(value.substr(0, 12)).c_str());
@@ -85,7 +85,7 @@ private:
   MDB_env *environment = nullptr;
 };
 
-/// What became of reading on until the end or an error.
+/// The result of reading until the end or an error.
 struct Outcome {
   int delivered = 0, wrong = 0;
   std::string error;
@@ -131,7 +131,7 @@ TEST_P(LiveLmdb, OneTransactionLeavesTheSnapshotIntact) {
     EXPECT_EQ(outcome.error, "");
     ASSERT_TRUE(cursor->find(keyOf(9)));
     EXPECT_EQ(generationOf(cursor->key(), cursor->value()), generation - 1);
-    // The newest is there for who opens it now.
+    // A new reader sees the newest snapshot.
     auto next = DbReader::open(path, DbBackend::Lmdb);
     EXPECT_EQ(readOn(*next->newCursor(), generation).delivered, kRecords);
   }
@@ -139,7 +139,7 @@ TEST_P(LiveLmdb, OneTransactionLeavesTheSnapshotIntact) {
 
 TEST_P(LiveLmdb, MoreTransactionsEndReadingBeforeAWrongRecord) {
   Writer writer(path, GetParam());
-  // Transactions after the first ones find pages to use again.
+  // Later transactions reuse pages.
   for (int begun : {1, 20}) {
     for (int generation = 1; generation <= begun; ++generation)
       writer.write(generation);
@@ -159,7 +159,7 @@ TEST_P(LiveLmdb, MoreTransactionsEndReadingBeforeAWrongRecord) {
                   [&] { atValue->value(); });
       expectError(ExitStatus::BadInput, kOverwritten,
                   [&] { cursor->rewind(); });
-      // Pages that a cursor has may still serve.
+      // A cursor may still read pages that it has loaded.
       int refused = 0;
       for (int record = 0; record < kRecords; ++record)
         refused += refusedAsBadInput([&] {
@@ -167,12 +167,12 @@ TEST_P(LiveLmdb, MoreTransactionsEndReadingBeforeAWrongRecord) {
           ASSERT_EQ(generationOf(cursor->key(), cursor->value()), begun);
         });
       EXPECT_GT(refused, kRecords / 2);
-      writer.write(begun); // for the next turn
+      writer.write(begun); // for the next round
     }
   }
 }
 
-// Even one that writes all the time: whatever the moment, no wrong record.
+// Even with continuous writes, no wrong record appears at any time.
 TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
   { Writer(path, GetParam()).write(1); }
   const pid_t child = fork();
@@ -195,7 +195,7 @@ TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
       EXPECT_EQ(reader->count(), uint64_t(kRecords));
       auto cursor = reader->newCursor();
       const int generation = generationOf(cursor->key(), cursor->value());
-      wrong += generation < newest; // an older one than before, or none
+      wrong += generation < newest; // older than before, or invalid
       newest = std::max(newest, generation);
       if (turn % 2) // slow readers are overtaken
         usleep(100);
@@ -218,7 +218,7 @@ TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
   EXPECT_GT(delivered, 0);
   EXPECT_GT(ended, 0);
   EXPECT_GT(newest, 1);
-  // A dead writer harms no reader.
+  // A dead writer does not disturb readers.
   auto reader = DbReader::open(path, DbBackend::Lmdb);
   auto cursor = reader->newCursor();
   const Outcome outcome =

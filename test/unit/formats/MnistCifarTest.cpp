@@ -1,4 +1,4 @@
-//===- MnistCifarTest.cpp --------------------------------------------------===//
+//===- MnistCifarTest.cpp -------------------------------------------------===//
 #include "formats/image/MnistCifar.h"
 #include "test/common/TestFiles.h"
 

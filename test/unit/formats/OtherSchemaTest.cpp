@@ -1,7 +1,7 @@
 //===- OtherSchemaTest.cpp - Another caffe.proto in the process -----------===//
 //
-// Protobuf ends a process in which two files register one name, so that this
-// program would not get as far as main.
+// Protobuf aborts a process in which two files register the same name; then
+// this program would not reach main.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@ using namespace brew::test;
 
 namespace {
 
-/// Runs in a folder and comes back.
+/// Changes the working folder, and restores it.
 struct WorkingFolder {
   explicit WorkingFolder(const std::string &folder)
       : before(std::filesystem::current_path()) {
@@ -41,7 +41,7 @@ TEST(PathLookup, AbsoluteNamesAndFolders) {
   EXPECT_EQ(findPath("", {folder.path()}), std::nullopt);
 }
 
-TEST(PathLookup, WholePathsAreTheSameForOnePlace) {
+TEST(PathLookup, FullPathsAreUnique) {
   const std::string here = absolutePath("a");
   EXPECT_EQ(here[0], '/');
   for (const char *name : {"./a", "a/", "b/../a", "./a/./"})
@@ -50,7 +50,7 @@ TEST(PathLookup, WholePathsAreTheSameForOnePlace) {
   EXPECT_EQ(absolutePath("/"), "/");
 }
 
-TEST(PathLookup, ErrorSaysWhereItLooked) {
+TEST(PathLookup, ErrorNamesTheSearchedFolders) {
   TempFolder folder;
   WorkingFolder here(folder.path());
   expectError(

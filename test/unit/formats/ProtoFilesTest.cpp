@@ -22,7 +22,7 @@ TEST(SolverState, ReadsCaffesFile) {
   EXPECT_EQ(snapshot.history[4].dims, snapshot.history[0].dims);
 }
 
-// What Caffe wrote comes out byte for byte.
+// A rewritten file equals Caffe's byte for byte.
 TEST(SolverState, RewritesCaffesBytes) {
   TempFolder folder;
   for (const char *name :
@@ -61,7 +61,7 @@ TEST(SolverState, Errors) {
   TempFolder folder;
   expectError(ExitStatus::Unavailable, "solverstate not found",
               [&] { readSolverState(folder / "none"); });
-  // A binaryproto is a valid message of this type's unknown fields at best.
+  // To this type, a binaryproto consists of unknown fields at best.
   writeBytes(folder / "s", std::string("\x22\x01x", 3));
   expectError(ExitStatus::BadInput, "damaged",
               [&] { readSolverState(folder / "s"); });

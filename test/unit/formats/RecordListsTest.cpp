@@ -1,4 +1,4 @@
-//===- RecordListsTest.cpp - Lists of lines, and what they select ------===//
+//===- RecordListsTest.cpp - Lists of lines, and what they select ---------===//
 #include "caffe/RecordSelection.h"
 #include "formats/BoostList.h"
 #include "formats/TextLines.h"
@@ -74,7 +74,8 @@ TEST(RecordSelection, OfLayers) {
   EXPECT_TRUE(recordSelectionOf(data).isSequential());
   EXPECT_EQ(recordSelectionOf(data).recordsPerUnit(), 1u);
   data.mutable_data_param()->set_enable_pair_selection(true);
-  EXPECT_TRUE(recordSelectionOf(data).isSequential()); // neighbours follow anyway
+  EXPECT_TRUE(
+      recordSelectionOf(data).isSequential()); // neighbours follow anyway
   EXPECT_EQ(recordSelectionOf(data).recordsPerUnit(), 2u);
   data.mutable_data_param()->set_images_per_blob(2);
   EXPECT_TRUE(recordSelectionOf(data).isSequential());

@@ -273,8 +273,8 @@ TEST(WeightFile, ShapeAndValuesMustAgree) {
               [&] { readWeights(folder / "w"); });
 }
 
-// Cut between two top-level fields, what is left is a smaller net; anywhere
-// else it must be refused.
+// A file cut between two top-level fields is a smaller net; a file cut anywhere
+// else must be rejected.
 TEST(WeightFile, TruncatedAtEveryLength) {
   TempFolder folder;
   std::string bytes =

@@ -119,8 +119,8 @@ TEST(StepOrder, AResultInPlaceNeedsNoMemory) {
   EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 200);
 }
 
-/// The peak is never above that of the program order, never below that of the
-/// best order, and mostly the best.
+/// The peak never exceeds the program order's, is never below the best order's,
+/// and mostly equals the best.
 TEST(StepOrder, IsBetweenProgramOrderAndBest) {
   std::mt19937 random(7);
   int best = 0, improved = 0;

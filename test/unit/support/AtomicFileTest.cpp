@@ -67,7 +67,7 @@ TEST(AtomicFile, UnwritableFolder) {
   chmod(folder.path().c_str(), 0700);
 }
 
-TEST(AtomicFile, WhatCannotBeBegunIsSaidBefore) {
+TEST(AtomicFile, UnwritableTargetsAreReportedFirst) {
   TempFolder folder;
   writeBytes(folder / "a", "old");
   requireWritable(folder / "a");
@@ -80,7 +80,7 @@ TEST(AtomicFile, WhatCannotBeBegunIsSaidBefore) {
               [&] { requireWritable(folder / "a/b"); });
   expectError(ExitStatus::Unavailable, "Is a directory",
               [&] { requireWritable(folder.path()); });
-  // An opening would wait for a reader, and its end be the reader's.
+  // Opening the pipe would wait for a reader, and end the reader's input.
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
   requireWritable(folder / "pipe");
 }
@@ -105,8 +105,7 @@ TEST(AtomicFile, FullDeviceIsAnError) {
               [] { writeFileAtomically("/dev/full", "x"); });
 }
 
-// A limit on file sizes stands in for a full disk: writes fall short the same
-// way, in the middle of a file.
+// A file size limit simulates a full disk: writes fail in the middle of a file.
 TEST(AtomicFile, ShortWriteLeavesTheOldFile) {
   TempFolder folder;
   writeBytes(folder / "a", "old");
@@ -130,9 +129,9 @@ TEST(AtomicFile, ShortWriteLeavesTheOldFile) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-// A child rewrites the file over and over until it is killed; whenever that
-// happens, the file is one of the whole versions.
-TEST(AtomicFile, KillLeavesAWholeFile) {
+// A child rewrites the file repeatedly until it is killed. The file must always
+// be a complete version.
+TEST(AtomicFile, KillLeavesACompleteFile) {
   TempFolder folder;
   auto version = [](int i) {
     return std::string(400000, static_cast<char>('a' + i % 26));

@@ -1,4 +1,4 @@
-//===- NumberTextTest.cpp - Numbers as text, whatever the locale ----------===//
+//===- NumberTextTest.cpp - Locale-independent text of numbers ------------===//
 #include "support/NumberText.h"
 
 #include "test/common/CommaLocale.h"

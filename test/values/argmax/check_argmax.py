@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Checks ArgMax against its definition: pairs of value and place, the largest first.
+"""Checks ArgMax against its definition: pairs of value and index, the largest first.
 
-Of equal values, of which there are many here, the last comes first; NaN is never among them.
+Equal values, which are frequent in these inputs, come in descending order of index; NaN is never
+chosen.
 """
 import itertools
 import os
@@ -12,7 +13,7 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 import checker  # noqa: E402
 
-# Few are found one by one, more than 32 by sorting.
+# Up to 32 values are found one by one, more by sorting.
 CASES = (  # shape, axis, top_k
     ((3, 100), 1, 1), ((3, 100), 1, 32), ((3, 100), 1, 33), ((3, 100), 1, 99), ((3, 100), 1, 100),
     ((2, 1000), None, 200), ((1, 2500), 1, 1000), ((1, 1025), -1, 1025), ((2, 5, 6, 7), None, 70),
@@ -20,12 +21,12 @@ CASES = (  # shape, axis, top_k
 
 
 def argmax(x, axis, count, values):
-    """The layer's top, where not a number is chosen -infinity at place -1."""
+    """Returns the layer's top. NaN is replaced by -infinity at index -1."""
     if axis is None:
         rows = x.reshape(len(x), -1)
     else:
         rows = np.moveaxis(x, axis, -1)
-    # lexsort's last key counts most.
+    # lexsort's last key is the primary one.
     places = np.broadcast_to(np.arange(rows.shape[-1]), rows.shape)
     order = np.lexsort((-places, -rows, np.isnan(rows)), axis=-1)[..., :count]
     found = np.take_along_axis(rows, order, -1)
@@ -39,7 +40,7 @@ def argmax(x, axis, count, values):
 
 class ArgMax(checker.Checker):
     def check(self, random, shape, axis, count, values, *flags):
-        # Steps that 16 bits hold too, each many times.
+        # Multiples of 1/4, which 16 bits represent exactly; each occurs many times.
         x = random.randint(-20, 21, shape) / 4
         x[random.uniform(size=shape) < 0.1] = -0.0
         x[random.uniform(size=shape) < 0.05] = np.inf
@@ -49,7 +50,7 @@ class ArgMax(checker.Checker):
             x[-1] = 7  # all are equal
         net = 'layer { name: "x" type: "Input" top: "x" input_param { shape { %s } } }\n' % (
             ' '.join('dim: %d' % d for d in shape))
-        # Values of a layer, here times 1, are those that are stored in 16 bits.
+        # Only values that a layer computes are stored in 16 bits: here, a Scale by 1.
         net += 'layer { name: "s" type: "Scale" bottom: "x" top: "z" ' \
             'scale_param { axis: 0 num_axes: 0 } }\n'
         net += 'layer { name: "l" type: "ArgMax" bottom: "z" top: "y" argmax_param { ' \

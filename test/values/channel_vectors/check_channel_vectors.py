@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Checks kernels whose threads take several channels, on the simulated GPU.
+"""Checks kernels whose threads process several channels, on the simulated GPU.
 
 The nets are large enough for packs: pooling windows, normalization across channels fused
-with them, column sums, sums of rows, and tensors of several types in one kernel. Outputs
-and gradients must be those of the CPU's plan, and the report must say that the wide
-accesses are there.
+with them, column sums, sums of rows, and tensors of several types in one kernel. Outputs and
+gradients must equal the CPU plan's, and the report must list the wide accesses.
 """
 import os
 import sys
@@ -33,8 +32,8 @@ layer { name: "global" type: "Pooling" bottom: "scale" top: "global" pooling_par
   pool: AVE global_pooling: true } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "global" bottom: "label" top: "loss" }
 '''
-# Channels, items, and the bytes of an access that most of a bf16 net's are moved in: a thread
-# takes 8 channels, 4 of 20, 2 of 50; 7 can only be moved one by one.
+# Channels, items, and the access size in bytes that moves most of a bf16 net's data: a thread
+# processes 8 channels, 4 of 20, 2 of 50; 7 channels can only be moved one by one.
 CASES = [(64, 40, 16), (192, 16, 16), (20, 40, 8), (50, 40, 4), (7, 4, 2)]
 LEAST_SHARE = 0.75
 

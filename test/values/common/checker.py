@@ -1,4 +1,4 @@
-"""What scripts that compile a net, run it and look at its values share."""
+"""Base class of scripts that compile a net, run it and check its values."""
 import argparse
 import os
 import subprocess
@@ -9,7 +9,7 @@ import h5py
 
 
 class Checker:
-    """The tools, a folder to work in, and how often something was wrong."""
+    """The tools, a working folder, and the number of failures."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -27,7 +27,7 @@ class Checker:
             self.fail(text)
 
     def run(self, *command, threads=None):
-        """Runs a tool in the folder and returns what it said; the script ends if it fails."""
+        """Runs a tool in the folder and returns its output; ends the script if the tool fails."""
         environment = dict(os.environ)
         if threads:
             environment['OMP_NUM_THREADS'] = str(threads)
@@ -43,13 +43,13 @@ class Checker:
             file.write(text)
 
     def compile(self, net, phase, *flags):
-        """One phase of `net` (its text), with every blob kept."""
+        """Compiles one phase of `net` (its text), with all blobs pinned."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--pin', 'all', '-o',
                  'net.plan', *flags, *self.options.brewc_flags.split())
 
     def evaluate(self, inputs, *flags, seed=0, threads=1):
-        """{dataset path: values} of a run of what compile() made on {blob: values}."""
+        """Runs the compiled plan on {blob: values}; returns {dataset path: values}."""
         with h5py.File(self.path('in.h5'), 'w') as file:
             for name, values in inputs.items():
                 file['/inputs/' + name] = values
@@ -64,11 +64,11 @@ class Checker:
 
 
 class Skipped(Exception):
-    """This machine lacks what a check needs."""
+    """This machine lacks a requirement of a check."""
 
 
 def main(kind, description, *steps):
-    """Runs the named methods of a `kind` of Checker, or those of --only.
+    """Runs the named methods of `kind`, a subclass of Checker, or the methods of --only.
 
     Exits with 1 after a failure, and with 77 if a method raised Skipped.
     """

@@ -4,7 +4,7 @@ import zlib
 
 
 def png(image):
-    """A PNG file of an array height x width x 3 (R, G, B) or height x width."""
+    """Returns a PNG file of an array height x width x 3 (R, G, B) or height x width."""
     def chunk(kind, data):
         return struct.pack('>I', len(data)) + kind + data + struct.pack(
             '>I', zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""What scripts share that compare a GPU's plan, on the simulator, with the CPU's."""
+"""Base class of scripts that compare a GPU's plan, on the simulator, with the CPU's."""
 import json
 import subprocess
 import sys
@@ -8,8 +8,8 @@ import numpy as np
 import checker
 
 GPU = ['--target', 'cuda', '--gpu-arch', 'sim']
-# What the two may differ by, of a tensor's largest value: sums in another order; and where
-# values are stored in 16 bits, that one of them is rounded the other way.
+# Allowed difference relative to a tensor's largest value: sums have another order, and values
+# stored in 16 bits may be rounded the other way.
 TOLERANCE = {'f32': 1e-4, 'bf16': 2e-2}
 
 
@@ -25,7 +25,7 @@ class TargetChecker(checker.Checker):
         return json.loads(done.stdout)
 
     def check_one(self, name, net, precision, inputs, layout='nhwc'):
-        """Compares the two targets; returns the GPU's report, of a plan with that layout."""
+        """Compares the two targets; returns the report of the GPU's plan with that layout."""
         self.report(net, '--precision', precision, '--target', 'cpu')
         wanted = self.evaluate(inputs, '--gradients')
         report = self.report(net, '--precision', precision, *GPU, layout=layout)

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Checks calls that read and write parts of joined and cut blobs, on the simulated GPU.
+"""Checks calls that read and write slices of Concat and Slice blobs, on the simulated GPU.
 
-On a GPU the convolutions of branches write their parts of the joined blob, and their
-gradients read those of its gradient; likewise with what is cut. Parts must begin where 16
-bytes may be read, and be multiples of these: others are copied, as all are on the CPU, whose
-plan the outputs and gradients must agree with. Which calls do is checked too.
+On a GPU the convolutions of branches write their slices of the concatenated blob, and their
+backward calls read slices of its gradient. The same holds for the tops of a Slice. Slices must be
+aligned to 16 bytes and be multiples of 16 bytes long; others are copied. The CPU copies all slices,
+and the outputs and gradients must agree with the CPU's plan. The script also checks which calls use
+slices.
 """
 import os
 import re
@@ -45,7 +46,8 @@ def layer(kind, bottoms, tops, settings=''):
 
 
 def inception():
-    """Branches of several depths, one of them pooled; a part another convolution reads."""
+    """Branches of several depths, one of them pooled; another convolution reads one of the
+    slices."""
     return (INPUT + conv('stem', 'x', 16, 3) + conv('a', 'stem', 16, 1) +
             conv('b0', 'stem', 8, 3) + conv('b', 'b0', 24, 3, relu=False) +
             layer('Pooling', 'stem', 'p',
@@ -56,13 +58,15 @@ def inception():
 
 
 def uneven():
-    """In bf16, 12 channels are no multiple of 16 bytes, nor does what follows begin at one."""
+    """In bf16, 12 channels are no multiple of 16 bytes, and the next slice is not aligned to 16
+    bytes."""
     return (INPUT + conv('a', 'x', 12, 3) + conv('b', 'x', 8, 5) + layer('Concat', 'a b', 'j') +
             conv('last', 'j', 8, 3) + HEAD)
 
 
 def sliced():
-    """Convolutions read what is cut; their gradients are parts of the whole's."""
+    """Convolutions read the tops of a Slice; their gradients are slices of its bottom's
+    gradient."""
     return (INPUT + conv('stem', 'x', 32, 3) +
             layer('Slice', 'stem', 's1 s2 s3',
                   'slice_param { axis: 1 slice_point: 16 slice_point: 20 }') +
@@ -70,8 +74,8 @@ def sliced():
             layer('Eltwise', 'a b c', 'last') + HEAD)
 
 
-# Layers whose tops, bottoms' gradients, bottoms and tops' gradients are parts that a call
-# takes where they lie.
+# Layers whose tops, bottoms' gradients, bottoms and tops' gradients are slices that a call accesses
+# in place.
 ALL = {
     'inception': {'writes': {'a', 'b', 'c', 'd'}, 'writes gradient': set(),
                   'reads': {'d'}, 'reads gradient': {'b'}},
@@ -79,7 +83,7 @@ ALL = {
                'reads gradient': set()},
     'sliced': {'writes': set(), 'writes gradient': {'a', 'b', 'c'}, 'reads': {'a', 'b', 'c'},
                'reads gradient': set()}}
-# What is not aligned with 2 bytes an element.
+# Slices that are not aligned if elements have 2 bytes.
 NARROW = {'uneven': {'writes': {'a', 'b'}},
           'sliced': {'writes gradient': {'b', 'c'}, 'reads': {'b', 'c'}}}
 

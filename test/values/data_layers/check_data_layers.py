@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks what data layers read, from images that are made here, by the definitions of
-ImageData, WindowData, Data and HDF5Output; that neither the number of threads nor an
-interruption shows in it; and the databases and files that brew-data and brew-run write.
+"""Checks the batches of data layers against the definitions of ImageData, WindowData, Data and
+HDF5Output, on generated images; that batches depend neither on the number of threads nor on
+interruptions; and the databases and files that brew-data and brew-run write.
 """
 import json
 import os
@@ -17,7 +17,7 @@ from pngs import png  # noqa: E402
 
 
 def planes(image):
-    """As a blob has it: channels B, G, R."""
+    """Returns the pixels as a blob stores them: channels B, G, R."""
     return image[:, :, ::-1].transpose(2, 0, 1).astype(np.float32)
 
 
@@ -41,7 +41,7 @@ class Readers(checker.Checker):
         self.write('list.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in range(7)))
 
     def read(self, net, batches=3, phase='test', flags=(), keep=('--pin', 'all')):
-        """What the data layers of a net read: a list of {blob: values}."""
+        """Returns the batches of the data layers of a net: a list of {blob: values}."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, *keep,
                  *self.options.brewc_flags.split(), '-o', 'net.plan')
@@ -136,7 +136,7 @@ class Readers(checker.Checker):
         self.expect('Could not open or find file absent.png (holes.txt:2' in done.stderr,
                     'the hole is not named: ' + done.stderr)
         self.expect('key \'00000000_0.png\'' in self.run(self.data, 'list', 'holes').stdout,
-                    'keys are not those of Caffe')
+                    'keys differ from Caffe\'s')
         failed = subprocess.run([self.data, 'convert_imageset', '--check_size', 'images/',
                                  'sizes.txt', 'sizes'], cwd=self.folder, capture_output=True,
                                 text=True)
@@ -179,7 +179,7 @@ class Readers(checker.Checker):
           'layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "l" }\n'
 
     def check_resumed(self):
-        """A run that goes on from a snapshot reads what the whole run would have."""
+        """A run resumed from a snapshot reads the same records as an uninterrupted run."""
         self.write('train.prototxt', data_layer(
             'ImageData', 'source: "list.txt" batch_size: 3 shuffle: true root_folder: "images/"',
             'transform_param { mirror: true crop_size: 7 scale: 0.01 }') + self.NET)
@@ -202,8 +202,8 @@ class Readers(checker.Checker):
         self.write('weights.prototxt', net)
         self.run(self.options.brewc, 'features.prototxt', '--phase', 'test', '--pin', 'ip',
                  '-o', 'features.plan', *self.options.brewc_flags.split())
-        # Weights of a training run of the same layer shape are not at hand: fillers do
-        # through a net whose one step changes nothing.
+        # Initial weights from fillers are sufficient: a net whose one step changes nothing writes
+        # them.
         self.write('one.prototxt', net + self.NET.splitlines()[1])
         self.write('one_solver.prototxt', 'net: "one.prototxt" base_lr: 0 lr_policy: "fixed" '
                    'max_iter: 1 snapshot_prefix: "one" random_seed: 3')
@@ -229,7 +229,8 @@ class Readers(checker.Checker):
             self.equal('features in ' + name, batch['data'].reshape(6, 3), wanted)
 
     def check_infer(self):
-        """A folder as JSON; and ten crops, which a linear net answers as it does their mean."""
+        """Infers a folder as JSON; and ten crops, whose mean score a linear net computes for the
+        mean crop."""
         self.write('deploy.prototxt', 'layer { name: "data" type: "Input" top: "data" '
                    'input_param { shape { dim: 4 dim: 3 dim: 10 dim: 12 } } }\n' +
                    self.NET.splitlines()[0])

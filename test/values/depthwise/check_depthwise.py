@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Checks depthwise convolutions that compute their bottoms themselves.
+"""Checks depthwise convolutions that are fused with the producers of their bottoms.
 
-Against the plans of --without=fuse-depthwise: tops and gradients of nets with windows of
-several kinds behind normalised blobs. Which convolutions are calls is checked too: those
-whose bottoms something else reads, or no nest makes, stay calls, and so do those that mix
-channels.
+Compares tops and gradients with the plans of --without=fuse-depthwise, for nets with various
+windows over normalised blobs. Also checks which convolutions are library calls: a convolution stays
+a call if its bottom has another reader, if no nest computes its bottom, or if it mixes channels.
 """
 import os
 import re
@@ -50,14 +49,14 @@ def depthwise(name, bottom, size, window, bias=False):
     return conv(name, bottom, 'num_output: %d group: %d %s' % (size, size, window), bias)
 
 
-# Windows that lie in the blob, reach beyond it, leave elements out, have gaps.
+# Windows within the blob, beyond its edges, with skipped elements, and dilated.
 WINDOWS = ['kernel_size: 3 pad: 1', 'kernel_size: 3 pad: 1 stride: 2',
            'kernel_h: 2 kernel_w: 5 stride_h: 1 stride_w: 3 pad_h: 0 pad_w: 2',
            'kernel_size: 3 dilation: 2 pad: 2']
 
 
 def separable():
-    """What MobileNet is made of; the bottom of the last one's gradient is a sum's too."""
+    """Blocks of MobileNet; a sum also reads the bottom of the last convolution's gradient."""
     text, bottom = INPUT, 'data'
     for i, window in enumerate(WINDOWS):
         text += mixing('m%d' % i, bottom, 16) + norm('m%d' % i, relu=i != 2)
@@ -78,24 +77,25 @@ def shared():
 
 
 def plain():
-    """Nothing is computed between the convolutions."""
+    """No layer lies between the convolutions."""
     text = INPUT + mixing('a', 'data', 16) + depthwise('a1', 'a', 16, WINDOWS[0])
     return text + HEAD % 'a1', []
 
 
-# Of the largest value: sums come in another order.
+# Relative to the largest value; the order of sums differs.
 TOLERANCE = 3e-5
-# In bf16 the two plans round other values, and normalisations of few pictures make much of
-# that: both are compared with f32, where one may be so much farther off than the other.
+# In bf16 the two plans round different values, and normalisations of few images amplify the
+# rounding. So both are compared with f32, and the ratio of their errors is limited.
 WORSE = 1.3
-# What is less is none but for roundings: the gradient of a bias before a normalisation.
+# Smaller gradients are 0 except for rounding: the gradient of a bias before a normalisation.
 NONE = 1e-2
 WITHOUT = '--without=fuse-depthwise'
 
 
 class Depthwise(checker.Checker):
     def calls(self, *flags):
-        """Layers whose convolution, and those whose gradient by the weights, is a call."""
+        """Returns the layers whose convolution is a call, and those whose weight gradient is a
+        call."""
         fused = self.run(self.options.brewc, 'net.prototxt', '--phase', 'train',
                          '--gradients', '--emit=fused', '--check-only', *flags,
                          *self.options.brewc_flags.split()).stdout

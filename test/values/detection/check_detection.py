@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Checks ROIPooling, PSROIPooling, PriorBox, DetectionOutput and Upsample against their definitions.
 
-The definitions are those of Fast R-CNN, R-FCN, SSD and SegNet, written here element by
-element. Inputs are random with fixed seeds.
+The definitions follow Fast R-CNN, R-FCN, SSD and SegNet, written here element by element. Inputs
+are random with fixed seeds.
 """
 import math
 import os
@@ -155,7 +155,7 @@ def detection_output(loc, conf, priors, p):
 
 
 def pooled(x, kernel, stride, pad):
-    """A max pooling and its mask."""
+    """Returns a max pooling and its mask."""
     rows, columns = (-(-(d + 2 * pad - kernel) // stride) + 1 for d in x.shape[2:])
     if pad:
         rows, columns = (n - ((n - 1) * stride >= d + pad) for n, d in zip((rows, columns), x.shape[2:]))
@@ -198,8 +198,8 @@ class Detection(checker.Checker):
 
     def compare(self, what, layer, inputs, wanted, tolerance=1e-5):
         net = ''.join(input_layer(n, v.shape) for n, v in inputs.items()) + layer
-        # On the simulator every kernel takes the host compiler. Elsewhere cases take the
-        # other routes in turns: their kernels are the longest of all to compile.
+        # On the simulator every kernel needs the host compiler. On the CPU, cases alternate between
+        # the other routes, because these kernels take the longest to compile.
         routes = ROUTES[:1]
         if 'sim' not in self.options.brewc_flags:
             self.others = self.others[1:] + self.others[:1]
@@ -320,7 +320,7 @@ class Detection(checker.Checker):
         random = np.random.RandomState(7)
         for kernel, stride, pad, shape, size in (
                 (2, 2, 0, (2, 3, 6, 8), (6, 8)), (2, 2, 0, (1, 2, 5, 7), (5, 7)),
-                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows share places
+                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows share positions
                 (3, 1, 1, (1, 2, 5, 4), (5, 4)),
                 (3, 2, 1, (2, 1, 6, 5), (6, 5)),
                 (2, 2, 0, (1, 2, 4, 6), (5, 9))):    # planes of another width
@@ -332,7 +332,7 @@ class Detection(checker.Checker):
             self.compare(what + 'given mask', 'layer { name: "u" type: "Upsample" bottom: "x" '
                          'bottom: "mask" top: "y" %s }' % text,
                          {'x': np.round(y * 8) / 16, 'mask': mask}, wanted)
-            # What overrides has a value of its own: the pooling's times the other input's.
+            # The overriding blob has its own value: the pooling times the other input.
             weight = random.uniform(1, 2, y.shape).round(2)
             self.compare(what, 'layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "mask" '
                          'pooling_param { kernel_size: %d stride: %d pad: %d } }\n'

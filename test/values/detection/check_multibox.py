@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checks MultiBoxLoss and DetectionEvaluate against their definitions.
 
-The definitions are those of SSD's Caffe fork, written here element by element with numpy.
+The definitions follow SSD's Caffe fork, written here element by element with numpy.
 Inputs are random with fixed seeds.
 """
 import os
@@ -26,7 +26,7 @@ def encoded(box, prior, variance, code, in_target):
 
 
 def matches(truths, boxes, p):
-    """By box: a true box, -1 for none, -2 for one to ignore; and its largest overlap."""
+    """Returns for each box its true box (-1: no match, -2: ignored) and its largest overlap."""
     found, most = np.full(len(boxes), -1), np.zeros(len(boxes))
     shares = np.array([[overlap(box, truth) for truth in truths] for box in boxes])
     if p.get('ignore_cross'):
@@ -159,7 +159,7 @@ def text_of(p):
 
 
 def evaluation(detections, truths, p):
-    """Verdicts of a DetectionEvaluate with as many rows as there is room for."""
+    """Returns the rows of a DetectionEvaluate, without a limit on their number."""
     detections, truths = detections.reshape(-1, 7), truths.reshape(-1, 8)
     classes = range(1, p['num_classes'])
     rows = [[-1, c, sum(t[0] >= 0 and t[1] == c and (p['difficult'] or not t[7]) for t in truths),

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Checks Proposal, ROIAlign, Quantize and Rescale against their definitions.
 
-The definitions are those of Faster R-CNN, Mask R-CNN, Cascade R-CNN and DeepSkeleton, written
-here element by element. Inputs are random with fixed seeds.
+The definitions follow Faster R-CNN, Mask R-CNN, Cascade R-CNN and DeepSkeleton, written here
+element by element. Inputs are random with fixed seeds.
 """
 import math
 import os
@@ -16,7 +16,7 @@ from check_detection import Detection, checker, padded, regions_of_interest  # n
 
 # --- Definitions --------------------------------------------------------------
 def point(plane, y, x, beyond):
-    """The features (channels, height, width) between positions; 0 too far outside."""
+    """Interpolates the features (channels, height, width) at a position; 0 far outside."""
     height, width = plane.shape[1:]
     if not (-beyond <= y <= height - 1 + beyond and -beyond <= x <= width - 1 + beyond):
         return np.zeros(len(plane))

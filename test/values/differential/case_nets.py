@@ -1,7 +1,7 @@
 """Nets of the cases of values/gradients: one case is one or a few layers with their settings.
 
-A net has an input for each bottom, behind a layer that learns, so that a gradient reaches it,
-and a loss over each top that gives it a gradient of random numbers.
+A net has an input for each bottom, followed by a layer that learns, so that a gradient reaches it,
+and a loss over each top whose gradient is random numbers.
 """
 import os
 import sys
@@ -21,10 +21,10 @@ from nets import text_of, with_losses, wrapped  # noqa: E402
 import cases_more  # noqa: E402
 from ways import PASSES, Net  # noqa: E402
 
-#: Types whose values are drawn anew in each pass of phase TRAIN.
+#: Types whose values are drawn again in each pass of phase TRAIN.
 RANDOM = {'Dropout'}
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *['..'] * 3)
-#: Types that Caffe lets write over their first bottom: `inPlace` in the table of layer types.
+#: Types that Caffe allows in place: `inPlace` in the table of layer types.
 IN_PLACE = {kind for kind, row in rows(ROOT).items() if row.startswith('neuronKind') or '.inPlace()' in row}
 #: Types with parameters that must be positive, as variances are.
 POSITIVE = {'BN', 'BatchNorm'}
@@ -49,7 +49,7 @@ def shapes_of(message, phase):
 
 
 def renamed(message, suffix):
-    """A copy of a net all of whose layers and blobs have other names."""
+    """Returns a copy of a net with a suffix on the names of all layers and blobs."""
     result = caffe_pb2.NetParameter()
     result.CopyFrom(message)
     for layer in result.layer:
@@ -61,8 +61,8 @@ def renamed(message, suffix):
 
 
 def share_params(message, owners, suffix, params):
-    """Gives the parameters of the layers `owners` and of their twins names in common; whether
-    there are any."""
+    """Names the parameters of the layers `owners` and of their twins alike, so that they are
+    shared. Returns whether there are any."""
     shares = False
     for layer in message.layer:
         owner = layer.name[:-len(suffix)] if layer.name.endswith(suffix) else layer.name
@@ -83,7 +83,7 @@ class CaseNet:
 
     def __init__(self, case, phase, force=False, twin=False, in_place=False):
         self.case, self.phase = case, phase
-        #: Caffe's force_backward asks some layers for gradients that they do not have.
+        #: Caffe's force_backward requires gradients that some layers do not have.
         self.may_be_refused = force or phase == 'test' and any('STOCHASTIC' in layer.text for layer in case.layers)
         self.name = ' '.join([case.name, phase] + ['force_backward'] * force + ['twin'] * twin + ['in place'] * in_place)
         self.random = np.random.RandomState(zlib.crc32(case.name.encode()))
@@ -98,7 +98,7 @@ class CaseNet:
             message.force_backward = True
         if twin:
             if not case.inputs or any(layer.type == 'Expression' for layer in case.layers):
-                raise ValueError('names of tops, or of bottoms in a formula, say what is read')
+                raise ValueError('names of tops, or of bottoms in a formula, determine the reads')
             other = renamed(message, self.TWIN)
             message.layer.extend(other.layer)
             if not share_params(message, {layer.name for layer in case.layers}, self.TWIN, params):
@@ -133,9 +133,9 @@ class CaseNet:
                 else:
                     made = self.random.uniform(-1, 1, shape)
                 if name.startswith('wrap_'):
-                    made = np.zeros(shape)  # keeps what is drawn in its range
+                    made = np.zeros(shape)  # keeps random values within their range
                 values[layer, i] = np.asarray(made, np.float32)
-        # Sharers have one value: their owner's.
+        # Shared parameters have their owner's value.
         for (layer, i), mine in list(values.items()):
             if layer.endswith(self.TWIN) and not layer.startswith('wrap_'):
                 values[layer, i] = values.get((layer[:-len(self.TWIN)], i), mine)
@@ -175,14 +175,14 @@ class CaseNet:
 
 
 class OtherOutputs:
-    """A case whose losses are over other blobs."""
+    """A case whose losses read other blobs."""
 
     def __init__(self, case, outputs):
         self.outputs = outputs
 
 
 def forms_of(case):
-    """The nets of a case, each in a form that exists."""
+    """Yields the nets of a case in all valid forms."""
     for phase in ('train', 'test'):
         for options in ({}, {'force': True}, {'twin': True}, {'in_place': True},
                         {'twin': True, 'force': True}):
@@ -193,5 +193,5 @@ def forms_of(case):
             except brew.CompileError:
                 if 'in_place' not in options:
                     raise
-                continue  # as where another bottom reads the blob too
+                continue  # e.g. if another bottom reads the blob too
             yield form

@@ -1,5 +1,5 @@
-"""Rows of the layer types that have no gradient, and of settings that draw values: see
-values/gradients/cases.py, whose rows are those of all other types.
+"""Rows of layer types without a gradient, and of settings that draw random values. For all other
+types see values/gradients/cases.py.
 """
 from cases import CASES as _ALL, row, Layer
 
@@ -60,14 +60,14 @@ single('pool_stochastic_without_loss', (4, 4, 6, 6), 'Pooling', 'pooling_param {
        draw='positive')
 single('dropout', (40, 50), 'Dropout', outputs=['y'])
 single('dropout_most', (40, 50), 'Dropout', 'dropout_param { dropout_ratio: 0.8 }', outputs=['y'])
-# Losses that read weights of classes, or a matrix, from their settings.
+# Losses with class weights, or a matrix, in their settings.
 single('softmax_loss_weights', (4, 3, 2, 2), 'SoftmaxWithLoss', 'loss_param { weight_by_label_freqs: true '
        'class_weighting: 1 class_weighting: 2 class_weighting: 0.5 }',
        labels={'label': ((4, 1, 2, 2), [0, 1, 2])}, extra=('label',))
 single('infogain_source', (4, 3), 'InfogainLoss', 'infogain_loss_param { source: "infogain.binaryproto" }',
        labels={'label': ((4,), [0, 1, 2])}, extra=('label',), draw='positive')
 
-# Sources, of which each pass brings the next batch: files.py writes what they read.
+# Data layers, which read the next batch in each pass; source_files.py writes their files.
 LOSS = [Layer('ip', 'InnerProduct', ['x'], ['y'], 'inner_product_param { num_output: 2 weight_filler { type: "xavier" } }')]
 
 

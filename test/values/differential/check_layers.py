@@ -1,22 +1,23 @@
 #!/usr/bin/python3
-"""Runs every layer type and its settings in all ways that Brew has, and compares the values.
+"""Runs every layer type and its settings in all execution modes of Brew, and compares the values.
 
 usage: check_layers.py [--brew-data TOOL] [--only PATTERN ...] [--except PATTERN ...]
                        [--share I/N] [--verbose]
 
-The cases are the rows of values/gradients and of cases_more.py, in which every layer type has
-some (check_types.py sees to it). Each is run in phase TRAIN and TEST, with and without
-`force_backward`, over its own bottom where Caffe allows that, and twice with parameters that
-both share by name. A run is four passes with new inputs each (ways.py):
+The cases are the rows of values/gradients and of cases_more.py, which cover every layer type
+(check_types.py verifies this). Each is run in phase TRAIN and TEST, with and without
+`force_backward`, in place if Caffe allows that, and twice with parameters shared by name. A run has
+four passes with new inputs each (ways.py):
 
-- the plan that brew-run executes, with all blobs kept (what others are compared with);
-- the same with nothing kept, where more is fused, and with generated code only;
-- pycaffe layer by layer, with and without arrays of its blobs in somebody's hands;
+- the plan that brew-run executes, with all blobs pinned (the reference);
+- the same with no blobs pinned, which allows more fusion, and with generated code only;
+- pycaffe layer by layer, with and without references to the arrays of its blobs;
 - pycaffe as a whole net; and in training brew-run's trainer and pycaffe's solver in three ways.
 
-Blobs, gradients, parameters and running statistics must agree, recurrent states by what follows
-from them, and inputs must keep what was written to them. Layers that draw random numbers are
-checked against what their inputs allow (random_layers.py). A net that needs a gradient which a
+Blobs, gradients, parameters and running statistics must agree, recurrent states through the results
+of later passes, and inputs must keep the written values. Layers that draw random numbers are
+checked against the results that their inputs allow (random_layers.py). A net that needs a gradient
+which a
 layer does not have is counted as refused, as Caffe aborts there; only nets with `force_backward`
 and stochastic pooling in phase TEST may be.
 """
@@ -39,7 +40,7 @@ import source_files  # noqa: E402
 from case_nets import all_cases, forms_of  # noqa: E402
 from ways import (LEARNING_RATE, LayerByLayer, Plan, Solver, Trainer, WholeForward, compare, Difference)  # noqa: E402
 
-#: Terms of the sums whose gradients cancel.
+#: The terms of sums that cancel.
 CANCELLED = 100
 
 REFERENCE = Plan('plan', pin='all')
@@ -53,14 +54,14 @@ def largest_gradient(values):
 
 
 def gradient_scale(values, key):
-    """Sums of gradients that cancel are judged by what is added up."""
+    """Errors of sums that cancel are relative to their terms."""
     if key.startswith('param_diff/'):
         return largest_gradient(values)
     return 0.1 * largest_gradient(values) if key.startswith('diff/') else 0
 
 
 def inputs_kept(form, found):
-    """Inputs that no layer writes have the values that were given."""
+    """Checks that inputs that no layer writes have their initial values."""
     written = {top for layer in form.message.layer if layer.bottom for top in layer.top}
     return ['pass %d: input %s has changed' % (number, blob)
             for number, (inputs, values) in enumerate(zip(form.net.inputs, found))
@@ -103,7 +104,7 @@ class Sweep:
             print('FAIL %s: %s: %s' % (form.name, way.name, '; '.join(problems[:4])))
 
     def against(self, form, reference, ways, folder, scale):
-        """Compares ways with a reference, whose values it returns."""
+        """Compares ways with a reference; returns the reference's values."""
         wanted, error = self.values(reference, form, folder)
         if error:
             self.report(form, reference, [error])
@@ -130,7 +131,7 @@ class Sweep:
             ways += (WholeForward(),)
         wanted = self.against(form, REFERENCE, ways, folder, gradient_scale)
         if wanted and form.phase == 'train' and not form.message.force_backward and form.net.learns():
-            # A parameter before a normalisation has a gradient of 0, but for rounding.
+            # A parameter before a normalisation has a gradient of 0 except for rounding.
             moved = LEARNING_RATE * CANCELLED * max(map(largest_gradient, wanted))
             self.against(form, Trainer(), TRAINING, folder, lambda values, key: moved)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Runs nets that are drawn in all ways that Brew has, and compares the values.
+"""Runs random nets in all execution modes of Brew, and compares the values.
 
 usage: check_random_nets.py [--count N] [--first NUMBER] [--share I/N] [--verbose]
 
-As check_layers.py, for whole nets (random_nets.py). The nets of a number are the same in each
-run.
+Like check_layers.py, for complete random nets (random_nets.py). A number determines its net, so
+runs repeat.
 """
 import argparse
 import os

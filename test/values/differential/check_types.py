@@ -1,22 +1,22 @@
 #!/usr/bin/python3
-"""Fails unless the sweep over all layer types has a case of each.
+"""Fails unless the sweep has a case of every layer type.
 
 usage: check_types.py SOURCE_FOLDER
 
-The types are the rows of frontends/prototxt/layers. That the cases of types with a gradient
-cover their settings too is checked by values/gradients/check_coverage.py.
+The types are the rows of frontends/prototxt/layers. values/gradients/check_coverage.py checks that
+the cases of types with a gradient also cover their settings.
 """
 import sys
 
 from case_nets import all_cases  # first: it adds the folder of the gradients' cases
 from check_coverage import kinds
 
-# What the sweep leaves to other tests, and why.
+# Types that other tests cover, and the reason.
 ELSEWHERE = {
     'AnnotatedData': 'draws parts of images',
     'Input': 'is in every net',
-    'MemoryData': 'is given its arrays in another way by each interface',
-    'MemoryLoss': 'has a gradient of its caller',
+    'MemoryData': 'gets its arrays differently in each interface',
+    'MemoryLoss': 'has a gradient that the caller provides',
     'WindowData': 'draws windows',
 }
 

@@ -1,4 +1,4 @@
-"""What layers that draw random numbers may give for their inputs."""
+"""Checks of the tops of layers that draw random numbers."""
 import re
 
 import numpy as np
@@ -10,7 +10,7 @@ def number(text, field, default):
 
 
 def dropout_problems(layer, x, y):
-    """Each value is dropped, or kept and scaled; how many are kept follows the ratio."""
+    """Checks that each value is dropped, or kept and scaled. Returns the problems and the mask."""
     ratio = float(number(layer.text, 'dropout_ratio', '0.5'))
     scale = 1 if number(layer.text, 'scale_train', 'true') == 'false' else 1 / (1 - ratio)
     kept = y != 0
@@ -20,16 +20,16 @@ def dropout_problems(layer, x, y):
 
 
 def pooling_problems(layer, x, y):
-    """Each value is one of the bottom's."""
-    return [] if np.isin(y, x).all() else ['%s: a value is none of the bottom' % layer.name]
+    """Checks that each value occurs in the bottom."""
+    return [] if np.isin(y, x).all() else ['%s: a value does not occur in the bottom' % layer.name]
 
 
 def problems(form, found):
-    """What is wrong with the random layers of a net in one way's Values, pass by pass."""
+    """Returns the problems of a net's random layers in the Values of one way, for all passes."""
     wrong, masks = [], {}
     for layer in form.random_layers:
         bottom, top = layer.bottoms[0], layer.tops[0]
-        # In place, or of a plan that does not keep the blobs.
+        # In place, or in a plan whose blobs are not pinned.
         if bottom == top or any('data/' + blob not in values for values in found for blob in (bottom, top)):
             continue
         for number_, values in enumerate(found):
@@ -48,11 +48,11 @@ def problems(form, found):
 
 
 def mask_problems(layer, masks):
-    """Masks of several passes: each is another, and of the right share."""
+    """Checks that the masks of several passes differ and keep the right share of values."""
     ratio = float(number(layer.text, 'dropout_ratio', '0.5'))
     count = sum(mask.size for mask in masks)
     share = sum(int(mask.sum()) for mask in masks) / count
-    # Five standard deviations of a binomial distribution: once in two million runs.
+    # Five standard deviations of a binomial distribution: exceeded once in two million runs.
     if abs(share - (1 - ratio)) > 5 * np.sqrt(max(ratio * (1 - ratio), 1e-12) / count):
         return ['%s keeps a share of %g of its values, not %g' % (layer.name, share, 1 - ratio)]
     if masks[0].size > 100 and 0 < ratio < 1 and any(np.array_equal(a, b) for a, b in zip(masks, masks[1:])):

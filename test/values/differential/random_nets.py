@@ -1,7 +1,7 @@
-"""Nets that are drawn: layers upon layers, with branches, in-place layers and shared parameters.
+"""Random nets: chains of layers, with branches, in-place layers and shared parameters.
 
-A net is a function of its number alone. Each layer that is drawn is kept if the net still
-compiles with it, so shapes need no rules here.
+A net depends only on its number. A drawn layer is kept if the net still compiles with it, so this
+file needs no rules on shapes.
 """
 import brew
 import numpy as np
@@ -14,12 +14,12 @@ from ways import PASSES, Net
 #: Types whose parameters another layer of the type may share.
 SHARED = ('Convolution', 'Deconvolution', 'InnerProduct', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'BN', 'LSTM', 'RNN')
 IN_PLACE = ('ReLU', 'Sigmoid', 'TanH', 'ELU', 'Power', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'Clip', 'BNLL', 'BN')
-#: Types whose tops are other shapes of their bottoms.
+#: Types whose tops are reshaped bottoms.
 VIEWS = ('Flatten', 'Reshape')
 
 
 class Draw:
-    """One net. Attributes as those of case_nets.CaseNet."""
+    """One net, with the attributes of case_nets.CaseNet."""
 
     random_layers = ()
     may_be_refused = False
@@ -31,8 +31,8 @@ class Draw:
         self.name = 'net %d' % number
         self.readers = {}   # blob: how many layers read it
         self.inputs = set()
-        # Caffe's views lie in their bottom's memory, so a layer in place on either side of one
-        # changes what others read; in Brew's plans it does not (docs/differences.md).
+        # Caffe's views share their bottom's memory, so an in-place layer on either side of a view
+        # changes the values of other readers; in Brew's plans it does not (docs/differences.md).
         self.not_in_place, self.rewritten = set(), set()
         self.count = 0
         image = (self.size(2, 4), self.size(1, 4), self.size(4, 8), self.size(4, 8))
@@ -68,7 +68,7 @@ class Draw:
         self.inputs.add(blob)
 
     def add(self, kind, bottoms, tops, text=''):
-        """Adds a layer if the net compiles with it; whether it does."""
+        """Adds a layer if the net compiles with it. Returns whether it does."""
         layer = text_format.Parse(text, caffe_pb2.LayerParameter())
         layer.name, layer.type = 'l%d' % self.count, kind
         layer.bottom.extend(bottoms)
@@ -89,12 +89,12 @@ class Draw:
             self.not_in_place.update(tops)
         self.rewritten.update(blob for blob in tops if blob in bottoms)
         for blob in tops:
-            self.readers[blob] = 0  # in place: a version that nobody has read
+            self.readers[blob] = 0  # in place: a version without readers
         self.count += 1
         return True
 
     def share(self, layer):
-        """Takes the settings and parameters of an earlier layer of the type."""
+        """Shares the settings and parameters of an earlier layer of the same type."""
         earlier = [other for other in self.message.layer if other.type == layer.type]
         if not earlier:
             return
@@ -115,12 +115,12 @@ class Draw:
         layer.top.extend(tops)
 
     def blob(self):
-        """A blob to read, often one that nobody has read yet."""
+        """Returns a blob to read, often one without readers."""
         unread = [blob for blob, count in self.readers.items() if count == 0]
         return self.of(*unread) if unread and self.flag(0.7) else self.of(*self.readers)
 
     def top(self, kind, bottom):
-        """A new name, or the bottom's where the layer may be in place."""
+        """Returns a new name, or the bottom's name if the layer may be in place."""
         if kind in IN_PLACE and self.readers[bottom] == 0 and self.flag(0.5) and \
                 bottom not in self.inputs | self.not_in_place:
             return bottom
@@ -141,7 +141,7 @@ class Draw:
             tops.append('b%d_1' % self.count)
         shape = self.shapes_now()[bottom] if kind in ('LSTM', 'RNN', 'MVN') else ()
         if kind == 'MVN' and np.prod(shape[2:]) < 4:
-            return  # where a variance is 0, rounding is divided by 1e-9
+            return  # if a variance is 0, rounding errors are divided by 1e-9
         if kind in ('LSTM', 'RNN'):
             if len(shape) < 3 or shape[0] * shape[1] > 40:
                 return
@@ -179,7 +179,7 @@ class Draw:
         }.get(kind, '')
 
     def add_losses(self):
-        """A loss for each blob that nobody reads."""
+        """Adds a loss for each blob without readers."""
         shapes = self.shapes_now()
         for blob in [b for b, count in self.readers.items() if count == 0]:
             shape, number = shapes[blob], self.count

@@ -1,4 +1,4 @@
-"""The files that rows of cases_more.py read."""
+"""Writes the files that rows of cases_more.py read."""
 import os
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from caffe import io
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 from pngs import png  # noqa: E402
 
-COUNT = 6  # records, which are no multiple of what four batches take
+COUNT = 6  # number of records, not a multiple of four batches
 
 
 def write(folder, brew_data):

@@ -1,6 +1,6 @@
-"""The ways in which Brew runs one net, and the values that each way leaves.
+"""The ways in which Brew runs one net, and the resulting values of each.
 
-Each way takes a net and gives one Values per pass: a dict of names to arrays. `data/BLOB` and
+Each way runs a net and returns one Values per pass: a dict of names to arrays. `data/BLOB` and
 `diff/BLOB` are a blob and its gradient, `param/LAYER/I` and `param_diff/LAYER/I` a parameter and
 its gradient, all copied after the pass.
 """
@@ -12,13 +12,13 @@ import numpy as np
 from brew._core import Kind, Pass
 from google.protobuf import text_format
 
-#: The passes that every way makes. A forward pass alone must leave statistics and recurrent
+#: The passes that every way runs. A forward pass alone must leave statistics and recurrent
 #: states as a full pass does, and the next pass must not depend on how the last one ended.
 PASSES = ('both', 'both', 'forward', 'both')
 
 
 class Net:
-    """A net with values for its parameters, and for its inputs in each pass."""
+    """A net with values of its parameters, and of its inputs in each pass."""
 
     def __init__(self, text, phase, params, inputs):
         self.text, self.phase = text, phase
@@ -26,7 +26,7 @@ class Net:
         self.inputs = inputs  # [{blob: array}], one for each pass
 
     def learns(self):
-        """Whether the net has a backward pass."""
+        """Returns whether the net has a backward pass."""
         return any(each in self.text for each in ('loss_weight', 'Loss"'))
 
 
@@ -59,7 +59,7 @@ class Plan:
             for blob, values in inputs.items():
                 core.set_input(0, blob, values)
             core.feed(0)
-            # A run in two parts is the same as one.
+            # One run of both passes is equivalent to two runs.
             if kind == 'both' and number % 2 and net.learns():
                 core.run(0, Pass.BOTH)
             else:
@@ -120,8 +120,8 @@ def write(folder, name, text):
 class LayerByLayer:
     """caffe.Net with a hook, so that each layer is run by itself.
 
-    `held`: with arrays of all blobs in somebody's hands, as scripts have them, so that blobs
-    stay where they are."""
+    `held`: with references to the arrays of all blobs, as scripts may have, so that the blobs stay
+    in their memory."""
 
     def __init__(self, held):
         self.held = held
@@ -151,7 +151,7 @@ class LayerByLayer:
 
     @staticmethod
     def check_second_backward(net, first):
-        """A backward pass reads what the forward pass left, and changes none of it."""
+        """Checks that a backward pass does not change the results of the forward pass."""
         net.clear_param_diffs()
         net.backward()
         again = values_of(net, True)
@@ -211,8 +211,8 @@ class Trainer:
 
 
 class Solver:
-    """pycaffe's solver. `how`: as one plan that also updates the parameters, as one plan whose
-    updates are Python's, or layer by layer."""
+    """pycaffe's solver. `how`: one plan that also updates the parameters, one plan with updates in
+    Python, or layer by layer."""
 
     def __init__(self, how):
         self.how = how
@@ -239,7 +239,7 @@ class Difference(Exception):
     pass
 
 
-#: f32 rounds at 6e-8, and the sums of these nets have up to some thousand terms whose order
+#: f32 rounds at 6e-8, and the sums of these nets have up to a few thousand terms, whose order
 #: differs between the ways.
 TOLERANCE = 2e-4
 
@@ -249,7 +249,7 @@ def same(a, b):
 
 
 def distance(want, got, scale=0.0):
-    """The largest difference, as a share of the largest value (at least `scale`)."""
+    """Returns the largest difference relative to the largest value (at least `scale`)."""
     if want.size != got.size:
         return np.inf
     want, got = want.ravel().astype(np.float64), got.ravel().astype(np.float64)
@@ -263,7 +263,7 @@ def distance(want, got, scale=0.0):
 
 
 def compare(wanted, got, scale_of, left_out=()):
-    """What differs between two lists of Values, of the names that both have: lines of text."""
+    """Returns the differences between two lists of Values, for names in both, as lines of text."""
     problems = []
     for number, (want, values) in enumerate(zip(wanted, got)):
         for key in sorted(set(want) & set(values)):

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Checks that layers behind a Filter do what they do on just the items it lets through.
+"""Checks that layers after a Filter compute the same as on only the selected items.
 
-Each net is compiled behind a Filter of N items, with library calls and, where there were
-any, without; and, for the CPU, with inputs of as many items as the selector chooses. Blobs
-and gradients of the two must agree, in shape too; the gradients of items that were not
-chosen must be 0.
+Each net is compiled after a Filter of N items, with library calls and, if the plan has any,
+without; and, for the CPU, with inputs of only the selected items. Blobs and gradients of the two
+must agree, in shape too; the gradients of items that were not selected must be 0.
 """
 import argparse
 import json
@@ -16,7 +15,7 @@ import tempfile
 import h5py
 import numpy as np
 
-# A gradient that batch normalisation does not take away.
+# A gradient that batch normalisation does not cancel.
 WEIGHTED = 'layer { name: "w" type: "TanH" bottom: "y" top: "w" } ' \
     'layer { name: "s" type: "Reduction" bottom: "w" top: "s" loss_weight: 1 }'
 SUMSQ = 'layer { name: "s" type: "Reduction" bottom: "y" top: "s" loss_weight: 1 ' \
@@ -28,8 +27,8 @@ def layer(kind, bottoms, top, text=''):
         top, kind, ' '.join('bottom: "%s"' % b for b in bottoms.split()), top, text)
 
 
-# name: inputs {blob: (shape of an item, what its elements are)}, layers. Elements are numbers
-# that gradients go to (None), that they do not go to (0), or one of so many classes.
+# name: inputs {blob: (shape of an item, kind of its elements)}, layers. The kind is None for
+# numbers with a gradient, 0 for numbers without, or the number of classes.
 NETS = {
     'filter': ({'x': ((3, 2), None)}, layer('ReLU', 'x', 'y') + SUMSQ),
     'mean': ({'x': ((3, 2), None)}, layer('Reduction', 'x', 'y',
@@ -153,7 +152,7 @@ class Checker:
         return done.stdout
 
     def compile(self, name, net, flags):
-        """The number of library calls in the plan."""
+        """Compiles a net; returns the number of library calls in the plan."""
         with open(os.path.join(self.folder, name + '.prototxt'), 'w') as file:
             file.write(net)
         report = json.loads(self.run(
@@ -174,7 +173,7 @@ class Checker:
         return found
 
     def differ(self, what, wanted, found):
-        """Reports where the net of just the chosen items and the filtered one differ."""
+        """Reports differences between the net of only the selected items and the filtered net."""
         for name, want in wanted.items():
             got = found.get(name)
             if got is None:
@@ -197,7 +196,7 @@ class Checker:
         still = [blob for blob in inputs if blob not in learnt]
 
         def sources(prefix, items):
-            """The inputs, gradients to some of them."""
+            """Returns the inputs, some of them with a gradient."""
             text = ''
             for blob, data in values.items():
                 start = ('raw_' if blob in learnt else '') + prefix + blob
@@ -238,14 +237,14 @@ class Checker:
                 break
 
     def compare(self, what, values, learnt, kept, wanted, found, runs):
-        """A selector's run against that of just the chosen items."""
+        """Compares a selector's run with the run of only the selected items."""
         for blob in values:
             diff = found.get('diff/all_' + blob)
             if diff is not None and np.any(np.delete(diff, kept, 0)):
                 self.failures += 1
                 print('FAIL %s: diff/all_%s is not 0 where nothing is chosen' % (what, blob))
         if not len(kept):
-            # Running statistics, which other batches change, stay what they were: 0.
+            # Running statistics keep their value, 0; other batches change them.
             self.differ(what, {n: 0 * v for n, v in runs['some'].items() if n.startswith(
                 'param_after/') and np.any(v != runs['all'][n])}, found)
             bad = [n for n, v in found.items() if not np.all(np.isfinite(v))]
@@ -272,7 +271,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--brewc', required=True)
     parser.add_argument('--brew-run', required=True)
-    parser.add_argument('--brewc-flags', default='', help='for what stands behind a Filter')
+    parser.add_argument('--brewc-flags', default='', help='options for the nets after a Filter')
     parser.add_argument('--only', nargs='*', help='names of nets')
     parser.add_argument('--tolerance', type=float, default=2e-5)
     options = parser.parse_args()

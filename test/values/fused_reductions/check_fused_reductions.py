@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Checks gradients of biases that are added up where a ReLU's gradient is made.
+"""Checks bias gradients that are summed in the kernel that computes a ReLU's gradient.
 
-One kernel stores that gradient, for the convolution's products, and adds it up. Channels last
-and first, as many as make packs and as few as do not, more than a block takes and fewer than
-32: values must be those of the CPU's plan, and the kernel must be one.
+One kernel stores that gradient, for the convolution's products, and sums it. Covers channels last
+and first, enough channels for packs and too few, more than a block handles and fewer than 32.
+Values must equal the CPU plan's, and there must be exactly one kernel.
 """
 import os
 import sys

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 #===- accuracies.py - Published nets reach Caffe's accuracies --------------===#
-"""Classifies whole test sets with published weights, as Caffe was recorded to.
+"""Classifies complete test sets with published weights, and compares with
+Caffe's accuracies.
 
 usage: accuracies.py --bin DIR --models FOLDER --mnist FOLDER --cifar FOLDER
                      [--brewc-flags=FLAGS] [--only NAME ...]
 
 The old-format nets of --models are compiled with their weights embedded and run by
-`brew-run infer` on every sample of the test set. The accuracy of lenet_v1 must be the
-recorded one to the last sample's share; the CIFAR nets are allowed half a percent,
-since their recorded figures subtracted the mean of all five training batches, which
-are not all at hand: here it is the mean of the first.
+`brew-run infer` on every sample of the test set. The accuracy of lenet_v1 must
+equal the recorded one within one sample. The CIFAR nets may differ by half a
+percent: their recorded accuracies subtracted the mean of all five training
+batches, which are not all available; this script subtracts the mean of the
+first.
 """
 import argparse
 import gzip
@@ -24,8 +26,8 @@ from tools import Mismatch, Tools
 
 SAMPLES = 10000
 
-# net: (test set, recorded accuracy, what it may be off by), in percent.
-# One sample is 0.01 %: the sums of a close call may round either way.
+# net: (test set, recorded accuracy, tolerance), in percent.
+# One sample is 0.01 %: close scores may round either way.
 RECORDED = {
     "lenet_v1": ("mnist", 99.05, 0.011),
     "cifar10_quick_v1": ("cifar", 74.91, 0.5),
@@ -34,7 +36,7 @@ RECORDED = {
 
 
 def cifar_batch(folder, name):
-    """The path of a binary batch, plain or packed."""
+    """Returns the path of a binary batch, plain or compressed."""
     for candidate in (name + ".bin", name + ".bin.gz"):
         path = os.path.join(folder, candidate)
         if os.path.exists(path):
@@ -49,7 +51,7 @@ def cifar_labels(path):
 
 
 class TestSets:
-    """Inputs of `brew-run infer` and their labels."""
+    """Returns inputs for `brew-run infer` and their labels."""
 
     def __init__(self, tools, options, folder):
         self.tools, self.options, self.folder = tools, options, folder

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Checks what expressions compute against numpy, in f32 and f64.
+"""Compares the values of expressions with numpy, in f32 and f64.
 
 usage: expression_values.py --bin BUILD_BIN_DIR [--brewc-flags=FLAGS]
 
-One net holds every formula of `FORMULAS`; x and z hold ordinary numbers, zeros, both
-infinities and numbers large enough to overflow what is written carelessly. Where numpy
+One net holds every formula of `FORMULAS`; x and z contain ordinary numbers,
+zeros, both infinities and numbers large enough to overflow a careless formula.
+Where numpy
 gives NaN, so must Brew. f64 must agree to 1e-14 of the value and f32 to 1e-5: exp, tanh
 and erf are polynomials on some machines.
 """

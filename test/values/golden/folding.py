@@ -1,7 +1,8 @@
 #===- folding.py - Inference with and without folded layers --------------===#
-"""Compiles nets for inference twice: as they are, where every blob is kept and so
-nothing can be folded, and folded: normalisation into weights, sums into calls. Both must give the same outputs, from random
-weights in a file and from weights in the plan."""
+"""Compiles nets for inference twice: with all blobs pinned, so that nothing can
+be folded, and with normalisation folded into weights and sums into calls. Both
+must compute the same outputs, from random weights in a file and from weights in
+the plan."""
 
 import argparse
 import os
@@ -13,7 +14,7 @@ import numpy as np
 
 from tools import Mismatch, Tools, difference
 
-TOLERANCE = 1e-5  # Measured: 6e-7. Both compute in f32, in another order.
+TOLERANCE = 1e-5  # Measured: 6e-7. Both compute in f32, but in different order.
 
 INPUT = 'layer { name: "in" type: "Input" top: "x" input_param { shape { %s } } }\n'
 NORM = '''
@@ -51,7 +52,7 @@ NETS = {
     "transposed": INPUT % "dim: 3 dim: 5" +
     'layer { name: "y" type: "InnerProduct" bottom: "x" top: "y" '
     'inner_product_param { num_output: 4 transpose: true bias_term: false } }' + NORM % {"n": "y"},
-    # A block whose input goes round it: a convolution adds to it where it lies.
+    # A residual block: a convolution adds to its input in place.
     "residual": IMAGE + conv("a", "x", "num_output: 16 kernel_size: 3") + NORM % {"n": "a"} +
     conv("b", "a", "num_output: 16 kernel_size: 3 pad: 1") + NORM % {"n": "b"} +
     conv("c", "b", "num_output: 16 kernel_size: 1 bias_term: false") +
@@ -60,7 +61,8 @@ NETS = {
     "two_convolutions": IMAGE + conv("a", "x", "num_output: 16 kernel_size: 3") +
     conv("b", "x", "num_output: 16 kernel_size: 3 bias_term: false") +
     'layer { name: "y" type: "Eltwise" bottom: "b" bottom: "a" top: "y" }',
-    # What is added to is the convolution's own bottom, read later, or an input.
+    # The other operand of the sum is the convolution's own bottom, is read
+    # later, or is an input.
     "own_bottom": IMAGE + conv("a", "x", "num_output: 4 kernel_size: 3 pad: 1") +
     conv("b", "a", "num_output: 4 kernel_size: 3 pad: 1") +
     'layer { name: "y" type: "Eltwise" bottom: "a" bottom: "b" top: "y" }',

@@ -1,9 +1,9 @@
 #===- gpu_kernels.py - Every emitted kernel compiles for real GPUs ---------===#
-"""Compiles the recorded cases for several GPUs, which NVRTC does without one.
+"""Compiles the recorded cases for several GPUs. NVRTC needs no GPU for this.
 
-What the kernels compute is compared elsewhere, on the simulator; here the same
-texts meet the compiler that a device's plans are made with. Ends with status 77
-(skipped) where there is no NVRTC.
+Other tests compare the kernels' values on the simulator; this one compiles the
+same sources with the compiler for real devices. Exits with status 77 (skipped)
+if NVRTC is not available.
 """
 
 import argparse

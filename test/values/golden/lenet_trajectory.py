@@ -1,16 +1,16 @@
 #===- lenet_trajectory.py - LeNet's first hundred losses against Caffe's ----===#
 """Trains LeNet from recorded initial weights and compares the losses.
 
-Both sides see the same batches, so their losses agree to rounding at first.
+Both sides read the same batches, so at first their losses agree up to rounding.
 They cannot agree for long: a difference of one unit in the last place flips a
 ReLU at zero or the winner of a pooling window near a tie, after which the two
-runs are different, equally good trajectories. (A plan in f64 and the same in
-f32 part likewise.) Hence a tight limit on the first iterations, which a wrong
-gradient or update would break at once, and one on the mean of the rest.
+runs are different, equally good trajectories. (An f64 plan and its f32 version
+diverge likewise.) Hence a tight limit on the first iterations, which a wrong
+gradient or update would exceed at once, and a limit on the mean of the rest.
 
-With activations in 16 bits (--rounding) a loss is the mean over rounded scores: the
-first ones may differ by one rounding. That flips and draws even more often, so the
-mean of the rest has the same limit as ever.
+With activations in 16 bits (--rounding) a loss is the mean over rounded scores:
+the first losses may differ by one rounding. Flips and ties are even more
+frequent then, but the limit on the mean of the rest stays the same.
 """
 
 import argparse

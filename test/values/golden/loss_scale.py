@@ -1,11 +1,11 @@
 #===- loss_scale.py - f16 updates are left out when gradients overflow -----===#
-"""Trains a layer whose gradient by its top is the loss's scale in every element,
-and looks which updates change the weights.
+"""Trains a layer whose top gradient equals the loss scale in every element, and
+checks which updates change the weights.
 
-f16 ends at 65504, so a scale of 2^16 overflows and one of 2^15 does not. An
-overflow must leave weights and history alone and halve the scale; so many good
-iterations as the window has must double it. A resumed run must go on with the scale
-and the count that the whole run had.
+The largest f16 number is 65504, so a scale of 2^16 overflows and 2^15 does not.
+An overflow must leave weights and history unchanged and halve the scale; a
+window of good iterations must double it. A resumed run must continue with the
+scale and the count of the uninterrupted run.
 """
 
 import argparse
@@ -41,18 +41,19 @@ iter_size: %d
 
 # (flags, momentum, iter_size, whether each update changes the weights)
 CASES = (
-    # The loss scale that is given holds at once.
+    # An explicit loss scale applies from the first iteration.
     ("--loss-scale=1024", 0, 1, "11111111"),
     # From 2^24 down to 2^15 in nine halvings.
     ("--loss-scale=16777216", 0, 1, "000000000111"),
-    # The history stays as well: it would go on to move the weights.
+    # The history stays unchanged too: otherwise it would continue to change the
+    # weights.
     ("--loss-scale=262144", 0.9, 1, "000111"),
-    # Doubled after every good iteration, until it overflows, again and again.
+    # Doubled after every good iteration until it overflows, repeatedly.
     ("--loss-scale=8192 --loss-scale-window=1", 0, 1, "11101010"),
     ("--loss-scale=16384 --loss-scale-window=3", 0, 1, "11111101110"),
-    # A fixed scale that overflows never learns; updates are left out all the same.
+    # A fixed scale that overflows never learns; its updates are skipped, too.
     ("--loss-scale=65536 --loss-scale-window=0", 0, 1, "0000"),
-    # What one of an update's batches overflows, the whole update is left out.
+    # If one of an update's batches overflows, the entire update is skipped.
     ("--loss-scale=262144", 0, 2, "000111"),
 )
 STEP = 0.0078125 * 2  # rate times the gradient, a sum over two rows of ones
@@ -73,14 +74,15 @@ def check(tools, flags, momentum, iter_size, pattern, scratch):
             value -= history
         path = os.path.join(scratch, "snap_iter_%d.caffemodel" % iteration)
         got = read_weights(path)["ip/0"]
-        # Sums and rates are exact in f32; the momentum is not.
+        # Sums and rates are exact in f32; momentum is not.
         if not np.allclose(got, value, rtol=1e-6, atol=0):
             raise Mismatch("after iteration %d of %s the weights are %s, not %g" %
                            (iteration, pattern, got.ravel()[:3], value))
 
 
 def content(path):
-    """Of a snapshot: its bytes, or of an HDF5 file those of its datasets."""
+    """Returns the bytes of a snapshot; for an HDF5 file, the bytes of each
+    dataset."""
     if path.endswith(".h5"):
         found = {}
         with h5py.File(path, "r") as file:
@@ -93,7 +95,8 @@ def content(path):
 
 
 def check_resumed(tools, flags, momentum, iter_size, pattern, scratch, suffix):
-    """A run resumed anywhere writes what the whole one wrote, bit for bit."""
+    """A run resumed at any iteration writes the same snapshots as the
+    uninterrupted run, bit for bit."""
     fields = "snapshot_format: HDF5" if suffix else ""
     with open(os.path.join(scratch, "net.prototxt"), "w") as file:
         file.write(NET)
@@ -114,9 +117,9 @@ def check_resumed(tools, flags, momentum, iter_size, pattern, scratch, suffix):
                   "snap_iter_%d.solverstate%s" % (start, suffix), cwd=scratch)
         for iteration in range(start + 1, len(pattern) + 1):
             if snapshot(iteration) != whole[iteration]:
-                raise Mismatch("resumed at %d, iteration %d is another" %
+                raise Mismatch("resumed at %d, iteration %d differs" %
                                (start, iteration))
-    # The scale of 2^24 overflows again, wherever the state was.
+    # A scale of 2^24 overflows again, from any state.
     tools.run("brew-run", "train", "solver.plan", "--loss-scale", "16777216",
               "--snapshot", "snap_iter_%d.solverstate%s" %
               (len(pattern) - 1, suffix), cwd=scratch)

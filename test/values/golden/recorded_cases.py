@@ -8,9 +8,9 @@ gradients and the parameters after the pass (/data, /diff, /param_diff,
 /param_after), all of which must agree.
 
 solvers/NAME is a training run of ten iterations with snapshots after five and
-ten. The run itself must agree, and two resumed ones: from the run's own
-snapshot, which goes on where the data stood (recorded: iter_10), and from
-Caffe's, which begins again with the first record (recorded: resumed_10).
+ten. The run itself must agree, and two resumed runs: from the run's own
+snapshot, which continues at the position in the data (recorded: iter_10), and
+from Caffe's, which restarts at the first record (recorded: resumed_10).
 """
 
 import argparse
@@ -25,9 +25,10 @@ import h5py
 
 from tools import Mismatch, Tools, difference, read_weights
 
-# Both sides compute in f32 but add in another order: a sum of n products
-# differs by about sqrt(n) * 6e-8 of its size, n is at most some thousand here,
-# and ten iterations compound it. Measured: at most 6e-7, and 2e-5 for a gradient
+# Both sides compute in f32 but add in different order: a sum of n products
+# differs by about sqrt(n) * 6e-8 of its size, n is at most a few thousand here,
+# and ten iterations compound it. Measured: at most 6e-7, and 2e-5 for a
+# gradient
 # whose contributions nearly cancel. A wrong formula is off by 1e-2 and more.
 TOLERANCE = 5e-5
 
@@ -37,17 +38,18 @@ TOLERANCE = 5e-5
 # number, the layer's top, its gradient, the bottom's), and the operands of a product
 # are two more; recurrent layers round in each of their time steps. Layers are no
 # worse conditioned than that, so twelve roundings bound the difference. In ten
-# iterations of a solver a rounded value changes sides at a ReLU, or a window its
-# winner, which moves a gradient's share of one sample, whatever the type.
+# iterations of a solver, rounding flips a value at a ReLU or the winner of a
+# pooling window, which changes a gradient by one sample's share, in either
+# type.
 ROUNDINGS = 12
 ROUNDED_SOLVER_TOLERANCE = 5e-2
-# Rounding makes equals of what was not, and the first of equals wins a window;
-# then a gradient goes to another element, by all of its size.
+# Rounding can make different values equal, and the first of equal values wins a
+# pooling window; then the entire gradient goes to another element.
 TIES = ("pool_max_3x2", "pool_max_mask", "pool_max_pad", "spp")
 
 
 class Limits:
-    """What differences are allowed."""
+    """Allowed differences."""
 
     def __init__(self, rounding):
         self.rounding = rounding
@@ -59,7 +61,8 @@ class Limits:
         return not (ties and name.split("/")[0] in ("diff", "param_diff"))
 
 
-# What a vendor's library computes; all else is the same code with --no-library.
+# Layers that a vendor's library computes; all others use the same code with
+# --no-library.
 LIBRARY_CALL = re.compile(
     r'type: *"(Convolution|Deconvolution|InnerProduct|LSTM|RNN)"')
 
@@ -67,7 +70,7 @@ LIBRARY_CALL = re.compile(
 def add_selection(parser):
     parser.add_argument("--reference", required=True, help="test/reference")
     parser.add_argument("--library-calls", action="store_true",
-                        help="only cases that a library computes a part of")
+                        help="only cases with layers that a library computes")
     parser.add_argument("--chunk", default="0/1",
                         help="I/N: every N-th case, from the I-th on")
     parser.add_argument("cases", nargs="*", help="default: supported.txt")
@@ -90,7 +93,7 @@ def supported_names():
 
 
 def net_text(base):
-    """A layer's net, or all that a solver's folder says."""
+    """Returns a layer's net, or all prototxts of a solver's folder."""
     paths = glob.glob(os.path.join(base, "*.prototxt")) or [base + ".prototxt"]
     text = ""
     for path in paths:
@@ -100,7 +103,7 @@ def net_text(base):
 
 
 def compare_file(want, got, case, limits):
-    """Every dataset of `want` outside /inputs."""
+    """Compares every dataset of `want` outside /inputs."""
     compared = []
 
     def visit(name, item):
@@ -120,9 +123,10 @@ def compare_file(want, got, case, limits):
 
 
 def sum_scale(want, name, limits):
-    """Size of a sum that may cancel to nothing: the gradient of the one number that
-    a wrap_BLOB layer adds is the sum of that of the blob. Exact terms go by the
-    largest of them; errors of rounded ones add up like random numbers."""
+    """Returns the size of a sum that may cancel: a wrap_BLOB layer adds one
+    number, whose gradient is the sum of the blob's gradient. For exact terms
+    this is the largest term; errors of rounded terms add up like random
+    numbers."""
     parts = name.split("/")
     if parts[0] != "param_diff" or not parts[1].startswith("wrap_"):
         return 0
@@ -165,7 +169,8 @@ def compare_weights(recorded, computed, limits):
         raise Mismatch("%s has the blobs %s, recorded are %s" %
                        (computed, sorted(got), sorted(want)))
     for name, values in want.items():
-        # A bias that has just left 0 is measured by its layer's weights.
+        # The error of a bias that has just left 0 is relative to its layer's
+        # weights.
         weights = abs(want[name.split("/")[0] + "/0"]).max()
         check("%s of %s" % (name, os.path.basename(computed)), values, got[name],
               limits.solver, weights if limits.rounding else 0)

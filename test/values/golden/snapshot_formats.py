@@ -2,9 +2,11 @@
 """Trains the recorded solvers with snapshots after every iteration.
 
 In HDF5 the files must have Caffe's layout and its recorded values, and a run
-resumed from one must go on like the whole one. With snapshot_diff a blob's
-gradient is what the iteration subtracted from it, in both formats. Weights in an
-HDF5 file made by other means must be a start like the same binary ones.
+resumed from one must continue like the uninterrupted run. With snapshot_diff a
+blob's
+gradient is what the iteration subtracted from it, in both formats. A run from
+weights in an HDF5 file of another program must equal a run from the same
+weights in a binary file.
 """
 
 import argparse
@@ -30,7 +32,7 @@ def expect(condition, text):
 
 
 def read_hdf5(path, group):
-    """{"LAYER/INDEX": values} of a group."""
+    """Returns {"LAYER/INDEX": values} of a group."""
     values = {}
     with h5py.File(path, "r") as file:
         file[group].visititems(
@@ -49,7 +51,7 @@ def same(what, want, got, tolerance=TOLERANCE):
 
 
 def compile_variant(tools, work, name, fields):
-    """The case's solver with further fields."""
+    """Returns the case's solver with additional fields."""
     with open(os.path.join(work, "solver.prototxt")) as file:
         text = file.read().replace("snapshot: 5", "snapshot: 1")
     with open(os.path.join(work, name + ".prototxt"), "w") as file:
@@ -71,7 +73,7 @@ def check_state(path, weights, slots):
 
 
 def check_diffs(what, weights, diffs):
-    """Each iteration subtracts its gradient."""
+    """Checks that each iteration subtracts its gradient."""
     for before, after, diff in zip(weights, weights[1:], diffs[1:]):
         same(what, {name: before[name] - after[name] for name in after}, diff,
              tolerance=2e-3)  # differences of near numbers

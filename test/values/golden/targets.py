@@ -1,7 +1,8 @@
 #===- targets.py - The targets against each other --------------------------===#
-"""Runs the same nets for the CPU and on the CUDA simulator. What must not depend
-on the target is compared bit for bit: images as the data layers deliver them,
-what layers draw, initial weights. Sums are compared as recorded cases are."""
+"""Compares the same nets on the CPU and on the CUDA simulator. Values that must
+not depend on the target are compared bit for bit: images from the data layers,
+random draws of layers, initial weights. Sums are compared with the tolerances
+of recorded cases."""
 
 import argparse
 import os
@@ -20,7 +21,7 @@ EXACT = ("--precision=f64", "--no-library")  # on the CPU
 
 
 class Case:
-    """One folder in which nets are compiled and run for each target."""
+    """A folder in which nets are compiled and run for each target."""
 
     def __init__(self, folder, scratch):
         self.tools, self.scratch = Tools(folder), scratch
@@ -37,7 +38,7 @@ class Case:
 
     def evaluate(self, net, target, *flags, phase="train", gradients=False,
                  inputs=None, arguments=()):
-        """{dataset: values} of one run."""
+        """Returns {dataset: values} of one run."""
         self.write("net.prototxt", net)
         backward = ["--gradients"] if gradients else []
         self.run("brewc", "net.prototxt", "--phase", phase, "--pin", "all",
@@ -98,7 +99,7 @@ def make_database(case, records):
 
 
 def images(case):
-    """The host's and the device's conversion of pixels."""
+    """Compares the host's and the device's conversion of pixels."""
     make_database(case, 5)
     for transform in TRANSFORMS:
         for flags in ([], ["--precision", "f64"]):
@@ -110,7 +111,7 @@ def images(case):
                 require_equal(what, host, device)
         if not np.any(host["data/data"]):
             raise Mismatch("there are no images to compare")
-    # Another layout of the blob; its kernel writes it in that order.
+    # Another layout of the blob, in which its kernel writes.
     net = DATA % (TRANSFORMS[7], 3)
     require_equal("nhwc", case.evaluate(net, [], "--layout=nhwc"),
                   case.evaluate(net, SIMULATOR, "--layout=nhwc"))
@@ -125,7 +126,7 @@ def images(case):
 
 
 #===-----------------------------------------------------------------------===#
-# What is drawn
+# Random draws
 #===-----------------------------------------------------------------------===#
 
 MASKS = """
@@ -138,7 +139,8 @@ layer { name: "b" type: "Dropout" bottom: "x" top: "b"
 
 
 def masks(case):
-    """What Dropout keeps: on one thread, on two, on the simulator."""
+    """Compares the masks of Dropout on one thread, on two, and on the
+    simulator."""
     ones = {"x": np.ones((5, 7, 9, 11))}
 
     def kept(target, *arguments):
@@ -159,7 +161,7 @@ FILLERS = ('type: "constant" value: 0.3', 'type: "uniform" min: -1 max: 2',
 
 
 def fillers(case):
-    """Initial weights, as a run without iterations writes them."""
+    """Compares initial weights, which a run without iterations writes."""
     net = """layer { name: "in" type: "DummyData" top: "x" top: "y"
       dummy_data_param { shape { dim: 2 dim: 3 dim: 9 dim: 9 } shape { dim: 2 } } }
     """
@@ -277,13 +279,13 @@ layer { name: "loss" type: "Reduction" bottom: "z" top: "loss" loss_weight: 0.00
 
 
 def slopes(case):
-    """ReLUs with a slope behind convolutions and inner products."""
+    """ReLUs with a slope after convolutions and inner products."""
     draw = np.random.RandomState(3)
     compare(case, SLOPES, {"x": draw.randn(3, 2, 6, 5), "y": draw.randn(3, 4)})
 
 
 def spaces(case):
-    """Convolutions over one and over three dimensions, and padded unevenly."""
+    """Convolutions over one and three dimensions, and with uneven padding."""
     draw = np.random.RandomState(5)
     inputs = {"x": draw.randn(2, 4, 13), "z": draw.randn(2, 2, 5, 6, 7),
               "p": draw.randn(2, 4, 8, 9)}
@@ -292,18 +294,20 @@ def spaces(case):
 
 
 def sums(case):
-    """Sums so long that a GPU adds them in two stages, the second in its last blocks."""
+    """Sums so long that a GPU adds them in two stages, the second one in the
+    last thread block."""
     draw = np.random.RandomState(4)
     shape = (16, 4, 128, 130)
     compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape),
                          "flat": draw.randn(1048583)})
-    # Channels last, neighbouring threads have neighbouring channels: fewer than a warp's, one
-    # and a part, and some tiles of a warp's. Terms nearly cancel, and a CPU's thread adds up
-    # more of them one by one (1e-4 off), so that f64 is what tells.
+    # With channels last, adjacent threads process adjacent channels: fewer than
+    # a warp, more than one warp, and several tiles of a warp. Terms nearly
+    # cancel, and a CPU thread adds more of them one by one (an error of 1e-4),
+    # so the reference is f64.
     for shape in (shape, (16, 40, 42, 43), (8, 96, 37, 39)):
         net, inputs = CHANNEL_SUMS % shape, {"x": draw.randn(*shape) + 0.5}
         got = compare(case, net, inputs, "--layout=nhwc", reference=EXACT)
-        # Nothing may depend on the order in which blocks run.
+        # Results must not depend on the order in which blocks run.
         os.environ["CUDASIM_BLOCK_ORDER"] = "4711"
         again = case.evaluate(net, SIMULATOR, "--layout=nhwc", gradients=True, inputs=inputs)
         del os.environ["CUDASIM_BLOCK_ORDER"]
@@ -313,7 +317,8 @@ def sums(case):
 
 
 def compare(case, net, inputs, *flags, reference=()):
-    """All blobs, gradients and parameters of a training step. Returns the simulator's."""
+    """Compares all blobs, gradients and parameters of a training step. Returns
+    the simulator's."""
     want, got = (case.evaluate(net, target, *flags, gradients=True, inputs=inputs)
                  for target in (reference, SIMULATOR))
     if want.keys() != got.keys():

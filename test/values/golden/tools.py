@@ -1,5 +1,6 @@
 #===- tools.py - Runs Brew's tools and reads what they write ---------------===#
-"""What the checks in this folder share: the tools, weight files, comparison."""
+"""Functions shared by the checks in this folder: tools, weight files,
+comparison."""
 
 import os
 import subprocess
@@ -19,7 +20,8 @@ class Tools:
         self.compile_flags = list(compile_flags)
 
     def run(self, tool, *arguments, cwd=None):
-        """Returns standard error (where the log goes); a failure is a Mismatch."""
+        """Returns standard error, which contains the log; raises Mismatch on
+        failure."""
         command = [os.path.join(self.folder, tool), *arguments]
         done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -35,11 +37,11 @@ class Tools:
 
 
 def difference(want, got, scale=0):
-    """Largest difference relative to the largest magnitude that is wanted.
+    """Returns the largest difference relative to the largest expected
+    magnitude.
 
-    Single elements may cancel to nothing, so the scale is that of the whole
-    blob; blobs of tiny values are held to 1e-3 of the tolerance, absolutely, or to
-    that of `scale` where it is larger.
+    Single elements may cancel, so the difference is relative to the largest
+    value of the blob, but at least to 1e-3 and to `scale`.
     """
     want = np.asarray(want, np.float64).ravel()
     got = np.asarray(got, np.float64).ravel()
@@ -48,12 +50,13 @@ def difference(want, got, scale=0):
     if want.size == 0:
         return 0.0
     worst = np.max(np.abs(want - got))
-    # A NaN must count as a difference, and compares as none.
+    # A NaN counts as a difference, although comparisons with it are false.
     return np.inf if np.isnan(worst) else worst / max(np.max(np.abs(want)), 1e-3, scale)
 
 
 def read_weights(path, field="data"):
-    """{"LAYER/INDEX": values} of a .caffemodel; `field` may be "diff"."""
+    """Returns {"LAYER/INDEX": values} of a .caffemodel; `field` may be
+    "diff"."""
     import caffe_pb2  # generated from formats/caffe.proto by the build
     net = caffe_pb2.NetParameter()
     with open(path, "rb") as file:

@@ -1,14 +1,14 @@
 """The nets whose gradients are checked: one row of `CASES` per case.
 
-A row names its inputs and shapes, its layers and the blobs the loss is made of.
+A row names its inputs and shapes, its layers and the blobs from which the loss is computed.
 The checker wraps it (see check_gradients.py): each input arrives through a Bias
 layer with a parameter, so that a gradient must reach it, and each blob in
 `outputs` is multiplied by random numbers and summed into a loss of weight 1.
 `loss_weight` in a layer's text makes losses of its own.
 
-Values by `draw`: "distinct" spreads the elements of an input over [-1, 1] at equal
-distances in random order, so that no two of a MAX are closer than a step of the
-differences and none is near 0, where ReLU and ASUM have their kinks; "positive" over
+Values by `draw`: "distinct" spreads the elements of an input over [-1, 1] at equal distances in
+random order, so that no two operands of a MAX are closer than a step of the differences and no
+element is near 0, at the kinks of ReLU and ASUM; "positive" over
 [0.5, 1.5], for powers of any kind.
 """
 import dataclasses
@@ -59,7 +59,7 @@ def row(name, inputs, layers, **more):
 
 
 def one(name, shape, kind, settings='', bottoms=('x',), top='y', **more):
-    """A case of a single layer."""
+    """Adds a case of a single layer."""
     row(name, shape, [Layer('layer', kind, list(bottoms), [top], settings)], **more)
 
 
@@ -192,7 +192,7 @@ POOLS = {
     'pad_2': ((1, 2, 5, 5), 'kernel_size: 3 stride: 1 pad: 2'),
     'stride_1': ((1, 2, 5, 4), 'kernel_size: 3 stride: 1'),
     'kernel_below_stride': ((1, 2, 8, 7), 'kernel_size: 2 stride: 3'),
-    # Another width would leave the last window empty: Caffe's NaN and -FLT_MAX.
+    # Another width would leave the last window empty, which gives NaN or -FLT_MAX in Caffe.
     'kernel_1_stride_2': ((1, 2, 5, 7), 'kernel_size: 1 stride: 2'),
     'rect': ((1, 2, 7, 6), 'kernel_h: 3 kernel_w: 2 stride_h: 1 stride_w: 2 pad_h: 1 pad_w: 0'),
     'rect_pad': ((2, 1, 5, 8), 'kernel_h: 2 kernel_w: 4 stride_h: 2 stride_w: 3 pad_h: 0 pad_w: 2'),
@@ -262,8 +262,8 @@ ELTWISE = {
 for name, settings in ELTWISE.items():
     text = 'eltwise_param { operation: %s }' % settings
     one('eltwise_' + name, {'x': (2, 3, 4), 'z': (2, 3, 4)}, 'Eltwise', text, ('x', 'z'))
-    # Two bottoms that are one blob: a MAX of equal values has its kink everywhere in
-    # appearance only, since both move together.
+    # Both bottoms are one blob: the MAX of equal values has no kink, since both operands change
+    # together.
     one('eltwise_%s_twice' % name, (3, 4), 'Eltwise', text, ('x', 'x'))
 for name, settings in (('sum', 'SUM'), ('prod', 'PROD'), ('max', 'MAX'),
                        ('sum_coeff', 'SUM coeff: 2 coeff: -1 coeff: 0.25')):
@@ -300,10 +300,10 @@ NEURONS = {
     'mish': ('Mish', ''),
     'prelu_shared': ('PReLU', 'prelu_param { channel_shared: true }'),
     'prelu': ('PReLU', '')}
-# Those without settings.
+# Neurons without settings.
 PLAIN_NEURONS = sorted({kind for kind, _ in NEURONS.values()} -
                        {kind for kind, settings in NEURONS.values() if settings})
-# Ten times wider, so that bounds at 3 and 6 are crossed.
+# Ten times wider, to cross the bounds at 3 and 6.
 WIDER = Layer('wider', 'Power', ['x'], ['w'], 'power_param { scale: 10 }')
 for name, (kind, settings) in NEURONS.items():
     bottom = 'w' if kind in ('ReLU6', 'HardSwish') else 'x'
@@ -460,7 +460,7 @@ row('softmaxloss_prob_top', (4, 5), [
 
 
 def label_loss(name, shape, kind, settings='', choices=None, propagate=2):
-    """A loss of scores against one label per item."""
+    """Adds a loss of scores against one label per item."""
     down = 'propagate_down: true ' + 'propagate_down: false ' * (propagate - 1)
     row(name, shape, [Layer('layer', kind, ['x', 'label'], ['l'], down + settings)], outputs=[],
         labels={'label': ((shape[0],), choices or list(range(shape[1])))})
@@ -495,7 +495,7 @@ infogain('batch', (4, 3, 2), 1, 'loss_param { ignore_label: 1 normalization: BAT
 
 
 def pair_loss(name, shapes, kind, settings='', **more):
-    """A loss of bottoms x, z, ..."""
+    """Adds a loss of bottoms x, z, ..."""
     names = ['x', 'z', 'w', 'v'][:len(shapes)]
     row(name, dict(zip(names, shapes)), [Layer('layer', kind, names, ['l'], settings)],
         outputs=[], **more)
@@ -522,8 +522,8 @@ for mode in ('VALID', 'BATCH_SIZE'):
         Layer('layer', 'SigmoidCrossEntropyLoss', ['x', 'label'], ['l'],
               DOWN + 'loss_param { ignore_label: 2 normalization: %s }' % mode)],
         outputs=[], labels={'label': ((2, 3, 2, 2), [0, 1, 2])})
-# Only the old form: Caffe's other gradient divides by the distance plus 1e-4, which is no
-# derivative; a recorded case has it.
+# Only the legacy version: Caffe's other gradient divides by the distance plus 1e-4, so it is not
+# the exact derivative; a recorded case covers it.
 row('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
     Layer('layer', 'ContrastiveLoss', ['x', 'z', 'label'], ['l'],
           'propagate_down: true propagate_down: true propagate_down: false '
@@ -536,7 +536,7 @@ FILL = 'weight_filler { type: "uniform" min: -0.5 max: 0.5 } bias_filler { type:
 
 
 def recurrent(name, kind, x, states=0, static=None, outputs=3, text='', **more):
-    """A sequence layer; `states` hidden blobs are exposed."""
+    """Adds a sequence layer that exposes `states` hidden blobs."""
     steps, streams = x[:2]
     inputs, bottoms, tops = {'x': x}, ['x', 'cont'], ['y']
     if static:
@@ -556,7 +556,7 @@ for kind, states in (('LSTM', 2), ('RNN', 1)):
     recurrent(kind.lower() + '_one_step', kind, (1, 3, 2))
     recurrent(kind.lower() + '_image', kind, (3, 2, 2, 2))
     recurrent(kind.lower() + '_static', kind, (3, 2, 2), static=(2, 4))
-    # What a layer with a backward pass has frozen gets gradients all the same.
+    # Frozen parameters of a layer with a backward pass get gradients, too.
     count = {'LSTM': 3, 'RNN': 5}[kind]
     recurrent(kind.lower() + '_frozen', kind, (3, 2, 2), text='param { lr_mult: 0 } ' * count)
     recurrent(kind.lower() + '_frozen_but_one', kind, (3, 2, 2), bare=['x'],
@@ -711,7 +711,7 @@ row('cifar_small', {'x': (2, 3, 9, 9)}, [
 
 # --- Expression --------------------------------------------------------------
 def expr(name, formula, shape=(2, 3, 4), params='', **more):
-    """A formula over x, and over z too where it reads one."""
+    """Adds a formula over x, and over z if it reads z."""
     inputs = {'x': shape, 'z': shape} if re.search(r'\bz\b', formula) else {'x': shape}
     settings = 'expression_param { expr: "%s" %s }' % (formula, params)
     row('formula_' + name, inputs, [Layer('layer', 'Expression', list(inputs), ['y'], settings)],
@@ -730,7 +730,7 @@ expr('choice', 'x > 0 ? x * x : 0.1 * x')
 expr('logic', 'select(x > 0 && z > 0 || !(x < z), x * z, x - z)')
 expr('extremes', 'max(x, z, 0.33) + min(x, z) * relu(x) + abs(z)')
 expr('steps', 'x * floor(3 * z) + sign(x) * z + ceil(z) * (x >= 0.1)')
-# The side not taken has no derivative there: NaN must not get through.
+# The branch not taken has no derivative there; its NaN must not propagate.
 expr('guarded', 'x > 0.2 ? sqrt(x) + log(x) : z * x')
 expr('constant', '2')
 expr('other_bottom_only', 'z', bare=['x'])

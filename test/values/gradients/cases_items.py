@@ -1,10 +1,10 @@
-"""Gradients through blobs whose number of items the data decide; see cases.py."""
+"""Gradients through blobs whose number of items depends on the data; see cases.py."""
 from cases import IP, Layer, row
 
 
 def chosen(name, shape, layers, select=(0, 1), labels=None, bottoms=('x',), **more):
-    """`layers` behind Filters, which give fx for x, and so on. Labels, to which no gradient
-    can go, have one of their own."""
+    """Adds `layers` after Filters, whose tops are fx for x, and so on. Labels, which get no
+    gradient, have a Filter of their own."""
     labels = dict(labels or {})
     filters = [Layer('filter%d' % i, 'Filter', list(blobs) + ['sel'],
                      ['f' + blob for blob in blobs])

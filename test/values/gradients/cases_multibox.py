@@ -1,12 +1,13 @@
 """Gradients of MultiBoxLoss; see cases.py.
 
-True boxes are constants, made of columns of DummyData; priors are a PriorBox's. With
-losses this close together mining chooses the same priors at both ends of a difference.
+True boxes are constants from columns of DummyData; priors come from a PriorBox. The losses at both
+ends of a difference are so close that mining chooses the same priors.
 """
 from cases import Layer, row
 from cases_random import drawn
 
-# Image, label, instance, corners, whether it is difficult. The first two overlap many priors.
+# Image, label, instance, corners, and whether the box is difficult. The first two overlap many
+# priors.
 TRUTHS = ((0, 1, 0, 0.1, 0.15, 0.55, 0.6, 0), (0, 2, 0, 0.45, 0.4, 0.95, 0.9, 0),
           (1, 2, 0, 0.3, 0.1, 0.8, 0.45, 0), (1, 1, 1, 0.05, 0.55, 0.4, 0.98, 1),
           (-1, -1, -1, -1, -1, -1, -1, -1))

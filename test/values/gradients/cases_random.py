@@ -1,7 +1,7 @@
-"""Every differentiable layer type over shapes and settings that are drawn; see cases.py.
+"""Every differentiable layer type with random shapes and settings; see cases.py.
 
-The generator of a case is seeded with the case's name, so a run repeats, and a new case
-changes no other. `check_coverage.py` looks after the types and settings that there are.
+The generator of a case is seeded with the case's name, so runs repeat, and a new case changes no
+other. `check_coverage.py` checks that all types and settings are covered.
 """
 import zlib
 
@@ -13,7 +13,7 @@ DOWN = 'propagate_down: true propagate_down: false '
 
 
 class Draw:
-    """Numbers for one case."""
+    """Random numbers for one case."""
 
     def __init__(self, name):
         self.random = np.random.RandomState(zlib.crc32(name.encode()))
@@ -35,7 +35,7 @@ class Draw:
 
 
 def drawn(kind, times=2):
-    """Makes the decorated function, of a name and its Draw, add `times` cases."""
+    """Makes the decorated function, which takes a name and its Draw, add `times` cases."""
     def add(function):
         for i in range(times):
             name = 'random_%s_%d' % (kind.lower(), i)
@@ -136,7 +136,7 @@ def _(name, d):
 def _(name, d):
     spatial, group = d.size(1, 3), d.of(1, 2)
     text, _, stride, pad, reach = window(d, spatial, 3)
-    # Two inputs at least, so that what padding cuts off leaves something.
+    # At least two inputs, so that an output remains after the padding is cut off.
     shape = (d.size(1, 2), group * d.size(1, 2)) + tuple(
         max(2, (2 * p - r) // s + 2) + d.size(0, 1) for r, s, p in zip(reach, stride, pad))
     one(name, shape, 'Deconvolution', 'convolution_param { num_output: %d group: %d bias_term: %s '
@@ -180,7 +180,7 @@ def _(name, d):
 @drawn('Pooling', 6)
 def _(name, d):
     kernel, stride = [d.size(1, 3) for _ in 'hw'], [d.size(1, 3) for _ in 'hw']
-    stride = [min(s, k) for s, k in zip(stride, kernel)]  # else a window may be empty
+    stride = [min(s, k) for s, k in zip(stride, kernel)]  # otherwise a window may be empty
     pad = [d.size(0, k - 1) for k in kernel]
     one(name, (d.size(1, 2), d.size(1, 3), d.size(3, 7), d.size(3, 7)), 'Pooling',
         'pooling_param { pool: %s kernel_h: %d kernel_w: %d stride_h: %d stride_w: %d pad_h: %d '

@@ -1,4 +1,4 @@
-"""Gradients of layers that arrange elements; see cases.py."""
+"""Gradients of layers that rearrange elements; see cases.py."""
 from cases import IP, Layer, SQUARE, one, row
 
 
@@ -47,8 +47,8 @@ for name, shape, settings, tops in (
     names = ['y%d' % i for i in range(tops)]
     row('slice_' + name, shape, [Layer('layer', 'Slice', ['x'], names,
                                        'slice_param { %s }' % settings)], outputs=names)
-# Rows of which the compiler can tell that each begins where a wide access may, in a part
-# that itself does not.
+# The compiler can prove that each row is aligned for a wide access within its slice, but the slice
+# itself is not aligned.
 row('concat_begins_anywhere', {'x': (8, 2), 'z': (8, 8192), 'u': (8, 2)}, [
     Layer('c', 'Concat', ['x', 'z', 'u'], ['y'])])
 row('slice_begins_anywhere', (8, 8196), [

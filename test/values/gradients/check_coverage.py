@@ -3,10 +3,10 @@
 
 usage: check_coverage.py SOURCE_FOLDER
 
-The types are the rows of frontends/prototxt/layers, their settings the blocks that the
-rows name, with the fields of formats/caffe.proto. Every type must have a case of its own
-and one over a shape that is drawn; every field must be given in some case of its type.
-What has no gradient, and what cannot change one, is listed here.
+The types are the rows of frontends/prototxt/layers, their settings the blocks that the rows name,
+with the fields of formats/caffe.proto. Every type must have a case of its own and a case with a
+random shape; every field must be set in some case of its type. This file lists types without a
+gradient, and fields without influence on gradients.
 """
 import glob
 import os
@@ -14,26 +14,26 @@ import re
 import sys
 
 import cases
-import check_gradients  # noqa: F401 (knows all files of cases)
+import check_gradients  # noqa: F401 (imports all files of cases)
 
-# Types that gradients do not flow through, and those that bring data in or take it out.
+# Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
     'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize', 'Rescale',
     'Silence', 'Threshold',
-    'MemoryLoss',  # its gradient is the caller's: see values/learning
+    'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
-# Only what a parameter starts from, or who computes: cases give parameters values.
+# Initial values and the choice of implementation: cases set parameters themselves.
 NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
-# Fields without a meaning for the type, and those that it refuses.
+# Fields that the type ignores or rejects.
 NOT_READ = {
     'Deconvolution': {'force_nd_im2col'},
     'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
-    # A matrix is the third bottom here.
+    # Here the matrix is the third bottom.
     'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
     'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
-# Types that are another one's operation, whose cases count for them.
+# Types with the operation of another type, whose cases count for them.
 SAME_AS = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
 
 
@@ -47,7 +47,7 @@ def without_comments(text):
 
 
 def rows(root):
-    """{type: its row}, of the rows that have code."""
+    """Returns {type: its row} for the rows that have code."""
     found = {}
     start = re.compile(r'(?:LayerKind\s*\{|\b\w+Kind\s*\()\s*"(\w+)"')
     for path in glob.glob(os.path.join(root, 'frontends/prototxt/layers/*.cpp')):
@@ -61,14 +61,14 @@ def rows(root):
 
 
 def kinds(root):
-    """{type: names of its settings blocks} of the rows that have code."""
+    """Returns {type: names of its settings blocks} for the rows that have code."""
     return {kind: [word for words in re.findall(r'"([^"]*)"', row)
                    for word in words.split() if word.endswith('_param')]
             for kind, row in rows(root).items()}
 
 
 def fields(root):
-    """{block: names of its fields}"""
+    """Returns {block: names of its fields}."""
     text = without_comments(source(root, 'formats/caffe.proto'))
     messages = {}
     for name, body in re.findall(r'^message (\w+) \{(.*?)^\}', text, re.S | re.M):
@@ -91,7 +91,7 @@ def main():
             continue
         own = [(case, layer) for case, layer in layers if layer.type == type_]
         if not any(case.name.startswith('random_') for case, _ in own):
-            problems.append('%s: no case of a shape that is drawn' % type_)
+            problems.append('%s: no case with a random shape' % type_)
         if not any(not case.name.startswith('random_') for case, _ in own):
             problems.append('%s: no case of its own' % type_)
         text = ' '.join(layer.text for _, layer in layers

@@ -1,19 +1,18 @@
 #!/usr/bin/python3
-"""Checks the gradients that brewc derives against finite differences, in f64.
+"""Compares the gradients of brewc with finite differences, in f64.
 
 usage: check_gradients.py --brewc B --brew-run R [--brewc-flags=FLAGS] [--only PATTERN ...]
 
 For each case of cases.py:
-- `brewc --precision f64 --gradients --pin all` and `brew-run eval` give the gradients
-  of the total loss by every input and parameter. A second plan, forward only and with
-  nothing but the losses kept, gives the loss at perturbed points. Central differences
-  along random directions must agree.
+- `brewc --precision f64 --gradients --pin all` and `brew-run eval` compute the gradients of the
+total loss by every input and parameter. A second plan, forward only and with only the losses as
+outputs, computes the loss at perturbed points. Central differences along random directions must
+agree.
 - the same net through other routes (library calls and generated code in f32, each
-  layout, nothing kept) must give the same values, and with 2 threads.
-  The simulated GPU is such a route too, if --route names it.
-- with --seeds instead, the net without the losses it was given, whose backward pass
-  starts from the same random numbers, written as gradients (`brewc --output-gradient`), must give
-  the same.
+  layout, no blobs pinned) must compute the same values, and with 2 threads. The simulated GPU is
+  such a route, too, if --route names it.
+- with --seeds instead, the net without these losses must compute the same gradients; its backward
+pass starts from the same random numbers, written as output gradients (`brewc --output-gradient`).
 
 Step and tolerance: with a step of h = 1e-5 a central difference errs by
 h^2 f'''/6 (about 1e-10 for the smooth functions here, of size 1) and by the
@@ -21,8 +20,8 @@ rounding of the two losses, a few 1e-16 |loss| / h (about 1e-10 too). The allowe
 is 1e-6 of the sum of the terms' magnitudes, plus 2e-9 max(1, |loss|) for a sum that
 cancels or a gradient of 0.
 
-`propagate_down: false` means that a layer takes a bottom for a constant. The differences
-are therefore taken of a net where that bottom is an input that holds still.
+`propagate_down: false` means that a layer treats a bottom as a constant. The differences are
+therefore computed on a net in which that bottom is a constant input.
 """
 import argparse
 import fnmatch
@@ -50,16 +49,15 @@ from nets import held_still, loss_weights, text_of, with_losses, wrapped
 STEP = 1e-5
 RELATIVE = 1e-6
 ABSOLUTE = 2e-9
-# A random direction in all tensors at once: a gradient that is wrong anywhere is wrong
-# along it. Only then each tensor is looked at alone, along directions of its own and by
-# elements, all of them up to ALL_UP_TO, to tell where.
+# First a random direction in all tensors at once, along which any wrong gradient is visible. After
+# a failure each tensor is checked alone, along its own directions and by elements (all elements of
+# tensors of up to ALL_UP_TO), to locate it.
 DIRECTIONS = 2
 ALL_UP_TO = 6
 SAMPLED = 1
 
-# Other routes: name, flags, precision, whether all blobs are kept (more is fused where
-# they are not), allowed error relative to the largest magnitude of the tensor. f64
-# differs by the order of sums.
+# Other routes: name, flags, precision, whether all blobs are pinned (otherwise more is fused),
+# allowed error relative to the largest magnitude of the tensor. f64 differs by the order of sums.
 ROUTES = [
     ('f32', [], 'f32', False, 1e-4),
     ('f32-generic', ['--no-library'], 'f32', True, 1e-4),
@@ -69,12 +67,12 @@ ROUTES = [
     ('cudasim', ['--target=cuda', '--gpu-arch=sim'], 'f32', True, 1e-4),
     ('cudasim-generic', ['--target=cuda', '--gpu-arch=sim', '--no-library'], 'f32', True, 1e-4),
 ]
-# Only when asked for by name: on the simulated GPU, where every access is looked at, and
-# code for what a library does in f32, which differs from the f64 one in a type alone.
+# Only if --route names them: the simulated GPU, which checks every access, and generated code for
+# library calls in f32, which differs from f64 only in the type.
 ON_REQUEST = {'cudasim', 'cudasim-generic', 'f32-generic'}
 
 
-# The same for --seeds: all kept, or nothing but the seeds and outputs.
+# The same for --seeds: all blobs pinned, or only the output gradients and outputs.
 SEED_ROUTES = [
     ('seeds-f64', [], 'f64', True, 1e-11),
     ('seeds-f32', [], 'f32', False, 1e-4),
@@ -87,7 +85,7 @@ class Failure(Exception):
 
 
 class Tensor(typing.NamedTuple):
-    """What the loss depends on."""
+    """A tensor that the loss depends on."""
     name: str   # of its gradient among the outputs
     group: str  # 'hold' (inputs) or 'params'
     key: typing.Union[str, tuple]
@@ -129,7 +127,7 @@ class Check:
         return read_all(self.path('out.h5'))
 
     def draw(self, shape, number):
-        """Values of input `number`, none of them 0 or equal to another input's."""
+        """Returns values of input `number`, all different from 0 and from other inputs' values."""
         count = int(np.prod(shape))
         values = (self.random.permutation(count) + 0.5) / count
         if self.case.draw == 'positive':
@@ -141,7 +139,7 @@ class Check:
         return (values + 0.4 / count * number / len(self.case.inputs)).reshape(shape)
 
     def prepare(self):
-        """Shapes from a compilation without losses, then values for everything."""
+        """Determines shapes by compiling without losses, then draws all values."""
         case, layers = self.case, wrapped(self.case)
         report = json.loads(self.compile('shapes', layers, '--report=json', plan=False))
         shapes = {name: tuple(dims) for name, dims in report['blobs'].items()}
@@ -164,7 +162,7 @@ class Check:
                 if (layer, i) in case.positive:
                     self.params[layer, i] = self.random.uniform(0.5, 1.5, dims)
                 if layer.startswith('wrap_'):
-                    self.params[layer, i] *= 0  # keeps what is drawn off the kinks
+                    self.params[layer, i] *= 0  # keeps random values away from the kinks
         for sharer, owner in case.shared.items():
             self.params[sharer] = self.params[owner]
         write_inputs(self.path('inputs.h5'), self.inputs, self.seeds)
@@ -222,13 +220,14 @@ class Check:
                 self.one_by_one(tensor)
 
     def known(self, tensor):
-        """The derived gradient of a tensor; None, reported, where it cannot be compared."""
+        """Returns the derived gradient of a tensor, or reports why it cannot be compared and
+        returns None."""
         values = getattr(self, tensor.group)[tensor.key]
         gradient = self.base.get(tensor.name)
         if gradient is None and tensor.group == 'params':
             self.problem('/%s is missing' % tensor.name)
         elif gradient is None:
-            return np.zeros(values.shape)  # nothing depends on it
+            return np.zeros(values.shape)  # the loss does not depend on it
         elif gradient.shape != values.shape:
             self.problem('/%s has shape %s, want %s' % (tensor.name, gradient.shape, values.shape))
         else:
@@ -236,7 +235,7 @@ class Check:
         return None
 
     def moved(self, moves, step):
-        """The loss with tensors moved; whoever shares a parameter moves with its owner."""
+        """Returns the loss with perturbed tensors; shared parameters move with their owner."""
         groups = {'hold': dict(self.hold), 'params': dict(self.params)}
         owners = {key: self.case.shared.get(key, key) for key in self.params}
         for tensor, move in moves:
@@ -251,7 +250,7 @@ class Check:
         return self.loss(**{group: groups[group] for group in groups_moved})
 
     def disagreement(self, moves):
-        """None, or what is wrong with the slope along [(tensor, move)]."""
+        """Returns a description of the error of the slope along [(tensor, move)], or None."""
         numeric = (self.moved(moves, STEP) - self.moved(moves, -STEP)) / (2 * STEP)
         terms = [self.known(tensor) * move for tensor, move in moves]
         analytic = sum(np.sum(term) for term in terms)
@@ -261,19 +260,20 @@ class Check:
         return '%.9g, differences say %.9g' % (analytic, numeric)
 
     def together(self, tensors):
-        """None, or what is wrong with the slope along a random direction in all tensors."""
+        """Returns a description of the error of the slope along a random direction in all tensors,
+        or None."""
         owners = [t for t in tensors if t.key not in self.case.shared]
         gradients = {t.key: self.known(t) for t in owners}
         for tensor in tensors:
             owner = self.case.shared.get(tensor.key)
             if owner and not np.array_equal(self.known(tensor), gradients[owner]):
-                return '/%s is not that of its owner' % tensor.name
+                return '/%s differs from its owner\'s' % tensor.name
         wrong = self.disagreement(
             [(t, self.random.normal(size=gradients[t.key].shape)) for t in owners])
         return wrong and 'all together: ' + wrong
 
     def one_by_one(self, tensor):
-        """Says of one tensor which directions and elements are wrong."""
+        """Reports the wrong directions and elements of one tensor."""
         values = getattr(self, tensor.group)[tensor.key]
         moves = [('direction %d' % i, self.random.normal(size=values.shape))
                  for i in range(DIRECTIONS if values.size > 1 else 0)]
@@ -290,10 +290,10 @@ class Check:
                                                       '; '.join(wrong[:4])))
 
     def left_out(self):
-        """Routes that are not asked for, or the same code as another one's."""
+        """Returns the routes that are not requested, or that run the same code as another route."""
         types = {layer.type for layer in self.layers}
         skipped = ON_REQUEST | {'f32-nhwc' if 'Convolution' in types else 'f32-nchw'}
-        if max(map(len, self.shapes.values())) < 4:  # nothing to lay out
+        if max(map(len, self.shapes.values())) < 4:  # layouts do not matter
             skipped |= {'f32-nhwc', 'f32-nchw', 'f64-nhwc'}
         if not self.calls:  # f32-nhwc is generated code as well
             skipped |= {'f64-nhwc'}
@@ -329,7 +329,7 @@ class Check:
         wrong = []
         for key, want in self.base.items():
             if key not in got:
-                # A net without the losses does not have their blobs.
+                # A net without the losses lacks their blobs.
                 if key.startswith('param') or (keep and key.split('/')[1] in tops):
                     wrong.append('/%s is missing' % key)
                 continue
@@ -337,8 +337,8 @@ class Check:
                 wrong.append('/%s has shape %s, want %s' % (key, got[key].shape, want.shape))
                 continue
             error = np.max(np.abs(want - got[key]), initial=0)
-            # Sums that cancel are judged by what went into them: size 1, or, for the
-            # sum that an input's Bias makes, the largest gradient of that input.
+            # Errors of sums that cancel are relative to their terms: size 1, or, for the gradient
+            # of an input's Bias, the largest gradient of that input.
             size = max(np.max(np.abs(want), initial=0), 0.1)
             if key.startswith('param_diff/wrap_'):
                 terms = self.base.get('diff/' + key.split('/')[1][len('wrap_'):])
@@ -389,7 +389,7 @@ def main():
                         help='names or patterns of cases to leave out')
     parser.add_argument('--route', nargs='*', help='only these of the other routes')
     parser.add_argument('--seeds', action='store_true',
-                        help="compare external gradients, instead of the other routes")
+                        help="compare backward passes from output gradients instead")
     parser.add_argument('--no-differences', action='store_true', help='only compare the routes')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--keep', metavar='FOLDER', help='leave nets, plans and values here')

@@ -11,12 +11,12 @@ def varint(value):
 
 
 def field(number, payload):
-    """A length-delimited field of the Protocol Buffers wire format."""
+    """Returns a length-delimited field of the Protocol Buffers wire format."""
     return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
 def write_weights(path, params):
-    """A caffemodel (NetParameter.layer = 100) with double_data from {(layer, i): array}."""
+    """Writes a caffemodel (NetParameter.layer = 100) with double_data from {(layer, i): array}."""
     layers = {}
     for name, i in sorted(params):
         values = params[name, i]
@@ -33,11 +33,11 @@ def write_inputs(path, inputs, seeds={}):
         for name, values in inputs.items():
             file['/inputs/' + name] = values
         for name, values in seeds.items():
-            file['/seeds/' + name] = values
+            file['/output_gradients/' + name] = values
 
 
 def read_all(path):
-    """{dataset path: values}."""
+    """Returns {dataset path: values}."""
     found = {}
     with h5py.File(path, 'r') as file:
         file.visititems(lambda name, item: found.update({name: item[()]})

@@ -1,4 +1,4 @@
-"""What stands around a case's layers: inputs, losses, bottoms that hold still."""
+"""The layers around a case: inputs, losses, and constant bottoms."""
 import copy
 
 from cases import Layer
@@ -14,7 +14,7 @@ def text_of(layers, net=''):
 
 
 def wrapped(case):
-    """The case's layers behind its inputs."""
+    """Returns the inputs of a case, followed by its layers."""
     layers = []
     for blob, shape in case.inputs.items():
         if blob in case.bare:
@@ -39,7 +39,7 @@ def with_losses(case, layers, shapes):
 
 
 def loss_weights(layers):
-    """{blob: weight} of the total loss."""
+    """Returns {blob: weight} of the total loss."""
     weights = {}
     for layer in layers:
         given = layer.numbers('loss_weight')
@@ -50,7 +50,8 @@ def loss_weights(layers):
 
 
 def held_still(layers, shapes):
-    """Layers where each blocked bottom is an input `hold_BLOB`, and those blobs."""
+    """Returns the layers with each blocked bottom replaced by an input `hold_BLOB`, and these
+    blobs."""
     layers = copy.deepcopy(layers)
     sources = {top for layer in layers if layer.type == 'Input' for top in layer.tops}
     held = []

@@ -1,7 +1,7 @@
-//===- HostNetTest.cpp - Nets with layers that the program computes -------===//
+//===- HostNetTest.cpp - Nets with host layers ----------------------------===//
 //
-// Compiled and run in one process, by one description of the layer; on the CPU
-// and, with BREW_TEST_CUDASIM, on the CUDA simulator.
+// Compiles and runs nets in one process, with one description of each host
+// layer; on the CPU and, with BREW_TEST_CUDASIM, on the CUDA simulator.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -61,7 +61,7 @@ private:
 std::mutex HostReLU::guard;
 std::set<std::string> HostReLU::instances;
 
-/// y = a * b^2 and z = sum(a), whose gradients both bottoms get.
+/// y = a * b^2 and z = sum(a); both bottoms get gradients.
 class Mixed : public HostLayer {
 public:
   static std::vector<HostShape> shapes(const HostSetup &setup) {
@@ -99,7 +99,7 @@ public:
   }
 };
 
-/// Makes its own batches, as data layers in Python do.
+/// Creates its own batches, as data layers in Python do.
 class Source : public HostLayer {
 public:
   static std::vector<HostShape> shapes(const HostSetup &) {
@@ -184,7 +184,8 @@ std::vector<float> numbers(std::size_t count, unsigned seed) {
   return values;
 }
 
-/// Two convolutions with a rectifier between, in place or not, and a loss.
+/// Returns a net of two convolutions with a rectifier between, in place or not,
+/// and a loss.
 std::string convolutions(const std::string &type, bool inPlace) {
   const std::string top = inPlace ? "a" : "r";
   return "layer { name: 'in' type: 'Input' top: 'x' top: 't' input_param {\n"
@@ -219,9 +220,9 @@ std::vector<std::vector<float>> gradientsOf(Net &net) {
 
 } // namespace
 
-/// Whatever the layout that convolutions want, and the precision.
-TEST(HostNet, ALayerOfTheProgramIsOneOfBrews) {
-  // Rounding of activations to 16 bits happens at other places then.
+/// A host layer computes the same as Brew's layer, in every precision.
+TEST(HostNet, EqualsBrewsLayer) {
+  // With a host layer, activations are rounded to 16 bits at other points.
   const std::pair<const char *, float> precisions[] = {
       {"f32", 1e-6f}, {"f64", 1e-6f}, {"bf16", 0.05f}};
   for (const auto &[precision, tolerance] : precisions)
@@ -239,7 +240,7 @@ TEST(HostNet, ALayerOfTheProgramIsOneOfBrews) {
     }
 }
 
-TEST(HostNet, ForwardAndBackwardOfAProgramShareAnInstance) {
+TEST(HostNet, ForwardAndBackwardShareAnInstance) {
   HostReLU::instances.clear();
   Net net(convolutions("HostReLU", false), {hostLayer<HostReLU>("HostReLU")});
   gradientsOf(net);
@@ -251,7 +252,7 @@ TEST(HostNet, ForwardAndBackwardOfAProgramShareAnInstance) {
             (std::set<std::string>{"rectify TRAIN", "rectify TEST"}));
 }
 
-TEST(HostNet, GradientsAreThoseOfDifferences) {
+TEST(HostNet, GradientsMatchFiniteDifferences) {
   const std::string text =
       "layer { name: 'in' type: 'Input' top: 'x' input_param {\n"
       "  shape { dim: 3 dim: 4 } } }\n"
@@ -297,8 +298,8 @@ TEST(HostNet, GradientsAreThoseOfDifferences) {
   }
 }
 
-/// propagate_down: false of a bottom leaves its gradient out.
-TEST(HostNet, GradientsThatNobodyWantsAreNull) {
+/// With propagate_down: false, the gradient of a bottom is null.
+TEST(HostNet, UnneededGradientsAreNull) {
   const std::string text =
       "layer { name: 'in' type: 'Input' top: 'x' input_param {\n"
       "  shape { dim: 3 dim: 5 } } }\n"
@@ -322,7 +323,7 @@ TEST(HostNet, GradientsThatNobodyWantsAreNull) {
   }
 }
 
-/// A solver trains through it, tests included, with data that it makes.
+/// A solver trains and tests a net whose host layers also create the data.
 TEST(HostNet, Trains) {
   const std::string text =
       "net_param {\n"
@@ -397,7 +398,7 @@ TEST(HostNet, FailuresNameTheLayer) {
             std::string::npos)
       << contradicted.message();
 
-  // A status of the caller's own, without words; descriptions that are none.
+  // A status without a message from the caller, and invalid descriptions.
   brew_host_layer wordless = failing.get();
   wordless.type = "Wordless";
   wordless.shapes = [](brew_host_setup *) { return BREW_UNAVAILABLE; };

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Checks images that a GPU's plan gets as its first convolution wants them.
+"""Checks images that data layers deliver in the format of a GPU plan's first convolution.
 
-In 16 bits a data layer delivers images of eight channels, five of which are zeros, rounded by
-the kernel that makes them of pixels, or by the host. Training must give the weights of the
-plan whose images are f32 and of three channels, and those of the CPU's plan up to rounding.
+In 16 bits a data layer delivers images of eight channels, five of which are zeros, rounded by the
+kernel that converts pixels, or by the host. Training must result in the weights of the plan with
+f32 images of three channels, and in the CPU plan's weights up to rounding.
 """
 import os
 import sys
@@ -36,8 +36,8 @@ net: "net.prototxt" base_lr: 0.05 lr_policy: "fixed" max_iter: 3 momentum: 0.9
 snapshot: 0 snapshot_prefix: "out" snapshot_format: HDF5 random_seed: 3
 '''
 PRECISIONS = ('bf16', 'f16')
-# Weights of order 1 after three steps whose gradients were rounded to 8 or 11 bits, by other
-# sums, which round the other way now and then.
+# Weights of order 1 after three steps, with gradients rounded to 8 or 11 bits after sums of
+# different order, some of which round the other way.
 TOLERANCE = 2e-2
 
 
@@ -52,7 +52,7 @@ class Feeds(targets.TargetChecker):
         self.write('solver.prototxt', SOLVER)
 
     def train(self, *flags):
-        """{layer/blob: values} of the weights after training."""
+        """Returns {layer/blob: values} of the weights after training."""
         self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan', *flags)
         self.run(self.options.brew_run, 'train', 'net.plan', '--threads', '1')
         found = {}
@@ -62,13 +62,13 @@ class Feeds(targets.TargetChecker):
         return found
 
     def moved(self, *flags):
-        """Bytes that kernels read and write."""
+        """Returns the number of bytes that kernels read and write."""
         report = self.report(DATA + NET % 16, *targets.GPU, *flags)
         return sum(report['programs']['main']['access_bytes'].values())
 
     def check_training(self):
         self.images()
-        # 20 channels are none that tensor cores want: images are rounded, and not padded.
+        # 20 channels do not suit tensor cores: images are rounded, but not padded.
         for outputs in 16, 20:
             self.write('net.prototxt', DATA + NET % outputs)
             for precision in PRECISIONS:
@@ -87,7 +87,7 @@ class Feeds(targets.TargetChecker):
                     self.expect(error <= TOLERANCE, '%s: %s is off by %g' % (name, key, error))
 
     def check_bytes(self):
-        """No kernel reads images in f32 and writes them in 16 bits."""
+        """Checks that no kernel converts images from f32 to 16 bits."""
         for precision in PRECISIONS:
             flags = ('--precision', precision)
             saved = self.moved(*flags, '--without', 'fold-input-conversions') - self.moved(*flags)
@@ -96,12 +96,12 @@ class Feeds(targets.TargetChecker):
                         '%s: %d bytes are saved' % (precision, saved))
 
     def check_given(self):
-        """What the caller gives instead is converted by the host."""
+        """Checks that the host converts inputs of the caller."""
         random = np.random.default_rng(8)
         inputs = {'data': random.standard_normal((4, 3, 8, 8)).astype(np.float32),
                   'label': random.integers(0, 5, 4).astype(np.float32)}
         self.check_one('given', DATA + NET % 16, 'bf16', inputs)
-        # The first kernels have left other values where the zeros belong.
+        # Earlier kernels have overwritten the memory of the zero channels.
         self.run(self.options.brew_run, 'eval', 'net.plan', '--from-source', '--batches', '3',
                  '--outputs', 'read.h5')
         self.run(self.options.brew_run, 'time', 'net.plan', '--iterations', '1',

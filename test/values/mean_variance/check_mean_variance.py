@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Checks means and variances of data that make them hard, against 64-bit arithmetic.
+"""Compares means and variances of ill-conditioned data with 64-bit arithmetic.
 
-Brew adds up differences from one of the values and their squares in one pass. What is lost
-to cancellation then depends on how many deviations that value is from the mean, so it must
-not depend on the mean itself, nor be lost to an outlier.
+Brew sums the differences from one of the values, and their squares, in one pass. The cancellation
+then depends on the distance of that value from the mean in standard deviations. The error must not
+depend on the mean itself, and an outlier must not spoil it.
 """
 import os
 import sys
@@ -21,7 +21,7 @@ layer { name: "scale" type: "Scale" bottom: "b" top: "s" scale_param { bias_term
 layer { name: "mvn" type: "MVN" bottom: "x" top: "m" mvn_param { across_channels: %s } }
 '''
 SHAPES = [(16, 3, 9, 7), (4, 64, 12, 11)]
-# Of f32's: a sum of a thousand terms rounds a few times at 6e-8.
+# In f32, a sum of a thousand terms has a few rounding errors of 6e-8.
 TOLERANCE = 4e-6
 
 
@@ -31,14 +31,14 @@ def far_from_zero(random, shape):
 
 
 def with_outlier(random, shape):
-    """One value far off, in the middle of every channel."""
+    """An outlier in the middle of every channel."""
     x = random.standard_normal(shape)
     x[shape[0] // 2, :, shape[2] // 2, shape[3] // 2] = 1e4
     return x
 
 
 def padded(random, shape):
-    """Zeros at the edges, as where a convolution pads."""
+    """Zeros at the edges, like the padding of a convolution."""
     x = np.zeros(shape)
     x[:, :, 1:-1, 1:-1] = 100 + random.standard_normal(
         (shape[0], shape[1], shape[2] - 2, shape[3] - 2))
@@ -67,8 +67,8 @@ class Statistics(checker.Checker):
         found = self.evaluate({'x': x}, seed=1)
         exact = x.astype(np.float64)
         mean, variance = (f(exact, axis=(0, 2, 3)) for f in (np.mean, np.var))
-        # Running statistics begin at 0: after a step they are the batch's, the variance
-        # as an estimate without bias.
+        # Running statistics start at 0: after a step they are the batch's, with the unbiased
+        # estimate of the variance.
         count = x.size // x.shape[1]
         self.compare(name + ': mean', found['param_after/bn/0'], mean,
                      TOLERANCE * np.abs(mean).max())

@@ -1,15 +1,16 @@
 #!/usr/bin/python3
-"""The published nets of benchmarks/nets, compiled and run on synthetic data.
+"""Compiles the published nets of benchmarks/nets and runs them on synthetic data.
 
 usage: check_nets.py --bin DIR --nets FOLDER [--target T] [--brewc-flags=FLAGS]
                      [--compile NAME ...] [--step NAME ...] [--as-on-cpu]
 
-Nets named by --compile are compiled for training. For each, what the report says of
-memory must be sensible: the arena close to its lower bound, and below what Caffe
-holds; where the target's compiler is not installed, that is a skip (77). Nets named by --step also run forward and backward once, with a batch of two:
+Nets named by --compile are compiled for training. For each, the memory in the report must be
+plausible: the arena close to its lower bound, and smaller than Caffe's memory. If the target's
+compiler is not installed, the script exits with 77 (skipped). Nets named by --step also run forward
+and backward once, with a batch of two:
 the loss and every parameter's gradient must be finite, and no gradient zero. With
---as-on-cpu a CPU plan takes the step too, and the losses must be its own: the same fillers, the same synthetic
-data, the same dropout masks.
+--as-on-cpu a CPU plan runs the same step, and the losses must agree: both use the same fillers,
+synthetic data and dropout masks.
 """
 import argparse
 import json
@@ -26,7 +27,7 @@ import numpy as np
 SKIPPED = 77
 # The planner's greedy orders come this close to the bound.
 ARENA_OVER_BOUND = 1.1
-# Rounding in f32 through dozens of layers; another mask or filler is far beyond it.
+# Rounding in f32 through dozens of layers; a different mask or filler exceeds it by far.
 LOSS_TOLERANCE = 1e-4
 
 
@@ -68,7 +69,7 @@ class Nets:
                 'arena_bytes', 'lower_bound_bytes', 'caffe_bytes'))))
 
     def values(self, name, folder, flags):
-        """Losses and gradients, by name, of one pass."""
+        """Returns the losses and gradients of one pass, by name."""
         plan, out = os.path.join(folder, 'step'), os.path.join(folder, 'out.h5')
         h5py.File(os.path.join(folder, 'none.h5'), 'w').close()
         run(self.brewc, self.file(name), '--batch', '2', '--phase', 'train', '--gradients', '-o',
@@ -87,7 +88,7 @@ class Nets:
         return losses, gradients
 
     def checked(self, name, folder, flags):
-        """The losses of one pass, whose values are all sensible."""
+        """Checks all values of one pass and returns its losses."""
         losses, gradients = self.values(name, folder, flags)
         if not all(math.isfinite(loss) for loss in losses.values()):
             raise RuntimeError('losses %s' % losses)

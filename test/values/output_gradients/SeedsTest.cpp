@@ -1,4 +1,4 @@
-//===- SeedsTest.cpp - Backward passes from the caller's gradients --------===//
+//===- SeedsTest.cpp - Backward passes from output gradients --------------===//
 //
 // In f32, bf16 and f16, on the CPU and, with BREW_TEST_CUDASIM, on the CUDA
 // simulator.
@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kStates = 32 * 7, kLogits = 32 * 2;
 
-/// The plan of policy.prototxt, whose backward pass starts at the logits.
+/// Returns the plan of policy.prototxt, whose backward pass starts at the
+/// logits.
 Plan compile(const std::string &precision) {
   CompilerOptions options;
   options.set("output-gradient", "logits");
@@ -34,7 +35,7 @@ Plan compile(const std::string &precision) {
   return Plan(bytes.data(), bytes.size(), "policy.plan");
 }
 
-/// Numbers of no pattern from [-1, 1).
+/// Returns random numbers in [-1, 1).
 std::vector<float> numbers(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
@@ -59,14 +60,14 @@ struct Policy {
   std::vector<float> logits() {
     return session.read(session.blob(program, "logits"));
   }
-  void writeSeed(const std::vector<float> &gradient) {
+  void writeOutputGradient(const std::vector<float> &gradient) {
     session.write(session.outputGradient(program, "logits"), gradient);
   }
   void backward(const std::vector<float> &gradient) {
-    writeSeed(gradient);
+    writeOutputGradient(gradient);
     session.run(program, BREW_BACKWARD);
   }
-  /// Gradients of all parameters, one behind the other.
+  /// Returns the gradients of all parameters, concatenated.
   std::vector<float> gradients() {
     std::vector<float> all;
     for (const TensorName &name : session.names(BREW_PARAMETER_GRADIENT))
@@ -93,7 +94,7 @@ struct Policy {
 
 } // namespace
 
-TEST(Seeds, AreListedAndFound) {
+TEST(OutputGradients, AreListedAndFound) {
   Policy policy;
   const auto names = policy.session.names(BREW_OUTPUT_GRADIENT, policy.program);
   ASSERT_EQ(names.size(), 1u);
@@ -113,7 +114,7 @@ TEST(Seeds, AreListedAndFound) {
   }
 }
 
-TEST(Seeds, HalvesAreTheWhole) {
+TEST(OutputGradients, HalvesAreTheWhole) {
   for (const char *precision : {"f32", "bf16", "f16"}) {
     Policy policy(precision);
     const std::vector<float> seed = numbers(kLogits, 2);
@@ -121,18 +122,20 @@ TEST(Seeds, HalvesAreTheWhole) {
     policy.backward(seed);
     const std::vector<float> gradients = policy.gradients();
     EXPECT_NE(gradients[0], 0) << precision;
-    // Forward leaves a seed alone that was written before it.
+    // A forward pass does not change an output gradient written before it.
     policy.session.feed(policy.program);
-    policy.writeSeed(seed);
+    policy.writeOutputGradient(seed);
     policy.session.run(policy.program);
     EXPECT_EQ(policy.logits(), logits) << precision;
     EXPECT_EQ(policy.gradients(), gradients) << precision;
   }
 }
 
-/// Slopes of sum(seed * logits) along a random direction of all parameters.
-TEST(Seeds, GradientsAreThoseOfDifferences) {
-  // Of the slope: rounding of sums of f32; of one narrow value in 2^8, 2^11.
+/// Slopes of sum(output gradient * logits) along a random direction of all
+/// parameters.
+TEST(OutputGradients, MatchFiniteDifferences) {
+  // Relative to the slope: rounding of sums in f32, or of values in 16 bits
+  // (2^-8 in bf16, 2^-11 in f16).
   const std::pair<const char *, double> precisions[] = {
       {"f64", 1e-6}, {"f32", 2e-3}, {"bf16", 0.1}, {"f16", 2e-2}};
   for (const auto &[precision, tolerance] : precisions) {
@@ -166,9 +169,9 @@ TEST(Seeds, GradientsAreThoseOfDifferences) {
   }
 }
 
-/// Two passes accumulated before an update move parameters as the sum of their
-/// gradients says.
-TEST(Seeds, PassesAccumulateBeforeAnUpdate) {
+/// Two passes accumulated before an update change parameters by the sum of
+/// their gradients.
+TEST(OutputGradients, PassesAccumulateBeforeAnUpdate) {
   Policy policy;
   Trainer trainer(policy.session, {{{"base_lr", "0.5"},
                                     {"momentum", "0"},
@@ -185,7 +188,7 @@ TEST(Seeds, PassesAccumulateBeforeAnUpdate) {
     policy.session.setInput(policy.program, "state",
                             numbers(kStates, 6 + pass));
     trainer.forward();
-    policy.writeSeed(numbers(kLogits, 8 + pass));
+    policy.writeOutputGradient(numbers(kLogits, 8 + pass));
     trainer.backward();
     const std::vector<double> part = policy.session.read<double>(gradient);
     for (std::size_t i = 0; i < sum.size(); ++i)
@@ -199,7 +202,7 @@ TEST(Seeds, PassesAccumulateBeforeAnUpdate) {
   EXPECT_EQ(trainer.iteration(), 1);
 }
 
-TEST(Seeds, NobodyTrainsWithoutThem) {
+TEST(OutputGradients, AreRequiredForTraining) {
   Policy policy;
   Trainer trainer(policy.session);
   for (auto train :

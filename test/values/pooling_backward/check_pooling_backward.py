@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Checks gradients of poolings behind normalisations.
+"""Checks gradients of poolings after normalisations.
 
-Two passes read such a gradient: sums, and what they are taken from. Each gathers it from the
-top's gradient, where windows overlap by a few at most and channels are side by side. Windows that
-overlap, that do not, that leave elements out, that reach into the padding, or that cover all;
-channels last and first, as many as make packs and as few as do not: values must be those of the
-CPU's plan, and those without the pass must take more bytes.
+Two kernels read such a gradient: one sums it, the other combines it with the sums. If only a few
+windows
+overlap and channels are contiguous, each computes it from the top's gradient. Covers windows that
+overlap, do not overlap, skip elements, reach into the padding, or cover the blob; channels last and
+first, enough channels for packs and too few. Values must equal the CPU plan's, and plans without
+the pass must move more bytes.
 """
 import os
 import sys
@@ -38,9 +39,9 @@ POOLS = ['pool: MAX kernel_size: 3 stride: 2', 'pool: MAX kernel_size: 2 stride:
          'pool: AVE kernel_h: 20 kernel_w: 17 stride: 5',
          'pool: AVE kernel_h: 22 kernel_w: 19 stride: 5 pad: 1',
          'pool: AVE kernel_h: 20 kernel_w: 16 stride: 5 round_mode: FLOOR']
-# Of means, quotients would be taken by both passes: what then pays depends on the type.
+# For means, both kernels would compute quotients; whether fusion pays then depends on the type.
 GATHERED = [pool for pool in POOLS if 'MAX' in pool and 'stride: 1' not in pool]
-# Of precision and layout.
+# Precisions and layouts.
 FORMS = [('f32', 'nhwc'), ('bf16', 'nhwc'), ('f32', 'nchw')]
 
 

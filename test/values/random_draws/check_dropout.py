@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Checks what Dropout draws: how much, how independently, and that it repeats.
+"""Checks the masks of Dropout: share, independence, and reproducibility.
 
-Every seed here is fixed, so a run either always passes or always fails. Limits are
-five standard deviations of a fair generator.
+Every seed is fixed, so a run either always passes or always fails. Limits are five standard
+deviations of an ideal generator.
 """
 import os
 import sys
@@ -42,7 +42,7 @@ snapshot: 5 snapshot_prefix: "snap" iter_size: 2 random_seed: %d
 
 class Dropout(checker.Checker):
     def masks(self, shape, seed=0, threads=1):
-        """What a run makes of ones: {blob: values}."""
+        """Runs the net on ones; returns {blob: values}."""
         found = self.evaluate({'x': np.ones(shape)}, seed=seed, threads=threads)
         return {name[len('data/'):]: values for name, values in found.items()
                 if name.startswith('data/')}
@@ -64,8 +64,8 @@ class Dropout(checker.Checker):
                     deviation = np.sqrt(ratio * (1 - ratio) / count)
                     self.expect(abs(np.mean(kept) - (1 - ratio)) < 5 * deviation,
                                 what + 'keeps %g' % np.mean(kept))
-                    # Neighbours along each dimension, and bits of elements that a power of
-                    # two separates, have nothing to do with each other.
+                    # Neighbours along each dimension, and elements at distances of powers of two,
+                    # are independent.
                     centred = (kept - (1 - ratio)).ravel()
                     for step in [1, 2, 3, 1000, 7] + [1 << i for i in range(4, 15)]:
                         product = np.mean(centred[step:] * centred[:-step])
@@ -103,7 +103,7 @@ class Dropout(checker.Checker):
             return file.read()
 
     def training(self):
-        """Runs repeat, and resumed ones go on with the same stream."""
+        """Checks that runs repeat, and that resumed runs continue the random stream."""
         self.write('net.prototxt', TRAINING)
         weights = {}
         for seed in (3, 4):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Checks STOCHASTIC pooling: what it draws while training and computes when testing.
+"""Checks STOCHASTIC pooling: random draws in training, and values in testing.
 
-Every seed here is fixed, so a run either always passes or always fails. Limits are
-five standard deviations of a fair generator.
+Every seed is fixed, so a run either always passes or always fails. Limits are five standard
+deviations of an ideal generator.
 """
 import os
 import sys
@@ -23,7 +23,7 @@ layer { name: "sum" type: "Reduction" bottom: "y" top: "sum" loss_weight: 1 }
 
 class StochasticPooling(checker.Checker):
     def pool(self, x, phase, seed=0, threads=1, *flags):
-        """{'y': top, 'diff': gradient of the bottom (TRAIN)}"""
+        """Returns {'y': top, 'diff': gradient of the bottom (TRAIN)}."""
         gradients = ['--gradients'] if phase == 'train' else []
         self.compile(NET % ' '.join('dim: %d' % d for d in x.shape), phase, *gradients, *flags)
         found = self.evaluate({'x': x}, *gradients, seed=seed, threads=threads)
@@ -33,12 +33,12 @@ class StochasticPooling(checker.Checker):
         return result
 
     def distribution(self):
-        # The same window of six everywhere, in which one element is 0.
+        # All windows have the same six elements, one of them 0.
         window = np.array([[1, 2, 0], [3, 4, 6]], float)
         x = np.tile(np.pad(window, ((0, 0), (0, 1))), (40, 50, 10, 4))[:, :, :, :-1]
         drawn = self.pool(x, 'train')['y']
         self.expect(drawn.shape == (40, 50, 10, 7), 'shape %s' % (drawn.shape,))
-        drawn = drawn[..., ::2]  # those aligned with a window
+        drawn = drawn[..., ::2]  # positions aligned with a window
         for value in np.unique(window):
             share, count = value / window.sum(), drawn.size
             found = np.mean(drawn == value)
@@ -52,7 +52,7 @@ class StochasticPooling(checker.Checker):
         random = np.random.RandomState(2)
         x = random.uniform(0, 1, (2, 5, 7, 8)).astype(np.float32).astype(float)
         first = self.pool(x, 'train', 5)
-        # The gradient counts how often an element was drawn.
+        # The gradient of an element is the number of its draws.
         self.expect(np.isclose((first['diff'] * x).sum(), first['y'].sum()),
                     'the gradient is not where the drawn elements are')
         self.expect(first['diff'].sum() == first['y'].size, 'some windows have no gradient')

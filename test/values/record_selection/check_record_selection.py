@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks which records data layers show (shuffle, balance, boost_file, pairs) through
-brew-data, brewc and brew-run, that a training that is killed again and again goes on as if it
-had not been, and the values of losses whose classes have weights.
+"""Checks which records data layers select (shuffle, balance, boost_file, pairs) through brew-data,
+brewc and brew-run, that repeated kills of a training run do not change its result, and the values
+of losses with class weights.
 """
 import os
 import signal
@@ -17,7 +17,7 @@ import checker  # noqa: E402
 from pngs import png  # noqa: E402
 
 COUNT = 12
-# Of the images: eight of label 0, two of 1 and two of 2.
+# Labels of the images: eight of 0, two of 1 and two of 2.
 LABELS = [0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 0, 2]
 
 
@@ -33,7 +33,7 @@ class RecordSelection(checker.Checker):
         data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
         os.mkdir(self.path('images'))
         for number in range(COUNT):
-            # What is read tells its image: all pixels are its number.
+            # All pixels are the number of their image, which identifies it.
             with open(self.path('images/%d.png' % number), 'wb') as file:
                 file.write(png(np.full((4, 5, 3), number, np.uint8)))
         self.write('list.txt', ''.join('%d.png %d\n' % (i, LABELS[i]) for i in range(COUNT)))
@@ -43,7 +43,7 @@ class RecordSelection(checker.Checker):
             ('Data', 'source: "%s" backend: %s ' % (b, b.upper())) for b in ('lmdb', 'leveldb')]
 
     def read(self, net, batches, *flags, phase='train'):
-        """(numbers of images, labels) of each batch."""
+        """Returns (numbers of images, labels) of each batch."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--pin', 'all', '-o',
                  'net.plan', *self.options.brewc_flags.split())
@@ -112,7 +112,7 @@ class RecordSelection(checker.Checker):
             self.expect(np.array_equal(b, (a + 1) % COUNT), 'neighbours')
 
     def check_weights(self):
-        """SoftmaxWithLoss by its definition, forward and backward."""
+        """Computes SoftmaxWithLoss by its definition, forward and backward."""
         random = np.random.default_rng(3)
         x = random.standard_normal((3, 4, 2)).astype(np.float32)
         labels = random.integers(0, 4, (3, 2)).astype(np.float32)
@@ -138,7 +138,7 @@ class RecordSelection(checker.Checker):
                 diff[n, :, i] = prob[n, :, i]
                 diff[n, label, i] -= 1
                 diff[n, :, i] *= weights[label]
-            # VALID counts items, whatever they weigh.
+            # VALID counts items regardless of their weights.
             normalizer = {'VALID': (labels != 1).sum(), 'FULL': 6, 'BATCH_SIZE': 3, 'NONE': 1}[mode]
             scale = found['diff/y'].ravel() - (diff / normalizer).ravel()
             self.expect(abs(found['data/loss'] - total / normalizer) < 1e-5,
@@ -152,7 +152,7 @@ class RecordSelection(checker.Checker):
             self.run(*command)
             return
         process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL)
-        # Once it has written another state.
+        # After it has written another state.
         seen = set(os.listdir(self.folder))
         limit = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < limit:
@@ -166,7 +166,7 @@ class RecordSelection(checker.Checker):
         return process.returncode == -signal.SIGKILL
 
     def check_kills(self):
-        """However often it is killed, the weights are the same in the end."""
+        """Checks that the final weights do not depend on how often a run is killed."""
         learner = '''
 layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
   inner_product_param { num_output: 3 weight_filler { type: "gaussian" std: 0.01 } } }

@@ -1,7 +1,7 @@
 //===- LearningTest.cpp - Reinforcement learning --------------------------===//
 //
-// What updates do to weights, by the formulas of the documentation; that
-// learners go on from snapshots; and that they learn. On the CPU and, with
+// Compares weight updates with the documented formulas, and checks that
+// learners resume from snapshots and that they learn. On the CPU and, with
 // BREW_TEST_CUDASIM, on the CUDA simulator.
 //
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ CompilerOptions options() {
   return options;
 }
 
-/// Nets as small as these gain nothing by threads.
+/// Such small nets do not profit from threads.
 SessionOptions alone() {
   SessionOptions options;
   options.threads = 1;
@@ -44,7 +44,7 @@ Plan planOf(const Compilation &compilation) {
   return Plan(bytes.data(), bytes.size(), "policy.plan");
 }
 
-/// logits = W s, of `rows` states at once.
+/// A net logits = W s, for batches of `rows` states.
 std::string linear(int rows, int logits, const std::string &normalization) {
   return "base_lr: 0.5 lr_policy: 'fixed' max_iter: 100 random_seed: 3 "
          "snapshot_after_train: false net_param { "
@@ -61,7 +61,7 @@ std::string linear(int rows, int logits, const std::string &normalization) {
          normalization + " } } }";
 }
 
-/// Episodes of four to six steps, whose rewards depend on what is done.
+/// Episodes of four to six steps, whose rewards depend on the actions.
 class Walk : public Environment {
 public:
   struct Seen {
@@ -93,7 +93,7 @@ private:
   float state[2] = {};
 };
 
-/// W after one update of the episodes, by the formulas.
+/// Returns W after one update from the episodes, by the formulas.
 std::vector<double> updated(std::vector<double> w, const Walk &walk,
                             std::size_t episodes, bool divides) {
   const std::size_t logits = w.size() / 2;
@@ -123,7 +123,7 @@ std::vector<double> updated(std::vector<double> w, const Walk &walk,
           const double p = 1 / (1 + std::exp(x[1 - i] - x[i]));
           diff = (p - (steps[t].action == int(i))) * advantage;
         }
-        // loss_weight 2 over the number of steps, or over nothing.
+        // loss_weight 2, divided by the number of steps (VALID) or not (NONE).
         diff *= 2 / (divides ? double(steps.size()) : 1);
         gradient[2 * i] += diff * steps[t].state[0];
         gradient[2 * i + 1] += diff * steps[t].state[1];
@@ -168,8 +168,9 @@ struct Folder {
 
 } // namespace
 
-/// Fewer rows than steps (several passes), as many and more (padding).
-TEST(Learning, UpdatesAreThoseOfTheFormulas) {
+/// Batches with fewer rows than steps (several passes), and with more
+/// (padding).
+TEST(Learning, UpdatesFollowTheFormulas) {
   for (const char *normalization : {"VALID", "NONE"})
     for (int logits : {1, 2})
       for (int rows : {3, 64}) {
@@ -196,7 +197,7 @@ TEST(Learning, UpdatesAreThoseOfTheFormulas) {
       }
 }
 
-/// EpisodeBatchSize 1 updates after each episode, whatever MiniBatch says.
+/// EpisodeBatchSize 1 updates after each episode, regardless of MiniBatch.
 TEST(Learning, SeveralThreadsQuirks) {
   const Plan plan = planOf(
       Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
@@ -242,8 +243,8 @@ TEST(Learning, AgentsOnThreadsShareTheirUpdates) {
             int(learner.progress().episodes));
 }
 
-/// max_iter ends training within what a rollout is learnt by.
-TEST(Learning, ActorCriticsMakeNoMoreUpdatesThanTheSolverSays) {
+/// max_iter ends training between the updates of a rollout.
+TEST(Learning, ActorCriticsStopAtMaxIter) {
   if (onSimulator())
     GTEST_SKIP() << "too many steps";
   Example example("ppo_solver.prototxt", {{"random_seed", "1"},
@@ -261,7 +262,7 @@ TEST(Learning, ActorCriticsMakeNoMoreUpdatesThanTheSolverSays) {
   EXPECT_EQ(example.trainer.iteration(), 3);
 }
 
-/// One that never ends, but for what its step does.
+/// The episode ends only because step() stops the training.
 TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
   const Plan plan = planOf(
       Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
@@ -300,8 +301,8 @@ TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
   }
 }
 
-/// Observations and rewards are numbers.
-TEST(Learning, WhatIsNotFiniteIsRefused) {
+/// Observations and rewards must be finite.
+TEST(Learning, RefusesNonFiniteNumbers) {
   const Plan plan = planOf(
       Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
   Session session(plan, alone());
@@ -327,7 +328,7 @@ TEST(Learning, WhatIsNotFiniteIsRefused) {
   }
 }
 
-TEST(Learning, GoesOnFromASnapshotAsIfNothingHadHappened) {
+TEST(Learning, ResumesExactlyFromASnapshot) {
   const Folder folder;
   const std::vector<std::pair<std::string, std::string>> fields = {
       {"random_seed", "5"},
@@ -337,7 +338,7 @@ TEST(Learning, GoesOnFromASnapshotAsIfNothingHadHappened) {
       {"snapshot_prefix", (folder.path / "policy").string()}};
   auto train = [&](Example &example, std::int64_t episodes) {
     BuiltInEnvironment environment("cartpole");
-    // Differences of states: what was seen last belongs to where it stands.
+    // With differences of states, the last seen state is part of the position.
     Learner learner(example.session, example.trainer,
                     {"PG.ST", "MiniBatch=2;UseRawInput=False", {&environment}});
     learner.train(episodes);
@@ -354,14 +355,14 @@ TEST(Learning, GoesOnFromASnapshotAsIfNothingHadHappened) {
   EXPECT_EQ(rest.running_reward, all.running_reward);
 }
 
-/// Three seeds each, in as many episodes as tell.
-TEST(Learning, PoliciesOfCartPoleGetBetter) {
+/// Three seeds each, with enough episodes to show an improvement.
+TEST(Learning, ImprovesCartPolePolicies) {
   if (onSimulator())
     GTEST_SKIP() << "too many steps";
   const struct {
     const char *solver;
     int episodes;
-    double least; ///< mean of the last 100; chance alone gives 22
+    double least; ///< mean of the last 100; random actions reach 22
   } nets[] = {{"softmax_solver.prototxt", 200, 60},
               {"ppo_solver.prototxt", 120, 50}};
   for (const auto &net : nets)
@@ -385,8 +386,8 @@ TEST(Learning, PoliciesOfCartPoleGetBetter) {
     }
 }
 
-/// What an environment throws comes out of the call; what does not fit is said.
-TEST(Learning, FailuresAreTold) {
+/// Exceptions of an environment propagate, and mismatched options are reported.
+TEST(Learning, ReportsFailures) {
   const Plan plan = planOf(
       Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
   Session session(plan, alone());
@@ -407,11 +408,12 @@ TEST(Learning, FailuresAreTold) {
   };
   Walk walk;
   BuiltInEnvironment pole("cartpole");
-  expect({"PG.SIMPLE", "", {&walk}}, "PG.SIMPLE trains nets of one logit");
+  expect({"PG.SIMPLE", "", {&walk}}, "PG.SIMPLE trains nets with one logit");
   expect({"PG.XT", "", {&walk}}, "there is no trainer 'PG.XT'");
   expect({"", "", {&walk}}, "name a trainer (PG.SIMPLE, PG.ST, PG.MT, PPO");
   expect({"PG.ST", "", {}}, "there is no environment to act in");
   expect({"PG.ST", "", {&pole}}, "has no input of rows of 4 numbers");
   expect({"PG.MT", "Threads=2", {&walk}}, "one environment for each agent: 2");
-  expect({"PPO", "", {&walk}}, "acts by the test net, and the plan has none");
+  expect({"PPO", "", {&walk}},
+         "chooses actions with the test net, but the plan has no test net");
 }

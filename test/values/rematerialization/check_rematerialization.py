@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Gradients and updates of a net whose backward pass computes values again.
+"""Checks gradients and updates of nets whose backward pass rematerializes values.
 
-The arena and known scratch must hold every limit, down to the least that the compiler
-names, and the values must be those of the plan that saves everything: the same operations
-run on the same numbers, masks of dropout and statistics of batches among them. Kernels of other
+The arena and known scratch must stay within every limit, down to the smallest limit that the
+compiler reports. The values must equal the values of the plan that saves everything: the same
+operations run on the same numbers, including dropout masks and batch statistics. Kernels with other
 nests may contract other products and sums, which changes last bits.
 """
 import json
@@ -80,7 +80,7 @@ def layer(kind, bottoms, tops, settings=''):
 
 
 def sliced():
-    """A slice of what is made again is read by a convolution, another one joined."""
+    """A convolution reads one slice of a rematerialized value; another slice is concatenated."""
     return (INPUT + conv('c0', 'data', 8, 3) + layer('TanH', 'c0', 't0') +
             layer('Slice', 't0', 's1 s2', 'slice_param { axis: 1 }') +
             conv('c1', 's2', 8, 3) + layer('TanH', 'c1', 't1') +
@@ -89,7 +89,7 @@ def sliced():
 
 
 def pooled():
-    """The backward pass reads one part of a joined blob."""
+    """The backward pass reads one slice of a concatenated blob."""
     return (INPUT + conv('c0', 'data', 8, 3) + layer('ReLU', 'c0', 'r0') +
             layer('TanH', 'data', 'r1') + layer('Concat', 'r0 r1', 'j') +
             layer('Pooling', 'j', 'p',
@@ -99,7 +99,7 @@ def pooled():
 
 
 def dense():
-    """Parts of joined blobs are made of other parts."""
+    """Slices of concatenated blobs are computed from other slices."""
     text, joined = INPUT + conv('c0', 'data', 8, 3, RELU), 'c0'
     for i in range(1, 4):
         text += conv('d%d' % i, joined, 8, 3, NORM, RELU)
@@ -110,15 +110,16 @@ def dense():
     return text + conv('last', 'k', 8, 3) + HEAD
 
 
-# What is needed at least, over what is without a limit, at most.
+# Upper bound of the smallest possible memory, relative to the memory without a limit.
 MOST = {'residual': 0.6, 'sliced': 0.95, 'pooled': 0.99, 'dense': 0.95}
 
 
 class Rematerialize(checker.Checker):
     def compiled(self, limit=None):
-        """(memory, seconds computed again) of the plan, or None and the least that fits.
+        """Returns (memory, seconds of rematerialization) of the plan, or None and the smallest
+        limit.
 
-        Memory is the arena's with the scratch that the report knows: what a limit holds."""
+        Memory is the arena with the scratch known to the report, to which a limit applies."""
         command = [self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients', '-o',
                    'net.plan', '--report=json'] + self.options.brewc_flags.split()
         if limit is not None:
@@ -169,7 +170,7 @@ class Rematerialize(checker.Checker):
                              found[name], wanted[name])
 
     def compare(self, name, found, wanted):
-        # A few roundings of the largest.
+        # A few rounding errors of the largest value.
         error = np.abs(found - wanted).max()
         limit = 1e-6 * np.abs(wanted).max()
         self.expect(error <= limit, '%s differs by %g of %g' % (name, error, limit))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Trains nets on every kind of data layer, as a whole and in parts that go on from each
-other's snapshots with other numbers of threads, with iter_size and tests in between: the
-last weights and states must be equal to the bit.
+"""Trains nets on every kind of data layer, in one run and in several runs that resume from
+snapshots with other numbers of threads, with iter_size and tests in between: the final weights and
+states must be bitwise equal.
 """
 import os
 import sys
@@ -21,7 +21,7 @@ FILLED = 'layer { name: "in" type: "DummyData"' + TOPS + ''' dummy_data_param {
 '''
 CROPPED = 'transform_param { mirror: true crop_size: 7 scale: 0.01 }'
 
-# What draws random numbers and what remembers is in the net: Dropout and statistics.
+# The net draws random numbers (Dropout) and has persistent state (statistics).
 NET = '''
 layer { name: "drop" type: "Dropout" bottom: "data" top: "data" }
 layer { name: "bn" type: "BatchNorm" bottom: "data" top: "bn" }
@@ -58,7 +58,7 @@ class Resume(checker.Checker):
         self.write('files.txt', '0.h5\n1.h5\n')
 
     def check_source(self, name, layer, solver='', parts=((4, '4'), (6, '2')), flags=()):
-        """`parts`: iterations to go on from, and reader threads."""
+        """`parts`: iterations to resume from, and reader threads."""
         self.write('net.prototxt', layer + NET)
         self.write('solver.prototxt', 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" '
                    'momentum: 0.9 max_iter: 9 snapshot: 2 snapshot_prefix: "snap" '

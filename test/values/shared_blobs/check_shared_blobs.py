@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Checks gradients of blobs that several layers read, on the simulated GPU.
+"""Checks gradients of blobs with several readers, on the simulated GPU.
 
-A convolution that is the last of them adds its gradient to that of the others, in its
-call: behind a residual sum, in branches that are joined, and behind a reader that is no
-convolution. A ReLU behind a sum leaves its mask as bits, which one thread writes eight of,
-or, where it writes a part of a joined blob that begins anywhere, one. Outputs and
-gradients must be those of the CPU's plan, whose generated code adds and which has no bits;
-and the calls that are to add do.
+If the last reader is a convolution, its call adds its gradient to the gradients of the other
+readers: after a residual sum, in concatenated branches, and after a reader that is no convolution.
+A ReLU after a sum stores its mask as bits. One thread writes eight bits, or one bit if the ReLU
+writes an unaligned slice of a concatenated blob. Outputs and gradients must equal the CPU plan's,
+which adds in generated code and has no bit masks. The script also checks which calls add.
 """
 import os
 import re
@@ -57,7 +56,7 @@ layer { name: "join" type: "Concat" bottom: "narrow" bottom: "sum" top: "join" }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "global" bottom: "label" top: "loss" }
 ''')
 
-# With the layers whose calls add to what another reader of their bottom gave.
+# With the layers whose calls add to the gradient of another reader of their bottom.
 NETS = [('branches', NET, ['a1', 'b1']), ('joined', JOINED, ['a2'])]
 
 
@@ -73,8 +72,8 @@ class Branches(targets.TargetChecker):
                 self.check_fused('%s, %s' % (name, precision), precision, adding)
 
     def check_fused(self, name, precision, wanted):
-        """That the call of the last reader of the stem adds, and that of the sum; and that
-        the gradient of the ReLU behind the sum reads bits."""
+        """Checks that the calls of the last readers of the stem and of the sum add, and that the
+        gradient of the ReLU after the sum reads bits."""
         fused = self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients',
                          '--layout', 'nhwc', '--precision', precision, '--emit=fused',
                          *targets.GPU).stdout

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Checks nets whose branches over one blob are one convolution.
+"""Checks nets whose sibling convolutions are fused into one.
 
-Against the plans of --without=fuse-sibling-convolutions: what inference computes, and, with other
-rates and decays for each branch, what training writes into snapshots, names and order
-included. Which branches are joined is checked too: those with the same windows and the same
-ReLU, at inference on any target, in training on a GPU.
+Compares with the plans of --without=fuse-sibling-convolutions: outputs of inference, and snapshots
+of training with different rates and decays in each branch, including names and order. Also checks
+which branches are fused: branches with the same windows and the same ReLU, for inference on any
+target, for training on a GPU.
 """
 import os
 import re
@@ -38,7 +38,7 @@ def conv(name, bottom, size, kernel, rates='', relu=True):
     return text
 
 
-# Branches that learn by rates and decays of their own; `odd` has no ReLU.
+# Branches with different rates and decays; `odd` has no ReLU.
 BODY = (conv('stem', 'x', 64, 3) +
         conv('a', 'stem', 16, 1, 'param { lr_mult: 1 } param { lr_mult: 2 decay_mult: 0 }') +
         conv('b', 'stem', 24, 1, 'param { lr_mult: 3 } param { lr_mult: 0.5 }') +
@@ -55,12 +55,12 @@ SOLVER = '''net: "net.prototxt" base_lr: 0.00001 momentum: 0.9 weight_decay: 0.1
 lr_policy: "fixed" max_iter: 4 snapshot_prefix: "%s" snapshot_format: HDF5 random_seed: 3
 '''
 WITHOUT = '--without=fuse-sibling-convolutions'
-# Of the largest value: sums in another order; and results rounded the other way.
+# Relative to the largest value: sums have another order, and results may be rounded the other way.
 TOLERANCE = {'f32': 1e-5, 'bf16': 2e-2}
 
 
 def datasets(path):
-    """[(name, values)] of an HDF5 file, in its order."""
+    """Returns [(name, values)] of an HDF5 file, in file order."""
     found = []
     with h5py.File(path) as file:
         file.visititems(lambda name, each: found.append((name, each[()]))
@@ -70,7 +70,7 @@ def datasets(path):
 
 class Joined(checker.Checker):
     def joins(self, text, flags):
-        """The forward and backward calls that are of several layers."""
+        """Returns the forward and backward calls of several layers."""
         self.write('net.prototxt', text)
         fused = self.run(self.options.brewc, 'net.prototxt', '--emit=fused', '--check-only',
                          *flags, *self.options.brewc_flags.split()).stdout

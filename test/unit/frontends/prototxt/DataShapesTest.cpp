@@ -63,7 +63,7 @@ TEST(DataShapes, takesInputsAsWritten) {
   EXPECT_EQ(passes::inferDataShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
   EXPECT_EQ(inferDataShapes(layer, {}, optionsOf({"b=7,5"}, 4)),
             (Shapes{{4, 3}, {4, 5}}));
-  // What changed is written back.
+  // Changed shapes are written back.
   EXPECT_EQ(layer.input_param().shape(1).dim(0), 4);
 
   auto open = layerOf("type: 'Input' top: 'a'");
@@ -124,7 +124,7 @@ struct DatabaseFeed : testing::Test {
   TemporaryFolder folder;
 };
 
-TEST_F(DatabaseFeed, asksTheFirstRecord) {
+TEST_F(DatabaseFeed, readsTheFirstRecord) {
   EXPECT_EQ(shapes(data()), (Shapes{{8, 3, 4, 6}, {8}}));
   EXPECT_EQ(shapes(data("crop_size: 4")), (Shapes{{8, 3, 4, 4}, {8}}));
   EXPECT_EQ(shapes(data(), optionsOf({}, 2)), (Shapes{{2, 3, 4, 6}, {2}}));
@@ -134,7 +134,7 @@ TEST_F(DatabaseFeed, asksTheFirstRecord) {
             std::string::npos);
 }
 
-TEST_F(DatabaseFeed, saysHowToDoWithoutTheSource) {
+TEST_F(DatabaseFeed, suggestsInputShapeForMissingSources) {
   auto [status, text] = errorOf([&] { shapes(data("", "none")); });
   EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("LMDB database 'none' not found; looked for "),
@@ -185,8 +185,8 @@ TEST(DataShapes, countsWeightsOfClasses) {
   EXPECT_EQ(passes::inferDataShapes(loss, {}, {}), (Shapes{{3}}));
 }
 
-TEST_F(DatabaseFeed, heedsShapesOfLabels) {
-  // The leading dimension is the layer's, as that of the images.
+TEST_F(DatabaseFeed, appliesShapesOfLabels) {
+  // The leading dimension is the layer's batch size, as for images.
   EXPECT_EQ(shapes(data(), optionsOf({"label=1"})),
             (Shapes{{8, 3, 4, 6}, {8}}));
   EXPECT_EQ(errorOf([&] { shapes(data(), optionsOf({"label=8,2"})); }),
@@ -195,7 +195,7 @@ TEST_F(DatabaseFeed, heedsShapesOfLabels) {
                                   "layer makes it 8")));
 }
 
-TEST(DataShapes, heedsShapesOfEveryTop) {
+TEST(DataShapes, appliesShapesOfEveryTop) {
   auto memory = [] {
     return layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
                    "batch_size: 2 channels: 3 height: 4 width: 5 }");
@@ -240,7 +240,7 @@ TEST_F(DatabaseFeed, refusesOtherKindOfDatabase) {
   EXPECT_EQ(errorOf([&] { shapes(layer); }).first, ExitStatus::BadInput);
 }
 
-TEST(DataShapes, asksHdf5Files) {
+TEST(DataShapes, readsHdf5Files) {
   TemporaryFolder folder;
   {
     formats::Hdf5Writer writer(folder.path("a.h5"));
@@ -324,7 +324,7 @@ TEST_F(ImageFeed, takesTheFirstImageUnlessAllGetASize) {
             (Shapes{{2, 3, 6, 9}, {2}}));
   EXPECT_EQ(shapes("source: 'list' images_per_blob: 2"),
             (Shapes{{4, 6, 6, 9}, {4}}));
-  // No list is needed for these.
+  // These need no list.
   EXPECT_EQ(shapes("source: 'absent' new_height: 5 new_width: 7"),
             (Shapes{{4, 3, 5, 7}, {4}}));
   EXPECT_EQ(shapes("source: 'absent'", "transform_param { crop_size: 11 }"),
@@ -333,7 +333,7 @@ TEST_F(ImageFeed, takesTheFirstImageUnlessAllGetASize) {
             (Shapes{{4, 3, 8, 8}, {4}}));
 }
 
-TEST_F(ImageFeed, saysWhatIsMissingOrTooSmall) {
+TEST_F(ImageFeed, reportsMissingAndTooSmallImages) {
   auto [status, text] = errorOf([&] { shapes("source: 'absent'"); });
   EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("--input-shape d=N,C,H,W"), std::string::npos) << text;

@@ -138,7 +138,7 @@ TEST_F(ImportTest, runsSolvers) {
             folder.path("").substr(0, folder.path("").size() - 1));
   EXPECT_EQ(diagnostics.str(), "");
 
-  // The same, from the net's side.
+  // The net with the solver as an option gives the same programs.
   ImportOptions options;
   options.solverFile = folder.path("solver.prototxt");
   net = import(trainTest, options);
@@ -165,7 +165,7 @@ TEST_F(ImportTest, checksSolversAlone) {
   EXPECT_TRUE(diagnostics.hasErrors());
 }
 
-TEST_F(ImportTest, wantsLossInTrainingNet) {
+TEST_F(ImportTest, requiresLossInTrainingNet) {
   folder.write("net.prototxt", "layer { name: 'd' type: 'Input' top: 'x' }");
   EXPECT_FALSE(import("net: 'net.prototxt' base_lr: 0.1 lr_policy: 'fixed'", {},
                       "solver.prototxt")
@@ -209,7 +209,7 @@ TEST_F(ImportTest, refusesContradictingOptions) {
   EXPECT_EQ(statusOf(folder.path("absent"), {}), ExitStatus::Unavailable);
 }
 
-TEST_F(ImportTest, keepsPlaces) {
+TEST_F(ImportTest, keepsLocations) {
   ImportedNet net = import(trainTest);
   ASSERT_TRUE(net.module);
   int line = 0;

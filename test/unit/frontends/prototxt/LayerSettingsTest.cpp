@@ -232,7 +232,7 @@ TEST(LayerSettings, checksTheRest) {
             "a Split layer cannot be in-place\n");
 }
 
-TEST(LayerSettings, placesErrorsAtTheirFields) {
+TEST(LayerSettings, locatesErrorsAtTheirFields) {
   Diagnostics diagnostics;
   auto net =
       netOf("layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'y'\n"

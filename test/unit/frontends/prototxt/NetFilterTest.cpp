@@ -61,7 +61,7 @@ TEST(NetFilter, Stages) {
   EXPECT_EQ(kept(text, stateOf(caffe::TEST, 0, {"c"})), "a_or_c empty");
 }
 
-TEST(NetFilter, RemovedLayersSayWhy) {
+TEST(NetFilter, RemovedLayersHaveAReason) {
   Diagnostics diagnostics;
   auto document = netOf("layer {\n  name: 'd' top: 'data' top: 'label'\n"
                         "  include { phase: TRAIN }\n}\n"
@@ -84,7 +84,7 @@ TEST(NetFilter, RemovedLayersSayWhy) {
   EXPECT_EQ(net.removedProducer("none"), nullptr);
 }
 
-TEST(NetFilter, LayersKeepTheirPlaces) {
+TEST(NetFilter, LayersKeepTheirLocations) {
   Diagnostics diagnostics;
   FilteredNet net =
       filterNet(netOf("layer { name: 'a' exclude { } }\nlayer { name: 'b' }",

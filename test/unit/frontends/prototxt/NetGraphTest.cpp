@@ -59,7 +59,7 @@ layer { name: "in" type: "Input" top: "b" top: "C" top: "a" }
   EXPECT_EQ(names, "Cab");
 }
 
-TEST(NetGraph, placesMissingBottom) {
+TEST(NetGraph, locatesMissingBottom) {
   EXPECT_EQ(graphDiagnostics(R"(
 layer { name: "in" type: "Input" top: "pool2" }
 layer {
@@ -197,7 +197,7 @@ layer { name: "f" type: "Power" bottom: "a" top: "f" }
   EXPECT_TRUE(built.graph.hasLoss());
 }
 
-TEST(NetGraph, wantsOneLossWeightPerTop) {
+TEST(NetGraph, requiresOneLossWeightPerTop) {
   EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "s" type: "Split" bottom: "x" top: "a" top: "b"
   loss_weight: 1 }
@@ -241,7 +241,7 @@ layer { name: "b" type: "InnerProduct" bottom: "x" top: "b"
             "f.prototxt:5:21: note: it is given here\n");
 }
 
-TEST(NetGraph, refusesParametersThatFilesCannotTellApart) {
+TEST(NetGraph, rejectsParametersThatFilesCannotDistinguish) {
   EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "a" type: "Bias" bottom: "x" top: "a" }
 layer { name: "a" type: "Bias" bottom: "x" top: "b" }
@@ -267,7 +267,7 @@ layer { name: "r" type: "ReLU" bottom: "x" top: "r"
             "but the layer has 0 parameters\n");
 }
 
-TEST(NetGraph, warnsOfWhatHasNoEffect) {
+TEST(NetGraph, warnsOfFieldsWithoutEffect) {
   EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "r" type: "ReLU" bottom: "x" top: "r"
   power_param { scale: 2 } }
@@ -293,7 +293,7 @@ layer { name: "c" type: "InnerProduct" bottom: "b" top: "c" }
       << diagnostics;
 }
 
-TEST(NetGraph, tellsNetsWithLoss) {
+TEST(NetGraph, recognizesNetsWithLoss) {
   Diagnostics diagnostics;
   auto net = netOf(R"(
 layer { name: "l" type: "SoftmaxWithLoss" bottom: "x" bottom: "y" top: "l"

@@ -96,7 +96,7 @@ layer { name: "b" type: "EuclideanLoss" bottom: "y" bottom: "x" }
             "b*: y_relu_0_split_1 x_d_0_split_1 -> (auto)(1)\n");
 }
 
-TEST(NetMetadata, whatNothingLearnsFromNeedsNoBackward) {
+TEST(NetMetadata, layersWithoutLearningNeedNoBackward) {
   // lr_mult 0 in the first layer, and a branch cut by propagate_down.
   EXPECT_EQ(listing(std::string(data) + R"(
 layer { name: "fixed" type: "InnerProduct" bottom: "x" top: "f"
@@ -115,7 +115,7 @@ layer { name: "l" type: "EuclideanLoss" bottom: "h" bottom: "t" top: "loss" }
             "l*: h t -> loss(1)\n");
 }
 
-TEST(NetMetadata, seedsCountAsLosses) {
+TEST(NetMetadata, outputGradientsCountAsLosses) {
   Diagnostics diagnostics;
   auto net = netOf(std::string(data) + R"(
 layer { name: "one" type: "InnerProduct" bottom: "x" top: "a"

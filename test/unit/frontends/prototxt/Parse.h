@@ -23,7 +23,8 @@ inline Parsed parseText(const std::string &text,
   return result;
 }
 
-/// Returns all diagnostics of a text, including those of upgrades and checks.
+/// Returns all diagnostics of a text, including diagnostics of upgrades and
+/// checks.
 inline std::string diagnosticsOf(const std::string &text,
                                  std::optional<FileKind> kind = std::nullopt) {
   Parsed parsed = parseText(text, kind);

@@ -9,7 +9,7 @@ using namespace brew::prototxt;
 
 namespace {
 
-TEST(FileKind, ToldByTheTopLevel) {
+TEST(FileKind, DeterminedByTheTopLevel) {
   EXPECT_EQ(detectKind(""), FileKind::Net);
   EXPECT_EQ(detectKind("name: \"n\""), FileKind::Net);
   EXPECT_EQ(detectKind("layers { }"), FileKind::Net);

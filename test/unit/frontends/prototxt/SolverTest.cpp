@@ -197,7 +197,7 @@ TEST(SolverNets, TestNetsInCaffesOrder) {
   EXPECT_EQ(programs[0].net.source->file(), folder.path("nets/n.prototxt"));
 }
 
-TEST(SolverNets, MissingNetFileNamesThePlace) {
+TEST(SolverNets, MissingNetFileHasALocation) {
   Diagnostics diagnostics;
   auto solver = solverOf(sgd + "net: 'no/such.prototxt'", diagnostics);
   try {

@@ -34,7 +34,7 @@ TEST(SourceMap, NamesValuesAndBlocks) {
             "f.prototxt:6:23");
 }
 
-TEST(SourceMap, WhatTheTextLacksAnswersWithTheMessage) {
+TEST(SourceMap, MissingFieldsHaveTheMessagesLocation) {
   Parsed parsed = parseText("layer {\n  name: \"c\"\n}\n");
   const SourceMap &locations = *parsed.file.locations;
   const caffe::LayerParameter &layer = parsed.file.net->layer(0);
@@ -45,7 +45,7 @@ TEST(SourceMap, WhatTheTextLacksAnswersWithTheMessage) {
   EXPECT_EQ(locations.where(caffe::LayerParameter()).str(), "f.prototxt:1:1");
 }
 
-TEST(SourceMap, CopiesKeepTheirPlaces) {
+TEST(SourceMap, CopiesKeepTheirLocations) {
   Parsed parsed = parseText("layer { name: \"c\"\n include { phase: TEST } }");
   caffe::LayerParameter copy = parsed.file.net->layer(0);
   parsed.file.locations->copy(parsed.file.net->layer(0), copy);
@@ -81,7 +81,7 @@ TEST(SourceMap, BytesOfStrings) {
   EXPECT_EQ(stringPlaces("name: ''"), "1:8");
 }
 
-TEST(SourceMap, BytesOfAStringThatIsNotThere) {
+TEST(SourceMap, BytesOfAMissingString) {
   Parsed parsed = parseText("\n\nlayer { }");
   EXPECT_EQ(
       parsed.file.locations->whereInString(parsed.file.net->layer(0), "name", 3)

@@ -120,7 +120,7 @@ TEST(TextError, QuotedTypeInOldLayers) {
             "\"Convolution\"; use `layer` for a quoted type\n");
 }
 
-TEST(TextError, TypesSayWhatWasExpectedAndFound) {
+TEST(TextError, TypesNameExpectedAndFound) {
   EXPECT_EQ(
       diagnosticsOf("layer { inner_product_param { num_output: \"20\" } }"),
       "f.prototxt:1:43: error: expected a non-negative integer for "

@@ -1,8 +1,8 @@
 //===- TextFuzzTest.cpp - Damaged prototxts -------------------------------===//
 //
 // Random mutations of prototxts of every form: no crash, the same result as
-// protobuf's parser, and an error for every rejected text. To be run with
-// sanitizers, too.
+// protobuf's parser, and an error for every rejected text. Also run with
+// sanitizers.
 //
 //===----------------------------------------------------------------------===//
 #include "Parse.h"

@@ -21,7 +21,7 @@ TEST(Log, PrefixIsGlogs) {
   EXPECT_EQ(log.lines[2][0], 'E');
 }
 
-TEST(Log, NumbersLookAsStreamsPrintThem) {
+TEST(Log, NumbersAreFormattedLikeStreams) {
   EXPECT_EQ(log::number(0.25), "0.25");
   EXPECT_EQ(log::number(2.302585), "2.30259");
   EXPECT_EQ(log::number(1e-7), "1e-07");
@@ -32,7 +32,8 @@ TEST(Log, NumbersLookAsStreamsPrintThem) {
 
 namespace {
 
-/// What Caffe's log parser takes from a log, by the rules of its format: a
+/// The rows that Caffe's log parser reads from a log, by the rules of its
+/// format: a
 /// start line with "Solving", then lines whose first two words are date and
 /// time, "Iteration N" that the following values belong to, "lr = X", and
 /// "Train|Test net output #N: NAME = X".

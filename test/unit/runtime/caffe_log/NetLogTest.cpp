@@ -87,7 +87,7 @@ TEST(NetLog, HasCaffesLinesInCaffesOrder) {
   EXPECT_NE(log.lines[6].find(" net.cpp:129] "), std::string::npos);
 }
 
-TEST(NetLog, SaysWhereTheNetStands) {
+TEST(NetLog, NamesTheSourceOfTheNet) {
   plan::Program program;
   auto line = [&](const char *source, bool train) {
     LogLines log;
@@ -147,7 +147,7 @@ TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
                 log::number(std::fabs(bias.floats[0])));
 }
 
-TEST_F(DebugInfoTest, NeedsTheSolverToAsk) {
+TEST_F(DebugInfoTest, NeedsDebugInfoInTheSolver) {
   LogLines log;
   const plan::Manifest manifest =
       shownModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 1"));

@@ -155,7 +155,7 @@ TEST_F(CommTest, TransportSumsGoPieceByPiece) {
   }
 }
 
-TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
+TEST_F(CommTest, RanksThatDoNotAnswerAreNamed) {
   Clock::time_point time = Clock::now();
   StallDetector watch(plugin, 0, 3, 0.5, [&] { return time; });
   const Activity waiting{true, time - std::chrono::seconds(1)};
@@ -171,7 +171,7 @@ TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
                      "rank 0 waits for the sum of bucket 1");
 }
 
-TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
+TEST_F(CommTest, StalledRanksAreNamedAndComputingRanksAreNot) {
   Clock::time_point time = Clock::now();
   StallDetector watch(plugin, 0, 3, 0.5, [&] { return time; });
   const Activity waiting{true, time - std::chrono::seconds(1)};
@@ -203,7 +203,7 @@ TEST_F(CommTest, TheRankThatOthersWaitForIsNamed) {
   EXPECT_FALSE(findStraggler({}, 1));
 }
 
-TEST_F(CommTest, WhoDoesNotWaitAsksNobody) {
+TEST_F(CommTest, RanksThatDoNotWaitSendNoQueries) {
   StallDetector watch(plugin, 0, 3, 0.05);
   EXPECT_FALSE(watch.poll({false, Clock::now() - std::chrono::hours(1)}, ""));
   EXPECT_TRUE(table.outgoing.empty());

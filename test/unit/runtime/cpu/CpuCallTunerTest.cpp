@@ -106,7 +106,7 @@ TEST_F(CpuCallTunerTest, TheFirstIsMeasuredOnceMore) {
   EXPECT_EQ(prepared["a"], 2);
 }
 
-TEST_F(CpuCallTunerTest, WhatIsFarSlowerRunsOnce) {
+TEST_F(CpuCallTunerTest, FarSlowerCandidatesAreTimedOnce) {
   choose({{"a", 1e-3}, {"b", 10e-3}});
   EXPECT_EQ(runs["b"], 2); // one untimed, one timed
 }
@@ -117,7 +117,7 @@ TEST_F(CpuCallTunerTest, ScratchIsForTheLargest) {
   EXPECT_EQ(choice->fastest.name, "c");
 }
 
-TEST_F(CpuCallTunerTest, PassesOverWhatCannotBeDone) {
+TEST_F(CpuCallTunerTest, SkipsUnavailableCandidates) {
   const Fake a{"a", 2e-3}, b{"b", 1e-3};
   std::vector<CallCandidate> candidates = {
       {"none", [](DnnlContext &) { return nullptr; }},
@@ -138,7 +138,7 @@ TEST_F(CpuCallTunerTest, PassesOverWhatCannotBeDone) {
   EXPECT_EQ(choice->fastest.name, "b");
 }
 
-TEST_F(CpuCallTunerTest, ADefectIsNoReasonToGoOn) {
+TEST_F(CpuCallTunerTest, InternalErrorsPropagate) {
   EXPECT_THROW(tuner.choose({{"broken",
                               [](DnnlContext &) -> std::unique_ptr<CpuCall> {
                                 throw Error(ExitStatus::Bug, "test");

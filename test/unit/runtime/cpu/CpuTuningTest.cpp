@@ -108,7 +108,7 @@ protected:
   std::vector<std::string> warnings;
 };
 
-TEST_F(CpuTuning, TellsOfEachCallAndKeepsTheChoices) {
+TEST_F(CpuTuning, ReportsEachCallAndKeepsTheChoices) {
   Executor executor(builder.build(), options());
   EXPECT_FALSE(std::filesystem::exists(path)); // no measurements without tune()
   const std::vector<float> before = resultOf(executor);
@@ -135,7 +135,7 @@ TEST_F(CpuTuning, TellsOfEachCallAndKeepsTheChoices) {
   EXPECT_TRUE(warnings.empty());
 }
 
-TEST_F(CpuTuning, MeasuringLeavesWhatIsInMemory) {
+TEST_F(CpuTuning, MeasuringPreservesMemory) {
   Executor executor(builder.build(), options());
   const Tensor x({2, 16, 12, 12}, 1), w({16, 16, 3, 3}, 2),
       y({2, 16, 12, 12}, 3);
@@ -148,7 +148,7 @@ TEST_F(CpuTuning, MeasuringLeavesWhatIsInMemory) {
   y.expectNear(executor, yi);
 }
 
-TEST_F(CpuTuning, ASessionDoesWhatTheCacheSays) {
+TEST_F(CpuTuning, ASessionFollowsTheCache) {
   {
     Executor executor(builder.build(), options());
     tune(executor);
@@ -246,7 +246,7 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
   EXPECT_EQ(calls[0].fastest.name, "generated code");
 }
 
-TEST_F(CpuTuning, AnUnknownCandidateIsPassedOver) {
+TEST_F(CpuTuning, AnUnknownCandidateIsSkipped) {
   {
     Executor executor(builder.build(), options());
     tune(executor);
@@ -269,7 +269,7 @@ TEST_F(CpuTuning, ExactConvolutionsStayExact) {
       << next.implementation(0, 0);
 }
 
-TEST_F(CpuTuning, ACacheThatCannotBeWrittenIsAnErrorAtOnce) {
+TEST_F(CpuTuning, AnUnwritableCacheIsAnErrorAtOnce) {
   ExecutorOptions nowhere = options();
   nowhere.timingCache = "/no/such/folder/net.timing";
   Executor executor(builder.build(), nowhere);

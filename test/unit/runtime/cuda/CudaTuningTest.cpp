@@ -128,7 +128,7 @@ TEST_F(CudaTuner, AChoiceIsInTheFileAtOnce) {
   EXPECT_TRUE(warnings.texts.empty());
 }
 
-TEST_F(CudaTuner, PassesOverEnginesThatFail) {
+TEST_F(CudaTuner, SkipsFailingEngines) {
   ClearCall call(device, {1 << 26, 16});
   call.fails = 1;
   CallTuner tuner(device, stream, cache, /*measure=*/true);
@@ -138,7 +138,7 @@ TEST_F(CudaTuner, PassesOverEnginesThatFail) {
             "3: no engine can be used for clear");
 }
 
-TEST_F(CudaTuner, PrefersWhatCanBePartOfAGraph) {
+TEST_F(CudaTuner, PrefersCandidatesThatCanBeCaptured) {
   ClearCall call(device, {16, 1 << 26});
   call.waits = 0;
   CallTuner tuner(device, stream, cache, /*measure=*/true);

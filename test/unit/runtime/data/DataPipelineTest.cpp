@@ -277,7 +277,7 @@ TEST(DataPipeline, TakenOverTopsNeedNoSource) {
   test::expectError(ExitStatus::Unavailable, "nowhere", [&] { alone.feed(); });
 }
 
-TEST(DataPipeline, SourcesThatAreMissingAreLookedForAgain) {
+TEST(DataPipeline, MissingSourcesAreOpenedAgain) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));

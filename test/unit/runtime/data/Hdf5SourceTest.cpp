@@ -75,7 +75,7 @@ using Rows = std::vector<int>;
 
 } // namespace
 
-TEST_F(Hdf5SourceTest, BatchesGoOnAcrossFilesAndPasses) {
+TEST_F(Hdf5SourceTest, BatchesContinueAcrossFilesAndPasses) {
   writeFile("a.h5", 3);
   writeFile("b.h5", 2);
   auto source = open(4, false);
@@ -103,7 +103,7 @@ TEST_F(Hdf5SourceTest, ShuffledPassesContainEveryRowOnce) {
   EXPECT_EQ(std::set<int>(second.begin(), second.end()).size(), 50u);
   EXPECT_NE(first, second);
   EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
-  // As in Caffe, rows of a file are not mixed with those of other files.
+  // As in Caffe, rows of different files are not mixed.
   const bool aFirst = first[0] < 30;
   for (int i = 0; i < (aFirst ? 30 : 20); ++i)
     EXPECT_EQ(first[i] < 30, aFirst);

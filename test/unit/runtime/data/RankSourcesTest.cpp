@@ -104,7 +104,7 @@ TEST_P(RankSourcesTest, TestsReadEveryRecord) {
             (std::vector<int>{0, 1, 2, 3}));
 }
 
-TEST_P(RankSourcesTest, PositionsAreThoseOfAnyNumberOfRanks) {
+TEST_P(RankSourcesTest, PositionsFitAnyNumberOfRanks) {
   auto first = open(0, 2);
   read(*first); // 0, 2; the other rank has had 1, 3
   for (std::uint64_t rank = 0; rank < 3; ++rank) {

@@ -278,7 +278,7 @@ TEST_P(SelectionSourceTest, DamagedRecords) {
   }
 }
 
-TEST_P(SelectionSourceTest, ListsOfWeightsThatAreWrong) {
+TEST_P(SelectionSourceTest, InvalidListsOfWeights) {
   auto expect = [&](const std::string &text, ExitStatus status,
                     const std::string &part) {
     if (!text.empty())

@@ -244,7 +244,7 @@ TEST(Executor, ImpossibleStatusIsABug) {
   EXPECT_EQ(errorOf([&] { executor.run(0); }).rfind("70: ", 0), 0u);
 }
 
-TEST(Executor, PlansThatThisMachineCannotRun) {
+TEST(Executor, PlansUnsupportedByThisMachine) {
   auto errorOfPlan = [](const PlanBuilder &b) {
     return errorOf([&] { Executor executor(b.build(), {1}); });
   };

@@ -240,8 +240,8 @@ std::vector<Case> narrowCases() {
   return result;
 }
 
-/// A program with several steps that multiply by the same weights, as those of
-/// a recurrent layer do.
+/// A program with several steps that multiply by the same weights, like the
+/// steps of a recurrent layer.
 struct Steps {
   static constexpr std::int64_t kSize = 256;
   std::uint32_t x, weights, others;

@@ -618,7 +618,7 @@ TEST_F(HostLayers, OfSeveralSessionsInThreads) {
 
 /// States of layers can be moved between executors, also of two layers with the
 /// same name.
-TEST(HostStates, GoOnElsewhere) {
+TEST(HostStates, MoveBetweenExecutors) {
   PlanBuilder b;
   const std::uint32_t x = b.buffer("x", {2}), y = b.buffer("y", {2}),
                       z = b.buffer("z", {2});

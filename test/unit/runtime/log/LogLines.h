@@ -20,7 +20,7 @@ public:
   }
   ~LogLines() { log::redirect({}); }
 
-  /// Texts behind the prefix, of the lines that contain `part`.
+  /// Returns the texts after the prefix of the lines that contain `part`.
   std::vector<std::string> texts(const std::string &part = "") const {
     std::vector<std::string> result;
     for (const std::string &line : lines) {

@@ -161,7 +161,7 @@ TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
   EXPECT_FLOAT_EQ(float(trainer.learningRate()), 0.2f);
 }
 
-TEST(WorkerPool, GivesBackWhatAJobThrows) {
+TEST(WorkerPool, RethrowsExceptionsOfJobs) {
   WorkerPool pool(1);
   int ran = 0;
   pool.run([&] { ++ran; });

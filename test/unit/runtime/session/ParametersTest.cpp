@@ -233,7 +233,7 @@ TEST(Parameters, LayersOnOneSideAreOneLine) {
   EXPECT_EQ(log.lines[0].find("relu"), std::string::npos);
 }
 
-TEST(Parameters, FillIsTheSameWhateverTheLayout) {
+TEST(Parameters, FillDoesNotDependOnTheLayout) {
   Net net, same;
   net.parameters.fill(5);
   same.parameters.fill(5);

@@ -65,7 +65,7 @@ using Values = std::vector<float>;
 
 } // namespace
 
-TEST_F(PersistentStateTest, WhatWasSavedIsRestored) {
+TEST_F(PersistentStateTest, SavedStateIsRestored) {
   Executor executor(test::loadPlan(model()));
   PersistentState persistent(executor, &events);
   persistent.setLossScale(4096);
@@ -85,7 +85,7 @@ TEST_F(PersistentStateTest, WhatWasSavedIsRestored) {
   EXPECT_TRUE(log.texts("State").empty());
 }
 
-TEST_F(PersistentStateTest, AnotherScaleCountsAnew) {
+TEST_F(PersistentStateTest, AnotherScaleRestartsTheCount) {
   Executor executor(test::loadPlan(model()));
   PersistentState persistent(executor, &events);
   EXPECT_TRUE(persistent.hasLossScale());
@@ -99,7 +99,7 @@ TEST_F(PersistentStateTest, AnotherScaleCountsAnew) {
                       [&] { persistent.setLossScale(wrong); });
 }
 
-TEST_F(PersistentStateTest, WhatOnlyOneSideHasStays) {
+TEST_F(PersistentStateTest, StateWithoutCounterpartIsUnchanged) {
   plan::Manifest small = model();
   small.mutable_persistent()->DeleteSubrange(0, 2);
   Executor executor(test::loadPlan(small));

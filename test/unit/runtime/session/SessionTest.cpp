@@ -71,7 +71,7 @@ using SessionTest = test::TrainingFixture;
 
 } // namespace
 
-TEST_F(SessionTest, TellsNothingOnItsOwn) {
+TEST_F(SessionTest, PrintsNothingByDefault) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   {
@@ -157,7 +157,7 @@ TEST_F(SessionTest, RangesOfLayersRunInTurn) {
               [&] { session.runLayers(2, "tow", ""); });
 }
 
-TEST_F(SessionTest, PassesMakeTheWhole) {
+TEST_F(SessionTest, SeparatePassesEqualOneRun) {
   Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
   setModel(session);
   setInputs(session, 0);
@@ -225,7 +225,7 @@ TEST_F(SessionTest, FindingATensorWaitsForIt) {
   EXPECT_EQ(*static_cast<const float *>(loss.data), (16 + 25 + 36 + 49) / 8.0f);
 }
 
-TEST_F(SessionTest, TheCallersThreadsStayAsTheyAre) {
+TEST_F(SessionTest, TheCallersThreadSettingIsUnchanged) {
   omp_set_num_threads(5);
   SessionOptions options;
   options.device.threads = 2;
@@ -268,7 +268,7 @@ TEST_F(SessionTest, WeightsAreRequiredOnRequest) {
   EXPECT_EQ(loaded, 1);
 }
 
-TEST_F(SessionTest, CallbacksGiveEachBatch) {
+TEST_F(SessionTest, CallbacksProvideEachBatch) {
   Session session(test::loadPlan(
       test::linearModel("name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                         "hdf5_data_param { source: 'nowhere' batch_size: 4 }",
@@ -308,7 +308,7 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
               [&] { session.feedAndRun(0); });
 }
 
-TEST_F(SessionTest, AnotherSeedBeginsTheSourcesAnew) {
+TEST_F(SessionTest, AnotherSeedRestartsTheSources) {
   Session session(test::loadPlan(test::linearModel(feed(), kSolver)));
   setModel(session);
   session.feedAndRun(0);

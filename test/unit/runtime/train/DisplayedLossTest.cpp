@@ -119,7 +119,7 @@ TEST_F(DisplayedLossTest, RecoversInARunThatIsResumed) {
   }
 }
 
-TEST_F(DisplayedLossTest, RecoversFromAStateOfASumThatWasSpoilt) {
+TEST_F(DisplayedLossTest, RecoversFromASavedSumThatIsInfinite) {
   auto first = makeWith(2);
   pass(*first, 0.25);
   pass(*first, 0.75);

@@ -131,7 +131,7 @@ TEST(MetricRules, PatienceRefuses) {
   refused("0", "--patience, column 1: expected a number of tests");
   refused("two", "expected a number of tests");
   refused("2x:test.loss", "expected a number of tests");
-  refused("3:iter", "column 3: 'iter' tells nothing");
+  refused("3:iter", "column 3: 'iter' does not measure");
   refused("3:test.lss", "column 8: test net 0 has no output 'lss'");
   refused("3:test.prediction[1]", "is neither an accuracy nor a loss");
   test::expectError(ExitStatus::Usage, "the solver has no test net",

@@ -52,7 +52,7 @@ TEST_F(SnapshotTest, StateContainsModelNameAndHistory) {
   EXPECT_EQ(model.layers[0].blobs.size(), 2u);
 }
 
-TEST_F(SnapshotTest, Hdf5GoesOnWhereTheRunStood) {
+TEST_F(SnapshotTest, Hdf5ResumesTheRun) {
   LogLines log;
   const std::string fields =
       std::string(kFields) + "snapshot_format: HDF5 average_loss: 3 ";
@@ -121,7 +121,7 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
 }
 
 // A write to a pipe blocks until the pipe is read.
-TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
+TEST_F(SnapshotTest, TrainingContinuesWhileOneIsWritten) {
   LogLines log;
   const std::string pipe = folder / "snap_iter_2.caffemodel";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -151,7 +151,7 @@ TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
 }
 
 // The tests are repeated from their beginning.
-TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
+TEST_F(SnapshotTest, OneRequestedDuringATestResumesBeforeIt) {
   LogLines log;
   const std::string fields =
       "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: 100 "
@@ -321,7 +321,7 @@ TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
   EXPECT_EQ(weights(*again), weights(*whole));
 }
 
-TEST_F(SnapshotTest, AnotherPrefixBeginsAnotherListOfThoseToKeep) {
+TEST_F(SnapshotTest, AnotherPrefixStartsAnotherList) {
   LogLines log;
   const std::string other = folder / "other_iter_1.caffemodel";
   test::writeBytes(other, "another run's");

@@ -46,7 +46,7 @@ TEST_F(TrainerControlTest, EveryIterationEmitsAnEvent) {
   EXPECT_EQ(shown, (std::vector<int>{0, 2}));
 }
 
-TEST_F(TrainerControlTest, AResetBeginsTheSameRunAgain) {
+TEST_F(TrainerControlTest, AResetRestartsTheRun) {
   LogLines log;
   auto trainer = make(kFixed + "momentum: 0.9 max_iter: 4 random_seed: 3");
   std::vector<event::IterationDone> done;
@@ -71,7 +71,7 @@ TEST_F(TrainerControlTest, AResetBeginsTheSameRunAgain) {
   EXPECT_EQ(trainer->smoothedLoss(), smoothed);
 }
 
-TEST_F(TrainerControlTest, TimedIterationsAreThoseOfTheRun) {
+TEST_F(TrainerControlTest, TimedIterationsEqualTheRuns) {
   LogLines log;
   auto timed = make(kFixed + "max_iter: 4 random_seed: 3");
   std::vector<event::StepTimes> times;
@@ -431,7 +431,7 @@ TEST_F(TrainerControlTest, SumsOfFailedIterationsCountForNothing) {
     EXPECT_EQ(each, all.front());
 }
 
-TEST_F(TrainerControlTest, AForwardPassThatFailsIsTakenBack) {
+TEST_F(TrainerControlTest, AFailedForwardPassIsUndone) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4");
   trainer->forward();

@@ -92,7 +92,7 @@ TEST_F(TrainerHooksTest, AreCalledWhenTheyAreDue) {
   EXPECT_EQ(calls.seen, (Strings{"s@7", "p@8", "i@9", "e@9"}));
 }
 
-TEST_F(TrainerHooksTest, HearOfTestsAndPauses) {
+TEST_F(TrainerHooksTest, ReceiveTestsAndPauses) {
   LogLines log;
   auto trainer = make(merged("max_iter: 4 test_interval: 2"));
   Calls calls;
@@ -180,7 +180,7 @@ TEST_F(TrainerHooksTest, StopEarlyWithoutImprovement) {
   EXPECT_LT(trainer->iteration(), 10);
 }
 
-TEST_F(TrainerHooksTest, TakeSnapshotsThatGoOnAlike) {
+TEST_F(TrainerHooksTest, TakeSnapshotsThatResumeExactly) {
   LogLines log;
   const std::string hooks = "rate: every 2 iterations do set base_lr from "
                             "rates.txt\nafter 4 iterations do snapshot\n"
@@ -200,7 +200,7 @@ TEST_F(TrainerHooksTest, TakeSnapshotsThatGoOnAlike) {
   EXPECT_EQ(weights(*resumed), weights(*whole)); // bitwise
 }
 
-TEST_F(TrainerHooksTest, BeginAgainWithTraining) {
+TEST_F(TrainerHooksTest, RestartWithTraining) {
   LogLines log;
   test::writeBytes(folder / "rates.txt", "0 0.2\n3 0.1\n");
   const std::string hooks = "every iteration do set base_lr from rates.txt\n";
@@ -239,7 +239,7 @@ TEST_F(TrainerHooksTest, TestWithoutChangingLaterTests) {
                "Iteration 4, Testing net (#0)", "Iteration 5, Testing net (#0)",
                "Iteration 6, Testing net (#0)"}));
   log.lines.clear();
-  // The tests of a resumed run read the same records as those of the full run.
+  // A resumed run tests on the same records as the full run.
   auto resumed = hooked("every 2 iterations do test\n", more,
                         folder / "snap_iter_3.solverstate");
   resumed->solve();

@@ -310,7 +310,7 @@ TEST_F(TrainerTest, StopRequestsSnapshotAndEndEarly) {
   EXPECT_TRUE(log.texts("Optimization Done.").empty());
 }
 
-TEST_F(TrainerTest, SnapshotRequestsGoOn) {
+TEST_F(TrainerTest, TrainingContinuesAfterSnapshotRequests) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "snapshot_after_train: false");
@@ -324,7 +324,7 @@ TEST_F(TrainerTest, SnapshotRequestsGoOn) {
   EXPECT_FALSE(std::filesystem::exists(folder / "snap_iter_4.solverstate"));
 }
 
-TEST_F(TrainerTest, RequestsDuringATestAreHeard) {
+TEST_F(TrainerTest, RequestsDuringATestAreHandled) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "test_iter: 50 test_interval: 1");

@@ -98,7 +98,7 @@ const std::string kNan = "iteration 1: layer 'data'";
 // Changes
 //===----------------------------------------------------------------------===//
 
-TEST_F(TrainerWatchTest, ChangesMakeARunThatDoesTheSame) {
+TEST_F(TrainerWatchTest, RecordedChangesReproduceTheRun) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
@@ -180,7 +180,7 @@ TEST_F(TrainerWatchTest, TheErrorNamesBlobAndPosition) {
       [&] { trainer->solve(); });
 }
 
-TEST_F(TrainerWatchTest, AStepThatOverflowsIsFound) {
+TEST_F(TrainerWatchTest, OverflowingStepsAreFound) {
   LogLines log;
   spoil(1, 3e30f); // squares are infinite
   WatchOptions watch;
@@ -214,7 +214,7 @@ TEST_F(TrainerWatchTest, BrokenParametersAreNotSnapshot) {
   EXPECT_FALSE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
 }
 
-TEST_F(TrainerWatchTest, LookingChangesNothing) {
+TEST_F(TrainerWatchTest, ChecksDoNotChangeTheRun) {
   LogLines log;
   WatchOptions watch;
   watch.checkNan = true;
@@ -347,7 +347,7 @@ TEST_F(TrainerWatchTest, EventFilesContainTensorBoardSummaries) {
   EXPECT_EQ(tags["gradients/ip/0"], 2); // none before the first iteration
 }
 
-TEST_F(TrainerWatchTest, AResumedRunGoesOnWithItsLogs) {
+TEST_F(TrainerWatchTest, AResumedRunContinuesItsLogs) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
@@ -378,7 +378,7 @@ TEST_F(TrainerWatchTest, AResumedRunGoesOnWithItsLogs) {
   EXPECT_EQ(starts, 1);
 }
 
-TEST_F(TrainerWatchTest, AFolderThatCannotBeIsAnError) {
+TEST_F(TrainerWatchTest, AnInvalidFolderIsAnError) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "list.txt/logs";

@@ -17,7 +17,7 @@ using namespace brew;
 using namespace brew::runtime;
 
 // RFC 3720, B.4.
-TEST(RecordFrames, ChecksumsAreThoseOfIscsi) {
+TEST(RecordFrames, ChecksumsEqualIscsi) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);

@@ -72,7 +72,7 @@ TEST(MonitorMetricsFolder, RereadsReplacedLogs) {
   };
   writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "1.5"));
   MetricsFolder runs(folder.path());
-  // The same size and time.
+  // A replacement with the same size and time.
   const auto time = std::filesystem::last_write_time(folder / "metrics.jsonl");
   writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "3.5"));
   std::filesystem::last_write_time(folder / "metrics.jsonl", time);
