@@ -1,5 +1,4 @@
 //===- ProposalAnchors.h - Anchors of Proposal layers -----------*- C++ -*-===//
-//-*-===//
 //
 // The compiler needs the number of anchors for shapes, the runtime the anchors.
 //

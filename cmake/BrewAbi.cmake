@@ -1,5 +1,5 @@
-# brew_set_abi(TARGET HEADER MACRO): the name under which programs find the shared library
-# ends in its ABI version, the macro of that public header.
+# brew_set_abi(TARGET HEADER MACRO): sets the suffix of the shared library's soname to its ABI
+# version, the value of MACRO in the public header.
 function(brew_set_abi target header macro)
   set(header ${PROJECT_SOURCE_DIR}/include/brew/${header})
   file(STRINGS ${header} line REGEX "^#define ${macro} [0-9]+$")

@@ -24,19 +24,19 @@ function(brew_add_schema name)
       VERBATIM)
     list(APPEND sources ${generated})
   endforeach()
-  # Generated code is not ours to warn about.
+  # No warnings in generated code.
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
   add_library(${name} OBJECT ${sources})
-  # Others compile against the headers: they come first.
+  # Other targets include the headers, so these are generated first.
   add_custom_target(${name}_schemas DEPENDS ${sources})
   target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:protobuf::libprotobuf>)
 endfunction()
 
 function(brew_add_common)
   if(BREW_HDF5_LIBRARY MATCHES "\\.a$")
-    # Its code is made for executables, which may address the C library's variables
-    # directly; a shared library gets variables of its own that say the same.
-    # A library of its own: precompiled headers are C++'s.
+    # Its code is compiled for executables, which may address the C library's variables
+    # directly; a shared library gets copies of these variables.
+    # A separate library, because the precompiled headers are for C++.
     add_library(brew_standard_streams OBJECT
       ${PROJECT_SOURCE_DIR}/formats/hdf5/StandardStreams.c)
     set(hdf5_objects $<TARGET_OBJECTS:brew_standard_streams>)
@@ -56,12 +56,12 @@ function(brew_add_common)
     PUBLIC $<BUILD_INTERFACE:protobuf::libprotobuf>
     PRIVATE JPEG::JPEG PNG::PNG ZLIB::ZLIB Threads::Threads
             brew::LMDB brew::LEVELDB brew::HDF5)
-  # Nobody else's: whoever links it must have been built with it. Libraries in it that
-  # are linked statically (HDF5) stay its own, beside another copy in the process.
+  # Private: only targets of the same build link it. Static libraries in it (HDF5) stay
+  # private, so that the process may contain another copy.
   set_target_properties(brew_common PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION})
-  # RPATH, not RUNPATH, which would hide brew-run's RPATH from what this library needs in
-  # a copy (scripts/gpu-check pack).
+  # RPATH, not RUNPATH, which would hide brew-run's RPATH from this library's dependencies
+  # in a package of scripts/gpu-check.
   target_link_options(brew_common PRIVATE LINKER:--exclude-libs,ALL
     LINKER:--disable-new-dtags ${hdf5_options})
 endfunction()

@@ -1,15 +1,14 @@
-#===- BrewDependencies.cmake - What Brew is built with -----------------------===#
+#===- BrewDependencies.cmake - Libraries that Brew requires ------------------===#
 #
-# Everything but LLVM (BrewMLIR.cmake) and GoogleTest (where tests are) is found
-# here, once. CMake's own modules and the packages' files where they are of use:
+# Finds all libraries except LLVM (BrewMLIR.cmake) and GoogleTest (tests). Targets of
+# CMake's own modules and of the packages' CMake files:
 #
 #   protobuf::libprotobuf, protobuf::protoc, ZLIB::ZLIB, JPEG::JPEG, PNG::PNG,
 #   Threads::Threads, CLI11::CLI11, nlohmann_json::nlohmann_json
 #
-# For the rest imported targets of the same kind. A library in an unusual place is
-# given by CMAKE_PREFIX_PATH, or by the cache entries BREW_NAME_INCLUDE and
-# BREW_NAME_LIBRARY; what scripts/setup brings beside Debian's packages lies in
-# build/prefix:
+# Imported targets of Brew for all other libraries. To use a library in another folder,
+# set CMAKE_PREFIX_PATH, or the cache entries BREW_NAME_INCLUDE and BREW_NAME_LIBRARY.
+# scripts/setup installs libraries that Debian lacks into build/prefix:
 #
 #   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::OPENCV,
 #   brew::SPDLOG, brew::HTTPLIB, brew::GIF
@@ -23,7 +22,7 @@ find_package(PNG REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-# Only training on several ranks needs one (libbrew_mpi).
+# Only training on several ranks needs MPI (libbrew_mpi).
 option(BREW_MPI "Build the plugin for training on several ranks where an MPI is" ON)
 if(BREW_MPI)
   find_package(MPI COMPONENTS C)
@@ -32,8 +31,8 @@ if(NOT MPI_C_FOUND)
   message(STATUS "No MPI: nets are trained on one rank (apt-get install libopenmpi-dev)")
 endif()
 
-# brew_find(NAME PACKAGE [HEADER file] [LIBRARY name...]): the target brew::NAME from a
-# header and a library, or an error that tells the Debian package to install.
+# brew_find(NAME PACKAGE [HEADER file] [LIBRARY name...]): creates the target brew::NAME from
+# a header and a library. If one is missing, the error names the Debian package.
 function(brew_find name package)
   cmake_parse_arguments(ARG "" "HEADER" "LIBRARY" ${ARGN})
   set(how "apt-get install ${package}")
@@ -67,8 +66,8 @@ target_link_libraries(brew::OPENCV INTERFACE brew::OPENCV_CORE)
 brew_find(GIF libgif-dev HEADER gif_lib.h LIBRARY gif)
 brew_find(HTTPLIB libcpp-httplib-dev HEADER httplib.h LIBRARY cpp-httplib)
 
-# oneDNN 3, by scripts/onednn or the system's. A folder configured when an older
-# one was in use looks again.
+# oneDNN 3, from scripts/onednn or the system. Searches again if the cache names an
+# older version.
 list(PREPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/build/prefix)
 function(brew_dnnl_version result)
   set(${result} 0 PARENT_SCOPE)
@@ -91,14 +90,14 @@ if(dnnl_version LESS 3)
   message(FATAL_ERROR "oneDNN 3 or later is needed, and ${BREW_DNNL_INCLUDE} holds "
                       "version ${dnnl_version}: run scripts/onednn")
 endif()
-# spdlog and fmt as headers only, so that nothing needs either library where it runs.
+# Header-only spdlog and fmt, so that neither library is needed at run time.
 brew_find(FMT libfmt-dev HEADER fmt/format.h)
 brew_find(SPDLOG libspdlog-dev HEADER spdlog/spdlog.h)
 target_link_libraries(brew::SPDLOG INTERFACE brew::FMT)
 target_compile_definitions(brew::SPDLOG INTERFACE FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
 
-# The static library where there is one: Debian's shared HDF5 pulls in curl,
-# OpenSSL, Kerberos and thirty more for a driver nobody uses here.
+# Prefers the static library: Debian's shared HDF5 depends on curl, OpenSSL, Kerberos
+# and thirty more libraries for a driver that Brew does not use.
 brew_find(HDF5 libhdf5-dev HEADER hdf5.h LIBRARY libhdf5_serial.a hdf5_serial hdf5)
 if(BREW_HDF5_LIBRARY MATCHES "\\.a$")
   find_library(BREW_SZIP_LIBRARY sz)
@@ -110,10 +109,10 @@ endif()
 
 # oneDNN runs on GNU OpenMP's threads. The runtime starts its kernels on the
 # same team, so that two pools never compete for the cores. The library is
-# named explicitly: clang's -fopenmp would bring another one.
+# named explicitly: clang's -fopenmp would link another one.
 find_library(BREW_GOMP_LIBRARY NAMES gomp libgomp.so.1)
 if(NOT BREW_GOMP_LIBRARY)
-  # GCC keeps the file to link in a folder of its own.
+  # The file to link is in GCC's own folder.
   find_program(BREW_GCC NAMES gcc gcc-12 gcc-13 gcc-14 REQUIRED)
   execute_process(COMMAND ${BREW_GCC} -print-file-name=libgomp.so
                   OUTPUT_VARIABLE gomp_path OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -1,8 +1,8 @@
 #===- BrewHeaders.cmake - Headers of other projects, precompiled -------------===#
 #
-# Most of the time that a file takes is the standard library's and protobuf's
-# headers, or MLIR's (BrewMLIR.cmake). Headers of Brew are left out: they change,
-# and a compile cache shares these between clones.
+# The headers of the standard library, protobuf and MLIR (BrewMLIR.cmake) take most of
+# the time to compile a file. Headers of Brew are not included: they change, and a
+# compile cache shares the precompiled headers between clones.
 #
 #   brew_add_headers(NAME <header>...)
 #       a target with these headers, compiled as for a library.
@@ -17,11 +17,11 @@
 #===-------------------------------------------------------------------------===#
 
 function(brew_add_headers name)
-  # A target has a source.
+  # CMake requires a source.
   add_library(${name} STATIC ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
   target_precompile_headers(${name} PRIVATE ${ARGN})
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    # The same bytes whenever it is made, so that a compile cache knows it again.
+    # Reproducible, so that a compile cache finds it.
     target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
 endfunction()
@@ -30,7 +30,7 @@ function(brew_reuse_headers name)
   foreach(target ${ARGN})
     get_target_property(type ${target} TYPE)
     if(type STREQUAL EXECUTABLE)
-      # The headers are compiled for libraries; a program may hold such code too.
+      # The headers are compiled as for libraries; executables may contain such code, too.
       set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
       target_compile_options(${target} PRIVATE -fPIC)
     endif()
@@ -48,7 +48,7 @@ set(BREW_PROTOBUF_HEADERS
   <google/protobuf/message.h>
   <google/protobuf/repeated_field.h>
   <google/protobuf/unknown_field_set.h>)
-# Not <filesystem>, whose std::quoted() hides the project's where it is called by a string.
+# Not <filesystem>: its std::quoted() hides the project's quoted() in calls with strings.
 set(BREW_STANDARD_HEADERS
   <algorithm> <array> <cmath> <cstring> <deque> <fstream> <functional> <map>
   <memory> <mutex> <optional> <set> <sstream> <string> <unordered_map> <vector>)

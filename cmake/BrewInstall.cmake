@@ -1,14 +1,14 @@
-#===- BrewInstall.cmake - What `cmake --install` puts where ------------------===#
+#===- BrewInstall.cmake - Rules of `cmake --install` -------------------------===#
 #
 # Components, each a Debian package (BrewPackages.cmake):
 #
 #   runtime   brew-run, brew-data, libbrew_runtime, libbrew_common and libbrew_opencv
-#   mpi       libbrew_mpi, where an MPI is: training on several ranks
+#   mpi       libbrew_mpi, if MPI was found: training on several ranks
 #   compiler  brewc and libbrew_compiler; needs runtime's libbrew_common
 #   dev       headers, CMake package, pkg-config files, the names to link with
 #
-# Manual pages come from docs/ and completions from the tools' own options. What
-# is installed finds its parts from where it lies, so that a prefix can be moved.
+# Manual pages come from docs/, completions from the tools' own options. Installed files
+# find each other by relative paths, so that a prefix can be moved.
 #
 #===-------------------------------------------------------------------------===#
 
@@ -29,20 +29,20 @@ if(BREW_BUILD_COMPILER)
 endif()
 
 # --- Libraries -------------------------------------------------------------
-# Their names are Brew::runtime and Brew::compiler; Brew::common is theirs.
+# Exported as Brew::runtime and Brew::compiler, which depend on Brew::common.
 set_target_properties(brew_common PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME common)
 install(TARGETS brew_common EXPORT BrewCommonTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 install(EXPORT BrewCommonTargets NAMESPACE Brew::
   DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
-# Beside libbrew_runtime, which opens it.
+# In the folder of libbrew_runtime, which opens it.
 set_target_properties(brew_opencv PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS brew_opencv LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 if(TARGET brew_mpi) # beside libbrew_runtime, which opens it
   install(TARGETS brew_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
 endif()
-# oneDNN goes along in a folder of its own, where no other package's is in the way.
-# `brew_bundled` is what the system's own folders do not hold.
+# Installs oneDNN into a private folder, so that it does not conflict with other packages.
+# `brew_bundled` is empty if the system's own folders contain oneDNN.
 get_filename_component(dnnl_library ${BREW_DNNL_LIBRARY} REALPATH)
 set(runtime_rpath "$ORIGIN")
 set(brew_bundled)
@@ -82,7 +82,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/brew
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/BrewConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/BrewConfig.cmake
   INSTALL_DESTINATION ${BREW_INSTALL_CMAKEDIR} NO_SET_AND_CHECK_MACRO)
-# Before 1.0 every minor version may break what uses the libraries.
+# Before 1.0, every minor version may break users of the libraries.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/BrewConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/BrewConfig.cmake
@@ -111,7 +111,7 @@ file(RELATIVE_PATH libraries_from_tools
 set(install_files)
 foreach(component IN LISTS brew_components)
   foreach(tool IN LISTS brew_${component}_tools)
-    # brew-run has a folder of its own beside it where scripts/gpu-check packs it.
+    # In packages of scripts/gpu-check, brew-run has a folder of its own.
     set_property(TARGET ${tool} APPEND PROPERTY
                  INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -150,7 +150,7 @@ if(BREW_BUILD_COMPILER)
 endif()
 add_custom_target(brew-install-files ALL DEPENDS ${install_files})
 
-# brew-data under the names of Caffe's tools: links to it.
+# Links to brew-data with the names of Caffe's tools.
 foreach(name convert_imageset compute_image_mean extract_features)
   install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}
           DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)

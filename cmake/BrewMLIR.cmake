@@ -1,11 +1,11 @@
 #===- BrewMLIR.cmake - Finds LLVM, MLIR and LLD for the compiler ------------===#
 #
-# Included by the top CMakeLists when BREW_BUILD_COMPILER is on. It gives:
+# Included by the top CMakeLists if BREW_BUILD_COMPILER is on. Provides:
 #
 #   add_mlir_dialect, mlir_tablegen, add_public_tablegen_target, add_mlir_doc
 #       MLIR's own functions, for the ODS files.
 #   brew_tablegen(FILE generator-option...)
-#       mlir_tablegen for a .td file that includes others from the top of the
+#       mlir_tablegen for a .td file whose includes are relative to the top of the
 #       sources.
 #   brew_add_mlir_library(NAME source... [DEPENDS tablegen-target...]
 #                         [LINK library...])
@@ -17,12 +17,12 @@
 #       the ELF linker as a library; it is linked in-process.
 #   LLVM_EXTERNAL_LIT, BREW_FILECHECK, BREW_NOT, BREW_MLIR_OPT,
 #   BREW_LLVM_OBJDUMP, LLVM_TOOLS_BINARY_DIR
-#       the tools that tests call.
+#       the tools that tests run.
 #
 #===-------------------------------------------------------------------------===#
 
-# The packages put their prefix beside the system's; an explicit
-# CMAKE_PREFIX_PATH or MLIR_DIR goes first.
+# The packages have a prefix of their own. An explicit CMAKE_PREFIX_PATH or MLIR_DIR has
+# precedence.
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
 find_package(LLD 22.1 REQUIRED CONFIG HINTS ${LLVM_INSTALL_PREFIX})
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} in ${LLVM_INSTALL_PREFIX}")
@@ -40,14 +40,14 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-# mlir_tablegen looks at the folder's include path unless it is told another.
+# mlir_tablegen uses the folder's include path by default.
 macro(brew_tablegen)
   mlir_tablegen(${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
 endmacro()
 
-# LLD initialises every target of LLVM, to which it hands bitcode; Brew gives it objects for
-# x86-64. The others' initialisers stand here and do nothing: nine tenths of brewc were
-# compilers for other machines.
+# LLD initialises every target of LLVM, to compile bitcode; Brew passes it only objects for
+# x86-64. Empty initialisers replace those for other targets, which would make up nine
+# tenths of brewc.
 set(other_targets ${LLVM_TARGETS_TO_BUILD})
 list(REMOVE_ITEM other_targets X86)
 set(initialisers "")
@@ -59,16 +59,16 @@ endforeach()
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/OtherTargets.c CONTENT "${initialisers}")
 add_library(brew_other_targets STATIC ${CMAKE_CURRENT_BINARY_DIR}/OtherTargets.c)
 
-# LLVM's static libraries: a third of brewc's time on a small net went into loading and
-# binding the shared one. The packages' MLIR and LLD ask for the shared library; with both
-# kinds in a program options and passes would be registered twice.
+# Links LLVM's static libraries: loading and binding the shared one took a third of brewc's
+# time on a small net. The packages' MLIR and LLD require the shared library; a program
+# with both would register options and passes twice.
 add_library(brew_llvm INTERFACE)
 llvm_map_components_to_libnames(llvm_libraries
   core support irreader bitwriter passes lto dtlto object option mc
   frontendopenmp debuginfodwarf debuginfopdb
   X86CodeGen X86AsmParser X86Desc X86Info)
 target_link_libraries(brew_llvm INTERFACE brew_other_targets ${llvm_libraries})
-# Unused code, and the debugging information of some of the packages' objects.
+# Removes unused code, and the debug information of some of the packages' objects.
 target_link_options(brew_llvm INTERFACE -Wl,--gc-sections
                     $<$<CONFIG:Release>:-Wl,--strip-debug>)
 foreach(library ${MLIR_EXPORTED_TARGETS} ${LLD_EXPORTED_TARGETS})
@@ -102,12 +102,12 @@ target_link_libraries(brew_mlir INTERFACE
   brew_llvm)
 
 separate_arguments(BREW_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
-# Indices of std::vector are checked as those of LLVM's containers are: the compiler
-# stops at a wrong one, in every build.
+# Checks indices of std::vector as LLVM's containers check theirs: every build of the
+# compiler stops at an index out of range.
 list(APPEND BREW_LLVM_DEFINITIONS -D_GLIBCXX_ASSERTIONS)
 
-# MLIR's headers, parsed and instantiated once: they cost every file 2 to 4 seconds
-# otherwise. Its dialects are what half of the files include.
+# Precompiles MLIR's headers, which otherwise take 2 to 4 seconds in every file, and the
+# dialects that half of the files include.
 brew_add_headers(brew_mlir_headers
   <mlir/Dialect/Affine/IR/AffineOps.h>
   <mlir/Dialect/Arith/IR/Arith.h>
@@ -129,7 +129,7 @@ brew_add_headers(brew_mlir_headers
 target_include_directories(brew_mlir_headers SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(brew_mlir_headers PUBLIC ${BREW_LLVM_DEFINITIONS})
 
-# For whatever includes MLIR and is compiled with the flags of the project.
+# For targets that include MLIR and use the flags of the project.
 function(brew_reuse_mlir_headers target)
   brew_reuse_headers(brew_mlir_headers ${target})
 endfunction()
@@ -147,7 +147,7 @@ function(brew_add_mlir_library name)
   endif()
 endfunction()
 
-# A cached value that a user set wins; the empty default of AddLLVM does not.
+# Keeps a cached value that a user set; replaces the empty default of AddLLVM.
 if(NOT LLVM_EXTERNAL_LIT)
   set(LLVM_EXTERNAL_LIT ${LLVM_TOOLS_BINARY_DIR}/lit CACHE FILEPATH "lit" FORCE)
 endif()

@@ -1,7 +1,7 @@
 #===- BrewPackages.cmake - Debian packages -----------------------------------===#
 #
 # `cpack -G DEB` in the build folder: brew-runtime, brew-mpi, brew-compiler and brew-dev, one
-# a component of BrewInstall.cmake.
+# for each component of BrewInstall.cmake.
 #
 #===-------------------------------------------------------------------------===#
 
@@ -19,7 +19,7 @@ endif()
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-# What the libraries of other packages are called and must be is read from the files.
+# dpkg-shlibdeps reads the names and versions of the packages that the files depend on.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 foreach(library IN LISTS brew_bundled)
@@ -35,7 +35,7 @@ set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Runs compiled Caffe nets
  brew-run trains, tests and executes plans that brewc compiled from Caffe nets;
  brew-data makes the databases that they read; libbrew_runtime does the same in
  other programs. No compiler is needed.")
-# Programs of the same names.
+# Other packages with programs of the same names.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONFLICTS "caffe-tools-cpu, caffe-tools-cuda")
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME brew-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)

@@ -1,7 +1,7 @@
 # cmake -DLOWDOWN=lowdown -DTOOL=brewc -DTEXT=docs/brewc.md -DPAGE=brewc.1 -P ManPage.cmake
 #
-# A manual page from the tool's page in docs/: its title becomes the section NAME that
-# `whatis` reads, links become their text.
+# Generates a manual page from the tool's page in docs/. The title becomes the section NAME
+# that `whatis` reads; links become their text.
 file(READ ${TEXT} text)
 if(NOT text MATCHES "^# ${TOOL}: ([^\n]+)\n")
   message(FATAL_ERROR "${TEXT} does not begin with '# ${TOOL}: what it does'")
@@ -18,6 +18,6 @@ execute_process(
 if(failed)
   message(FATAL_ERROR "${LOWDOWN} refused ${PAGE}.md")
 endif()
-# A bar in a table's code is escaped in the text.
+# lowdown keeps the escapes of bars in code in tables.
 string(REPLACE "\\e|" "|" page "${page}")
 file(WRITE ${PAGE} "${page}")

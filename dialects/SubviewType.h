@@ -13,14 +13,14 @@
 
 namespace brew::dialects {
 
-/// Returns the strides of the type of a subview, or null for any other type.
+/// Returns the strides of a subview's type; null for any other type.
 inline mlir::DenseI64ArrayAttr subviewStrides(mlir::RankedTensorType type) {
   auto subview =
       llvm::dyn_cast_or_null<mlir::DictionaryAttr>(type.getEncoding());
   return subview ? subview.getAs<mlir::DenseI64ArrayAttr>("strides") : nullptr;
 }
 
-/// Whether the type is that of a subview.
+/// Returns whether `type` is the type of a subview.
 inline bool isSubview(mlir::RankedTensorType type) {
   return subviewStrides(type) != nullptr;
 }

@@ -1,5 +1,4 @@
 //===- StepDescription.h - Short descriptions of steps ----------*- C++ -*-===//
-//-*-===//
 #pragma once
 
 #include "plan/plan.pb.h"

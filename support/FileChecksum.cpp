@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view kLinePrefix = "\nbrew-crc32 ";
 constexpr size_t kLineBytes = kLinePrefix.size() + 9; // 8 digits, end of line
 
+/// An open file, which its destructor closes.
 class FileReader {
 public:
   explicit FileReader(const std::string &path)
@@ -39,7 +40,8 @@ public:
                ? static_cast<uint64_t>(info.st_size)
                : 0;
   }
-  /// Reads up to `maxBytes` bytes from the current position; returns 0 at the end.
+  /// Reads up to `maxBytes` bytes from the current position; returns 0 at the
+  /// end.
   size_t read(void *to, size_t maxBytes) {
     for (;;) {
       const ssize_t n = ::read(fd, to, maxBytes);
@@ -58,7 +60,7 @@ private:
   int fd;
 };
 
-/// Returns the checksum of at maxBytes `limit` bytes from the current position.
+/// Returns the checksum of at most `limit` bytes from the current position.
 FileChecksum checksumOf(FileReader &file, uint64_t limit) {
   std::vector<char> buffer(1 << 18);
   Crc32 crc;
@@ -75,7 +77,8 @@ FileChecksum checksumOf(FileReader &file, uint64_t limit) {
   return sum;
 }
 
-std::string lineOf(uint32_t crc) {
+/// Returns the checksum line with the value `crc`.
+std::string lineWithChecksum(uint32_t crc) {
   char digits[10];
   std::snprintf(digits, sizeof digits, "%08x\n", unsigned(crc));
   return std::string(kLinePrefix) + digits;
@@ -84,7 +87,7 @@ std::string lineOf(uint32_t crc) {
 } // namespace
 
 void Crc32::add(const void *bytes, size_t size) {
-  if (size != 0) // for no bytes, zlib returns its initial value
+  if (size != 0) // zlib returns its initial value if `bytes` is null
     crc = static_cast<uint32_t>(
         crc32_z(crc, static_cast<const Bytef *>(bytes), size));
 }
@@ -99,7 +102,7 @@ FileChecksum checksumOfFile(const std::string &path) {
 std::string checksumLine(std::string_view bytes) {
   Crc32 crc;
   crc.add(bytes.data(), bytes.size());
-  return lineOf(crc.value());
+  return lineWithChecksum(crc.value());
 }
 
 void verifyChecksumLine(const std::string &path, const std::string &kind) {
@@ -116,7 +119,7 @@ void verifyChecksumLine(const std::string &path, const std::string &kind) {
     done += n;
   }
   if (std::string_view(line).substr(0, kLinePrefix.size()) == kLinePrefix &&
-      line != lineOf(content.crc))
+      line != lineWithChecksum(content.crc))
     throw badInput(path + ": damaged " + kind + ": its checksum is wrong");
 }
 

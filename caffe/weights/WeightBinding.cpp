@@ -1,5 +1,4 @@
 //===- WeightBinding.cpp - Matching of weight files to a plan -------------===//
-//-----------------===//
 #include "caffe/weights/WeightBinding.h"
 
 #include "caffe/weights/BufferLayout.h"

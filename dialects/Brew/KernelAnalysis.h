@@ -17,12 +17,12 @@ accessLoops(mlir::linalg::GenericOp nest, mlir::Value tensor);
 llvm::SmallVector<int64_t> resultLoops(mlir::linalg::GenericOp nest,
                                        unsigned number);
 
-/// Whether each iteration of a reduction stores its own element of result
-/// `number` instead of reducing into it (brew-fuse-reductions).
+/// Returns whether each iteration of a reduction stores its own element of
+/// result `number` instead of reducing into it (brew-fuse-reductions).
 bool isStoredPerIteration(mlir::linalg::GenericOp nest, unsigned number);
 
-/// Whether a launch may pass one buffer as both `input` and `output`: no
-/// element of the input is read after the same element of the output is
+/// Returns whether a launch may pass one buffer as both `input` and `output`:
+/// no element of the input is read after the same element of the output is
 /// written.
 bool mayShareBuffer(KernelOp kernel, unsigned input, unsigned output);
 

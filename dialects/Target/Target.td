@@ -45,7 +45,7 @@ def Target_LibraryAttr : Target_Attr<"Library", "library"> {
     "bool":$f16, "bool":$tf32, "bool":$f32_weight_gradients, "int64_t":$slow_bias_elements);
   let genVerifyDecl = 0;
   let extraClassDeclaration = [{
-    /// Whether products in `precision` are faster than in full precision.
+    /// Returns whether products in `precision` are faster than in full precision.
     bool isFasterIn(Precision precision) const;
   }];
 }

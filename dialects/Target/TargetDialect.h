@@ -30,7 +30,7 @@ CpuAttr describeCpu(mlir::MLIRContext *context, int64_t vectorBits, bool bf16);
 GpuAttr describeGpu(mlir::MLIRContext *context,
                     llvm::ArrayRef<llvm::StringRef> archs);
 
-/// Whether the module of `op` is compiled for a GPU.
+/// Returns whether the module of `op` is compiled for a GPU.
 bool isForGpu(mlir::Operation *op);
 /// Return the machine of the module of `op`: the reference machine of that kind
 /// if the module has no attribute, null if its machine is of the other kind.

@@ -7,7 +7,7 @@
 
 namespace brew::dialects::target {
 
-/// Whether activations are stored in 16 bits.
+/// Returns whether activations are stored in 16 bits.
 inline bool isNarrow(Precision precision) {
   return precision == Precision::BF16 || precision == Precision::F16;
 }

@@ -243,7 +243,8 @@ Blob Hdf5Reader::readStored(const std::string &name) const {
 
 bool Hdf5Reader::hasGroup(const std::string &name) const {
   LibraryLock guard;
-  return Handle(H5Gopen2(file, absoluteName(name).c_str(), H5P_DEFAULT), H5Gclose)
+  return Handle(H5Gopen2(file, absoluteName(name).c_str(), H5P_DEFAULT),
+                H5Gclose)
       .valid();
 }
 

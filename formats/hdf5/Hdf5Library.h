@@ -13,13 +13,15 @@
 
 namespace brew::formats::hdf5 {
 
-static_assert(sizeof(hid_t) <= sizeof(int64_t), "handles are kept as int64_t");
+static_assert(sizeof(hid_t) <= sizeof(int64_t),
+              "handles are stored as int64_t");
 
-/// A lock of the library. Every use of the library needs one.
+/// Locks the HDF5 library for one thread, and turns off its error messages.
+/// Must exist during every use of the library.
 class LibraryLock {
 public:
   LibraryLock() : lock(mutex()) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // per thread
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // a setting of the thread
   }
 
 private:
@@ -30,7 +32,7 @@ private:
   std::lock_guard<std::recursive_mutex> lock;
 };
 
-/// Closes a handle of any kind.
+/// Owns an HDF5 handle of any kind: `close` closes it.
 struct Handle {
   Handle(hid_t id, herr_t (*close)(hid_t)) : id(id), close(close) {}
   ~Handle() {
@@ -44,7 +46,7 @@ struct Handle {
   herr_t (*close)(hid_t);
 };
 
-/// Returns the name with a leading slash.
+/// Returns the absolute name of an HDF5 object: with a leading slash.
 inline std::string absoluteName(const std::string &name) {
   return !name.empty() && name[0] == '/' ? name : "/" + name;
 }

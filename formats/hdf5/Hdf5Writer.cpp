@@ -45,8 +45,8 @@ void Hdf5Writer::writeAs(const std::string &name,
   // Without times, equal content results in equal files.
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id, 0);
-  Handle dataset(H5Dcreate2(file, absoluteName(name).c_str(), fileType, space.id,
-                            links.id, creation.id, H5P_DEFAULT),
+  Handle dataset(H5Dcreate2(file, absoluteName(name).c_str(), fileType,
+                            space.id, links.id, creation.id, H5P_DEFAULT),
                  H5Dclose);
   if (!dataset.valid())
     fail("cannot create dataset '" + name + "' (written twice?)");
@@ -105,8 +105,8 @@ void Hdf5Writer::makeGroup(const std::string &name) {
     return;
   Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links.id, 1);
-  if (!Handle(H5Gcreate2(file, absoluteName(name).c_str(), links.id, H5P_DEFAULT,
-                         H5P_DEFAULT),
+  if (!Handle(H5Gcreate2(file, absoluteName(name).c_str(), links.id,
+                         H5P_DEFAULT, H5P_DEFAULT),
               H5Gclose)
            .valid())
     fail("cannot create group '" + name + "'");

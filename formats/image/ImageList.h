@@ -7,6 +7,7 @@
 
 namespace brew::formats {
 
+/// A line of an image list.
 struct ImageListEntry {
   std::string name; ///< file name as in the list; may contain spaces
   int label = 0;

@@ -6,8 +6,8 @@
 namespace brew::passes {
 
 /// Returns whether every result of a nest is a sum that starts at zero and may
-/// be reordered (reassoc). Tensors stored along the way (isStoredPerIteration)
-/// are ignored.
+/// be reordered (reassoc). Ignores results that every iteration stores
+/// (isStoredPerIteration).
 bool hasReorderableReductions(mlir::linalg::GenericOp nest);
 
 } // namespace brew::passes

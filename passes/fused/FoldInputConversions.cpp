@@ -1,9 +1,9 @@
-//===- FoldInputConversions.cpp - Image conversions in data layers --------===//
+//===- FoldInputConversions.cpp - Image conversions in data inputs --------===//
 //
-// On a GPU a kernel converts pixels to images; besides subtracting the mean it
-// can round and pad. So it writes the 16-bit blob that a layer reads directly,
-// instead of an f32 blob that another kernel converts. Without such a kernel,
-// the CPU writes the blob with its declared type.
+// On a GPU, a kernel converts the pixels of a data input to the image blob. The
+// pass makes this kernel also round to 16 bits and pad channels, so that layers
+// read its result directly, without another kernel for the cast. Without such a
+// kernel, the CPU writes the blob in the type of the data input's result.
 //
 //===----------------------------------------------------------------------===//
 #include "caffe/DataLayerKinds.h"
@@ -26,8 +26,9 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Returns whether a kernel can convert pixels to the data layer's first blob.
-bool isConvertedFromPixels(DataInputOp dataInput) {
+/// Returns whether a kernel can compute the data input's first blob from
+/// pixels.
+bool canConvertFromPixels(DataInputOp dataInput) {
   const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
   return kind && kind->hasImages() &&
          brew::caffe::recordSelectionOf(dataInput.getConfig().getLayer())
@@ -44,11 +45,12 @@ bool onlyAppendsChannels(ZeroPadOp op) {
   return true;
 }
 
-/// The casts and zero pads through which an image is read.
+/// The casts and zero pads that read an image.
 struct ImageReaders {
   SmallVector<CastOp> casts;
   SmallVector<ZeroPadOp> pads;
 
+  /// Collects the users of `value`. Returns false if there are other users.
   bool collect(Value value, bool mayPad = true) {
     for (Operation *user : value.getUsers()) {
       if (auto cast = dyn_cast<CastOp>(user)) {
@@ -65,6 +67,7 @@ struct ImageReaders {
     }
     return true;
   }
+  /// Returns whether there are casts, all to the same type.
   bool haveOneType() {
     return !casts.empty() && llvm::all_of(casts, [&](CastOp cast) {
       return cast.getY().getType() == casts.front().getY().getType();
@@ -80,7 +83,8 @@ struct FoldInputConversions
     getOperation().walk(
         [&](DataInputOp dataInput) { dataInputs.push_back(dataInput); });
     for (DataInputOp dataInput : dataInputs)
-      if (brew::dialects::target::isForGpu(dataInput) && isConvertedFromPixels(dataInput))
+      if (brew::dialects::target::isForGpu(dataInput) &&
+          canConvertFromPixels(dataInput))
         fold(dataInput);
   }
 

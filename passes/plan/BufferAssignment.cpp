@@ -327,7 +327,7 @@ void BufferAssignment::findAllocations() {
 
 /// Returns whether the old value of a buffer is loaded only after step `made`.
 bool BufferAssignment::isComputedBeforeLoad(const FixedBuffer &buffer,
-                                        int64_t made) const {
+                                            int64_t made) const {
   return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
     return load.buffer.isAt(buffer) && made < load.step;
   });

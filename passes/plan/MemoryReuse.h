@@ -1,7 +1,8 @@
 //===- MemoryReuse.h - Reuse of gradient memory -----------------*- C++ -*-===//
 //
-// Assigns values to memory that is not needed until they end, so that they need
-// none of the arena. Independent of MLIR.
+// Assigns values to memory that is first used after their lifetime, such as
+// gradients that are written later, so that they take no space in the transient
+// arena. Independent of MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,7 +11,7 @@
 
 namespace brew::passes {
 
-/// Bytes elsewhere that are unused before a step.
+/// Bytes outside the transient arena that are unused before a step.
 struct ReusableRange {
   int64_t offset = 0, size = 0;
   int64_t until = 0; ///< first step that uses them

@@ -8,7 +8,8 @@
 
 namespace brew::passes {
 
-/// The steps of a program as an ordering problem: what they read and write.
+/// The steps of a program as an ordering problem, with the values that they
+/// read and write.
 class OrderedProgram {
 public:
   explicit OrderedProgram(dialects::ProgramOp program);

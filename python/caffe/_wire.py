@@ -1,7 +1,7 @@
 """Reads and writes floats of Caffe's binary files without a Python object for each.
 
 protobuf's arrays of a hundred million floats take minutes to convert; the wire format has
-them as they lie in memory. What is not floats is left to protobuf."""
+them as they lie in memory. Protobuf handles all other fields."""
 import numpy as np
 
 from .proto import caffe_pb2

@@ -103,16 +103,16 @@ void brew::python::bindCommunicator(nb::module_ &module) {
           "start_all_reduce",
           [](Ranks &it, std::uint32_t number, nb::list arrays) {
             std::vector<Floats> given;
-            // The sum would be written to a temporary converted array.
+            // Otherwise the sum could be written to a temporary converted array.
             for (nb::handle array : arrays)
               given.push_back(nb::cast<Floats>(array, /*convert=*/false));
             it.startAllReduce(number, std::move(given));
           },
           "number"_a, "arrays"_a,
-          "Begins to add arrays up over the ranks, in place.")
+          "Starts an in-place all-reduce (sum) of arrays over the ranks.")
       .def("wait_all_reduce", &Ranks::waitAllReduce, "number"_a)
       .def("check_all_equal", &Ranks::checkAllEqual, "what"_a, "value"_a)
-      .def("close", &Ranks::close, "Leaves the run, when all ranks do.")
+      .def("close", &Ranks::close, "Leaves the run; returns once all ranks do.")
       .def(
           "abort",
           [](Ranks &it, int status) {

@@ -16,7 +16,7 @@ static std::string textOf(nb::python_error &error) {
     const auto why = nb::cast<std::string>(nb::str(error.value()));
     return why.empty() ? text : text + ": " + why;
   } catch (...) {
-    return "an exception without a text";
+    return "an exception without a message";
   }
 }
 
@@ -63,7 +63,7 @@ nb::object PythonLayerTypes::resolveWeak(nb::handle reference) {
   nb::object object = reference();
   if (object.is_none())
     throw api::Error(BREW_USAGE,
-                     "the session that the layer belongs to is gone");
+                     "the session of the layer no longer exists");
   return object;
 }
 

@@ -16,7 +16,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
   brew::api::checkAbiVersion();
-  module.doc() = "Brew's libraries, as they are; use the package brew.";
+  module.doc() = "Low-level bindings of Brew's libraries; use the package brew.";
   module.attr("version") = brew_version();
 
   // Error(text, status): the base class of the errors defined in Python.

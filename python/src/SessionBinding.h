@@ -83,8 +83,8 @@ public:
     const std::unique_lock<std::recursive_mutex> lock(inside, std::try_to_lock);
     if (!lock.owns_lock())
       throw api::Error(BREW_USAGE,
-                       "another thread is inside this session; a session is "
-                       "one thread's at a time, open one for each");
+                       "another thread is using this session; only one thread "
+                       "may use a session at a time, open one for each");
     if (!hosts)
       return body(*session);
     hosts->clear();

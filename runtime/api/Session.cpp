@@ -61,7 +61,8 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
       throw usage("there is no rank " + std::to_string(options.reader_rank) +
                   " of " + std::to_string(options.reader_ranks));
     result.readerOptions.rank = static_cast<std::uint64_t>(options.reader_rank);
-    result.readerOptions.ranks = static_cast<std::uint64_t>(options.reader_ranks);
+    result.readerOptions.ranks =
+        static_cast<std::uint64_t>(options.reader_ranks);
   }
   if (options.folder)
     result.folder = options.folder;

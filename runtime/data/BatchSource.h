@@ -35,7 +35,7 @@ struct ReaderOptions {
   std::uint64_t rank = 0, ranks = 1;
 };
 
-/// A data layer, as passed to its source.
+/// The arguments for opening the source of a data layer.
 struct DataLayerInfo {
   caffe::LayerParameter layer;
   /// Buffers of its tops; must outlive the source.

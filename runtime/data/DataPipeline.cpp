@@ -100,7 +100,8 @@ struct DataPipeline::Input {
 
 DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan,
                            caffe::RankSeed seed, std::string planFolder,
-                           Events *listeners, const ReaderOptions &reading)
+                           Events *listeners,
+                           const ReaderOptions &readerOptions)
     : executor(planExecutor), events(listeners), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
@@ -138,7 +139,7 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan,
     }
     info.testPhase = testPhase;
     info.events = events;
-    info.readerOptions = reading;
+    info.readerOptions = readerOptions;
     info.seed = seedOf(seed);
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixel_conversion())

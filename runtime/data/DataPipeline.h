@@ -23,6 +23,7 @@
 
 namespace brew::runtime {
 
+/// The data layers of one program, and the values that the caller sets.
 class DataPipeline {
 public:
   /// `seed` drives shuffling, cropping, mirroring, fillers and the random
@@ -32,7 +33,7 @@ public:
   /// not fit its buffers.
   DataPipeline(Executor &executor, int program, caffe::RankSeed seed,
                std::string planFolder, Events *events = nullptr,
-               const ReaderOptions &reading = {});
+               const ReaderOptions &readerOptions = {});
   ~DataPipeline();
 
   /// Names of all tops, in the order of the data layers.
@@ -62,7 +63,7 @@ public:
   /// change the pipeline that calls it: such calls throw Error (2).
   using Callback = std::function<void(const std::vector<Request> &)>;
   /// Overrides tops as set() does: each feed() calls `callback` for new values,
-  /// on its own thread; nothing is read ahead. No tops: all of them. The last
+  /// on its own thread; nothing is read ahead. Empty `tops`: all tops. The last
   /// override of a top wins. Throws Error (1) if there is no such top.
   void setCallback(const std::vector<std::string> &tops, Callback callback);
 
@@ -109,7 +110,7 @@ public:
     std::uint64_t times;
     double seconds;
   };
-  /// Only data layers for which the program waited.
+  /// Returns the stalls of the data layers for which the program waited.
   std::vector<Stall> stalls() const;
 
   /// The load of one reader since it started.
@@ -119,7 +120,7 @@ public:
     double waited; ///< fraction of the time the net waited for the reader
     std::uint64_t skipped; ///< records skipped
   };
-  /// Of data layers that read records.
+  /// Returns the loads of the data layers that read records.
   std::vector<ReaderLoad> readerLoads() const;
 
 private:

@@ -64,8 +64,8 @@ void DatabaseRecords::replace(DatabaseRecord *records, std::size_t count) {
 void DatabaseRecords::find() {
   if (!sampler)
     return;
-  const std::string_view key =
-      table->key(sampler->at(current.epoch * table->count() + current.position));
+  const std::string_view key = table->key(
+      sampler->at(current.epoch * table->count() + current.position));
   if (!cursor->find(key))
     throw badInput(path() + ": record '" + std::string(key) +
                    "' was removed since the database was opened");

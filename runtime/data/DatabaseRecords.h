@@ -41,7 +41,7 @@ public:
   /// The number of records as far as known; for LevelDB, known after the first
   /// pass.
   std::uint64_t count() const;
-  /// See Selection.
+  /// See caffe::RecordSelection.
   std::uint64_t drawsToCoverAll() const {
     return selection.drawsToCoverAll(count());
   }

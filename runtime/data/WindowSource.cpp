@@ -265,8 +265,8 @@ private:
   std::int64_t foregroundCount = 0; ///< foreground windows per batch
   std::string file;                 ///< the window file
   std::vector<formats::WindowImage> images;
-  std::vector<std::string>
-      cachedFiles; ///< contents of the image files, or empty
+  /// Contents of the image files; empty without cache_images.
+  std::vector<std::string> cachedFiles;
   std::vector<WindowRef> foregroundWindows, backgroundWindows;
   std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;

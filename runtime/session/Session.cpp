@@ -73,7 +73,8 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       ownDevice(options.device),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),
-      readerOptions(options.readerOptions), sharesParameters(options.shareParameters),
+      readerOptions(options.readerOptions),
+      sharesParameters(options.shareParameters),
       allowMissingWeights(options.allowMissingWeights), given(file->manifest()),
       ranks(options.device.communicator),
       pipelines(static_cast<std::size_t>(manifest().programs_size())) {
@@ -247,8 +248,8 @@ DataPipeline &Session::dataPipeline(int program) {
   requireProgram(program);
   auto &pipeline = pipelines[static_cast<std::size_t>(program)];
   if (!pipeline)
-    pipeline = std::make_unique<DataPipeline>(exec, program, currentSeed,
-                                              lastFolder, &listeners, readerOptions);
+    pipeline = std::make_unique<DataPipeline>(
+        exec, program, currentSeed, lastFolder, &listeners, readerOptions);
   return *pipeline;
 }
 

@@ -80,7 +80,8 @@ void GradientAccumulator::finish() {
   for (const HostSum &hostSum : hostSums) {
     // Addition commutes exactly: the order of the operands does not matter.
     executor.modify(hostSum.buffer, [&](std::byte *gradient) {
-      addTyped(hostSum.type, gradient, sumBytes.data() + hostSum.offset, hostSum.bytes);
+      addTyped(hostSum.type, gradient, sumBytes.data() + hostSum.offset,
+               hostSum.bytes);
     });
   }
 }

@@ -9,11 +9,11 @@
 
 namespace brew::runtime {
 
-/// Sums the parameter gradients of several runs of forward_backward, each of
-/// which overwrites them (iter_size). Adds in the plan's precision, batch after
-/// batch, as Caffe does. Plans compiled for it have programs that add in place;
-/// with other plans, whose iter_size was set only at run time, gradients are
-/// added on the host.
+/// Sums the parameter gradients of the iter_size batches of an iteration.
+/// Needed because each run of forward_backward overwrites the gradients. Adds
+/// in the plan's precision, batch after batch, as Caffe does. A plan compiled
+/// with iter_size has programs that add; with other plans, whose
+/// iter_size was set only at run time, the host adds.
 class GradientAccumulator {
 public:
   explicit GradientAccumulator(Executor &executor);
@@ -27,6 +27,7 @@ public:
   void discard();
 
 private:
+  /// The sum of a gradient buffer on the host.
   struct HostSum {
     std::uint32_t buffer;
     plan::DataType type;

@@ -1,5 +1,4 @@
 //===- InlineBlobs.h - Weights inside prototxts -----------------*- C++ -*-===//
-//-*-===//
 //
 // The `blobs` of layers, which are the initial values of their parameters. They
 // bypass the module and are written to the plan.

@@ -1,5 +1,4 @@
 //===- LayerChecker.h - Checks of one layer's settings ----------*- C++ -*-===//
-//-*-===//
 //
 // Helpers for the checks of layer types (layers/*.cpp): errors at the wrong
 // fields, and rules that several types share.

@@ -59,8 +59,8 @@ void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
                       const SourceMap &locations, Diagnostics &diagnostics);
 
 /// Reports errors in the settings of a layer of a supported type, at their
-/// fields. An unsupported setting is an error with `forCompilation`, otherwise a
-/// warning.
+/// fields. An unsupported setting is an error with `forCompilation`, otherwise
+/// a warning.
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
                    const SourceMap &locations, Diagnostics &diagnostics,
                    bool forCompilation = true);

@@ -249,8 +249,8 @@ void Wiring::takeParams(GraphLayer &entry) {
   }
 }
 
-/// Returns whether the layer or one before it learns. As in Caffe,
-/// propagate_down has no effect on this.
+/// Returns whether the layer or one before it has learnable parameters. As in
+/// Caffe, propagate_down has no effect on this.
 bool Wiring::needsBackward(const GraphLayer &entry) const {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> params = paramsOf(*entry.kind, layer);

@@ -24,10 +24,12 @@ struct BlobVersion {
   int top = 0;   ///< index in the producer's tops
   /// Layer and bottom index of every use.
   std::vector<std::pair<int, int>> readers = {};
-  /// The top of a loss that the prototxt does not write. It has no usable name.
+  /// The top that a loss layer without tops gets, as in Caffe; its name is not
+  /// usable.
   bool isAutomatic = false;
 };
 
+/// A layer of the net, connected to its blobs and parameters.
 struct GraphLayer {
   const caffe::LayerParameter *layer = nullptr;
   const LayerKind *kind = nullptr;
@@ -64,8 +66,8 @@ struct NetOutput {
 class NetGraph {
 public:
   /// Connects the layers of `net`. Reports all errors; after an error the graph
-  /// must not be used. With `forCompilation`, unsupported types are errors, too.
-  /// `hostTypes` are types that the host program computes.
+  /// must not be used. With `forCompilation`, unsupported types are
+  /// errors, too. `hostTypes` are the types that the host program computes.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
                         bool forCompilation = false,
                         const std::set<std::string> &hostTypes = {});
@@ -77,9 +79,10 @@ public:
   std::vector<NetOutput> outputs;
 
   /// Returns whether Caffe computes the gradient of parameter `index` in layer
-  /// `layer`. It does unless the layer's own lr_mult is 0, regardless of that
-  /// of a sharer; always with force_backward; and always in the backward pass
-  /// of LSTM and RNN. Running statistics have no gradient.
+  /// `layer`. Running statistics have no gradient. Other parameters have one
+  /// unless their lr_mult in this layer is 0; layers that share the parameter
+  /// do not matter. force_backward and the backward pass of LSTM and RNN
+  /// compute all gradients.
   bool wantsGradient(int layer, int index) const;
 
   bool hasLoss() const;

@@ -1,5 +1,4 @@
 //===- NetMetadata.h - A net's layers as Caffe lists them -------*- C++ -*-===//
-//-*-===//
 //
 // Before it sets up a net, Caffe inserts a Split layer after every blob with
 // more than one reader, and then logs all layers. Compiled nets have no such

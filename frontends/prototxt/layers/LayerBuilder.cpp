@@ -24,7 +24,8 @@ std::vector<bool> LayerBuilder::propagateDown() const {
     return flags;
   for (int i = 0; i < bottoms(); ++i) {
     if (i >= given.size())
-      flags.push_back(graph.layers[graph.blobs[entry.bottoms[i]].layer].learns);
+      flags.push_back(
+          graph.layers[graph.blobs[entry.bottoms[i]].layer].needsBackward);
     flags[i] = flags[i] || entry.kind->allowsForcedGradient(i);
   }
   return flags;

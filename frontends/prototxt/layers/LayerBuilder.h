@@ -1,5 +1,4 @@
 //===- LayerBuilder.h - Operations of a layer -------------------*- C++ -*-===//
-//-*-===//
 //
 // Rows of the layer table describe operations of the brew dialect by name, so
 // that they do not depend on MLIR. ModuleBuilder creates the operations.

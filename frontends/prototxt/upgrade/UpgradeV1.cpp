@@ -1,5 +1,4 @@
 //===- UpgradeV1.cpp - Conversion of V1 `layers` to `layer` ---------------===//
-//----------------===//
 
 #include "formats/V1Layers.h"
 #include "frontends/prototxt/check/CropOffsets.h"

@@ -12,6 +12,8 @@ namespace {
 /// The largest alignment, in bytes, that any engine uses.
 constexpr std::int64_t kMaxAlignment = 16;
 
+/// Builds the descriptors of tensors and operations. Tensors are referred to by
+/// their index.
 class OperationsBuilder {
 public:
   OperationsBuilder(const Api &api, const BrewVendorConvolution &call)
@@ -40,12 +42,12 @@ public:
 
   void convolution(std::size_t x, std::size_t w, std::size_t y,
                    bool accumulate) {
-    Descriptor shape(api, ConvolutionDescriptor);
+    Descriptor parameters(api, ConvolutionDescriptor);
     const std::int64_t spatial = call.x.rank - 2;
     auto list = [&](const std::int64_t *values) {
       return std::vector<std::int64_t>(values, values + spatial);
     };
-    shape.set(ConvolutionCompType, TypeDataType, int(compute))
+    parameters.set(ConvolutionCompType, TypeDataType, int(compute))
         .set(ConvolutionMode, TypeConvolutionMode, CrossCorrelation)
         .set(ConvolutionSpatialDims, TypeInt64, spatial)
         .set(ConvolutionDilations, TypeInt64, list(call.dilation))
@@ -57,31 +59,32 @@ public:
       DescriptorType operation;
       Attribute alpha, beta, convolution, x, w, y;
     };
-    const Attributes attributes = call.direction == BREW_VENDOR_FORWARD
-                            ? Attributes{ConvolutionForwardDescriptor,
-                                    ForwardAlpha,
-                                    ForwardBeta,
-                                    ForwardConvolution,
-                                    ForwardX,
-                                    ForwardW,
-                                    ForwardY}
-                        : call.direction == BREW_VENDOR_BACKWARD_DATA
-                            ? Attributes{ConvolutionBackwardDataDescriptor,
-                                    BackwardDataAlpha,
-                                    BackwardDataBeta,
-                                    BackwardDataConvolution,
-                                    BackwardDataDx,
-                                    BackwardDataW,
-                                    BackwardDataDy}
-                            : Attributes{ConvolutionBackwardFilterDescriptor,
-                                    BackwardFilterAlpha,
-                                    BackwardFilterBeta,
-                                    BackwardFilterConvolution,
-                                    BackwardFilterX,
-                                    BackwardFilterDw,
-                                    BackwardFilterDy};
+    const Attributes attributes =
+        call.direction == BREW_VENDOR_FORWARD
+            ? Attributes{ConvolutionForwardDescriptor,
+                         ForwardAlpha,
+                         ForwardBeta,
+                         ForwardConvolution,
+                         ForwardX,
+                         ForwardW,
+                         ForwardY}
+        : call.direction == BREW_VENDOR_BACKWARD_DATA
+            ? Attributes{ConvolutionBackwardDataDescriptor,
+                         BackwardDataAlpha,
+                         BackwardDataBeta,
+                         BackwardDataConvolution,
+                         BackwardDataDx,
+                         BackwardDataW,
+                         BackwardDataDy}
+            : Attributes{ConvolutionBackwardFilterDescriptor,
+                         BackwardFilterAlpha,
+                         BackwardFilterBeta,
+                         BackwardFilterConvolution,
+                         BackwardFilterX,
+                         BackwardFilterDw,
+                         BackwardFilterDy};
     Descriptor operation(api, attributes.operation);
-    operation.set(attributes.convolution, shape)
+    operation.set(attributes.convolution, parameters)
         .set(attributes.x, result.tensors[x])
         .set(attributes.w, result.tensors[w])
         .set(attributes.y, result.tensors[y]);
@@ -92,7 +95,7 @@ public:
     else
       operation.set(attributes.alpha, TypeFloat, float(one))
           .set(attributes.beta, TypeFloat, float(beta));
-    finish(std::move(shape), std::move(operation));
+    addOperation(std::move(parameters), std::move(operation));
   }
 
   void addBias(std::size_t from, std::size_t bias, std::size_t to) {
@@ -105,7 +108,7 @@ public:
         .set(PointwiseX, result.tensors[from])
         .set(PointwiseB, result.tensors[bias])
         .set(PointwiseY, result.tensors[to]);
-    finish(std::move(mode), std::move(operation));
+    addOperation(std::move(mode), std::move(operation));
   }
 
   void relu(std::size_t from, std::size_t to) {
@@ -120,7 +123,7 @@ public:
     operation.set(PointwiseOpDescriptor, mode)
         .set(PointwiseX, result.tensors[from])
         .set(PointwiseY, result.tensors[to]);
-    finish(std::move(mode), std::move(operation));
+    addOperation(std::move(mode), std::move(operation));
   }
 
   Operations take() { return std::move(result); }
@@ -146,7 +149,7 @@ private:
     result.tensors.push_back(std::move(descriptor));
     return result.tensors.size() - 1;
   }
-  void finish(Descriptor parameter, Descriptor operation) {
+  void addOperation(Descriptor parameter, Descriptor operation) {
     operation.finalize();
     result.parameters.push_back(std::move(parameter));
     result.operations.push_back(std::move(operation));

@@ -1,4 +1,4 @@
-//===- AnnotatedSource.cpp - Batches of images with objects ---------------===//
+//===- AnnotatedSource.cpp - Batches of annotated images ------------------===//
 
 #include "caffe/weights/BufferLayout.h"
 #include "formats/image/ImageResize.h"
@@ -14,19 +14,21 @@
 namespace brew::runtime {
 namespace {
 
+/// Values of each box in the label top: item, label, instance, left, top,
+/// right, bottom, difficult.
 constexpr std::int64_t kBoxFields = 8;
 
-/// The layer without the transformations that this source applies itself; mean
-/// and scale remain.
+/// Returns the layer for the ImageBatch: without the label top and without crop
+/// and mirror, which this source applies itself. Mean and scale remain.
 DataLayerInfo withoutGeometry(const DataLayerInfo &info) {
-  DataLayerInfo images = info;
+  DataLayerInfo result = info;
   caffe::TransformationParameter &transform =
-      *images.layer.mutable_transform_param();
+      *result.layer.mutable_transform_param();
   transform.clear_crop_size();
   transform.clear_mirror();
-  if (images.tops.size() == 2)
-    images.tops.pop_back();
-  return images;
+  if (result.tops.size() == 2)
+    result.tops.pop_back();
+  return result;
 }
 
 /// One thread fetches records in order; any thread then decodes and augments
@@ -57,6 +59,7 @@ public:
   void seek(const SourcePosition &target) override { database.seek(target); }
 
 private:
+  /// An image of the batch: its record, and the labels after augmentation.
   struct Row {
     DatabaseRecord record;
     Objects objects;
@@ -106,7 +109,7 @@ private:
 
   /// Decodes and augments one record; sets the objects of `row`.
   void decodeAndAugment(Row &row, RandomDraws &draws, const std::string &where,
-            formats::ImageRecord &result) const {
+                        formats::ImageRecord &result) const {
     formats::AnnotatedRecord record;
     formats::decodeAnnotatedDatum(row.record.value,
                                   images.transformer().color(), where, record);
@@ -121,7 +124,7 @@ private:
       if (transform.has_expand_param())
         expand(image, record.objects, draws);
       if (!samplers.empty())
-        sample(image, record.objects, draws);
+        cropBySamplers(image, record.objects, draws);
       resizeCropAndMirror(image, record.objects, draws);
       formats::setImage(image, result);
     } catch (const Error &error) {
@@ -138,6 +141,8 @@ private:
                                            : nullptr;
   }
 
+  /// With probability `prob`, places the image in a larger one that is filled
+  /// with the mean.
   void expand(formats::Image &image, Objects &objects,
               RandomDraws &draws) const {
     const caffe::ExpansionParameter &settings = transform.expand_param();
@@ -170,31 +175,31 @@ private:
     objects = objectsInCrop(canvas, objects, constraint());
   }
 
-  /// Crops the image to one of the crops drawn by the samplers.
-  void sample(formats::Image &image, Objects &objects,
-              RandomDraws &draws) const {
-    const std::vector<Box<float>> parts = drawCrops(samplers, objects, draws);
-    if (parts.empty())
+  /// Crops the image to one of the crops that the samplers draw, if any.
+  void cropBySamplers(formats::Image &image, Objects &objects,
+                      RandomDraws &draws) const {
+    const std::vector<Box<float>> crops = drawCrops(samplers, objects, draws);
+    if (crops.empty())
       return;
-    const Box<float> part = clipped(parts[draws.below(parts.size())]);
+    const Box<float> region = clipped(crops[draws.below(crops.size())]);
     const auto width = static_cast<float>(image.width);
     const auto height = static_cast<float>(image.height);
     auto extent = [](float from, float to) {
       return std::max(1, static_cast<int>(to - from));
     };
-    const int rowCount = extent(part.top * height, part.bottom * height);
-    const int columns = extent(part.left * width, part.right * width);
-    const int top =
-        std::min(static_cast<int>(part.top * height), image.height - rowCount);
+    const int rowCount = extent(region.top * height, region.bottom * height);
+    const int columns = extent(region.left * width, region.right * width);
+    const int top = std::min(static_cast<int>(region.top * height),
+                             image.height - rowCount);
     const int left =
-        std::min(static_cast<int>(part.left * width), image.width - columns);
+        std::min(static_cast<int>(region.left * width), image.width - columns);
     image = formats::cropImage(image, top, left, rowCount, columns);
-    objects = objectsInCrop(part, objects, constraint());
+    objects = objectsInCrop(region, objects, constraint());
   }
 
   /// Applies resize, noise, crop and mirror.
   void resizeCropAndMirror(formats::Image &image, Objects &objects,
-              RandomDraws &draws) const {
+                           RandomDraws &draws) const {
     const bool mirrored = transform.mirror() && draws.below(2) == 1;
     const int oldHeight = image.height, oldWidth = image.width;
     const caffe::ResizeParameter &resize = transform.resize_param();
@@ -211,12 +216,12 @@ private:
     }
     if (transform.has_noise_param())
       addNoise(image, transform.noise_param(), draws);
-    const Box<float> part = crop(image, draws);
-    objects = objectsInCrop(part, objects, constraint());
+    const Box<float> region = crop(image, draws);
+    objects = objectsInCrop(region, objects, constraint());
     if (mirrored)
       mirror(image, objects);
     if (transform.has_resize_param())
-      extrapolate(objects, resize, oldHeight, oldWidth, part);
+      extrapolate(objects, resize, oldHeight, oldWidth, region);
   }
 
   /// Crops the image if enabled; returns the crop as fractions of the image.

@@ -21,13 +21,15 @@ namespace brew::runtime {
 /// The properties of a source's records that determine the order.
 struct SampledRecords {
   std::uint64_t count = 0;
-  std::vector<int> labels;     ///< of each record, if Selection::needsLabels()
+  std::vector<int>
+      labels; ///< of each record, if RecordSelection::needsLabels()
   std::vector<double> weights; ///< of each record; empty: equal
 };
 
-/// A checksum that differs if records would be drawn in another order.
+/// Returns a checksum that differs if records would be drawn in another order.
 std::string identityOf(const SampledRecords &records);
 
+/// Draws records in the order that a RecordSelection determines.
 class Sampler {
 public:
   /// `seed` and `stream` identify its random numbers. Throws Error (1), with

@@ -17,23 +17,25 @@
 namespace brew::runtime {
 namespace {
 
-/// The iteration of a line; nullopt for a comment.
-std::optional<int> iterationOf(const std::string &line) {
+/// Returns the iteration of a hook line; nullopt for a comment.
+std::optional<int> iterationOfLine(const std::string &line) {
   std::istringstream words(line);
-  std::string after, count;
-  words >> after >> count;
-  return after == "after" ? parseInteger(count) : std::nullopt;
+  std::string keyword, count;
+  words >> keyword >> count;
+  return keyword == "after" ? parseInteger(count) : std::nullopt;
 }
 
+/// Returns the hook line that repeats a change, or a comment if no hook line
+/// can express the value.
 std::string hookLine(int iteration, const std::string &field,
-                   const std::string &value) {
-  const std::string set = "after " + std::to_string(iteration) +
-                          " iterations do set " + field + " \"" + value +
-                          "\"\n";
-  // Hook lines cannot express these characters.
+                     const std::string &value) {
+  const std::string text = "after " + std::to_string(iteration) +
+                           " iterations do set " + field + " \"" + value +
+                           "\"\n";
+  // A quoted value of a hook line cannot contain these characters.
   const bool isExpressible = value.find_first_of("\"\n\r") == value.npos;
   return isExpressible
-             ? set
+             ? text
              : "# after " + std::to_string(iteration) + " iterations " + field +
                    " was set to a value that a line cannot contain\n";
 }
@@ -45,8 +47,8 @@ void SolverChangeLog::startAt(int iteration) {
   std::string rewritten;
   bool changed = false;
   for (std::string line; std::getline(file, line);) {
-    const std::optional<int> of = iterationOf(line);
-    const bool isRepeated = of && *of >= iteration;
+    const std::optional<int> lineIteration = iterationOfLine(line);
+    const bool isRepeated = lineIteration && *lineIteration >= iteration;
     changed |= isRepeated;
     rewritten += (isRepeated ? "# replaced: " : "") + line + "\n";
   }

@@ -15,13 +15,16 @@
 
 namespace brew::runtime {
 
+/// Appends changes of solver fields to FOLDER/changes.hooks.
 class SolverChangeLog {
 public:
   explicit SolverChangeLog(const std::string &folder)
       : path(folder + "/changes.hooks") {}
 
-  /// Training starts or resumes at this iteration; fields set in this run keep
-  /// their values. Throws Error (3) if the file cannot be read or written.
+  /// Call when training starts or resumes at `iteration`. Turns the lines of
+  /// iterations from there on into comments, and logs again the fields set in
+  /// this run, which keep their values. Throws Error (3) if the file cannot be
+  /// read or written.
   void startAt(int iteration);
   /// Logs a change from this iteration on. Throws Error (3) if the line cannot
   /// be written.
@@ -31,7 +34,7 @@ private:
   void append(const std::string &text);
 
   std::string path;
-  std::map<std::string, std::string> setFields; ///< fields set in this run
+  std::map<std::string, std::string> setFields; ///< values set in this run
 };
 
 } // namespace brew::runtime

@@ -27,8 +27,8 @@ static ConvolutionShapes shapesOf(DeconvolutionOp op) {
   return {op, shapeOf(op.getY()), shapeOf(op.getX()), int64_t(op.getGroup())};
 }
 
-/// Whether a call supports the shapes: one to three spatial dimensions, one
-/// dimension before the channels, no negative padding.
+/// Returns whether a call supports the shapes: one to three spatial dimensions,
+/// one dimension before the channels, no negative padding.
 static bool isCall(const ConvolutionShapes &shapes) {
   return shapes.lead.size() == 1 && !shapes.axes.empty() &&
          shapes.axes.size() <= 3 &&

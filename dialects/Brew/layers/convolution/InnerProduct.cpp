@@ -194,8 +194,8 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
 /// Returns the buffer of an operand or a result.
 using Buffer = llvm::function_ref<Value(Value)>;
 
-/// Whether a tensor is a matrix in memory: all dimensions before `axis` are
-/// outside of those from it on.
+/// Returns whether a tensor is a matrix in memory: all dimensions before `axis`
+/// are outside of those from it on.
 static bool isMatrix(RankedTensorType type, int64_t axis) {
   SmallVector<int64_t> order = memoryOrder(type);
   for (int64_t i = 0; i < axis; ++i)
@@ -204,9 +204,9 @@ static bool isMatrix(RankedTensorType type, int64_t axis) {
   return true;
 }
 
-/// Whether a call supports the operands. It pairs the dimensions of x and w one
-/// by one. All three must be matrices, since other operands would need a copy
-/// element by element.
+/// Returns whether a call supports the operands. It pairs the dimensions of x
+/// and w one by one. All three must be matrices, since other operands would
+/// need a copy element by element.
 static bool isCall(Value x, Value w, Value y, int64_t axis) {
   return axis > 0 && isMatrix(tensorTypeOf(x), axis) &&
          isMatrix(tensorTypeOf(y), axis) &&

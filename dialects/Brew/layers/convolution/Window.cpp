@@ -26,8 +26,8 @@ Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis,
   return s.clamp(position, axis.in);
 }
 
-/// Whether coveringWindow() iterates over taps: with dilation, the taps of
-/// different windows interleave.
+/// Returns whether coveringWindow() iterates over taps: with dilation, the taps
+/// of different windows interleave.
 static bool countsTaps(const WindowAxis &axis) { return axis.dilation > 1; }
 
 int64_t brew::dialects::coveringWindows(const WindowAxis &axis) {

@@ -17,7 +17,7 @@ struct WindowAxis {
 
   /// Returns the extent of the dilated kernel.
   int64_t dilatedKernel() const { return dilation * (kernel - 1) + 1; }
-  /// Whether some window reaches beyond the input.
+  /// Returns whether some window reaches beyond the input.
   bool clipped() const {
     return pad > 0 || (out - 1) * stride + dilatedKernel() > in;
   }
@@ -40,8 +40,8 @@ mlir::Value tapPosition(ScalarBuilder &s, const WindowAxis &axis,
 
 /// Returns how many windows can cover one input position.
 int64_t coveringWindows(const WindowAxis &axis);
-/// Whether coveringWindow() can return a tap beyond the kernel: true if some
-/// positions are between two windows.
+/// Returns whether coveringWindow() can return a tap beyond the kernel: true if
+/// some positions are between two windows.
 bool tapMayExceedKernel(const WindowAxis &axis);
 /// Finds window number `shift` of those that can cover input position `in`.
 /// Returns its output position (clamped), sets `tap` (not clamped), and adds

@@ -73,7 +73,7 @@ Value DetectionOutputBuilder::layerThreshold(ScalarBuilder &s) {
   return s.constant(number, op.getNmsThreshold().convertToFloat());
 }
 
-/// Whether kept candidates lower the threshold.
+/// Returns whether kept candidates lower the threshold.
 bool DetectionOutputBuilder::shrinks() {
   return op.getEta().convertToFloat() < 1 && op.getNmsThreshold().isFinite();
 }

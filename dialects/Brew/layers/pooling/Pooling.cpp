@@ -196,7 +196,7 @@ static Value divisor(ScalarBuilder &s, const WindowAxis &rows,
   return arith::SIToFPOp::create(s.b, s.loc, type, integer);
 }
 
-/// Whether one window covers the complete input.
+/// Returns whether one window covers the complete input.
 static bool isWhole(const WindowAxis &axis) {
   return axis.out == 1 && axis.kernel >= axis.in + axis.pad;
 }

@@ -85,7 +85,7 @@ LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Whether dimension 0 is that of x for every extent.
+/// Returns whether dimension 0 is that of x for every extent.
 static bool keepsItems(ReshapeOp op) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), dims = op.getDims();
   const int64_t axis = op.getAxis(), axes = op.getNumAxes();
