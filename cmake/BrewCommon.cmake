@@ -1,4 +1,4 @@
-#===- BrewCommon.cmake - The library that compiler and runtime share ---------===#
+#===- BrewCommon.cmake - The library that compiler and runtime share -------===#
 #
 #   brew_add_schema(NAME <path of a schema, without .proto>...)
 #       the object library NAME with the C++ code of the schemas. Each is registered

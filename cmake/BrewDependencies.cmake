@@ -1,4 +1,4 @@
-#===- BrewDependencies.cmake - Libraries that Brew requires ------------------===#
+#===- BrewDependencies.cmake - Libraries that Brew requires ----------------===#
 #
 # Finds all libraries except LLVM (BrewMLIR.cmake) and GoogleTest (tests). Targets of
 # CMake's own modules and of the packages' CMake files:

@@ -1,4 +1,4 @@
-#===- BrewHeaders.cmake - Headers of other projects, precompiled -------------===#
+#===- BrewHeaders.cmake - Headers of other projects, precompiled -----------===#
 #
 # The headers of the standard library, protobuf and MLIR (BrewMLIR.cmake) take most of
 # the time to compile a file. Headers of Brew are not included: they change, and a

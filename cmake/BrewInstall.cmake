@@ -1,4 +1,4 @@
-#===- BrewInstall.cmake - Rules of `cmake --install` -------------------------===#
+#===- BrewInstall.cmake - Rules of `cmake --install` -----------------------===#
 #
 # Components, each a Debian package (BrewPackages.cmake):
 #

@@ -1,4 +1,4 @@
-#===- BrewMLIR.cmake - Finds LLVM, MLIR and LLD for the compiler ------------===#
+#===- BrewMLIR.cmake - Finds LLVM, MLIR and LLD for the compiler -----------===#
 #
 # Included by the top CMakeLists if BREW_BUILD_COMPILER is on. Provides:
 #

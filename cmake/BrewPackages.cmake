@@ -1,4 +1,4 @@
-#===- BrewPackages.cmake - Debian packages -----------------------------------===#
+#===- BrewPackages.cmake - Debian packages ---------------------------------===#
 #
 # `cpack -G DEB` in the build folder: brew-runtime, brew-mpi, brew-compiler and brew-dev, one
 # for each component of BrewInstall.cmake.

@@ -1,4 +1,4 @@
-//===- BrewLayer.td - Base classes of layer operations ---------------------===//
+//===- BrewLayer.td - Base classes of layer operations --------------------===//
 //
 // One operation per kind of layer. `layer` is the layer's name, `tops` the blob
 // names of the leading results; further results are values saved for the backward

@@ -1,4 +1,4 @@
-//===- ItemCountInterface.td - Layers that accept item counts --------------===//
+//===- ItemCountInterface.td - Layers that accept item counts -------------===//
 //
 // Separate from BrewInterfaces.td so that only layers that declare the interface
 // depend on it.

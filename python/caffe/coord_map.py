@@ -1,6 +1,6 @@
 """Maps between the coordinates of tops, and the Crop layers that align them.
 
-A map is (axis, scale, shift): the first axis after which there are coordinates (None if any
+A map is (axis, scale, shift): the last axis before the coordinates (None if any
 will do), and for a coordinate x of the one top the coordinate scale * x + shift of the other.
 """
 import numpy as np

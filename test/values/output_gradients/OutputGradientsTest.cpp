@@ -1,4 +1,4 @@
-//===- SeedsTest.cpp - Backward passes from output gradients --------------===//
+//===- OutputGradientsTest.cpp - Backward passes from output gradients ----===//
 //
 // In f32, bf16 and f16, on the CPU and, with BREW_TEST_CUDASIM, on the CUDA
 // simulator.

@@ -1,4 +1,4 @@
-//===- LearningTest.cpp - Reinforcement learning --------------------------===//
+//===- ReinforcementTest.cpp - Reinforcement learning ---------------------===//
 //
 // Compares weight updates with the documented formulas, and checks that
 // learners resume from snapshots and that they learn. On the CPU and, with
