@@ -9,8 +9,9 @@ namespace brew::run {
 namespace {
 
 bool isCommand(const std::string &argument) {
-  for (const char *name : {"train", "test", "eval", "infer", "time", "inspect",
-                           "monitor", "device-query", "device_query"})
+  for (const char *name :
+       {"train", "test", "eval", "infer", "features", "embed", "time", "tune",
+        "inspect", "monitor", "device-query", "device_query"})
     if (argument == name)
       return true;
   return false;

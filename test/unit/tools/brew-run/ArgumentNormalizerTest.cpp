@@ -14,8 +14,9 @@ TEST(ArgumentNormalizer, CaffesFlagsBecomeOptions) {
   EXPECT_EQ(normalizeArguments({"device_query", "-gpu", "all"}),
             (List{"device-query", "--gpu", "all"}));
   // gflags allows options before the command.
-  EXPECT_EQ(normalizeArguments({"-iterations", "3", "test"}),
-            (List{"test", "--iterations", "3"}));
+  for (const char *command : {"test", "features", "embed", "tune", "monitor"})
+    EXPECT_EQ(normalizeArguments({"-iterations", "3", command}),
+              (List{command, "--iterations", "3"}));
 }
 
 TEST(ArgumentNormalizer, OtherArgumentsRemainUnchanged) {
