@@ -57,7 +57,7 @@ def brew_layout(arguments, projector):
 def measure(arguments):
     """Returns a list of (seconds, CPU seconds) for Brew and one for openTSNE."""
     run([arguments.bin / "brewc", ROOT / "examples/mnist/lenet.prototxt",
-         "--weights", arguments.weights, "--pin", "ip1", "--batch", 100, "-o",
+         "--weights", arguments.weights, "--keep", "ip1", "--batch", 100, "-o",
          "ip1.plan"], arguments.threads, arguments.work_dir)
     ours, theirs = [brew_layout(arguments, True)], []
     run([arguments.python, "-c", NPY, "projector/features.bytes",

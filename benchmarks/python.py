@@ -99,7 +99,7 @@ def step_rows(options, timer, net_file, solver_class):
     solver = solver_class(str(solver_file))
     solver.step(2)
     plan = timer.folder / "solver.plan"
-    subprocess.run([options.bin / "brewc", solver_file, "--pin", "all", "-o", plan], check=True, capture_output=True)
+    subprocess.run([options.bin / "brewc", solver_file, "--keep", "all", "-o", plan], check=True, capture_output=True)
     guess = least(lambda: solver.step(1), 0)
     count = max(1, min(100, int(options.seconds / guess)))
     mine, own = [], []

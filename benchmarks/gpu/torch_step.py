@@ -2,7 +2,7 @@
 """Times steps of a net in PyTorch and prints JSON.
 
 Every variant runs in its own process, so that memory and settings of one do not affect the
-next. With --serve, a process that has loaded PyTorch forks one for every line of arguments
+next. With --serve, a process that has loaded PyTorch forks a child for every line of arguments
 (JSON) on standard input. Steps on a GPU are timed by CUDA events, on the CPU by the clock.
 """
 
@@ -25,7 +25,7 @@ from torch_net import CaffeNet  # noqa: E402
 # Modes of torch.compile; the last two use CUDA graphs.
 MODES = {"compile": "default", "compile_graph": "reduce-overhead",
          "compile_autotune": "max-autotune"}
-# A variant for inference in bf16; timed_nets.VARIANTS has the others.
+# A variant for inference that rounds weights to bf16 once; timed_nets.VARIANTS contains the others.
 BF16_WEIGHTS = "bf16_weights"
 
 
@@ -126,7 +126,7 @@ def time_steps(step, count, device):
 
 
 def serve():
-    """Answers every line with a line that contains the result or the error."""
+    """Answers every line of standard input with a line that contains the result or the error."""
     for line in sys.stdin:
         reader, writer = os.pipe()
         child = os.fork()
@@ -135,7 +135,7 @@ def serve():
             os.dup2(2, 1)  # output of libraries must not mix with answers
             try:
                 answer = measure(json.loads(line))
-            except BaseException as error:  # fails the row, not the server
+            except BaseException as error:  # fails this measurement, not the server
                 answer = {"failed": "{}: {}".format(
                     type(error).__name__, str(error).strip()[-600:])}
             os.write(writer, json.dumps(answer).encode() + b"\n")
@@ -144,7 +144,7 @@ def serve():
         with os.fdopen(reader) as pipe:
             text = pipe.readline().strip()  # not read(): workers may keep the pipe open
         _, status = os.waitpid(child, 0)
-        print(text or json.dumps({"failed": "it ended with status %d" % status}),
+        print(text or json.dumps({"failed": "the process ended with status %d" % status}),
               flush=True)
 
 
@@ -155,7 +155,7 @@ def main():
         print(json.dumps(measure(sys.argv[1:])))
 
 
-def measure(words):
+def measure(command_line):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("net", type=pathlib.Path)
     parser.add_argument("--input", action="append", required=True,
@@ -172,7 +172,7 @@ def measure(words):
     parser.add_argument("--seconds", type=float,
                         help="on the CPU: time for about this long")
     parser.add_argument("--device", default="cuda")
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_args(command_line)
 
     device = torch.device(arguments.device)
     torch.manual_seed(1)

@@ -60,15 +60,15 @@ void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
 
 void writeInitialValues(const plan::Manifest &manifest,
                         const plan::Parameter &parameter,
-                        const std::byte *given, std::uint64_t seed, int threads,
-                        std::byte *memory) {
+                        const std::byte *prototxtValues, std::uint64_t seed,
+                        int threads, std::byte *memory) {
   const plan::Buffer &buffer =
       manifest.buffers(static_cast<int>(parameter.buffer_index()));
-  if (given) {
+  if (prototxtValues) {
     if (buffer.type() == plan::F64)
-      store(buffer, reinterpret_cast<const double *>(given), memory);
+      store(buffer, reinterpret_cast<const double *>(prototxtValues), memory);
     else
-      store(buffer, reinterpret_cast<const float *>(given), memory);
+      store(buffer, reinterpret_cast<const float *>(prototxtValues), memory);
     return;
   }
   const std::string name =

@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace brew::compiler {
 namespace {
-/// indexStep of the values of one body, memoised: bodies that search use a
-/// value in so many paths that following each would not terminate in practice.
+/// Memoises indexStep for the values of one body. The body of a search connects
+/// values by so many paths that following each would not end in practice.
 class IndexSteps {
 public:
   IndexSteps(const Nest &nest, unsigned loop) : nest(nest), loop(loop) {}
@@ -37,7 +37,8 @@ private:
 
 std::optional<int64_t> IndexSteps::compute(Value index) {
   if (auto argument = dyn_cast<BlockArgument>(index)) {
-    // An input is only known to be constant along a loop that does not move it.
+    // An input is known to be constant only along a loop that does not change
+    // its address.
     if (argument.getArgNumber() < nest.inputs.size())
       if (const auto &input = nest.inputs[argument.getArgNumber()])
         if (input->address.coefs[loop] == 0)
@@ -58,12 +59,12 @@ std::optional<int64_t> IndexSteps::compute(Value index) {
     return 0;
   }
   SmallVector<std::optional<int64_t>> steps;
-  bool still = true;
+  bool isConstant = true;
   for (Value operand : op->getOperands()) {
     steps.push_back(of(operand));
-    still &= steps.back() == 0;
+    isConstant &= steps.back() == 0;
   }
-  if (still)
+  if (isConstant)
     return 0;
   if (op->getNumOperands() != 2 || !steps[0] || !steps[1])
     return std::nullopt;
@@ -92,10 +93,10 @@ std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
   for (auto [stride, index] : llvm::zip(access.strides, extract.getIndices())) {
     if (stride == 0)
       continue;
-    std::optional<int64_t> moved = indexStep(nest, index, loop);
-    if (!moved)
+    std::optional<int64_t> stepOfIndex = indexStep(nest, index, loop);
+    if (!stepOfIndex)
       return std::nullopt;
-    step += stride * *moved;
+    step += stride * *stepOfIndex;
   }
   return step;
 }
@@ -164,7 +165,8 @@ SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
   return boundaries;
 }
 
-/// Adds the comparisons that `condition` requires.
+/// Adds the operation that computes `condition` and, if it is an `and`,
+/// recursively those of its operands: all are true whenever `condition` is.
 static void addConjuncts(Value condition,
                          llvm::SetVector<Operation *> &conjuncts) {
   Operation *op = condition.getDefiningOp();
@@ -176,15 +178,16 @@ static void addConjuncts(Value condition,
       addConjuncts(operand, conjuncts);
 }
 
-/// Adds the comparisons without which `value` is zero.
-static void addGuardsOfZero(Value value, llvm::SetVector<Operation *> &guards) {
+/// Adds the conditions that must be true for `value` to be nonzero.
+static void addNonzeroConditions(Value value,
+                                 llvm::SetVector<Operation *> &guards) {
   Operation *op = value.getDefiningOp();
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
     if (matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
       addConjuncts(select.getCondition(), guards);
   } else if (isa_and_nonnull<arith::MulFOp>(op)) {
     for (Value operand : op->getOperands())
-      addGuardsOfZero(operand, guards);
+      addNonzeroConditions(operand, guards);
   }
 }
 
@@ -201,7 +204,7 @@ SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
     llvm::SetVector<Operation *> guards;
     if (auto sum = dyn_cast_or_null<arith::AddFOp>(yielded)) {
       if (sum.getLhs() == accumulated)
-        addGuardsOfZero(sum.getRhs(), guards);
+        addNonzeroConditions(sum.getRhs(), guards);
     } else if (auto select = dyn_cast_or_null<arith::SelectOp>(yielded)) {
       if (select.getFalseValue() == accumulated)
         addConjuncts(select.getCondition(), guards);
@@ -225,23 +228,26 @@ SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
     if (step && *step >= 0)
       usable.push_back(guard);
   }
-  // Clamps to the range of a guard have no effect where the guard is true.
-  auto follows = [&](Operation *boundary) {
+  // A boundary operation has no effect in guarded iterations if it is a guard
+  // itself or clamps to the range of a guard.
+  auto isImplied = [&](Operation *boundary) {
     if (llvm::is_contained(usable, boundary))
       return true;
-    bool below = isa<arith::MinSIOp>(boundary);
+    bool isUpperBound = isa<arith::MinSIOp>(boundary);
     Value clamped = boundary->getOperand(0);
-    if (auto low = clamped.getDefiningOp<arith::MaxSIOp>(); below && low)
+    if (auto low = clamped.getDefiningOp<arith::MaxSIOp>(); isUpperBound && low)
       clamped = low.getLhs();
-    int64_t limit = *getConstantIntValue(boundary->getOperand(1)) + below;
+    int64_t limit =
+        *getConstantIntValue(boundary->getOperand(1)) + isUpperBound;
     return llvm::any_of(usable, [&](Operation *guard) {
       auto compare = cast<arith::CmpIOp>(guard);
       return !isa<arith::CmpIOp>(boundary) && compare.getLhs() == clamped &&
              getConstantIntValue(compare.getRhs()) == limit &&
-             (compare.getPredicate() == arith::CmpIPredicate::slt) == below;
+             (compare.getPredicate() == arith::CmpIPredicate::slt) ==
+                 isUpperBound;
     });
   };
-  if (!llvm::all_of(boundaryOperations(nest, loop), follows))
+  if (!llvm::all_of(boundaryOperations(nest, loop), isImplied))
     return {};
   return usable;
 }

@@ -187,7 +187,7 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("BLOB=d,d,...")
           .withAction(
               [](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
-      row("pin", Kind::List, "Blobs that stay readable after a run, or all")
+      row("keep", Kind::List, "Blobs that stay readable after a run, or all")
           .withValueName("BLOB,...")
           .withCommaLists()
           .withAction([](Options &o, Text v) { o.pipeline.pin.push_back(v); }),

@@ -16,7 +16,7 @@ def Plan_Direction : Plan_I32Enum<"Direction", "computation of a library call", 
 def Plan_DirectionAttr : Plan_EnumAttr<Plan_Direction, "direction">;
 
 defvar Effects = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
-// The resource that sinks write to; without it they would have no effect.
+// The resource that sinks write to. Without this effect, they would count as dead code.
 def Plan_Host : Resource<"::brew::dialects::plan::HostResource">;
 defvar ReachesHost = MemoryEffects<[MemWrite<Plan_Host>]>;
 
@@ -58,7 +58,8 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
     `offset` is in bytes: a multiple of 64, or of the element size for a subview of a
     concatenated blob. `live` is the first and the last step (from 0) at which the bytes contain
     the value, absent in arenas that outlive programs. `padded` is the number of channels of a
-    data input's first buffer including those in the gaps of its strides, which contain zeros.
+    data input's first buffer including padding channels. These occupy the gaps that the
+    buffer's strides leave, and contain zeros.
 
     Example:
 
@@ -84,8 +85,9 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
   let description = [{
     The outlined body of a `brew.kernel`. A launch passes the buffers of the block arguments,
     then those of the results. `in_place[i]` is the argument whose bytes result i overwrites, or
-    -1; a result in place is not an argument of the generated function. `argument_names` names
-    the function's arguments if no launch provides the names of their buffers.
+    -1. The generated function has no separate argument for an in-place result.
+    `argument_names` names the function's arguments if no launch provides the names of their
+    buffers.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$in_place,
     StrArrayAttr:$layers, OptionalAttr<StrArrayAttr>:$argument_names);
@@ -165,8 +167,8 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
   let summary = "Starts the sum of buffers over all ranks; see AllReduceCall in plan.proto";
   let description = [{
     `targets[i]` receives the sum of `sources[i]` over all ranks; both may be the same bytes.
-    Nothing may access the targets before the `plan.all_reduce_wait` of the bucket. The sources
-    may be overwritten at once. With `statistic`, the sums are not of gradients (see
+    Nothing may access the targets before the `plan.all_reduce_wait` of the bucket. The next
+    step may already overwrite the sources. With `statistic`, the sums are not of gradients (see
     `brew.all_reduce_start`); `transfer_type` is the element type on the network.
   }];
   let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$sources,
@@ -183,7 +185,7 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
 def Plan_AllReduceWaitOp : Plan_Step<"all_reduce_wait", [Effects]> {
   let summary = "Waits for the sums of a bucket over all ranks";
   let description = [{
-    `targets` are those of the bucket's `plan.all_reduce_start`.
+    `targets` must be the targets of the bucket's `plan.all_reduce_start`.
   }];
   let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$targets,
     UnitAttr:$statistic), stepAttributes);

@@ -33,7 +33,7 @@ BREW_API brew_status brew_session_feed_and_run(brew_session *session,
  * net's order (NULL: from the first, to the last). Consecutive ranges from the
  * first layer to the last are equivalent to the full pass. A range that starts
  * at a later layer reads the current values of its bottoms: between runs only
- * pinned blobs have valid values (outputs, brewc --pin). BREW_USAGE: there are
+ * pinned blobs have valid values (outputs, brewc --keep). BREW_USAGE: there are
  * no such layers, or the range would split a step that computes several layers;
  * the message names them. GPU plans have more steps, and so more valid ranges,
  * if they are compiled --without=fuse-launches. Data are not checked. */

@@ -75,7 +75,7 @@ BREW_API brew_status brew_session_get_tensor_name(brew_session *session,
 
 /* Finds a tensor; waits for all work on the device. BREW_USAGE: there is no
  * readable tensor of this name (readable blobs are outputs and the blobs of
- * brewc --pin). */
+ * brewc --keep). */
 BREW_API brew_status brew_session_find(brew_session *session,
                                        const brew_tensor_name *name,
                                        brew_tensor *tensor);

@@ -69,7 +69,7 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
       return;
     for (StringRef name : blobs)
       if (!found.contains(name))
-        return fail("--pin: the net has no blob '" + name.str() + "'");
+        return fail("--keep: the net has no blob '" + name.str() + "'");
   }
 
 private:

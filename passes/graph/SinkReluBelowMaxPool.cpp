@@ -1,9 +1,9 @@
-//===- SinkReluBelowMaxPool.cpp - ReLUs after max poolings ----------------===//
+//===- SinkReluBelowMaxPool.cpp - Sinks ReLUs below max pooling -----------===//
 //
 // ReLU and max pooling commute: max(relu(x)) == relu(max(x)). After the
 // pooling, the ReLU works on a fraction of the elements (a quarter for 2x2
-// windows), and the backward pass needs the signs of the pooled blob, which is
-// stored for the next layer anyway, instead of those of the large blob.
+// windows). The backward pass then needs the signs of the pooled blob, which is
+// stored for the next layer anyway, instead of the signs of the large blob.
 //
 // The gradients are identical: if the maximum is positive, both orders select
 // the same position in the window; otherwise the gradient is zero. A negative
@@ -28,8 +28,9 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Returns the plain ReLU that produces `value`, if `value` has a single use.
-ReLUOp onlyReadReLU(Value value) {
+/// Returns the ReLU that produces `value`, if `value` has a single use and the
+/// ReLU has no negative slope, loss weight or propagate_down; otherwise null.
+ReLUOp sinkableReLU(Value value) {
   auto relu = value.getDefiningOp<ReLUOp>();
   return relu && value.hasOneUse() && relu.getNegativeSlope().isZero() &&
                  !relu.getLossWeights() && !relu.getPropagateDown()
@@ -45,36 +46,36 @@ struct SinkReluBelowMaxPool : OpRewritePattern<MaxPoolingOp> {
     // A mask top would show which of several zeros is the maximum.
     if (pool.getMask() || pool.getLossWeights() || pool.getPropagateDown())
       return failure();
-    // Below a Concat, all inputs must be ReLUs.
+    // If the pooling reads a Concat, all inputs of the Concat must be ReLUs.
     auto concat = pool.getX().getDefiningOp<ConcatOp>();
-    SmallVector<Value> clipped = {pool.getX()};
+    SmallVector<Value> inputs = {pool.getX()};
     if (concat) {
       if (!concat->hasOneUse() || concat.getLossWeights() ||
           concat.getPropagateDown())
         return failure();
-      clipped = concat.getXs();
+      inputs = concat.getXs();
     }
     SmallVector<ReLUOp> relus;
-    for (Value value : clipped)
-      if (ReLUOp relu = onlyReadReLU(value))
+    for (Value value : inputs)
+      if (ReLUOp relu = sinkableReLU(value))
         relus.push_back(relu);
       else
         return failure();
 
     rewriter.setInsertionPointAfter(pool);
-    auto after = ReLUOp::create(
+    auto sunk = ReLUOp::create(
         rewriter, relus.front().getLoc(), pool.getY().getType(), pool.getY(),
         relus.front().getLayerAttr(), pool.getTopsAttr(), nullptr, nullptr,
         relus.front().getNegativeSlopeAttr());
-    rewriter.replaceAllUsesExcept(pool.getY(), after.getY(), after);
-    // The blob's name now belongs to the new ReLU.
-    auto unnamed = [&](Operation *op) {
+    rewriter.replaceAllUsesExcept(pool.getY(), sunk.getY(), sunk);
+    // Only the new ReLU's result is the blob with that name.
+    auto clearBlobName = [&](Operation *op) {
       rewriter.modifyOpInPlace(
           op, [&] { op->setAttr("tops", rewriter.getStrArrayAttr({""})); });
     };
-    unnamed(pool);
+    clearBlobName(pool);
     if (concat)
-      unnamed(concat);
+      clearBlobName(concat);
     for (ReLUOp relu : relus)
       rewriter.replaceOp(relu, relu.getX());
     return success();

@@ -33,6 +33,10 @@ namespace {
 /// Caffe's order of dimensions.
 enum : int64_t { N, C, H, W };
 
+/// Columns of the kernel's argument `placement`, which has a row per image:
+/// whether the image is mirrored, and the first row and column of its crop.
+enum : int64_t { IsMirrored, CropRow, CropColumn, PlacementColumns };
+
 /// Returns the type of the dense tensor in a data layer's buffer, including
 /// padding channels; nullopt if the buffer is not dense.
 std::optional<RankedTensorType>
@@ -88,13 +92,15 @@ meanDims(const caffe::TransformationParameter &transform,
 }
 
 /// Full records are copied to the device if they are at most this many times as
-/// large as their crops. Copying rows costs the CPU about as much as copying
-/// the full record; beyond this factor the unused bytes cost more than the crop
-/// saves: on the CPU, during the transfer and in both memories.
+/// large as their crops. Copying a crop row by row costs the CPU about as much
+/// as copying the full record. Beyond this factor, the unused bytes cost more
+/// (CPU time, transfer, memory of host and device) than cropping on the device
+/// saves.
 constexpr int64_t kMaxRecordRatio = 2;
 
-/// Returns rows and columns of the images that are copied to the device: those
-/// of the records, if known and not too large, or of the top.
+/// Returns the numbers of rows and columns of the images that are copied to the
+/// device: of the full records, if these are known and not too large (see
+/// kMaxRecordRatio), otherwise of the top.
 std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
                                  ArrayRef<int64_t> top, ArrayRef<int64_t> mean,
                                  const std::string &folder) {
@@ -118,17 +124,17 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
       return cropped; // the runtime reports the error
     }
   }
-  const bool isWorthIt = record[0] >= top[H] && record[1] >= top[W] &&
-                         double(record[0]) * double(record[1]) <=
-                             double(kMaxRecordRatio * top[H] * top[W]);
-  return isWorthIt ? record : cropped;
+  const bool copiesRecords = record[0] >= top[H] && record[1] >= top[W] &&
+                             double(record[0]) * double(record[1]) <=
+                                 double(kMaxRecordRatio * top[H] * top[W]);
+  return copiesRecords ? record : cropped;
 }
 
 /// Builds the kernel of one data layer.
 class PixelKernelBuilder {
 public:
-  /// `channels`: channels of `top` without padding. `image`: rows and columns
-  /// of the pixels.
+  /// `channels`: channels of `top` without padding. `image`: numbers of rows
+  /// and columns of the images that the kernel reads.
   PixelKernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
                      int64_t channels, std::array<int64_t, 2> image,
                      ArrayRef<int64_t> mean,
@@ -149,7 +155,9 @@ public:
                               b.getI8Type()),
         loc);
     placement = body->addArgument(
-        RankedTensorType::get({top.getDimSize(N), 3}, b.getI32Type()), loc);
+        RankedTensorType::get({top.getDimSize(N), PlacementColumns},
+                              b.getI32Type()),
+        loc);
     if (!mean.empty()) {
       means =
           body->addArgument(RankedTensorType::get(mean, b.getF32Type()), loc);
@@ -191,41 +199,40 @@ private:
       isImage = s.less(c, s.index(channels));
       c = s.clamp(c, channels);
     }
-    auto placementOf = [&](int64_t which) {
-      return body.read(placement, {n, s.index(which)});
+    auto placementOf = [&](int64_t field) {
+      return body.read(placement, {n, s.index(field)});
     };
     Value mirrored = arith::CmpIOp::create(
-        s.b, loc, arith::CmpIPredicate::ne, placementOf(0),
+        s.b, loc, arith::CmpIPredicate::ne, placementOf(IsMirrored),
         arith::ConstantOp::create(s.b, loc, s.b.getI32IntegerAttr(0)));
-    Value column =
+    Value sourceColumn =
         s.select(mirrored, s.subi(s.index(top.getDimSize(W) - 1), w), w);
-    // Adds the offset of the crop.
-    auto addCropOffset = [&](int64_t which, Value index) -> Value {
+    auto addCropOffset = [&](int64_t field, Value index) -> Value {
       return s.addi(index,
                     arith::IndexCastOp::create(s.b, loc, s.b.getIndexType(),
-                                               placementOf(which)));
+                                               placementOf(field)));
     };
     const bool crops =
         image[0] != top.getDimSize(H) || image[1] != top.getDimSize(W);
     const bool meanIsImage = transform.has_mean_file();
-    Value row, across;
+    Value recordRow, recordColumn;
     if (crops || meanIsImage) {
-      row = addCropOffset(1, h);
-      across = addCropOffset(2, column);
+      recordRow = addCropOffset(CropRow, h);
+      recordColumn = addCropOffset(CropColumn, sourceColumn);
     }
     Type element = top.getElementType();
     // 16-bit blobs are rounded once, from single precision.
     Type precise = element.isF64() ? element : Type(s.b.getF32Type());
-    Value pixel =
-        arith::UIToFPOp::create(s.b, loc, precise,
-                                crops ? body.read(pixels, {n, c, row, across})
-                                      : body.read(pixels, {n, c, h, column}));
+    Value pixel = arith::UIToFPOp::create(
+        s.b, loc, precise,
+        crops ? body.read(pixels, {n, c, recordRow, recordColumn})
+              : body.read(pixels, {n, c, h, sourceColumn}));
     // The order of Caffe's data_transformer: (pixel - mean) * scale.
-    Value value =
-        s.mul(s.sub(pixel, meanIsImage ? meanAt(body, precise, {c, row, across})
-                                       : meanAt(body, precise,
-                                                {c, s.index(0), s.index(0)})),
-              s.constant(precise, transform.scale()));
+    Value value = s.mul(
+        s.sub(pixel, meanIsImage
+                         ? meanAt(body, precise, {c, recordRow, recordColumn})
+                         : meanAt(body, precise, {c, s.index(0), s.index(0)})),
+        s.constant(precise, transform.scale()));
     if (isPadded)
       value = s.select(isImage, value, s.constant(precise, 0));
     if (precise != element)

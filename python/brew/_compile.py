@@ -47,12 +47,12 @@ def _values(name, value):
 
 
 def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,
-            batch=None, input_shapes=None, pin=None, memory_limit=None, host_layers=None, **more) -> Plan:
+            batch=None, input_shapes=None, keep=None, memory_limit=None, host_layers=None, **more) -> Plan:
     """Compiles a Caffe net or solver to a :class:`Plan`.
 
     ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``. With text,
     ``name`` is used in messages instead of a file name, and ``folder`` is an additional
-    folder for the files that the text names. ``pin`` is ``"all"`` or the names of blobs that
+    folder for the files that the text names. ``keep`` is ``"all"`` or the names of blobs that
     must be readable after a run, ``input_shapes`` a dict of blob to dimensions,
     ``memory_limit`` a number of bytes or a text such as ``"1Gi"``. ``host_layers`` is a dict of
     layer type to the Python class that implements it (:class:`HostLayer`); sessions of the
@@ -62,7 +62,7 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
     unknown option. Releases the GIL.
     """
     keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
-                    input_shapes=input_shapes, pin=pin, memory_limit=memory_limit, **more)
+                    input_shapes=input_shapes, keep=keep, memory_limit=memory_limit, **more)
     settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
     if target == "cuda":
         _cuda.find_libraries()

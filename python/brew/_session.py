@@ -303,7 +303,7 @@ class Session:
 
     @property
     def blobs(self):
-        """The readable blobs: the net's outputs and the pinned blobs (``pin=``)."""
+        """The readable blobs: the net's outputs and the pinned blobs (``keep=``)."""
         return _Tensors(self, Kind.BLOB, self._program)
 
     @property

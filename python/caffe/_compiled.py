@@ -242,7 +242,7 @@ class CompiledLayer(NetLayer):
         return net
 
     def options(self, gradient_tops):
-        options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", pin="all", layout="nchw",
+        options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", keep="all", layout="nchw",
                        without="fold-normalization,fuse-launches,prepare-weights", folder=self.folder or None)
         if gradient_tops:
             options.update(gradients=True, output_gradient=",".join("t%d" % i for i in gradient_tops))

@@ -62,7 +62,7 @@ class FusedNet:
     def __init__(self, net, learns, rule=None):
         """``learns``: include the backward pass; ``rule``: include updates (_compiled_update)."""
         message = message_of(net, learns)
-        options = dict(pin="all", without="fold-normalization,fuse-launches,order-weights,prepare-weights")
+        options = dict(keep="all", without="fold-normalization,fuse-launches,order-weights,prepare-weights")
         if rule is not None:
             message = _compiled_update.solver_message(rule, message)
         else:

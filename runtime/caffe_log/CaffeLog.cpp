@@ -15,8 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 std::string text(int value) { return std::to_string(value); }
 
-/// "1:02:03" or "2:03".
-std::string clockText(double seconds) {
+/// Formats a duration as "1:02:03" or "2:03".
+std::string durationText(double seconds) {
   const auto total = static_cast<long long>(seconds + 0.5);
   auto twoDigits = [](long long value) {
     return (value < 10 ? "0" : "") + std::to_string(value);
@@ -28,7 +28,7 @@ std::string clockText(double seconds) {
          tail;
 }
 
-/// "loss = 0.5 (* 1 = 0.5 loss)"
+/// Formats an output as "loss = 0.5 (* 1 = 0.5 loss)".
 std::string outputText(const OutputValue &output) {
   return output.blob + " = " + log::number(output.value) +
          lossSuffix(output.lossWeight, output.value);
@@ -52,7 +52,7 @@ void CaffeLog::print(const event::LogLine &event) {
 }
 
 //===----------------------------------------------------------------------===//
-// Setting up
+// Setup
 //===----------------------------------------------------------------------===//
 
 void CaffeLog::print(const event::SolverSetUp &event) {
@@ -115,13 +115,14 @@ void CaffeLog::print(const event::Display &event) {
          "    Train net output #" + text(index++) + ": " + outputText(output));
 }
 
-/// In words that no script mistakes for Caffe's lines.
+/// The line has its own wording, so that no script mistakes it for one of
+/// Caffe's lines.
 void CaffeLog::print(const event::Throughput &event) {
   info(site::brew, "    Speed: " +
                        (event.itemsPerSecond > 0
                             ? log::number(event.itemsPerSecond) + " images/s, "
                             : "") +
-                       "ETA " + clockText(event.secondsLeft));
+                       "ETA " + durationText(event.secondsLeft));
 }
 
 void CaffeLog::print(const event::LearningRateSet &event) {
@@ -160,7 +161,7 @@ void CaffeLog::print(const event::Progress &event) {
         "  " + log::number(std::round(perSecond * event.items)) + " images/s";
   if (perSecond > 0)
     status += "  ETA " +
-              clockText((event.maxIteration - event.iteration) / perSecond);
+              durationText((event.maxIteration - event.iteration) / perSecond);
   log::showStatusLine(status);
 }
 
@@ -225,7 +226,7 @@ void CaffeLog::print(const event::StoppedByRule &event) {
 }
 
 void CaffeLog::print(const event::Reset &event) {
-  info(site::brew, "Beginning again with iteration " + text(event.iteration));
+  info(site::brew, "Restarting at iteration " + text(event.iteration));
 }
 
 void CaffeLog::print(const event::FinalLoss &event) {

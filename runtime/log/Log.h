@@ -2,9 +2,9 @@
 //
 // Every line goes to standard error with glog's prefix,
 //   I1121 13:35:56.474978 16020 solver.cpp:239] text
-// because scripts that parse Caffe's logs rely on it. For the same reason file
-// and line are those of the statement in Caffe 1.0, not of the code that logs
-// here.
+// because scripts that parse Caffe's logs rely on it. For the same reason, file
+// and line refer to the statement in Caffe 1.0 that writes such a line, not to
+// Brew's code.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -92,12 +92,12 @@ inline constexpr Site openDatabase{"db_lmdb.cpp", 35};
 inline constexpr Site databaseWrapped{"data_layer.cpp", 73};
 inline constexpr Site waitingForData{"blocking_queue.cpp", 49};
 
-/// Lines without a counterpart in Caffe.
+/// The site of lines without a counterpart in Caffe.
 inline constexpr Site brew{"brew.cpp", 1};
 } // namespace site
 
 /// Writes one log entry. Further lines of a text with newlines get no prefix,
-/// as with glog. Any thread.
+/// as with glog. May be called from any thread.
 void write(Severity severity, Site site, std::string_view text);
 
 /// Formats a number as C++ streams print a float by default (six significant
@@ -107,7 +107,7 @@ std::string number(double value);
 /// Shows `text` on a line that the next status replaces and that stays below
 /// log lines. Does nothing unless standard error is a terminal.
 void showStatusLine(std::string_view text);
-/// Whether showStatusLine() has an effect.
+/// Returns whether showStatusLine() has an effect.
 bool hasStatusLine();
 
 /// Sends complete lines (without the newline) to `sink` instead of standard

@@ -155,7 +155,7 @@ public:
   /// in the net's order ("": the first or the last layer). Skips layers without
   /// a step of their own. Running consecutive ranges from the first layer to
   /// the last equals a complete run. A later range reads the current values of
-  /// its bottoms: between runs only pinned blobs (outputs, brewc --pin) are
+  /// its bottoms: between runs only pinned blobs (outputs, brewc --keep) are
   /// valid. The backward pass of a range needs the forward pass, and the
   /// backward pass of the following layers. Does not perform checks. Throws
   /// Error (2) if a layer does not exist, the two are in the wrong order, or
@@ -183,7 +183,7 @@ public:
   std::vector<TensorName> names(TensorKind kind, int program = 0) const;
   /// Returns the memory and layout of a tensor. Waits until an asynchronous
   /// device is idle. Throws Error (2) if no readable tensor has this name (only
-  /// outputs and the blobs of brewc --pin are readable).
+  /// outputs and the blobs of brewc --keep are readable).
   Tensor find(const TensorName &name) const;
 
   /// Copies the values of a tensor in row-major order of Tensor::shape. Throws

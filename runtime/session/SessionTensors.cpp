@@ -152,7 +152,7 @@ Tensor Session::find(const TensorName &name) const {
                        std::string("blob '") + name.name + "'" +
                        didYouMean(name.name, known) +
                        (gradient ? "; compile the net with brewc --gradients"
-                                 : "; pin it with brewc --pin"));
+                                 : "; pin it with brewc --keep"));
     }
     return makeTensor(named->buffer_index(),
                       dimsAfterRun(manifest(), program, exec, name.name,

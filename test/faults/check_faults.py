@@ -182,7 +182,7 @@ class Faults(checker.Checker):
             done = self.train('images', '--resume', '--max-iter', '6', call='read',
                               path='snap_iter_8.' + kind, errno=errno.EIO)
             self.expect(done.returncode == 0 and 'Resuming from snap_iter_6' in done.stderr and
-                        done.stderr.count('Snapshot passed over') == 1,
+                        done.stderr.count('Snapshot skipped') == 1,
                         'a %s that cannot be read: %s' % (kind, done.stderr[-500:]))
             self.forget()
 
@@ -238,7 +238,7 @@ class Faults(checker.Checker):
                     if done.returncode:
                         done = self.train(plan, '--resume')
                         self.expect(done.returncode == 0 and
-                                    done.stderr.count('Snapshot passed over') == 1 and
+                                    done.stderr.count('Snapshot skipped') == 1 and
                                     'Resuming from snap_iter_4.' in done.stderr,
                                     'a damaged %s: resumed with status %d: %s' % (
                                         name, done.returncode, done.stderr[-1500:]))

@@ -261,7 +261,7 @@ class Rows(Folder):
 
     def test_pytorch_runs_the_same_net(self):
         asked = []
-        self.package.server.ask = lambda words, limit: asked.append(words)
+        self.package.server.measure = lambda words, limit: asked.append(words)
         for mode in timed_nets.MODES:
             self.row(schedule.torch, "net", mode, "f32", "compile_graph")
         self.assertEqual([words[0] for words in asked],

@@ -281,7 +281,7 @@ def main():
         for kind in ("train", "test"):
             do(options.brew_data, "mnist", mnist / "data" / "t10k-images-idx3-ubyte.gz",
                mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))
-        do(options.brewc, mnist / "lenet_solver.prototxt", "--pin", "conv1", "-o", "lenet.plan")
+        do(options.brewc, mnist / "lenet_solver.prototxt", "--keep", "conv1", "-o", "lenet.plan")
         do(options.brewc, mnist / "lenet.prototxt", "-o", "classify.plan")
         train = [options.brew_run, "train", "lenet.plan", "--threads", "2", "--random-seed", "1"]
         run = page = None
@@ -302,7 +302,7 @@ def main():
                        "10000000", "--threads", "1", "--random-seed", "1", "--base-lr", "0.0001",
                        "--monitor=:0"], folder)
             check_learner(page, run, options.pictures)
-            do(options.brewc, mnist / "lenet.prototxt", "--pin", "ip1", "--batch", "100",
+            do(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
                "-o", "features.plan")
             classes = Classes(mnist / "data" / "t10k-labels-idx1-ubyte.gz", folder / "classes", 800)
             run = Run([options.brew_run, "embed", "features.plan", mnist / "data" / "t10k-images-idx3-ubyte.gz",

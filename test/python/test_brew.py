@@ -60,12 +60,12 @@ class Compiling(Case):
         self.assertIn("TanH", brew.upgrade("layer { name: 'd' type: 'TanH' bottom: 'a' top: 'd' }" + " " * 5000))
 
     def test_options(self):
-        plan = brew.compile(DEPLOY, batch=None, input_shapes={"data": [1, 3, 8, 8]}, pin=["pool1", "fc"])
+        plan = brew.compile(DEPLOY, batch=None, input_shapes={"data": [1, 3, 8, 8]}, keep=["pool1", "fc"])
         session = plan.session()
         self.assertEqual(session.inputs, {"data": (1, 3, 8, 8)})
         session(data=numbers(1, 1, 3, 8, 8))
         self.assertEqual(session.blobs["pool1"].shape, (1, 4, 3, 3))
-        self.assertIn("pin", brew.options())
+        self.assertIn("keep", brew.options())
 
     def test_report(self):
         report = brew.compile(DEPLOY).report
@@ -119,7 +119,7 @@ class Plans(Case):
 
 class Sessions(Case):
     def test_call(self):
-        session = brew.compile(DEPLOY, pin="all").session(threads=1, seed=3)
+        session = brew.compile(DEPLOY, keep="all").session(threads=1, seed=3)
         out = session(data=numbers(1, 2, 3, 8, 8))
         self.assertEqual(list(out), ["prob"])
         np.testing.assert_allclose(out["prob"].sum(axis=1), 1, rtol=1e-6)

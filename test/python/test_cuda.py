@@ -14,7 +14,7 @@ from common import DEPLOY, Case, numbers
 class Simulated(Case):
     def test_run_and_export(self):
         x = numbers(1, 2, 3, 8, 8)
-        options = dict(pin=["pool1", "fc"], layout="nchw")
+        options = dict(keep=["pool1", "fc"], layout="nchw")
         host = brew.compile(DEPLOY, **options).session(seed=1)
         session = brew.compile(DEPLOY, target="cuda", gpu_arch="sim", **options).session(seed=1, device="cuda:0")
         self.assertNotEqual(session.device, "cpu")

@@ -41,7 +41,7 @@ class PycaffeOwn(caffe.Layer):
 
 class HostLayers(Case):
     def run_once(self, layer_class, **options):
-        plan = brew.compile(NET, host_layers={"Own": layer_class}, pin="all", output_gradient="two", **options)
+        plan = brew.compile(NET, host_layers={"Own": layer_class}, keep="all", output_gradient="two", **options)
         session = plan.session(seed=1)
         session._core.set_input(0, "data", numbers(1, 4, 6))
         session.forward()

@@ -28,7 +28,7 @@ class Values(Case):
         net = caffe.Net(self.write(text), phase)
         fill(net, 3)
         whole = brew.compile(text, phase="test" if phase == caffe.TEST else "train", gradients=True,
-                             output_gradient=seed_blob, pin="all").session()
+                             output_gradient=seed_blob, keep="all").session()
         for layer, blobs in net.params.items():
             whole.params[layer] = [b.data for b in blobs]
         for name, values in inputs.items():

@@ -84,7 +84,7 @@ class Arrays(Case):
         np.testing.assert_array_equal(session.params["fc"][0], numbers(2, 5, 36))
 
     def test_dlpack_out_is_the_memory(self):
-        session = brew.compile(DEPLOY, pin="all").session(seed=1)
+        session = brew.compile(DEPLOY, keep="all").session(seed=1)
         session(data=numbers(1, 2, 3, 8, 8))
         for name in session.blobs:
             exported = session.blobs.exported(name)
@@ -423,7 +423,7 @@ class Gradients(Case):
         random = np.random.default_rng(3)
         dy = random.standard_normal((2, 4, 4, 5)).astype("f4")
         for precision, tolerance in (("f32", 1e-5), ("bf16", 2e-2)):
-            session = brew.compile(net, output_gradient="y", pin=["y"], precision=precision).session(seed=1)
+            session = brew.compile(net, output_gradient="y", keep=["y"], precision=precision).session(seed=1)
             session.set_inputs(x=random.standard_normal((2, 4, 3, 5)).astype("f4"))
             session.forward()
             session.output_gradients["y"] = dy

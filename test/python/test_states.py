@@ -135,7 +135,7 @@ class RecurrentStates(Case):
             layer { name: 'r' type: 'LSTM' bottom: 'x' bottom: 'cont' top: 'h' recurrent_param { num_output: 3
               weight_filler { type: 'constant' value: 0.2 } } }
             layer { name: 'p' type: 'InnerProduct' bottom: 'h' top: 'p' inner_product_param { num_output: 2 } }""",
-                               pin="all").session(seed=1)
+                               keep="all").session(seed=1)
         session.set_inputs(x=np.ones((1, 1, 4)), cont=np.ones((1, 1)))
         session._core.feed(0)
         steps = []

@@ -65,7 +65,7 @@ int extractFeatures(const std::vector<std::string> &arguments) {
   const Scratch scratch;
   const std::string plan = scratch.path + "/features.plan";
   std::vector<std::string> compile = {brewc,   arguments[1], "--phase", "test",
-                                      "--pin", arguments[2], "-o",      plan};
+                                      "--keep", arguments[2], "-o",      plan};
   if (onGpu)
     compile.insert(compile.end(), {"--target", "cuda"});
   if (const int status = runProgram(compile))

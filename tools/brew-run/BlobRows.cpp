@@ -87,7 +87,7 @@ private:
     if (std::find(kept.begin(), kept.end(), options.blob) == kept.end())
       throw badInput(of + " has no readable blob '" + options.blob + "'" +
                      didYouMean(options.blob, kept) +
-                     " (brewc --pin pins blobs of the net)");
+                     " (brewc --keep pins blobs of the net)");
     const brew_tensor blob = session.find(session.blob(program, options.blob));
     if (blob.dynamic_dim >= 0 || !blob.shape_ndim ||
         blob.shape[0] != input.batch())

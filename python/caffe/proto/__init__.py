@@ -1,1 +1,1 @@
-"""Caffe's messages: caffe.proto.caffe_pb2, generated of Brew's schema."""
+"""Caffe's messages: caffe.proto.caffe_pb2, generated from Brew's schema."""

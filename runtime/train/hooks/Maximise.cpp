@@ -3,7 +3,7 @@
 //   maximise CLASS of BLOB in PLAN to FILE [steps N] [rate R]
 //
 // PLAN is an inference net compiled with input gradients: `brewc
-// deploy.prototxt --output-gradient=BLOB --pin=INPUT` with `force_backward:
+// deploy.prototxt --output-gradient=BLOB --keep=INPUT` with `force_backward:
 // true`. Starting from low noise, gradient ascent maximises the score of the
 // class: x += R * g / rms(g), N times, with the weights at the time of the
 // hook. The image is scaled from its least to its largest value.
@@ -51,7 +51,7 @@ public:
       throw badInput(plan + ": " + error.what() +
                      "; compile the net with "
                      "'force_backward: true', --output-gradient=" +
-                     scores + " and --pin=" + tops[0]);
+                     scores + " and --keep=" + tops[0]);
     }
     if (shape.size() != 4 || (shape[1] != 1 && shape[1] != 3))
       throw badInput(plan + ": its input is no image of 1 or 3 channels");

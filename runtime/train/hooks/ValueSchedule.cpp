@@ -1,4 +1,4 @@
-//===- ValueSchedule.cpp - Values of a field by iteration -----------------===//
+//===- ValueSchedule.cpp - Solver values by iteration ---------------------===//
 
 #include "runtime/train/hooks/ValueSchedule.h"
 

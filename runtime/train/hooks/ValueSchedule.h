@@ -1,4 +1,4 @@
-//===- ValueSchedule.h - Values of a field by iteration ---------*- C++ -*-===//
+//===- ValueSchedule.h - Solver values by iteration -------------*- C++ -*-===//
 #pragma once
 
 #include <functional>
@@ -24,14 +24,15 @@ public:
                 const std::vector<std::string> &folders, bool linear,
                 const std::function<void(const std::string &)> &check);
 
-  /// Nullopt before the first line's iteration.
+  /// Returns the value that applies at `iteration`; nullopt before the first
+  /// line's iteration.
   std::optional<std::string> at(int iteration) const;
 
 private:
   struct Entry {
     int iteration;
     std::string value;
-    double number; ///< with `linear`
+    double number; ///< the value as a number; used if `linear`
   };
   std::vector<Entry> entries; ///< ascending; not empty
   bool linear;

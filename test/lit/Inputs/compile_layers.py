@@ -15,7 +15,7 @@ for name in names:
     if not name or not os.path.exists(net):
         continue
     for more in ([], ["--no-library"]):
-        command = [brewc, net, "--phase", "train", "--pin", "all", *flags, *more]
+        command = [brewc, net, "--phase", "train", "--keep", "all", *flags, *more]
         # A net without a loss has no gradients.
         result = subprocess.run(command + ["--gradients"], capture_output=True, text=True)
         if result.returncode == 1 and "no layer of the net has a loss weight" in result.stderr:

@@ -213,10 +213,10 @@ TEST(CompilerApi, PassesKnowTheStatus) {
   EXPECT_EQ(done.diagnostics().back().layer, "d");
 
   CompilerOptions options;
-  options.set("pin", "nothing");
+  options.set("keep", "nothing");
   Compilation wrong = Compilation::ofText(convolution(3), "n", options);
   EXPECT_EQ(wrong.status(), BREW_USAGE);
-  EXPECT_EQ(wrong.message(), "error: --pin: the net has no blob 'nothing'");
+  EXPECT_EQ(wrong.message(), "error: --keep: the net has no blob 'nothing'");
 }
 
 TEST(CompilerApi, MissingFile) {
@@ -514,8 +514,8 @@ TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
   CompilerOptions options;
   options.set("emit", "graph");
   options.set("check-only");
-  options.set("pin", "x");
-  options.set("pin", "y,z");
+  options.set("keep", "x");
+  options.set("keep", "y,z");
   options.set("phase", "train");
   options.set("phase", "test");
   Compilation done = Compilation::ofText(convolution(3), "n", options);

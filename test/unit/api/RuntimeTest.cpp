@@ -170,7 +170,7 @@ TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
       "    weight_filler { type: 'constant' value: 1 } } }\n"
       "layer { name: 'abs' type: 'AbsVal' bottom: 'y' top: 'z' }\n";
   CompilerOptions options;
-  options.set("pin", "all");
+  options.set("keep", "all");
   options.set("layout", "nchw");
   const Compilation compilation =
       Compilation::ofText(text, "net.prototxt", options);

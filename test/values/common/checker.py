@@ -45,7 +45,7 @@ class Checker:
     def compile(self, net, phase, *flags):
         """Compiles one phase of `net` (its text), with all blobs pinned."""
         self.write('net.prototxt', net)
-        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--pin', 'all', '-o',
+        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
                  'net.plan', *flags, *self.options.brewc_flags.split())
 
     def evaluate(self, inputs, *flags, seed=0, threads=1):

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Checks the batches of data layers against the definitions of ImageData, WindowData, Data and
-HDF5Output, on generated images; that batches depend neither on the number of threads nor on
-interruptions; and the databases and files that brew-data and brew-run write.
+"""Checks data layers on generated images.
+
+Compares the batches of ImageData, WindowData and Data, and the file of HDF5Output, with the layers'
+definitions. Batches must depend neither on the number of threads nor on interruptions. Also checks
+the databases and files that brew-data and brew-run write.
 """
 import json
 import os
@@ -28,10 +30,11 @@ def data_layer(kind, settings, others='', tops=('data', 'label')):
          'Data': 'data_param', 'HDF5Data': 'hdf5_data_param'}[kind], settings, others)
 
 
-class Readers(checker.Checker):
+class DataLayers(checker.Checker):
     def __init__(self, options, folder):
         super().__init__(options, folder)
-        self.data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
+        self.brew_data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)),
+                                      'brew-data')
         random = np.random.default_rng(5)
         self.images = [random.integers(0, 256, (10, 12, 3), dtype=np.uint8) for _ in range(7)]
         os.mkdir(self.path('images'))
@@ -40,10 +43,10 @@ class Readers(checker.Checker):
                 file.write(png(image))
         self.write('list.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in range(7)))
 
-    def read(self, net, batches=3, phase='test', flags=(), keep=('--pin', 'all')):
+    def read(self, net, batches=3, phase='test', flags=(), keep_flags=('--keep', 'all')):
         """Returns the batches of the data layers of a net: a list of {blob: values}."""
         self.write('net.prototxt', net)
-        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, *keep,
+        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, *keep_flags,
                  *self.options.brewc_flags.split(), '-o', 'net.plan')
         self.run(self.options.brew_run, 'eval', 'net.plan', '--from-source', '--batches',
                  str(batches), '--outputs', 'out.h5', *flags)
@@ -51,10 +54,10 @@ class Readers(checker.Checker):
             return [{name: blob[()] for name, blob in file['batch/%d' % i].items()}
                     for i in range(batches)]
 
-    def equal(self, name, got, want, slack=0.0):
+    def expect_equal(self, name, got, want, tolerance=0.0):
         got, want = np.asarray(got), np.asarray(want)
         same = got.shape == want.shape and np.abs(
-            got.astype(np.float64) - want).max(initial=0) <= slack
+            got.astype(np.float64) - want).max(initial=0) <= tolerance
         self.expect(same, '%s: shape %s, want %s, or other values' % (name, got.shape, want.shape))
 
     def check_images(self):
@@ -62,18 +65,18 @@ class Readers(checker.Checker):
                                        'root_folder: "images/"'))
         for i, batch in enumerate(batches):
             rows = [(4 * i + row) % 7 for row in range(4)]
-            self.equal('images', batch['data'], [planes(self.images[r]) for r in rows])
-            self.equal('labels', batch['label'], [r % 3 for r in rows])
+            self.expect_equal('images', batch['data'], [planes(self.images[r]) for r in rows])
+            self.expect_equal('labels', batch['label'], [r % 3 for r in rows])
         batches = self.read(data_layer(
             'ImageData', 'source: "list.txt" batch_size: 7 root_folder: "images/"',
             'transform_param { crop_size: 5 scale: 0.25 mean_value: 10 mean_value: 20 '
             'mean_value: 30 }'), batches=1)
         mean = np.array([10, 20, 30], np.float32)[:, None, None]
-        self.equal('crop, mean and scale', batches[0]['data'],
-                   [(planes(i)[:, 2:7, 3:8] - mean) * .25 for i in self.images])
+        self.expect_equal('crop, mean and scale', batches[0]['data'],
+                          [(planes(i)[:, 2:7, 3:8] - mean) * .25 for i in self.images])
 
     def check_threads(self):
-        """Training reads the same with any number of threads."""
+        """Checks that training reads the same batches with any number of threads."""
         results = []
         for threads in '1', '2', '5':
             results.append(self.read(
@@ -83,8 +86,8 @@ class Readers(checker.Checker):
                 batches=4, phase='train', flags=('--reader-threads', threads)))
         for other in results[1:]:
             for a, b in zip(results[0], other):
-                self.equal('threads', b['data'], a['data'])
-                self.equal("threads' labels", b['label'], a['label'])
+                self.expect_equal('threads', b['data'], a['data'])
+                self.expect_equal("threads' labels", b['label'], a['label'])
         self.expect(any(not np.array_equal(a['data'], b['data'])
                         for a, b in zip(results[0], results[0][1:])), 'batches are all the same')
 
@@ -94,54 +97,58 @@ class Readers(checker.Checker):
             'WindowData', 'source: "windows.txt" batch_size: 4 fg_fraction: 0.5 scale: 0.5',
             'transform_param { crop_size: 8 mean_value: 7 }'), batches=1)[0]
         image = (planes(self.images[3]) - 7) * np.float32(.5)
-        self.equal('windows', batch['data'], [image[:, 2:10, :8]] * 2 + [image[:, 1:9, 2:10]] * 2)
-        self.equal("windows' labels", batch['label'], [0, 0, 4, 4])
+        self.expect_equal('windows', batch['data'],
+                          [image[:, 2:10, :8]] * 2 + [image[:, 1:9, 2:10]] * 2)
+        self.expect_equal("windows' labels", batch['label'], [0, 0, 4, 4])
 
     def check_databases(self):
-        for flags, slack in ((), 0), (('--encoded',), 0), (('--encode_type=jpg',), None):
+        for flags, tolerance in ((), 0), (('--encoded',), 0), (('--encode_type=jpg',), None):
             for backend in 'lmdb', 'leveldb':
-                self.run(self.data, 'imageset', 'images/', 'list.txt', 'db', '--overwrite',
+                self.run(self.brew_data, 'imageset', 'images/', 'list.txt', 'db', '--overwrite',
                          '--backend', backend, *flags)
                 batches = self.read(data_layer('Data', 'source: "db" batch_size: 7 backend: '
                                                + backend.upper()), batches=2)
-                if slack is None:
-                    self.expect(batches[0]['data'].shape == (7, 3, 10, 12), 'JPEG records')
+                if tolerance is None:
+                    self.expect(batches[0]['data'].shape == (7, 3, 10, 12),
+                                'JPEG records have another shape')
                     continue
                 for batch in batches:
-                    self.equal('records ' + backend, batch['data'], [planes(i) for i in self.images])
-                    self.equal('labels ' + backend, batch['label'], [i % 3 for i in range(7)])
-        self.run(self.data, 'verify', 'db')
-        told = json.loads(self.run(self.data, 'inspect', 'db', '--json', '--sheet',
-                                   'sheet.png').stdout)
-        self.expect(told['records'] == 7 and told['labels'] == {'0': 3, '1': 2, '2': 2}
-                    and told['shapes'] == {'3x10x12': 7}, 'inspect says %s' % told)
+                    self.expect_equal('records ' + backend, batch['data'],
+                                      [planes(i) for i in self.images])
+                    self.expect_equal('labels ' + backend, batch['label'],
+                                      [i % 3 for i in range(7)])
+        self.run(self.brew_data, 'verify', 'db')
+        summary = json.loads(self.run(self.brew_data, 'inspect', 'db', '--json', '--sheet',
+                                      'sheet.png').stdout)
+        self.expect(summary['records'] == 7 and summary['labels'] == {'0': 3, '1': 2, '2': 2}
+                    and summary['shapes'] == {'3x10x12': 7}, 'inspect printed %s' % summary)
         with open(self.path('sheet.png'), 'rb') as file:
-            self.expect(file.read(8) == b'\x89PNG\r\n\x1a\n', 'the sheet is no PNG')
-        self.run(self.data, 'imageset', 'images/', 'list.txt', 'db', '--overwrite')
-        self.run(self.data, 'split', 'db', 'most=0.7', 'rest=0.3', '--random', '--seed', '4')
-        self.run(self.data, 'merge', 'rest', 'most', '-o', 'all', '--backend', 'leveldb')
-        self.run(self.data, 'shuffle', 'all', 'mixed', '--seed', '9')
+            self.expect(file.read(8) == b'\x89PNG\r\n\x1a\n', 'sheet.png is not a PNG file')
+        self.run(self.brew_data, 'imageset', 'images/', 'list.txt', 'db', '--overwrite')
+        self.run(self.brew_data, 'split', 'db', 'most=0.7', 'rest=0.3', '--random', '--seed', '4')
+        self.run(self.brew_data, 'merge', 'rest', 'most', '-o', 'all', '--backend', 'leveldb')
+        self.run(self.brew_data, 'shuffle', 'all', 'mixed', '--seed', '9')
         sums = lambda batch: sorted(batch['data'].sum((1, 2, 3)).tolist())
         mixed = self.read(data_layer('Data', 'source: "mixed" batch_size: 7 backend: LMDB'),
                           batches=1)[0]
-        self.equal('split, merged, shuffled', sums(mixed),
-                   sorted(planes(i).sum() for i in self.images))
-        most = json.loads(self.run(self.data, 'inspect', 'most', '--json').stdout)
-        self.expect(most['records'] == 5, 'split gave %d of 7' % most['records'])
+        self.expect_equal('split, merged, shuffled', sums(mixed),
+                          sorted(planes(i).sum() for i in self.images))
+        most = json.loads(self.run(self.brew_data, 'inspect', 'most', '--json').stdout)
+        self.expect(most['records'] == 5, 'split wrote %d of 7 records' % most['records'])
 
     def check_missing_images(self):
-        self.write('holes.txt', '0.png 1\nabsent.png 2\n2.png 3\n')
-        done = self.run(self.data, 'convert_imageset', '-resize_height=4', '-resize_width', '6',
-                        'images/', 'holes.txt', 'holes')
-        self.expect('Could not open or find file absent.png (holes.txt:2' in done.stderr,
-                    'the hole is not named: ' + done.stderr)
-        self.expect('key \'00000000_0.png\'' in self.run(self.data, 'list', 'holes').stdout,
-                    'keys differ from Caffe\'s')
-        failed = subprocess.run([self.data, 'convert_imageset', '--check_size', 'images/',
+        self.write('incomplete.txt', '0.png 1\nabsent.png 2\n2.png 3\n')
+        done = self.run(self.brew_data, 'convert_imageset', '-resize_height=4', '-resize_width',
+                        '6', 'images/', 'incomplete.txt', 'incomplete')
+        self.expect('Could not open or find file absent.png (incomplete.txt:2' in done.stderr,
+                    'the missing image is not reported: ' + done.stderr)
+        listed = self.run(self.brew_data, 'list', 'incomplete').stdout
+        self.expect('key \'00000000_0.png\'' in listed, 'keys differ from Caffe\'s')
+        failed = subprocess.run([self.brew_data, 'convert_imageset', '--check_size', 'images/',
                                  'sizes.txt', 'sizes'], cwd=self.folder, capture_output=True,
                                 text=True)
         self.expect(failed.returncode == 3 and not os.path.exists(self.path('sizes')),
-                    'a missing list')
+                    'a missing list: status %d' % failed.returncode)
 
     def check_output(self):
         values = np.arange(4 * 2 * 3, dtype=np.float32).reshape(4, 2, 3)
@@ -152,10 +159,11 @@ class Readers(checker.Checker):
         self.read(data_layer('HDF5Data', 'source: "rows.txt" batch_size: 2', tops=('x', 'y')) +
                   'layer { name: "p" type: "Power" bottom: "x" top: "p" power_param { shift: 1 } }'
                   'layer { name: "o" type: "HDF5Output" bottom: "p" bottom: "y" '
-                  'hdf5_output_param { file_name: "written.h5" } }', batches=2, keep=())
+                  'hdf5_output_param { file_name: "written.h5" } }', batches=2, keep_flags=())
         with h5py.File(self.path('written.h5'), 'r') as file:
-            self.equal('HDF5Output', file['data'][()], values.reshape(4, 2, 3, 1) + 1)
-            self.equal("HDF5Output's label", file['label'][()], np.arange(4).reshape(4, 1, 1, 1))
+            self.expect_equal('HDF5Output', file['data'][()], values.reshape(4, 2, 3, 1) + 1)
+            self.expect_equal("HDF5Output's label", file['label'][()],
+                              np.arange(4).reshape(4, 1, 1, 1))
 
     def check_bad_records(self):
         with open(self.path('images/0.png'), 'rb') as file:
@@ -166,7 +174,8 @@ class Readers(checker.Checker):
         net = data_layer('ImageData', 'source: "bad.txt" batch_size: 2 root_folder: "images/" '
                          'new_height: 10 new_width: 12')
         batches = self.read(net, batches=2, flags=('--skip-bad-records',))
-        self.equal('around bad images', [b['label'] for b in batches], [[0, 2], [0, 2]])
+        self.expect_equal('labels with bad images skipped', [b['label'] for b in batches],
+                          [[0, 2], [0, 2]])
         for flags, status, text in ((), 1, 'bad.txt:2'), (('--skip-bad-records',), 0, 'bad.txt:2'):
             done = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source',
                                    '--outputs', 'bad.h5', *flags], cwd=self.folder,
@@ -179,20 +188,20 @@ class Readers(checker.Checker):
           'layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "l" }\n'
 
     def check_resumed(self):
-        """A run resumed from a snapshot reads the same records as an uninterrupted run."""
+        """Checks that a resumed run results in the weights of an uninterrupted run."""
         self.write('train.prototxt', data_layer(
             'ImageData', 'source: "list.txt" batch_size: 3 shuffle: true root_folder: "images/"',
             'transform_param { mirror: true crop_size: 7 scale: 0.01 }') + self.NET)
         self.write('solver.prototxt', 'net: "train.prototxt" base_lr: 0.1 lr_policy: "fixed" '
-                   'momentum: 0.9 max_iter: 9 snapshot: 4 snapshot_prefix: "whole" '
+                   'momentum: 0.9 max_iter: 9 snapshot: 4 snapshot_prefix: "full" '
                    'random_seed: 7 display: 0')
         self.run(self.options.brewc, 'solver.prototxt', '-o', 'train.plan',
                  *self.options.brewc_flags.split())
         self.run(self.options.brew_run, 'train', 'train.plan', '--reader-threads', '1')
         self.run(self.options.brew_run, 'train', 'train.plan', '--snapshot',
-                 'whole_iter_4.solverstate', '--snapshot-prefix', 'again', '--reader-threads', '4')
-        with open(self.path('whole_iter_9.caffemodel'), 'rb') as a, \
-                open(self.path('again_iter_9.caffemodel'), 'rb') as b:
+                 'full_iter_4.solverstate', '--snapshot-prefix', 'resumed', '--reader-threads', '4')
+        with open(self.path('full_iter_9.caffemodel'), 'rb') as a, \
+                open(self.path('resumed_iter_9.caffemodel'), 'rb') as b:
             self.expect(a.read() == b.read(), 'a resumed run has other weights')
 
     def check_features(self):
@@ -200,10 +209,10 @@ class Readers(checker.Checker):
             self.NET.splitlines()[0] + '\n'
         self.write('features.prototxt', net)
         self.write('weights.prototxt', net)
-        self.run(self.options.brewc, 'features.prototxt', '--phase', 'test', '--pin', 'ip',
+        self.run(self.options.brewc, 'features.prototxt', '--phase', 'test', '--keep', 'ip',
                  '-o', 'features.plan', *self.options.brewc_flags.split())
-        # Initial weights from fillers are sufficient: a net whose one step changes nothing writes
-        # them.
+        # The fillers' initial weights are sufficient. A training step with learning rate 0
+        # writes them.
         self.write('one.prototxt', net + self.NET.splitlines()[1])
         self.write('one_solver.prototxt', 'net: "one.prototxt" base_lr: 0 lr_policy: "fixed" '
                    'max_iter: 1 snapshot_prefix: "one" random_seed: 3')
@@ -216,21 +225,23 @@ class Readers(checker.Checker):
         wanted = np.load(self.path('ip_npy'))
         self.expect(wanted.shape == (6, 3) and np.abs(wanted).max() > 0, 'features are zero')
         with h5py.File(self.path('ip_hdf5'), 'r') as file:
-            self.equal('features in HDF5', file['ip'][()], wanted)
+            self.expect_equal('features in HDF5', file['ip'][()], wanted)
         names = ['ip_lmdb', 'ip_leveldb']
         if not self.options.brewc_flags:
-            self.run(self.data, 'extract_features', 'one_iter_1.caffemodel', 'features.prototxt',
-                     'ip', 'ip_caffe', '2', 'leveldb', 'CPU')
+            self.run(self.brew_data, 'extract_features', 'one_iter_1.caffemodel',
+                     'features.prototxt', 'ip', 'ip_caffe', '2', 'leveldb', 'CPU')
             names.append('ip_caffe')
         for name in names:
             kind = 'LMDB' if name == 'ip_lmdb' else 'LEVELDB'
             batch = self.read(data_layer('Data', 'source: "%s" batch_size: 6 backend: %s' % (
                 name, kind), tops=('data',)), batches=1)[0]
-            self.equal('features in ' + name, batch['data'].reshape(6, 3), wanted)
+            self.expect_equal('features in ' + name, batch['data'].reshape(6, 3), wanted)
 
     def check_infer(self):
-        """Infers a folder as JSON; and ten crops, whose mean score a linear net computes for the
-        mean crop."""
+        """Checks `infer` on a folder, with JSON output, and with ten crops of one image.
+
+        The net is linear, so the mean score of the crops is the score of their mean.
+        """
         self.write('deploy.prototxt', 'layer { name: "data" type: "Input" top: "data" '
                    'input_param { shape { dim: 4 dim: 3 dim: 10 dim: 12 } } }\n' +
                    self.NET.splitlines()[0])
@@ -245,11 +256,13 @@ class Readers(checker.Checker):
                 file.write(png(image))
         lines = self.run(self.options.brew_run, 'infer', 'deploy.plan', 'folder', '--json',
                          '--top', '2').stdout.splitlines()
-        told = [json.loads(line) for line in lines]
-        self.expect([t['name'] for t in told] == ['folder/a.png', 'folder/b.png',
-                                                  'folder/more/a.png'], 'infer told %s' % told)
+        predicted = [json.loads(line) for line in lines]
+        self.expect([t['name'] for t in predicted] ==
+                    ['folder/a.png', 'folder/b.png', 'folder/more/a.png'],
+                    'infer printed %s' % predicted)
         self.expect(all(len(t['predictions']) == 2 and t['predictions'][0]['score'] >=
-                        t['predictions'][1]['score'] for t in told), 'predictions: %s' % told)
+                        t['predictions'][1]['score'] for t in predicted),
+                    'infer printed %s' % predicted)
         with open(self.path('large.png'), 'wb') as file:
             file.write(png(large))
         image = planes(large)
@@ -261,9 +274,9 @@ class Readers(checker.Checker):
         self.run(self.options.brew_run, 'infer', 'deploy.plan', 'mean.h5', '--outputs', 'one.h5')
         with h5py.File(self.path('ten.h5')) as ten, h5py.File(self.path('one.h5')) as one:
             # Sums of 360 products of about 128 and 0.01.
-            self.equal('ten crops', ten['ip'][()], one['ip'][()], slack=1e-4)
+            self.expect_equal('ten crops', ten['ip'][()], one['ip'][()], tolerance=1e-4)
 
 
-checker.main(Readers, __doc__, 'check_images', 'check_threads', 'check_windows',
-             'check_databases', 'check_missing_images', 'check_bad_records', 'check_output', 'check_resumed',
-             'check_features', 'check_infer')
+checker.main(DataLayers, __doc__, 'check_images', 'check_threads', 'check_windows',
+             'check_databases', 'check_missing_images', 'check_bad_records', 'check_output',
+             'check_resumed', 'check_features', 'check_infer')

@@ -43,8 +43,8 @@ from ways import (LEARNING_RATE, LayerByLayer, Plan, Solver, Trainer, WholeForwa
 #: The terms of sums that cancel.
 CANCELLED = 100
 
-REFERENCE = Plan('plan', pin='all')
-WAYS = (Plan('plan, nothing kept'), Plan('plan, generated code', pin='all', no_library=True), LayerByLayer(False),
+REFERENCE = Plan('plan', keep='all')
+WAYS = (Plan('plan, nothing kept'), Plan('plan, generated code', keep='all', no_library=True), LayerByLayer(False),
         LayerByLayer(True))
 TRAINING = (Solver('whole net'), Solver('callbacks'), Solver('layer by layer'))
 

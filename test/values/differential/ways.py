@@ -197,7 +197,7 @@ class Trainer:
     name = 'trainer'
 
     def run(self, net, folder):
-        plan = brew.compile(solver_text(net, folder), pin='all', report=False)
+        plan = brew.compile(solver_text(net, folder), keep='all', report=False)
         session = plan.session(seed=1, threads=1)
         for (layer, index), values in net.params.items():
             session._core.write(Kind.PARAMETER, 0, layer, index, np.ascontiguousarray(values, np.float32))

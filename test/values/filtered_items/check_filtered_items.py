@@ -156,7 +156,7 @@ class Checker:
         with open(os.path.join(self.folder, name + '.prototxt'), 'w') as file:
             file.write(net)
         report = json.loads(self.run(
-            self.options.brewc, name + '.prototxt', '--phase', 'train', '--gradients', '--pin',
+            self.options.brewc, name + '.prototxt', '--phase', 'train', '--gradients', '--keep',
             'all', '--report=json', '-o', name + '.plan', *flags))
         return sum(program['calls'] for program in report['programs'].values())
 

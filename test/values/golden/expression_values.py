@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as folder:
         file['inputs/x'], file['inputs/z'] = x, z
     for precision, tolerance in (('f64', 1e-14), ('f32', 1e-5)):
         run(os.path.join(options.bin, 'brewc'), path('net.prototxt'), '--phase', 'test',
-            '--pin', 'all', '--precision', precision, '-o', path('plan'),
+            '--keep', 'all', '--precision', precision, '-o', path('plan'),
             *options.brewc_flags.split())
         run(os.path.join(options.bin, 'brew-run'), 'eval', path('plan'), '--inputs',
             path('in.h5'), '--outputs', path('out.h5'))

@@ -113,9 +113,9 @@ def check(tools, name, text, scratch):
     with h5py.File(path("in.h5"), "w") as file:
         file["/inputs/x"] = random.uniform(-1, 1, program["blobs"]["x"])
     results = {}
-    for route, flags, given in (("plain", ["--pin", "all"], True),
-                                ("folded", ["--pin", "y"], True),
-                                ("embedded", ["--pin", "y", "--weights", path("w.caffemodel")],
+    for route, flags, given in (("plain", ["--keep", "all"], True),
+                                ("folded", ["--keep", "y"], True),
+                                ("embedded", ["--keep", "y", "--weights", path("w.caffemodel")],
                                  False)):
         tools.compile(path("net.prototxt"), "-o", path("net.plan"), *flags)
         tools.run("brew-run", "eval", path("net.plan"), "--inputs", path("in.h5"), "--outputs",

@@ -23,7 +23,7 @@ def compile_layer(tools, base, scratch):
     with h5py.File(base + ".h5", "r") as recorded:
         gradients = ["--gradients"] if recorded.attrs["gradients"] else []
         phase = str(recorded.attrs["phase"]).lower()
-    tools.compile(base + ".prototxt", "--phase", phase, "--pin", "all",
+    tools.compile(base + ".prototxt", "--phase", phase, "--keep", "all",
                   *gradients, "-o", os.path.join(scratch, "layer.plan"))
 
 

@@ -153,7 +153,7 @@ def layer_case(tools, base, scratch, limits):
     with h5py.File(base + ".h5", "r") as recorded:
         gradients = ["--gradients"] if recorded.attrs["gradients"] else []
         tools.compile(base + ".prototxt", "--phase",
-                      str(recorded.attrs["phase"]).lower(), "--pin", "all",
+                      str(recorded.attrs["phase"]).lower(), "--keep", "all",
                       *gradients, "-o", plan)
         weights = base + ".caffemodel"
         given = ["--weights", weights] if os.path.exists(weights) else []

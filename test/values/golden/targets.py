@@ -41,7 +41,7 @@ class Case:
         """Returns {dataset: values} of one run."""
         self.write("net.prototxt", net)
         backward = ["--gradients"] if gradients else []
-        self.run("brewc", "net.prototxt", "--phase", phase, "--pin", "all",
+        self.run("brewc", "net.prototxt", "--phase", phase, "--keep", "all",
                  *backward, *target, *flags, "-o", "net.plan")
         with h5py.File(self.file("in.h5"), "w") as file:
             for name, values in (inputs or {}).items():

@@ -4,7 +4,7 @@
 usage: check_gradients.py --brewc B --brew-run R [--brewc-flags=FLAGS] [--only PATTERN ...]
 
 For each case of cases.py:
-- `brewc --precision f64 --gradients --pin all` and `brew-run eval` compute the gradients of the
+- `brewc --precision f64 --gradients --keep all` and `brew-run eval` compute the gradients of the
 total loss by every input and parameter. A second plan, forward only and with only the losses as
 outputs, computes the loss at perturbed points. Central differences along random directions must
 agree.
@@ -171,7 +171,7 @@ class Check:
         self.calls = sum(program['calls'] for program in report['programs'].values())
 
     def gradients(self):
-        self.compile('f64', self.layers, '--gradients', '--pin', 'all', '--precision', 'f64')
+        self.compile('f64', self.layers, '--gradients', '--keep', 'all', '--precision', 'f64')
         self.base = self.eval('f64', self.path('inputs.h5'), self.path('weights'), '--gradients')
         for name, values in self.base.items():
             if values.dtype != np.float64:
@@ -190,7 +190,7 @@ class Check:
 
     def differences(self):
         layers, held = held_still(self.layers, self.shapes)
-        self.compile('forward', layers, '--precision', 'f64', '--pin', ','.join(self.weights))
+        self.compile('forward', layers, '--precision', 'f64', '--keep', ','.join(self.weights))
         self.hold = dict(self.inputs)
         for blob in held:
             self.hold['hold_' + blob] = self.base['data/' + blob]
@@ -305,7 +305,7 @@ class Check:
         left_out = self.left_out()
         for name, flags, precision, keep, tolerance in ROUTES:
             if name not in left_out:
-                keeps = ('--pin', 'all' if keep else ','.join(self.weights))
+                keeps = ('--keep', 'all' if keep else ','.join(self.weights))
                 self.route(name, self.layers, keeps + tuple(flags), precision, keep, tolerance)
 
     def seed_routes(self):
@@ -314,7 +314,7 @@ class Check:
                 continue
             flags = ('--output-gradient', ','.join(self.seeds)) + tuple(flags)
             if keep:
-                flags += ('--pin', 'all')
+                flags += ('--keep', 'all')
             self.route(name, wrapped(self.case), flags, precision, keep, tolerance)
 
     def route(self, name, layers, flags, precision, keep, tolerance):

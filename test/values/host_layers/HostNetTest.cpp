@@ -162,7 +162,7 @@ struct Net {
     for (const HostLayerType &type : types)
       options.addHostLayer(type);
     if (!keep.empty())
-      options.set("pin", keep);
+      options.set("keep", keep);
     return options;
   }
   static SessionOptions optionsOf(const std::vector<HostLayerType> &types) {

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Checks images that data layers deliver in the format of a GPU plan's first convolution.
+"""Checks images that data layers write in the format of a GPU plan's first convolution.
 
-In 16 bits a data layer delivers images of eight channels, five of which are zeros, rounded by the
-kernel that converts pixels, or by the host. Training must result in the weights of the plan with
-f32 images of three channels, and in the CPU plan's weights up to rounding.
+In a 16-bit plan, a data layer writes rounded images of eight channels, five of which are zeros.
+Either the kernel that converts pixels or the host rounds and pads them. Training must result in
+exactly the weights of the plan with f32 images of three channels, and in the CPU plan's weights up
+to rounding.
 """
 import os
 import sys
@@ -36,13 +37,13 @@ net: "net.prototxt" base_lr: 0.05 lr_policy: "fixed" max_iter: 3 momentum: 0.9
 snapshot: 0 snapshot_prefix: "out" snapshot_format: HDF5 random_seed: 3
 '''
 PRECISIONS = ('bf16', 'f16')
-# Weights of order 1 after three steps, with gradients rounded to 8 or 11 bits after sums of
-# different order, some of which round the other way.
+# For weights of magnitude 1 after three steps. Gradients are rounded to 8 or 11 bits after sums in
+# a different order, so some are rounded the other way.
 TOLERANCE = 2e-2
 
 
-class Feeds(targets.TargetChecker):
-    def images(self):
+class InputConversions(targets.TargetChecker):
+    def write_images_and_solver(self):
         random = np.random.default_rng(7)
         os.mkdir(self.path('images'))
         for number in range(9):
@@ -61,13 +62,13 @@ class Feeds(targets.TargetChecker):
                             if isinstance(item, h5py.Dataset) else None)
         return found
 
-    def moved(self, *flags):
+    def bytes_moved(self, *flags):
         """Returns the number of bytes that kernels read and write."""
         report = self.report(DATA + NET % 16, *targets.GPU, *flags)
         return sum(report['programs']['main']['access_bytes'].values())
 
     def check_training(self):
-        self.images()
+        self.write_images_and_solver()
         # 20 channels do not suit tensor cores: images are rounded, but not padded.
         for outputs in 16, 20:
             self.write('net.prototxt', DATA + NET % outputs)
@@ -79,9 +80,10 @@ class Feeds(targets.TargetChecker):
                     plain = self.train(*targets.GPU, *flags, '--without', without)
                     for key in plain:
                         self.expect(np.array_equal(found[key], plain[key]),
-                                    '%s: %s is another without %s' % (name, key, without))
+                                    '%s: %s changes without %s' % (name, key, without))
                 cpu = self.train(*flags)
-                self.expect(set(cpu) == set(found) and cpu, '%s: other weights' % name)
+                self.expect(set(cpu) == set(found) and cpu,
+                            '%s: the plans have different weights' % name)
                 for key in cpu:
                     error = np.abs(cpu[key] - found[key]).max()
                     self.expect(error <= TOLERANCE, '%s: %s is off by %g' % (name, key, error))
@@ -90,17 +92,19 @@ class Feeds(targets.TargetChecker):
         """Checks that no kernel converts images from f32 to 16 bits."""
         for precision in PRECISIONS:
             flags = ('--precision', precision)
-            saved = self.moved(*flags, '--without', 'fold-input-conversions') - self.moved(*flags)
+            saved = (self.bytes_moved(*flags, '--without', 'fold-input-conversions') -
+                     self.bytes_moved(*flags))
             pixels = 4 * 8 * 8
             self.expect(saved == pixels * (3 * 4 + 8 * 2),
-                        '%s: %d bytes are saved' % (precision, saved))
+                        '%s: %d bytes are saved, not %d' %
+                        (precision, saved, pixels * (3 * 4 + 8 * 2)))
 
-    def check_given(self):
-        """Checks that the host converts inputs of the caller."""
+    def check_caller_inputs(self):
+        """Checks that the host converts inputs from the caller."""
         random = np.random.default_rng(8)
         inputs = {'data': random.standard_normal((4, 3, 8, 8)).astype(np.float32),
                   'label': random.integers(0, 5, 4).astype(np.float32)}
-        self.check_one('given', DATA + NET % 16, 'bf16', inputs)
+        self.check_one('inputs from the caller', DATA + NET % 16, 'bf16', inputs)
         # Earlier kernels have overwritten the memory of the zero channels.
         self.run(self.options.brew_run, 'eval', 'net.plan', '--from-source', '--batches', '3',
                  '--outputs', 'read.h5')
@@ -109,4 +113,5 @@ class Feeds(targets.TargetChecker):
 
 
 if __name__ == '__main__':
-    checker.main(Feeds, __doc__, 'check_training', 'check_bytes', 'check_given')
+    checker.main(InputConversions, __doc__, 'check_training', 'check_bytes',
+                 'check_caller_inputs')

@@ -45,7 +45,7 @@ class RecordSelection(checker.Checker):
     def read(self, net, batches, *flags, phase='train'):
         """Returns (numbers of images, labels) of each batch."""
         self.write('net.prototxt', net)
-        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--pin', 'all', '-o',
+        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
                  'net.plan', *self.options.brewc_flags.split())
         self.run(self.options.brew_run, 'eval', 'net.plan', '--from-source', '--batches',
                  str(batches), '--outputs', 'out.h5', *flags)

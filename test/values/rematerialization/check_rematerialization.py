@@ -2,9 +2,10 @@
 """Checks gradients and updates of nets whose backward pass rematerializes values.
 
 The arena and known scratch must stay within every limit, down to the smallest limit that the
-compiler reports. The values must equal the values of the plan that saves everything: the same
-operations run on the same numbers, including dropout masks and batch statistics. Kernels with other
-nests may contract other products and sums, which changes last bits.
+compiler reports. The values must equal the values of the plan that stores everything, up to the
+last bits: the same operations run on the same numbers, including dropout masks and batch
+statistics, but another grouping of nests into kernels may contract other multiplications and
+additions to FMAs.
 """
 import json
 import os
@@ -21,33 +22,39 @@ CONV = '''layer { name: "%(name)s" type: "Convolution" bottom: "%(bottom)s" top:
   convolution_param { num_output: %(size)d kernel_size: %(kernel)d pad: %(pad)d
     weight_filler { type: "msra" } } }
 '''
-NORM = '''layer { name: "bn_%(name)s" type: "BatchNorm" bottom: "%(name)s" top: "%(name)s" }
+BATCH_NORM = '''layer { name: "bn_%(name)s" type: "BatchNorm" bottom: "%(name)s" top: "%(name)s" }
 layer { name: "scale_%(name)s" type: "Scale" bottom: "%(name)s" top: "%(name)s"
   scale_param { bias_term: true } }
 '''
 RELU = 'layer { name: "relu_%(name)s" type: "ReLU" bottom: "%(name)s" top: "%(name)s" }\n'
+INPUT = '''layer { name: "in" type: "Input" top: "data" top: "label"
+  input_param { shape { dim: 4 dim: 3 dim: 16 dim: 16 } shape { dim: 4 } } }
+'''
+HEAD = '''layer { name: "ip" type: "InnerProduct" bottom: "last" top: "ip"
+  inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+'''
 
 
-def conv(name, bottom, size, kernel, *more):
+def conv(name, bottom, size, kernel, *following):
+    """Returns a convolution and the in-place layers of the templates `following`."""
     values = {'name': name, 'bottom': bottom, 'size': size, 'kernel': kernel,
               'pad': kernel // 2}
-    return ''.join(part % values for part in (CONV,) + more)
+    return ''.join(template % values for template in (CONV,) + following)
 
 
 def residual():
-    text = '''layer { name: "in" type: "Input" top: "data" top: "label"
-  input_param { shape { dim: 4 dim: 3 dim: 16 dim: 16 } shape { dim: 4 } } }
-'''
-    text += conv('stem', 'data', 16, 3, RELU)
+    """Residual blocks, then two branches that are concatenated."""
+    text = INPUT + conv('stem', 'data', 16, 3, RELU)
     text += 'layer { name: "norm" type: "LRN" bottom: "stem" top: "norm" }\n'
     bottom = 'norm'
-    for block in ('a', 'b'):  # residual
-        text += conv(block + '1', bottom, 16, 3, NORM, RELU)
-        text += conv(block + '2', block + '1', 16, 3, NORM)
+    for block in ('a', 'b'):
+        text += conv(block + '1', bottom, 16, 3, BATCH_NORM, RELU)
+        text += conv(block + '2', block + '1', 16, 3, BATCH_NORM)
         text += ('layer { name: "%(b)s" type: "Eltwise" bottom: "%(b)s2" bottom: "%(x)s"'
                  ' top: "%(b)s" }\n' % {'b': block, 'x': bottom}) + RELU % {'name': block}
         bottom = block
-    # Branches, one of them pooled.
+    # Two branches, one of which begins with a pooling.
     text += conv('left', bottom, 8, 1, RELU)
     text += '''layer { name: "pool" type: "Pooling" bottom: "b" top: "pool"
   pooling_param { pool: MAX kernel_size: 3 stride: 1 pad: 1 } }
@@ -56,20 +63,7 @@ def residual():
     text += '''layer { name: "both" type: "Concat" bottom: "left" bottom: "right" top: "both" }
 layer { name: "drop" type: "Dropout" bottom: "both" top: "drop" }
 '''
-    text += conv('last', 'drop', 8, 3, RELU)
-    return text + '''layer { name: "ip" type: "InnerProduct" bottom: "last" top: "ip"
-  inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
-layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
-'''
-
-
-INPUT = '''layer { name: "in" type: "Input" top: "data" top: "label"
-  input_param { shape { dim: 4 dim: 3 dim: 16 dim: 16 } shape { dim: 4 } } }
-'''
-HEAD = '''layer { name: "ip" type: "InnerProduct" bottom: "last" top: "ip"
-  inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
-layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
-'''
+    return text + conv('last', 'drop', 8, 3, RELU) + HEAD
 
 
 def layer(kind, bottoms, tops, settings=''):
@@ -100,26 +94,27 @@ def pooled():
 
 def dense():
     """Slices of concatenated blobs are computed from other slices."""
-    text, joined = INPUT + conv('c0', 'data', 8, 3, RELU), 'c0'
+    text, concat = INPUT + conv('c0', 'data', 8, 3, RELU), 'c0'
     for i in range(1, 4):
-        text += conv('d%d' % i, joined, 8, 3, NORM, RELU)
-        text += layer('Concat', '%s d%d' % (joined, i), 'j%d' % i)
-        joined = 'j%d' % i
-    text += layer('PReLU', joined, 'q') + layer('Eltwise', 'q ' + joined, 'e')
+        text += conv('d%d' % i, concat, 8, 3, BATCH_NORM, RELU)
+        text += layer('Concat', '%s d%d' % (concat, i), 'j%d' % i)
+        concat = 'j%d' % i
+    text += layer('PReLU', concat, 'q') + layer('Eltwise', 'q ' + concat, 'e')
     text += layer('Concat', 'data e q', 'k') + layer('Sigmoid', 'k', 'k')
     return text + conv('last', 'k', 8, 3) + HEAD
 
 
-# Upper bound of the smallest possible memory, relative to the memory without a limit.
-MOST = {'residual': 0.6, 'sliced': 0.95, 'pooled': 0.99, 'dense': 0.95}
+# Upper bounds of the smallest possible memory, relative to the memory without a limit.
+MAX_RATIOS = {'residual': 0.6, 'sliced': 0.95, 'pooled': 0.99, 'dense': 0.95}
 
 
-class Rematerialize(checker.Checker):
-    def compiled(self, limit=None):
-        """Returns (memory, seconds of rematerialization) of the plan, or None and the smallest
-        limit.
+class Rematerialization(checker.Checker):
+    def compile_with_limit(self, limit=None):
+        """Compiles the net; returns (memory in bytes, seconds spent on rematerialization).
 
-        Memory is the arena with the scratch known to the report, to which a limit applies."""
+        If the limit is too small, returns None and the smallest possible limit. Memory, which a
+        limit applies to, is the arena and the scratch known to the report.
+        """
         command = [self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients', '-o',
                    'net.plan', '--report=json'] + self.options.brewc_flags.split()
         if limit is not None:
@@ -145,28 +140,28 @@ class Rematerialize(checker.Checker):
             self.check_net(make.__name__, inputs)
 
     def check_net(self, net, inputs):
-        whole, again = self.compiled()
-        self.expect(again == 0, net + ': values are computed again without a limit')
+        unlimited, seconds = self.compile_with_limit()
+        self.expect(seconds == 0, net + ': rematerializes values without a limit')
         wanted = self.evaluate(inputs, '--gradients', seed=7)
         self.expect(len([name for name in wanted if 'param_diff' in name]) >= 8,
                     '%s: too few gradients: %s' % (net, sorted(wanted)))
-        arena, least = self.compiled(1000)
-        self.expect(arena is None and least > 1000, net + ' fits into 1000 bytes')
-        self.expect(least < MOST[net] * whole,
-                    '%s: at least %d of %d bytes are needed' % (net, least, whole))
-        for limit in (whole, whole * 9 // 10, (whole + least) // 2, least):
-            arena, again = self.compiled(limit)
-            if not arena:
-                self.expect(limit < least, '%s: %d bytes are too few, %d enough' %
+        memory, least = self.compile_with_limit(1000)
+        self.expect(memory is None and least > 1000, net + ' fits into 1000 bytes')
+        self.expect(least < MAX_RATIOS[net] * unlimited,
+                    '%s: at least %d of %d bytes are needed' % (net, least, unlimited))
+        for limit in (unlimited, unlimited * 9 // 10, (unlimited + least) // 2, least):
+            memory, seconds = self.compile_with_limit(limit)
+            if not memory:
+                self.expect(limit < least, '%s: %d bytes are too few, although %d suffice' %
                             (net, limit, least))
                 continue
-            self.expect(arena <= limit, '%s: %d bytes instead of %d' % (net, arena, limit))
-            self.expect((again > 0) == (limit < whole), '%s: limit %d of %d: %g s computed '
-                        'again' % (net, limit, whole, again))
+            self.expect(memory <= limit, '%s: uses %d bytes, limit %d' % (net, memory, limit))
+            self.expect((seconds > 0) == (limit < unlimited), '%s: limit %d of %d: %g s of '
+                        'rematerialization' % (net, limit, unlimited, seconds))
             found = self.evaluate(inputs, '--gradients', seed=7)
-            self.expect(sorted(found) == sorted(wanted), net + ': other values are there')
+            self.expect(sorted(found) == sorted(wanted), net + ': writes different datasets')
             for name in wanted:
-                self.compare('%s: limit %d of %d: %s' % (net, limit, whole, name),
+                self.compare('%s: limit %d of %d: %s' % (net, limit, unlimited, name),
                              found[name], wanted[name])
 
     def compare(self, name, found, wanted):
@@ -177,4 +172,4 @@ class Rematerialize(checker.Checker):
 
 
 if __name__ == '__main__':
-    checker.main(Rematerialize, __doc__, 'check')
+    checker.main(Rematerialization, __doc__, 'check')

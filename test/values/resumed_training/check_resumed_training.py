@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Trains nets on every kind of data layer, in one run and in several runs that resume from
-snapshots with other numbers of threads, with iter_size and tests in between: the final weights and
-states must be bitwise equal.
+"""Checks that resuming from a snapshot does not change the results of training.
+
+Trains nets on every kind of data layer, with iter_size and tests, in one uninterrupted run and in
+runs that resume from its snapshots with other numbers of reader threads. The final weights and
+solver states must be bitwise equal.
 """
 import os
 import sys
@@ -15,13 +17,13 @@ import checker  # noqa: E402
 import pngs  # noqa: E402
 
 TOPS = ' top: "data" top: "label" '
-FILLED = 'layer { name: "in" type: "DummyData"' + TOPS + ''' dummy_data_param {
+DUMMY_DATA = 'layer { name: "in" type: "DummyData"' + TOPS + ''' dummy_data_param {
   shape { dim: 3 dim: 3 dim: 7 dim: 7 } shape { dim: 3 }
   data_filler { type: "gaussian" std: 1 } data_filler { type: "constant" value: 1 } } }
 '''
-CROPPED = 'transform_param { mirror: true crop_size: 7 scale: 0.01 }'
+TRANSFORM = 'transform_param { mirror: true crop_size: 7 scale: 0.01 }'
 
-# The net draws random numbers (Dropout) and has persistent state (statistics).
+# The net draws random numbers (Dropout) and has running statistics (BatchNorm).
 NET = '''
 layer { name: "drop" type: "Dropout" bottom: "data" top: "data" }
 layer { name: "bn" type: "BatchNorm" bottom: "data" top: "bn" }
@@ -31,12 +33,12 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
 '''
 
 
-def source(kind, parameter, settings, others=CROPPED):
+def data_layer(kind, parameter, settings, others=TRANSFORM):
     return 'layer { name: "in" type: "%s" %s %s { %s } %s }\n' % (
         kind, TOPS, parameter, settings, others)
 
 
-class Resume(checker.Checker):
+class ResumedTraining(checker.Checker):
     def __init__(self, options, folder):
         super().__init__(options, folder)
         data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
@@ -57,8 +59,8 @@ class Resume(checker.Checker):
                 file['label'] = random.integers(0, 3, rows).astype(np.float32)
         self.write('files.txt', '0.h5\n1.h5\n')
 
-    def check_source(self, name, layer, solver='', parts=((4, '4'), (6, '2')), flags=()):
-        """`parts`: iterations to resume from, and reader threads."""
+    def check_source(self, name, layer, solver='', resumptions=((4, '4'), (6, '2')), flags=()):
+        """`resumptions`: pairs of the iteration to resume from and the number of reader threads."""
         self.write('net.prototxt', layer + NET)
         self.write('solver.prototxt', 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" '
                    'momentum: 0.9 max_iter: 9 snapshot: 2 snapshot_prefix: "snap" '
@@ -66,77 +68,78 @@ class Resume(checker.Checker):
                    'test_interval: 3 ' + solver)
         self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan',
                  *self.options.brewc_flags.split())
-        end = '.h5' if 'HDF5' in solver else ''
+        suffix = '.h5' if 'HDF5' in solver else ''
 
-        def last():
+        def read_results():
+            """Returns the final weights and the final solver state."""
             found = []
             for kind in '.caffemodel', '.solverstate':
-                with open(self.path('snap_iter_9' + kind + end), 'rb') as file:
+                with open(self.path('snap_iter_9' + kind + suffix), 'rb') as file:
                     found.append(file.read())
             return found
 
         self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', '1', *flags)
-        whole = last()
-        for iteration, threads in parts:
+        uninterrupted = read_results()
+        for iteration, threads in resumptions:
             for kind in '.caffemodel', '.solverstate':
-                os.remove(self.path('snap_iter_9' + kind + end))
+                os.remove(self.path('snap_iter_9' + kind + suffix))
             self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', threads,
-                     '--snapshot', 'snap_iter_%d.solverstate%s' % (iteration, end), *flags)
-            again = last()
-            self.expect(again[0] == whole[0],
-                        '%s: other weights when resumed from %d' % (name, iteration))
-            self.expect(again[1] == whole[1],
-                        '%s: another state when resumed from %d' % (name, iteration))
+                     '--snapshot', 'snap_iter_%d.solverstate%s' % (iteration, suffix), *flags)
+            resumed = read_results()
+            self.expect(resumed[0] == uninterrupted[0],
+                        '%s: other weights when resumed from iteration %d' % (name, iteration))
+            self.expect(resumed[1] == uninterrupted[1],
+                        '%s: another state when resumed from iteration %d' % (name, iteration))
 
     def check_databases(self):
         for backend in 'lmdb', 'leveldb':
-            self.check_source(backend, source(
+            self.check_source(backend, data_layer(
                 'Data', 'data_param', 'source: "%s" batch_size: 3 backend: %s' % (
                     backend, backend.upper())))
 
     def check_selection(self):
-        for backend, more in (('lmdb', 'shuffle: true'),
-                              ('leveldb', 'balance: LABEL enable_random_selection: true')):
-            self.check_source('%s %s' % (backend, more), source(
+        for backend, options in (('lmdb', 'shuffle: true'),
+                                 ('leveldb', 'balance: LABEL enable_random_selection: true')):
+            self.check_source('%s %s' % (backend, options), data_layer(
                 'Data', 'data_param', 'source: "%s" batch_size: 3 backend: %s %s' % (
-                    backend, backend.upper(), more)), parts=((4, '4'),))
+                    backend, backend.upper(), options)), resumptions=((4, '4'),))
 
     def check_images(self):
-        for more in '', 'shuffle: true', 'shuffle: true rand_skip: 5':
-            self.check_source('images ' + more, source(
+        for options in '', 'shuffle: true', 'shuffle: true rand_skip: 5':
+            self.check_source('images ' + options, data_layer(
                 'ImageData', 'image_data_param',
-                'source: "list.txt" batch_size: 3 root_folder: "images/" ' + more))
+                'source: "list.txt" batch_size: 3 root_folder: "images/" ' + options))
 
         with open(self.path('images/7.png'), 'wb') as file:
             file.write(b'no image')
         self.write('bad.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in (0, 7, 3, 4, 7, 6)))
-        self.check_source('images, some damaged', source(
+        self.check_source('images, some damaged', data_layer(
             'ImageData', 'image_data_param',
             'source: "bad.txt" batch_size: 3 root_folder: "images/" shuffle: true'),
             flags=('--skip-bad-records',))
 
     def check_windows(self):
-        self.check_source('windows', source(
+        self.check_source('windows', data_layer(
             'WindowData', 'window_data_param',
             'source: "windows.txt" batch_size: 4 fg_fraction: 0.5',
             'transform_param { crop_size: 7 mirror: true }'))
 
-    def check_rows(self):
-        for more in '', 'shuffle: true':
-            self.check_source('HDF5 ' + more, source(
-                'HDF5Data', 'hdf5_data_param', 'source: "files.txt" batch_size: 4 ' + more, ''))
+    def check_hdf5(self):
+        for options in '', 'shuffle: true':
+            self.check_source('HDF5 ' + options, data_layer(
+                'HDF5Data', 'hdf5_data_param', 'source: "files.txt" batch_size: 4 ' + options, ''))
 
     def check_fillers(self):
-        self.check_source('fillers', FILLED)
+        self.check_source('fillers', DUMMY_DATA)
 
     def check_solver(self):
-        images = source('ImageData', 'image_data_param', 'source: "list.txt" batch_size: 3 '
-                        'root_folder: "images/" shuffle: true')
+        images = data_layer('ImageData', 'image_data_param', 'source: "list.txt" batch_size: 3 '
+                            'root_folder: "images/" shuffle: true')
         self.check_source('snapshots in HDF5', images, 'snapshot_format: HDF5')
         self.check_source('Adam', images, 'type: "Adam" momentum2: 0.99', ((4, '3'),))
-        # A snapshot at an iteration that is tested, and one that is displayed.
+        # Resumes from iteration 6, at which the net is tested, and from iteration 8.
         self.check_source('tests', images, 'test_initialization: false', ((6, '3'), (8, '3')))
 
 
-checker.main(Resume, __doc__, 'check_databases', 'check_selection', 'check_images',
-             'check_windows', 'check_rows', 'check_fillers', 'check_solver')
+checker.main(ResumedTraining, __doc__, 'check_databases', 'check_selection', 'check_images',
+             'check_windows', 'check_hdf5', 'check_fillers', 'check_solver')

@@ -90,7 +90,7 @@ void addFeatures(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command
       ->add_option("--blobs", options->blobs,
-                   "Blobs to write; they must be pinned (brewc --pin)")
+                   "Blobs to write; they must be pinned (brewc --keep)")
       ->delimiter(',')
       ->required();
   command

@@ -183,7 +183,7 @@ private:
       return;
     if (!options.blob.empty())
       throw badInput("the program has no readable blob '" + options.blob +
-                     "' with a row for each sample; pin it with brewc --pin");
+                     "' with a row for each sample; pin it with brewc --keep");
     throw badInput("no output of the program '" + std::string(info.name) +
                    "' has a row for each sample; compile a deploy net, or "
                    "name a blob with --blob");

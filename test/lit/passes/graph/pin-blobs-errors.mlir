@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-pin-blobs='blobs=pool2' --verify-diagnostics --split-input-file
 
-// expected-error @unknown {{--pin: the net has no blob 'pool2'}}
+// expected-error @unknown {{--keep: the net has no blob 'pool2'}}
 module {
   brew.program @deploy test {
     %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>

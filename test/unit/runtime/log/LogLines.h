@@ -1,4 +1,4 @@
-//===- LogLines.h - Captures the log for a test -----------------*- C++ -*-===//
+//===- LogLines.h - Captures the log in tests -------------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/log/Log.h"
@@ -20,12 +20,12 @@ public:
   }
   ~LogLines() { log::redirect({}); }
 
-  /// Returns the texts after the prefix of the lines that contain `part`.
-  std::vector<std::string> texts(const std::string &part = "") const {
+  /// Returns the lines that contain `substring`, without glog's prefix.
+  std::vector<std::string> texts(const std::string &substring = "") const {
     std::vector<std::string> result;
     for (const std::string &line : lines) {
       const std::size_t end = line.find("] ");
-      if (line.find(part) != line.npos && end != line.npos)
+      if (line.find(substring) != line.npos && end != line.npos)
         result.push_back(line.substr(end + 2));
     }
     return result;

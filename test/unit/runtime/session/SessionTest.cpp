@@ -117,7 +117,7 @@ TEST_F(SessionTest, ParametersByNameInAnyType) {
   expectError(usage, "no parameter 2", [&] {
     session.find({TensorKind::Parameter, "ip", 0, 2, 0});
   });
-  expectError(usage, "has no readable blob 'x'; pin it with brewc --pin", [&] {
+  expectError(usage, "has no readable blob 'x'; pin it with brewc --keep", [&] {
     session.find({TensorKind::Blob, "x", 2, 0, 0});
   });
   expectError(usage, "did you mean 'second'", [&] {
