@@ -41,7 +41,7 @@ inline Pca pca(const FeatureRows &features, std::int64_t components = 2,
   options.seed = seed;
   options.threads = threads;
   if (components < 1 || components > features.columns || features.rows < 0)
-    throw Error(BREW_USAGE, "the number of components is 1 to " +
+    throw Error(BREW_USAGE, "the number of components must be 1 to " +
                                 std::to_string(features.columns));
   Pca pca;
   pca.scores.resize(static_cast<std::size_t>(features.rows * components));

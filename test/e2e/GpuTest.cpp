@@ -68,7 +68,7 @@ TEST_F(Gpu, ADamagedTimingCacheIsIgnored) {
   test::writeBytes(folder / "cache", "rubbish");
   const auto done = run({"train", "net.plan", "--timing-cache", "cache"});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_TRUE(contains(done.err, "cache: this is no timing cache")) << done.err;
+  EXPECT_TRUE(contains(done.err, "cache: the timing cache is damaged or of another version")) << done.err;
 }
 
 TEST_F(Gpu, WhatTheMachineLacksIsOneSentence) {

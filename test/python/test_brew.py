@@ -299,7 +299,7 @@ class Training(Case):
                 plans[0].session(seed=wrong)
         with self.assertRaises(TypeError):
             plans[0].session(seed=1.5)
-        with self.assertRaisesRegex(ValueError, "fields say random_seed 5"):
+        with self.assertRaisesRegex(ValueError, "fields set random_seed to 5"):
             plans[0].session(seed=6, fields={"random_seed": 5})
 
     def test_step_snapshot_restore(self):

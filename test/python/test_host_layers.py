@@ -79,7 +79,7 @@ class HostLayers(Case):
 
         with self.assertRaisesRegex(brew.CompileError, r"<text>:4:1: error: layer 'own' \(Own\): ValueError: no shape"):
             compiled(reshape=fail)
-        with self.assertRaisesRegex(brew.CompileError, "learns parameters of its own"):
+        with self.assertRaisesRegex(brew.CompileError, "a layer with its own learnable parameters"):
             compiled(setup=lambda self, bottom, top: setattr(self, "blobs", [1]))
         other = compiled(forward=lambda self, bottom, top: top[0].reshape(1)).session()
         with self.assertRaisesRegex(ValueError, "changed its shape"):

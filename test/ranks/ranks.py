@@ -268,9 +268,9 @@ class Ranks:
         for flags in (["--comm-timeout", "5"], ["--distributed-test"],
                       ["--shard-update"]):
             log = self.train(alone, *flags, status=2)
-            check(flags[0] + " is for several ranks" in log, log)
+            check(flags[0] + " needs several ranks" in log, log)
         log = self.train(alone, "--max-restarts", "2", status=2)
-        check("--max-restarts is for --ranks" in log, log)
+        check("--max-restarts needs --ranks" in log, log)
         many = self.compile("many", flags=["--distributed"])
         log = self.train(many, "--ranks", "2", "--snapshot", "nowhere", status=3)
         check("rank " in log and "nowhere" in log, log)

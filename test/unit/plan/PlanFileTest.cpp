@@ -263,7 +263,7 @@ TEST(PlanWriter, RefusesWhatTheReaderWould) {
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Bug);
     EXPECT_NE(
-        std::string(error.what()).find("no multiple of its elements' size"),
+        std::string(error.what()).find("not a multiple of its element size"),
         std::string::npos);
   }
   builder = completePlan();

@@ -357,13 +357,13 @@ const BrokenRule kRules[] = {
     {"FirstBackwardStepBeyond",
      [](Manifest &m) { program(m).set_first_backward_step(12); },
      "first_backward_step lies outside"},
-    {"NoFeedLayer",
+    {"NoDataInputLayer",
      [](Manifest &m) { program(m).mutable_data_inputs(0)->clear_layer(); },
-     "feed's layer is missing"},
-    {"NoFeedBuffers",
+     "a data input's layer is missing"},
+    {"NoDataInputBuffers",
      [](Manifest &m) { program(m).mutable_data_inputs(0)->clear_buffer_indices(); },
      "a data input has no buffers"},
-    {"FeedBufferMissing",
+    {"DataInputBufferMissing",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);
      },
@@ -425,7 +425,7 @@ const BrokenRule kRules[] = {
      [](Manifest &m) {
        program(m).mutable_item_counts(0)->set_name("nothing");
      },
-     "count is of no blob"},
+     "an item count belongs to no blob"},
     {"CountOfScalar",
      [](Manifest &m) {
        const auto count = program(m).item_counts(0).buffer_index();
@@ -433,17 +433,17 @@ const BrokenRule kRules[] = {
      },
      "dimension that its blob does not have"},
     // gradients that the caller writes
-    {"SeedWithoutName",
+    {"OutputGradientWithoutName",
      [](Manifest &m) { program(m).add_output_gradients()->set_buffer_index(0); },
-     "seed's name is missing"},
-    {"SeedBufferMissing",
+     "an output gradient's name is missing"},
+    {"OutputGradientBufferMissing",
      [](Manifest &m) {
        NamedBuffer *seed = program(m).add_output_gradients();
        seed->set_name("y");
        seed->set_buffer_index(99);
      },
-     "seed's buffer does not exist"},
-    {"SeedTwice",
+     "an output gradient's buffer does not exist"},
+    {"OutputGradientTwice",
      [](Manifest &m) {
        for (int i = 0; i < 2; ++i) {
          NamedBuffer *seed = program(m).add_output_gradients();

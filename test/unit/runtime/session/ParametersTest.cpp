@@ -228,7 +228,7 @@ TEST(Parameters, LayersOnOneSideAreOneLine) {
   ASSERT_EQ(log.lines.size(), 1u);
   EXPECT_NE(log.lines[0].find("Ignoring 1 source layer "), std::string::npos);
   EXPECT_NE(log.lines[0].find("fc8"), std::string::npos);
-  EXPECT_NE(log.lines[0].find("1 layers of the net"), std::string::npos);
+  EXPECT_NE(log.lines[0].find("1 layer of the net is not in the file"), std::string::npos);
   EXPECT_NE(log.lines[0].find("conv"), std::string::npos);
   EXPECT_EQ(log.lines[0].find("relu"), std::string::npos);
 }

@@ -473,7 +473,7 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
   refuses("a: at start do report iter in background\nat stop do report hook.a",
           "no hook named 'a' gives a value");
   refuses("epoch long iterations\n", "expected the length of an epoch");
-  refuses("at stop do stop\nepoch 5 iterations\n", "before all hooks");
+  refuses("at stop do stop\nepoch 5 iterations\n", "precede all hooks");
   test::expectError(ExitStatus::Unavailable, "'none.plan' not found", [&] {
     hooked("at start do maximise 1 of x in none.plan to a.png\n");
   });

@@ -172,9 +172,9 @@ TEST_F(BrewData, SplitAndMergeKeepEveryRecord) {
                "10 records (LevelDB)");
   EXPECT_EQ(contentOf(both).substr(0, 30), "00000000_k7=7 00000001_k8=8 00");
   expectResult("split " + database + " " + a + "=0.7 " + b + "=0.4", 2,
-               "more than the whole");
+               "the shares add up to more than 1");
   expectResult("split " + database + " " + a + "=2", 2, "is not DB=SHARE");
-  expectResult("split " + database + " " + a + "=0.01", 1, "none are left");
+  expectResult("split " + database + " " + a + "=0.01", 1, "leaves none for");
   expectResult("split " + database + " " + a + "=0.7", 1, "exists");
   // A random split differs and is reproducible by its seed.
   const std::string drawn =
