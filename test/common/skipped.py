@@ -14,7 +14,7 @@ def main():
     most = int(sys.argv[2]) if len(sys.argv) > 2 else None
     skipped = sorted(case.get("name") for case in ElementTree.parse(sys.argv[1]).iter("testcase")
                      if case.find("skipped") is not None)
-    print(f"{len(skipped)} tests skipped" + ("" if most is None else f", at most {most} allowed"))
+    print(f"{len(skipped)} test{'s' * (len(skipped) != 1)} skipped" + ("" if most is None else f", at most {most} allowed"))
     for name in skipped:
         print(f"  {name}")
     if most is not None and len(skipped) > most:
