@@ -76,7 +76,7 @@ exec "$@"
 # A brew-run that fails in some rows.
 FAULTS = """#!/bin/sh
 case "$*" in
-  *resnet50-train-cuda-bf16-without-join-launches*)
+  *resnet50-train-cuda-bf16-without-fuse-launches*)
     setsid sleep 500 & sleep 500;;
   *vgg16*) kill -SEGV $$;;
   *mobilenet-train-cuda*) exit 0;;
