@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Computes openTSNE's layout of features, and the quality of layouts.
 
-    run_opentsne.py layout FEATURES.npy LAYOUT.npy THREADS   prints its seconds and CPU seconds
-    run_opentsne.py judge FEATURES.npy LAYOUT.npy...         prints a line for each:
+    run_opentsne.py layout FEATURES.npy LAYOUT.npy THREADS   prints wall and CPU seconds
+    run_opentsne.py judge FEATURES.npy LAYOUT.npy...         prints for each layout:
         the Kullback-Leibler divergence (perplexity 30, exact neighbours, all pairs of
-        the plane) and the trustworthiness (Venna and Kaski, 12 neighbours)
+        points) and the trustworthiness (Venna and Kaski, 12 neighbours)
 """
 import sys
 import time
@@ -14,13 +14,15 @@ import numpy as np
 BLOCK = 500
 
 
-def squared(a, b):
+def squared_distances(a, b):
+    """Returns a matrix with a row per row of a and a column per row of b."""
     return np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0)
 
 
 def divergence(affinities, layout):
     """Returns the sum of p log(p / q); q is normalized over all pairs."""
-    total = sum((1 / (1 + squared(layout[i:i + BLOCK], layout))).sum() for i in range(0, len(layout), BLOCK))
+    total = sum((1 / (1 + squared_distances(layout[i:i + BLOCK], layout))).sum()
+                for i in range(0, len(layout), BLOCK))
     total -= len(layout)
     rows, columns = affinities.nonzero()
     p = np.asarray(affinities[rows, columns]).ravel()
@@ -33,7 +35,8 @@ def trustworthiness(features, layout, k=12):
     n, penalty = len(features), 0
     for i in range(0, n, BLOCK):
         rows = np.arange(len(features[i:i + BLOCK]))
-        far, near = squared(features[i:i + BLOCK], features), squared(layout[i:i + BLOCK], layout)
+        far = squared_distances(features[i:i + BLOCK], features)
+        near = squared_distances(layout[i:i + BLOCK], layout)
         far[rows, rows + i] = near[rows, rows + i] = -1  # exclude the point itself
         rank = np.empty_like(far, dtype=np.int64)
         np.put_along_axis(rank, far.argsort(1), np.arange(n)[None].repeat(len(rows), 0), 1)

@@ -19,26 +19,26 @@ SEED = 1
 STEPS = 200
 
 
-def ring(ranks, size, latency, rate):
+def ring_seconds(ranks, size, latency, rate):
     """Returns the seconds of a reduce-scatter and an all-gather around a ring."""
     return 2 * (ranks - 1) * latency + 2 * (ranks - 1) / ranks * size / rate
 
 
-def tree(ranks, size, latency, rate):
+def tree_seconds(ranks, size, latency, rate):
     """Returns the seconds of a pipelined reduction and broadcast in a binary tree."""
     return 2 * math.ceil(math.log2(ranks)) * latency + 2 * size / rate
 
 
-def seconds_of_sum(ranks, size, latency, rate):
-    """Returns the seconds of the faster algorithm; libraries choose it too."""
+def all_reduce_seconds(ranks, size, latency, rate):
+    """Returns the seconds of an all-reduce by the faster algorithm, as libraries choose it."""
     if ranks == 1:
         return 0
-    return min(ring(ranks, size, latency, rate), tree(ranks, size, latency, rate))
+    return min(ring_seconds(ranks, size, latency, rate), tree_seconds(ranks, size, latency, rate))
 
 
-def half_ring(ranks, size, latency, rate):
-    """Returns the seconds of an all-gather alone."""
-    return ring(ranks, size, latency, rate) / 2 if ranks > 1 else 0
+def all_gather_seconds(ranks, size, latency, rate):
+    """Returns the seconds of an all-gather around a ring."""
+    return ring_seconds(ranks, size, latency, rate) / 2 if ranks > 1 else 0
 
 
 def backward_seconds(starts, compute, cost):
@@ -58,17 +58,18 @@ def simulate(starts, compute, update, ranks, options, draw, sharded):
     link = options.latency_us * 1e-6, options.gbytes * 1e9
 
     def cost(size):
-        return seconds_of_sum(ranks, size, *link)
+        return all_reduce_seconds(ranks, size, *link)
 
-    behind = update
+    after_backward = update
     if sharded:
-        behind = update / ranks + half_ring(ranks, sum(size for size, _ in starts), *link)
+        gathered = sum(size for size, _ in starts)
+        after_backward = update / ranks + all_gather_seconds(ranks, gathered, *link)
     total = 0
     for _ in range(STEPS if options.jitter else 1):
         slowest = 1
         if options.jitter:
             slowest = math.exp(max(draw.gauss(0, options.jitter) for _ in range(ranks)))
-        total += behind + backward_seconds(
+        total += after_backward + backward_seconds(
             [(size, ready * slowest) for size, ready in starts], compute * slowest, cost)
     return total / (STEPS if options.jitter else 1)
 

@@ -51,7 +51,7 @@ public:
     foregroundCount = static_cast<std::int64_t>(static_cast<float>(batch()) *
                                                 parameter.fg_fraction());
     checkForegroundFraction();
-    scratches.resize(decodeThreads.size());
+    workerScratch.resize(decodeThreads.size());
   }
 
   void read(const std::vector<std::byte *> &memory) override {
@@ -62,7 +62,7 @@ public:
       const bool isForeground = row >= batch() - foregroundCount;
       const std::vector<WindowRef> &list =
           isForeground ? foregroundWindows : backgroundWindows;
-      // Each record uses four positions of the stream.
+      // Four positions of the stream are reserved for each record.
       const WindowRef chosen = list[stream.below(record * 4, list.size())];
       labels[static_cast<std::size_t>(row)] =
           isForeground ? static_cast<float>(chosen.window->label) : 0.f;
@@ -71,9 +71,11 @@ public:
       const bool mirrored =
           transform.mirror() && stream.below(record * 4 + 1, 2) == 1;
       if (tops[0]->type() == plan::F64)
-        writeRow(row, chosen, mirrored, scratches[worker].doubles, memory[0]);
+        writeRow(row, chosen, mirrored, workerScratch[worker].doubles,
+                 memory[0]);
       else
-        writeRow(row, chosen, mirrored, scratches[worker].floats, memory[0]);
+        writeRow(row, chosen, mirrored, workerScratch[worker].floats,
+                 memory[0]);
     });
     if (tops.size() == 2 && memory[1])
       caffe::store(*tops[1], labels.data(), memory[1]);
@@ -107,10 +109,9 @@ private:
     size = static_cast<int>(transform.crop_size());
     if (tops[0]->dims(1) != kChannels || tops[0]->dims(2) != size ||
         tops[0]->dims(3) != size || size < 1)
-      throw badInput(layerText + ": gives images of " +
+      throw badInput(layerText + ": creates images of " +
                      std::to_string(kChannels) +
-                     " x crop_size x crop_size; "
-                     "the plan was built for " +
+                     " x crop_size x crop_size; the plan was built for " +
                      caffe::shapeText(tops[0]->dims()));
   }
 
@@ -122,7 +123,7 @@ private:
           meanOffset + size > image.dims[1])
         throw badInput(
             layerText + ": the mean image of " + caffe::shapeText(image.dims) +
-            " does not hold a centre of crop_size " + std::to_string(size));
+            " has no central crop of crop_size " + std::to_string(size));
     } else if (transform.mean_value_size() > 1 &&
                transform.mean_value_size() != kChannels) {
       throw badInput(layerText + ": " +
@@ -134,17 +135,17 @@ private:
 
   void checkForegroundFraction() const {
     if (!(parameter.fg_fraction() >= 0 && parameter.fg_fraction() <= 1))
-      throw badInput(layerText + ": fg_fraction is not from 0 to 1");
+      throw badInput(layerText + ": fg_fraction must be from 0 to 1");
     if (foregroundCount > 0 && foregroundWindows.empty())
       throw badInput(layerText + ": " + file +
                      " has no window of at least fg_threshold, but fg_fraction "
-                     "asks for " +
+                     "requires " +
                      std::to_string(foregroundCount) + " in a batch");
     if (foregroundCount < batch() && backgroundWindows.empty())
       throw badInput(layerText + ": " + file +
-                     " has no window below bg_threshold, but a batch takes " +
+                     " has no window below bg_threshold, but a batch needs " +
                      std::to_string(batch() - foregroundCount) +
-                     " of the background");
+                     " background windows");
   }
 
   void postSettings(Events *events) const {
@@ -259,16 +260,16 @@ private:
   std::vector<std::string> folders;
   caffe::RandomStream stream;
   DecodeThreads decodeThreads;
-  ImageTransformer meanReader;      ///< used only for its mean
-  int size = 0;                     ///< crop_size
-  std::int64_t meanOffset = 0;      ///< of the crop in the mean image
+  ImageTransformer meanReader; ///< used only for its mean
+  int size = 0;                ///< crop_size
+  std::int64_t meanOffset = 0; ///< row and column of the crop in the mean image
   std::int64_t foregroundCount = 0; ///< foreground windows per batch
   std::string file;                 ///< the window file
   std::vector<formats::WindowImage> images;
   /// Contents of the image files; empty without cache_images.
   std::vector<std::string> cachedFiles;
   std::vector<WindowRef> foregroundWindows, backgroundWindows;
-  std::vector<WorkerScratch> scratches; ///< by worker
+  std::vector<WorkerScratch> workerScratch; ///< by worker
   std::vector<float> labels;
   SourcePosition current; ///< of the next read()
 };

@@ -27,9 +27,9 @@ public:
   void requireSnapshots() const override {
     trainer.probeSnapshotFolder(trainer.prefix);
   }
-  bool hasEpochs() const override { return !passesOf().empty(); }
+  bool hasEpochs() const override { return !layerWithEpochs().empty(); }
   std::uint64_t epochs() const override {
-    const std::string layer = passesOf();
+    const std::string layer = layerWithEpochs();
     for (const caffe::ReaderCursor &cursor : trainer.pipeline->cursors())
       if (cursor.layer() == layer)
         return cursor.epoch();
@@ -38,20 +38,20 @@ public:
   void forEachTestBatch(int net, const std::function<void()> &body) override {
     trainer.drainInFlight(0);
     trainer.session.prepare();
-    const auto &of = trainer.nets[static_cast<std::size_t>(net)];
+    const auto &testNet = trainer.nets[static_cast<std::size_t>(net)];
     for (int i = 0; i < trainer.solver.test_iter(net); ++i) {
       if (trainer.requests.isStopRequested())
         return;
       trainer.reportProgress();
-      of.pipeline->feed();
-      trainer.executor.run(of.program);
+      testNet.pipeline->feed();
+      trainer.executor.run(testNet.program);
       body();
     }
   }
 
 private:
-  /// The name of the first layer whose source makes passes over its records.
-  std::string passesOf() const {
+  /// Returns the name of the first data layer that counts epochs, or "".
+  std::string layerWithEpochs() const {
     const plan::Manifest &manifest = trainer.executor.manifest();
     for (const plan::DataInput &feed :
          manifest.programs(trainer.trainProgram).data_inputs()) {
@@ -79,7 +79,8 @@ TrainerHooks::~TrainerHooks() = default;
 // Trainer
 //===----------------------------------------------------------------------===//
 
-/// On rank 0, which alone has hooks and sends their requests to other ranks.
+/// Called on rank 0 only, which sends the requests of its hooks to the other
+/// ranks.
 void Trainer::openHooks() {
   hooks = std::make_unique<TrainerHooks>(*this, testNets(), lookupFolders());
   for (const std::string &file : options.hooks)
@@ -111,10 +112,11 @@ bool Trainer::runHooks(HookTrigger moment) {
     hookRequests = hooks->get().runDue(moment, currentIteration);
   if (hookRequests.stop)
     watch->requestStop(*hookRequests.stop);
-  for (const BestMetric *found : hookRequests.best)
-    startBestSnapshot(*found);
+  for (const BestMetric *metric : hookRequests.best)
+    startBestSnapshot(*metric);
   constexpr std::uint32_t kSnapshot = 1;
-  // All nets from this number on share a bit.
+  // Bit net + 1 requests a test of the net. All nets from kNamedTests on share
+  // one bit.
   std::uint32_t bits = hookRequests.snapshot ? kSnapshot : 0;
   for (int net : hookRequests.tests)
     bits |= 2u << std::min(net, kNamedTests);

@@ -12,34 +12,34 @@
 namespace brew::tools {
 namespace {
 
-/// Adds the layers of one file.
+/// Appends the layers of one plugin to `layers`.
 void load(const std::string &file, std::vector<api::HostLayerType> &layers) {
-  const std::string who = "host layers '" + file + "': ";
+  const std::string prefix = "host layers '" + file + "': ";
   if (access(file.c_str(), R_OK) != 0)
-    throw api::Error(BREW_UNAVAILABLE, who + std::strerror(errno));
+    throw api::Error(BREW_UNAVAILABLE, prefix + std::strerror(errno));
   // Without a slash, the loader would search the library path.
   const std::string path = file.find('/') == file.npos ? "./" + file : file;
   void *plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!plugin)
     throw api::Error(BREW_UNAVAILABLE,
-                     who + "it cannot be loaded: " + dlerror());
+                     prefix + "it cannot be loaded: " + dlerror());
   const auto function = reinterpret_cast<decltype(&brew_host_layers)>(
       dlsym(plugin, "brew_host_layers"));
   if (!function)
     throw api::Error(BREW_BAD_INPUT,
-                     who + "it has no function 'brew_host_layers' "
-                           "(see brew/host_plugin.h)");
+                     prefix + "it has no function 'brew_host_layers' "
+                              "(see brew/host_plugin.h)");
   std::size_t count = 0;
-  const brew_host_layer *given = function(&count);
-  if (!given || !count)
-    throw api::Error(BREW_BAD_INPUT, who + "it has no layers");
+  const brew_host_layer *first = function(&count);
+  if (!first || !count)
+    throw api::Error(BREW_BAD_INPUT, prefix + "it has no layers");
   // The stride is the structure size of the header that the plugin was built
   // with.
-  const std::size_t size = given->struct_size;
-  if (size < sizeof given->struct_size)
+  const std::size_t size = first->struct_size;
+  if (size < sizeof first->struct_size)
     throw api::Error(BREW_BAD_INPUT,
-                     who + "the struct_size of its layers is not set");
-  const auto *next = reinterpret_cast<const char *>(given);
+                     prefix + "the struct_size of its layers is not set");
+  const auto *next = reinterpret_cast<const char *>(first);
   for (std::size_t i = 0; i < count; ++i, next += size) {
     brew_host_layer layer{};
     std::memcpy(&layer, next, std::min(size, sizeof layer));

@@ -38,13 +38,13 @@ void checkSampler(LayerChecker &c, const caffe::BatchSampler &batch) {
     c.error(sampler, "min_aspect_ratio", "min_aspect_ratio must be positive");
   checkRange(c, sampler, "min_aspect_ratio", sampler.min_aspect_ratio(),
              "max_aspect_ratio", sampler.max_aspect_ratio());
-  // The numbers of a record's draws allow this many.
+  // RandomDraws reserves a limited range of random numbers for each record.
   constexpr uint32_t kMaxTrials = 100000;
   if (batch.max_trials() > kMaxTrials)
-    c.error(batch, "max_trials", "max_trials is too large");
+    c.error(batch, "max_trials", "max_trials must be at most 100000");
   if (!batch.use_original_image())
     c.warn(batch, "use_original_image",
-           "the sampler has no effect: it uses no image, as in SSD");
+           "the sampler has no effect: use_original_image is false, as in SSD");
 }
 
 void checkDistortion(LayerChecker &c, const caffe::DistortionParameter &d) {
@@ -62,10 +62,10 @@ void checkNoise(LayerChecker &c, const caffe::NoiseParameter &noise) {
            "prob has no effect: all images get the noise, as in SSD");
   if (noise.convert_to_lab())
     c.unsupported(noise, "convert_to_lab",
-                  "convert_to_lab is not supported: SSD takes the bytes of its "
-                  "floats for pixels");
+                  "convert_to_lab is not supported: SSD reinterprets the bytes "
+                  "of floats as pixels");
   if (noise.jpeg() > 100)
-    c.error(noise, "jpeg", "jpeg is a quality up to 100");
+    c.error(noise, "jpeg", "jpeg must be a quality from 0 to 100");
   const caffe::SaltPepperParameter &pixels = noise.saltpepper_param();
   if (noise.saltpepper() && pixels.value_size() == 0)
     c.error(noise, "saltpepper",
@@ -87,8 +87,8 @@ void checkResize(LayerChecker &c,
   if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
       !crops(transform))
     c.unsupported(resize, "resize_mode",
-                  "FIT_SMALL_SIZE gives each image a different shape; only "
-                  "with crop_size, or crop_h and crop_w, is it supported");
+                  "FIT_SMALL_SIZE resizes each image to its own shape; it "
+                  "requires crop_size, or crop_h and crop_w");
 }
 
 void checkCrop(LayerChecker &c,
@@ -99,9 +99,9 @@ void checkCrop(LayerChecker &c,
   else if (transform.crop_h() && transform.crop_size())
     c.error(transform, "crop_h",
             "give either crop_size or crop_h and crop_w, not both");
-  constexpr uint32_t kMaxPixels = 1 << 16;
+  constexpr uint32_t kMaxSide = 1 << 16;
   for (uint32_t side : {transform.crop_h(), transform.crop_w()})
-    if (side > kMaxPixels)
+    if (side > kMaxSide)
       c.error(transform, "crop_h", "crop_h and crop_w are too large");
 }
 
@@ -113,7 +113,7 @@ void checkAnnotatedData(LayerChecker &c) {
   if (settings.has_label_map_file())
     c.warn(settings, "label_map_file",
            "label_map_file has no effect: records contain numbers, as in SSD");
-  // A record has many labels.
+  // A record has many labels, so it cannot be balanced or paired by its label.
   const caffe::DataParameter &data = c.layer.data_param();
   if (data.balance() != caffe::DataParameter::default_instance().balance())
     c.error(data, "balance", "balance is only for Data and ImageData");

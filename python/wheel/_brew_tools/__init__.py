@@ -3,12 +3,13 @@ import importlib.util
 import os
 import sys
 
+# Names by which brew-data is also installed: the tools of Caffe that it replaces.
 _ALIASES = ("convert_imageset", "compute_image_mean", "extract_features")
 
 
 def _nvidia_folders(package):
-    """Returns the folders of CUDA's wheels. Loads only brew._cuda, because importing the package
-    would load the compiler's library unnecessarily."""
+    """Returns the library folders of NVIDIA's wheels. Loads only brew._cuda, because importing
+    the package would load the compiler's library unnecessarily."""
     spec = importlib.util.spec_from_file_location("_brew_cuda", os.path.join(package, "_cuda.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -16,7 +17,7 @@ def _nvidia_folders(package):
 
 
 def main():
-    """Executes the program of the name that it was called by."""
+    """Replaces this process with the program that argv[0] names."""
     package = os.path.dirname(importlib.util.find_spec("brew").origin)
     name = os.path.basename(sys.argv[0])
     program = os.path.join(package, "_bin", "brew-data" if name in _ALIASES else name)

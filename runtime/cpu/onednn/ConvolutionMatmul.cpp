@@ -5,17 +5,17 @@
 
 namespace brew::runtime::convolution {
 
-/// Returns the gradient of 1x1 weights as the product of two matrices with a
-/// row per pixel, transposed dy and x. Only for processors with AMX, on which
-/// the convolution's kernels take up to twice as long and return the weights in
-/// another layout.
+/// Returns the gradient of 1x1 weights as a matrix product: dw = dy^T x, where
+/// dy and x have a row per pixel. Returns nullopt for other convolutions and
+/// on processors without AMX. With AMX, the kernels for convolutions take up to
+/// twice as long and write dw in another layout.
 std::optional<Candidate> ConvolutionBuilder::weightGradientMatmul() const {
-  constexpr memory::dim leastChannels = 64;
+  constexpr memory::dim minChannels = 64;
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   if (call.direction() != plan::BACKWARD_WEIGHTS || !isPointwise() ||
       !allEqual(geometry.strides, 1) || b.buffer ||
       x.buffer->type() != plan::BF16 ||
-      std::min(channels, outputs) < leastChannels ||
+      std::min(channels, outputs) < minChannels ||
       plain.x != channelsLast(plain.x) || plain.y != channelsLast(plain.y) ||
       w.buffer->strides(0) != channels || w.buffer->strides(1) != 1)
     return std::nullopt;
@@ -51,15 +51,15 @@ std::optional<Candidate> ConvolutionBuilder::weightGradientMatmul() const {
 }
 
 /// Returns the distance between adjacent pixels of images whose channels are
-/// contiguous and whose pixels are evenly spaced: the number of channels, or
-/// that of the concatenated blob of which the buffer is a slice. Returns 0 for
+/// contiguous and whose pixels are evenly spaced: the number of channels of
+/// the buffer or, if it is a slice, of the concatenated blob. Returns 0 for
 /// other layouts.
 static std::int64_t pixelStride(const plan::Buffer &buffer) {
   const int rank = buffer.dims_size();
   if (rank < 3 || (buffer.dims(1) > 1 && buffer.strides(1) != 1))
     return 0;
-  const std::int64_t apart = buffer.strides(rank - 1);
-  std::int64_t expected = apart;
+  const std::int64_t stride = buffer.strides(rank - 1);
+  std::int64_t expected = stride;
   for (int d : {4, 3, 2, 0}) {
     if (d >= rank)
       continue;
@@ -67,7 +67,7 @@ static std::int64_t pixelStride(const plan::Buffer &buffer) {
       return 0;
     expected *= buffer.dims(d);
   }
-  return apart;
+  return stride;
 }
 
 /// Returns a 1x1 convolution whose result is a slice of a concatenated blob, as
@@ -104,8 +104,8 @@ std::optional<Candidate> ConvolutionBuilder::sliceMatmul() const {
   return result;
 }
 
-/// Returns whether windows have one pixel, without padding, in one group, with
-/// any stride.
+/// Returns whether this is an ungrouped convolution with 1x1 windows and no
+/// padding. Strides may be larger than 1.
 bool ConvolutionBuilder::isPointwise() const {
   return call.group() == 1 &&
          elementCount(*w.buffer) == w.buffer->dims(0) * w.buffer->dims(1) &&

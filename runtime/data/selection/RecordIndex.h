@@ -17,10 +17,11 @@ namespace brew::runtime {
 /// The keys of a database's records by their numbers, built in one pass.
 class RecordIndex {
 public:
-  /// Reads all keys and, if `selection` needs them, labels, with a log line.
-  /// `layer` is a prefix of error messages. Skips damaged records if bad
-  /// records are to be skipped. Throws Error: (1) for a damaged record or
-  /// database, (3) if it cannot be read, (1) if no record is left.
+  /// Reads all keys and, if `selection` needs them, labels; logs the number of
+  /// records and the time. `layer` is a prefix of messages. If labels are
+  /// needed and `info.readerOptions.skipBadRecords` is set, skips damaged
+  /// records. Throws Error: (1) for a damaged record or database, (3) if it
+  /// cannot be read, (1) if no record is left.
   RecordIndex(formats::DbReader &reader,
               const caffe::RecordSelection &selection,
               const DataLayerInfo &info, const std::string &layer);
@@ -38,7 +39,7 @@ public:
 private:
   const std::string path;
   std::string keys;                ///< concatenated
-  std::vector<std::uint64_t> ends; ///< of each key
+  std::vector<std::uint64_t> ends; ///< end of each key in `keys`
   std::vector<int> labels;
   std::set<std::string> damaged; ///< keys of skipped records
 };

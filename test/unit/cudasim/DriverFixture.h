@@ -21,7 +21,7 @@ struct ScopedVariable {
   const char *name;
 };
 
-/// PinnedFloats memory of `count` floats, freed at the end of its scope.
+/// Pinned host memory of `count` floats, freed at the end of its scope.
 struct PinnedFloats {
   PinnedFloats(const runtime::cuda::DriverApi &api, std::size_t count)
       : api(api) {
@@ -81,7 +81,8 @@ protected:
     return values;
   }
 
-  /// Loads a kernel's image until the test ends. Returns one of its functions.
+  /// Loads a kernel's image, which is unloaded at the end of the test. Returns
+  /// one of its functions.
   runtime::cuda::CUfunction load(const Kernel &kernel,
                                  const std::string &name) {
     runtime::cuda::CUmodule module = nullptr;

@@ -41,7 +41,7 @@ layer { name: "scale_%(n)s" type: "Scale" bottom: "%(n)s" top: "%(n)s"
     return text % {'n': name}
 
 
-def mixing(name, bottom, size):
+def pointwise(name, bottom, size):
     return conv(name, bottom, 'num_output: %d kernel_size: 1' % size)
 
 
@@ -59,26 +59,26 @@ def separable():
     """Blocks of MobileNet; a sum also reads the bottom of the last convolution's gradient."""
     text, bottom = INPUT, 'data'
     for i, window in enumerate(WINDOWS):
-        text += mixing('m%d' % i, bottom, 16) + norm('m%d' % i, relu=i != 2)
+        text += pointwise('m%d' % i, bottom, 16) + norm('m%d' % i, relu=i != 2)
         bottom = 'd%d' % i
         text += depthwise(bottom, 'm%d' % i, 16, window, bias=i == 1) + norm(bottom)
     return text + HEAD % bottom, ['d0', 'd1', 'd2', 'd3']
 
 
 def shared():
-    """Two depthwise convolutions read one blob; another kind of layer reads another."""
-    text = INPUT + mixing('a', 'data', 16) + norm('a')
+    """Two depthwise convolutions read blob a; a depthwise and a pointwise convolution read b."""
+    text = INPUT + pointwise('a', 'data', 16) + norm('a')
     text += depthwise('a1', 'a', 16, WINDOWS[0]) + depthwise('a2', 'a', 16, WINDOWS[3])
     text += 'layer { name: "e" type: "Eltwise" bottom: "a1" bottom: "a2" top: "e" }\n'
-    text += mixing('b', 'e', 16) + norm('b') + depthwise('b1', 'b', 16, WINDOWS[0])
-    text += mixing('b2', 'b', 16)
+    text += pointwise('b', 'e', 16) + norm('b') + depthwise('b1', 'b', 16, WINDOWS[0])
+    text += pointwise('b2', 'b', 16)
     text += 'layer { name: "f" type: "Eltwise" bottom: "b1" bottom: "b2" top: "f" }\n'
     return text + HEAD % 'f', ['a1', 'a2']
 
 
 def plain():
     """No layer lies between the convolutions."""
-    text = INPUT + mixing('a', 'data', 16) + depthwise('a1', 'a', 16, WINDOWS[0])
+    text = INPUT + pointwise('a', 'data', 16) + depthwise('a1', 'a', 16, WINDOWS[0])
     return text + HEAD % 'a1', []
 
 
@@ -86,9 +86,9 @@ def plain():
 TOLERANCE = 3e-5
 # In bf16 the two plans round different values, and normalisations of few images amplify the
 # rounding. So both are compared with f32, and the ratio of their errors is limited.
-WORSE = 1.3
+MAX_ERROR_RATIO = 1.3
 # Smaller gradients are 0 except for rounding: the gradient of a bias before a normalisation.
-NONE = 1e-2
+SMALLEST = 1e-2
 WITHOUT = '--without=fuse-depthwise'
 
 
@@ -107,15 +107,15 @@ class Depthwise(checker.Checker):
         self.inputs = {'data': random.standard_normal(SHAPE).astype(np.float32),
                        'label': np.array([0, 3, 1, 4], np.float32)}
         for net in (separable, shared, plain):
-            text, own = net()
+            text, fused = net()
             self.write('net.prototxt', text)
             layers = set(re.findall(r'name: "(\w+)" type: "Convolution"', text))
             for precision in ('f32', 'bf16'):
                 flags = ['--precision', precision, '--layout', 'nhwc']
                 name = '%s, %s' % (net.__name__, precision)
-                for kind, found in zip(('', ' by weights'), self.calls(*flags)):
-                    self.expect(found == layers - set(own),
-                                '%s: calls%s are %s' % (name, kind, sorted(found)))
+                for kind, found in zip(('convolutions', 'weight gradients'), self.calls(*flags)):
+                    self.expect(found == layers - set(fused),
+                                '%s: calls of %s are %s' % (name, kind, sorted(found)))
                 for found in self.calls(*flags, WITHOUT):
                     self.expect(found == layers, '%s: without the pass calls are %s' % (
                         name, sorted(found)))
@@ -138,20 +138,20 @@ class Depthwise(checker.Checker):
         for key in wanted:
             largest = np.abs(wanted[key]).max(initial=0)
             error = np.abs(found[key] - wanted[key]).max(initial=0)
-            self.expect(error <= TOLERANCE * max(largest, NONE),
+            self.expect(error <= TOLERANCE * max(largest, SMALLEST),
                         '%s: %s is off by %g of %g' % (name, key, error, largest))
 
     def compare_rounded(self, name, found, calls, exact):
         errors = []
         for key, value in exact.items():
             size = np.linalg.norm(value)
-            if size > NONE:
+            if size > SMALLEST:
                 errors.append([np.linalg.norm(other[key] - value) / size
                                for other in (found, calls)])
-        own, other = np.mean(errors, axis=0)
-        self.expect(own <= WORSE * other and max(own for own, _ in errors) < 1,
-                    '%s: errors of %g on average instead of %g' % (name, own, other))
-        print('%s: relative errors of %.3g, %.3g with calls' % (name, own, other))
+        fused, unfused = np.mean(errors, axis=0)
+        self.expect(fused <= MAX_ERROR_RATIO * unfused and max(error for error, _ in errors) < 1,
+                    '%s: errors of %g on average instead of %g' % (name, fused, unfused))
+        print('%s: relative errors of %.3g, %.3g with calls' % (name, fused, unfused))
 
 
 if __name__ == '__main__':

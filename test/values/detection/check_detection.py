@@ -17,6 +17,7 @@ ROUTES = ([], ['--no-library'], ['--layout=nhwc'], ['--precision', 'f64'])
 
 
 def c_round(x):
+    """Rounds halves away from zero, like round() of C."""
     return math.copysign(math.floor(abs(x) + 0.5), x)
 
 
@@ -163,24 +164,24 @@ def pooled(x, kernel, stride, pad):
     for i in range(rows):
         for j in range(columns):
             h, w = max(i * stride - pad, 0), max(j * stride - pad, 0)
-            part = x[:, :, h:i * stride - pad + kernel, w:j * stride - pad + kernel]
-            best = part.reshape(part.shape[:2] + (-1,)).argmax(axis=2)
-            y[:, :, i, j] = part.max(axis=(2, 3))
-            mask[:, :, i, j] = (h + best // part.shape[3]) * x.shape[3] + w + best % part.shape[3]
+            window = x[:, :, h:i * stride - pad + kernel, w:j * stride - pad + kernel]
+            best = window.reshape(window.shape[:2] + (-1,)).argmax(axis=2)
+            y[:, :, i, j] = window.max(axis=(2, 3))
+            mask[:, :, i, j] = (h + best // window.shape[3]) * x.shape[3] + w + best % window.shape[3]
     return y, mask
 
 
 def unpooled(x, mask, height, width):
     y = np.zeros(x.shape[:2] + (height * width,))
     for plane in np.ndindex(x.shape[:2]):
-        for value, place in zip(x[plane].ravel(), mask[plane].ravel()):
-            y[plane][int(place)] = value
+        for value, position in zip(x[plane].ravel(), mask[plane].ravel()):
+            y[plane][int(position)] = value
     return y.reshape(x.shape[:2] + (height, width))
 
 
 # --- Comparison ---------------------------------------------------------------
 def regions_of_interest(random):
-    """Yields a name, blobs of 4 channels, and 9 regions of them with the number of their image."""
+    """Yields a name, a blob of 4 channels, and 9 regions, each preceded by its image's number."""
     for name, images, extent in (('image', 1, (9, 11)), ('batch', 3, (7, 6))):
         corners = random.uniform(0, 30, (9, 2, 2))
         rois = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
@@ -194,16 +195,17 @@ def regions_of_interest(random):
 
 
 class Detection(checker.Checker):
-    others = ROUTES[1:]
+    other_routes = ROUTES[1:]
 
     def compare(self, what, layer, inputs, wanted, tolerance=1e-5):
         net = ''.join(input_layer(n, v.shape) for n, v in inputs.items()) + layer
-        # On the simulator every kernel needs the host compiler. On the CPU, cases alternate between
-        # the other routes, because these kernels take the longest to compile.
+        # On the simulator only the first route runs, since the host compiler compiles every
+        # kernel. On the CPU each case also runs one of the other routes, in turn, because these
+        # kernels take the longest to compile.
         routes = ROUTES[:1]
         if 'sim' not in self.options.brewc_flags:
-            self.others = self.others[1:] + self.others[:1]
-            routes += self.others[:1]
+            self.other_routes = self.other_routes[1:] + self.other_routes[:1]
+            routes += self.other_routes[:1]
         for route in routes:
             self.compile(net, 'test', *route)
             found = self.evaluate(inputs)['data/y']
@@ -270,7 +272,7 @@ class Detection(checker.Checker):
                 ('usual', 1, 90, dict(common, code='CENTER_SIZE')),
                 ('batch', 3, 150, dict(common, code='CENTER_SIZE')),
                 ('no limits', 2, 70, {'num_classes': 3}),
-                ('own boxes', 2, 40, dict(common, share_location=False, code='CORNER_SIZE')),
+                ('boxes per class', 2, 40, dict(common, share_location=False, code='CORNER_SIZE')),
                 ('corners', 1, 80, dict(common, code='CORNER', background=-1, top_k=65)),
                 ('encoded', 1, 33, dict(common, code='CENTER_SIZE', encoded=True)),
                 ('encoded corners', 1, 33, dict(common, encoded=True, background=2)),
@@ -296,7 +298,7 @@ class Detection(checker.Checker):
             if settings.get('rounded'):
                 conf = conf.round(1)
             if name == 'few':
-                conf[1] *= 0.9  # an image without any
+                conf[1] *= 0.9  # an image without detections
             inputs = {n: v.astype(np.float32).astype(float)
                       for n, v in (('loc', loc), ('conf', conf), ('priors', priors))}
             settings = {k: np.float32(v) if isinstance(v, float) else v
@@ -323,7 +325,7 @@ class Detection(checker.Checker):
                 (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows share positions
                 (3, 1, 1, (1, 2, 5, 4), (5, 4)),
                 (3, 2, 1, (2, 1, 6, 5), (6, 5)),
-                (2, 2, 0, (1, 2, 4, 6), (5, 9))):    # planes of another width
+                (2, 2, 0, (1, 2, 4, 6), (5, 9))):    # not the size of x
             x = random.permutation(int(np.prod(shape))).reshape(shape) / 50
             y, mask = pooled(x, kernel, stride, pad)
             text = 'upsample_param { upsample_h: %d upsample_w: %d }' % size

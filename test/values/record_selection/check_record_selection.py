@@ -66,7 +66,7 @@ class RecordSelection(checker.Checker):
                 self.expect(sorted(labels) == [0, 0, 1, 1, 2, 2],
                             '%s %s: labels %s' % (kind, more, labels))
                 self.expect([LABELS[n] for n in numbers[:, 0]] == list(labels),
-                            '%s %s: labels of others' % (kind, more))
+                            '%s %s: labels belong to other images' % (kind, more))
 
     def check_shuffle(self):
         passes = []
@@ -75,10 +75,11 @@ class RecordSelection(checker.Checker):
                 [n[:, 0] for n, _ in self.read(layer(kind, source + 'batch_size: 4 shuffle: true'),
                                                6, '--reader-threads', '3')])
             for part in numbers[:COUNT], numbers[COUNT:]:
-                self.expect(sorted(part) == list(range(COUNT)), 'no whole pass: %s' % part)
+                self.expect(sorted(part) == list(range(COUNT)),
+                            'not all records in a pass: %s' % part)
                 passes.append(tuple(part))
         self.expect(passes[:2] == passes[2:] and len(set(passes)) == 2,
-                    'LMDB and LevelDB differ, or passes do not: %s' % passes)
+                    'LMDB and LevelDB differ, or two passes are equal: %s' % passes)
 
     def check_boosts(self):
         keys = ['%08d_%d.png' % (i, i) for i in range(COUNT)]
@@ -98,21 +99,23 @@ class RecordSelection(checker.Checker):
                 for (a, b), label in zip(numbers, labels):
                     self.expect(label == (LABELS[a] == LABELS[b]), '%s: pair %d %d is %d' % (
                         kind, a, b, label))
-                self.expect(labels.sum() == 2, '%s: not as many pairs of either kind' % kind)
+                self.expect(labels.sum() == 2,
+                            '%s: matching and other pairs are not balanced' % kind)
         kind, source = self.sources[1]
         (numbers, labels), = self.read(layer(
             kind, source + 'batch_size: 4 images_per_blob: 2 output_all_labels: true '
             'balance_matches: false'), 1)
         self.expect(np.array_equal(numbers, [[0, 1], [2, 3], [4, 5], [6, 7]]) and
-                    np.array_equal(labels, [[0, 0], [0, 1], [2, 0], [0, 1]]), 'pairs in order')
+                    np.array_equal(labels, [[0, 0], [0, 1], [2, 0], [0, 1]]),
+                    'pairs are not in order')
         kind, source = self.sources[0]
         for numbers, _ in self.read(layer(kind, source + 'batch_size: 4 shuffle: true '
                                           'enable_pair_selection: true'), 3):
             a, b = numbers[::2, 0], numbers[1::2, 0]
-            self.expect(np.array_equal(b, (a + 1) % COUNT), 'neighbours')
+            self.expect(np.array_equal(b, (a + 1) % COUNT), 'pairs are not neighbours')
 
     def check_weights(self):
-        """Computes SoftmaxWithLoss by its definition, forward and backward."""
+        """Compares SoftmaxWithLoss with its definition, forward and backward."""
         random = np.random.default_rng(3)
         x = random.standard_normal((3, 4, 2)).astype(np.float32)
         labels = random.integers(0, 4, (3, 2)).astype(np.float32)
@@ -140,19 +143,20 @@ class RecordSelection(checker.Checker):
                 diff[n, :, i] *= weights[label]
             # VALID counts items regardless of their weights.
             normalizer = {'VALID': (labels != 1).sum(), 'FULL': 6, 'BATCH_SIZE': 3, 'NONE': 1}[mode]
-            scale = found['diff/y'].ravel() - (diff / normalizer).ravel()
+            error = found['diff/y'].ravel() - (diff / normalizer).ravel()
             self.expect(abs(found['data/loss'] - total / normalizer) < 1e-5,
                         '%s: loss %s' % (mode, found['data/loss']))
-            self.expect(np.abs(scale).max() < 1e-6, '%s: gradients' % mode)
+            self.expect(np.abs(error).max() < 1e-6, '%s: gradients are wrong' % mode)
 
     def train(self, *flags, kill_after=None, threads=3):
+        """Trains net.plan. With `kill_after`, kills the run this many seconds after its first new
+        solver state, and returns whether it was still running."""
         command = [self.options.brew_run, 'train', 'net.plan', '--reader-threads', str(threads),
                    *flags]
         if kill_after is None:
             self.run(*command)
             return
         process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL)
-        # After it has written another state.
         seen = set(os.listdir(self.folder))
         limit = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < limit:
@@ -199,16 +203,17 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
                         os.remove(self.path(name))
 
             self.train()
-            whole = last()
-            # On a busy machine it may end before this program kills it.
+            uninterrupted = last()
+            # On a busy machine the run may end before it is killed.
             for _ in range(10):
                 remove()
                 killed = [self.train('--resume', kill_after=delay) for delay in (0, 0.003)]
                 if any(killed):
                     break
-            self.expect(any(killed), '%s: it ended before it was killed' % settings)
+            self.expect(any(killed), '%s: the run ended before it was killed' % settings)
             self.train('--resume', threads=1)
-            self.expect(last() == whole, '%s: killed and resumed it ends elsewhere' % settings)
+            self.expect(last() == uninterrupted,
+                        '%s: the killed and resumed run has other weights or state' % settings)
 
 
 checker.main(RecordSelection, __doc__, 'check_balance', 'check_shuffle', 'check_boosts', 'check_pairs',

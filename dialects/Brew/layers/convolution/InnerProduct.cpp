@@ -1,7 +1,7 @@
 //===- InnerProduct.cpp - brew.inner_product and its gradients ------------===//
 //
 // y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m are the dimensions of x
-// before `axis` and k the dimensions from it on. w has either one dimension for
+// before `axis` and k the remaining ones. w has either one dimension for
 // k (the dimensions of x, flattened in row-major order) or all of them.
 //
 //===----------------------------------------------------------------------===//
@@ -38,7 +38,7 @@ struct ProductLoops {
     }
     SmallVector<AffineExpr> kExprs;
     if (w.size() == 2) {
-      // w has one dimension for all those of x: their row-major index.
+      // The only k dimension of w is the row-major index of those of x.
       AffineExpr flat = getAffineConstantExpr(0, context);
       for (int64_t dim : k)
         flat = flat * extents[dim] + getAffineDimExpr(dim, context);
@@ -152,8 +152,8 @@ SmallVector<Value> InnerProductBackwardDataOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
-  // The nest writes w once per (n, k), so w needs one dimension per loop. A
-  // flattened w is computed with the dimensions of x and reinterpreted.
+  // The nest writes dw once per (n, k), so dw needs one dimension per loop. A
+  // flattened dw is computed with the dimensions of x and reinterpreted.
   ArrayRef<int64_t> x = shapeOf(getX());
   auto type = tensorTypeOf(getDw());
   SmallVector<int64_t> split(x.drop_front(getAxis()));
@@ -191,11 +191,11 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
 // Library calls
 //===----------------------------------------------------------------------===//
 
-/// Returns the buffer of an operand or a result.
+/// Maps an operand or a result to its buffer.
 using Buffer = llvm::function_ref<Value(Value)>;
 
 /// Returns whether a tensor is a matrix in memory: all dimensions before `axis`
-/// are outside of those from it on.
+/// are outer to the remaining ones.
 static bool isMatrix(RankedTensorType type, int64_t axis) {
   SmallVector<int64_t> order = memoryOrder(type);
   for (int64_t i = 0; i < axis; ++i)
@@ -204,19 +204,18 @@ static bool isMatrix(RankedTensorType type, int64_t axis) {
   return true;
 }
 
-/// Returns whether a call supports the operands. It pairs the dimensions of x
-/// and w one by one. All three must be matrices, since other operands would
-/// need a copy element by element.
-static bool isCall(Value x, Value w, Value y, int64_t axis) {
+/// Returns whether a library call supports the operands. w must have one
+/// dimension for each k dimension of x. x and y must be matrices, since other
+/// operands would need a copy element by element.
+static bool isCallSupported(Value x, Value w, Value y, int64_t axis) {
   return axis > 0 && isMatrix(tensorTypeOf(x), axis) &&
          isMatrix(tensorTypeOf(y), axis) &&
          tensorTypeOf(w).getRank() == tensorTypeOf(x).getRank() - axis + 1;
 }
 
 template <typename Op>
-static Operation *productCall(Op op, OpBuilder &b, Direction direction, Value x,
-                              Value w, Value bias, Value y,
-                              FloatAttr relu = {}) {
+static Operation *buildCall(Op op, OpBuilder &b, Direction direction, Value x,
+                            Value w, Value bias, Value y, FloatAttr relu = {}) {
   return brew::dialects::plan::InnerProductOp::create(
       b, op.getLoc(),
       brew::dialects::plan::DirectionAttr::get(b.getContext(), direction), x, w,
@@ -229,13 +228,12 @@ int64_t InnerProductOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * getNumOutput();
 }
 bool InnerProductOp::hasLibraryCall() {
-  return isCall(getX(), getW(), getY(), getAxis());
+  return isCallSupported(getX(), getW(), getY(), getAxis());
 }
 Operation *InnerProductOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
-  return productCall(*this, b, Direction::Forward, x, w, bias, y,
-                     getReluAttr());
+  return buildCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
 }
 
 StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
@@ -243,12 +241,12 @@ int64_t InnerProductBackwardDataOp::countFlops() {
   return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
 }
 bool InnerProductBackwardDataOp::hasLibraryCall() {
-  return isCall(getDx(), getW(), getDy(), getAxis());
+  return isCallSupported(getDx(), getW(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardDataOp::buildPlanStep(OpBuilder &b,
                                                      Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
-  return productCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+  return buildCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
 }
 
 StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
@@ -256,11 +254,11 @@ int64_t InnerProductBackwardWeightsOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * shapeOf(getDy()).back();
 }
 bool InnerProductBackwardWeightsOp::hasLibraryCall() {
-  return isCall(getX(), getDw(), getDy(), getAxis());
+  return isCallSupported(getX(), getDw(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardWeightsOp::buildPlanStep(OpBuilder &b,
                                                         Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
-  return productCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+  return buildCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
 }
