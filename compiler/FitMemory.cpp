@@ -122,9 +122,9 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
     return mlir::succeeded(runPasses(*module, Phase::Graph, pipeline, scope)) &&
            requiredBytes(*lowerToPlan(*module, 0)) <= limit;
   };
-  int64_t batch = 0; // the net's: that of its largest data input
-  imported.module->walk([&](dialects::DataInputOp feed) {
-    for (mlir::Value value : feed.getValues())
+  int64_t batch = 0; // of the largest data input
+  imported.module->walk([&](dialects::DataInputOp input) {
+    for (mlir::Value value : input.getValues())
       if (auto shape = dialects::shapeOf(value); !shape.empty())
         batch = std::max(batch, shape[0]);
   });

@@ -59,10 +59,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createVerifyImport());
     return;
   case Phase::Graph: {
-    passes::InferDataShapesOptions feeds;
-    feeds.inputShapes = words(options.inputShapes);
-    feeds.batch = options.batch;
-    pm.addPass(createInferDataShapes(feeds));
+    passes::InferDataShapesOptions shapes;
+    shapes.inputShapes = words(options.inputShapes);
+    shapes.batch = options.batch;
+    pm.addPass(createInferDataShapes(shapes));
     pm.addPass(passes::createInferShapes());
     // Pin blobs by name while every layer still exists.
     passes::PinBlobsOptions pins;

@@ -7,10 +7,10 @@
 
 namespace brew::compiler {
 
-/// Return the bytes of scratch memory that Winograd's algorithms need on a CPU,
-/// for calls of which the runtime will use them, with any number of threads up
-/// to the module's machine. All calls of all programs share one slab, so the
-/// sizes are maxima. Other scratch of the library is unknown until it is
+/// Returns the bytes of scratch memory that Winograd's algorithms need on a
+/// CPU, for the calls that will use them and for any number of threads up to
+/// the cores of the module's machine. All calls of all programs share one slab,
+/// so the sizes are maxima. Other scratch of the library is unknown until it is
 /// loaded.
 int64_t winogradScratchBytes(dialects::plan::ProgramOp program);
 int64_t winogradScratchBytes(mlir::ModuleOp plan);

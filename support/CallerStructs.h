@@ -2,7 +2,7 @@
 //
 // Structures that callers allocate begin with `size_t struct_size`, which the
 // caller sets. New members can be appended: the structure of a program compiled
-// with older headers is shorter, that of a newer program longer.
+// with older headers is shorter, and the structure of a newer program longer.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -74,8 +74,9 @@ private:
   /// Chooses the results that need an array for later loops over the
   /// neighbours.
   void chooseArrays();
-  /// Opens a loop over the neighbours in a pack. `at` contains the first
-  /// neighbour's index of the packed loop, and then that of each neighbour.
+  /// Opens a loop over the neighbours in a pack. `at` must contain the loop
+  /// indices of the first neighbour; becomes the indices of the loop's
+  /// neighbour.
   void openNeighbours(const NestSchedule &inner,
                       llvm::SmallVectorImpl<Code> &at);
   /// Declares accumulators for each neighbour: elements `k` of arrays.

@@ -165,8 +165,8 @@ SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
   return boundaries;
 }
 
-/// Adds the operation that computes `condition` and, if it is an `and`,
-/// recursively those of its operands: all are true whenever `condition` is.
+/// Adds the operation that computes `condition`. If it is an `and`, adds its
+/// operands' conjuncts, too: each of them is true if `condition` is.
 static void addConjuncts(Value condition,
                          llvm::SetVector<Operation *> &conjuncts) {
   Operation *op = condition.getDefiningOp();

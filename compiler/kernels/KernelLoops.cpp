@@ -39,8 +39,8 @@ int64_t readStride(const Nest &nest, unsigned loop) {
   return stride;
 }
 
-/// Sorts grid loops in the memory order of the last nest's result, other loops
-/// in that of their own nest's result.
+/// Sorts grid loops in the memory order of the last nest's result. Sorts other
+/// loops in the memory order of their own nest's result.
 void orderLoops(SubKernel &subKernel) {
   ArrayRef<int64_t> main = subKernel.nests.back().outputs[0].address.coefs;
   SmallVector<unsigned> grid =

@@ -100,8 +100,8 @@ struct Nest {
   std::vector<std::optional<Access>> inputs; ///< null: defines loop extents
                                              ///< only
   std::vector<Output> outputs;
-  /// Results after `outputs` of which each iteration of a reduction stores one
-  /// element. Later nests of the sub-kernel do not read them.
+  /// Results after `outputs`: each iteration of a reduction stores one element
+  /// of them. Later nests of the sub-kernel do not read them.
   std::vector<Output> perIterationStores;
   llvm::DenseMap<mlir::Operation *, Extract> extracts;
   /// Index of each of the operation's original loops, if the body uses it.

@@ -112,10 +112,11 @@ unsigned ManifestBuilder::buffer(Value value) {
 }
 
 void ManifestBuilder::addPersistentState() {
-  auto carried = module->getAttrOfType<DictionaryAttr>(passes::kPersistentAttr);
-  if (!carried)
+  auto persistent =
+      module->getAttrOfType<DictionaryAttr>(passes::kPersistentAttr);
+  if (!persistent)
     return;
-  for (NamedAttribute state : carried) {
+  for (NamedAttribute state : persistent) {
     auto place = cast<ArrayAttr>(state.getValue());
     plan::NamedBuffer *out = manifest.add_persistent();
     out->set_name(state.getName().str());

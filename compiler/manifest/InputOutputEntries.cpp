@@ -15,28 +15,29 @@ namespace plan = brew::plan;
 
 namespace {
 
-struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
+struct DataInputEntry
+    : ManifestInterface::ExternalModel<DataInputEntry, DataInputOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto feed = cast<DataInputOp>(op);
+    auto input = cast<DataInputOp>(op);
     plan::DataInput *to = program.add_data_inputs();
-    to->set_layer(feed.getConfig().getLayer().SerializeAsString());
-    to->set_folder(feed.getFolder().str());
-    to->set_source_location(brew::compiler::sourceOf(feed.getLoc()).str());
-    for (Value value : feed.getBuffers())
+    to->set_layer(input.getConfig().getLayer().SerializeAsString());
+    to->set_folder(input.getFolder().str());
+    to->set_source_location(brew::compiler::sourceOf(input.getLoc()).str());
+    for (Value value : input.getBuffers())
       to->add_buffer_indices(builder.buffer(value));
-    if (auto kernel = feed.getPixelKernel())
-      addPixels(feed, builder, *kernel, *to->mutable_pixel_conversion());
+    if (auto kernel = input.getPixelKernel())
+      addPixels(input, builder, *kernel, *to->mutable_pixel_conversion());
   }
 
-  static void addPixels(DataInputOp feed, ManifestBuilder &builder,
+  static void addPixels(DataInputOp input, ManifestBuilder &builder,
                         StringRef kernel, plan::PixelConversion &to) {
     to.set_kernel_index(builder.kernelIndexOf(kernel));
     auto image = cast<RankedTensorType>(
         builder.kernelOf(kernel).getBody().getArgument(0).getType());
     for (int64_t dim : image.getShape().take_back(2))
       to.add_image_dims(dim);
-    if (auto dims = feed.getMeanDims())
+    if (auto dims = input.getMeanDims())
       to.mutable_mean_dims()->Add(dims->begin(), dims->end());
   }
 };
@@ -45,10 +46,10 @@ struct SeedEntry
     : ManifestInterface::ExternalModel<SeedEntry, OutputGradientOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto seed = cast<OutputGradientOp>(op);
+    auto outputGradient = cast<OutputGradientOp>(op);
     plan::NamedBuffer *to = program.add_output_gradients();
-    to->set_name(seed.getBlob().str());
-    to->set_buffer_index(builder.buffer(seed.getBuffer()));
+    to->set_name(outputGradient.getBlob().str());
+    to->set_buffer_index(builder.buffer(outputGradient.getBuffer()));
   }
 };
 
@@ -122,7 +123,7 @@ struct CheckEntry
 } // namespace
 
 void brew::compiler::attachInputOutputEntries(MLIRContext &context) {
-  DataInputOp::attachInterface<FeedEntry>(context);
+  DataInputOp::attachInterface<DataInputEntry>(context);
   OutputGradientOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
   PinOp::attachInterface<KeepEntry>(context);

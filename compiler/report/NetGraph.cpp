@@ -125,12 +125,12 @@ private:
       node.layers =
           byLayer ? std::vector{node.name} : split(origin.layer.getValue());
     }
-    if (auto feed = dyn_cast<DataInputOp>(op)) {
+    if (auto input = dyn_cast<DataInputOp>(op)) {
       node.kind = GraphNode::Kind::Data;
-      node.type = feed.getKind().str();
-    } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
+      node.type = input.getKind().str();
+    } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       node.kind = GraphNode::Kind::Data;
-      node.name = seed.getBlob().str();
+      node.name = outputGradient.getBlob().str();
       node.type = "output gradient";
     } else if (auto output = dyn_cast<OutputOp>(op)) {
       node.kind = GraphNode::Kind::Output;

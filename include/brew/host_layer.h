@@ -75,10 +75,10 @@ typedef struct brew_host_blob {
   size_t ndim;
   const int64_t *dims;
   int64_t count; /* product of dims */
-  /* Of bottoms: read-only. Of tops: written by forward. */
+  /* Read-only for bottoms. Forward writes the values of tops. */
   void *values;
-  /* In backward, of tops: read-only; of bottoms: written, every element. NULL
-   * for a bottom without gradient, and in forward. */
+  /* In backward: read-only for tops; for bottoms, backward writes every
+   * element. NULL for a bottom without gradient, and in forward. */
   void *gradient;
 } brew_host_blob;
 

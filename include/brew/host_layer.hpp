@@ -63,8 +63,8 @@ public:
 
   HostShape dims() const { return {blob.dims, blob.dims + blob.ndim}; }
   std::int64_t count() const { return blob.count; }
-  /// Of bottoms: read-only; of tops: written by forward. `Value` must be double
-  /// in plans of --precision=f64, else float; throws Error otherwise.
+  /// Read-only for bottoms; forward writes the values of tops. `Value` must be
+  /// double in plans of --precision=f64, else float; throws Error otherwise.
   template <typename Value = float> Value *values() const {
     return as<Value>(blob.values);
   }

@@ -26,19 +26,21 @@ static bool isOfParametersAlone(Operation &op) {
 }
 
 void brew::passes::moveSinksToEnd(Block &program) {
-  auto seeds = program.getOps<OutputGradientOp>();
-  Operation *seed = seeds.empty() ? nullptr : (*seeds.begin()).getOperation();
+  auto outputGradients = program.getOps<OutputGradientOp>();
+  Operation *outputGradient = outputGradients.empty()
+                                  ? nullptr
+                                  : (*outputGradients.begin()).getOperation();
   // Collect all sinks before moving any: a query of the operation order after a
   // move renumbers the full block.
   SmallVector<Operation *> early, late;
-  bool isEarly = seed != nullptr;
+  bool isEarly = outputGradient != nullptr;
   for (Operation &op : program) {
-    isEarly &= &op != seed;
+    isEarly &= &op != outputGradient;
     if (op.hasTrait<IsSink>())
       (isEarly ? early : late).push_back(&op);
   }
   for (Operation *sink : early)
-    sink->moveBefore(seed);
+    sink->moveBefore(outputGradient);
   for (Operation *sink : late)
     sink->moveBefore(&program, program.end());
 

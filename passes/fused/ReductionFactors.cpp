@@ -32,8 +32,8 @@ public:
     SmallVector<Product> products;
     for (unsigned i = 0; i < nest->getNumResults(); ++i)
       products.push_back(productOf(termOf(i)));
-    // For each result the first one with the same varying factors, of which it
-    // is a multiple.
+    // For each result, the first result with the same varying factors. The
+    // result is a multiple of it.
     SmallVector<unsigned> base;
     bool any = false;
     for (unsigned i = 0; i < products.size(); ++i) {

@@ -281,9 +281,9 @@ void BufferAssignment::findAllocations() {
         allocations[allocation].live.last = isSetOnce(value) ? stepCount : 0;
         allocations[allocation].isWrittenExternally = true;
       }
-    } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
+    } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       // The caller may write it before the forward pass.
-      allocations[newAllocation(seed.getGradient(), 0)].isWrittenExternally =
+      allocations[newAllocation(outputGradient.getGradient(), 0)].isWrittenExternally =
           true;
     } else if (isStep(&op)) {
       int64_t now = stepNumber[&op];

@@ -69,8 +69,8 @@ static std::string nameOf(Value value) {
       }
     }
   Operation *op = value.getDefiningOp();
-  if (auto seed = dyn_cast<OutputGradientOp>(op))
-    return (seed.getBlob() + ".output_gradient").str();
+  if (auto outputGradient = dyn_cast<OutputGradientOp>(op))
+    return (outputGradient.getBlob() + ".output_gradient").str();
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
     if (number < tops.size() && !cast<StringAttr>(tops[number]).empty())
@@ -269,9 +269,9 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
       emitLaunch(kernel, plan);
     } else if (auto dataInput = dyn_cast<DataInputOp>(op)) {
       emitDataInput(dataInput);
-    } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
+    } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(
-          b, seed.getLoc(), buffer(seed.getGradient()), seed.getBlobAttr());
+          b, outputGradient.getLoc(), buffer(outputGradient.getGradient()), outputGradient.getBlobAttr());
     } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
       if (failed(emitCall(call)))
         return failure();

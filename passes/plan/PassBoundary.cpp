@@ -15,9 +15,9 @@ bool brew::passes::isBackwardStep(Operation *step) {
 }
 
 Operation *brew::passes::findBackwardPass(Block &program) {
-  auto seeds = program.getOps<OutputGradientOp>();
-  if (!seeds.empty())
-    return *seeds.begin();
+  auto outputGradients = program.getOps<OutputGradientOp>();
+  if (!outputGradients.empty())
+    return *outputGradients.begin();
   Operation *first = nullptr;
   for (Operation &op : llvm::reverse(program)) {
     if (!isStep(&op))

@@ -12,8 +12,8 @@ namespace brew::runtime::cuda {
 /// input.
 static std::int64_t batchSizeOf(const plan::Manifest &manifest) {
   for (const plan::Program &program : manifest.programs())
-    for (const plan::DataInput &feed : program.data_inputs())
-      for (std::uint32_t index : feed.buffer_indices()) {
+    for (const plan::DataInput &input : program.data_inputs())
+      for (std::uint32_t index : input.buffer_indices()) {
         const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
         if (buffer.dims_size() > 0)
           return buffer.dims(0);

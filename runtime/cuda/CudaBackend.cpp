@@ -58,9 +58,9 @@ public:
                    std::size_t size) override;
   void feed(std::uint32_t buffer, const std::byte *bytes) override;
   bool convertsPixels() const override { return true; }
-  void setPixelMean(int program, int feed,
+  void setPixelMean(int program, int input,
                     const std::vector<float> &mean) override;
-  void feedPixels(int program, int feed, const std::byte *block) override;
+  void feedPixels(int program, int input, const std::byte *block) override;
   void run(int program, std::size_t begin, std::size_t end) override;
   void synchronize() override {
     device.makeCurrent();
@@ -91,8 +91,8 @@ private:
   CUdeviceptr address(std::uint32_t index) const {
     return arenas.address(buffer(index).arena_index()) + buffer(index).offset();
   }
-  const plan::DataInput &feedOf(int program, int feed) const {
-    return manifest.programs(program).data_inputs(feed);
+  const plan::DataInput &dataInputOf(int program, int input) const {
+    return manifest.programs(program).data_inputs(input);
   }
   const plan::Step &stepOf(std::size_t program, std::size_t step) const {
     return manifest.programs(static_cast<int>(program))
@@ -324,15 +324,15 @@ void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
     upload(index, bytes);
 }
 
-void CudaBackend::setPixelMean(int program, int feed,
+void CudaBackend::setPixelMean(int program, int input,
                                const std::vector<float> &mean) {
   device.makeCurrent();
-  inputs.setPixelMean(feedOf(program, feed), mean, compute);
+  inputs.setPixelMean(dataInputOf(program, input), mean, compute);
 }
 
-void CudaBackend::feedPixels(int program, int feed, const std::byte *block) {
+void CudaBackend::feedPixels(int program, int input, const std::byte *block) {
   device.makeCurrent();
-  inputs.stagePixels(feedOf(program, feed), block);
+  inputs.stagePixels(dataInputOf(program, input), block);
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,16 +16,16 @@ void Inputs::stage(std::uint32_t index, const std::byte *bytes) {
   entry->second.stage(bytes, copies, workers);
 }
 
-PixelInput &Inputs::pixelInput(const plan::DataInput &feed) {
-  const std::uint32_t top = feed.buffer_indices(0);
+PixelInput &Inputs::pixelInput(const plan::DataInput &input) {
+  const std::uint32_t top = input.buffer_indices(0);
   auto entry = pixels.find(top);
   if (entry == pixels.end()) {
-    const std::uint32_t kernel = feed.pixel_conversion().kernel_index();
+    const std::uint32_t kernel = input.pixel_conversion().kernel_index();
     entry =
         pixels
             .emplace(std::piecewise_construct, std::make_tuple(top),
                      std::forward_as_tuple(
-                         device, feed.pixel_conversion(),
+                         device, input.pixel_conversion(),
                          manifest.kernels(static_cast<int>(kernel)),
                          modules.function(kernel), buffer(top), address(top)))
             .first;
@@ -33,16 +33,16 @@ PixelInput &Inputs::pixelInput(const plan::DataInput &feed) {
   return entry->second;
 }
 
-void Inputs::stagePixels(const plan::DataInput &feed, const std::byte *block) {
-  if (auto other = plain.find(feed.buffer_indices(0)); other != plain.end())
+void Inputs::stagePixels(const plan::DataInput &input, const std::byte *block) {
+  if (auto other = plain.find(input.buffer_indices(0)); other != plain.end())
     other->second.discard();
-  pixelInput(feed).stage(block, copies, workers);
+  pixelInput(input).stage(block, copies, workers);
 }
 
-void Inputs::setPixelMean(const plan::DataInput &feed,
+void Inputs::setPixelMean(const plan::DataInput &input,
                           const std::vector<float> &mean,
                           const Stream &stream) {
-  pixelInput(feed).setMean(mean, stream);
+  pixelInput(input).setMean(mean, stream);
 }
 
 void Inputs::commit(const Stream &compute) {

@@ -21,10 +21,10 @@ public:
 
   /// Stages the bytes of a dense buffer for the next run.
   void stage(std::uint32_t buffer, const std::byte *bytes);
-  /// A PixelBlock for the first top of a feed with a PixelConversion.
-  void stagePixels(const plan::DataInput &feed, const std::byte *block);
-  void setPixelMean(const plan::DataInput &feed, const std::vector<float> &mean,
-                    const Stream &stream);
+  /// A PixelBlock for the first top of a data input with a PixelConversion.
+  void stagePixels(const plan::DataInput &input, const std::byte *block);
+  void setPixelMean(const plan::DataInput &input,
+                    const std::vector<float> &mean, const Stream &stream);
 
   /// Enqueues the final copies and conversions of all staged inputs.
   void commit(const Stream &compute);
@@ -39,7 +39,7 @@ private:
   const plan::Buffer &buffer(std::uint32_t index) const {
     return manifest.buffers(static_cast<int>(index));
   }
-  PixelInput &pixelInput(const plan::DataInput &feed);
+  PixelInput &pixelInput(const plan::DataInput &input);
 
   const Device &device;
   const plan::Manifest &manifest;

@@ -114,8 +114,8 @@ struct BrewVendorTable {
   /// Returns a candidate's name, which is unique within the call and stable
   /// across runs with the same library and device. Valid as long as the call.
   const char *(*describe)(struct BrewVendorCall *call, int32_t candidate);
-  /// Returns the name of the engine of which the candidate is a setting. Valid
-  /// as long as the call.
+  /// Returns the name of the candidate's engine; candidates are settings of
+  /// engines. Valid as long as the call.
   const char *(*engine)(struct BrewVendorCall *call, int32_t candidate);
   /// Frees the resources that workspace() and run() have built for a candidate;
   /// they rebuild them when needed. None of its runs may be pending.

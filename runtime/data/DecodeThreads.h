@@ -47,7 +47,7 @@ private:
   std::uint64_t round = 0; ///< number of calls of forEach()
   unsigned busy = 0;       ///< threads still working in this round
   bool stopping = false;
-  // Of this round.
+  // State of this round.
   const Body *body = nullptr;
   std::int64_t count = 0, next = 0;
   std::int64_t failedIndex = 0;

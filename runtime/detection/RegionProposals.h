@@ -35,8 +35,8 @@ template <typename Real> struct ProposalMaps {
 
 /// Returns the best boxes of one image, ordered by score, then by row, column
 /// and anchor. Boxes are decoded from their anchors and clipped to the image.
-/// Those with a side smaller than min_size times the image's scale, and NaNs,
-/// are dropped. Non-maximum suppression of the pre_nms_topn best (below 1: of
+/// Drops boxes with a side smaller than min_size times the image's scale, and
+/// NaNs. Non-maximum suppression of the pre_nms_topn best (below 1: of
 /// all) keeps boxes whose intersection over union with every better kept box is
 /// at most nms_thresh, and at most post_nms_topn boxes.
 template <typename Real>

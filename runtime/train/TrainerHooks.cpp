@@ -53,10 +53,10 @@ private:
   /// Returns the name of the first data layer that counts epochs, or "".
   std::string layerWithEpochs() const {
     const plan::Manifest &manifest = trainer.executor.manifest();
-    for (const plan::DataInput &feed :
+    for (const plan::DataInput &input :
          manifest.programs(trainer.trainProgram).data_inputs()) {
       caffe::LayerParameter layer;
-      if (!layer.ParseFromString(feed.layer()))
+      if (!layer.ParseFromString(input.layer()))
         continue;
       for (const char *type :
            {"Data", "AnnotatedData", "ImageData", "HDF5Data"})

@@ -52,8 +52,8 @@ void Trainer::requireRanks() const {
   const auto isCarried = [&](std::uint32_t buffer) {
     return std::any_of(manifest.persistent().begin(),
                        manifest.persistent().end(),
-                       [&](const plan::NamedBuffer &carried) {
-                         return carried.buffer_index() == buffer;
+                       [&](const plan::NamedBuffer &entry) {
+                         return entry.buffer_index() == buffer;
                        });
   };
   const auto remembers = [&](const plan::Program &program) {

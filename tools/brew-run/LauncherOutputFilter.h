@@ -6,8 +6,8 @@
 namespace brew::run {
 
 /// Separates the launcher's own messages from the output of ranks, line by
-/// line. The launcher prints blocks between two rules, of which at most one
-/// sentence is relevant.
+/// line. The launcher prints blocks between two rules; at most one sentence of
+/// a block is relevant.
 class LauncherOutputFilter {
 public:
   /// Returns the text to show for a line (without its newline): the line itself

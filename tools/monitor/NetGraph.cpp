@@ -45,14 +45,14 @@ Json netGraphOf(const Json &description, const std::string &program) {
     if (each.at("name") != program)
       continue;
     std::map<std::size_t, std::size_t> makers; // of buffers
-    for (const Json &feed : each.at("data_inputs")) {
-      const Json &tops = feed.at("buffers");
+    for (const Json &input : each.at("data_inputs")) {
+      const Json &tops = input.at("buffers");
       for (const Json &top : tops)
         makers.emplace(top.get<std::size_t>(), nodes.size());
       nodes.push_back(
-          {{"name", feed.at("layer")},
-           {"layers", Json::array({feed.at("layer")})},
-           {"kind", feed.at("type")},
+          {{"name", input.at("layer")},
+           {"layers", Json::array({input.at("layer")})},
+           {"kind", input.at("type")},
            {"shape", tops.empty()
                          ? ""
                          : shapeOf(buffers.at(tops[0].get<std::size_t>()))}});

@@ -161,12 +161,13 @@ LayerRows convolutionLayers() {
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)
           .builtBy(buildConvolution),
-      // A layer of a fork: as many groups as channels, regardless of the settings.
+      // A layer of a fork: as many groups as channels, regardless of the
+      // settings.
       plainKind("ConvolutionDepthwise", "convolution_param")
           .checkedBy(checkConvolutionDepthwise)
           .withParams(convolutionParams)
           .builtBy(buildConvolutionDepthwise),
-      // Of another fork: optimised for `group` equal to num_output.
+      // A layer of another fork, optimised for `group` equal to num_output.
       LayerKind{"DepthwiseConvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)

@@ -60,8 +60,8 @@ public:
                             int index = 0) const;
 
   /// Returns the location of a byte of the value of a string field, which may
-  /// be written in several quoted pieces and with escapes; at its end, that of
-  /// the closing quote. Falls back as whereValue() does.
+  /// be written in several quoted pieces and with escapes. The location of the
+  /// end of the value is the closing quote. Falls back as whereValue() does.
   SourceLocation whereInString(const Message &message, const std::string &field,
                                size_t offset) const;
 

@@ -11,8 +11,8 @@
 //
 // The matrices G, B and A follow from polynomials through the points 0, 1, -1
 // and infinity for m = 2, and 0, +-2/3, +-3/2 and infinity for m = 4. Among
-// points a, -a, 1/a, -1/a these have the smallest rounding error, a fifth of
-// that of the usual +-1, +-2.
+// points a, -a, 1/a, -1/a these have the smallest rounding error. The
+// usual points +-1, +-2 have five times as much.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

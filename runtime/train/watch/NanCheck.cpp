@@ -39,12 +39,12 @@ NanCheck::NanCheck(Session &trained)
     if (isStatistic(parameter))
       state.push_back({parameter.buffer_index(), {}});
   }
-  for (const plan::NamedBuffer &carried : manifest.persistent()) {
-    if (carried.name() == plan::loss_scale::kValue)
-      scale = carried.buffer_index();
-    if (carried.name() == plan::loss_scale::kNonFiniteGradients)
-      nonFinite = carried.buffer_index();
-    state.push_back({carried.buffer_index(), {}});
+  for (const plan::NamedBuffer &entry : manifest.persistent()) {
+    if (entry.name() == plan::loss_scale::kValue)
+      scale = entry.buffer_index();
+    if (entry.name() == plan::loss_scale::kNonFiniteGradients)
+      nonFinite = entry.buffer_index();
+    state.push_back({entry.buffer_index(), {}});
   }
 }
 
@@ -162,14 +162,14 @@ std::optional<std::string> NanCheck::scanParameters() const {
 }
 
 std::optional<std::string> NanCheck::scanInputs() const {
-  for (const plan::DataInput &feed : program.data_inputs()) {
+  for (const plan::DataInput &input : program.data_inputs()) {
     caffe::LayerParameter layer;
-    if (!layer.ParseFromString(feed.layer()))
+    if (!layer.ParseFromString(input.layer()))
       continue;
-    for (int i = 0; i < feed.buffer_indices_size(); ++i)
-      if (const auto found = scan(feed.buffer_indices(i)))
+    for (int i = 0; i < input.buffer_indices_size(); ++i)
+      if (const auto found = scan(input.buffer_indices(i)))
         return withLocation("layer '" + layer.name() + "'",
-                            feed.source_location()) +
+                            input.source_location()) +
                ", input: " + *found;
   }
   return {};
@@ -219,10 +219,10 @@ bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
       return true;
   }
   return std::any_of(program.data_inputs().begin(), program.data_inputs().end(),
-                     [&](const auto &feed) {
-                       return std::find(feed.buffer_indices().begin(),
-                                        feed.buffer_indices().end(),
-                                        index) != feed.buffer_indices().end();
+                     [&](const auto &input) {
+                       return std::find(input.buffer_indices().begin(),
+                                        input.buffer_indices().end(),
+                                        index) != input.buffer_indices().end();
                      });
 }
 
@@ -326,11 +326,11 @@ std::string NanCheck::describe(std::uint32_t index,
   for (const plan::Output &output : program.unreported_losses())
     if (output.buffer_index() == index)
       return "blob '" + output.blob() + "'";
-  for (const plan::DataInput &feed : program.data_inputs()) {
+  for (const plan::DataInput &input : program.data_inputs()) {
     caffe::LayerParameter layer;
-    for (int i = 0; i < feed.buffer_indices_size(); ++i)
-      if (feed.buffer_indices(i) == index &&
-          layer.ParseFromString(feed.layer()) && i < layer.top_size())
+    for (int i = 0; i < input.buffer_indices_size(); ++i)
+      if (input.buffer_indices(i) == index &&
+          layer.ParseFromString(input.layer()) && i < layer.top_size())
         return "blob '" + layer.top(i) + "'";
   }
   const std::string &value = manifest.buffers(static_cast<int>(index)).name();

@@ -38,7 +38,8 @@ struct ProductLoops {
     }
     SmallVector<AffineExpr> kExprs;
     if (w.size() == 2) {
-      // The only k dimension of w is the row-major index of those of x.
+      // The only k dimension of w is the row-major index over the k dimensions
+      // of x.
       AffineExpr flat = getAffineConstantExpr(0, context);
       for (int64_t dim : k)
         flat = flat * extents[dim] + getAffineDimExpr(dim, context);

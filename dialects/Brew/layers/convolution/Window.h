@@ -50,7 +50,7 @@ mlir::Value coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
                            mlir::Value in, mlir::Value shift, mlir::Value &tap,
                            mlir::Value &valid);
 
-/// Builds `valid` and `condition`, of which null is true.
+/// Builds the conjunction of `valid` and `condition`. Null stands for true.
 mlir::Value andIfAny(ScalarBuilder &s, mlir::Value valid,
                      mlir::Value condition);
 /// Builds x if `valid` is true, else 0.

@@ -122,8 +122,8 @@ Value DetectionOutputBuilder::overlapBefore(Value values, Value words,
   })[0];
 }
 
-/// Builds, for each candidate of a block, the bits of those of the block that
-/// it overlaps too much: images, classes, candidates, words.
+/// Builds a bit set for each candidate of a block: the candidates of the same
+/// block that it overlaps too much. Shape: images, classes, candidates, words.
 Value DetectionOutputBuilder::overlapWithin(Value facts, int64_t first,
                                             int64_t count) {
   const int64_t wordCount = llvm::divideCeil(count, kWord);

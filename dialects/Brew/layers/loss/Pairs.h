@@ -39,8 +39,9 @@ mlir::Value buildPairGradient(
 /// Builds -x.
 mlir::Value buildNegated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
-/// Masks padding items (see ItemCounts.h), which contribute 0: those of operand
-/// i become fills[i]. Rescales the loss, a sum divided by the number of items.
+/// Masks padding items (see ItemCounts.h), so that they contribute 0: sets
+/// padding items of operand i to fills[i]. Rescales the loss, a sum divided by
+/// the number of items.
 mlir::LogicalResult maskPaddingPairs(mlir::Operation *op, ItemCounts &counts,
                                      llvm::ArrayRef<double> fills);
 
