@@ -33,7 +33,7 @@ namespace {
 /// Caffe's order of dimensions.
 enum : int64_t { N, C, H, W };
 
-/// Columns of the kernel's argument `placement`, which has a row per image:
+/// Columns of the kernel's argument `crop_and_mirror`, which has a row per image:
 /// whether the image is mirrored, and the first row and column of its crop.
 enum : int64_t { IsMirrored, CropRow, CropColumn, PlacementColumns };
 
@@ -147,14 +147,14 @@ public:
     auto kernel = brew::dialects::plan::KernelOp::create(
         b, loc, name, b.getDenseI64ArrayAttr({-1}), b.getStrArrayAttr({layer}),
         nullptr);
-    SmallVector<StringRef> names = {"pixels", "placement"};
+    SmallVector<StringRef> names = {"pixels", "crop_and_mirror"};
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&kernel.getBody());
     pixels = body->addArgument(
         RankedTensorType::get({top.getDimSize(N), channels, image[0], image[1]},
                               b.getI8Type()),
         loc);
-    placement = body->addArgument(
+    crop_and_mirror = body->addArgument(
         RankedTensorType::get({top.getDimSize(N), PlacementColumns},
                               b.getI32Type()),
         loc);
@@ -200,7 +200,7 @@ private:
       c = s.clamp(c, channels);
     }
     auto placementOf = [&](int64_t field) {
-      return body.read(placement, {n, s.index(field)});
+      return body.read(crop_and_mirror, {n, s.index(field)});
     };
     Value mirrored = arith::CmpIOp::create(
         s.b, loc, arith::CmpIPredicate::ne, placementOf(IsMirrored),
@@ -259,7 +259,7 @@ private:
   std::array<int64_t, 2> image;
   ArrayRef<int64_t> mean;
   const caffe::TransformationParameter &transform;
-  Value pixels, placement, means;
+  Value pixels, crop_and_mirror, means;
 };
 
 struct BuildInputKernels

@@ -168,8 +168,8 @@ def BuildInputKernels : Pass<"brew-build-input-kernels", "::mlir::ModuleOp"> {
 
     Output:
 
-        plan.kernel @in_pixels attributes {argument_names = ["pixels", "placement", "data"]} {
-        ^bb0(%pixels: tensor<2x3x4x5xi8>, %placement: tensor<2x3xi32>):
+        plan.kernel @in_pixels attributes {argument_names = ["pixels", "crop_and_mirror", "data"]} {
+        ^bb0(%pixels: tensor<2x3x4x5xi8>, %crop_and_mirror: tensor<2x3xi32>):
           ...
         }
         plan.data_input "in" "Data"(%data) {config = "...", pixel_kernel = @in_pixels}

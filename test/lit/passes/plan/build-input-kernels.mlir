@@ -6,7 +6,7 @@
 
 // A single mean for all channels and the scale are constants; the images have the layout of the
 // buffer.
-// CHECK: plan.kernel @in_1_pixels attributes {argument_names = ["pixels", "placement", "data"], in_place = array<i64: -1>, layers = ["in/1"]} {
+// CHECK: plan.kernel @in_1_pixels attributes {argument_names = ["pixels", "crop_and_mirror", "data"], in_place = array<i64: -1>, layers = ["in/1"]} {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>):
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>)
 // CHECK-SAME: {brew.grid_loops = 4 : i64, brew.layer = "in/1", brew.sub_kernel = 0 : i64}

@@ -52,26 +52,26 @@ BREW_KERNEL(test_update1, 32)
 UPDATE(test_update1, 1)
 
 BREW_KERNEL(test_pixels, 32)
-(BREW_IN(unsigned char, pixels, 12), BREW_IN(int, placement, 12),
+(BREW_IN(unsigned char, pixels, 12), BREW_IN(int, crop_and_mirror, 12),
  BREW_OUT(float, x, 12)) {
   int i = threadIdx.x;
   if (i < 12)
-    x[i] = 1000.0f + pixels[i] + placement[i];
+    x[i] = 1000.0f + pixels[i] + crop_and_mirror[i];
 }
 
 BREW_KERNEL(test_mean_pixels, 32)
-(BREW_IN(unsigned char, pixels, 12), BREW_IN(int, placement, 12),
+(BREW_IN(unsigned char, pixels, 12), BREW_IN(int, crop_and_mirror, 12),
  BREW_IN(float, mean, 3), BREW_OUT(float, x, 12)) {
   int i = threadIdx.x;
   if (i < 12)
-    x[i] = 1000.0f + pixels[i] - mean[i % 3] + placement[i];
+    x[i] = 1000.0f + pixels[i] - mean[i % 3] + crop_and_mirror[i];
 }
 
 // Records of two rows and one column.
 BREW_KERNEL(test_record_pixels, 32)
-(BREW_IN(unsigned char, pixels, 24), BREW_IN(int, placement, 12),
+(BREW_IN(unsigned char, pixels, 24), BREW_IN(int, crop_and_mirror, 12),
  BREW_OUT(float, x, 12)) {
   int i = threadIdx.x;
   if (i < 12)
-    x[i] = 1000.0f + pixels[i * 2 + placement[i / 3 * 3 + 1]];
+    x[i] = 1000.0f + pixels[i * 2 + crop_and_mirror[i / 3 * 3 + 1]];
 }
