@@ -36,7 +36,7 @@ private:
   llvm::SmallVector<mlir::Value> heap;
 };
 
-/// One of the equal pieces into which bodies divide a loop (see pieceLength).
+/// One of the equal pieces into which bodies divide a loop (see commonDivisor).
 /// Inside it, divisions of the loop's index have the results `quotient` and
 /// `remainder`.
 struct LoopPiece {

@@ -101,7 +101,7 @@ private:
       point.push_back(i);
       emitPoint(point);
     };
-    std::optional<int64_t> length = pieceLength(subKernel, schedule.outerLoops);
+    std::optional<int64_t> length = commonDivisor(subKernel, schedule.outerLoops);
     if (all.empty() && length && *length >= kMinPieceLength)
       return emitPieces(*length, extent / *length, emitAt);
     pieces(zero, begin, end, last, all,

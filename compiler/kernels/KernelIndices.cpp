@@ -133,7 +133,7 @@ std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
   return getConstantIntValue(op->getOperand(1));
 }
 
-std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop) {
+std::optional<int64_t> commonDivisor(const SubKernel &subKernel, unsigned loop) {
   std::optional<int64_t> length;
   for (const Nest &nest : subKernel.nests)
     for (Operation &op : nest.body()->without_terminator())

@@ -31,7 +31,7 @@ std::optional<int64_t> divisorOf(const Nest &nest, mlir::Operation *op,
 /// Returns the length of the equal pieces into which the bodies of a sub-kernel
 /// divide `loop`. Null if they do not divide its index, divide it by different
 /// numbers, or by a number that does not divide the extent.
-std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop);
+std::optional<int64_t> commonDivisor(const SubKernel &subKernel, unsigned loop);
 
 /// Returns the operations that compare an index with a constant or clamp it to
 /// one, and that have no effect in all but the first and last iterations of
