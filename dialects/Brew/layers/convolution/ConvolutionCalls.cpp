@@ -29,7 +29,7 @@ static ConvolutionShapes shapesOf(DeconvolutionOp op) {
 
 /// Returns whether a call supports the shapes: one to three spatial dimensions,
 /// one dimension before the channels, no negative padding.
-static bool isCall(const ConvolutionShapes &shapes) {
+static bool supportsLibraryCall(const ConvolutionShapes &shapes) {
   return shapes.lead.size() == 1 && !shapes.axes.empty() &&
          shapes.axes.size() <= 3 &&
          llvm::all_of(shapes.axes, [](const WindowAxis &axis) {
@@ -92,7 +92,7 @@ static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
 
 StringRef ConvolutionOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+bool ConvolutionOp::hasLibraryCall() { return supportsLibraryCall(shapesOf(*this)); }
 Operation *ConvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
@@ -102,7 +102,7 @@ Operation *ConvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
 
 StringRef ConvolutionSumOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionSumOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionSumOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+bool ConvolutionSumOp::hasLibraryCall() { return supportsLibraryCall(shapesOf(*this)); }
 Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
@@ -118,7 +118,7 @@ Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
 StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardDataOp::countFlops() { return flopsOf(*this); }
 bool ConvolutionBackwardDataOp::hasLibraryCall() {
-  return isCall(shapesOf(*this));
+  return supportsLibraryCall(shapesOf(*this));
 }
 Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b,
                                                     Buffer buffer) {
@@ -133,7 +133,7 @@ Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b,
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardWeightsOp::countFlops() { return flopsOf(*this); }
 bool ConvolutionBackwardWeightsOp::hasLibraryCall() {
-  return isCall(shapesOf(*this));
+  return supportsLibraryCall(shapesOf(*this));
 }
 Operation *ConvolutionBackwardWeightsOp::buildPlanStep(OpBuilder &b,
                                                        Buffer buffer) {
@@ -148,7 +148,7 @@ Operation *ConvolutionBackwardWeightsOp::buildPlanStep(OpBuilder &b,
 
 StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
 int64_t DeconvolutionOp::countFlops() { return flopsOf(*this); }
-bool DeconvolutionOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+bool DeconvolutionOp::hasLibraryCall() { return supportsLibraryCall(shapesOf(*this)); }
 Operation *DeconvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value y = buffer(getY()), w = buffer(getW()), x = buffer(getX());
   return convolutionCall(*this, b, Direction::BackwardData, y, w, {}, x);
