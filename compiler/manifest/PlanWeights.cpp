@@ -24,7 +24,7 @@ void compiler::checkInlineBlobs(mlir::ModuleOp module,
     mlir::DictionaryAttr params = program.getParamsAttr();
     if (!params)
       continue;
-    for (const auto &[key, given] : blobs) {
+    for (const auto &[key, inlineValues] : blobs) {
       auto shapes = params.getAs<mlir::ArrayAttr>(key.first);
       if (!shapes || key.second >= static_cast<int>(shapes.size()) ||
           !seen.insert(key).second)
@@ -32,10 +32,10 @@ void compiler::checkInlineBlobs(mlir::ModuleOp module,
       auto shape =
           mlir::cast<mlir::DenseI64ArrayAttr>(shapes[key.second]).asArrayRef();
       const std::vector<int64_t> dims(shape.begin(), shape.end());
-      if (!caffe::fits(given.blob, dims))
-        diagnostics.error(given.where, given.layerPrefix + "blobs " +
+      if (!caffe::fits(inlineValues.blob, dims))
+        diagnostics.error(inlineValues.where, inlineValues.layerPrefix + "blobs " +
                                            std::to_string(key.second) + " is " +
-                                           formats::dimsText(given.blob.dims) +
+                                           formats::dimsText(inlineValues.blob.dims) +
                                            ", but the layer's parameter is " +
                                            formats::dimsText(dims));
     }
@@ -52,16 +52,16 @@ std::string bytesOf(const std::vector<Element> &values) {
 
 /// Returns a parameter's values from the prototxt as bytes in the plan's
 /// precision; empty if there are none.
-std::string givenBytes(const prototxt::InlineBlobs &blobs,
+std::string inlineBytes(const prototxt::InlineBlobs &blobs,
                        const plan::Manifest &manifest,
                        const plan::Parameter &parameter) {
-  auto given =
+  auto inlineValues =
       blobs.find({parameter.layer(), static_cast<int>(parameter.index())});
-  if (given == blobs.end())
+  if (inlineValues == blobs.end())
     return {};
   return manifest.target().precision() == plan::F64
-             ? bytesOf(given->second.blob.toDoubles())
-             : bytesOf(given->second.blob.toFloats());
+             ? bytesOf(inlineValues->second.blob.toDoubles())
+             : bytesOf(inlineValues->second.blob.toFloats());
 }
 
 /// Reports layers that only `file` or only the net has. Throws Error (BadInput)
@@ -72,11 +72,11 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
                            const plan::Manifest &manifest,
                            const std::string &file, bool allowMissing,
                            prototxt::Diagnostics &diagnostics) {
-  caffe::ProvidedWeights given(manifest);
+  caffe::ProvidedWeights inlineValues(manifest);
   for (const auto &[key, blob] : blobs)
-    given.add(manifest, key.first);
-  given.add(binding);
-  const std::vector<std::string> without = given.layersWithoutWeights(layers);
+    inlineValues.add(manifest, key.first);
+  inlineValues.add(binding);
+  const std::vector<std::string> without = inlineValues.layersWithoutWeights(layers);
   if (!without.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
         caffe::missingWeightsText({file}, without, /*isError=*/true));
@@ -94,7 +94,7 @@ void compiler::addInlineBlobs(const prototxt::InlineBlobs &blobs,
                               plan::Manifest &manifest,
                               std::vector<std::string> &segments) {
   for (plan::Parameter &parameter : *manifest.mutable_parameters()) {
-    std::string bytes = givenBytes(blobs, manifest, parameter);
+    std::string bytes = inlineBytes(blobs, manifest, parameter);
     if (bytes.empty())
       continue;
     parameter.set_initial_segment_index(segments.size());
@@ -121,11 +121,11 @@ void compiler::embedWeights(const std::string &path, bool allowMissing,
              manifest.buffers(static_cast<int>(buffer)).offset();
     };
     for (const plan::Parameter &parameter : manifest.parameters()) {
-      const std::string given = givenBytes(blobs, manifest, parameter);
+      const std::string inlineValues = inlineBytes(blobs, manifest, parameter);
       caffe::writeInitialValues(
           manifest, parameter,
-          given.empty() ? nullptr
-                        : reinterpret_cast<const std::byte *>(given.data()),
+          inlineValues.empty() ? nullptr
+                        : reinterpret_cast<const std::byte *>(inlineValues.data()),
           seed, threads, memoryOf(parameter.buffer_index()));
     }
     const formats::Weights weights = formats::readWeights(file);
