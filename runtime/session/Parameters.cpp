@@ -35,12 +35,12 @@ Parameters::Parameters(Executor &planExecutor, Events *listeners)
 
 void Parameters::fill(std::uint64_t seed) {
   for (const plan::Parameter &parameter : manifest.parameters()) {
-    const std::byte *given =
+    const std::byte *inlineValues =
         parameter.has_initial_segment_index()
             ? executor.segment(parameter.initial_segment_index())
             : nullptr;
     executor.overwrite(parameter.buffer_index(), [&](std::byte *memory) {
-      caffe::writeInitialValues(manifest, parameter, given, seed,
+      caffe::writeInitialValues(manifest, parameter, inlineValues, seed,
                                 executor.threads(), memory);
     });
   }
