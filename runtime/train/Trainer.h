@@ -251,7 +251,7 @@ private:
   Hooks &requireHooks();
   bool hasHooks() const;
   void startWatching();
-  bool runHooks(HookTrigger moment);
+  bool runHooks(HookTrigger trigger);
   void broadcastStatistics();
   std::optional<event::TestDone> runDistributedTest(int net, int batches);
   void setReducesInSteps(bool inSteps);

@@ -104,12 +104,12 @@ bool Trainer::hasHooks() const {
 
 /// Runs the hooks of a trigger and carries out their requests; returns whether
 /// they request a snapshot, which the caller writes. All ranks must call it.
-bool Trainer::runHooks(HookTrigger moment) {
+bool Trainer::runHooks(HookTrigger trigger) {
   if (!hasHooks())
     return false;
   HookRequests hookRequests;
   if (hooks)
-    hookRequests = hooks->get().runDue(moment, currentIteration);
+    hookRequests = hooks->get().runDue(trigger, currentIteration);
   if (hookRequests.stop)
     watch->requestStop(*hookRequests.stop);
   for (const BestMetric *metric : hookRequests.best)
