@@ -46,7 +46,7 @@ class Packs(targets.TargetChecker):
             inputs = {'x': x, 'label': random.integers(0, channels, items).astype(np.float32)}
             net = NET % {'channels': channels, 'items': items}
             for precision in targets.TOLERANCE:
-                report = self.check_one('%d channels in %s' % (channels, precision), net,
+                report = self.compare_targets('%d channels in %s' % (channels, precision), net,
                                         precision, inputs)
             self.check_widths('%d channels' % channels, report, width)
 

@@ -25,7 +25,7 @@ class TargetChecker(checker.Checker):
             sys.exit(done.stderr)
         return json.loads(done.stdout)
 
-    def check_one(self, name, net, precision, inputs, layout='nhwc'):
+    def compare_targets(self, name, net, precision, inputs, layout='nhwc'):
         """Compares blobs and gradients of the two plans; returns the report of the GPU plan.
 
         `layout` applies to the GPU plan only.

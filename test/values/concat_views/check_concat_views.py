@@ -96,7 +96,7 @@ class Parts(targets.TargetChecker):
         for net in (inception, uneven, sliced):
             for precision in targets.TOLERANCE:
                 name = '%s, %s' % (net.__name__, precision)
-                self.check_one(name, net(), precision, inputs)
+                self.compare_targets(name, net(), precision, inputs)
                 self.check_calls(name, net.__name__, precision)
 
     def check_calls(self, name, net, precision):

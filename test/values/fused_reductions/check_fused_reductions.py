@@ -45,7 +45,7 @@ class FusedReductions(targets.TargetChecker):
             for precision in targets.TOLERANCE:
                 for layout in LAYOUTS:
                     name = '%d channels, %s, %s' % (channels, layout, precision)
-                    report = self.check_one(name, net, precision, inputs, layout)
+                    report = self.compare_targets(name, net, precision, inputs, layout)
                     unfused = self.report(net, '--precision', precision, *targets.GPU,
                                           '--without', 'fuse-reductions', layout=layout)
                     stages = [each['programs']['main']['stages'] for each in (unfused, report)]

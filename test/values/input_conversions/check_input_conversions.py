@@ -104,7 +104,7 @@ class InputConversions(targets.TargetChecker):
         random = np.random.default_rng(8)
         inputs = {'data': random.standard_normal((4, 3, 8, 8)).astype(np.float32),
                   'label': random.integers(0, 5, 4).astype(np.float32)}
-        self.check_one('inputs from the caller', DATA + NET % 16, 'bf16', inputs)
+        self.compare_targets('inputs from the caller', DATA + NET % 16, 'bf16', inputs)
         # Earlier kernels have overwritten the memory of the zero channels.
         self.run(self.options.brew_run, 'eval', 'net.plan', '--from-source', '--batches', '3',
                  '--outputs', 'read.h5')

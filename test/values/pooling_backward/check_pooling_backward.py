@@ -58,7 +58,7 @@ class PoolingBackward(targets.TargetChecker):
                                    '%s, %d channels, %s, %s' % (pool, channels, precision, layout))
 
     def check_net(self, net, precision, inputs, layout, must_save, name):
-        fused = self.check_one(name, net, precision, inputs, layout)
+        fused = self.compare_targets(name, net, precision, inputs, layout)
         unfused = self.report(net, '--precision', precision, *targets.GPU,
                               '--without=fuse-pooling-backward', layout=layout)
         bytes_moved = [r['programs']['main']['bytes'] for r in (fused, unfused)]

@@ -67,7 +67,7 @@ class Branches(targets.TargetChecker):
         label = random.integers(0, 8, 4).astype(np.float32)
         for precision in targets.TOLERANCE:
             for name, net, adding in NETS:
-                self.check_one('%s, %s' % (name, precision), net, precision,
+                self.compare_targets('%s, %s' % (name, precision), net, precision,
                                {'x': x, 'label': label})
                 self.check_fused('%s, %s' % (name, precision), precision, adding)
 
