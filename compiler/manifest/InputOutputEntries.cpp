@@ -68,10 +68,10 @@ struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
 struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, PinOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto keep = cast<PinOp>(op);
-    plan::NamedBuffer *to = listOf(keep.getWhat(), program).Add();
-    to->set_name(keep.getBlob().str());
-    to->set_buffer_index(builder.buffer(keep.getBuffer()));
+    auto pin = cast<PinOp>(op);
+    plan::NamedBuffer *to = listOf(pin.getKind(), program).Add();
+    to->set_name(pin.getBlob().str());
+    to->set_buffer_index(builder.buffer(pin.getBuffer()));
   }
 
   static google::protobuf::RepeatedPtrField<plan::NamedBuffer> &
@@ -92,15 +92,15 @@ struct KeepLayerEntry
     : ManifestInterface::ExternalModel<KeepLayerEntry, PinLayerValueOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto keep = cast<PinLayerValueOp>(op);
-    plan::Layer *to = program.mutable_layers(keep.getLayer());
-    if (keep.getWhat() == LayerValue::Top) {
-      to->add_top_buffer_indices(builder.buffer(keep.getBuffer()));
+    auto pin = cast<PinLayerValueOp>(op);
+    plan::Layer *to = program.mutable_layers(pin.getLayer());
+    if (pin.getKind() == LayerValue::Top) {
+      to->add_top_buffer_indices(builder.buffer(pin.getBuffer()));
       return;
     }
     plan::Layer::BottomGradient *gradient = to->add_bottom_gradients();
-    gradient->set_bottom(keep.getIndex());
-    gradient->set_buffer_index(builder.buffer(keep.getBuffer()));
+    gradient->set_bottom(pin.getIndex());
+    gradient->set_buffer_index(builder.buffer(pin.getBuffer()));
   }
 };
 

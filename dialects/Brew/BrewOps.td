@@ -145,8 +145,8 @@ def Brew_PinOp : Brew_Op<"pin", [Brew_Sink, Brew_AcceptsSubviews]> {
     brew.pin diff "conv1", %dconv1 : tensor<64x20x24x24xf32>
     ```
   }];
-  let arguments = (ins AnyTensor:$value, Plan_BlobValueAttr:$what, StrAttr:$blob);
-  let assemblyFormat = "$what $blob `,` $value attr-dict `:` type($value)";
+  let arguments = (ins AnyTensor:$value, Plan_BlobValueAttr:$kind, StrAttr:$blob);
+  let assemblyFormat = "$kind $blob `,` $value attr-dict `:` type($value)";
 }
 
 def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_AcceptsSubviews]> {
@@ -155,9 +155,9 @@ def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_AcceptsSu
     `layer` is the layer's position in the net's metadata, `index` the position of the top or
     bottom in the layer.
   }];
-  let arguments = (ins AnyTensor:$value, Plan_LayerValueAttr:$what, I64Attr:$layer,
+  let arguments = (ins AnyTensor:$value, Plan_LayerValueAttr:$kind, I64Attr:$layer,
     I64Attr:$index);
-  let assemblyFormat = "$what $layer `[` $index `]` `,` $value attr-dict `:` type($value)";
+  let assemblyFormat = "$kind $layer `[` $index `]` `,` $value attr-dict `:` type($value)";
 }
 
 def Brew_CheckLabelsOp : Brew_Op<"check_labels", [Brew_Sink]> {

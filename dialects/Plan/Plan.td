@@ -243,16 +243,16 @@ def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
 
 def Plan_PinOp : Plan_Op<"pin", [ReachesHost]> {
   let summary = "A buffer that the host can read by its blob's name after a run";
-  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_BlobValueAttr:$what,
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_BlobValueAttr:$kind,
     StrAttr:$blob);
-  let assemblyFormat = "$what $blob `,` $buffer attr-dict `:` type($buffer)";
+  let assemblyFormat = "$kind $blob `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_PinLayerValueOp : Plan_Op<"pin_layer_value", [ReachesHost]> {
   let summary = "A buffer that debug_info reports; see brew.pin_layer_value";
-  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_LayerValueAttr:$what,
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_LayerValueAttr:$kind,
     I64Attr:$layer, I64Attr:$index);
-  let assemblyFormat = "$what $layer `[` $index `]` `,` $buffer attr-dict `:` type($buffer)";
+  let assemblyFormat = "$kind $layer `[` $index `]` `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_CheckLabelsOp : Plan_Op<"check_labels", [ReachesHost]> {

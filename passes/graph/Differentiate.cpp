@@ -293,7 +293,7 @@ InFlightDiagnostic Backward::usageError(Location loc) {
 PinOp Backward::pinOf(StringRef blob) {
   for (Operation *op : layers)
     if (auto pin = dyn_cast<PinOp>(op);
-        pin && pin.getBlob() == blob && pin.getWhat() == BlobValue::Data)
+        pin && pin.getBlob() == blob && pin.getKind() == BlobValue::Data)
       return pin;
   return {};
 }
@@ -311,7 +311,7 @@ OutputGradientOp Backward::createOutputGradient(Value value, StringRef blob) {
 LogicalResult Backward::addOutputGradient(StringRef blob) {
   for (Operation *op : layers)
     if (auto pin = dyn_cast<PinOp>(op);
-        pin && pin.getBlob() == blob && pin.getWhat() == BlobValue::Count)
+        pin && pin.getBlob() == blob && pin.getKind() == BlobValue::Count)
       return usageError(pin.getLoc())
              << "--output-gradient: the number of items of blob '" << blob
              << "' is only known at run time; reduce it first";
@@ -469,7 +469,7 @@ Value Backward::fullGradient(Value value) {
 void Backward::pinBottomGradients() {
   for (Operation *op : layers) {
     auto pin = dyn_cast<PinLayerValueOp>(op);
-    if (!pin || pin.getWhat() != LayerValue::BottomDiff)
+    if (!pin || pin.getKind() != LayerValue::BottomDiff)
       continue;
     if (Value gradient = gradients.lookup(pin.getValue()))
       PinLayerValueOp::create(

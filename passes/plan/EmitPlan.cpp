@@ -57,9 +57,9 @@ private:
 /// Returns a recognizable name for reports: of the blob, or of the layer.
 static std::string nameOf(Value value) {
   for (Operation *user : value.getUsers())
-    if (auto keep = dyn_cast<PinOp>(user)) {
-      std::string blob = keep.getBlob().str();
-      switch (keep.getWhat()) {
+    if (auto pin = dyn_cast<PinOp>(user)) {
+      std::string blob = pin.getBlob().str();
+      switch (pin.getKind()) {
       case dialects::plan::BlobValue::Data:
         return blob;
       case dialects::plan::BlobValue::Count:
@@ -271,7 +271,8 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
       emitDataInput(dataInput);
     } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(
-          b, outputGradient.getLoc(), buffer(outputGradient.getGradient()), outputGradient.getBlobAttr());
+          b, outputGradient.getLoc(), buffer(outputGradient.getGradient()),
+          outputGradient.getBlobAttr());
     } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
       if (failed(emitCall(call)))
         return failure();
@@ -293,13 +294,13 @@ LogicalResult PlanEmitter::emitSinks() {
       dialects::plan::OutputOp::create(
           b, op.getLoc(), buffer(output.getValue()), output.getBlobAttr(),
           output.getLossWeightAttr(), output.getUnreportedAttr());
-    else if (auto keep = dyn_cast<PinOp>(op))
-      dialects::plan::PinOp::create(b, op.getLoc(), buffer(keep.getValue()),
-                                    keep.getWhat(), keep.getBlob());
-    else if (auto keep = dyn_cast<PinLayerValueOp>(op))
+    else if (auto pin = dyn_cast<PinOp>(op))
+      dialects::plan::PinOp::create(b, op.getLoc(), buffer(pin.getValue()),
+                                    pin.getKind(), pin.getBlob());
+    else if (auto pin = dyn_cast<PinLayerValueOp>(op))
       dialects::plan::PinLayerValueOp::create(
-          b, op.getLoc(), buffer(keep.getValue()), keep.getWhat(),
-          keep.getLayer(), keep.getIndex());
+          b, op.getLoc(), buffer(pin.getValue()), pin.getKind(), pin.getLayer(),
+          pin.getIndex());
     else if (auto check = dyn_cast<CheckLabelsOp>(op))
       dialects::plan::CheckLabelsOp::create(
           b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),

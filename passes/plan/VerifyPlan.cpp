@@ -341,7 +341,7 @@ private:
       return failure();
     for (Operation &op : program.getBody().front()) {
       auto pin = dyn_cast<PinOp>(op);
-      if (isa<OutputOp>(op) || (pin && pin.getWhat() == BlobValue::Data))
+      if (isa<OutputOp>(op) || (pin && pin.getKind() == BlobValue::Data))
         if (failed(read(gradient, op.getOperand(0))))
           return failure();
     }
