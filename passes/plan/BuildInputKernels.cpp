@@ -33,9 +33,10 @@ namespace {
 /// Caffe's order of dimensions.
 enum : int64_t { N, C, H, W };
 
-/// Columns of the kernel's argument `crop_and_mirror`, which has a row per image:
-/// whether the image is mirrored, and the first row and column of its crop.
-enum : int64_t { IsMirrored, CropRow, CropColumn, PlacementColumns };
+/// Columns of the kernel's argument `crop_and_mirror`, which has a row per
+/// image: whether the image is mirrored, and the first row and column of its
+/// crop.
+enum : int64_t { IsMirrored, CropRow, CropColumn, CropAndMirrorColumns };
 
 /// Returns the type of the dense tensor in a data layer's buffer, including
 /// padding channels; nullopt if the buffer is not dense.
@@ -154,8 +155,8 @@ public:
         RankedTensorType::get({top.getDimSize(N), channels, image[0], image[1]},
                               b.getI8Type()),
         loc);
-    crop_and_mirror = body->addArgument(
-        RankedTensorType::get({top.getDimSize(N), PlacementColumns},
+    cropAndMirror = body->addArgument(
+        RankedTensorType::get({top.getDimSize(N), CropAndMirrorColumns},
                               b.getI32Type()),
         loc);
     if (!mean.empty()) {
@@ -199,18 +200,18 @@ private:
       isImage = s.less(c, s.index(channels));
       c = s.clamp(c, channels);
     }
-    auto placementOf = [&](int64_t field) {
-      return body.read(crop_and_mirror, {n, s.index(field)});
+    auto cropAndMirrorOf = [&](int64_t field) {
+      return body.read(cropAndMirror, {n, s.index(field)});
     };
     Value mirrored = arith::CmpIOp::create(
-        s.b, loc, arith::CmpIPredicate::ne, placementOf(IsMirrored),
+        s.b, loc, arith::CmpIPredicate::ne, cropAndMirrorOf(IsMirrored),
         arith::ConstantOp::create(s.b, loc, s.b.getI32IntegerAttr(0)));
     Value sourceColumn =
         s.select(mirrored, s.subi(s.index(top.getDimSize(W) - 1), w), w);
     auto addCropOffset = [&](int64_t field, Value index) -> Value {
       return s.addi(index,
                     arith::IndexCastOp::create(s.b, loc, s.b.getIndexType(),
-                                               placementOf(field)));
+                                               cropAndMirrorOf(field)));
     };
     const bool crops =
         image[0] != top.getDimSize(H) || image[1] != top.getDimSize(W);
@@ -259,7 +260,7 @@ private:
   std::array<int64_t, 2> image;
   ArrayRef<int64_t> mean;
   const caffe::TransformationParameter &transform;
-  Value pixels, crop_and_mirror, means;
+  Value pixels, cropAndMirror, means;
 };
 
 struct BuildInputKernels
