@@ -14,7 +14,7 @@ TOLERANCE = {'f32': 1e-4, 'bf16': 2e-2}
 
 
 class TargetChecker(checker.Checker):
-    def report(self, net, *flags, layout='nhwc'):
+    def compile(self, net, *flags, layout='nhwc'):
         """Compiles `net` (its text) for training to net.plan and returns brewc's report."""
         self.write('net.prototxt', net)
         done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'train',
@@ -30,9 +30,9 @@ class TargetChecker(checker.Checker):
 
         `layout` applies to the GPU plan only.
         """
-        self.report(net, '--precision', precision, '--target', 'cpu')
+        self.compile(net, '--precision', precision, '--target', 'cpu')
         wanted = self.evaluate(inputs, '--gradients')
-        report = self.report(net, '--precision', precision, *GPU, layout=layout)
+        report = self.compile(net, '--precision', precision, *GPU, layout=layout)
         found = self.evaluate(inputs, '--gradients')
         self.expect(set(found) == set(wanted), '%s: the plans write different datasets' % name)
         for key in set(found) & set(wanted):

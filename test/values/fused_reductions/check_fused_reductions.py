@@ -46,7 +46,7 @@ class FusedReductions(targets.TargetChecker):
                 for layout in LAYOUTS:
                     name = '%d channels, %s, %s' % (channels, layout, precision)
                     report = self.compare_targets(name, net, precision, inputs, layout)
-                    unfused = self.report(net, '--precision', precision, *targets.GPU,
+                    unfused = self.compile(net, '--precision', precision, *targets.GPU,
                                           '--without', 'fuse-reductions', layout=layout)
                     stages = [each['programs']['main']['stages'] for each in (unfused, report)]
                     print('%s: %d stages, %d without' % (name, stages[1], stages[0]))

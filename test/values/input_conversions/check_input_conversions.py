@@ -64,7 +64,7 @@ class InputConversions(targets.TargetChecker):
 
     def bytes_moved(self, *flags):
         """Returns the number of bytes that kernels read and write."""
-        report = self.report(DATA + NET % 16, *targets.GPU, *flags)
+        report = self.compile(DATA + NET % 16, *targets.GPU, *flags)
         return sum(report['programs']['main']['access_bytes'].values())
 
     def check_training(self):

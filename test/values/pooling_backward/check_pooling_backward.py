@@ -59,7 +59,7 @@ class PoolingBackward(targets.TargetChecker):
 
     def check_net(self, net, precision, inputs, layout, must_save, name):
         fused = self.compare_targets(name, net, precision, inputs, layout)
-        unfused = self.report(net, '--precision', precision, *targets.GPU,
+        unfused = self.compile(net, '--precision', precision, *targets.GPU,
                               '--without=fuse-pooling-backward', layout=layout)
         bytes_moved = [r['programs']['main']['bytes'] for r in (fused, unfused)]
         print('%s: %d bytes, %d without the pass' % (name, *bytes_moved))
