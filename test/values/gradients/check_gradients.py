@@ -11,8 +11,9 @@ agree.
 - the same net through other routes (library calls and generated code in f32, each
   layout, no blobs pinned) must compute the same values, and with 2 threads. The simulated GPU is
   such a route, too, if --route names it.
-- with --seeds instead, the net without these losses must compute the same gradients; its backward
-pass starts from the same random numbers, written as output gradients (`brewc --output-gradient`).
+- with --output-gradients instead, the net without these losses must compute the same gradients;
+its backward pass starts from the same random numbers, written as output gradients
+(`brewc --output-gradient`).
 
 Step and tolerance: with a step of h = 1e-5 a central difference errs by
 h^2 f'''/6 (about 1e-10 for the smooth functions here, of size 1) and by the
@@ -72,11 +73,11 @@ ROUTES = [
 ON_REQUEST = {'cudasim', 'cudasim-generic', 'f32-generic'}
 
 
-# The same for --seeds: all blobs pinned, or only the output gradients and outputs.
-SEED_ROUTES = [
-    ('seeds-f64', [], 'f64', True, 1e-11),
-    ('seeds-f32', [], 'f32', False, 1e-4),
-    ('seeds-cudasim', ['--target=cuda', '--gpu-arch=sim'], 'f32', False, 1e-4),
+# The same for --output-gradients: all blobs pinned, or only the output gradients and outputs.
+OUTPUT_GRADIENT_ROUTES = [
+    ('output-gradients-f64', [], 'f64', True, 1e-11),
+    ('output-gradients-f32', [], 'f32', False, 1e-4),
+    ('output-gradients-cudasim', ['--target=cuda', '--gpu-arch=sim'], 'f32', False, 1e-4),
 ]
 
 
@@ -151,11 +152,11 @@ class Check:
             self.inputs[name] = self.draw(shape, number)
         for blob, (shape, choices) in case.labels.items():
             self.inputs[blob] = self.random.choice(choices, shape).astype(float)
-        self.seeds = {}
+        self.output_gradients = {}
         for blob in case.outputs:
-            self.seeds[blob] = self.random.uniform(0.5, 2, shapes[blob]) * \
+            self.output_gradients[blob] = self.random.uniform(0.5, 2, shapes[blob]) * \
                 self.random.choice([-1, 1], shapes[blob])
-            self.inputs['seed_' + blob] = self.seeds[blob]
+            self.inputs['output_gradient_' + blob] = self.output_gradients[blob]
         for layer, blobs in report['params'].items():
             for i, dims in enumerate(blobs):
                 self.params[layer, i] = self.random.uniform(-1, 1, dims)
@@ -165,7 +166,7 @@ class Check:
                     self.params[layer, i] *= 0  # keeps random values away from the kinks
         for sharer, owner in case.shared.items():
             self.params[sharer] = self.params[owner]
-        write_inputs(self.path('inputs.h5'), self.inputs, self.seeds)
+        write_inputs(self.path('inputs.h5'), self.inputs, self.output_gradients)
         write_weights(self.path('weights'), self.params)
         self.shapes = shapes
         self.calls = sum(program['calls'] for program in report['programs'].values())
@@ -308,11 +309,11 @@ class Check:
                 keeps = ('--keep', 'all' if keep else ','.join(self.weights))
                 self.route(name, self.layers, keeps + tuple(flags), precision, keep, tolerance)
 
-    def seed_routes(self):
-        for name, flags, precision, keep, tolerance in SEED_ROUTES:
-            if name not in (self.options.route or ['seeds-f64', 'seeds-f32']):
+    def output_gradient_routes(self):
+        for name, flags, precision, keep, tolerance in OUTPUT_GRADIENT_ROUTES:
+            if name not in (self.options.route or ['output-gradients-f64', 'output-gradients-f32']):
                 continue
-            flags = ('--output-gradient', ','.join(self.seeds)) + tuple(flags)
+            flags = ('--output-gradient', ','.join(self.output_gradients)) + tuple(flags)
             if keep:
                 flags += ('--keep', 'all')
             self.route(name, wrapped(self.case), flags, precision, keep, tolerance)
@@ -353,8 +354,8 @@ class Check:
         steps = [self.prepare, self.gradients, self.differences, self.routes]
         if self.options.no_differences:
             steps.remove(self.differences)
-        if self.options.seeds:
-            steps[steps.index(self.routes)] = self.seed_routes
+        if self.options.output_gradients:
+            steps[steps.index(self.routes)] = self.output_gradient_routes
         for step in steps:
             try:
                 step()
@@ -388,7 +389,7 @@ def main():
     parser.add_argument('--except', nargs='*', default=[], dest='skip',
                         help='names or patterns of cases to leave out')
     parser.add_argument('--route', nargs='*', help='only these of the other routes')
-    parser.add_argument('--seeds', action='store_true',
+    parser.add_argument('--output-gradients', action='store_true',
                         help="compare backward passes from output gradients instead")
     parser.add_argument('--no-differences', action='store_true', help='only compare the routes')
     parser.add_argument('--jobs', type=int, default=1)
@@ -399,7 +400,7 @@ def main():
         return any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)
 
     chosen = [c for c in cases.CASES if (not options.only or named(c, options.only))
-              and not named(c, options.skip) and (c.outputs or not options.seeds)]
+              and not named(c, options.skip) and (c.outputs or not options.output_gradients)]
     if not chosen:
         sys.exit('no case has such a name')
     names = [c.name for c in cases.CASES]
