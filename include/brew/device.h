@@ -17,7 +17,7 @@ typedef void (*brew_property_function)(const char *name, const char *value,
 
 /* Describes a GPU, or the CPU (-1): calls `property` for each property. Writes
  * the error message to `message`, which has room for `size` bytes (NULL:
- * discards it). Any thread. */
+ * discards it). Callable from any thread. */
 BREW_API brew_status brew_device_query(int gpu, brew_property_function property,
                                        void *user, char *message, size_t size);
 /* Counts the GPUs. BREW_UNAVAILABLE: there is no driver. */

@@ -127,12 +127,12 @@ typedef void (*brew_log_function)(brew_log_severity severity, const char *file,
                                   int line, const char *text, void *user);
 
 /* Writes a line to standard error in the format of sessions with
- * `log_to_stderr`: glog's prefix, file and line in Caffe, the text. Any
- * thread. */
+ * `log_to_stderr`: glog's prefix, file and line in Caffe, the text. Callable
+ * from any thread. */
 BREW_API void brew_log(brew_log_severity severity, const char *file, int line,
                        const char *text);
 /* Removes the progress line that a training session with `log_to_stderr` shows
- * on a terminal. Any thread. */
+ * on a terminal. Callable from any thread. */
 BREW_API void brew_log_clear_status_line(void);
 
 #ifdef __cplusplus

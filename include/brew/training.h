@@ -134,8 +134,9 @@ BREW_API double brew_trainer_smoothed_loss(const brew_trainer *trainer);
  * fields that were set since the last iteration. */
 BREW_API double brew_trainer_learning_rate(const brew_trainer *trainer);
 
-/* Requests, carried out between two iterations (stop and snapshot also between
- * two batches of a test). Any thread, but not signal handlers. */
+/* These requests are carried out between two iterations (stop and snapshot also
+ * between two batches of a test). They may be made from any thread, but not in
+ * signal handlers. */
 BREW_API void brew_trainer_pause(brew_trainer *trainer);
 BREW_API void brew_trainer_resume(brew_trainer *trainer);
 BREW_API void brew_trainer_stop(brew_trainer *trainer);
@@ -155,17 +156,18 @@ BREW_API brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
 BREW_API void brew_trainer_request_step_times(brew_trainer *trainer);
 
 /* Changes a field of the solver from the next iteration on, by its name in the
- * prototxt. Any thread. Writes the error message to `message`, which has room
- * for `size` bytes (NULL: discards it). BREW_USAGE: there is no such field, it
- * may not change while training, or the value is invalid; BREW_BAD_INPUT: the
- * plan cannot be trained with this value. The field then keeps its value. */
+ * prototxt. Callable from any thread. Writes the error message to `message`,
+ * which has room for `size` bytes (NULL: discards it). BREW_USAGE: there is no
+ * such field, it may not change while training, or the value is invalid;
+ * BREW_BAD_INPUT: the plan cannot be trained with this value. The field then
+ * keeps its value. */
 BREW_API brew_status brew_trainer_set_field(brew_trainer *trainer,
                                             const char *field,
                                             const char *value, char *message,
                                             size_t size);
 /* Writes the value that applies from the next iteration on, as text, to
  * `value`, which has room for `size` bytes. BREW_USAGE: there is no such field,
- * or `value` is too small. Any thread. */
+ * or `value` is too small. Callable from any thread. */
 BREW_API brew_status brew_trainer_get_field(const brew_trainer *trainer,
                                             const char *field, char *value,
                                             size_t size);
@@ -202,7 +204,7 @@ typedef struct brew_solver_field {
   int while_training; /* whether it may change between iterations */
 } brew_solver_field;
 
-/* The table of solver fields. Any thread. */
+/* The table of solver fields. Callable from any thread. */
 BREW_API size_t brew_solver_field_count(void);
 BREW_API brew_status brew_solver_field_get(size_t index,
                                            brew_solver_field *field);

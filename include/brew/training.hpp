@@ -148,7 +148,7 @@ public:
   double smoothedLoss() const { return brew_trainer_smoothed_loss(get()); }
   double learningRate() const { return brew_trainer_learning_rate(get()); }
 
-  // Any thread.
+  // Callable from any thread.
 
   void pause() { brew_trainer_pause(get()); }
   void resume() { brew_trainer_resume(get()); }

@@ -154,7 +154,7 @@ double brew_trainer_learning_rate(const brew_trainer *trainer) {
 }
 
 //===----------------------------------------------------------------------===//
-// Any thread
+// Functions for any thread
 //===----------------------------------------------------------------------===//
 
 void brew_trainer_pause(brew_trainer *trainer) {

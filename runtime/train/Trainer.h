@@ -136,7 +136,7 @@ public:
   /// and step() do it themselves between two iterations.
   void restart();
   /// Throws Error if training cannot restart: (2) with several ranks, (3) if a
-  /// file that training started from is gone. Any thread.
+  /// file that training started from is gone. Callable from any thread.
   void requireRestartable() const;
   /// If set, the caller of step() carries out reset requests; step() only ends
   /// a pause for them.

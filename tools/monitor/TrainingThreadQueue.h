@@ -30,7 +30,8 @@ public:
 
   /// Runs `work` on the training thread and returns its result or throws its
   /// exception. Throws HttpError (503) on a timeout, after the end of the run
-  /// or if the queue is full. Any thread except the training thread.
+  /// or if the queue is full. Callable from any thread except the training
+  /// thread.
   nlohmann::json run(Kind kind, Work work);
 
   /// Executes the work that is due, or all of it if `idle` (the run is paused).

@@ -28,7 +28,7 @@
 
 namespace brew::runtime {
 
-/// Flags raised by code outside, for criteria `external NAME`. Any thread.
+/// Flags that the program raises, for criteria `external NAME`. Thread-safe.
 class ExternalFlags {
 public:
   void raise(const std::string &name);

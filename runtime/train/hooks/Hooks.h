@@ -53,7 +53,8 @@ public:
   void remove(const std::string &name);
   bool empty() const { return hooks.empty(); }
 
-  /// Makes criteria `external NAME` hold at their next evaluation. Any thread.
+  /// Makes criteria `external NAME` hold at their next evaluation. Callable
+  /// from any thread.
   void raiseFlag(const std::string &name) { flags.raise(name); }
 
   /// The last value of a metric. Throws Error (2) if there is no such metric.
