@@ -24,7 +24,7 @@ public:
         selection(caffe::recordSelectionOf(info.layer)), folders(info.folders) {
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +
-                     ": new_height and new_width are given both or not at all");
+                     ": set both or neither of new_height and new_width");
     list = formats::requirePath(parameter.source(), info.folders,
                                 "list of images of " + images.layer());
     postLine(info.events, log::site::imageList, "Opening file " + list);

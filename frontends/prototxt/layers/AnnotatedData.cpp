@@ -95,7 +95,7 @@ void checkCrop(LayerChecker &c,
                const caffe::TransformationParameter &transform) {
   if (!transform.crop_h() != !transform.crop_w())
     c.error(transform, transform.crop_h() ? "crop_h" : "crop_w",
-            "crop_h and crop_w are given both or not at all");
+            "set both or neither of crop_h and crop_w");
   else if (transform.crop_h() && transform.crop_size())
     c.error(transform, "crop_h",
             "give either crop_size or crop_h and crop_w, not both");

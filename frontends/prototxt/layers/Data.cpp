@@ -75,7 +75,7 @@ void checkImageData(LayerChecker &c) {
     c.reportMissing(settings, "source");
   if (!settings.new_height() != !settings.new_width())
     c.error(settings, settings.new_height() ? "new_height" : "new_width",
-            "new_height and new_width are given both or not at all");
+            "set both or neither of new_height and new_width");
   // Maximum extent of an image, far below the limit of memory.
   constexpr uint32_t kMaxPixels = 1 << 16;
   if (settings.new_height() > kMaxPixels)

@@ -65,7 +65,7 @@ TEST_F(ImageSourceTest, ResizesAndTakesGray) {
   read(*source);
   // Channels differ by 100; their weights for gray are 0.114, 0.587, 0.299.
   EXPECT_NEAR(at(0, 0, 0, 0), pixel(0, 0, 0, 0) + 58.7 + 59.8 + 0.75, 1.5);
-  test::expectError(ExitStatus::BadInput, "given both or not at all", [&] {
+  test::expectError(ExitStatus::BadInput, "set both or neither of new_height", [&] {
     open("new_height: 7", {1, 3, 7, 2});
   });
 }
