@@ -38,22 +38,22 @@ constexpr std::uint64_t alignUp(std::uint64_t bytes) {
 // Arguments of CUDA kernels, in bytes
 //===----------------------------------------------------------------------===//
 
-/// ConvolutionSize of an argument: an address, or the bit mask of stages after
-/// them.
+/// Size of an argument: the address of a buffer, or the bit mask of stages,
+/// which is the last argument.
 inline constexpr std::uint64_t kArgumentBytes = 8;
-/// Limit of the arguments of a kernel that every driver and NVRTC of CUDA 12
-/// has, and the limit from CUDA kLargeArgumentLimitVersion (12010: 12.1) on,
-/// for sm_70 and later.
+/// Maximum total size of a kernel's arguments. All versions of CUDA 12 support
+/// kArgumentLimit. From CUDA kLargeArgumentLimitVersion (12010: 12.1) on,
+/// architectures from sm_70 on support kLargeArgumentLimit.
 inline constexpr std::uint64_t kArgumentLimit = 4096;
 inline constexpr std::uint64_t kLargeArgumentLimit = 32764;
 inline constexpr int kLargeArgumentLimitVersion = 12010;
 
-/// Returns the size of the arguments of a kernel.
+/// Returns the total size of a kernel's arguments.
 constexpr std::uint64_t argumentBytes(std::uint64_t buffers,
                                       std::uint32_t stages) {
   return (buffers + (stages > 1 ? 1 : 0)) * kArgumentBytes;
 }
-/// Maximum number of stages of a kernel: the bits of the mask in use.
+/// Maximum number of stages of a kernel: the number of mask bits in use.
 inline constexpr std::uint32_t kMaxStages = 32;
 
 //===----------------------------------------------------------------------===//
@@ -70,8 +70,8 @@ constexpr std::uint64_t scalarOffset(unsigned slot) {
 }
 
 /// Returns the offset in the STATE arena of history slot `slot` of the
-/// parameter at `offset` of PARAMETERS. The accumulated gradients of iter_size
-/// are one more slot after those of the solver.
+/// parameter at `offset` of PARAMETERS. The gradients accumulated for
+/// iter_size are in one more slot, after the solver's slots.
 constexpr std::uint64_t stateOffset(std::uint64_t slot,
                                     std::uint64_t parameterBytes,
                                     std::uint64_t offset) {
@@ -99,7 +99,8 @@ inline std::string testName(int net) {
   return kTestPrefix + std::to_string(net);
 }
 
-/// Returns the number of the test net of a program, or -1 for other programs.
+/// Returns the number of the test net that the program `name` runs, or -1 if
+/// it is not the program of a test net.
 inline int testIndex(std::string_view name) {
   constexpr std::string_view prefix = kTestPrefix;
   if (name.substr(0, prefix.size()) != prefix)

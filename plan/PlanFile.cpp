@@ -42,8 +42,8 @@ struct FileDescriptor {
 
 struct PlanFile::Impl {
   std::string path;
-  std::string owned;          // fromBytes
-  void *mapping = MAP_FAILED; // open
+  std::string owned;          // the bytes of fromBytes()
+  void *mapping = MAP_FAILED; // the bytes of open()
   const std::byte *bytes = nullptr;
   std::uint64_t size = 0;
   std::uint32_t checksum = 0;
@@ -54,60 +54,65 @@ struct PlanFile::Impl {
       munmap(mapping, size);
   }
 
-  [[noreturn]] void damaged(const std::string &what) const {
-    throw badInput(path + ": damaged plan: " + what);
+  [[noreturn]] void failDamaged(const std::string &problem) const {
+    throw badInput(path + ": damaged plan: " + problem);
   }
-  std::string recompileCommand(const Header &header) const;
+  std::string recompileAdvice(const Header &header) const;
   void load();
 };
 
 namespace {
 
-/// Quotes a word of a shell command, if necessary.
-std::string quoted(const std::string &word) {
+/// Returns a word of a shell command, quoted if necessary. Replaces control
+/// characters by '?' in a quoted word.
+std::string quoteForShell(const std::string &word) {
   const bool needsNoQuotes =
-      !word.empty() && std::all_of(word.begin(), word.end(), [](char each) {
-        return std::isalnum(static_cast<unsigned char>(each)) ||
-               std::strchr("_./+-=,", each);
+      !word.empty() &&
+      std::all_of(word.begin(), word.end(), [](char character) {
+        return std::isalnum(static_cast<unsigned char>(character)) ||
+               std::strchr("_./+-=,", character);
       });
   if (needsNoQuotes)
     return word;
   std::string text = "'";
-  for (char each : word)
-    if (each == '\'')
+  for (char character : word)
+    if (character == '\'')
       text += "'\\''";
-    else // no control characters on a terminal
-      text +=
-          static_cast<unsigned char>(each) < 0x20 || each == 0x7f ? '?' : each;
+    else // control characters must not reach a terminal
+      text += static_cast<unsigned char>(character) < 0x20 || character == 0x7f
+                  ? '?'
+                  : character;
   return text + "'";
 }
 
 } // namespace
 
-/// Returns the command that recompiles a plan of another format, as far as its
-/// manifest can be read.
-std::string PlanFile::Impl::recompileCommand(const Header &header) const {
-  Manifest other;
-  const bool isInside = header.manifestOffset >= sizeof(Header) &&
-                        header.manifestOffset <= size &&
-                        header.manifestSize <= size - header.manifestOffset &&
-                        header.manifestSize <= 0x7fffffffu;
+/// Returns "to recompile it: " and the command that recompiles a plan of
+/// another format. Replaces arguments that cannot be read from the plan by
+/// placeholders.
+std::string PlanFile::Impl::recompileAdvice(const Header &header) const {
+  Manifest foreignManifest;
+  const bool manifestIsInFile =
+      header.manifestOffset >= sizeof(Header) &&
+      header.manifestOffset <= size &&
+      header.manifestSize <= size - header.manifestOffset &&
+      header.manifestSize <= 0x7fffffffu;
   google::protobuf::LogSilencer silencer;
-  if (!isInside ||
-      !other.ParsePartialFromArray(bytes + header.manifestOffset,
-                                   static_cast<int>(header.manifestSize)))
-    other.Clear();
-  std::string input = other.input_prototxt();
-  const std::string net = "net file: ";
-  if (input.empty() && !other.has_solver())
-    for (const Program &program : other.programs())
-      if (program.source().compare(0, net.size(), net) == 0)
-        input = program.source().substr(net.size());
+  if (!manifestIsInFile ||
+      !foreignManifest.ParsePartialFromArray(
+          bytes + header.manifestOffset, static_cast<int>(header.manifestSize)))
+    foreignManifest.Clear();
+  std::string input = foreignManifest.input_prototxt();
+  const std::string netPrefix = "net file: ";
+  if (input.empty() && !foreignManifest.has_solver())
+    for (const Program &program : foreignManifest.programs())
+      if (program.source().compare(0, netPrefix.size(), netPrefix) == 0)
+        input = program.source().substr(netPrefix.size());
   if (input.empty())
-    input = other.has_solver() ? "SOLVER.prototxt" : "NET.prototxt";
-  const bool isCuda = other.target().kind() == Target::CUDA;
-  return "to recompile it: brewc " + quoted(input) +
-         (isCuda ? " --target cuda" : "") + " -o " + quoted(path);
+    input = foreignManifest.has_solver() ? "SOLVER.prototxt" : "NET.prototxt";
+  const bool isCuda = foreignManifest.target().kind() == Target::CUDA;
+  return "to recompile it: brewc " + quoteForShell(input) +
+         (isCuda ? " --target cuda" : "") + " -o " + quoteForShell(path);
 }
 
 void PlanFile::Impl::load() {
@@ -117,51 +122,52 @@ void PlanFile::Impl::load() {
     // A prefix of the magic is a truncated plan.
     if (size > 0 && size < sizeof kMagic &&
         std::memcmp(bytes, kMagic, size) == 0)
-      damaged("it ends after " + std::to_string(size) + " bytes");
+      failDamaged("it ends after " + std::to_string(size) + " bytes");
     throw badInput(path + ": not a plan (brewc writes plans; a prototxt must "
                           "be compiled first)");
   }
   if (size < sizeof(Header))
-    damaged("it ends after " + std::to_string(size) + " bytes");
+    failDamaged("it ends after " + std::to_string(size) + " bytes");
 
   Header header;
   std::memcpy(&header, bytes, sizeof header);
   // The version comes before everything else: a newer format may define the
   // rest of the header differently.
   if (header.formatVersion == 0)
-    damaged("its format version is 0");
+    failDamaged("its format version is 0");
   if (header.formatVersion != kFormatVersion)
     throw badInput(
         path + ": this plan has format version " +
         std::to_string(header.formatVersion) + " and was written by " +
         (header.formatVersion > kFormatVersion ? "a newer" : "an older") +
         " brewc; this program reads format version " +
-        std::to_string(kFormatVersion) + "; " + recompileCommand(header));
+        std::to_string(kFormatVersion) + "; " + recompileAdvice(header));
   if (header.fileSize != size)
-    damaged("its header says " + std::to_string(header.fileSize) +
-            " bytes, the file has " + std::to_string(size));
+    failDamaged("its header says " + std::to_string(header.fileSize) +
+                " bytes, the file has " + std::to_string(size));
   for (std::uint8_t byte : header.reserved)
     if (byte != 0)
-      damaged("reserved bytes of the header are not zero");
+      failDamaged("reserved bytes of the header are not zero");
   if (header.manifestOffset < sizeof(Header) || header.manifestOffset > size ||
       header.manifestSize > size - header.manifestOffset)
-    damaged("the manifest lies outside the file");
+    failDamaged("the manifest lies outside the file");
   // Protocol Buffers takes the size as an int.
   if (header.manifestSize > 0x7fffffffu)
-    damaged("the manifest is larger than 2 GiB");
+    failDamaged("the manifest is larger than 2 GiB");
 
-  uLong sum = crc32_z(crc32_z(0, nullptr, 0),
-                      reinterpret_cast<const Bytef *>(bytes) + sizeof(Header),
-                      size - sizeof(Header));
-  if (static_cast<std::uint32_t>(sum) != header.checksum)
-    damaged("its checksum does not fit its content");
+  uLong actualChecksum =
+      crc32_z(crc32_z(0, nullptr, 0),
+              reinterpret_cast<const Bytef *>(bytes) + sizeof(Header),
+              size - sizeof(Header));
+  if (static_cast<std::uint32_t>(actualChecksum) != header.checksum)
+    failDamaged("its checksum does not match its content");
   checksum = header.checksum;
   {
     // Protocol Buffers would print the error as well.
     google::protobuf::LogSilencer silencer;
     if (!manifest.ParseFromArray(bytes + header.manifestOffset,
                                  static_cast<int>(header.manifestSize)))
-      damaged("the manifest cannot be read");
+      failDamaged("the manifest cannot be read");
   }
   validateManifest(manifest,
                    {header.manifestOffset + header.manifestSize, size}, path);

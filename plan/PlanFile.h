@@ -17,11 +17,12 @@ namespace brew::plan {
 /// repeat these checks.
 class PlanFile {
 public:
-  /// Maps `path`. Throws Error: 3 if the file cannot be opened, 1 if it is
-  /// damaged, not a plan, or of another format version. The text then contains
-  /// both versions and the command that recompiles the plan.
+  /// Maps `path`. Throws Error (3) if the file cannot be opened, and (1) if it
+  /// is damaged, not a plan, or has another format version. For another format
+  /// version, the message contains both versions and the command that
+  /// recompiles the plan.
   static std::shared_ptr<const PlanFile> open(const std::string &path);
-  /// Opens a plan in memory, which is copied. Errors begin with `name`.
+  /// Copies and opens a plan in memory. Error messages begin with `name`.
   static std::shared_ptr<const PlanFile> fromBytes(std::string bytes,
                                                    const std::string &name);
   /// Opens a plan in memory without a copy; the bytes must outlive the
@@ -50,7 +51,7 @@ std::int64_t elementCount(const Buffer &buffer);
 std::size_t elementSize(DataType type);
 /// Returns whether the plan contains the values of its parameters.
 bool embedsWeights(const Manifest &manifest);
-/// Returns whether the plan neither trains nor computes a loss.
+/// Returns whether the plan neither updates parameters nor computes a loss.
 bool isForInference(const Manifest &manifest);
 
 } // namespace brew::plan

@@ -16,10 +16,12 @@ void validateManifest(const Manifest &manifest, SegmentRange range,
   Validator(manifest, range, name).run();
 }
 
-/// Returns the field with an enumeration value unknown to this program, or "".
+/// Returns the name of the first field whose enumeration value is unknown to
+/// this program, or "".
 /// Protobuf parses such a field as absent, so its default would replace the
 /// value that was written.
-static std::string findUnknownValue(const google::protobuf::Message &message) {
+static std::string
+findFieldWithUnknownValue(const google::protobuf::Message &message) {
   const auto *type = message.GetDescriptor();
   const auto *reflection = message.GetReflection();
   const auto &unknown = reflection->GetUnknownFields(message);
@@ -38,7 +40,7 @@ static std::string findUnknownValue(const google::protobuf::Message &message) {
           field->is_repeated()
               ? reflection->GetRepeatedMessage(message, field, i)
               : reflection->GetMessage(message, field);
-      if (std::string found = findUnknownValue(inner); !found.empty())
+      if (std::string found = findFieldWithUnknownValue(inner); !found.empty())
         return found;
     }
   }
@@ -46,7 +48,7 @@ static std::string findUnknownValue(const google::protobuf::Message &message) {
 }
 
 void Validator::run() {
-  if (std::string field = findUnknownValue(manifest); !field.empty())
+  if (std::string field = findFieldWithUnknownValue(manifest); !field.empty())
     fail(field, "its value is unknown to this program");
   checkTarget();
   checkSegments();
@@ -58,18 +60,19 @@ void Validator::run() {
   checkPrograms();
 }
 
-void Validator::fail(const std::string &where, const std::string &what) const {
+void Validator::fail(const std::string &where,
+                     const std::string &problem) const {
   // Names in a damaged plan may contain anything, but control characters must
   // not reach a terminal.
   std::string printable = where;
-  for (char &letter : printable)
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)
-      letter = '?';
-  throw badInput(name + ": damaged plan: " + printable + ": " + what);
+  for (char &character : printable)
+    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f)
+      character = '?';
+  throw badInput(name + ": damaged plan: " + printable + ": " + problem);
 }
 
 /// Returns whether `arch` is "sm_" or "compute_" and a number of two or three
-/// digits, optionally followed by the letter of architecture- or
+/// digits, optionally followed by the character of architecture- or
 /// family-specific features.
 static bool isCudaArch(const std::string &arch) {
   std::size_t number = arch.rfind("sm_", 0) == 0        ? 3
@@ -99,18 +102,18 @@ void Validator::checkTarget() const {
   require(!target.archs().empty(), "target", "archs are missing");
   require(target.math() == Target::STRICT || target.precision() == F32,
           "target", "only F32 can be multiplied as TF32");
-  bool compiled = false;
+  bool hasCompiledArch = false;
   std::set<std::string> archs;
   for (const std::string &arch : target.archs()) {
     require(arch == "sim" || isCudaArch(arch), "target",
             "an architecture is not sm_N, compute_N or sim");
     require(archs.insert(arch).second, "target",
             "an architecture is listed twice");
-    compiled |= arch != "sim";
+    hasCompiledArch |= arch != "sim";
   }
-  require(target.has_nvrtc_version() == compiled, "target",
-          "the version of NVRTC is missing, or given though nothing was "
-          "compiled by it");
+  require(target.has_nvrtc_version() == hasCompiledArch, "target",
+          "the version of NVRTC is missing, or present although NVRTC "
+          "compiled nothing");
 }
 
 void Validator::checkSegments() const {
@@ -194,7 +197,7 @@ void Validator::checkBuffer(const Buffer &buffer,
 
   // Arithmetic below cannot overflow: each factor is bounded by kMaxBytes
   // before it is used, and products are taken in 128 bits.
-  std::uint64_t count = 1, last = 0;
+  std::uint64_t count = 1, lastElement = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> axes; // stride, dim
   for (int d = 0; d < buffer.dims_size(); ++d) {
     std::int64_t dim = buffer.dims(d), stride = buffer.strides(d);
@@ -203,14 +206,14 @@ void Validator::checkBuffer(const Buffer &buffer,
     auto total = static_cast<unsigned __int128>(count) * dim;
     require(total <= kMaxBytes, where, "it has too many elements");
     count = static_cast<std::uint64_t>(total);
-    auto reach = static_cast<unsigned __int128>(dim - 1) * stride + last;
+    auto reach = static_cast<unsigned __int128>(dim - 1) * stride + lastElement;
     require(reach <= kMaxBytes, where, "its strides reach too far");
-    last = static_cast<std::uint64_t>(reach);
+    lastElement = static_cast<std::uint64_t>(reach);
     if (dim > 1)
       axes.emplace_back(stride, dim);
   }
-  require((last + 1) * elementSize(buffer.type()) <= buffer.size(), where,
-          "its strides reach beyond its size");
+  require((lastElement + 1) * elementSize(buffer.type()) <= buffer.size(),
+          where, "its strides reach beyond its size");
   // Elements do not overlap if each axis steps over all faster ones.
   std::sort(axes.begin(), axes.end());
   std::uint64_t covered = 1;
@@ -233,7 +236,8 @@ void Validator::checkBuffer(const Buffer &buffer,
           "live steps are given without a program");
   const Program &program =
       manifest.programs(static_cast<int>(buffer.program_index()));
-  // One past the last step: read by the host after the run.
+  // A last step equal to the number of steps means that the host reads the
+  // buffer after the run.
   require(buffer.first_step() <= buffer.last_step() &&
               buffer.last_step() <=
                   static_cast<std::uint32_t>(program.steps_size()),
@@ -254,26 +258,27 @@ void Validator::checkFileDims(
           "file dimensions and buffer differ in their number of elements");
 }
 
-/// Checks a gradient or history buffer. They have the parameter's layout, since
-/// update kernels access all of them with one index.
+/// Checks a gradient or history buffer. It must have the parameter's layout,
+/// since update kernels access all three with one index. `message` reports a
+/// missing or constant buffer.
 void Validator::checkCompanion(const Buffer &parameter, std::uint32_t index,
                                const std::string &where,
-                               const char *what) const {
+                               const char *message) const {
   require(index < static_cast<std::uint32_t>(manifest.buffers_size()), where,
-          what);
+          message);
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
-  bool same =
+  bool layoutsMatch =
       buffer.type() == parameter.type() &&
       std::equal(buffer.dims().begin(), buffer.dims().end(),
                  parameter.dims().begin(), parameter.dims().end()) &&
       std::equal(buffer.strides().begin(), buffer.strides().end(),
                  parameter.strides().begin(), parameter.strides().end());
-  require(same, where,
+  require(layoutsMatch, where,
           "type, dimensions or strides of a gradient or history buffer differ "
           "from the parameter's");
   ArenaKind kind =
       manifest.arenas(static_cast<int>(buffer.arena_index())).kind();
-  require(kind != CONSTANTS, where, what);
+  require(kind != CONSTANTS, where, message);
   ArenaKind parameterKind =
       manifest.arenas(static_cast<int>(parameter.arena_index())).kind();
   if (kind == GRADIENTS && parameterKind == PARAMETERS)
@@ -410,8 +415,10 @@ void Validator::checkCudaKernel(const Kernel &kernel,
     require(archs.insert(image.arch()).second, where,
             "it has two images for one architecture");
   }
-  const auto &wanted = manifest.target().archs();
-  require(archs == std::set<std::string>(wanted.begin(), wanted.end()), where,
+  const auto &targetArchs = manifest.target().archs();
+  require(archs ==
+              std::set<std::string>(targetArchs.begin(), targetArchs.end()),
+          where,
           "it does not have one image for each of the target's architectures");
 }
 

@@ -43,12 +43,12 @@ public:
 
 private:
   [[noreturn]] void fail(const std::string &where,
-                         const std::string &what) const;
-  /// Fails with `what` unless `condition`.
+                         const std::string &problem) const;
+  /// Fails with `problem` unless `condition`.
   void require(bool condition, const std::string &where,
-               const char *what) const {
+               const char *problem) const {
     if (!condition)
-      fail(where, what);
+      fail(where, problem);
   }
 
   // PlanValidator.cpp
@@ -60,7 +60,7 @@ private:
   void checkParameters() const;
   void checkPersistent() const;
   void checkCompanion(const Buffer &parameter, std::uint32_t index,
-                      const std::string &where, const char *what) const;
+                      const std::string &where, const char *message) const;
   void checkInitialValues(std::uint32_t segment, const Buffer &buffer,
                           const std::string &where) const;
   void checkFileDims(const google::protobuf::RepeatedField<std::int64_t> &dims,
@@ -87,8 +87,9 @@ private:
   void checkStep(const Step &step, int program, const std::string &where) const;
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;
-  /// Returns the buffer that an index in `program` names; fails if the index is
-  /// not `present`, does not exist or names a buffer of another program.
+  /// Returns the buffer at `index`. Fails if the index is not `present`, if the
+  /// buffer does not exist or if it belongs to a program other than `program`
+  /// (-1: to any program). `what` names the buffer in errors.
   const Buffer &buffer(bool present, std::uint32_t index, int program,
                        const std::string &where, const char *what) const;
 

@@ -22,9 +22,9 @@ void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
   require(x.type() != F16 || manifest.target().kind() == Target::CUDA, where,
           "only CUDA plans have calls with f16 operands");
   // Weight gradients of 16-bit operands may be stored as F32.
-  const bool wideSum =
+  const bool isWideGradient =
       direction == BACKWARD_WEIGHTS && isNarrow(x) && w.type() == F32;
-  require(y.type() == x.type() && (w.type() == x.type() || wideSum) &&
+  require(y.type() == x.type() && (w.type() == x.type() || isWideGradient) &&
               (!b || b->type() == w.type()),
           where, "the buffers' types differ");
 }
@@ -36,25 +36,25 @@ void Validator::checkWritable(const Buffer &buffer,
           where, "it writes to a constant");
 }
 
-/// Fails if a call would overwrite an operand. Checks dense buffers only: views
-/// of one region may interleave without sharing a byte.
+/// Fails if `written` and `read` overlap. Checks dense buffers only: strided
+/// views of one region may interleave without sharing a byte.
 void Validator::checkDisjoint(const Buffer &written, const Buffer &read,
                               const std::string &where) const {
-  auto bytes = [](const Buffer &buffer) {
+  auto byteSize = [](const Buffer &buffer) {
     return static_cast<std::uint64_t>(elementCount(buffer)) *
            elementSize(buffer.type());
   };
-  auto dense = [&](const Buffer &buffer) {
+  auto isDense = [&](const Buffer &buffer) {
     std::int64_t last = 0;
     for (int d = 0; d < buffer.dims_size(); ++d)
       last += (buffer.dims(d) - 1) * buffer.strides(d);
     return last + 1 == elementCount(buffer);
   };
-  if (written.arena_index() != read.arena_index() || !dense(written) ||
-      !dense(read))
+  if (written.arena_index() != read.arena_index() || !isDense(written) ||
+      !isDense(read))
     return;
-  require(written.offset() + bytes(written) <= read.offset() ||
-              read.offset() + bytes(read) <= written.offset(),
+  require(written.offset() + byteSize(written) <= read.offset() ||
+              read.offset() + byteSize(read) <= written.offset(),
           where, "its result overlaps an operand");
 }
 
@@ -148,7 +148,7 @@ void Validator::checkInnerProduct(const InnerProductCall &call, int program,
   checkTypes(x, w, b, y, call.direction(), where);
   require(call.direction() != BACKWARD_DATA || !b, where,
           "the gradient of the data has no bias");
-  // With axis == rank of x, K is empty: a product with one column.
+  // If axis is the rank of x, K has no dimensions: the extent of K is 1.
   int axis =
       static_cast<int>(std::min<std::uint32_t>(call.axis(), kMaxRank + 1));
   require(axis <= x.dims_size(), where, "axis is out of range");
@@ -200,11 +200,12 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
   require(call.has_kind() && call.has_bucket(), where,
           "the kind or the bucket of an all-reduce is missing");
   require(call.buffer_indices_size() > 0, where, "it has no buffers");
-  const bool starts = call.kind() == AllReduceCall::START;
+  const bool isStart = call.kind() == AllReduceCall::START;
   require(call.source_buffer_indices_size() ==
-              (starts ? call.buffer_indices_size() : 0),
+              (isStart ? call.buffer_indices_size() : 0),
           where, "the numbers of sources and sums differ");
-  require(!call.has_transfer_type() || (starts && call.transfer_type() == BF16),
+  require(!call.has_transfer_type() ||
+              (isStart && call.transfer_type() == BF16),
           where, "only a start has a transfer_type, which must be BF16");
   std::vector<const Buffer *> targets;
   for (std::uint32_t index : call.buffer_indices()) {
@@ -218,13 +219,13 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
                 target.size(),
             where, "a buffer of an all-reduce has gaps");
     checkWritable(target, where);
-    for (const Buffer *other : targets)
-      checkDisjoint(target, *other, where);
+    for (const Buffer *earlierTarget : targets)
+      checkDisjoint(target, *earlierTarget, where);
     targets.push_back(&target);
   }
   for (int i = 0; i < call.source_buffer_indices_size(); ++i) {
     const Buffer &source = buffer(true, call.source_buffer_indices(i), program,
-                                  where, "a buffer to add up");
+                                  where, "a buffer to sum");
     for (std::size_t j = 0; j < targets.size(); ++j) {
       const Buffer &target = *targets[j];
       if (int(j) != i) {
@@ -250,32 +251,32 @@ void Validator::checkHost(const HostCall &call, int program,
           "the host layer's type or name is missing");
   require(call.has_direction() && call.direction() != BACKWARD_WEIGHTS, where,
           "a host layer must have direction FORWARD or BACKWARD_DATA");
-  const bool forward = call.direction() == FORWARD;
-  std::vector<const Buffer *> bottoms, tops, all;
-  std::vector<bool> written;
-  auto add = [&](std::uint32_t index, bool isWritten, const char *what) {
+  const bool isForward = call.direction() == FORWARD;
+  std::vector<const Buffer *> bottoms, tops, operands;
+  std::vector<bool> isWritten;
+  auto addOperand = [&](std::uint32_t index, bool writes, const char *what) {
     const Buffer &found = buffer(true, index, program, where, what);
-    all.push_back(&found);
-    written.push_back(isWritten);
+    operands.push_back(&found);
+    isWritten.push_back(writes);
     return &found;
   };
-  auto requireDims = [&](const Buffer &gradient, const Buffer &value) {
+  auto requireSameDims = [&](const Buffer &gradient, const Buffer &value) {
     require(std::equal(gradient.dims().begin(), gradient.dims().end(),
                        value.dims().begin(), value.dims().end()),
             where, "a gradient does not have its value's dimensions");
   };
   for (std::uint32_t index : call.bottom_buffer_indices())
-    bottoms.push_back(add(index, false, "a bottom"));
+    bottoms.push_back(addOperand(index, false, "a bottom"));
   for (std::uint32_t index : call.top_buffer_indices())
-    tops.push_back(add(index, forward, "a top"));
+    tops.push_back(addOperand(index, isForward, "a top"));
   require(call.top_gradient_buffer_indices_size() ==
-              (forward ? 0 : call.top_buffer_indices_size()),
-          where, "the number of tops' gradients does not fit the direction");
+              (isForward ? 0 : call.top_buffer_indices_size()),
+          where, "the number of tops' gradients does not match the direction");
   for (int i = 0; i < call.top_gradient_buffer_indices_size(); ++i)
-    requireDims(
-        *add(call.top_gradient_buffer_indices(i), false, "a top's gradient"),
-        *tops[static_cast<std::size_t>(i)]);
-  require(!forward || call.bottom_gradients().empty(), where,
+    requireSameDims(*addOperand(call.top_gradient_buffer_indices(i), false,
+                                "a top's gradient"),
+                    *tops[static_cast<std::size_t>(i)]);
+  require(!isForward || call.bottom_gradients().empty(), where,
           "a forward call has bottoms' gradients");
   std::int64_t last = -1;
   for (const HostCall::BottomGradient &gradient : call.bottom_gradients()) {
@@ -286,20 +287,21 @@ void Validator::checkHost(const HostCall &call, int program,
     last = gradient.bottom();
     require(gradient.has_buffer_index(), where,
             "a bottom's gradient is missing");
-    requireDims(*add(gradient.buffer_index(), true, "a bottom's gradient"),
-                *bottoms[gradient.bottom()]);
+    requireSameDims(
+        *addOperand(gradient.buffer_index(), true, "a bottom's gradient"),
+        *bottoms[gradient.bottom()]);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!written[i])
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!isWritten[i])
       continue;
-    checkWritable(*all[i], where);
-    for (std::size_t j = 0; j < all.size(); ++j) {
+    checkWritable(*operands[i], where);
+    for (std::size_t j = 0; j < operands.size(); ++j) {
       if (j == i)
         continue;
-      checkDisjoint(*all[i], *all[j], where);
+      checkDisjoint(*operands[i], *operands[j], where);
       // Buffers with gaps may interleave, but their first elements differ.
-      require(all[i]->arena_index() != all[j]->arena_index() ||
-                  all[i]->offset() != all[j]->offset(),
+      require(operands[i]->arena_index() != operands[j]->arena_index() ||
+                  operands[i]->offset() != operands[j]->offset(),
               where, "its result overlaps an operand");
     }
   }

@@ -77,8 +77,8 @@ void Validator::checkProgram(int index, const std::string &where) const {
                    where + ", check " + std::to_string(i));
 }
 
-/// Checks that every value with the count's name has the counted dimension.
-/// Blobs, outputs and layers have been checked before.
+/// Checks that every buffer of the count's blob has the counted dimension. The
+/// caller has already checked blobs, outputs and layers.
 void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
                                int index, const std::string &where) const {
   require(count.has_name(), where,
@@ -87,31 +87,31 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
                                  index, where, "an item count's buffer");
   require(counter.type() == I32 && elementCount(counter) == 1, where,
           "an item count's buffer is not an I32 element");
-  auto check = [&](const Buffer &blob) {
+  auto checkDims = [&](const Buffer &blob) {
     require(counter.dims_size() < blob.dims_size(), where,
-            "an item count is of a dimension that its blob does not have");
+            "an item count counts a dimension that its blob does not have");
     for (int i = 0; i < counter.dims_size(); ++i)
       require(blob.dims(i) == 1, where,
               "the dimensions before an item count are not 1");
   };
   bool found = false;
-  auto checkIf = [&](const std::string &name, std::uint32_t blob) {
+  auto checkIfCounted = [&](const std::string &name, std::uint32_t blob) {
     if (name != count.name())
       return;
-    check(manifest.buffers(static_cast<int>(blob)));
+    checkDims(manifest.buffers(static_cast<int>(blob)));
     found = true;
   };
   for (const auto *blobs : {&program.blobs(), &program.blob_gradients()})
     for (const NamedBuffer &blob : *blobs)
-      checkIf(blob.name(), blob.buffer_index());
+      checkIfCounted(blob.name(), blob.buffer_index());
   for (const Output &output : program.outputs())
-    checkIf(output.blob(), output.buffer_index());
+    checkIfCounted(output.blob(), output.buffer_index());
   for (const Layer &layer : program.layers()) {
     for (int i = 0; i < layer.top_buffer_indices_size(); ++i)
-      checkIf(layer.tops(i), layer.top_buffer_indices(i));
+      checkIfCounted(layer.tops(i), layer.top_buffer_indices(i));
     for (const Layer::BottomGradient &gradient : layer.bottom_gradients())
-      checkIf(layer.bottoms(static_cast<int>(gradient.bottom())),
-              gradient.buffer_index());
+      checkIfCounted(layer.bottoms(static_cast<int>(gradient.bottom())),
+                     gradient.buffer_index());
   }
   require(found, where, "an item count belongs to no blob");
 }
@@ -119,7 +119,7 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
 void Validator::checkPixelConversion(const DataInput &input, int program,
                                      const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
-          "a data input has a conversion of pixels in a CPU plan");
+          "a data input has a pixel conversion in a CPU plan");
   const PixelConversion &pixels = input.pixel_conversion();
   require(pixels.has_kernel_index() &&
               pixels.kernel_index() <
@@ -128,9 +128,9 @@ void Validator::checkPixelConversion(const DataInput &input, int program,
   const Buffer &top = buffer(true, input.buffer_indices(0), program, where,
                              "a data input's buffer");
   require(top.dims_size() == 4, where,
-          "a conversion of pixels makes no images");
+          "the top of a pixel conversion does not have four dimensions");
   require(pixels.mean_dims_size() == 0 || pixels.mean_dims_size() == 3, where,
-          "the mean of a data input's pixels has not three dimensions");
+          "the mean of a data input's pixels does not have three dimensions");
   double count = 1;
   for (std::int64_t dim : pixels.mean_dims()) {
     require(dim >= 1, where, "the mean of a data input's pixels is empty");
@@ -139,24 +139,25 @@ void Validator::checkPixelConversion(const DataInput &input, int program,
   require(count * sizeof(float) <= double(kMaxBytes), where,
           "the mean of a data input's pixels is too large");
   require(pixels.image_dims_size() == 2, where,
-          "the images of a data input's pixels have not two dimensions");
+          "the images of a data input's pixels do not have two dimensions");
   count = double(top.dims(0)) * double(top.dims(1));
-  bool isTop = true, isMean = true;
+  bool matchesTop = true, matchesMean = true;
   for (int i = 0; i < 2; ++i) {
     const std::int64_t dim = pixels.image_dims(i);
     require(dim >= top.dims(2 + i), where,
             "the images of a data input's pixels are smaller than its top's");
     count *= double(dim);
-    isTop &= dim == top.dims(2 + i);
-    isMean &= pixels.mean_dims_size() && dim == pixels.mean_dims(1 + i);
+    matchesTop &= dim == top.dims(2 + i);
+    matchesMean &= pixels.mean_dims_size() && dim == pixels.mean_dims(1 + i);
   }
   require(count <= double(kMaxBytes), where,
           "the images of a data input's pixels are too large");
   // A crop has the same offset in the mean and in the images.
-  const bool meanIsImage = pixels.mean_dims_size() &&
-                           (pixels.mean_dims(1) > 1 || pixels.mean_dims(2) > 1);
-  require(!meanIsImage || isTop || isMean, where,
-          "the images of a data input's pixels have not the mean's size");
+  const bool hasMeanImage =
+      pixels.mean_dims_size() &&
+      (pixels.mean_dims(1) > 1 || pixels.mean_dims(2) > 1);
+  require(!hasMeanImage || matchesTop || matchesMean, where,
+          "the images of a data input's pixels do not have the mean's size");
   const Kernel &kernel =
       manifest.kernels(static_cast<int>(pixels.kernel_index()));
   require(kernel.argument_count() == (pixels.mean_dims_size() ? 4u : 3u), where,
@@ -178,7 +179,7 @@ void Validator::checkLayer(const Layer &layer, int program,
   for (const Layer::BottomGradient &gradient : layer.bottom_gradients()) {
     require(gradient.bottom() <
                 static_cast<std::uint32_t>(layer.bottoms_size()),
-            where, "a gradient is of no bottom");
+            where, "a gradient's bottom does not exist");
     buffer(gradient.has_buffer_index(), gradient.buffer_index(), program, where,
            "a gradient's buffer");
   }
@@ -222,7 +223,7 @@ void Validator::checkLaunch(const Launch &launch, int program,
 }
 
 /// Checks that the alternative uses only buffers of the call: code that moves
-/// or observes the buffers of a step examines those of the call.
+/// or observes the buffers of a step examines only the call.
 void Validator::checkGeneratedAlternative(const Step &step, int program,
                                           const std::string &where) const {
   require(step.has_convolution(), where,

@@ -72,11 +72,12 @@ std::string serializePlan(Manifest manifest,
 void updateChecksum(std::string &bytes) {
   if (bytes.size() < sizeof(Header))
     throw Error(ExitStatus::Bug, "a plan is at least one header long");
-  auto sum = static_cast<std::uint32_t>(
+  auto checksum = static_cast<std::uint32_t>(
       crc32_z(crc32_z(0, nullptr, 0),
               reinterpret_cast<const Bytef *>(bytes.data()) + sizeof(Header),
               bytes.size() - sizeof(Header)));
-  std::memcpy(bytes.data() + offsetof(Header, checksum), &sum, sizeof sum);
+  std::memcpy(bytes.data() + offsetof(Header, checksum), &checksum,
+              sizeof checksum);
 }
 
 } // namespace brew::plan

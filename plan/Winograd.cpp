@@ -10,46 +10,60 @@ namespace brew::plan::winograd {
 
 namespace {
 
-// Round figures for one core with AVX-512; only the ratios matter. Rates are
-// per second, sizes are of transformed values.
-constexpr double kRate = 100e9;        // operations
-constexpr double kGradientRate = 85e9; // operations, oneDNN's BACKWARD_WEIGHTS
-constexpr double kCacheRate = 15e9;    // bytes
-constexpr double kMemoryRate = 15e9;   // bytes of weights, all cores together
-constexpr std::int64_t kBlockBytes = 3 << 19;     // that stay in a core's cache
-constexpr std::int64_t kMinTiles = 64;            // for efficient products
-constexpr std::int64_t kMaxBlockBytes = 64 << 20; // wherever they are
-constexpr std::int64_t kWeightBytes = 4 << 20; // of weights, that stay cached
-constexpr std::int64_t kInputBytes = 16 << 20; // of inputs, that stay cached
-constexpr std::int64_t kSliceOutputs = 48;     // columns of oneDNN's product
-constexpr double kSliceRate = 30e9; // bytes of weights of such a slice
+// Constants of the cost model: round figures for one core with AVX-512, of
+// which only the ratios matter. Sizes are of transformed values.
 
+/// Operations per second of matrix products, and of oneDNN's BACKWARD_WEIGHTS.
+constexpr double kRate = 100e9;
+constexpr double kGradientRate = 85e9;
+/// Bytes per second from a core's cache.
+constexpr double kCacheRate = 15e9;
+/// Bytes of weights per second from memory, for all cores together.
+constexpr double kMemoryRate = 15e9;
+/// Size of a block that stays in a core's cache.
+constexpr std::int64_t kBlockBytes = 3 << 19;
+/// Minimum number of tiles for efficient matrix products.
+constexpr std::int64_t kMinTiles = 64;
+/// Maximum size of a block of BACKWARD_WEIGHTS, cached or not.
+constexpr std::int64_t kMaxBlockBytes = 64 << 20;
+/// Maximum sizes of weights and of inputs that stay cached.
+constexpr std::int64_t kWeightBytes = 4 << 20;
+constexpr std::int64_t kInputBytes = 16 << 20;
+/// Outputs of a slice of the weights: the columns of oneDNN's product.
+constexpr std::int64_t kSliceOutputs = 48;
+/// Bytes of weights per second that a core transforms slice by slice.
+constexpr double kSliceRate = 30e9;
+
+/// Returns the size of the transformed weights.
 double weightBytes(const ConvolutionSize &size, std::int64_t m) {
   return 4.0 *
          static_cast<double>(productCount(m) * size.inputs * size.outputs);
 }
 
-/// Returns whether the weights are transformed on demand, for some outputs at a
-/// time: if transformed weights do not stay cached, but all transformed inputs
-/// do.
-bool isByOutputs(const ConvolutionSize &size, std::int64_t m) {
+/// Returns whether the weights are transformed on demand, for a slice of the
+/// outputs at a time. This pays off if the transformed weights do not stay
+/// cached, but all transformed inputs do.
+bool transformsBySlices(const ConvolutionSize &size, std::int64_t m) {
   return !size.isConstant && weightBytes(size, m) > kWeightBytes &&
          4 * productCount(m) * size.inputs * size.tiles(m) <= kInputBytes;
 }
 
-double secondsOf(const ConvolutionSize &size, std::int64_t m) {
+/// Returns the estimated time of Winograd's algorithm with tiles of m x m.
+double estimateSeconds(const ConvolutionSize &size, std::int64_t m) {
   const auto tiles = static_cast<double>(size.tiles(m));
   const auto rows = static_cast<double>(productCount(m)) * tiles;
   const auto channels = static_cast<double>(size.inputs + size.outputs);
   const double multiply =
       2 * rows * static_cast<double>(size.inputs * size.outputs) / kRate;
-  // Transformed values are written and read; 0.5 for the other data.
-  const double sums = 4 * rows * channels * 2.5 / kCacheRate;
-  if (isByOutputs(size, m))
-    return (multiply + sums + weightBytes(size, m) / kSliceRate) / size.threads;
-  const double passes = size.isConstant ? 1 : 2.5;
-  return (multiply + sums) / size.threads +
-         passes * weightBytes(size, m) / kMemoryRate;
+  // Transformed values are written and read (2); the values before and after
+  // the transforms are smaller (0.5).
+  const double transforms = 4 * rows * channels * 2.5 / kCacheRate;
+  if (transformsBySlices(size, m))
+    return (multiply + transforms + weightBytes(size, m) / kSliceRate) /
+           size.threads;
+  const double weightPasses = size.isConstant ? 1 : 2.5;
+  return (multiply + transforms) / size.threads +
+         weightPasses * weightBytes(size, m) / kMemoryRate;
 }
 
 bool isFloat(const Buffer &buffer) { return buffer.type() == F32; }
@@ -64,29 +78,31 @@ bool isChannelsLast(const Buffer &buffer) {
 
 TileBlock tileBlockOf(const ConvolutionSize &size, std::int64_t m) {
   const std::int64_t tiles = size.tiles(m);
-  if (isByOutputs(size, m))
+  if (transformsBySlices(size, m))
     return {tiles, std::min(size.outputs, kSliceOutputs * size.threads)};
   const std::int64_t bytes = 4 * productCount(m) * (size.inputs + size.outputs);
-  std::int64_t most = std::max(kMinTiles, kBlockBytes * size.threads / bytes);
+  std::int64_t maxTiles =
+      std::max(kMinTiles, kBlockBytes * size.threads / bytes);
   // Each block reads and writes the transformed weights.
   if (size.direction == BACKWARD_WEIGHTS)
-    most = std::max(most, std::min(size.inputs * size.outputs * 4 /
-                                       (size.inputs + size.outputs),
-                                   kMaxBlockBytes / bytes));
-  return {std::min(most, tiles), size.outputs};
+    maxTiles = std::max(maxTiles, std::min(size.inputs * size.outputs * 4 /
+                                               (size.inputs + size.outputs),
+                                           kMaxBlockBytes / bytes));
+  return {std::min(maxTiles, tiles), size.outputs};
 }
 
 std::int64_t fastestTile(const ConvolutionSize &size) {
   const double rate =
       size.direction == BACKWARD_WEIGHTS ? kGradientRate : kRate;
-  const double direct =
+  const double directSeconds =
       18.0 * static_cast<double>(size.images * size.height * size.width) *
       static_cast<double>(size.inputs * size.outputs) / rate / size.threads;
   std::int64_t best = 0;
-  double least = direct;
+  double bestSeconds = directSeconds;
   for (std::int64_t m : {4, 2})
-    if (const double seconds = secondsOf(size, m); seconds < least) {
-      least = seconds;
+    if (const double seconds = estimateSeconds(size, m);
+        seconds < bestSeconds) {
+      bestSeconds = seconds;
       best = m;
     }
   return best;
@@ -106,8 +122,8 @@ bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
 ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x,
                                   const Buffer &y, bool isConstant,
                                   int threads) {
-  const bool isBack = call.direction() == BACKWARD_DATA;
-  const Buffer &in = isBack ? y : x, &out = isBack ? x : y;
+  const bool isBackwardData = call.direction() == BACKWARD_DATA;
+  const Buffer &in = isBackwardData ? y : x, &out = isBackwardData ? x : y;
   return {call.direction(),
           out.dims(0),
           out.dims(2),

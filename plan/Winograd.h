@@ -2,9 +2,9 @@
 //
 // Decides which convolutions of a plan a CPU computes by Winograd's algorithms
 // and with which tiles, and computes the scratch memory they need. The runtime
-// uses this to choose algorithms, the compiler to estimate memory. The
-// literature calls the linear combinations of pixels and weights transforms;
-// here they are "transformed" values.
+// uses these functions to choose algorithms, the compiler to estimate memory.
+// "Transformed" values are the linear combinations of pixels or of weights that
+// the literature calls transforms.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace brew::plan::winograd {
 
-/// The number of channels must be a multiple of this. It is also the padding
-/// between matrices, in elements, without which the matrices would map to the
+/// The number of channels must be a multiple of this constant. It is also the
+/// padding between matrices, in elements, which keeps them from mapping to the
 /// same cache sets.
 inline constexpr std::int64_t kChannelStep = 16;
 
@@ -26,8 +26,8 @@ struct ConvolutionSize {
   std::int64_t images;
   /// Extents of an output image (dx for BACKWARD_DATA).
   std::int64_t height, width;
-  /// Channels of the images that are read and written; of x and y for
-  /// BACKWARD_WEIGHTS.
+  /// Channels of the images read and of the images written (BACKWARD_WEIGHTS:
+  /// of x and of y).
   std::int64_t inputs, outputs;
   /// The weights are transformed once, not in every run.
   bool isConstant;
@@ -44,12 +44,12 @@ struct ConvolutionSize {
   }
 };
 
-/// Returns the number of matrix products for tiles of m x m.
+/// Returns the number of matrix products for output tiles of m x m.
 inline std::int64_t productCount(std::int64_t m) { return (m + 2) * (m + 2); }
 
-/// The tiles and output channels that are processed at a time, so that their
-/// transformed values stay in the caches: some tiles with all weights, or all
-/// tiles with the weights of some outputs.
+/// The number of tiles and output channels that are processed at a time, so
+/// that their transformed values stay in the caches: some tiles with all
+/// weights, or all tiles with the weights of some outputs.
 struct TileBlock {
   std::int64_t tiles, outputs;
 };
@@ -65,15 +65,16 @@ std::int64_t fastestTile(const ConvolutionSize &size);
 bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
                   const Buffer *b, const Buffer &y);
 
-/// Returns the sizes of `call`. `isConstant`: the weights do not change between
-/// runs.
+/// Returns the sizes of `call`. `isConstant` means that the weights do not
+/// change between runs.
 ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x,
                                   const Buffer &y, bool isConstant,
                                   int threads);
 
 /// Returns the scratch memory that a call needs for transformed values with
 /// tiles of `tile`, without the scratch memory of the library's matrix
-/// products. `hasBias`: the call has a bias, or computes its gradient.
+/// products. `hasBias` means that the call adds a bias or computes its
+/// gradient.
 std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile,
                            bool hasBias);
 
