@@ -38,10 +38,10 @@ formats::DbBackend backendOf(const std::string &text) {
 void addBackend(CLI::App *command, std::string &backend,
                 const std::string &description) {
   command->add_option("--backend", backend, description)
-      ->check(CLI::IsMember({"lmdb", "leveldb"}, CLI::ignore_case));
+      ->transform(CLI::IsMember({"lmdb", "leveldb"}, CLI::ignore_case));
 }
 
-/// "PATH=SHARE".
+/// Parses "PATH=SHARE".
 data::SplitTarget parseSplitTarget(const std::string &text) {
   const size_t equals = text.rfind('=');
   double share = 0;
@@ -61,7 +61,7 @@ void addImageSet(CLI::App *command, data::ImageSetOptions &options,
       ->required();
   command->add_option("LIST", options.list, "text file of lines FILE LABEL")
       ->required();
-  command->add_option("OUT_DB", options.output.path, "database to make")
+  command->add_option("OUT_DB", options.output.path, "database to create")
       ->required();
   command->add_flag("--gray", options.gray, "convert images to grayscale");
   command->add_flag("--shuffle", options.shuffle,
@@ -108,7 +108,7 @@ int run(const std::vector<std::string> &arguments) {
       app.add_subcommand("mnist", "convert MNIST's IDX files (plain or .gz)");
   mnist->add_option("IMAGES", images, "IDX file of images")->required();
   mnist->add_option("LABELS", labels, "IDX file of labels")->required();
-  mnist->add_option("OUT_DB", output.path, "database to make")->required();
+  mnist->add_option("OUT_DB", output.path, "database to create")->required();
   mnist
       ->add_option("--classes", classes,
                    "number of classes; larger labels are errors (default 10)")
@@ -119,7 +119,8 @@ int run(const std::vector<std::string> &arguments) {
   CLI::App *cifar = app.add_subcommand(
       "cifar10", "convert CIFAR-10 binary batches (plain or .gz)");
   cifar->add_option("BATCH", batches, "batch files, in order")->required();
-  cifar->add_option("-o,--output", output.path, "database to make")->required();
+  cifar->add_option("-o,--output", output.path, "database to create")
+      ->required();
   addOutputOptions(cifar);
 
   std::string database, meanFile, readBackend;
@@ -132,7 +133,7 @@ int run(const std::vector<std::string> &arguments) {
 
   data::ImageSetOptions imageSet;
   CLI::App *imageset = app.add_subcommand(
-      "imageset", "convert a list of images, as Caffe's convert_imageset");
+      "imageset", "convert a list of images, like Caffe's convert_imageset");
   addImageSet(imageset, imageSet, addOutputOptions);
   CLI::App *convert =
       app.add_subcommand("convert_imageset", "Caffe's name of imageset");
@@ -149,7 +150,8 @@ int run(const std::vector<std::string> &arguments) {
       ->add_option("LIST", annotatedSet.list,
                    "text file of lines IMAGE ANNOTATIONS")
       ->required();
-  annotated->add_option("OUT_DB", annotatedSet.output.path, "database to make")
+  annotated
+      ->add_option("OUT_DB", annotatedSet.output.path, "database to create")
       ->required();
   addOutputOptions(annotated);
 
@@ -193,7 +195,7 @@ int run(const std::vector<std::string> &arguments) {
   CLI::App *shuffle =
       app.add_subcommand("shuffle", "write the records in random order");
   shuffle->add_option("DB", database, "database to read")->required();
-  shuffle->add_option("OUT_DB", output.path, "database to make")->required();
+  shuffle->add_option("OUT_DB", output.path, "database to create")->required();
   addSeed(shuffle);
   addOutputOptions(shuffle);
 
@@ -215,7 +217,8 @@ int run(const std::vector<std::string> &arguments) {
   std::vector<std::string> databases;
   CLI::App *merge = app.add_subcommand("merge", "concatenate databases");
   merge->add_option("DB", databases, "databases to read, in order")->required();
-  merge->add_option("-o,--output", output.path, "database to make")->required();
+  merge->add_option("-o,--output", output.path, "database to create")
+      ->required();
   addOutputOptions(merge);
 
   std::string windowFile, windowRoot;
@@ -286,7 +289,7 @@ int run(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
-  // Without SA_RESTART, so that signals interrupt the wait for a program.
+  // Omit SA_RESTART, so that signals interrupt the wait for another program.
   struct sigaction action = {};
   action.sa_handler = onSignal;
   sigaction(SIGINT, &action, nullptr);

@@ -104,7 +104,7 @@ void addFeatures(CLI::App &app, Action &action) {
   command
       ->add_option("--format", options->format,
                    "lmdb (default), leveldb, hdf5 or npy")
-      ->check(
+      ->transform(
           CLI::IsMember({"lmdb", "leveldb", "hdf5", "npy"}, CLI::ignore_case));
   command->add_flag("--overwrite", options->overwrite,
                     "Replace existing databases");
