@@ -6,26 +6,35 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace brew {
 
-/// Returns the text with `decimals` digits after the point, as `%.*f` in the
-/// locale "C".
+/// Returns the number's text with `decimals` digits after the point, as `%.*f`
+/// in the locale "C".
 std::string fixedText(double value, int decimals);
 
-/// Returns the text with the fewest significant digits, at least `least`, that
-/// parse as the same number of the type, as `%.*g` in the locale "C".
-std::string shortestText(double value, int least = 1);
-std::string shortestText(float value, int least = 1);
+/// Returns the text with the fewest significant digits, at least
+/// `minDigits`, that parses as the same number, as `%.*g` in the locale "C".
+std::string shortestText(double value, int minDigits = 1);
+std::string shortestText(float value, int minDigits = 1);
 
-/// Parses `text`, all of which must be a decimal number, optionally with sign
-/// and exponent. A number too small for the type is 0, one too large infinite.
+/// Returns "1 bottom" or "2 bottoms".
+inline std::string countWithNoun(std::size_t count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Parses `text`, which must be a decimal number, optionally with sign and
+/// exponent, and nothing else. Returns nullopt for other text and for a number
+/// that a double cannot represent; parseFloat() converts a number beyond the
+/// range of float to 0 or infinity.
 std::optional<double> parseDouble(std::string_view text);
 std::optional<float> parseFloat(std::string_view text);
-/// Parses `text`, all of which must be a decimal integer, optionally with sign.
+/// Parses `text`, which must be a decimal integer, optionally with sign, and
+/// nothing else. Returns nullopt otherwise, or if the number does not fit.
 std::optional<int> parseInteger(std::string_view text);
 
 } // namespace brew

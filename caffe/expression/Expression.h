@@ -39,9 +39,9 @@ enum class Kind {
   And,
   Or,
   Not,
-  /// A boolean and two numbers, or three booleans.
+  /// Operands: a boolean and two numbers, or three booleans.
   Select,
-  /// 1 or 0.
+  /// Converts true to 1 and false to 0.
   BooleanToNumber,
   // Functions of one number.
   Abs,
@@ -68,17 +68,17 @@ enum class Kind {
 
 struct Node {
   Kind kind = Kind::Number;
-  /// Byte of the text where the node's name or operator begins.
+  /// Offset of the node's name or operator in the text, in bytes.
   size_t offset = 0;
   double number = 0; ///< of a Number
   int index = 0;     ///< of a Bottom or Param
   std::vector<std::unique_ptr<Node>> operands = {};
 
-  /// Returns whether its value is a boolean rather than a number.
+  /// Returns whether the node's value is a boolean rather than a number.
   bool isBoolean() const;
 };
 
-/// An error in a formula, and the byte of the text where it is.
+/// An error in a formula, and its offset in the text, in bytes.
 struct Problem {
   size_t offset = 0;
   std::string text;
@@ -93,8 +93,8 @@ struct Formula {
   std::vector<bool> usedBottoms, usedParams;
 };
 
-/// Parses `text`, which may read the named `bottoms` and `params` parameters.
-/// The root is a number.
+/// Parses `text`, which may read the bottoms named in `bottoms` and `params`
+/// parameters. The value of the root is a number.
 Formula parse(const std::string &text, const std::vector<std::string> &bottoms,
               int params);
 

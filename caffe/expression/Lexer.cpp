@@ -23,14 +23,16 @@ std::string Token::describe() const {
 }
 
 void Lexer::advance() {
-  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
-    ++at;
+  while (position < text.size() &&
+         std::isspace(static_cast<unsigned char>(text[position])))
+    ++position;
   token = {};
-  token.offset = at;
-  if (at == text.size())
+  token.offset = position;
+  if (position == text.size())
     return;
-  const char c = text[at];
-  if (isDigit(c) || (c == '.' && at + 1 < text.size() && isDigit(text[at + 1])))
+  const char c = text[position];
+  if (isDigit(c) ||
+      (c == '.' && position + 1 < text.size() && isDigit(text[position + 1])))
     takeNumber();
   else if (isLetter(c))
     takeName();
@@ -41,57 +43,61 @@ void Lexer::advance() {
 }
 
 void Lexer::takeNumber() {
-  const char *begin = text.data() + at, *end = text.data() + text.size();
+  const char *begin = text.data() + position, *end = text.data() + text.size();
   auto [stop, error] = std::from_chars(begin, end, token.number);
   token.kind = TokenKind::Number;
   token.text.assign(begin, stop);
   if (error != std::errc())
-    throw SyntaxError{{at, "'" + token.text + "' is out of range"}};
-  at += stop - begin;
-  if (at < text.size() && (isLetter(text[at]) || text[at] == '.'))
-    throw SyntaxError{{at, "expected an operator after the number " +
-                               token.text + ", found '" + text[at] + "'"}};
+    throw SyntaxError{{position, "'" + token.text + "' is out of range"}};
+  position += stop - begin;
+  if (position < text.size() &&
+      (isLetter(text[position]) || text[position] == '.'))
+    throw SyntaxError{{position, "expected an operator after the number " +
+                                     token.text + ", found '" + text[position] +
+                                     "'"}};
 }
 
 void Lexer::takeName() {
-  while (at < text.size() && (isLetter(text[at]) || isDigit(text[at])))
-    token.text += text[at++];
+  while (position < text.size() &&
+         (isLetter(text[position]) || isDigit(text[position])))
+    token.text += text[position++];
   token.kind = TokenKind::Name;
 }
 
 void Lexer::takeQuotedName() {
-  const char quote = text[at];
-  const size_t close = text.find(quote, at + 1);
+  const char quote = text[position];
+  const size_t close = text.find(quote, position + 1);
   if (close == std::string::npos)
-    throw SyntaxError{{at, std::string("the name after ") + quote +
-                               " has no closing " + quote}};
+    throw SyntaxError{{position, std::string("the name after ") + quote +
+                                     " has no closing " + quote}};
   token.kind = TokenKind::QuotedName;
-  token.text = text.substr(at + 1, close - at - 1);
-  at = close + 1;
+  token.text = text.substr(position + 1, close - position - 1);
+  position = close + 1;
 }
 
 void Lexer::takeSign() {
   token.kind = TokenKind::Sign;
   for (const char *sign : {"<=", ">=", "==", "!=", "&&", "||", "**"})
-    if (text.compare(at, 2, sign) == 0) {
+    if (text.compare(position, 2, sign) == 0) {
       if (token.text = sign; token.text == "**")
-        throw SyntaxError{{at, "'**' is no operator; write ^ for a power"}};
-      at += 2;
+        throw SyntaxError{
+            {position, "'**' is not an operator; write ^ for a power"}};
+      position += 2;
       return;
     }
-  const char c = text[at];
+  const char c = text[position];
   if (std::string("+-*/^<>!?:(),").find(c) == std::string::npos) {
-    std::string text = std::string("unexpected character '") + c + "'";
+    std::string message = std::string("unexpected character '") + c + "'";
     if (c == '=')
-      text += "; write == to compare";
+      message += "; write == to compare";
     else if (c == '&' || c == '|')
-      text += std::string("; write ") + c + c;
+      message += std::string("; write ") + c + c;
     else if (!std::isprint(static_cast<unsigned char>(c)))
-      text = "unexpected character";
-    throw SyntaxError{{at, text}};
+      message = "unexpected character";
+    throw SyntaxError{{position, message}};
   }
   token.text = c;
-  ++at;
+  ++position;
 }
 
 } // namespace brew::caffe::expression

@@ -15,10 +15,11 @@ struct Token {
   std::string text;  ///< a quoted name without its quotes
   double number = 0; ///< of a Number
 
+  /// Returns whether the token is the operator or punctuation `sign`.
   bool is(const char *sign) const {
     return kind == TokenKind::Sign && text == sign;
   }
-  /// Returns "'foo'" or "the end".
+  /// Returns "'foo'" or "the end of the expression".
   std::string describe() const;
 };
 
@@ -27,6 +28,7 @@ struct SyntaxError {
   Problem problem;
 };
 
+/// Splits the text of a formula into tokens.
 class Lexer {
 public:
   /// `text` must outlive the lexer. advance() must be called to read the first
@@ -44,7 +46,7 @@ private:
   void takeSign();
 
   const std::string &text;
-  size_t at = 0;
+  size_t position = 0;
   Token token;
 };
 

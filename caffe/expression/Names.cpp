@@ -1,6 +1,7 @@
 //===- Names.cpp - Names and functions of formulas ------------------------===//
 
 #include "caffe/expression/Parser.h"
+#include "support/NumberText.h"
 #include "support/Suggest.h"
 
 #include <cmath>
@@ -37,23 +38,23 @@ const Function *findFunction(const std::string &name) {
 
 } // namespace
 
-NodePointer Parser::name() {
-  const Token word = take();
+NodePointer Parser::parseName() {
+  const Token word = takeToken();
   if (word.kind == TokenKind::Name && token().is("("))
-    return call(word);
+    return parseCall(word);
   for (size_t i = 0; i < bottoms.size(); ++i)
     if (bottoms[i] == word.text) {
       formula.usedBottoms[i] = true;
-      NodePointer node = make(Kind::Bottom, word.offset);
+      NodePointer node = makeNode(Kind::Bottom, word.offset);
       node->index = static_cast<int>(i);
       return node;
     }
-  NodePointer node = make(Kind::Number, word.offset);
+  NodePointer node = makeNode(Kind::Number, word.offset);
   if (word.kind == TokenKind::Name && word.text == "pi") {
     node->number = std::acos(-1.0);
     return node;
   }
-  std::string text = "'" + word.text + "' is no bottom of this layer";
+  std::string text = "'" + word.text + "' is not a bottom of this layer";
   if (findFunction(word.text) && word.kind == TokenKind::Name)
     text += "; the function needs its argument in parentheses";
   else
@@ -62,11 +63,13 @@ NodePointer Parser::name() {
   return node;
 }
 
-/// Parses `param(i)` and `bottom(i)`.
-NodePointer Parser::read(const Token &name,
-                         const std::vector<NodePointer> &arguments, Kind kind,
-                         std::vector<bool> &used, const char *what) {
-  NodePointer node = make(Kind::Number, name.offset);
+/// Creates the node for `param(i)` or `bottom(i)`, and sets `used[i]`. `noun`
+/// is the noun for messages.
+NodePointer Parser::parseIndexed(const Token &name,
+                                 const std::vector<NodePointer> &arguments,
+                                 Kind kind, std::vector<bool> &used,
+                                 const char *noun) {
+  NodePointer node = makeNode(Kind::Number, name.offset);
   if (arguments.size() != 1 || arguments[0]->kind != Kind::Number ||
       arguments[0]->number != std::floor(arguments[0]->number) ||
       arguments[0]->number < 0) {
@@ -76,7 +79,8 @@ NodePointer Parser::read(const Token &name,
   }
   const double index = arguments[0]->number;
   if (index >= static_cast<double>(used.size())) {
-    report(arguments[0]->offset, "the layer has " + counted(used.size(), what) +
+    report(arguments[0]->offset, "the layer has " +
+                                     countWithNoun(used.size(), noun) +
                                      (used.empty() ? "" : ", counted from 0"));
     return node;
   }
@@ -86,61 +90,64 @@ NodePointer Parser::read(const Token &name,
   return node;
 }
 
-NodePointer Parser::chain(NodePointer node) {
+NodePointer Parser::toBinaryNodes(NodePointer node) {
   while (node->operands.size() > 2) {
     NodePointer pair =
-        make(node->kind, node->offset, std::move(node->operands[0]),
-             std::move(node->operands[1]));
+        makeNode(node->kind, node->offset, std::move(node->operands[0]),
+                 std::move(node->operands[1]));
     node->operands.erase(node->operands.begin());
     node->operands[0] = std::move(pair);
   }
   return node;
 }
 
-NodePointer Parser::call(const Token &name) {
-  const size_t open = take().offset;
+NodePointer Parser::parseCall(const Token &name) {
+  const size_t open = takeToken().offset;
   std::vector<NodePointer> arguments;
   while (!token().is(")")) {
     if (token().kind == TokenKind::End)
       fail(open, "this '(' is never closed");
     if (!arguments.empty())
       expect(",", "or ')' after an argument of " + name.text);
-    arguments.push_back(choice());
+    arguments.push_back(parseChoice());
   }
   lexer.advance();
   if (name.text == "param")
-    return read(name, arguments, Kind::Param, formula.usedParams,
-                "param block");
+    return parseIndexed(name, arguments, Kind::Param, formula.usedParams,
+                        "param block");
   if (name.text == "bottom")
-    return read(name, arguments, Kind::Bottom, formula.usedBottoms, "bottom");
+    return parseIndexed(name, arguments, Kind::Bottom, formula.usedBottoms,
+                        "bottom");
 
   const Function *function = findFunction(name.text);
   if (!function) {
     std::vector<std::string> names = {"param", "bottom"};
-    for (const Function &each : functions)
-      names.push_back(each.name);
+    for (const Function &candidate : functions)
+      names.push_back(candidate.name);
     report(name.offset, "unknown function '" + name.text + "'" +
                             didYouMean(name.text, names));
-    return make(Kind::Number, name.offset);
+    return makeNode(Kind::Number, name.offset);
   }
   const Kind kind = function->kind;
-  const bool isChain = kind == Kind::Max || kind == Kind::Min;
-  const size_t wanted = kind == Kind::Select             ? 3
-                        : isChain || kind == Kind::Power ? 2
-                                                         : 1;
-  if (isChain ? arguments.size() < wanted : arguments.size() != wanted) {
-    report(name.offset, name.text + " takes " + (isChain ? "at least " : "") +
-                            counted(wanted, "argument") + ", found " +
-                            std::to_string(arguments.size()));
-    return make(Kind::Number, name.offset);
+  const bool isVariadic = kind == Kind::Max || kind == Kind::Min;
+  const size_t argumentCount = kind == Kind::Select                ? 3
+                               : isVariadic || kind == Kind::Power ? 2
+                                                                   : 1;
+  if (isVariadic ? arguments.size() < argumentCount
+                 : arguments.size() != argumentCount) {
+    report(name.offset, name.text + " takes " +
+                            (isVariadic ? "at least " : "") +
+                            countWithNoun(argumentCount, "argument") +
+                            ", found " + std::to_string(arguments.size()));
+    return makeNode(Kind::Number, name.offset);
   }
   if (kind == Kind::Select)
-    return select(name.offset, std::move(arguments[0]), std::move(arguments[1]),
-                  std::move(arguments[2]));
-  NodePointer node = make(kind, name.offset);
+    return makeSelect(name.offset, std::move(arguments[0]),
+                      std::move(arguments[1]), std::move(arguments[2]));
+  NodePointer node = makeNode(kind, name.offset);
   for (NodePointer &argument : arguments)
     node->operands.push_back(asNumber(std::move(argument)));
-  return chain(std::move(node));
+  return toBinaryNodes(std::move(node));
 }
 
 } // namespace brew::caffe::expression

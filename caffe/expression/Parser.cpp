@@ -2,16 +2,16 @@
 //
 // A recursive-descent parser, operators of lowest precedence first:
 //
-//   choice   := or ['?' choice ':' choice]
-//   or       := and ('||' and)*
-//   and      := equality ('&&' equality)*
-//   comparison := sum [('<' | '<=' | '>' | '>=' | '==' | '!=') sum]
-//   sum      := product (('+' | '-') product)*
-//   product  := unary (('*' | '/') unary)*
-//   unary    := ('-' | '+' | '!') unary | power
-//   power    := primary ['^' unary]
-//   primary  := NUMBER | NAME | NAME '(' choice (',' choice)* ')'
-//             | '(' choice ')'
+//   choice      := disjunction ['?' choice ':' choice]
+//   disjunction := conjunction ('||' conjunction)*
+//   conjunction := comparison ('&&' comparison)*
+//   comparison  := sum [('<' | '<=' | '>' | '>=' | '==' | '!=') sum]
+//   sum         := product (('+' | '-') product)*
+//   product     := unary (('*' | '/') unary)*
+//   unary       := ('-' | '+' | '!') unary | power
+//   power       := primary ['^' unary]
+//   primary     := NUMBER | NAME | NAME '(' choice (',' choice)* ')'
+//                | '(' choice ')'
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@
 
 namespace brew::caffe::expression {
 
-NodePointer Parser::make(Kind kind, size_t offset, NodePointer first,
-                         NodePointer second, NodePointer third) {
-  constexpr int most = 2000;
-  if (++nodes > most)
+NodePointer Parser::makeNode(Kind kind, size_t offset, NodePointer first,
+                             NodePointer second, NodePointer third) {
+  constexpr int maxNodes = 2000;
+  if (++nodes > maxNodes)
     fail(offset,
-         "the expression has more than " + std::to_string(most) + " parts");
+         "the expression has more than " + std::to_string(maxNodes) + " parts");
   auto node = std::make_unique<Node>();
   node->kind = kind;
   node->offset = offset;
@@ -40,7 +40,7 @@ NodePointer Parser::asNumber(NodePointer node) {
   if (!node->isBoolean())
     return node;
   const size_t offset = node->offset;
-  return make(Kind::BooleanToNumber, offset, std::move(node));
+  return makeNode(Kind::BooleanToNumber, offset, std::move(node));
 }
 
 NodePointer Parser::asBoolean(NodePointer node) {
@@ -50,59 +50,59 @@ NodePointer Parser::asBoolean(NodePointer node) {
   return node;
 }
 
-NodePointer Parser::select(size_t offset, NodePointer condition,
-                           NodePointer first, NodePointer second) {
+NodePointer Parser::makeSelect(size_t offset, NodePointer condition,
+                               NodePointer first, NodePointer second) {
   if (!first->isBoolean() || !second->isBoolean()) {
     first = asNumber(std::move(first));
     second = asNumber(std::move(second));
   }
-  return make(Kind::Select, offset, asBoolean(std::move(condition)),
-              std::move(first), std::move(second));
+  return makeNode(Kind::Select, offset, asBoolean(std::move(condition)),
+                  std::move(first), std::move(second));
 }
 
-void Parser::expect(const char *sign, const std::string &why) {
+void Parser::expect(const char *sign, const std::string &purpose) {
   if (!token().is(sign))
-    fail(token().offset, std::string("expected '") + sign + "' " + why +
+    fail(token().offset, std::string("expected '") + sign + "' " + purpose +
                              ", found " + token().describe());
   lexer.advance();
 }
 
-NodePointer Parser::choice() {
-  Depth level(*this);
-  NodePointer condition = disjunction();
+NodePointer Parser::parseChoice() {
+  DepthGuard level(*this);
+  NodePointer condition = parseDisjunction();
   if (!token().is("?"))
     return condition;
-  const size_t offset = take().offset;
-  NodePointer first = choice();
+  const size_t offset = takeToken().offset;
+  NodePointer first = parseChoice();
   expect(":", "between the two values of '?'");
-  NodePointer second = choice();
-  return select(offset, std::move(condition), std::move(first),
-                std::move(second));
+  NodePointer second = parseChoice();
+  return makeSelect(offset, std::move(condition), std::move(first),
+                    std::move(second));
 }
 
-NodePointer Parser::disjunction() {
-  NodePointer left = conjunction();
+NodePointer Parser::parseDisjunction() {
+  NodePointer left = parseConjunction();
   while (token().is("||")) {
-    const size_t offset = take().offset;
-    NodePointer right = conjunction();
-    left = make(Kind::Or, offset, asBoolean(std::move(left)),
-                asBoolean(std::move(right)));
+    const size_t offset = takeToken().offset;
+    NodePointer right = parseConjunction();
+    left = makeNode(Kind::Or, offset, asBoolean(std::move(left)),
+                    asBoolean(std::move(right)));
   }
   return left;
 }
 
-NodePointer Parser::conjunction() {
-  NodePointer left = comparison();
+NodePointer Parser::parseConjunction() {
+  NodePointer left = parseComparison();
   while (token().is("&&")) {
-    const size_t offset = take().offset;
-    NodePointer right = comparison();
-    left = make(Kind::And, offset, asBoolean(std::move(left)),
-                asBoolean(std::move(right)));
+    const size_t offset = takeToken().offset;
+    NodePointer right = parseComparison();
+    left = makeNode(Kind::And, offset, asBoolean(std::move(left)),
+                    asBoolean(std::move(right)));
   }
   return left;
 }
 
-NodePointer Parser::comparison() {
+NodePointer Parser::parseComparison() {
   struct Comparison {
     const char *sign;
     Kind kind;
@@ -112,106 +112,107 @@ NodePointer Parser::comparison() {
       {">", Kind::Greater}, {">=", Kind::GreaterEqual},
       {"==", Kind::Equal},  {"!=", Kind::NotEqual},
   };
-  auto find = [&]() -> const Comparison * {
-    for (const Comparison &each : comparisons)
-      if (token().is(each.sign))
-        return &each;
+  auto findComparison = [&]() -> const Comparison * {
+    for (const Comparison &candidate : comparisons)
+      if (token().is(candidate.sign))
+        return &candidate;
     return nullptr;
   };
-  NodePointer left = sum();
-  const Comparison *found = find();
+  NodePointer left = parseSum();
+  const Comparison *found = findComparison();
   if (!found)
     return left;
-  const size_t offset = take().offset;
-  NodePointer right = sum();
-  if (find())
+  const size_t offset = takeToken().offset;
+  NodePointer right = parseSum();
+  if (findComparison())
     fail(token().offset, "comparisons do not chain; write a < b && b < c");
-  return make(found->kind, offset, asNumber(std::move(left)),
-              asNumber(std::move(right)));
+  return makeNode(found->kind, offset, asNumber(std::move(left)),
+                  asNumber(std::move(right)));
 }
 
-NodePointer Parser::sum() {
-  NodePointer left = product();
+NodePointer Parser::parseSum() {
+  NodePointer left = parseProduct();
   while (token().is("+") || token().is("-")) {
-    const Token sign = take();
-    NodePointer right = product();
-    left = make(sign.text == "+" ? Kind::Add : Kind::Subtract, sign.offset,
-                asNumber(std::move(left)), asNumber(std::move(right)));
+    const Token sign = takeToken();
+    NodePointer right = parseProduct();
+    left = makeNode(sign.text == "+" ? Kind::Add : Kind::Subtract, sign.offset,
+                    asNumber(std::move(left)), asNumber(std::move(right)));
   }
   return left;
 }
 
-NodePointer Parser::product() {
-  NodePointer left = unary();
+NodePointer Parser::parseProduct() {
+  NodePointer left = parseUnary();
   while (token().is("*") || token().is("/")) {
-    const Token sign = take();
-    NodePointer right = unary();
-    left = make(sign.text == "*" ? Kind::Multiply : Kind::Divide, sign.offset,
-                asNumber(std::move(left)), asNumber(std::move(right)));
+    const Token sign = takeToken();
+    NodePointer right = parseUnary();
+    left =
+        makeNode(sign.text == "*" ? Kind::Multiply : Kind::Divide, sign.offset,
+                 asNumber(std::move(left)), asNumber(std::move(right)));
   }
   return left;
 }
 
-NodePointer Parser::unary() {
-  Depth level(*this);
+NodePointer Parser::parseUnary() {
+  DepthGuard level(*this);
   if (token().is("-")) {
-    const size_t offset = take().offset;
-    NodePointer operand = asNumber(unary());
+    const size_t offset = takeToken().offset;
+    NodePointer operand = asNumber(parseUnary());
     if (operand->kind == Kind::Number) {
       operand->number = -operand->number;
       operand->offset = offset;
       return operand;
     }
-    return make(Kind::Negate, offset, std::move(operand));
+    return makeNode(Kind::Negate, offset, std::move(operand));
   }
   if (token().is("+")) {
     lexer.advance();
-    return asNumber(unary());
+    return asNumber(parseUnary());
   }
   if (token().is("!")) {
-    const size_t offset = take().offset;
-    return make(Kind::Not, offset, asBoolean(unary()));
+    const size_t offset = takeToken().offset;
+    return makeNode(Kind::Not, offset, asBoolean(parseUnary()));
   }
-  return power();
+  return parsePower();
 }
 
-NodePointer Parser::power() {
-  NodePointer base = primary();
+NodePointer Parser::parsePower() {
+  NodePointer base = parsePrimary();
   if (!token().is("^"))
     return base;
-  const size_t offset = take().offset;
-  NodePointer exponent = unary();
-  return make(Kind::Power, offset, asNumber(std::move(base)),
-              asNumber(std::move(exponent)));
+  const size_t offset = takeToken().offset;
+  NodePointer exponent = parseUnary();
+  return makeNode(Kind::Power, offset, asNumber(std::move(base)),
+                  asNumber(std::move(exponent)));
 }
 
-NodePointer Parser::primary() {
+NodePointer Parser::parsePrimary() {
   if (token().kind == TokenKind::Number) {
-    const Token literal = take();
-    NodePointer node = make(Kind::Number, literal.offset);
+    const Token literal = takeToken();
+    NodePointer node = makeNode(Kind::Number, literal.offset);
     node->number = literal.number;
     return node;
   }
   if (token().is("(")) {
-    const size_t open = take().offset;
-    NodePointer inner = choice();
+    const size_t open = takeToken().offset;
+    NodePointer inner = parseChoice();
     if (token().kind == TokenKind::End)
       fail(open, "this '(' is never closed");
     expect(")", "to close a parenthesis");
     return inner;
   }
   if (token().kind == TokenKind::Name || token().kind == TokenKind::QuotedName)
-    return name();
+    return parseName();
   fail(token().offset, "expected a number, a bottom, a function or '(', "
                        "found " +
                            token().describe());
 }
 
-Formula Parser::run() {
+Formula Parser::parse() {
   NodePointer root;
   try {
     lexer.advance();
-    root = asNumber(choice());
+    root = asNumber(parseChoice());
     if (token().kind != TokenKind::End)
       fail(token().offset, "expected an operator, found " + token().describe());
   } catch (const SyntaxError &error) {
@@ -246,7 +247,7 @@ bool Node::isBoolean() const {
 
 Formula parse(const std::string &text, const std::vector<std::string> &bottoms,
               int params) {
-  return Parser(text, bottoms, params).run();
+  return Parser(text, bottoms, params).parse();
 }
 
 } // namespace brew::caffe::expression

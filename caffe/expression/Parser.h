@@ -7,11 +7,7 @@ namespace brew::caffe::expression {
 
 using NodePointer = std::unique_ptr<Node>;
 
-/// Returns "1 bottom", "2 bottoms".
-inline std::string counted(size_t count, const std::string &noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
+/// Parses a formula, reports errors and creates the tree.
 class Parser {
 public:
   Parser(const std::string &text, const std::vector<std::string> &bottoms,
@@ -21,33 +17,34 @@ public:
     formula.usedParams.assign(params, false);
   }
 
-  Formula run();
+  Formula parse();
 
 private:
   // The grammar (Parser.cpp).
-  NodePointer choice();
-  NodePointer disjunction();
-  NodePointer conjunction();
-  NodePointer comparison();
-  NodePointer sum();
-  NodePointer product();
-  NodePointer unary();
-  NodePointer power();
-  NodePointer primary();
+  NodePointer parseChoice();
+  NodePointer parseDisjunction();
+  NodePointer parseConjunction();
+  NodePointer parseComparison();
+  NodePointer parseSum();
+  NodePointer parseProduct();
+  NodePointer parseUnary();
+  NodePointer parsePower();
+  NodePointer parsePrimary();
 
   // Names and function calls (Names.cpp).
-  NodePointer name();
-  NodePointer call(const Token &name);
-  NodePointer read(const Token &name, const std::vector<NodePointer> &arguments,
-                   Kind kind, std::vector<bool> &used, const char *what);
-  /// Reduces max and min of any number of arguments to nodes of two operands.
-  NodePointer chain(NodePointer node);
+  NodePointer parseName();
+  NodePointer parseCall(const Token &name);
+  NodePointer parseIndexed(const Token &name,
+                           const std::vector<NodePointer> &arguments, Kind kind,
+                           std::vector<bool> &used, const char *noun);
+  /// Splits max or min of any number of arguments into nodes of two operands.
+  NodePointer toBinaryNodes(NodePointer node);
 
   const Token &token() const { return lexer.current(); }
-  Token take() {
-    Token taken = token();
+  Token takeToken() {
+    Token result = token();
     lexer.advance();
-    return taken;
+    return result;
   }
   [[noreturn]] void fail(size_t offset, const std::string &text) const {
     throw SyntaxError{{offset, text}};
@@ -55,25 +52,26 @@ private:
   void report(size_t offset, const std::string &text) {
     formula.problems.push_back({offset, text});
   }
-  void expect(const char *sign, const std::string &why);
+  void expect(const char *sign, const std::string &purpose);
 
-  NodePointer make(Kind kind, size_t offset, NodePointer first = {},
-                   NodePointer second = {}, NodePointer third = {});
-  /// Converts a boolean to 1 or 0; returns a number as it is.
+  NodePointer makeNode(Kind kind, size_t offset, NodePointer first = {},
+                       NodePointer second = {}, NodePointer third = {});
+  /// Converts a boolean to 1 or 0. Returns a number unchanged.
   NodePointer asNumber(NodePointer node);
-  /// Returns a boolean, or fails if `node` is a number.
+  /// Returns `node`, and reports an error if it is a number.
   NodePointer asBoolean(NodePointer node);
-  NodePointer select(size_t offset, NodePointer condition, NodePointer first,
-                     NodePointer second);
+  NodePointer makeSelect(size_t offset, NodePointer condition,
+                         NodePointer first, NodePointer second);
 
-  struct Depth {
-    explicit Depth(Parser &parser) : parser(parser) {
+  /// Counts the nested calls of a function of the grammar.
+  struct DepthGuard {
+    explicit DepthGuard(Parser &parser) : parser(parser) {
       // The limit keeps hostile formulas from exhausting the stack.
-      constexpr int deepest = 200;
-      if (++parser.depth > deepest)
+      constexpr int maxDepth = 200;
+      if (++parser.depth > maxDepth)
         parser.fail(parser.token().offset, "the expression nests too deeply");
     }
-    ~Depth() { --parser.depth; }
+    ~DepthGuard() { --parser.depth; }
     Parser &parser;
   };
 

@@ -4,6 +4,7 @@
 #include "frontends/prototxt/check/LayerKinds.h"
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 
@@ -11,25 +12,21 @@ namespace brew::prototxt {
 
 namespace {
 
-std::string number(int count, const std::string &noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
                  const SourceMap &locations, Diagnostics &diagnostics) {
-  auto check = [&](int count, int least, int most, const char *noun,
+  auto check = [&](int count, int min, int max, const char *noun,
                    const char *verb) {
-    if ((least < 0 || count >= least) && (most < 0 || count <= most))
+    if ((min < 0 || count >= min) && (max < 0 || count <= max))
       return;
-    std::string wanted;
-    if (least == most)
-      wanted = number(least, noun);
-    else if (count < least)
-      wanted = "at least " + number(least, noun);
+    std::string expected;
+    if (min == max)
+      expected = countWithNoun(min, noun);
+    else if (count < min)
+      expected = "at least " + countWithNoun(min, noun);
     else
-      wanted = "at most " + number(most, noun);
+      expected = "at most " + countWithNoun(max, noun);
     diagnostics.error(locations.where(layer), layerPrefix(layer) + verb + " " +
-                                                  wanted + ", but has " +
+                                                  expected + ", but has " +
                                                   std::to_string(count));
   };
   check(layer.bottom_size(), kind.minBottoms, kind.maxBottoms, "bottom",
@@ -42,14 +39,14 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
                       layerPrefix(layer) +
                           "gives one top for each bottom, but "
                           "has " +
-                          number(layer.bottom_size(), "bottom") + " and " +
-                          number(layer.top_size(), "top"));
+                          countWithNoun(layer.bottom_size(), "bottom") +
+                          " and " + countWithNoun(layer.top_size(), "top"));
 }
 
-/// Reports settings of other layer types. They have no effect, so they are
-/// probably mistakes.
-void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
-                 const SourceMap &locations, Diagnostics &diagnostics) {
+/// Warns of settings that only other layer types read. They are probably
+/// mistakes.
+void warnUnusedBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
+                      const SourceMap &locations, Diagnostics &diagnostics) {
   const auto *reflection = layer.GetReflection();
   std::vector<const google::protobuf::FieldDescriptor *> fields;
   reflection->ListFields(layer, &fields);
@@ -65,8 +62,8 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
 /// Their shapes are checked after shape inference.
 void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
                 const SourceMap &locations, Diagnostics &diagnostics) {
-  const int given = layer.blobs_size();
-  if (given == 0)
+  const int blobCount = layer.blobs_size();
+  if (blobCount == 0)
     return;
   if (kind.ignoresBlobs) {
     diagnostics.warning(locations.where(layer, "blobs"),
@@ -75,21 +72,22 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
                             "this type from its fillers");
     return;
   }
-  const int wanted = static_cast<int>(paramsOf(kind, layer).size());
-  if (given != wanted && given != kind.otherBlobCount)
+  const int paramCount = static_cast<int>(paramsOf(kind, layer).size());
+  if (blobCount != paramCount && blobCount != kind.otherBlobCount)
     diagnostics.error(
-        locations.where(layer, "blobs", std::min(given - 1, wanted)),
-        layerPrefix(layer) + "blobs is given " + number(given, "time") +
-            ", but the layer has " + number(wanted, "parameter"));
-  for (int i = 0; i < given; ++i) {
+        locations.where(layer, "blobs", std::min(blobCount - 1, paramCount)),
+        layerPrefix(layer) + "blobs is given " +
+            countWithNoun(blobCount, "time") + ", but the layer has " +
+            countWithNoun(paramCount, "parameter"));
+  for (int i = 0; i < blobCount; ++i) {
     try {
       caffe::BlobProto copy = layer.blobs(i);
       formats::takeBlob(copy, "blobs " + std::to_string(i));
     } catch (const Error &error) {
-      // A prototxt is written by hand, so it is not "damaged".
+      // Drop the word "damaged": a prototxt is written by hand.
       std::string text = error.what();
-      if (size_t at = text.find("damaged: "); at != text.npos)
-        text.erase(at, std::string("damaged: ").size());
+      if (size_t position = text.find("damaged: "); position != text.npos)
+        text.erase(position, std::string("damaged: ").size());
       diagnostics.error(locations.where(layer, "blobs", i),
                         layerPrefix(layer) + text);
     }
@@ -101,7 +99,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
                       const SourceMap &locations, Diagnostics &diagnostics) {
   checkCounts(layer, kind, locations, diagnostics);
-  checkBlocks(layer, kind, locations, diagnostics);
+  warnUnusedBlocks(layer, kind, locations, diagnostics);
   checkBlobs(layer, kind, locations, diagnostics);
 }
 

@@ -4,6 +4,7 @@
 
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "frontends/prototxt/upgrade/MyCaffe.h"
+#include "support/NumberText.h"
 #include "support/Suggest.h"
 
 #include <algorithm>
@@ -13,15 +14,12 @@ namespace brew::prototxt {
 
 namespace {
 
-std::string number(int count, const std::string &noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// Builds the graph layer by layer, as Caffe's Net does.
-class Wiring {
+class NetGraphBuilder {
 public:
-  Wiring(const FilteredNet &net, Diagnostics &diagnostics, bool forCompilation,
-         const std::set<std::string> &hostTypes, NetGraph &graph)
+  NetGraphBuilder(const FilteredNet &net, Diagnostics &diagnostics,
+                  bool forCompilation, const std::set<std::string> &hostTypes,
+                  NetGraph &graph)
       : net(net), locations(net.source->locations()), diagnostics(diagnostics),
         forCompilation(forCompilation), hostTypes(hostTypes), graph(graph) {}
 
@@ -35,11 +33,11 @@ private:
                              layerPrefix(layer) + text);
   }
   void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
-  void takeBottoms(GraphLayer &entry);
+  void connectBottoms(GraphLayer &entry);
   void reportMissing(const caffe::LayerParameter &layer, int bottom);
-  void makeTops(GraphLayer &entry);
-  void weighTops(GraphLayer &entry);
-  void takeParams(GraphLayer &entry);
+  void addTops(GraphLayer &entry);
+  void setLossWeights(GraphLayer &entry);
+  void addParams(GraphLayer &entry);
   bool needsBackward(const GraphLayer &entry) const;
   void setMultipliers(const caffe::LayerParameter &layer, int index,
                       const ParamBlob &blob, caffe::ParamSpec &spec);
@@ -55,7 +53,7 @@ private:
   const std::set<std::string> &hostTypes;
   NetGraph &graph;
 
-  std::map<std::string, int> current; ///< blob name to its last version
+  std::map<std::string, int> latestVersion; ///< blob name to its last version
   std::map<std::string, int> namedParams;
   /// Layers with parameters by name, which identifies parameters in weight
   /// files.
@@ -63,7 +61,7 @@ private:
   int layerIndex = 0;
 };
 
-void Wiring::run() {
+void NetGraphBuilder::run() {
   for (const caffe::LayerParameter *layer : net.layers) {
     const LayerKind *kind = hostTypes.count(layer->type())
                                 ? &declaredHostKind()
@@ -71,12 +69,12 @@ void Wiring::run() {
     checkType(*layer, kind);
     graph.layers.push_back({layer, kind, {}, {}, {}, {}, false});
     GraphLayer &entry = graph.layers.back();
-    takeBottoms(entry);
-    makeTops(entry);
+    connectBottoms(entry);
+    addTops(entry);
     if (kind) {
       checkAgainstKind(*layer, *kind, locations, diagnostics);
-      weighTops(entry);
-      takeParams(entry);
+      setLossWeights(entry);
+      addParams(entry);
       entry.needsBackward = needsBackward(entry);
       checkSettings(*layer, *kind, locations, diagnostics, forCompilation);
     }
@@ -86,19 +84,19 @@ void Wiring::run() {
   collectOutputs();
 }
 
-void Wiring::checkType(const caffe::LayerParameter &layer,
-                       const LayerKind *kind) {
-  const LayerText who(layer.name(), "");
+void NetGraphBuilder::checkType(const caffe::LayerParameter &layer,
+                                const LayerKind *kind) {
+  const LayerText prefix(layer.name(), "");
   if (!kind)
     diagnostics.error(locations.whereValue(layer, "type"),
-                      who + unknownTypeText(layer.type()));
+                      prefix + unknownTypeText(layer.type()));
 }
 
-void Wiring::takeBottoms(GraphLayer &entry) {
+void NetGraphBuilder::connectBottoms(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   for (int i = 0; i < layer.bottom_size(); ++i) {
-    auto found = current.find(layer.bottom(i));
-    if (found == current.end()) {
+    auto found = latestVersion.find(layer.bottom(i));
+    if (found == latestVersion.end()) {
       reportMissing(layer, i);
       entry.bottoms.push_back(-1);
       continue;
@@ -108,45 +106,47 @@ void Wiring::takeBottoms(GraphLayer &entry) {
   }
 }
 
-void Wiring::reportMissing(const caffe::LayerParameter &layer, int bottom) {
+void NetGraphBuilder::reportMissing(const caffe::LayerParameter &layer,
+                                    int bottom) {
   const std::string &name = layer.bottom(bottom);
   const RemovedLayer *removed = net.removedProducer(name);
-  const caffe::LayerParameter *later = nullptr;
-  for (size_t i = layerIndex; i < net.layers.size() && !later; ++i)
+  const caffe::LayerParameter *laterProducer = nullptr;
+  for (size_t i = layerIndex; i < net.layers.size() && !laterProducer; ++i)
     for (const std::string &top : net.layers[i]->top())
       if (top == name)
-        later = net.layers[i];
-  // The producer is known, so the name is not a misspelling.
-  std::string guess;
-  if (!removed && !later) {
+        laterProducer = net.layers[i];
+  // Suggest a similar name only if no layer produces the blob.
+  std::string suggestion;
+  if (!removed && !laterProducer) {
     std::vector<std::string> names;
     for (auto it = graph.blobs.rbegin(); it != graph.blobs.rend(); ++it)
       if (!it->isAutomatic)
         names.push_back(it->name);
-    guess = didYouMean(name, names);
+    suggestion = didYouMean(name, names);
   }
   Diagnostic &diagnostic =
       error(layer, "bottom", bottom,
             "bottom blob '" + name +
-                "' is not produced by any layer before it" + guess);
+                "' is not produced by any layer before it" + suggestion);
   if (removed)
     diagnostic.note(removed->rule, removed->reason);
-  if (later) {
+  if (laterProducer) {
     int top = 0;
-    while (later->top(top) != name)
+    while (laterProducer->top(top) != name)
       ++top;
-    diagnostic.note(locations.where(*later, "top", top),
-                    later == &layer ? "the layer itself produces it"
-                                    : "layer '" + later->name() +
-                                          "' produces it, but comes later");
+    diagnostic.note(locations.where(*laterProducer, "top", top),
+                    laterProducer == &layer
+                        ? "the layer itself produces it"
+                        : "layer '" + laterProducer->name() +
+                              "' produces it, but comes later");
   }
 }
 
-void Wiring::makeTops(GraphLayer &entry) {
+void NetGraphBuilder::addTops(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   for (int i = 0; i < layer.top_size(); ++i) {
     const std::string &name = layer.top(i);
-    auto known = current.find(name);
+    auto previous = latestVersion.find(name);
     const bool isInPlace = i < layer.bottom_size() && layer.bottom(i) == name;
     if (isInPlace && entry.kind && !entry.kind->worksInPlace)
       diagnostics.warning(
@@ -155,9 +155,10 @@ void Wiring::makeTops(GraphLayer &entry) {
               "is in-place, which Caffe cannot compute for this "
               "type; it is compiled as if the top had a name "
               "of its own");
-    if (known != current.end() && !isInPlace) {
-      const BlobVersion &other = graph.blobs[known->second];
-      const caffe::LayerParameter &producer = *graph.layers[other.layer].layer;
+    if (previous != latestVersion.end() && !isInPlace) {
+      const BlobVersion &previousVersion = graph.blobs[previous->second];
+      const caffe::LayerParameter &producer =
+          *graph.layers[previousVersion.layer].layer;
       const bool isBottom =
           std::find(layer.bottom().begin(), layer.bottom().end(), name) !=
           layer.bottom().end();
@@ -167,11 +168,11 @@ void Wiring::makeTops(GraphLayer &entry) {
                 (isBottom ? "; an in-place top must stand at the same position "
                             "as its bottom"
                           : ""))
-          .note(locations.where(producer, "top", other.top),
+          .note(locations.where(producer, "top", previousVersion.top),
                 "'" + name + "' is produced here");
     }
-    current[name] = static_cast<int>(graph.blobs.size());
-    entry.tops.push_back(current[name]);
+    latestVersion[name] = static_cast<int>(graph.blobs.size());
+    entry.tops.push_back(latestVersion[name]);
     graph.blobs.push_back({name, layerIndex, i, {}, false});
   }
   if (entry.kind && entry.kind->isLoss && layer.top_size() == 0) {
@@ -181,19 +182,20 @@ void Wiring::makeTops(GraphLayer &entry) {
   }
 }
 
-void Wiring::weighTops(GraphLayer &entry) {
+void NetGraphBuilder::setLossWeights(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   entry.lossWeights.assign(entry.tops.size(), 0);
-  const int given = layer.loss_weight_size();
-  if (given == 0) {
+  const int weightCount = layer.loss_weight_size();
+  if (weightCount == 0) {
     if (entry.kind->isLoss)
       entry.lossWeights[0] = 1;
     return;
   }
-  if (given != static_cast<int>(entry.tops.size())) {
+  if (weightCount != static_cast<int>(entry.tops.size())) {
     error(layer, "loss_weight", 0,
-          "loss_weight is given " + number(given, "time") + " for " +
-              number(static_cast<int>(entry.tops.size()), "top") +
+          "loss_weight is given " + countWithNoun(weightCount, "time") +
+              " for " +
+              countWithNoun(static_cast<int>(entry.tops.size()), "top") +
               "; it takes one for each, or none");
     return;
   }
@@ -201,7 +203,7 @@ void Wiring::weighTops(GraphLayer &entry) {
             entry.lossWeights.begin());
 }
 
-void Wiring::takeParams(GraphLayer &entry) {
+void NetGraphBuilder::addParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> blobs = paramsOf(*entry.kind, layer);
   const int count = static_cast<int>(blobs.size());
@@ -213,18 +215,18 @@ void Wiring::takeParams(GraphLayer &entry) {
                             "fails)");
   else if (layer.param_size() > count)
     error(layer, "param", count,
-          "param is given " + number(layer.param_size(), "time") +
-              ", but the layer has " + number(count, "parameter"));
+          "param is given " + countWithNoun(layer.param_size(), "time") +
+              ", but the layer has " + countWithNoun(count, "parameter"));
   if (count == 0)
     return;
-  auto [known, isNew] = paramLayers.try_emplace(layer.name(), &layer);
+  auto [previous, isNew] = paramLayers.try_emplace(layer.name(), &layer);
   if (!isNew)
     diagnostics
         .error(locations.where(layer),
                layerPrefix(layer) +
                    "another layer with parameters has the same name; weight "
                    "files could not tell them apart")
-        .note(locations.where(*known->second), "it is here");
+        .note(locations.where(*previous->second), "it is here");
   for (int i = 0; i < count; ++i) {
     const bool hasSpec = i < layer.param_size();
     caffe::ParamSpec spec = hasSpec ? layer.param(i) : caffe::ParamSpec();
@@ -251,7 +253,7 @@ void Wiring::takeParams(GraphLayer &entry) {
 
 /// Returns whether the layer or one before it has learnable parameters. As in
 /// Caffe, propagate_down has no effect on this.
-bool Wiring::needsBackward(const GraphLayer &entry) const {
+bool NetGraphBuilder::needsBackward(const GraphLayer &entry) const {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> params = paramsOf(*entry.kind, layer);
   for (int i = 0; i < static_cast<int>(params.size()); ++i)
@@ -265,15 +267,17 @@ bool Wiring::needsBackward(const GraphLayer &entry) const {
 }
 
 /// Sets the multipliers of a parameter whose layer overrides the prototxt.
-void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
-                            const ParamBlob &blob, caffe::ParamSpec &spec) {
+void NetGraphBuilder::setMultipliers(const caffe::LayerParameter &layer,
+                                     int index, const ParamBlob &blob,
+                                     caffe::ParamSpec &spec) {
   const float value = blob.isStatistic ? 0 : 1;
   for (const char *field : {"lr_mult", "decay_mult"}) {
     const auto *descriptor = spec.GetDescriptor()->FindFieldByName(field);
     const auto *reflection = spec.GetReflection();
-    // A parameter that does not learn does not decay either.
-    const bool matters = !blob.isStatistic || std::string(field) == "lr_mult";
-    if (matters && reflection->HasField(spec, descriptor) &&
+    // The decay of a statistic does not matter, because it is not learned.
+    const bool isRelevant =
+        !blob.isStatistic || std::string(field) == "lr_mult";
+    if (isRelevant && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
       diagnostics.warning(locations.where(layer.param(index), field),
                           layerPrefix(layer) + field +
@@ -283,44 +287,47 @@ void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
   }
 }
 
-/// Sets the multipliers of a shared parameter to those of the first sharer that
-/// has them. Other sharers must not contradict.
-void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
-                        int index) {
+/// Adds a layer that shares a parameter. Each multiplier is the value of the
+/// first layer that specifies it; other values in later layers are errors.
+void NetGraphBuilder::shareParam(GraphParam &owner,
+                                 const caffe::LayerParameter &layer,
+                                 int index) {
   const caffe::ParamSpec &spec = layer.param(index);
   owner.permissive |= spec.share_mode() == caffe::ParamSpec::PERMISSIVE;
-  auto agree = [&](bool has, float value, const char *field, float &known,
-                   bool (caffe::ParamSpec::*given)() const) {
-    if (!has)
+  auto mergeMultiplier = [&](bool isSet, float value, const char *field,
+                             float &ownerValue,
+                             bool (caffe::ParamSpec::*hasField)() const) {
+    if (!isSet)
       return;
-    // Earlier users, the owner first.
+    // Compare with the first earlier user that specifies the multiplier.
     std::vector<std::pair<const caffe::LayerParameter *, int>> users = {
         {owner.layer, owner.index}};
     users.insert(users.end(), owner.sharers.begin(), owner.sharers.end());
-    for (auto [user, at] : users) {
-      if (!(user->param(at).*given)())
+    for (auto [user, paramIndex] : users) {
+      if (!(user->param(paramIndex).*hasField)())
         continue;
-      if (value != known)
+      if (value != ownerValue)
         diagnostics
             .error(locations.where(spec, field),
                    layerPrefix(layer) + field + " of the shared parameter '" +
                        spec.name() + "' differs from that in layer '" +
                        user->name() + "'")
-            .note(locations.where(user->param(at), field), "it is given here");
+            .note(locations.where(user->param(paramIndex), field),
+                  "it is given here");
       return;
     }
-    known = value;
+    ownerValue = value;
   };
-  agree(spec.has_lr_mult(), spec.lr_mult(), "lr_mult", owner.lrMult,
-        &caffe::ParamSpec::has_lr_mult);
-  agree(spec.has_decay_mult(), spec.decay_mult(), "decay_mult", owner.decayMult,
-        &caffe::ParamSpec::has_decay_mult);
+  mergeMultiplier(spec.has_lr_mult(), spec.lr_mult(), "lr_mult", owner.lrMult,
+                  &caffe::ParamSpec::has_lr_mult);
+  mergeMultiplier(spec.has_decay_mult(), spec.decay_mult(), "decay_mult",
+                  owner.decayMult, &caffe::ParamSpec::has_decay_mult);
   owner.sharers.emplace_back(&layer, index);
 }
 
 /// Checks in-place layers. Caffe splits a blob with several readers before any
 /// of them runs, and a split copy cannot be overwritten in place.
-void Wiring::checkInPlace() {
+void NetGraphBuilder::checkInPlace() {
   for (const BlobVersion &blob : graph.blobs) {
     if (blob.readers.empty())
       continue;
@@ -344,21 +351,21 @@ void Wiring::checkInPlace() {
   }
 }
 
-void Wiring::collectOutputs() {
-  std::vector<NetOutput> inner;
+void NetGraphBuilder::collectOutputs() {
+  std::vector<NetOutput> unreported;
   for (int i = 0; i < static_cast<int>(graph.blobs.size()); ++i) {
     const BlobVersion &blob = graph.blobs[i];
     const GraphLayer &producer = graph.layers[blob.layer];
     const auto &weights = producer.lossWeights;
     const size_t top = blob.top;
     const float weight = top < weights.size() ? weights[top] : 0;
-    const bool isWritten = producer.layer->loss_weight_size() > 0;
+    const bool hasWeightInPrototxt = producer.layer->loss_weight_size() > 0;
     if (blob.isAutomatic) {
       if (weight != 0)
-        inner.push_back({i, blob.name, weight, true});
+        unreported.push_back({i, blob.name, weight, true});
     } else if (blob.readers.empty()) {
       graph.outputs.push_back({i, blob.name, weight, false});
-    } else if (weight != 0 && isWritten) {
+    } else if (weight != 0 && hasWeightInPrototxt) {
       // For Caffe, a loss weight in the prototxt is another reader, so the blob
       // is split, and the copy with the weight is an output.
       graph.outputs.push_back({i,
@@ -366,14 +373,15 @@ void Wiring::collectOutputs() {
                                    std::to_string(blob.top) + "_split_0",
                                weight, false});
     } else if (weight != 0) {
-      inner.push_back({i, blob.name, weight, true});
+      unreported.push_back({i, blob.name, weight, true});
     }
   }
   // Caffe stores unconsumed blobs in a sorted set.
   std::sort(
       graph.outputs.begin(), graph.outputs.end(),
       [](const NetOutput &a, const NetOutput &b) { return a.name < b.name; });
-  graph.outputs.insert(graph.outputs.end(), inner.begin(), inner.end());
+  graph.outputs.insert(graph.outputs.end(), unreported.begin(),
+                       unreported.end());
 }
 
 } // namespace
@@ -383,11 +391,11 @@ NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
                          const std::set<std::string> &hostTypes) {
   NetGraph graph;
   graph.forceBackward = net.source->net().force_backward();
-  Wiring(net, diagnostics, forCompilation, hostTypes, graph).run();
+  NetGraphBuilder(net, diagnostics, forCompilation, hostTypes, graph).run();
   return graph;
 }
 
-bool NetGraph::wantsGradient(int layer, int index) const {
+bool NetGraph::mayHaveGradient(int layer, int index) const {
   const GraphLayer &entry = layers[layer];
   if (paramsOf(*entry.kind, *entry.layer)[index].isStatistic)
     return false;
@@ -397,9 +405,9 @@ bool NetGraph::wantsGradient(int layer, int index) const {
 }
 
 bool NetGraph::hasLoss() const {
-  return std::any_of(outputs.begin(), outputs.end(), [](const NetOutput &each) {
-    return each.lossWeight != 0;
-  });
+  return std::any_of(
+      outputs.begin(), outputs.end(),
+      [](const NetOutput &output) { return output.lossWeight != 0; });
 }
 
 bool hasLoss(const FilteredNet &net) {

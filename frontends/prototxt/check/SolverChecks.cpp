@@ -5,6 +5,7 @@
 #include "frontends/prototxt/check/SolverDocument.h"
 #include "frontends/prototxt/upgrade/FieldCopy.h"
 #include "plan/Contract.h"
+#include "support/NumberText.h"
 #include "support/Suggest.h"
 
 #include <algorithm>
@@ -15,13 +16,13 @@ namespace brew::prototxt {
 
 namespace {
 
-/// The fields that a learning-rate policy reads, other than base_lr. `step`:
-/// stepsize must be positive.
+/// The fields that a learning-rate policy reads, other than base_lr. A stepsize
+/// must be present and positive.
 struct Policy {
   const char *name;
-  bool gamma;
-  bool power;
-  bool step;
+  bool readsGamma;
+  bool readsPower;
+  bool readsStepsize;
 };
 
 constexpr Policy policies[] = {
@@ -41,8 +42,8 @@ std::string join(const std::vector<std::string> &names) {
   return text;
 }
 
-/// The checks of a solver.
-struct Checker {
+/// Checks the fields of a solver.
+struct SolverChecker {
   const caffe::SolverParameter &solver;
   const SourceMap &locations;
   Diagnostics &diagnostics;
@@ -54,13 +55,13 @@ struct Checker {
     return diagnostics.warning(locations.whereValue(solver, field), text);
   }
 
-  void learningRate();
-  void policyNeeds(const Policy &policy);
-  void type();
-  void counts();
-  void evaluation();
-  void snapshots();
-  void trainerProperties();
+  void checkLearningRate();
+  void checkPolicy(const Policy &policy);
+  void checkType();
+  void checkCounts();
+  void checkEvaluation();
+  void checkSnapshots();
+  void checkTrainerProperties();
 };
 
 std::vector<std::string> policyNames() {
@@ -70,36 +71,36 @@ std::vector<std::string> policyNames() {
   return names;
 }
 
-void Checker::learningRate() {
+void SolverChecker::checkLearningRate() {
   const std::vector<std::string> names = policyNames();
-  const std::string &chosen = solver.lr_policy();
+  const std::string &policyName = solver.lr_policy();
   if (!solver.has_lr_policy())
     return;
   for (const Policy &policy : policies)
-    if (chosen == policy.name)
-      return policyNeeds(policy);
-  errorAt("lr_policy", "unknown lr_policy '" + chosen + "'" +
-                           didYouMean(chosen, names) +
+    if (policyName == policy.name)
+      return checkPolicy(policy);
+  errorAt("lr_policy", "unknown lr_policy '" + policyName + "'" +
+                           didYouMean(policyName, names) +
                            " (known: " + join(names) + ")");
 }
 
-void Checker::policyNeeds(const Policy &policy) {
+void SolverChecker::checkPolicy(const Policy &policy) {
   const std::string name = std::string("lr_policy '") + policy.name + "'";
-  auto noteUse = [&](Diagnostic &diagnostic) {
+  auto notePolicy = [&](Diagnostic &diagnostic) {
     diagnostic.note(locations.where(solver, "lr_policy"),
                     "the policy is chosen here");
   };
-  if (policy.step && !solver.has_stepsize())
+  if (policy.readsStepsize && !solver.has_stepsize())
     errorAt("lr_policy", name + " needs 'stepsize'");
-  else if (policy.step && solver.stepsize() <= 0)
-    noteUse(errorAt("stepsize", name + " needs a 'stepsize' above 0, not " +
-                                    std::to_string(solver.stepsize())));
-  if (policy.gamma && solver.gamma() < 0)
-    noteUse(errorAt("gamma", name + " needs a 'gamma' of 0 or more"));
-  if (policy.gamma && !solver.has_gamma())
+  else if (policy.readsStepsize && solver.stepsize() <= 0)
+    notePolicy(errorAt("stepsize", name + " needs a 'stepsize' above 0, not " +
+                                       std::to_string(solver.stepsize())));
+  if (policy.readsGamma && solver.gamma() < 0)
+    notePolicy(errorAt("gamma", name + " needs a 'gamma' of 0 or more"));
+  if (policy.readsGamma && !solver.has_gamma())
     warnAt("lr_policy",
            name + " reads 'gamma', which is not given and so is 0");
-  if (policy.power && !solver.has_power())
+  if (policy.readsPower && !solver.has_power())
     warnAt("lr_policy", name + " reads 'power', which is not given and so is "
                                "0: the rate stays constant");
   const bool isMultistep = std::string(policy.name) == "multistep";
@@ -114,7 +115,7 @@ void Checker::policyNeeds(const Policy &policy) {
     warnAt("lr_policy", "no 'base_lr' is given, so the learning rate is 0");
 }
 
-void Checker::type() {
+void SolverChecker::checkType() {
   const std::string &type = solver.type();
   if (std::find(solverTypes.begin(), solverTypes.end(), type) ==
       solverTypes.end()) {
@@ -125,12 +126,12 @@ void Checker::type() {
   }
   for (const caffe::SolverConflict &conflict : caffe::solverConflicts(solver))
     errorAt(conflict.field, conflict.text);
-  const std::string &decay = solver.regularization_type();
+  const std::string &regularization = solver.regularization_type();
   if (std::find(std::begin(plan::kRegularizations),
                 std::end(plan::kRegularizations),
-                decay) == std::end(plan::kRegularizations)) {
+                regularization) == std::end(plan::kRegularizations)) {
     const std::string text =
-        "unknown regularization_type '" + decay + "' (known: L1, L2)";
+        "unknown regularization_type '" + regularization + "' (known: L1, L2)";
     if (solver.weight_decay() != 0)
       errorAt("regularization_type", text);
     else
@@ -139,7 +140,7 @@ void Checker::type() {
   }
 }
 
-void Checker::counts() {
+void SolverChecker::checkCounts() {
   if (solver.average_loss() < 1)
     errorAt("average_loss", "average_loss must be at least 1, not " +
                                 std::to_string(solver.average_loss()));
@@ -161,13 +162,14 @@ void Checker::counts() {
 }
 
 /// Checks SSD's fields.
-void Checker::evaluation() {
+void SolverChecker::checkEvaluation() {
   auto check = [&](const char *field, const std::string &value,
-                   const std::vector<std::string> &known) {
-    if (std::find(known.begin(), known.end(), value) == known.end())
+                   const std::vector<std::string> &knownValues) {
+    if (std::find(knownValues.begin(), knownValues.end(), value) ==
+        knownValues.end())
       errorAt(field, "unknown " + std::string(field) + " '" + value + "'" +
-                         didYouMean(value, known) + " (known: " + join(known) +
-                         ")");
+                         didYouMean(value, knownValues) +
+                         " (known: " + join(knownValues) + ")");
   };
   check("eval_type", solver.eval_type(), {"classification", "detection"});
   check("ap_version", solver.ap_version(),
@@ -175,7 +177,7 @@ void Checker::evaluation() {
 }
 
 /// Checks MyCaffe's fields, which select the two files of a snapshot.
-void Checker::snapshots() {
+void SolverChecker::checkSnapshots() {
   for (const char *field :
        {"snapshot_include_weights", "snapshot_include_state"}) {
     const auto *descriptor =
@@ -188,16 +190,16 @@ void Checker::snapshots() {
 }
 
 /// Checks the properties of reinforcement learning.
-void Checker::trainerProperties() {
+void SolverChecker::checkTrainerProperties() {
   const char *field = "custom_trainer_properties";
-  for (const caffe::PropertyDiagnostic &finding :
+  for (const caffe::PropertyDiagnostic &propertyDiagnostic :
        caffe::checkProperties(solver.custom_trainer_properties())) {
     const SourceLocation where =
-        locations.whereInString(solver, field, finding.offset);
-    if (finding.isError)
-      diagnostics.error(where, finding.text);
+        locations.whereInString(solver, field, propertyDiagnostic.offset);
+    if (propertyDiagnostic.isError)
+      diagnostics.error(where, propertyDiagnostic.text);
     else
-      diagnostics.warning(where, finding.text);
+      diagnostics.warning(where, propertyDiagnostic.text);
   }
 }
 
@@ -205,29 +207,26 @@ void Checker::trainerProperties() {
 
 void checkSolver(const caffe::SolverParameter &solver,
                  const SourceMap &locations, Diagnostics &diagnostics) {
-  Checker checker{solver, locations, diagnostics};
-  checker.learningRate();
-  checker.type();
-  checker.counts();
-  checker.evaluation();
-  checker.snapshots();
-  checker.trainerProperties();
+  SolverChecker checker{solver, locations, diagnostics};
+  checker.checkLearningRate();
+  checker.checkType();
+  checker.checkCounts();
+  checker.checkEvaluation();
+  checker.checkSnapshots();
+  checker.checkTrainerProperties();
 }
 
 namespace {
 
-/// Returns the fields of `names` that the solver has, in order.
-std::vector<std::string> given(const caffe::SolverParameter &solver,
-                               const std::vector<std::string> &names) {
+/// Returns the fields among `names` that the solver has, in the order of
+/// `names`.
+std::vector<std::string> presentFields(const caffe::SolverParameter &solver,
+                                       const std::vector<std::string> &names) {
   std::vector<std::string> present;
   for (const std::string &name : names)
     if (hasField(solver, name))
       present.push_back(name);
   return present;
-}
-
-std::string plural(int count, const std::string &word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
 } // namespace
@@ -241,7 +240,7 @@ void checkTrainable(const caffe::SolverParameter &solver,
         "the solver has no lr_policy (known: " + join(policyNames()) + ")");
   const std::vector<std::string> fields = {"net", "net_param", "train_net",
                                            "train_net_param"};
-  const std::vector<std::string> sources = given(solver, fields);
+  const std::vector<std::string> sources = presentFields(solver, fields);
   if (sources.empty() && !hasNetOverride)
     diagnostics.error(locations.where(solver),
                       "the solver names no net to train; "
@@ -255,27 +254,31 @@ void checkTrainable(const caffe::SolverParameter &solver,
         .note(locations.where(solver, sources[0]),
               "'" + sources[0] + "' is given here");
 
-  const int own = solver.test_net_size() + solver.test_net_param_size();
-  const int iters = solver.test_iter_size();
-  const bool generic =
+  const int dedicatedTests =
+      solver.test_net_size() + solver.test_net_param_size();
+  const int testIters = solver.test_iter_size();
+  const bool hasGenericNet =
       hasNetOverride || solver.has_net() || solver.has_net_param();
-  const char *ownField =
+  const char *dedicatedField =
       solver.test_net_size() > 0 ? "test_net" : "test_net_param";
-  if (generic ? iters < own : iters != own) {
-    diagnostics.error(
-        locations.where(solver, own > iters ? ownField : "test_iter"),
-        "test_iter must be given once for each test net: " +
-            plural(iters, "test_iter") + ", " + plural(own, "test net"));
+  if (hasGenericNet ? testIters < dedicatedTests
+                    : testIters != dedicatedTests) {
+    diagnostics.error(locations.where(solver, dedicatedTests > testIters
+                                                  ? dedicatedField
+                                                  : "test_iter"),
+                      "test_iter must be given once for each test net: " +
+                          countWithNoun(testIters, "test_iter") + ", " +
+                          countWithNoun(dedicatedTests, "test net"));
     return;
   }
-  const int states = solver.test_state_size();
-  if (states != 0 && states != iters)
+  const int testStates = solver.test_state_size();
+  if (testStates != 0 && testStates != testIters)
     diagnostics.error(locations.where(solver, "test_state"),
                       "test_state must be given once for each test net, or not "
                       "at all: " +
-                          plural(states, "test_state") + ", " +
-                          plural(iters, "test net"));
-  if (iters > 0 && solver.test_interval() == 0)
+                          countWithNoun(testStates, "test_state") + ", " +
+                          countWithNoun(testIters, "test net"));
+  if (testIters > 0 && solver.test_interval() == 0)
     diagnostics.error(locations.where(solver, "test_iter"),
                       "the solver has test nets but no test_interval above 0");
 }

@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
+#include "support/NumberText.h"
 
 #include <climits>
 
@@ -13,32 +14,29 @@ constexpr int kLstmStates = 2, kRnnStates = 1;
 
 /// Returns the number of bottoms without the optional static input. A layer
 /// with one more bottom has a static input.
-int plainBottoms(const caffe::LayerParameter &layer, int states) {
+int bottomCountWithoutStatic(const caffe::LayerParameter &layer, int states) {
   return 2 + (layer.recurrent_param().expose_hidden() ? states : 0);
 }
 
 bool hasStatic(const caffe::LayerParameter &layer, int states) {
-  return layer.bottom_size() > plainBottoms(layer, states);
+  return layer.bottom_size() > bottomCountWithoutStatic(layer, states);
 }
 
 void checkRecurrent(LayerChecker &c, int states) {
   const caffe::RecurrentParameter &settings = c.layer.recurrent_param();
   c.count(settings, "num_output");
-  const int bottoms = plainBottoms(c.layer, states);
+  const int bottoms = bottomCountWithoutStatic(c.layer, states);
   const int tops = 1 + (settings.expose_hidden() ? states : 0);
-  auto countText = [](int count, const char *noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-  };
   if (c.layer.bottom_size() < bottoms || c.layer.bottom_size() > bottoms + 1)
     c.error(c.layer, "bottom",
             std::string(settings.expose_hidden() ? "with" : "without") +
-                " expose_hidden takes " + countText(bottoms, "bottom") +
+                " expose_hidden takes " + countWithNoun(bottoms, "bottom") +
                 ", or one more for a static input, but has " +
                 std::to_string(c.layer.bottom_size()));
   if (c.layer.top_size() != tops)
     c.error(c.layer, "top",
             std::string(settings.expose_hidden() ? "with" : "without") +
-                " expose_hidden gives " + countText(tops, "top") +
+                " expose_hidden gives " + countWithNoun(tops, "top") +
                 ", but has " + std::to_string(c.layer.top_size()));
   if (settings.debug_info())
     c.warn(settings, "debug_info",
@@ -65,8 +63,8 @@ std::vector<ParamBlob> lstmParams(const caffe::LayerParameter &layer) {
   return recurrentParams(layer, kLstmStates);
 }
 
-/// Returns these parameters and the weights and bias from the hidden state to
-/// the output.
+/// Returns the parameters of recurrentParams(), then the weights and bias from
+/// the hidden state to the output.
 std::vector<ParamBlob> rnnParams(const caffe::LayerParameter &layer) {
   std::vector<ParamBlob> params = recurrentParams(layer, kRnnStates);
   params.push_back({&layer.recurrent_param().weight_filler()});
@@ -92,17 +90,17 @@ void buildLstmUnit(LayerBuilder &l) { l.layerOp("lstm_unit").addResults(5); }
 LayerRows recurrentLayers() {
   return {
       LayerKind{"LSTM", 2, 5, 1, 3, "recurrent_param"}
-          .withoutForcedGradient(1) // where sequences begin
+          .withoutForcedGradient(1) // the starts of sequences
           .checkedBy(checkLstm)
           .withParams(lstmParams)
           .differentiatingFrozen()
           .ignoringBlobs()
           .builtBy(buildLstm),
       LayerKind{"LSTMUnit", 3, 3, 2, 2}
-          .withoutForcedGradient(2) // where sequences begin
+          .withoutForcedGradient(2) // the starts of sequences
           .builtBy(buildLstmUnit),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
-          .withoutForcedGradient(1) // where sequences begin
+          .withoutForcedGradient(1) // the starts of sequences
           .checkedBy(checkRnn)
           .withParams(rnnParams)
           .differentiatingFrozen()
