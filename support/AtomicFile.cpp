@@ -24,7 +24,8 @@ std::string folderOf(const std::string &path) {
   return folder.empty() ? "." : folder;
 }
 
-/// Returns a unique name: other processes and threads may write to the folder.
+/// Returns a unique name, since other processes and threads may write to the
+/// same folder.
 std::string temporaryName(const std::string &path) {
   static std::atomic<unsigned> counter{0};
   return path + ".tmp-" + std::to_string(getpid()) + "-" +
@@ -88,14 +89,14 @@ void AtomicFile::fail(int error) {
 }
 
 void AtomicFile::write(const void *bytes, size_t size) {
-  const char *from = static_cast<const char *>(bytes);
+  const char *source = static_cast<const char *>(bytes);
   while (size > 0) {
     if (buffer.size() == bufferBytes)
       flush();
-    size_t part = std::min(size, bufferBytes - buffer.size());
-    buffer.insert(buffer.end(), from, from + part);
-    from += part;
-    size -= part;
+    size_t chunk = std::min(size, bufferBytes - buffer.size());
+    buffer.insert(buffer.end(), source, source + chunk);
+    source += chunk;
+    size -= chunk;
   }
 }
 
@@ -113,9 +114,9 @@ void AtomicFile::commit() {
   // Devices and pipes have nothing to flush and return an error.
   if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
     fail(errno);
-  int closing = fd;
+  int descriptor = fd;
   fd = -1;
-  if (close(closing) != 0 && errno != EINTR)
+  if (close(descriptor) != 0 && errno != EINTR)
     fail(errno);
   if (temporaryPath.empty())
     return;
@@ -138,11 +139,12 @@ void syncFolder(const std::string &folder) {
 }
 
 void requireWritable(const std::string &path) {
-  // A reader of a pipe would see the end of the file if this opened the pipe.
+  // If this function opened and closed a pipe, its reader would see an end of
+  // file.
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))
     return;
-  AtomicFile begun(path);
+  AtomicFile probe(path);
 }
 
 void writeFileAtomically(const std::string &path, std::string_view bytes) {

@@ -15,8 +15,8 @@
 
 namespace brew {
 
-/// A file being written. A failure removes the temporary file and throws
-/// Error(3) with the target and the system's reason.
+/// A file that replaces its target atomically. A failure removes the temporary
+/// file and throws Error(3) with the target and the system's reason.
 ///
 /// If the target is a symbolic link, the file it points to is replaced. A
 /// target that exists and is not a regular file (a device, a pipe) cannot be
@@ -60,8 +60,9 @@ void requireWritable(const std::string &path);
 /// Writes `bytes` to `path` atomically.
 void writeFileAtomically(const std::string &path, std::string_view bytes);
 
-/// Flushes a folder's entries (new and renamed files) to the device.
-/// Errors that only mean "this file system cannot" are ignored.
+/// Flushes a folder's entries (new and renamed files) to the device. Throws
+/// Error(3) if that fails; no-op if the folder cannot be opened or its file
+/// system does not support the operation.
 void syncFolder(const std::string &folder);
 
 /// Returns the system's description of an errno value.

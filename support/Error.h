@@ -31,15 +31,16 @@ private:
   ExitStatus exitStatus;
 };
 
-/// The command line or the use of the API is wrong (exit status 2).
+/// Returns the error for a wrong command line or API use (exit status 2).
 inline Error usageError(const std::string &text) {
   return Error(ExitStatus::Usage, text);
 }
-/// The input is wrong (exit status 1).
+/// Returns the error for wrong input (exit status 1).
 inline Error badInput(const std::string &text) {
   return Error(ExitStatus::BadInput, text);
 }
-/// The machine lacks a file, feature, library or memory (exit status 3).
+/// Returns the error for a missing file, feature, library or memory (exit
+/// status 3).
 inline Error unavailable(const std::string &text) {
   return Error(ExitStatus::Unavailable, text);
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kLinePrefix = "\nbrew-crc32 ";
 constexpr size_t kLineBytes = kLinePrefix.size() + 9; // 8 digits, end of line
 
-/// An open file, which its destructor closes.
+/// An open file. Its destructor closes it.
 class FileReader {
 public:
   explicit FileReader(const std::string &path)
@@ -42,9 +42,9 @@ public:
   }
   /// Reads up to `maxBytes` bytes from the current position; returns 0 at the
   /// end.
-  size_t read(void *to, size_t maxBytes) {
+  size_t read(void *buffer, size_t maxBytes) {
     for (;;) {
-      const ssize_t n = ::read(fd, to, maxBytes);
+      const ssize_t n = ::read(fd, buffer, maxBytes);
       if (n >= 0)
         return static_cast<size_t>(n);
       if (errno != EINTR)
@@ -64,17 +64,18 @@ private:
 FileChecksum checksumOf(FileReader &file, uint64_t limit) {
   std::vector<char> buffer(1 << 18);
   Crc32 crc;
-  FileChecksum sum;
-  while (sum.size < limit) {
-    const size_t n = file.read(
-        buffer.data(), std::min<uint64_t>(buffer.size(), limit - sum.size));
+  FileChecksum checksum;
+  while (checksum.size < limit) {
+    const size_t n =
+        file.read(buffer.data(),
+                  std::min<uint64_t>(buffer.size(), limit - checksum.size));
     if (n == 0)
       break;
     crc.add(buffer.data(), n);
-    sum.size += n;
+    checksum.size += n;
   }
-  sum.crc = crc.value();
-  return sum;
+  checksum.crc = crc.value();
+  return checksum;
 }
 
 /// Returns the checksum line with the value `crc`.
@@ -112,11 +113,12 @@ void verifyChecksumLine(const std::string &path, const std::string &kind) {
     return;
   const FileChecksum content = checksumOf(file, size - kLineBytes);
   std::string line(kLineBytes, '\0');
-  for (size_t done = 0; done < line.size();) {
-    const size_t n = file.read(line.data() + done, line.size() - done);
+  for (size_t bytesRead = 0; bytesRead < line.size();) {
+    const size_t n =
+        file.read(line.data() + bytesRead, line.size() - bytesRead);
     if (n == 0)
       return; // the file was truncated
-    done += n;
+    bytesRead += n;
   }
   if (std::string_view(line).substr(0, kLinePrefix.size()) == kLinePrefix &&
       line != lineWithChecksum(content.crc))

@@ -21,32 +21,33 @@ namespace brew {
 /// in its argument structure.
 class HostErrorBuffer {
 public:
-  template <typename Given> explicit HostErrorBuffer(Given &given) {
-    given.message = text;
-    given.message_size = sizeof text;
+  template <typename Arguments> explicit HostErrorBuffer(Arguments &arguments) {
+    arguments.message = text;
+    arguments.message_size = sizeof text;
   }
   HostErrorBuffer(const HostErrorBuffer &) = delete;
 
-  /// Throws Error with the message unless the status is BREW_OK; (1) for an
-  /// unknown status.
+  /// Throws Error with the message unless the status is BREW_OK. An unknown
+  /// status is reported as Error (1).
   void check(brew_status status, const char *function) {
     if (status == BREW_OK)
       return;
     text[sizeof text - 1] = '\0'; // the function may not have terminated it
-    ExitStatus why = ExitStatus::BadInput;
+    ExitStatus exitStatus = ExitStatus::BadInput;
     switch (status) {
     case BREW_USAGE:
     case BREW_UNAVAILABLE:
     case BREW_BUG:
-      why = static_cast<ExitStatus>(status);
+      exitStatus = static_cast<ExitStatus>(status);
       break;
     default:
       break;
     }
-    throw Error(why, text[0] ? text
-                             : std::string("its function '") + function +
-                                   "' failed with status " +
-                                   std::to_string(static_cast<int>(status)));
+    throw Error(exitStatus, text[0]
+                                ? text
+                                : std::string("its function '") + function +
+                                      "' failed with status " +
+                                      std::to_string(static_cast<int>(status)));
   }
 
 private:
@@ -64,8 +65,8 @@ template <typename Dims> brew_host_shape hostShape(const Dims &dims) {
   return shape;
 }
 
-/// Converts the setup of a host layer, of the compiler or of the runtime. The
-/// result points into `from`.
+/// Converts the compiler's or the runtime's setup of a host layer. The result
+/// points into `from`.
 template <typename Setup> brew_host_setup hostSetup(const Setup &from) {
   brew_host_setup setup{};
   setup.struct_size = sizeof setup;

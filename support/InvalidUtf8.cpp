@@ -4,8 +4,8 @@
 namespace brew {
 namespace {
 
-/// Returns the length of the character at the start of `text`; 0 if it is
-/// invalid.
+/// Returns the length in bytes of the character at the start of `text`,
+/// or 0 if it is invalid.
 std::size_t characterLength(std::string_view text) {
   auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -18,11 +18,13 @@ std::size_t characterLength(std::string_view text) {
                              : lead < 0xF0 ? 3
                              : lead < 0xF5 ? 4
                                            : 0;
-  // Not overlong, not a surrogate, and not beyond Unicode.
-  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  // Limits of the second byte, which exclude overlong encodings, surrogates and
+  // code points beyond Unicode.
+  const unsigned minSecond = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned maxSecond = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   for (std::size_t i = 1; i < length; ++i)
-    if (byte(i) < (i == 1 ? least : 0x80) || byte(i) > (i == 1 ? most : 0xBF))
+    if (byte(i) < (i == 1 ? minSecond : 0x80) ||
+        byte(i) > (i == 1 ? maxSecond : 0xBF))
       return 0;
   return length;
 }
@@ -30,11 +32,11 @@ std::size_t characterLength(std::string_view text) {
 } // namespace
 
 std::optional<std::size_t> findInvalidUtf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = characterLength(text.substr(at));
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t length = characterLength(text.substr(position));
     if (length == 0)
-      return at;
-    at += length;
+      return position;
+    position += length;
   }
   return std::nullopt;
 }

@@ -8,7 +8,7 @@
 namespace brew {
 
 /// Returns the position of the first byte that does not begin a valid UTF-8
-/// character.
+/// character, or nullopt if `text` is valid.
 std::optional<std::size_t> findInvalidUtf8(std::string_view text);
 
 } // namespace brew

@@ -8,17 +8,19 @@
 namespace brew {
 namespace {
 
-/// Buffer size: sufficient for the largest double without an exponent.
-constexpr std::size_t kLongest = 512;
+/// Size of a buffer that is sufficient for the largest double without an
+/// exponent.
+constexpr std::size_t kMaxLength = 512;
 
-std::string write(double value, std::chars_format form, int precision) {
-  char text[kLongest];
+std::string formatNumber(double value, std::chars_format form, int precision) {
+  char text[kMaxLength];
   const auto end =
       std::to_chars(text, text + sizeof text, value, form, precision).ptr;
   return {text, end};
 }
 
-template <typename Number> std::optional<Number> read(std::string_view text) {
+template <typename Number>
+std::optional<Number> parseNumber(std::string_view text) {
   if (!text.empty() && text.front() == '+') {
     text.remove_prefix(1);
     if (!text.empty() && text.front() == '-')
@@ -31,47 +33,48 @@ template <typename Number> std::optional<Number> read(std::string_view text) {
     return std::nullopt;
   if (error == std::errc())
     return value;
-  // Out of range: too large or too small.
+  // The number is too large or too small for the type.
   if constexpr (std::is_same_v<Number, float>)
-    if (const std::optional<double> wide = read<double>(text))
-      return static_cast<float>(*wide);
+    if (const std::optional<double> inDouble = parseNumber<double>(text))
+      return static_cast<float>(*inDouble);
   return std::nullopt;
 }
 
-template <typename Number> std::string shortest(Number value, int least) {
-  constexpr int most = std::numeric_limits<Number>::max_digits10;
-  for (int digits = least; digits < most; ++digits)
+template <typename Number>
+std::string formatShortest(Number value, int minDigits) {
+  constexpr int maxDigits = std::numeric_limits<Number>::max_digits10;
+  for (int digits = minDigits; digits < maxDigits; ++digits)
     if (const std::string text =
-            write(value, std::chars_format::general, digits);
-        read<Number>(text) == value)
+            formatNumber(value, std::chars_format::general, digits);
+        parseNumber<Number>(text) == value)
       return text;
-  return write(value, std::chars_format::general, most);
+  return formatNumber(value, std::chars_format::general, maxDigits);
 }
 
 } // namespace
 
 std::string fixedText(double value, int decimals) {
-  return write(value, std::chars_format::fixed, decimals);
+  return formatNumber(value, std::chars_format::fixed, decimals);
 }
 
-std::string shortestText(double value, int least) {
-  return shortest(value, least);
+std::string shortestText(double value, int minDigits) {
+  return formatShortest(value, minDigits);
 }
 
-std::string shortestText(float value, int least) {
-  return shortest(value, least);
+std::string shortestText(float value, int minDigits) {
+  return formatShortest(value, minDigits);
 }
 
 std::optional<double> parseDouble(std::string_view text) {
-  return read<double>(text);
+  return parseNumber<double>(text);
 }
 
 std::optional<float> parseFloat(std::string_view text) {
-  return read<float>(text);
+  return parseNumber<float>(text);
 }
 
 std::optional<int> parseInteger(std::string_view text) {
-  return read<int>(text);
+  return parseNumber<int>(text);
 }
 
 } // namespace brew

@@ -18,29 +18,29 @@ namespace brew {
 /// that turn `a` into `b`. If only the case of letters differs, the distance is
 /// 1, so that `relu` finds `ReLU` first.
 inline size_t editDistance(std::string_view a, std::string_view b) {
-  auto lower = [](char c) {
+  auto toLower = [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   };
-  std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
+  std::vector<size_t> beforePrevious(b.size() + 1), previous(b.size() + 1),
       row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
-    last[j] = j;
+    previous[j] = j;
   bool caseDiffers = false;
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      bool same = lower(a[i - 1]) == lower(b[j - 1]);
-      caseDiffers |= same && a[i - 1] != b[j - 1] && i == j;
-      row[j] =
-          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-          lower(a[i - 2]) == lower(b[j - 1]))
-        row[j] = std::min(row[j], before[j - 2] + 1);
+      bool sameLetter = toLower(a[i - 1]) == toLower(b[j - 1]);
+      caseDiffers |= sameLetter && a[i - 1] != b[j - 1] && i == j;
+      row[j] = std::min({previous[j] + 1, row[j - 1] + 1,
+                         previous[j - 1] + (sameLetter ? 0 : 1)});
+      if (i > 1 && j > 1 && toLower(a[i - 1]) == toLower(b[j - 2]) &&
+          toLower(a[i - 2]) == toLower(b[j - 1]))
+        row[j] = std::min(row[j], beforePrevious[j - 2] + 1);
     }
-    std::swap(before, last);
-    std::swap(last, row);
+    std::swap(beforePrevious, previous);
+    std::swap(previous, row);
   }
-  size_t distance = last[b.size()];
+  size_t distance = previous[b.size()];
   return distance == 0 && caseDiffers ? 1 : distance;
 }
 
@@ -53,9 +53,9 @@ std::string nearestName(std::string_view name, const Candidates &candidates) {
   size_t bestDistance = std::max<size_t>(1, (name.size() + 2) / 3) + 1;
   for (const auto &candidate : candidates) {
     std::string_view text(candidate);
-    size_t gap =
+    size_t lengthDifference =
         std::max(text.size(), name.size()) - std::min(text.size(), name.size());
-    if (gap >= bestDistance || text.empty())
+    if (lengthDifference >= bestDistance || text.empty())
       continue;
     size_t distance = editDistance(name, text);
     // A candidate that shares no letter is not similar, however short.

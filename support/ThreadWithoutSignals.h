@@ -14,19 +14,19 @@ namespace brew {
 /// Starts a thread that blocks all signals, so that the program's own threads
 /// handle them. Throws Error (3) if the system cannot create a thread.
 template <typename Body> std::thread startThreadWithoutSignals(Body &&body) {
-  struct Blocked {
+  struct SignalBlocker {
     sigset_t previous;
-    Blocked() {
+    SignalBlocker() {
       sigset_t all;
       sigfillset(&all);
       pthread_sigmask(SIG_SETMASK, &all, &previous);
     }
-    ~Blocked() { pthread_sigmask(SIG_SETMASK, &previous, nullptr); }
-  } const blocked;
+    ~SignalBlocker() { pthread_sigmask(SIG_SETMASK, &previous, nullptr); }
+  } const signalBlocker;
   try {
     return std::thread(std::forward<Body>(body));
   } catch (const std::system_error &) {
-    throw unavailable("the system gives no more threads");
+    throw unavailable("the system cannot create another thread");
   }
 }
 

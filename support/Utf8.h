@@ -7,8 +7,8 @@
 
 namespace brew {
 
-/// Returns the text with U+FFFD in place of invalid UTF-8, as in JSON. Names of
-/// files and classes may contain any bytes.
+/// Returns the text with U+FFFD in place of invalid UTF-8, which JSON cannot
+/// represent. Names of files and classes may contain any bytes.
 inline std::string replaceInvalidUtf8(const std::string &text) {
   const nlohmann::json json = text;
   return nlohmann::json::parse(
