@@ -53,9 +53,9 @@ void decodeAnnotatedDatum(std::string_view bytes, ImageColor color,
   record.hasType = annotated.has_type();
   record.objects.clear();
   for (const caffe::AnnotationGroup &group : annotated.annotation_group())
-    for (const caffe::Annotation &each : group.annotation()) {
-      const caffe::NormalizedBBox &box = each.bbox();
-      record.objects.push_back({group.group_label(), each.instance_id(),
+    for (const caffe::Annotation &annotation : group.annotation()) {
+      const caffe::NormalizedBBox &box = annotation.bbox();
+      record.objects.push_back({group.group_label(), annotation.instance_id(),
                                 box.xmin(), box.ymin(), box.xmax(), box.ymax(),
                                 box.difficult()});
     }
@@ -77,9 +77,9 @@ size_t countObjects(std::string_view bytes, const std::string &where) {
   CodedInputStream in(reinterpret_cast<const uint8_t *>(bytes.data()),
                       static_cast<int>(bytes.size()));
   size_t count = 0;
-  const int groups = caffe::AnnotatedDatum::kAnnotationGroupFieldNumber;
+  const int groupField = caffe::AnnotatedDatum::kAnnotationGroupFieldNumber;
   while (const uint32_t tag = in.ReadTag()) {
-    if (WireFormatLite::GetTagFieldNumber(tag) != groups) {
+    if (WireFormatLite::GetTagFieldNumber(tag) != groupField) {
       if (!WireFormatLite::SkipField(&in, tag))
         throw notAnnotated(where);
       continue;

@@ -1,6 +1,6 @@
 //===- BinaryProto.h - Files of mean images ---------------------*- C++ -*-===//
 //
-// A .binaryproto file contains one BlobProto, a data layer's mean image.
+// A .binaryproto file contains one BlobProto: the mean image of a data layer.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,7 +11,8 @@
 
 namespace brew::formats {
 
-/// Reads a file. Error(3): not found; Error(1): damaged or empty.
+/// Reads a file. Throws Error(3) if it is not found, Error(1) if it is damaged
+/// or empty.
 Blob readBinaryProto(const std::string &path);
 
 /// Writes a file atomically. Caffe's mean files have `legacyShape`, 1xCxHxW.

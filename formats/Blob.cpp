@@ -25,16 +25,16 @@ int64_t elementCount(const std::vector<int64_t> &dims,
                      const std::string &where) {
   constexpr int64_t limit = int64_t(1) << 62;
   int64_t count = 1;
-  bool zero = false;
+  bool hasZero = false;
   for (int64_t dim : dims) {
     if (dim < 0)
       throw badInput(where + ": negative extent in shape " + dimsText(dims));
-    zero |= dim == 0;
+    hasZero |= dim == 0;
     if (dim != 0 && count > limit / dim)
       throw badInput(where + ": shape " + dimsText(dims) + " is too large");
     count *= dim == 0 ? 1 : dim;
   }
-  return zero ? 0 : count;
+  return hasZero ? 0 : count;
 }
 
 std::string dimsText(const std::vector<int64_t> &dims) {
@@ -60,7 +60,8 @@ float halfToFloat(uint16_t half) {
 
 namespace {
 
-/// Returns the size of a value, 0 for types that weights do not have.
+/// Returns the size of a value in bytes, or 0 for types that weights cannot
+/// have.
 size_t rawSize(caffe::BlobProto::RawType type) {
   switch (type) {
   case caffe::BlobProto::DOUBLE:
@@ -123,10 +124,10 @@ Blob takeBlob(caffe::BlobProto &proto, const std::string &where) {
   int64_t expected = elementCount(blob.dims, where);
 
   int64_t floats = proto.data_size(), doubles = proto.double_data_size();
-  const bool raw = proto.has_raw_data() && !proto.raw_data().empty();
-  if ((floats != 0) + (doubles != 0) + raw > 1)
+  const bool hasRawValues = proto.has_raw_data() && !proto.raw_data().empty();
+  if ((floats != 0) + (doubles != 0) + hasRawValues > 1)
     throw badInput(where + ": damaged: has values in more than one form");
-  if (raw) {
+  if (hasRawValues) {
     takeRawValues(proto, expected, blob, where);
     return blob;
   }

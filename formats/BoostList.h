@@ -13,10 +13,10 @@ struct BoostEntry {
   size_t line = 0;   ///< line number in the list, from 1
 };
 
-/// Reads a list with KEY WEIGHT in each line. The last white space separates
-/// them, so keys may contain spaces. Skips empty lines. Error(3): the list
-/// cannot be read; Error(1): a line is malformed, a weight is negative, a key
-/// occurs twice, or the list is empty.
+/// Reads a list with KEY WEIGHT in each line. The last white space is the
+/// separator, so keys may contain spaces. Skips empty lines. Throws Error(3) if
+/// the list cannot be read, Error(1) if a line is malformed, a weight is
+/// negative or infinite, a key occurs twice, or the list is empty.
 std::vector<BoostEntry> readBoostList(const std::string &path);
 
 } // namespace brew::formats

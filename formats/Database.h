@@ -28,13 +28,15 @@ enum class DbBackend { Lmdb, LevelDb };
 
 /// Returns "LMDB" or "LevelDB".
 const char *backendName(DbBackend backend);
-/// Parses "lmdb" or "leveldb" in any case.
+/// Parses "lmdb" or "leveldb" in any case. Returns nullopt for other text.
 std::optional<DbBackend> parseBackend(const std::string &text);
-/// Returns the kind of database in a folder, judged by its file names.
+/// Returns the kind of the database in folder `path`, judged by file names, or
+/// nullopt if there is no database.
 std::optional<DbBackend> detectBackend(const std::string &path);
 
 /// A position in the database, initially at the first record. Several cursors
-/// may be used concurrently, each by one thread. Must not outlive its reader.
+/// may be used concurrently, each by one thread. A cursor must not outlive its
+/// reader.
 class DbCursor {
 public:
   virtual ~DbCursor() = default;
@@ -42,12 +44,13 @@ public:
   virtual void rewind() = 0;
   /// Moves to the next record, or past the end.
   virtual void next() = 0;
-  /// Moves to the record with a key. If there is none, moves past the end and
-  /// returns false.
+  /// Moves to the record with the key `key`. If it does not exist, moves past
+  /// the end and returns false.
   virtual bool find(std::string_view key) = 0;
   /// Returns whether the cursor is at a record.
   virtual bool valid() const = 0;
-  /// Valid until the cursor moves.
+  /// Return the record's key and value, or "" past the end. The views remain
+  /// valid until the cursor moves.
   virtual std::string_view key() const = 0;
   virtual std::string_view value() = 0;
 };
@@ -56,8 +59,8 @@ class DbReader {
 public:
   virtual ~DbReader() = default;
 
-  /// Opens a database for reading. Error(3): not found or not readable;
-  /// Error(1): not a database, a database of the other kind, damaged, or
+  /// Opens a database for reading. Throws Error(3) if it is not found or not
+  /// readable, Error(1) if it is not a database, of the other kind, damaged, or
   /// without records. A cursor throws Error(1) when it encounters other damage,
   /// or records that a writer may have overwritten.
   static std::unique_ptr<DbReader> open(const std::string &path,
@@ -79,12 +82,13 @@ class DbWriter {
 public:
   virtual ~DbWriter() = default;
 
-  /// Creates a writer. Error(1) if `path` exists, unless `overwrite` is set and
-  /// it is a database (or an empty folder); Error(3) if it cannot be created.
+  /// Creates a writer. Throws Error(1) if `path` exists, unless `overwrite` is
+  /// set and `path` is a database or an empty folder, and Error(3) if the
+  /// writer cannot be created.
   static std::unique_ptr<DbWriter>
   create(const std::string &path, DbBackend backend, bool overwrite = false);
 
-  /// Adds or replaces a record. Error(3) when the disk is full.
+  /// Adds or replaces a record. Throws Error(3) when the disk is full.
   virtual void put(std::string_view key, std::string_view value) = 0;
   /// Flushes everything to the device and renames the database to its path.
   virtual void finish() = 0;

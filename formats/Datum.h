@@ -21,7 +21,7 @@ struct ImageRecord {
   int channels = 0, height = 0, width = 0;
   int label = 0;
   bool encoded = false;       ///< the image was stored as a JPEG or PNG file
-  std::vector<uint8_t> bytes; ///< the values, or empty
+  std::vector<uint8_t> bytes; ///< the values, if the record has bytes
   std::vector<float> floats;  ///< the values, if the record has floats
 
   size_t size() const { return bytes.empty() ? floats.size() : bytes.size(); }
@@ -30,8 +30,8 @@ struct ImageRecord {
 
 /// Decodes a serialised caffe::Datum. `color` applies to encoded images only,
 /// as in Caffe. Throws Error(1), prefixed with `where` (database and key), if
-/// the bytes are not a Datum, have no values, or a number of values that does
-/// not match the shape.
+/// the bytes are not a Datum, or if it has no values or a number of values that
+/// does not match the shape.
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record);
 

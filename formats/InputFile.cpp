@@ -28,13 +28,13 @@ InputFile::InputFile(const std::string &path) : filePath(path) {
 
 InputFile::~InputFile() { gzclose(file); }
 
-size_t InputFile::read(void *to, size_t size) {
-  char *into = static_cast<char *>(to);
-  size_t done = 0;
-  while (done < size) {
-    unsigned part =
-        static_cast<unsigned>(std::min<size_t>(size - done, 1 << 30));
-    int n = gzread(file, into + done, part);
+size_t InputFile::read(void *buffer, size_t size) {
+  char *destination = static_cast<char *>(buffer);
+  size_t bytesRead = 0;
+  while (bytesRead < size) {
+    unsigned chunk =
+        static_cast<unsigned>(std::min<size_t>(size - bytesRead, 1 << 30));
+    int n = gzread(file, destination + bytesRead, chunk);
     int status = Z_OK;
     const char *text = n <= 0 ? gzerror(file, &status) : "";
     if (status == Z_ERRNO)
@@ -46,15 +46,16 @@ size_t InputFile::read(void *to, size_t size) {
                      ")");
     if (n == 0)
       break;
-    done += static_cast<size_t>(n);
+    bytesRead += static_cast<size_t>(n);
   }
-  return done;
+  return bytesRead;
 }
 
-void InputFile::readExactly(void *to, size_t size, const std::string &what) {
-  size_t n = read(to, size);
+void InputFile::readExactly(void *buffer, size_t size,
+                            const std::string &subject) {
+  size_t n = read(buffer, size);
   if (n < size)
-    throw badInput(filePath + ": truncated: " + what + " needs " +
+    throw badInput(filePath + ": truncated: " + subject + " needs " +
                    std::to_string(size - n) + " more bytes");
 }
 

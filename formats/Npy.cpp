@@ -12,30 +12,30 @@
 namespace brew::formats {
 namespace {
 
-/// Returns the text after 'key': in the header, a Python dictionary whose
-/// format NumPy defines.
-std::string_view field(std::string_view header, const std::string &key,
-                       const std::string &path) {
-  const std::size_t at = header.find("'" + key + "':");
-  if (at == header.npos)
+/// Returns the text after 'key': in the header. The header is a Python
+/// dictionary whose format NumPy defines.
+std::string_view findField(std::string_view header, const std::string &key,
+                           const std::string &path) {
+  const std::size_t position = header.find("'" + key + "':");
+  if (position == header.npos)
     throw badInput(path + ": damaged .npy file: its header has no '" + key +
                    "'");
-  header.remove_prefix(at + key.size() + 3);
+  header.remove_prefix(position + key.size() + 3);
   header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
   return header;
 }
 
-std::vector<std::int64_t> dimsOf(std::string_view text,
-                                 const std::string &path) {
+std::vector<std::int64_t> parseDims(std::string_view text,
+                                    const std::string &path) {
   std::vector<std::int64_t> dims;
-  auto fail = [&] {
-    return badInput(path + ": damaged .npy file: its shape is no list of "
-                           "extents, or too large");
+  auto shapeError = [&] {
+    return badInput(path + ": damaged .npy file: its shape is not a list of "
+                           "extents, or is too large");
   };
   if (text.empty() || text[0] != '(')
-    throw fail();
+    throw shapeError();
   text = text.substr(1, text.find(')') - 1);
-  constexpr std::int64_t kMaxValues = std::int64_t(1) << 40; // values
+  constexpr std::int64_t kMaxValues = std::int64_t(1) << 40;
   std::int64_t count = 1;
   while (true) {
     text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
@@ -46,7 +46,7 @@ std::vector<std::int64_t> dimsOf(std::string_view text,
         std::from_chars(text.data(), text.data() + text.size(), dim);
     if (error != std::errc() || dim < 0 || dim > kMaxValues ||
         (dim && count > kMaxValues / dim))
-      throw fail();
+      throw shapeError();
     count *= dim;
     dims.push_back(dim);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -54,18 +54,19 @@ std::vector<std::int64_t> dimsOf(std::string_view text,
 }
 
 /// Reads and converts values block by block, so that a damaged shape does not
-/// allocate memory beyond the size of the file.
+/// cause a larger allocation than the file's values need.
 template <typename Stored>
-void readValues(InputFile &file, std::int64_t count, std::vector<float> &to) {
-  std::vector<Stored> piece(1 << 14);
+void readValues(InputFile &file, std::int64_t count,
+                std::vector<float> &values) {
+  std::vector<Stored> block(1 << 14);
   while (count > 0) {
     const auto size =
-        std::min<std::int64_t>(count, static_cast<std::int64_t>(piece.size()));
-    file.readExactly(piece.data(),
+        std::min<std::int64_t>(count, static_cast<std::int64_t>(block.size()));
+    file.readExactly(block.data(),
                      static_cast<std::size_t>(size) * sizeof(Stored),
                      "the values");
     for (std::int64_t i = 0; i < size; ++i)
-      to.push_back(static_cast<float>(piece[static_cast<std::size_t>(i)]));
+      values.push_back(static_cast<float>(block[static_cast<std::size_t>(i)]));
     count -= size;
   }
 }
@@ -77,7 +78,7 @@ NpyArray readNpy(const std::string &path) {
   unsigned char head[8];
   file.readExactly(head, sizeof head, "its header");
   if (std::memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
-    throw badInput(path + ": is no .npy file of format 1 to 3");
+    throw badInput(path + ": is not a .npy file of format 1 to 3");
   unsigned char sizeBytes[4] = {};
   file.readExactly(sizeBytes, head[6] == 1 ? 2 : 4, "its header");
   const std::uint32_t size = sizeBytes[0] | sizeBytes[1] << 8 |
@@ -90,36 +91,37 @@ NpyArray readNpy(const std::string &path) {
   file.readExactly(header.data(), header.size(), "its header");
 
   NpyArray array;
-  array.dims = dimsOf(field(header, "shape", path), path);
+  array.dims = parseDims(findField(header, "shape", path), path);
   if (array.dims.size() > 1 &&
-      field(header, "fortran_order", path).substr(0, 4) == "True")
+      findField(header, "fortran_order", path).substr(0, 4) == "True")
     throw badInput(path + ": is in column order; write it with "
                           "numpy.ascontiguousarray");
   std::int64_t count = 1;
   for (std::int64_t dim : array.dims)
     count *= dim;
-  const std::string_view described = field(header, "descr", path);
-  const std::string type(described.substr(0, described.find(',')));
-  struct Kind {
+  const std::string_view typeField = findField(header, "descr", path);
+  const std::string type(typeField.substr(0, typeField.find(',')));
+  struct ElementType {
     const char *name;
     void (*read)(InputFile &, std::int64_t, std::vector<float> &);
   };
-  for (const Kind &kind :
-       {Kind{"'<f4'", readValues<float>}, Kind{"'<f8'", readValues<double>},
-        Kind{"'|u1'", readValues<std::uint8_t>},
-        Kind{"'|i1'", readValues<std::int8_t>},
-        Kind{"'|b1'", readValues<std::uint8_t>},
-        Kind{"'<u2'", readValues<std::uint16_t>},
-        Kind{"'<i2'", readValues<std::int16_t>},
-        Kind{"'<u4'", readValues<std::uint32_t>},
-        Kind{"'<i4'", readValues<std::int32_t>},
-        Kind{"'<u8'", readValues<std::uint64_t>},
-        Kind{"'<i8'", readValues<std::int64_t>}})
-    if (type == kind.name) {
-      kind.read(file, count, array.values);
+  for (const ElementType &elementType :
+       {ElementType{"'<f4'", readValues<float>},
+        ElementType{"'<f8'", readValues<double>},
+        ElementType{"'|u1'", readValues<std::uint8_t>},
+        ElementType{"'|i1'", readValues<std::int8_t>},
+        ElementType{"'|b1'", readValues<std::uint8_t>},
+        ElementType{"'<u2'", readValues<std::uint16_t>},
+        ElementType{"'<i2'", readValues<std::int16_t>},
+        ElementType{"'<u4'", readValues<std::uint32_t>},
+        ElementType{"'<i4'", readValues<std::int32_t>},
+        ElementType{"'<u8'", readValues<std::uint64_t>},
+        ElementType{"'<i8'", readValues<std::int64_t>}})
+    if (type == elementType.name) {
+      elementType.read(file, count, array.values);
       return array;
     }
-  throw badInput(path + ": holds values of type " + type +
+  throw badInput(path + ": contains values of type " + type +
                  "; floats of 4 or 8 bytes and integers are read");
 }
 

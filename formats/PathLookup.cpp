@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Returns `name` and, unless it is absolute, FOLDER/NAME for each folder.
 std::vector<std::string>
 candidatePaths(const std::string &name,
                const std::vector<std::string> &folders) {
@@ -28,7 +29,7 @@ candidatePaths(const std::string &name,
 }
 
 bool exists(const std::string &path) {
-  std::error_code error; // an unreadable parent is the same as absent
+  std::error_code error; // a file in an unreadable folder counts as absent
   return fs::exists(path, error) && !error;
 }
 
@@ -46,22 +47,24 @@ std::optional<std::string> findPath(const std::string &name,
 
 std::string requirePath(const std::string &name,
                         const std::vector<std::string> &folders,
-                        const std::string &what) {
+                        const std::string &kind) {
   if (name.empty())
-    throw badInput(what + ": the file name is empty");
+    throw badInput(kind + ": the file name is empty");
   if (auto found = findPath(name, folders))
     return *found;
   // One of the folders may be the absolute path of the working directory.
-  std::vector<std::string> looked;
+  std::vector<std::string> searchedPaths;
   for (const std::string &candidate : candidatePaths(name, folders)) {
     std::string path = absolutePath(candidate);
-    if (std::find(looked.begin(), looked.end(), path) == looked.end())
-      looked.push_back(path);
+    if (std::find(searchedPaths.begin(), searchedPaths.end(), path) ==
+        searchedPaths.end())
+      searchedPaths.push_back(path);
   }
-  std::string tried;
-  for (const std::string &path : looked)
-    tried += (tried.empty() ? "" : ", ") + path;
-  throw unavailable(what + " '" + name + "' not found; looked for " + tried);
+  std::string searchedText;
+  for (const std::string &path : searchedPaths)
+    searchedText += (searchedText.empty() ? "" : ", ") + path;
+  throw unavailable(kind + " '" + name + "' not found; looked for " +
+                    searchedText);
 }
 
 std::string folderOfFile(const std::string &path) {
@@ -70,12 +73,12 @@ std::string folderOfFile(const std::string &path) {
 
 std::string absolutePath(const std::string &path) {
   std::error_code error;
-  fs::path whole = fs::absolute(path, error).lexically_normal();
+  fs::path absolute = fs::absolute(path, error).lexically_normal();
   if (error)
     return path;
-  if (!whole.has_filename() && whole.has_relative_path()) // "train/"
-    whole = whole.parent_path();
-  return whole.string();
+  if (!absolute.has_filename() && absolute.has_relative_path()) // "train/"
+    absolute = absolute.parent_path();
+  return absolute.string();
 }
 
 } // namespace brew::formats

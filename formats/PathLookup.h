@@ -13,19 +13,19 @@
 
 namespace brew::formats {
 
-/// Returns the first path that exists, file or folder, of NAME (from the
-/// working directory) and FOLDER/NAME for each folder in order. An absolute
-/// name is tried as it is. Empty folders are skipped.
+/// Returns the first existing file or folder among NAME (relative to the
+/// working directory) and FOLDER/NAME for each folder in order, or nullopt. An
+/// absolute name is the only candidate. Empty folders are skipped.
 std::optional<std::string> findPath(const std::string &name,
                                     const std::vector<std::string> &folders);
 
-/// Returns findPath(), or throws Error(3) with the paths it tried. `what` is
-/// the kind of file for the message, e.g. "mean file".
+/// Returns the result of findPath(), or throws Error(3) with the paths it
+/// tried. `kind` is the kind of file for the message, e.g. "mean file".
 std::string requirePath(const std::string &name,
                         const std::vector<std::string> &folders,
-                        const std::string &what);
+                        const std::string &kind);
 
-/// Returns the folder of a path, "" if it has none.
+/// Returns the folder of a path, or "" if it has none.
 std::string folderOfFile(const std::string &path);
 
 /// Returns the normalised absolute path, without "..", "." or a trailing slash.

@@ -22,9 +22,11 @@ namespace pb = google::protobuf;
 
 namespace {
 
-// Large enough to write an array of weights in few blocks.
-constexpr int readBlock = 1 << 22;
+/// Size of the blocks in which files are read: large, so that an array of
+/// weights needs few of them.
+constexpr int kReadBlockBytes = 1 << 22;
 
+/// A file descriptor. The destructor closes it.
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -33,7 +35,8 @@ struct Descriptor {
   }
 };
 
-/// HDF5 is Caffe's other format for weights and solver states.
+/// Returns whether a file is an HDF5 file, Caffe's other format for weights and
+/// solver states.
 bool isHdf5(int fd) {
   char head[4];
   return pread(fd, head, 4, 0) == 4 && std::memcmp(head, "\x89HDF", 4) == 0;
@@ -79,39 +82,40 @@ void readProtoFile(const std::string &path, pb::Message &message,
       throw badInput(path + ": damaged or truncated " + kind + ": empty file");
   }
 
-  // Otherwise protobuf prints each name that is not UTF-8 to stderr.
+  // Without the silencer, protobuf prints each name that is not UTF-8 to
+  // stderr.
   pb::LogSilencer silence;
-  pb::io::FileInputStream raw(file.fd, readBlock);
-  bool parsed, whole;
-  int64_t read;
+  pb::io::FileInputStream raw(file.fd, kReadBlockBytes);
+  bool isParsed, isConsumed;
+  int64_t position;
   {
     pb::io::CodedInputStream coded(&raw);
     coded.SetTotalBytesLimit(INT_MAX);
-    // "Partial": users of the message check required fields, and the checking
-    // function would print to stderr.
-    parsed = message.MergePartialFromCodedStream(&coded);
-    whole = coded.ConsumedEntireMessage();
-    read = coded.CurrentPosition();
+    // The variant that checks required fields would print to stderr. Callers
+    // check the fields instead.
+    isParsed = message.MergePartialFromCodedStream(&coded);
+    isConsumed = coded.ConsumedEntireMessage();
+    position = coded.CurrentPosition();
   }
   if (raw.GetErrno() != 0)
     throw unavailable(path + ": cannot read " + kind + ": " +
                       errnoText(raw.GetErrno()));
-  if ((!parsed || !whole) && isHdf5(file.fd))
+  if ((!isParsed || !isConsumed) && isHdf5(file.fd))
     throw badInput(path + ": is an HDF5 file; only a binary " + kind +
                    " can be read here");
-  if (!parsed || !whole)
+  if (!isParsed || !isConsumed)
     throw badInput(path + ": damaged or truncated " + kind +
                    ": the bytes make no sense near offset " +
-                   std::to_string(read));
+                   std::to_string(position));
 }
 
 void writeProtoFile(const std::string &path, const pb::Message &message,
-                    const std::string &before) {
-  if (message.ByteSizeLong() + before.size() >= INT_MAX)
+                    const std::string &prefix) {
+  if (message.ByteSizeLong() + prefix.size() >= INT_MAX)
     throw badInput("cannot write '" + path +
                    "': 2 GB or more, which Protocol Buffers cannot hold");
   AtomicFile file(path);
-  file.write(before);
+  file.write(prefix);
   AtomicOutput output(file);
   {
     pb::io::CopyingOutputStreamAdaptor stream(&output, 1 << 18);

@@ -14,16 +14,18 @@ class Message;
 
 namespace brew::formats {
 
-/// Parses a file into `message`. Error(3) if it cannot be opened or read,
-/// Error(1) if it is not a message of this type; `kind` ("caffemodel") is in
-/// the text. Files have at most 2 GB, the limit of Protocol Buffers.
+/// Parses a file into `message`. Throws Error(3) if it cannot be opened
+/// or read, Error(1) if it is not a message of this type or has 2 GB or more,
+/// the limit of Protocol Buffers. `kind` ("caffemodel") names the file in
+/// errors.
 void readProtoFile(const std::string &path, google::protobuf::Message &message,
                    const std::string &kind);
 
-/// Writes `message` atomically (see AtomicFile), after `before`, which is empty
-/// or a serialised message of the same type: parsers merge the two.
+/// Writes `prefix` and then `message` atomically (see AtomicFile). `prefix` is
+/// empty or a serialised message of the same type: parsers merge the two.
+/// Throws Error(1) if the file would have 2 GB or more.
 void writeProtoFile(const std::string &path,
                     const google::protobuf::Message &message,
-                    const std::string &before = "");
+                    const std::string &prefix = "");
 
 } // namespace brew::formats

@@ -9,9 +9,10 @@
 namespace brew::formats {
 namespace {
 
-constexpr char kOwnChecksum[] = "/checksum";
+constexpr char kContentChecksum[] = "/checksum";
 constexpr char kWeightChecksum[] = "/weights";
 
+/// Computes the checksum of a sequence of numbers, texts and vectors.
 class ContentChecksum {
 public:
   void add(std::int64_t number) { crc.add(&number, sizeof number); }
@@ -29,29 +30,30 @@ private:
   Crc32 crc;
 };
 
+/// Returns the size and the CRC-32 of a file, as the numbers of a named value.
 std::vector<double> sizeAndCrc(const std::string &path) {
   const FileChecksum sum = checksumOfFile(path);
   return {double(sum.size), double(sum.crc)};
 }
 
 /// Returns a copy of a state without Caffe's fields.
-caffe::SolverState brewFields(const caffe::SolverState &state) {
-  caffe::SolverState rest = state;
-  rest.clear_iter();
-  rest.clear_current_step();
-  rest.clear_learned_net();
-  rest.clear_history();
-  return rest;
+caffe::SolverState copyBrewFields(const caffe::SolverState &state) {
+  caffe::SolverState fields = state;
+  fields.clear_iter();
+  fields.clear_current_step();
+  fields.clear_learned_net();
+  fields.clear_history();
+  return fields;
 }
 
-/// Returns the CRC-32 of a state's content. It does not depend on the format.
+/// Returns the CRC-32 of a state's content, which is the same in both formats.
 std::uint32_t checksumOf(const SolverSnapshot &snapshot) {
-  // HDF5 files store these fields separately, and always.
+  // HDF5 files store these three fields separately, and always contain them.
   ContentChecksum sum;
   sum.add(std::int64_t(snapshot.state.iter()));
   sum.add(std::int64_t(snapshot.state.current_step()));
   sum.add(snapshot.state.learned_net());
-  sum.add(brewFields(snapshot.state).SerializeAsString());
+  sum.add(copyBrewFields(snapshot.state).SerializeAsString());
   for (const Blob &blob : snapshot.history) {
     sum.add(blob.dims);
     sum.add(blob.floats);
@@ -63,14 +65,14 @@ std::uint32_t checksumOf(const SolverSnapshot &snapshot) {
 } // namespace
 
 bool hasBrewFields(const caffe::SolverState &state) {
-  caffe::SolverState fields = brewFields(state);
-  fields.DiscardUnknownFields(); // of other programs
+  caffe::SolverState fields = copyBrewFields(state);
+  fields.DiscardUnknownFields(); // other programs may have written them
   return fields.ByteSizeLong() > 0;
 }
 
 caffe::SolverState contentChecksumState(const SolverSnapshot &snapshot) {
   caffe::SolverState state;
-  setNamedValues(state, kOwnChecksum, {double(checksumOf(snapshot))});
+  setNamedValues(state, kContentChecksum, {double(checksumOf(snapshot))});
   return state;
 }
 
@@ -78,12 +80,13 @@ void verifyAndRemoveChecksum(SolverSnapshot &snapshot,
                              const std::string &path) {
   if (!hasBrewFields(snapshot.state))
     return;
-  const auto recorded = namedValues(snapshot.state, kOwnChecksum, path);
-  if (recorded.empty())
+  const auto recordedValues =
+      namedValues(snapshot.state, kContentChecksum, path);
+  if (recordedValues.empty())
     throw badInput(path + ": damaged solverstate: Brew's fields are there, but "
                           "not the checksum that Brew writes with them");
-  removeNamedValues(snapshot.state, kOwnChecksum);
-  if (recorded != std::vector<double>{double(checksumOf(snapshot))})
+  removeNamedValues(snapshot.state, kContentChecksum);
+  if (recordedValues != std::vector<double>{double(checksumOf(snapshot))})
     throw badInput(path + ": damaged solverstate: its checksum is wrong");
 }
 
@@ -96,8 +99,8 @@ void addWeightChecksum(caffe::SolverState &state, const std::string &weights) {
 
 void verifyWeightChecksum(const caffe::SolverState &state,
                           const std::string &path, const std::string &weights) {
-  const auto recorded = namedValues(state, kWeightChecksum, path);
-  if (!recorded.empty() && recorded != sizeAndCrc(weights))
+  const auto recordedValues = namedValues(state, kWeightChecksum, path);
+  if (!recordedValues.empty() && recordedValues != sizeAndCrc(weights))
     throw badInput(weights + ": damaged, or not the weights that '" + path +
                    "' was written with: their checksum is wrong");
 }

@@ -1,9 +1,9 @@
 //===- SnapshotChecksum.h - Integrity of snapshots --------------*- C++ -*-===//
 //
 // Caffe's files have no checksums: a changed bit in a weight goes unnoticed.
-// States that Brew writes contain two checksums, as named values
-// (SolverStateFile.h) that Caffe skips: of their content, and of the weight
-// file that belongs to the state.
+// States that Brew writes contain two checksums: one of their content, and one
+// of the weight file that belongs to the state. They are named values
+// (SolverStateFile.h), which Caffe skips.
 //
 // A changed bit must not make such a state look like one of Caffe's, whose
 // content is not checked:
@@ -25,7 +25,7 @@
 namespace brew::formats {
 
 /// Returns whether a state has fields that Brew adds to Caffe's. Unknown
-/// fields, of other programs, do not count.
+/// fields, which other programs may have written, do not count.
 bool hasBrewFields(const caffe::SolverState &state);
 
 /// Returns a state that contains only the checksum of `snapshot`'s content.
@@ -35,12 +35,13 @@ caffe::SolverState contentChecksumState(const SolverSnapshot &snapshot);
 /// state with Brew's fields.
 void verifyAndRemoveChecksum(SolverSnapshot &snapshot, const std::string &path);
 
-/// Stores size and CRC-32 of a weight file in the state that belongs to it.
-/// No-op if it is not a regular file. Throws Error (3) if it cannot be read.
+/// Stores the size and the CRC-32 of a weight file in the state that belongs to
+/// it. No-op if it is not a regular file. Throws Error (3) if it cannot be
+/// read.
 void addWeightChecksum(caffe::SolverState &state, const std::string &weights);
-/// Throws Error: (1) if the state at `path` was written with other weights than
-/// the file `weights`, (3) if that file cannot be read. A state without a
-/// checksum of weights matches any file.
+/// Throws Error (1) if the state at `path` was written with weights other than
+/// the file `weights`, and Error (3) if that file cannot be read. A state
+/// without a checksum of weights matches any file.
 void verifyWeightChecksum(const caffe::SolverState &state,
                           const std::string &path, const std::string &weights);
 

@@ -27,7 +27,8 @@ static SolverSnapshot readBinary(const std::string &path) {
 }
 
 SolverSnapshot readSolverState(const std::string &path) {
-  google::protobuf::LogSilencer silence; // of messages about invalid UTF-8
+  google::protobuf::LogSilencer
+      silencer; // suppresses messages about invalid UTF-8
   verifyChecksumLine(path, "solverstate");
   SolverSnapshot snapshot =
       isHdf5File(path) ? readHdf5SolverState(path) : readBinary(path);
@@ -40,44 +41,44 @@ SolverSnapshot readSolverState(const std::string &path) {
 void writeSolverState(const std::string &path, SolverSnapshot snapshot,
                       SnapshotFormat format) {
   caffe::SolverState &state = snapshot.state;
-  caffe::SolverState head;
+  caffe::SolverState checksumState;
   if (hasBrewFields(state))
-    head = contentChecksumState(snapshot);
+    checksumState = contentChecksumState(snapshot);
   if (format == SnapshotFormat::Hdf5) {
-    state.MergeFrom(head);
+    state.MergeFrom(checksumState);
     return writeHdf5SolverState(path, snapshot);
   }
   state.clear_history();
   for (const Blob &blob : snapshot.history)
     fillBlobProto(blob, *state.add_history());
-  // At the beginning, so that a truncated file contains it, too.
-  writeProtoFile(path, state, head.SerializeAsString());
+  // The checksum comes first, so that a truncated file contains it, too.
+  writeProtoFile(path, state, checksumState.SerializeAsString());
 }
 
 void removeNamedValues(caffe::SolverState &state, const std::string &name) {
-  auto &all = *state.mutable_brew_persistent();
-  for (int i = all.size(); i-- > 0;)
-    if (all.Get(i).name() == name)
-      all.DeleteSubrange(i, 1);
+  auto &entries = *state.mutable_brew_persistent();
+  for (int i = entries.size(); i-- > 0;)
+    if (entries.Get(i).name() == name)
+      entries.DeleteSubrange(i, 1);
 }
 
 void setNamedValues(caffe::SolverState &state, const std::string &name,
                     const std::vector<double> &values) {
   removeNamedValues(state, name);
-  caffe::PersistentState &added = *state.add_brew_persistent();
-  added.set_name(name);
+  caffe::PersistentState &entry = *state.add_brew_persistent();
+  entry.set_name(name);
   Blob blob;
   blob.dims = {static_cast<int64_t>(values.size())};
   blob.doubles = values;
-  fillBlobProto(blob, *added.mutable_values());
+  fillBlobProto(blob, *entry.mutable_values());
 }
 
 std::vector<double> namedValues(const caffe::SolverState &state,
                                 const std::string &name,
                                 const std::string &path) {
-  for (const caffe::PersistentState &saved : state.brew_persistent())
-    if (saved.name() == name) {
-      caffe::BlobProto proto = saved.values();
+  for (const caffe::PersistentState &stored : state.brew_persistent())
+    if (stored.name() == name) {
+      caffe::BlobProto proto = stored.values();
       return takeBlob(proto, path + ": state '" + name + "'").toDoubles();
     }
   return {};

@@ -1,6 +1,6 @@
 //===- SolverStateFile.h - .solverstate files -------------------*- C++ -*-===//
 //
-// The state of a training run: Caffe's fields, and Brew's with field numbers
+// The state of a training run. Brew adds fields to Caffe's, with field numbers
 // that Caffe skips (see SolverState in caffe.proto).
 //
 //===----------------------------------------------------------------------===//
@@ -18,14 +18,14 @@ namespace brew::formats {
 struct SolverSnapshot {
   /// All fields except `history`.
   caffe::SolverState state;
-  /// The update rule's tensors in Caffe's order: one per parameter, for
-  /// AdaDelta and Adam another one per parameter.
+  /// The update rule's tensors in Caffe's order: one per parameter, followed
+  /// for AdaDelta and Adam by a second one per parameter.
   std::vector<Blob> history;
 };
 
-/// Reads a state of either format. Error(3): not found; Error(1): damaged, or
-/// without an iteration. Verifies the checksum of states that Brew wrote
-/// (SnapshotChecksum.h).
+/// Reads a state of either format. Throws Error(3) if it is not found, Error(1)
+/// if it is damaged or has no iteration. Verifies the checksum of states that
+/// Brew wrote (SnapshotChecksum.h).
 SolverSnapshot readSolverState(const std::string &path);
 
 /// Writes a state atomically. Adds a checksum to a state with Brew's fields.
@@ -40,8 +40,8 @@ void writeSolverState(const std::string &path, SolverSnapshot snapshot,
 /// Sets the values of `name`.
 void setNamedValues(caffe::SolverState &state, const std::string &name,
                     const std::vector<double> &values);
-/// Returns the values of `name`, or an empty vector. Throws Error(1) with
-/// `path` if they are damaged.
+/// Returns the values of `name`, or an empty vector if there are none. Throws
+/// Error(1) with `path` if they are damaged.
 std::vector<double> namedValues(const caffe::SolverState &state,
                                 const std::string &name,
                                 const std::string &path);

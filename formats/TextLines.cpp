@@ -9,19 +9,20 @@
 namespace brew::formats {
 
 std::vector<TextLine> readTextLines(const std::string &path,
-                                    const std::string &form,
+                                    const std::string &lineFormat,
                                     const std::string &where) {
   const std::string text = readFileBytes(path, where);
   std::vector<TextLine> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back({text.substr(at, end - at), lines.size() + 1});
-    at = end + 1;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back({text.substr(begin, end - begin), lines.size() + 1});
+    begin = end + 1;
     if (lines.back().text.find('\0') != std::string::npos)
-      throw badInput(lineLocation(path, lines.back().number) +
-                     ": holds a zero byte; it must be a text file with lines "
-                     "of " +
-                     form);
+      throw badInput(
+          lineLocation(path, lines.back().number) +
+          ": contains a zero byte; it must be a text file with lines "
+          "of " +
+          lineFormat);
   }
   return lines;
 }
@@ -39,8 +40,9 @@ std::string lineLocation(const std::string &path, size_t line) {
 }
 
 Error malformedLine(const std::string &path, const TextLine &line,
-                    const std::string &form) {
-  return badInput(lineLocation(path, line.number) + ": not a line of " + form);
+                    const std::string &lineFormat) {
+  return badInput(lineLocation(path, line.number) + ": not a line of " +
+                  lineFormat);
 }
 
 } // namespace brew::formats

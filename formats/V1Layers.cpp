@@ -89,7 +89,7 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
   case V1::WINDOW_DATA:
     return "WindowData";
   }
-  return ""; // of another schema; protobuf parses it as an unknown field
+  return ""; // unreachable: protobuf parses other values as unknown fields
 }
 
 } // namespace brew::formats

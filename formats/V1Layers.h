@@ -9,7 +9,7 @@
 
 namespace brew::formats {
 
-/// Returns the current type name, "" for NONE.
+/// Returns the current name of a layer type, or "" for NONE.
 const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type);
 
 } // namespace brew::formats

@@ -24,7 +24,7 @@ using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedOutputStream;
 
 template <typename Strings>
-std::vector<std::string> copyOf(const Strings &list) {
+std::vector<std::string> toVector(const Strings &list) {
   return {list.begin(), list.end()};
 }
 
@@ -41,11 +41,11 @@ void takeBlobs(LayerMessage &message, WeightLayer &layer,
 
 //===--- Writing --------------------------------------------------------===//
 //
-// The message is encoded by hand, to the bytes that protobuf would produce. A
-// protobuf message would need two more copies of every value.
+// The functions encode the message by hand and produce the same bytes as
+// protobuf. A protobuf message would need two more copies of every value.
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-              "packed values are written as they lie in memory");
+              "packed values are written as they are in memory");
 
 void appendVarint(std::string &out, uint64_t value) {
   uint8_t bytes[10];
@@ -65,31 +65,32 @@ void appendString(std::string &out, int field, const std::string &text) {
   out += text;
 }
 
-/// A blob as encoded bytes and the values between them, in file order.
+/// An encoded blob: chunks in file order. Each chunk consists of encoded bytes,
+/// followed by values that are in the blob itself.
 struct EncodedBlob {
-  struct Piece {
-    std::string before; ///< what precedes the values
+  struct Chunk {
+    std::string prefix; ///< encoded bytes before the values
     const void *values = nullptr;
     size_t bytes = 0;
   };
-  std::vector<Piece> pieces;
+  std::vector<Chunk> chunks;
 
   uint64_t size() const {
     uint64_t total = 0;
-    for (const Piece &piece : pieces)
-      total += piece.before.size() + piece.bytes;
+    for (const Chunk &chunk : chunks)
+      total += chunk.prefix.size() + chunk.bytes;
     return total;
   }
-  /// Adds a packed field of numbers, without a copy.
+  /// Adds a packed field that refers to `values`, without a copy.
   template <typename T>
   void addValues(int field, const std::vector<T> &values) {
     if (values.empty())
       return;
-    Piece piece;
-    piece.values = values.data();
-    piece.bytes = values.size() * sizeof(T);
-    appendHeader(piece.before, field, piece.bytes);
-    pieces.push_back(std::move(piece));
+    Chunk chunk;
+    chunk.values = values.data();
+    chunk.bytes = values.size() * sizeof(T);
+    appendHeader(chunk.prefix, field, chunk.bytes);
+    chunks.push_back(std::move(chunk));
   }
 };
 
@@ -106,8 +107,8 @@ EncodedBlob encodeBlob(const Blob &blob, const Blob *diff) {
   encoded.addValues(BlobProto::kDataFieldNumber, blob.floats);
   if (diff)
     encoded.addValues(BlobProto::kDiffFieldNumber, diff->floats);
-  encoded.pieces.emplace_back();
-  appendString(encoded.pieces.back().before, BlobProto::kShapeFieldNumber,
+  encoded.chunks.emplace_back();
+  appendString(encoded.chunks.back().prefix, BlobProto::kShapeFieldNumber,
                packedDims);
   encoded.addValues(BlobProto::kDoubleDataFieldNumber, blob.doubles);
   if (diff)
@@ -116,7 +117,7 @@ EncodedBlob encodeBlob(const Blob &blob, const Blob *diff) {
 }
 
 struct EncodedLayer {
-  std::string head;
+  std::string head; ///< all fields before the blobs
   std::vector<EncodedBlob> blobs;
   std::vector<std::string> blobHeaders;
   uint64_t size = 0;
@@ -176,28 +177,28 @@ Weights readWeights(const std::string &path) {
   weights.netName = net.name();
   weights.layers.reserve(static_cast<size_t>(net.layer_size()) +
                          net.layers_size());
-  for (caffe::LayerParameter &from : *net.mutable_layer()) {
-    WeightLayer layer{from.name(),
-                      from.type(),
-                      copyOf(from.bottom()),
-                      copyOf(from.top()),
+  for (caffe::LayerParameter &message : *net.mutable_layer()) {
+    WeightLayer layer{message.name(),
+                      message.type(),
+                      toVector(message.bottom()),
+                      toVector(message.top()),
                       {}};
-    takeBlobs(from, layer, path);
+    takeBlobs(message, layer, path);
     weights.layers.push_back(std::move(layer));
   }
-  for (caffe::V1LayerParameter &from : *net.mutable_layers()) {
-    WeightLayer layer{from.name(),
-                      v1LayerTypeName(from.type()),
-                      copyOf(from.bottom()),
-                      copyOf(from.top()),
+  for (caffe::V1LayerParameter &message : *net.mutable_layers()) {
+    WeightLayer layer{message.name(),
+                      v1LayerTypeName(message.type()),
+                      toVector(message.bottom()),
+                      toVector(message.top()),
                       {}};
-    if (from.has_layer()) { // V0 inside V1: the inner layer has everything
-      caffe::V0LayerParameter &inner = *from.mutable_layer();
+    if (message.has_layer()) { // a V0 layer, wrapped in a V1 layer
+      caffe::V0LayerParameter &inner = *message.mutable_layer();
       layer.name = inner.name();
       layer.type = inner.type();
       takeBlobs(inner, layer, path);
     }
-    takeBlobs(from, layer, path);
+    takeBlobs(message, layer, path);
     weights.layers.push_back(std::move(layer));
   }
   return weights;
@@ -214,7 +215,7 @@ void writeWeights(const std::string &path, const Weights &weights,
   uint64_t total = head.size();
   for (const WeightLayer &layer : weights.layers) {
     layers.push_back(encodeLayer(layer, path));
-    total += layers.back().size + 16; // with room for tag and length
+    total += layers.back().size + 16; // 16 bytes suffice for tag and length
   }
   if (total >= INT_MAX)
     throw badInput("cannot write '" + path +
@@ -229,9 +230,9 @@ void writeWeights(const std::string &path, const Weights &weights,
     file.write(layer.head);
     for (size_t i = 0; i < layer.blobs.size(); ++i) {
       file.write(layer.blobHeaders[i]);
-      for (const EncodedBlob::Piece &piece : layer.blobs[i].pieces) {
-        file.write(piece.before);
-        file.write(piece.values, piece.bytes);
+      for (const EncodedBlob::Chunk &chunk : layer.blobs[i].chunks) {
+        file.write(chunk.prefix);
+        file.write(chunk.values, chunk.bytes);
       }
     }
   }

@@ -1,8 +1,8 @@
 //===- WeightFile.h - .caffemodel files -------------------------*- C++ -*-===//
 //
-// Reads and writes a net's parameters. Reads everything that Caffe reads:
-// current, V1 and V0 layers, four-extent legacy shapes, double values, HDF5;
-// and NVCaffe's half-precision values. Writes the net's name and for each layer
+// Reads and writes a net's parameters. Reads everything that Caffe reads
+// (current, V1 and V0 layers, four-extent legacy shapes, double values, HDF5)
+// and NVCaffe's half-precision values. Writes the net's name and each layer's
 // name, type, bottoms, tops, blobs and optionally their gradients.
 //
 //===----------------------------------------------------------------------===//
@@ -37,14 +37,15 @@ struct Weights {
   bool hdf5 = false;               ///< read from an HDF5 file
 };
 
-/// Reads an HDF5 file, or a binary caffemodel of less than 2 GB. Error(3): not
-/// found or not readable; Error(1): damaged, truncated, or without any layer. A
-/// file truncated exactly between two layers cannot be distinguished from a
-/// smaller net. Peak memory is that of all values plus the largest layer.
+/// Reads an HDF5 file, or a binary caffemodel of less than 2 GB. Throws
+/// Error(3) if it is not found or not readable, Error(1) if it is damaged,
+/// truncated, or without any layer. A file truncated exactly between two layers
+/// cannot be distinguished from a smaller net. Peak memory is the size of all
+/// values plus that of the largest layer.
 Weights readWeights(const std::string &path);
 
 /// Writes a caffemodel atomically (see AtomicFile), without another copy of the
-/// values. Error(1) if a binary one would reach 2 GB.
+/// values. Throws Error(1) if a binary caffemodel would reach 2 GB.
 void writeWeights(const std::string &path, const Weights &weights,
                   SnapshotFormat format = SnapshotFormat::BinaryProto);
 

@@ -1,12 +1,14 @@
 //===- WindowFile.h - Regions of images, for WindowData ---------*- C++ -*-===//
 //
+// A window file contains for each image:
+//
 //   # IMAGE_INDEX
 //   PATH
 //   CHANNELS HEIGHT WIDTH
 //   NUMBER_OF_WINDOWS
 //   LABEL OVERLAP X1 Y1 X2 Y2        (for each window; bounds are inclusive)
 //
-// for each image. Words are separated by any white space.
+// Words are separated by any white space.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,8 +22,9 @@ namespace brew::formats {
 struct Window {
   int label = 0;
   float overlap = 0;
-  int x1 = 0, y1 = 0, x2 = 0, y2 = 0; ///< first and last column and row
-  size_t line = 0;                    ///< line number in the file, from 1
+  int x1 = 0, y1 = 0, x2 = 0,
+      y2 = 0;      ///< first and last column and row, inclusive
+  size_t line = 0; ///< line number in the file, from 1
 
   std::string text() const; ///< "from (X1, Y1) to (X2, Y2)"
 };
@@ -34,9 +37,10 @@ struct WindowImage {
 };
 
 /// Reads a window file. Images must be numbered from 0 in order, as Caffe uses
-/// the number as position. Error(3): the file cannot be read; Error(1), with
-/// file and line: a word is missing or malformed, or a window ends before it
-/// begins. Does not check whether windows lie within their images.
+/// the number as position. Throws Error(3) if the file cannot be read, and
+/// Error(1) with file and line if a word is missing or malformed, or if a
+/// window ends before it begins. Does not check whether windows lie within
+/// their images.
 std::vector<WindowImage> readWindowFile(const std::string &path);
 
 } // namespace brew::formats

@@ -12,7 +12,7 @@ namespace brew::formats {
 std::unique_ptr<DbReader> openLmdb(const std::string &path);
 std::unique_ptr<DbReader> openLevelDb(const std::string &path);
 
-/// Writes records to an existing, empty folder.
+/// A database being written.
 class RecordStore {
 public:
   virtual ~RecordStore() = default;
@@ -21,7 +21,8 @@ public:
   virtual void close() = 0;
 };
 
-/// Create stores. `shownPath` is the final path, for messages.
+/// Create a store in `folder`, which must exist and be empty. `shownPath` is
+/// the final path of the database, for messages.
 std::unique_ptr<RecordStore> createLmdbStore(const std::string &folder,
                                              const std::string &shownPath);
 std::unique_ptr<RecordStore> createLevelDbStore(const std::string &folder,

@@ -49,8 +49,8 @@ std::unique_ptr<DbReader> DbReader::open(const std::string &path,
     throw unavailable(path + ": cannot read database: " + errnoText(errno));
   }
   if (!S_ISDIR(info.st_mode))
-    throw badInput(path + ": is a file; an " +
-                   std::string(backendName(backend)) + " database is a folder");
+    throw badInput(path + ": is a file; " + std::string(backendName(backend)) +
+                   " databases are folders");
   // If the folder cannot be searched, opening it reports a better error.
   auto found = detectBackend(path);
   if (found && *found != backend)
@@ -112,13 +112,13 @@ public:
     store->close();
     store.reset();
     syncContents();
-    std::string replaced = folder + ".old";
-    if (exists && rename(path.c_str(), replaced.c_str()) != 0)
+    std::string oldPath = folder + ".old";
+    if (exists && rename(path.c_str(), oldPath.c_str()) != 0)
       failRename();
     if (rename(folder.c_str(), path.c_str()) != 0) {
       int error = errno;
       if (exists)
-        std::rename(replaced.c_str(), path.c_str());
+        std::rename(oldPath.c_str(), path.c_str());
       errno = error;
       failRename();
     }
@@ -126,10 +126,12 @@ public:
     std::string parent = fs::path(path).parent_path().string();
     syncFolder(parent.empty() ? "." : parent);
     if (exists)
-      removeFolder(replaced);
+      removeFolder(oldPath);
   }
 
 private:
+  /// Throws unless `path`, which exists, may be replaced. If it is a symbolic
+  /// link, sets it to the link's target.
   void checkReplaceable(bool overwrite) {
     if (!overwrite)
       throw badInput("'" + path + "' exists; remove it, or pass --overwrite");
@@ -140,12 +142,13 @@ private:
     if (!replaceable)
       throw badInput("'" + path +
                      "' is not a database and will not be overwritten");
-    // Renaming would replace the link, not its target.
+    // Renaming to a symbolic link would replace the link, not its target.
     auto target = fs::canonical(path, error);
     if (!error)
       path = target.string();
   }
 
+  /// Flushes the files of the temporary folder to the device.
   void syncContents() {
     std::error_code error;
     for (const auto &entry : fs::directory_iterator(folder, error)) {
@@ -174,7 +177,7 @@ private:
   }
 
   std::string path;
-  std::string folder; ///< the temporary one; empty once in place
+  std::string folder; ///< the temporary folder; empty after finish()
   bool exists = false;
   std::unique_ptr<RecordStore> store;
 };

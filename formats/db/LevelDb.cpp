@@ -75,9 +75,10 @@ public:
   explicit LevelDbReader(const std::string &path) : DbReader(path) {
     leveldb::Options options;
     options.env = &environment;
-    options.paranoid_checks = true; // else a damaged log loses records
+    options.paranoid_checks = true; // otherwise, a damaged log loses records
     options.max_open_files = 100;
-    options.write_buffer_size = size_t(64) << 20; // few tables from a long log
+    options.write_buffer_size = size_t(64)
+                                << 20; // a long log becomes few tables
     leveldb::DB *opened = nullptr;
     leveldb::Status status = leveldb::DB::Open(options, path, &opened);
     database.reset(opened);
@@ -88,7 +89,7 @@ public:
       throw badInput(path + ": damaged or truncated LevelDB database: " +
                      status.ToString());
     if (!LevelDbCursor(*database, path).valid())
-      throw badInput(path + ": the database holds no records");
+      throw badInput(path + ": the database contains no records");
   }
   std::unique_ptr<DbCursor> newCursor() override {
     return std::make_unique<LevelDbCursor>(*database, databasePath);
@@ -96,7 +97,7 @@ public:
   std::optional<uint64_t> count() const override { return std::nullopt; }
 
 private:
-  ReadOnlyEnv environment; // outlives the database
+  ReadOnlyEnv environment; // must outlive the database
   std::unique_ptr<leveldb::DB> database;
 };
 
@@ -118,8 +119,8 @@ public:
   void close() override {
     commit();
     database.reset();
-    // Opening writes the rest of the log to a table. Otherwise every reader
-    // would replay the log in memory.
+    // Opening the database writes the rest of the log to a table. Without this,
+    // every reader would replay the log in memory.
     options.create_if_missing = false;
     options.error_if_exists = false;
     open();

@@ -14,11 +14,11 @@
 namespace brew::formats {
 namespace {
 
-// Page header: 8 bytes page number, 2 unused, 2 flags, then 2 + 2 bytes end of
-// the pointer array and start of the nodes, or 4 bytes length of an overflow
-// run.
+// Offsets in a page header: page number (8 bytes), unused (2), flags (2); then
+// either the end of the pointer array (2) and the start of the nodes (2), or
+// the number of pages of an overflow run (4).
 constexpr unsigned headerBytes = 16;
-constexpr unsigned flagsAt = 10, lowerAt = 12, upperAt = 14, runAt = 12;
+constexpr unsigned flagsAt = 10, lowerAt = 12, upperAt = 14, runPagesAt = 12;
 enum PageFlags : unsigned {
   branchPage = 1,
   leafPage = 2,
@@ -28,13 +28,13 @@ enum PageFlags : unsigned {
   subPage = 0x40
 };
 
-// Meta page, after the header.
+// Offsets in a meta page, which begins with the page header.
 constexpr unsigned magicAt = 16, versionAt = 20, freeTreeAt = 40,
                    mainTreeAt = 88, lastPageAt = 136, transactionAt = 144,
                    metaBytes = 152;
 constexpr uint32_t magicNumber = 0xBEEFC0DE, dataVersion = 1;
 
-// Tree record in a meta page.
+// Offsets in the description of a tree, relative to freeTreeAt or mainTreeAt.
 constexpr unsigned treeFlagsAt = 4, treeDepthAt = 6, treeEntriesAt = 32,
                    treeRootAt = 40;
 enum TreeFlags : unsigned {
@@ -43,10 +43,11 @@ enum TreeFlags : unsigned {
   integerKeys = 8
 };
 constexpr uint64_t noPage = ~uint64_t(0);
-constexpr unsigned maximumDepth = 32; // liblmdb's own limit
+constexpr unsigned maximumDepth = 32; // the limit of liblmdb
 
-// Node: 2 + 2 bytes low words of size or child, 2 flags or the child's high
-// word, 2 key size, the key, the value.
+// A node: the low 32 bits of the value's size or of the child's page number (4
+// bytes), flags or the child's high 16 bits (2), size of the key (2), the key,
+// the value. `nodeBytes` is the size of the node without key and value.
 constexpr unsigned nodeBytes = 8;
 enum NodeFlags : unsigned { bigValue = 1, subTree = 2, duplicates = 4 };
 
@@ -65,9 +66,9 @@ LmdbFile::LmdbFile(const std::string &folder) : folder(folder) {
     throw unavailable(folder +
                       ": cannot read database: data.mdb: " + errnoText(errno));
   try {
-    measure();
+    updateFileSize();
     readMeta();
-    measure(); // a writer may have extended the file
+    updateFileSize(); // a writer may have extended the file
   } catch (...) {
     close(fd);
     throw;
@@ -76,52 +77,54 @@ LmdbFile::LmdbFile(const std::string &folder) : folder(folder) {
 
 LmdbFile::~LmdbFile() { close(fd); }
 
-void LmdbFile::damaged(const std::string &what) const {
-  throw badInput(folder + ": damaged or truncated LMDB database: " + what);
+void LmdbFile::damaged(const std::string &problem) const {
+  throw badInput(folder + ": damaged or truncated LMDB database: " + problem);
 }
 
-void LmdbFile::overwritten() const {
+void LmdbFile::failOverwritten() const {
   throw badInput(folder +
                  ": the LMDB database was written to while it was read, and "
                  "its records as of opening may be overwritten by now; wait "
                  "until the writer is done, or read a copy made by mdb_copy");
 }
 
-void LmdbFile::measure() {
+void LmdbFile::updateFileSize() {
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-    damaged("data.mdb is no regular file");
+    damaged("data.mdb is not a regular file");
   fileSize = static_cast<uint64_t>(info.st_size);
 }
 
-void LmdbFile::readAt(uint64_t offset, void *to, size_t size) const {
+void LmdbFile::readAt(uint64_t offset, void *buffer, size_t size) const {
   if (offset > fileSize || size > fileSize - offset)
     damaged("it refers to bytes beyond the end of data.mdb");
-  char *into = static_cast<char *>(to);
+  char *destination = static_cast<char *>(buffer);
   while (size > 0) {
-    ssize_t n = pread(fd, into, size, static_cast<off_t>(offset));
+    ssize_t n = pread(fd, destination, size, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
       throw unavailable(folder + ": cannot read database: " + errnoText(errno));
     if (n == 0)
       damaged("data.mdb ends early");
-    into += n;
+    destination += n;
     offset += static_cast<uint64_t>(n);
     size -= static_cast<size_t>(n);
   }
 }
 
-/// Reads bytes of the snapshot's pages; see LmdbFile.h.
-void LmdbFile::readSnapshot(uint64_t offset, void *to, size_t size) const {
-  readAt(offset, to, size);
+/// Reads bytes of the snapshot's pages. Throws if a writer may have overwritten
+/// them; see LmdbFile.h.
+void LmdbFile::readSnapshot(uint64_t offset, void *buffer, size_t size) const {
+  readAt(offset, buffer, size);
   uint64_t transaction;
   readAt(meta.offset + transactionAt, &transaction, sizeof transaction);
   if (transaction != meta.transaction)
-    overwritten();
+    failOverwritten();
 }
 
-/// Returns nullopt if the page is not a valid meta page.
+/// Returns the content of a meta page, or nullopt if the page is not a valid
+/// one. Throws if it has an unsupported version or order of keys.
 std::optional<LmdbMeta> LmdbFile::parseMeta(const char *page,
                                             uint64_t offset) const {
   if (!(load<uint16_t>(page, flagsAt) & metaPage) ||
@@ -151,10 +154,10 @@ std::optional<LmdbMeta> LmdbFile::parseMeta(const char *page,
 
 /// Selects the snapshot of the newer meta page.
 void LmdbFile::readMeta() {
-  constexpr int mostReads = 1000;
+  constexpr int maxReads = 1000;
   if (fileSize < metaBytes)
     damaged("data.mdb has " + std::to_string(fileSize) + " bytes");
-  std::vector<char> pages(metaBytes), before;
+  std::vector<char> pages(metaBytes), previousPages;
   readAt(0, pages.data(), metaBytes);
   auto first = parseMeta(pages.data(), 0);
   if (!first)
@@ -162,42 +165,42 @@ void LmdbFile::readMeta() {
 
   // A writer may be replacing one of the meta pages. They are complete if two
   // reads are equal. (The transaction's number is written last.)
-  const uint64_t secondAt = first->pageSize;
+  const uint64_t secondOffset = first->pageSize;
   pages.resize(2 * metaBytes);
-  for (int reads = 0; reads == 0 || pages != before; ++reads) {
-    if (reads == mostReads)
-      overwritten();
-    before = pages;
+  for (int reads = 0; reads == 0 || pages != previousPages; ++reads) {
+    if (reads == maxReads)
+      failOverwritten();
+    previousPages = pages;
     readAt(0, pages.data(), metaBytes);
-    readAt(secondAt, pages.data() + metaBytes, metaBytes);
+    readAt(secondOffset, pages.data() + metaBytes, metaBytes);
   }
   first = parseMeta(pages.data(), 0);
-  const auto second = parseMeta(pages.data() + metaBytes, secondAt);
+  const auto second = parseMeta(pages.data() + metaBytes, secondOffset);
   if (!first)
     throw badInput(folder + ": data.mdb is not an LMDB database");
   meta = *first;
-  // The older page is used if the newer one is invalid.
+  // If the newer page is invalid, the older one is used.
   if (second && second->pageSize == first->pageSize &&
       second->transaction >= first->transaction)
     meta = *second;
 
   if (meta.tree.root == noPage || meta.tree.entries == 0)
-    throw badInput(folder + ": the database holds no records");
+    throw badInput(folder + ": the database contains no records");
   if (meta.tree.depth == 0 || meta.tree.depth > maximumDepth)
     damaged("a tree of depth " + std::to_string(meta.tree.depth));
 }
 
-/// Reads a page, and later ones if the previous page was read last: the leaves
-/// of a database that was written in the order of its keys are adjacent. The
-/// number of pages read at once doubles each time.
-void LmdbFile::fill(LmdbPage &page, uint64_t number) const {
-  constexpr uint64_t mostPages = 16;
+/// Reads page `number`, and later pages if its predecessor was read last: the
+/// leaves of a database that was written in the order of its keys are adjacent.
+/// The number of pages read at once doubles each time.
+void LmdbFile::readPagesFrom(LmdbPage &page, uint64_t number) const {
+  constexpr uint64_t maxPages = 16;
   uint64_t pages = 1;
   if (number == page.number + 1)
-    pages = std::min({2 * page.pages, mostPages, meta.lastPage + 1 - number,
+    pages = std::min({2 * page.pages, maxPages, meta.lastPage + 1 - number,
                       fileSize / meta.pageSize - number});
   pages = std::max<uint64_t>(pages, 1);
-  page.pages = 0; // until they have been read
+  page.pages = 0; // in case reading throws
   page.buffer.resize(pages * meta.pageSize);
   readSnapshot(number * meta.pageSize, page.buffer.data(), page.buffer.size());
   page.firstPage = number;
@@ -210,15 +213,17 @@ void LmdbFile::readPage(uint64_t number, LmdbPageKind expected,
   if (number < 2 || number > meta.lastPage || number > fileSize / meta.pageSize)
     damaged("it refers to " + name + ", which is not there");
   if (number < page.firstPage || number - page.firstPage >= page.pages)
-    fill(page, number);
+    readPagesFrom(page, number);
   page.offset = (number - page.firstPage) * meta.pageSize;
   page.number = number;
   page.kind = expected;
   unsigned flags = load<uint16_t>(page.bytes(), flagsAt);
-  unsigned wanted = expected == LmdbPageKind::Branch ? branchPage : leafPage;
-  unsigned kinds =
+  unsigned expectedFlag =
+      expected == LmdbPageKind::Branch ? branchPage : leafPage;
+  unsigned kindFlags =
       branchPage | leafPage | overflowPage | metaPage | fixedSizePage | subPage;
-  if (load<uint64_t>(page.bytes(), 0) != number || (flags & kinds) != wanted)
+  if (load<uint64_t>(page.bytes(), 0) != number ||
+      (flags & kindFlags) != expectedFlag)
     damaged(name + " is not the " +
             (expected == LmdbPageKind::Branch ? "branch" : "leaf") +
             " page it should be");
@@ -283,12 +288,13 @@ void LmdbFile::readOverflow(const LmdbNode &node,
   char header[headerBytes];
   uint64_t offset = node.child * meta.pageSize;
   readSnapshot(offset, header, headerBytes);
-  uint64_t room = uint64_t(load<uint32_t>(header, runAt)) * meta.pageSize;
+  uint64_t runBytes =
+      uint64_t(load<uint32_t>(header, runPagesAt)) * meta.pageSize;
   if (load<uint64_t>(header, 0) != node.child ||
       !(load<uint16_t>(header, flagsAt) & overflowPage) ||
-      room < headerBytes + node.overflowSize)
+      runBytes < headerBytes + node.overflowSize)
     damaged(name + " is not the page it should be");
-  // Checked before allocating memory for the value.
+  // This check comes before the allocation of memory for the value.
   if (node.overflowSize > fileSize - offset - headerBytes)
     damaged("a value goes beyond the end of data.mdb");
   value.resize(static_cast<size_t>(node.overflowSize));

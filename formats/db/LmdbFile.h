@@ -5,9 +5,9 @@
 //
 // The file is an array of pages. Pages 0 and 1 are two versions of the meta
 // page; the one with the higher transaction number is current and points at the
-// root of a B+tree. Branch pages hold keys and child page numbers, leaf pages
-// keys and values; a value too large for a page lies in a run of overflow
-// pages.
+// root of a B+tree. Branch pages contain keys and child page numbers, leaf
+// pages contain keys and values; a value too large for a page lies in a run of
+// overflow pages.
 //
 // Other programs may write to the database concurrently. Brew reads the
 // snapshot of the newest transaction at the time of opening, N. LMDB writes to
@@ -22,7 +22,7 @@
 // - the folder would have to be writable
 // - a process that also has the database open in liblmdb (as Python programs
 //   do) would lose its locks, or have its lock file reset
-// - a training run, or one that was killed, would let the writer's file grow
+// - a training run, even one that was killed, would make the writer's file grow
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -38,7 +38,7 @@ namespace brew::formats {
 /// The main tree, as described by a meta page.
 struct LmdbTree {
   uint64_t root = 0;
-  uint64_t entries = 0;
+  uint64_t entries = 0; ///< number of records
   unsigned depth = 0;
 };
 
@@ -56,10 +56,10 @@ enum class LmdbPageKind { Branch, Leaf };
 /// An entry of a page.
 struct LmdbNode {
   std::string_view key;
-  std::string_view value;    ///< the value, unless in overflow pages
-  uint64_t child = 0;        ///< branch: the child; overflow: its first page
+  std::string_view value;    ///< empty if the value is in overflow pages
+  uint64_t child = 0;        ///< number of the child or first overflow page
   uint64_t overflowSize = 0; ///< size of a value in overflow pages
-  bool overflow = false;
+  bool overflow = false;     ///< the value is in overflow pages
 };
 
 /// A page of the tree in memory, with a validated header and pointer array.
@@ -68,9 +68,9 @@ struct LmdbPage {
 
   uint64_t number = 0;
   LmdbPageKind kind = LmdbPageKind::Leaf;
-  unsigned count = 0;
-  /// `pages` pages, starting with `firstPage`, that were read at once. This
-  /// page is at `offset`.
+  unsigned count = 0; ///< number of entries
+  /// The `pages` pages, starting with `firstPage`, that were read at once. This
+  /// page begins at `offset` of the buffer.
   std::vector<char> buffer;
   uint64_t firstPage = 0, pages = 0;
   size_t offset = 0;
@@ -91,25 +91,27 @@ public:
   /// Reads a page. `page` contains the page read last at the same level of the
   /// tree, so that adjacent pages are read at once.
   void readPage(uint64_t number, LmdbPageKind expected, LmdbPage &page) const;
+  /// Returns entry `index` of a page. Its views point into the page.
   LmdbNode node(const LmdbPage &page, unsigned index) const;
   /// Reads the value of `node` from overflow pages.
   void readOverflow(const LmdbNode &node, std::vector<char> &value) const;
 
-  [[noreturn]] void damaged(const std::string &what) const;
+  /// Throws Error(1) for a damaged database.
+  [[noreturn]] void damaged(const std::string &problem) const;
 
 private:
-  void measure();
+  void updateFileSize();
   void readMeta();
   std::optional<LmdbMeta> parseMeta(const char *page, uint64_t offset) const;
-  void readAt(uint64_t offset, void *to, size_t size) const;
-  void readSnapshot(uint64_t offset, void *to, size_t size) const;
-  void fill(LmdbPage &page, uint64_t number) const;
-  [[noreturn]] void overwritten() const;
+  void readAt(uint64_t offset, void *buffer, size_t size) const;
+  void readSnapshot(uint64_t offset, void *buffer, size_t size) const;
+  void readPagesFrom(LmdbPage &page, uint64_t number) const;
+  [[noreturn]] void failOverwritten() const;
 
   std::string folder;
   int fd = -1;
   uint64_t fileSize = 0;
-  LmdbMeta meta; ///< of the snapshot
+  LmdbMeta meta; ///< the meta page of the snapshot
 };
 
 } // namespace brew::formats

@@ -13,7 +13,7 @@ public:
   }
 
   void rewind() override {
-    seen = 0;
+    passedRecords = 0;
     isCounted = true;
     current.reset();
     lastKey.clear();
@@ -27,7 +27,7 @@ public:
     size_t level = levels.size() - 1;
     while (++levels[level].index >= levels[level].page.count) {
       if (level == 0) {
-        finish();
+        moveToEnd();
         return;
       }
       --level;
@@ -43,19 +43,19 @@ public:
     isCounted = false; // the record's number is unknown
     uint64_t page = file.tree().root;
     for (size_t level = 0; level < levels.size(); ++level) {
-      Level &at = levels[level];
-      const bool leaf = level + 1 == levels.size();
-      file.readPage(page, leaf ? LmdbPageKind::Leaf : LmdbPageKind::Branch,
-                    at.page);
-      at.index = notAbove(at.page, leaf ? 0 : 1, key);
-      if (!leaf)
-        page = file.node(at.page, at.index).child;
+      Level &position = levels[level];
+      const bool isLeaf = level + 1 == levels.size();
+      file.readPage(page, isLeaf ? LmdbPageKind::Leaf : LmdbPageKind::Branch,
+                    position.page);
+      position.index = lastNotAbove(position.page, isLeaf ? 0 : 1, key);
+      if (!isLeaf)
+        page = file.node(position.page, position.index).child;
     }
     const LmdbNode found = file.node(levels.back().page, levels.back().index);
     if (found.key != key)
       return false;
     current = found;
-    fetched = false;
+    hasReadOverflow = false;
     lastKey.assign(key);
     return true;
   }
@@ -69,9 +69,9 @@ public:
       return {};
     if (!current->overflow)
       return current->value;
-    if (!fetched) {
+    if (!hasReadOverflow) {
       file.readOverflow(*current, overflow);
-      fetched = true;
+      hasReadOverflow = true;
     }
     return {overflow.data(), overflow.size()};
   }
@@ -85,21 +85,21 @@ private:
   /// Sets the levels from `level` down to the leftmost path from a page.
   void descend(size_t level, uint64_t page) {
     for (;; ++level) {
-      bool leaf = level + 1 == levels.size();
-      file.readPage(page, leaf ? LmdbPageKind::Leaf : LmdbPageKind::Branch,
+      bool isLeaf = level + 1 == levels.size();
+      file.readPage(page, isLeaf ? LmdbPageKind::Leaf : LmdbPageKind::Branch,
                     levels[level].page);
       levels[level].index = 0;
-      if (leaf)
+      if (isLeaf)
         return;
       page = file.node(levels[level].page, 0).child;
     }
   }
 
-  /// Returns the last of a page's entries from `first` on whose key is not
-  /// above `key`, or the entry before them, or 0. (The first key of a branch
-  /// page is ignored.)
-  unsigned notAbove(const LmdbPage &page, unsigned first,
-                    std::string_view key) const {
+  /// Returns the index of the last entry of a page, from `first` on, whose key
+  /// is not above `key`. If there is no such entry, returns the index before
+  /// `first`, or 0. `first` is 1 for a branch page, whose first key is ignored.
+  unsigned lastNotAbove(const LmdbPage &page, unsigned first,
+                        std::string_view key) const {
     unsigned end = page.count;
     while (first < end) {
       const unsigned middle = first + (end - first) / 2;
@@ -116,36 +116,38 @@ private:
   /// terminates even if pages form loops.
   void enter() {
     current = file.node(levels.back().page, levels.back().index);
-    fetched = false;
-    if ((seen > 0 || !isCounted) && current->key <= std::string_view(lastKey))
+    hasReadOverflow = false;
+    if ((passedRecords > 0 || !isCounted) &&
+        current->key <= std::string_view(lastKey))
       file.damaged("its keys are out of order");
-    if (isCounted && ++seen > file.tree().entries)
+    if (isCounted && ++passedRecords > file.tree().entries)
       file.damaged("it has more records than it says");
     lastKey.assign(current->key);
   }
 
-  void finish() {
+  /// Moves past the end. Throws if the number of records is wrong.
+  void moveToEnd() {
     current.reset();
-    if (isCounted && seen != file.tree().entries)
-      file.damaged("it has " + std::to_string(seen) + " records, not " +
-                   std::to_string(file.tree().entries));
+    if (isCounted && passedRecords != file.tree().entries)
+      file.damaged("it has " + std::to_string(passedRecords) +
+                   " records, not " + std::to_string(file.tree().entries));
   }
 
   const LmdbFile &file;
   std::vector<Level> levels; ///< root to leaf
   std::optional<LmdbNode> current;
   std::vector<char> overflow;
-  bool fetched = false;
+  bool hasReadOverflow = false;
   std::string lastKey;
-  uint64_t seen = 0;
-  bool isCounted = true; ///< `seen` says how many records were passed
+  uint64_t passedRecords = 0; ///< including the current record
+  bool isCounted = true; ///< false after find(): `passedRecords` is unknown
 };
 
 class LmdbReader : public DbReader {
 public:
   explicit LmdbReader(const std::string &path) : DbReader(path), file(path) {
-    LmdbCursor first(file); // checks that the first record is readable
-    first.value();
+    LmdbCursor cursor(file); // checks that the first record is readable
+    cursor.value();
   }
   std::unique_ptr<DbCursor> newCursor() override {
     return std::make_unique<LmdbCursor>(file);

@@ -16,8 +16,8 @@ public:
   LmdbStore(const std::string &folder, const std::string &shownPath)
       : shownPath(shownPath) {
     check(mdb_env_create(&environment));
-    // The folder has only this writer, so it needs no lock file, and one flush
-    // at the end instead of one for each transaction.
+    // Only this writer uses the folder. Therefore it needs no lock file, and
+    // one flush at the end instead of one for each transaction.
     int rc = mdb_env_set_mapsize(environment, mapSize);
     if (rc == 0)
       rc = mdb_env_open(environment, folder.c_str(),
@@ -72,6 +72,7 @@ private:
     batchBytes = 0;
   }
 
+  /// Stores the batch in one transaction and returns LMDB's status.
   int tryCommit() {
     MDB_txn *transaction;
     int rc = mdb_txn_begin(environment, nullptr, 0, &transaction);
@@ -79,17 +80,17 @@ private:
       return rc;
     MDB_dbi tree;
     rc = mdb_dbi_open(transaction, nullptr, 0, &tree);
-    std::string_view last = lastKey;
+    std::string_view previousKey = lastKey;
     for (size_t i = 0; rc == 0 && i < batch.size(); ++i) {
       const auto &[key, value] = batch[i];
       MDB_val mdbKey{key.size(), const_cast<char *>(key.data())};
       MDB_val mdbValue{value.size(), const_cast<char *>(value.data())};
-      // Appending fills pages; inserting would leave them half empty.
-      bool append = std::string_view(key) > last;
+      // Appending fills pages. Inserting would leave them half empty.
+      bool isAppended = std::string_view(key) > previousKey;
       rc = mdb_put(transaction, tree, &mdbKey, &mdbValue,
-                   append ? MDB_APPEND : 0);
-      if (append)
-        last = key;
+                   isAppended ? MDB_APPEND : 0);
+      if (isAppended)
+        previousKey = key;
     }
     if (rc != 0) {
       mdb_txn_abort(transaction);
@@ -109,7 +110,7 @@ private:
   size_t mapSize = size_t(64) << 20;
   std::vector<std::pair<std::string, std::string>> batch;
   size_t batchBytes = 0;
-  std::string lastKey;
+  std::string lastKey; ///< the largest key in the database
 };
 
 } // namespace

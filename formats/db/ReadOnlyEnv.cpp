@@ -18,12 +18,12 @@ struct ReadOnlyEnv::MemoryFile {
   std::mutex mutex;
   std::string bytes;
 
-  size_t read(uint64_t offset, size_t n, char *to) {
+  size_t read(uint64_t offset, size_t n, char *buffer) {
     std::lock_guard<std::mutex> lock(mutex);
     if (offset >= bytes.size())
       return 0;
     n = std::min<size_t>(n, bytes.size() - offset);
-    std::memcpy(to, bytes.data() + offset, n);
+    std::memcpy(buffer, bytes.data() + offset, n);
     return n;
   }
 };
@@ -31,7 +31,7 @@ struct ReadOnlyEnv::MemoryFile {
 namespace {
 
 using MemoryFile = ReadOnlyEnv::MemoryFile;
-using Flag = std::shared_ptr<std::atomic<bool>>;
+using SharedFlag = std::shared_ptr<std::atomic<bool>>;
 
 class MemorySequential : public leveldb::SequentialFile {
 public:
@@ -69,7 +69,7 @@ private:
 
 class MemoryWriter : public leveldb::WritableFile {
 public:
-  MemoryWriter(std::shared_ptr<MemoryFile> file, Flag frozen)
+  MemoryWriter(std::shared_ptr<MemoryFile> file, SharedFlag frozen)
       : file(std::move(file)), frozen(std::move(frozen)) {}
   Status Append(const Slice &data) override {
     if (frozen->load())
@@ -84,21 +84,21 @@ public:
 
 private:
   std::shared_ptr<MemoryFile> file;
-  Flag frozen;
+  SharedFlag frozen;
 };
 
-/// A file on disk. LevelDB's own environment maps such files, and a failed read
-/// of a mapping is a signal instead of an error.
+/// A file on disk, read with pread(). LevelDB's own environment maps files into
+/// memory, where a failed read raises a signal instead of returning an error.
 class DiskRandom : public leveldb::RandomAccessFile {
 public:
   DiskRandom(std::string name, int fd) : name(std::move(name)), fd(fd) {}
   ~DiskRandom() override { ::close(fd); }
   Status Read(uint64_t offset, size_t n, Slice *result,
               char *scratch) const override {
-    size_t done = 0;
-    while (done < n) {
-      const ssize_t count = ::pread(fd, scratch + done, n - done,
-                                    static_cast<off_t>(offset + done));
+    size_t bytesRead = 0;
+    while (bytesRead < n) {
+      const ssize_t count = ::pread(fd, scratch + bytesRead, n - bytesRead,
+                                    static_cast<off_t>(offset + bytesRead));
       if (count < 0 && errno == EINTR)
         continue;
       if (count < 0) {
@@ -107,9 +107,9 @@ public:
       }
       if (count == 0)
         break; // the caller checks the size
-      done += static_cast<size_t>(count);
+      bytesRead += static_cast<size_t>(count);
     }
-    *result = Slice(scratch, done);
+    *result = Slice(scratch, bytesRead);
     return Status::OK();
   }
 
@@ -132,13 +132,13 @@ ReadOnlyEnv::ReadOnlyEnv()
       frozen(std::make_shared<std::atomic<bool>>(false)) {}
 ReadOnlyEnv::~ReadOnlyEnv() = default;
 
-std::shared_ptr<MemoryFile> ReadOnlyEnv::find(const std::string &name) {
+std::shared_ptr<MemoryFile> ReadOnlyEnv::findInMemory(const std::string &name) {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = files.find(name);
   return found == files.end() ? nullptr : found->second;
 }
 
-bool ReadOnlyEnv::removed(const std::string &name) {
+bool ReadOnlyEnv::isRemoved(const std::string &name) {
   std::lock_guard<std::mutex> lock(mutex);
   return removedFiles.count(name) != 0;
 }
@@ -146,11 +146,11 @@ bool ReadOnlyEnv::removed(const std::string &name) {
 Status ReadOnlyEnv::NewSequentialFile(const std::string &name,
                                       leveldb::SequentialFile **result) {
   *result = nullptr;
-  if (auto file = find(name)) {
+  if (auto file = findInMemory(name)) {
     *result = new MemorySequential(std::move(file));
     return Status::OK();
   }
-  if (removed(name))
+  if (isRemoved(name))
     return Status::NotFound(name);
   return target()->NewSequentialFile(name, result);
 }
@@ -158,11 +158,11 @@ Status ReadOnlyEnv::NewSequentialFile(const std::string &name,
 Status ReadOnlyEnv::NewRandomAccessFile(const std::string &name,
                                         leveldb::RandomAccessFile **result) {
   *result = nullptr;
-  if (auto file = find(name)) {
+  if (auto file = findInMemory(name)) {
     *result = new MemoryRandom(std::move(file));
     return Status::OK();
   }
-  if (removed(name))
+  if (isRemoved(name))
     return Status::NotFound(name);
   const int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT)
@@ -190,25 +190,25 @@ Status ReadOnlyEnv::NewWritableFile(const std::string &name,
 
 Status ReadOnlyEnv::NewAppendableFile(const std::string &name,
                                       leveldb::WritableFile **result) {
-  // Only used to reuse logs, which readers do not do.
+  // LevelDB calls this function only to reuse logs, which readers do not do.
   *result = nullptr;
   return Status::NotSupported(name, "appending");
 }
 
 bool ReadOnlyEnv::FileExists(const std::string &name) {
-  return find(name) || (!removed(name) && target()->FileExists(name));
+  return findInMemory(name) || (!isRemoved(name) && target()->FileExists(name));
 }
 
 Status ReadOnlyEnv::GetChildren(const std::string &folder,
                                 std::vector<std::string> *result) {
-  std::vector<std::string> real;
-  Status status = target()->GetChildren(folder, &real);
+  std::vector<std::string> diskNames;
+  Status status = target()->GetChildren(folder, &diskNames);
   if (!status.ok())
     return status;
   std::string prefix = folder + "/";
   std::lock_guard<std::mutex> lock(mutex);
   std::set<std::string> names;
-  for (const std::string &name : real)
+  for (const std::string &name : diskNames)
     if (removedFiles.count(prefix + name) == 0)
       names.insert(name);
   for (const auto &[name, file] : files)
@@ -229,12 +229,12 @@ Status ReadOnlyEnv::CreateDir(const std::string &) { return Status::OK(); }
 Status ReadOnlyEnv::RemoveDir(const std::string &) { return Status::OK(); }
 
 Status ReadOnlyEnv::GetFileSize(const std::string &name, uint64_t *size) {
-  if (auto file = find(name)) {
+  if (auto file = findInMemory(name)) {
     std::lock_guard<std::mutex> lock(file->mutex);
     *size = file->bytes.size();
     return Status::OK();
   }
-  if (removed(name))
+  if (isRemoved(name))
     return Status::NotFound(name);
   return target()->GetFileSize(name, size);
 }

@@ -25,9 +25,9 @@ public:
   ReadOnlyEnv();
   ~ReadOnlyEnv() override;
 
-  /// Makes all later writes fail. Call when the database is open: the replayed
-  /// log is in memory then, and a compaction, which would copy the database to
-  /// memory, fails at its first byte and is not retried.
+  /// Makes all later writes fail. Call it when the database is open and the
+  /// replayed log is in memory. A compaction, which would copy the database to
+  /// memory, then fails at its first byte and is not retried.
   void freeze() { frozen->store(true); }
 
   leveldb::Status NewSequentialFile(const std::string &name,
@@ -57,8 +57,9 @@ public:
   struct MemoryFile; ///< shared by the map and open handles
 
 private:
-  std::shared_ptr<MemoryFile> find(const std::string &name);
-  bool removed(const std::string &name);
+  /// Returns the file in memory, or nullptr if there is none.
+  std::shared_ptr<MemoryFile> findInMemory(const std::string &name);
+  bool isRemoved(const std::string &name);
 
   std::mutex mutex; ///< guards `files` and `removedFiles`
   std::map<std::string, std::shared_ptr<MemoryFile>> files;

@@ -21,6 +21,8 @@ using namespace hdf5;
 
 namespace {
 
+/// Callback of H5Lvisit(). Adds the name to `data`, a vector of strings, if the
+/// link leads to a dataset of the same file.
 herr_t collectDataset(hid_t group, const char *name, const H5L_info_t *info,
                       void *data) {
   // External links point to other files.
@@ -34,7 +36,7 @@ herr_t collectDataset(hid_t group, const char *name, const H5L_info_t *info,
   return 0;
 }
 
-std::vector<int64_t> dimsOf(hid_t dataset, const std::string &where) {
+std::vector<int64_t> readDims(hid_t dataset, const std::string &where) {
   Handle space(H5Dget_space(dataset), H5Sclose);
   H5S_class_t kind =
       space.valid() ? H5Sget_simple_extent_type(space.id) : H5S_NO_CLASS;
@@ -52,29 +54,30 @@ std::vector<int64_t> dimsOf(hid_t dataset, const std::string &where) {
   return dims;
 }
 
-/// Checks that a dataset has enough bytes for its shape. A few bytes may claim
-/// a shape that needs all memory, and the library reads beyond the end of
-/// compact datasets, which are in the header. 1100 exceeds the compression
-/// ratio of deflate.
+/// Checks that a dataset has enough bytes for its shape: `count` values, which
+/// need `bytes` bytes in memory. A few bytes may claim a shape that needs all
+/// memory, and the library reads beyond the end of compact datasets, which are
+/// in the header. 1100 exceeds the compression ratio of deflate.
 void checkPlausible(hid_t dataset, hid_t type, uint64_t count, uint64_t bytes,
                     const std::string &where) {
-  constexpr uint64_t large = uint64_t(1) << 30;
-  const uint64_t stored = H5Dget_storage_size(dataset);
-  if (bytes > large && stored < bytes / 1100)
+  constexpr uint64_t minCheckedBytes = uint64_t(1) << 30;
+  const uint64_t storedBytes = H5Dget_storage_size(dataset);
+  if (bytes > minCheckedBytes && storedBytes < bytes / 1100)
     throw badInput(where + ": its shape needs " + std::to_string(bytes) +
-                   " bytes, far more than the file holds");
+                   " bytes, far more than the file contains");
   Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   const H5D_layout_t layout = H5Pget_layout(creation.id);
   // Contiguous datasets that were never written have no bytes.
-  const bool isWhole =
-      layout == H5D_COMPACT || (layout == H5D_CONTIGUOUS && stored > 0);
-  if (isWhole && stored / std::max<size_t>(H5Tget_size(type), 1) < count)
+  const bool hasAllBytes =
+      layout == H5D_COMPACT || (layout == H5D_CONTIGUOUS && storedBytes > 0);
+  if (hasAllBytes &&
+      storedBytes / std::max<size_t>(H5Tget_size(type), 1) < count)
     throw badInput(where + ": damaged: it is shorter than its shape says");
 }
 
-/// Returns whether a number's bits lie within its bytes. The library does not
-/// check this and crashes on a damaged type.
-bool isSoundNumber(hid_t type) {
+/// Returns whether all bits of a number type lie within its bytes. The library
+/// does not check this and crashes on a damaged type.
+bool isValidNumberType(hid_t type) {
   const size_t bits = 8 * H5Tget_size(type);
   const int offset = H5Tget_offset(type);
   const size_t precision = H5Tget_precision(type);
@@ -151,20 +154,20 @@ hid_t openDataset(const Hdf5Reader &reader, int64_t file,
 bool Hdf5Reader::has(const std::string &name) const {
   LibraryLock guard;
   const std::string full = absoluteName(name);
-  // Group by group, to distinguish damaged groups from missing ones.
+  // Checks group by group, to distinguish damaged groups from missing ones.
   for (size_t end = full.find('/', 1);; end = full.find('/', end + 1)) {
-    const std::string part = full.substr(0, end);
-    const htri_t linked = H5Lexists(file, part.c_str(), H5P_DEFAULT);
-    if (linked == 0)
+    const std::string ancestor = full.substr(0, end);
+    const htri_t linkStatus = H5Lexists(file, ancestor.c_str(), H5P_DEFAULT);
+    if (linkStatus == 0)
       return false;
-    Handle object(H5Oopen(file, part.c_str(), H5P_DEFAULT), H5Oclose);
+    Handle object(H5Oopen(file, ancestor.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object.valid()) {
       H5L_info_t link;
-      if (linked > 0 &&
-          H5Lget_info(file, part.c_str(), &link, H5P_DEFAULT) >= 0 &&
+      if (linkStatus > 0 &&
+          H5Lget_info(file, ancestor.c_str(), &link, H5P_DEFAULT) >= 0 &&
           link.type != H5L_TYPE_HARD)
         return false; // a dangling link
-      throw badInput(filePath + ": damaged: cannot open '" + part + "'");
+      throw badInput(filePath + ": damaged: cannot open '" + ancestor + "'");
     }
     const H5I_type_t type = H5Iget_type(object.id);
     if (end == std::string::npos)
@@ -177,7 +180,7 @@ bool Hdf5Reader::has(const std::string &name) const {
 std::vector<int64_t> Hdf5Reader::dims(const std::string &name) const {
   LibraryLock guard;
   Handle dataset(openDataset(*this, file, name), H5Dclose);
-  return dimsOf(dataset.id, filePath + ": dataset '" + name + "'");
+  return readDims(dataset.id, filePath + ": dataset '" + name + "'");
 }
 
 bool Hdf5Reader::isDouble(const std::string &name) const {
@@ -197,9 +200,9 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
   H5T_class_t kind = H5Tget_class(type.id);
   if (kind != H5T_FLOAT && kind != H5T_INTEGER)
     throw badInput(where + ": neither floats nor integers");
-  if (!isSoundNumber(type.id))
+  if (!isValidNumberType(type.id))
     throw badInput(where + ": damaged: no valid type of numbers");
-  int64_t count = elementCount(dimsOf(dataset.id, where), where);
+  int64_t count = elementCount(readDims(dataset.id, where), where);
   checkPlausible(dataset.id, type.id, uint64_t(count),
                  uint64_t(count) * sizeof(T), where);
   std::vector<T> values;
@@ -216,7 +219,7 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
 }
 
 std::vector<float> Hdf5Reader::readFloats(const std::string &name) const {
-  LibraryLock guard; // the type's name initialises the library
+  LibraryLock guard; // evaluating H5T_NATIVE_FLOAT initialises the library
   return readAs<float>(name, H5T_NATIVE_FLOAT);
 }
 
@@ -232,7 +235,7 @@ Blob Hdf5Reader::read(const std::string &name) const {
   return blob;
 }
 
-Blob Hdf5Reader::readStored(const std::string &name) const {
+Blob Hdf5Reader::readInFilePrecision(const std::string &name) const {
   if (!isDouble(name))
     return read(name);
   Blob blob;
@@ -252,21 +255,21 @@ int Hdf5Reader::readInt(const std::string &name) const {
   const std::vector<double> values = readDoubles(name);
   if (values.size() != 1 || values[0] < INT_MIN || values[0] > INT_MAX ||
       values[0] != std::floor(values[0]))
-    throw badInput(filePath + ": dataset '" + name + "' is no integer");
+    throw badInput(filePath + ": dataset '" + name + "' is not an integer");
   return static_cast<int>(values[0]);
 }
 
 std::string Hdf5Reader::readString(const std::string &name) const {
-  constexpr size_t longest = 1 << 16;
+  constexpr size_t maxBytes = 1 << 16;
   LibraryLock guard;
   Handle dataset(openDataset(*this, file, name), H5Dclose);
   std::string where = filePath + ": dataset '" + name + "'";
   Handle type(H5Dget_type(dataset.id), H5Tclose);
   const size_t size = type.valid() ? H5Tget_size(type.id) : 0;
   if (H5Tget_class(type.id) != H5T_STRING || H5Tis_variable_str(type.id) != 0 ||
-      size == 0 || size > longest ||
-      elementCount(dimsOf(dataset.id, where), where) != 1)
-    throw badInput(where + ": no string of fixed length");
+      size == 0 || size > maxBytes ||
+      elementCount(readDims(dataset.id, where), where) != 1)
+    throw badInput(where + ": not a string of fixed length");
   checkPlausible(dataset.id, type.id, 1, size, where);
   std::string text(size, '\0');
   if (H5Dread(dataset.id, type.id, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) <

@@ -1,7 +1,7 @@
 //===- Hdf5.h - Named datasets in HDF5 files --------------------*- C++ -*-===//
 //
 // Reads and writes complete numeric datasets by path ("/param_diff/conv1/0").
-// The error printing of the library is off. Calls are serialised, as the
+// The library's printing of errors is off. Calls are serialised, as the
 // library may not be thread-safe.
 //
 //===----------------------------------------------------------------------===//
@@ -16,11 +16,12 @@
 
 namespace brew::formats {
 
-/// An HDF5 file open for reading. Members throw Error(1) with the names of file
-/// and dataset. The leading '/' of a name is optional.
+/// An HDF5 file open for reading. Members throw Error(1) with the names of the
+/// file and the dataset. The leading '/' of a name is optional.
 class Hdf5Reader {
 public:
-  /// Error(3): not found or not readable; Error(1): not HDF5, or truncated.
+  /// Throws Error(3) if the file is not found or not readable, Error(1) if it
+  /// is not HDF5 or truncated.
   explicit Hdf5Reader(const std::string &path);
   ~Hdf5Reader();
   Hdf5Reader(const Hdf5Reader &) = delete;
@@ -29,8 +30,8 @@ public:
   const std::string &path() const { return filePath; }
   /// Returns the full paths of all datasets below `group`, sorted by name.
   std::vector<std::string> datasets(const std::string &group = "/") const;
-  /// Returns whether there is a dataset of that name. Error(1) if there is a
-  /// damaged object instead.
+  /// Returns whether there is a dataset of that name. Throws Error(1) if there
+  /// is a damaged object instead.
   bool has(const std::string &name) const;
   bool hasGroup(const std::string &name) const;
   /// Returns the shape; empty for a scalar.
@@ -40,16 +41,16 @@ public:
   /// Reads floats, doubles or integers of any size, and converts them.
   std::vector<float> readFloats(const std::string &name) const;
   std::vector<double> readDoubles(const std::string &name) const;
-  /// Reads a dataset of one integer; Error(1) if it does not fit an int.
+  /// Reads a dataset of one integer. Throws Error(1) if it does not fit an int.
   int readInt(const std::string &name) const;
   /// Reads a string of fixed length, without its trailing zeros.
   std::string readString(const std::string &name) const;
   /// Reads bytes written with writeBytes().
   std::string readBytes(const std::string &name) const;
-  /// Reads shape and values, as floats.
+  /// Reads the shape and the values, converted to floats.
   Blob read(const std::string &name) const;
-  /// Reads shape and values, in the precision of the file.
-  Blob readStored(const std::string &name) const;
+  /// Reads the shape and the values, in the precision of the file.
+  Blob readInFilePrecision(const std::string &name) const;
 
 private:
   template <typename T>
@@ -59,8 +60,9 @@ private:
   int64_t file = -1;
 };
 
-/// An HDF5 file being written. The file appears in commit(). Groups in names
-/// are created as needed; a name can be written once.
+/// An HDF5 file being written. commit() or commitWithChecksum() creates the
+/// file. Groups in names are created as needed; a name can be written only
+/// once.
 ///
 /// The file is assembled in memory: after a failed write to a disk, the library
 /// cannot close its file, and crashes when the process ends.
@@ -96,7 +98,7 @@ private:
   std::vector<char> finish();
   void writeAs(const std::string &name, const std::vector<int64_t> &dims,
                const void *values, int64_t fileType, int64_t memoryType);
-  [[noreturn]] void fail(const std::string &what);
+  [[noreturn]] void fail(const std::string &problem);
 
   std::string filePath;
   AtomicFile target;
@@ -109,8 +111,8 @@ bool isHdf5File(const std::string &path);
 
 /// Reads the list of files of an HDF5Data source: names separated by white
 /// space, each looked up from the working directory and then in `folders`.
-/// Error(3) if the list or a file in it is missing, Error(1) if the list is
-/// empty.
+/// Throws Error(3) if the list or a file in it is missing, Error(1) if the list
+/// is empty.
 std::vector<std::string> readHdf5List(const std::string &listPath,
                                       const std::vector<std::string> &folders);
 

@@ -15,19 +15,22 @@ const std::string kData = "/data/";
 const std::string kDiff = "/diff/";
 const std::string kHistory = "/history/";
 
-/// Returns the number in a dataset's name, or -1 if it is not a reasonable one.
-int indexOf(const std::string &text) {
-  constexpr size_t digits = 6;
-  const bool number = !text.empty() && text.size() <= digits &&
-                      std::all_of(text.begin(), text.end(),
-                                  [](char c) { return c >= '0' && c <= '9'; });
-  return number && (text.size() == 1 || text[0] != '0') ? std::stoi(text) : -1;
+/// Parses the name of a dataset as a number without leading zeros. Returns -1
+/// if it is another name or has more than six digits.
+int parseIndex(const std::string &text) {
+  constexpr size_t maxDigits = 6;
+  const bool isNumber = !text.empty() && text.size() <= maxDigits &&
+                        std::all_of(text.begin(), text.end(), [](char c) {
+                          return c >= '0' && c <= '9';
+                        });
+  return isNumber && (text.size() == 1 || text[0] != '0') ? std::stoi(text)
+                                                          : -1;
 }
 
 } // namespace
 
 Weights readHdf5Weights(const std::string &path) {
-  constexpr int maxBlobs = 64; // per layer; no layer has a tenth of it
+  constexpr int maxBlobs = 64; // per layer: ten times what a layer needs
   Hdf5Reader file(path);
   if (!file.hasGroup("/data"))
     throw badInput(path + ": no weights: the HDF5 file has no group 'data'");
@@ -35,7 +38,7 @@ Weights readHdf5Weights(const std::string &path) {
   std::map<std::string, std::map<int, std::string>> layers;
   for (const std::string &dataset : file.datasets("/data")) {
     const size_t slash = dataset.rfind('/');
-    const int index = indexOf(dataset.substr(slash + 1));
+    const int index = parseIndex(dataset.substr(slash + 1));
     if (slash < kData.size() || index < 0 || index >= maxBlobs)
       throw badInput(path + ": dataset '" + dataset +
                      "' is not the blob of a layer");
@@ -56,7 +59,7 @@ Weights readHdf5Weights(const std::string &path) {
         layer.shared.insert(i);
         layer.blobs[i].dims = {0};
       } else {
-        layer.blobs[i] = file.readStored(dataset->second);
+        layer.blobs[i] = file.readInFilePrecision(dataset->second);
       }
     }
     weights.layers.push_back(std::move(layer));
@@ -99,17 +102,17 @@ SolverSnapshot readHdf5SolverState(const std::string &path) {
 
   std::map<int, std::string> tensors;
   for (const std::string &dataset : file.datasets("/history")) {
-    const int index = indexOf(dataset.substr(kHistory.size()));
+    const int index = parseIndex(dataset.substr(kHistory.size()));
     if (index < 0)
       throw badInput(path + ": dataset '" + dataset +
-                     "' is no tensor of a solver's history");
+                     "' is not a tensor of a solver's history");
     tensors[index] = dataset;
   }
   for (const auto &[index, dataset] : tensors) {
     if (index != static_cast<int>(snapshot.history.size()))
       throw badInput(path + ": damaged solverstate: history " +
                      std::to_string(snapshot.history.size()) + " is missing");
-    snapshot.history.push_back(file.readStored(dataset));
+    snapshot.history.push_back(file.readInFilePrecision(dataset));
   }
   return snapshot;
 }
@@ -123,13 +126,13 @@ void writeHdf5SolverState(const std::string &path,
   file.makeGroup("/history");
   for (size_t i = 0; i < snapshot.history.size(); ++i)
     file.write(kHistory + std::to_string(i), snapshot.history[i]);
-  caffe::SolverState own = snapshot.state;
+  caffe::SolverState brewState = snapshot.state;
   for (auto clear :
        {&caffe::SolverState::clear_iter, &caffe::SolverState::clear_learned_net,
         &caffe::SolverState::clear_current_step,
         &caffe::SolverState::clear_history})
-    (own.*clear)();
-  const std::string bytes = own.SerializeAsString();
+    (brewState.*clear)();
+  const std::string bytes = brewState.SerializeAsString();
   if (!bytes.empty())
     file.writeBytes("brew_state", bytes);
   file.commitWithChecksum();

@@ -24,8 +24,8 @@ Hdf5Writer::~Hdf5Writer() {
     H5Fclose(file);
 }
 
-void Hdf5Writer::fail(const std::string &what) {
-  throw unavailable("cannot write '" + filePath + "': " + what);
+void Hdf5Writer::fail(const std::string &problem) {
+  throw unavailable("cannot write '" + filePath + "': " + problem);
 }
 
 void Hdf5Writer::writeAs(const std::string &name,
@@ -42,7 +42,7 @@ void Hdf5Writer::writeAs(const std::string &name,
                H5Sclose);
   Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links.id, 1);
-  // Without times, equal content results in equal files.
+  // Without modification times, equal content results in equal files.
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id, 0);
   Handle dataset(H5Dcreate2(file, absoluteName(name).c_str(), fileType,
@@ -115,16 +115,16 @@ void Hdf5Writer::makeGroup(const std::string &name) {
 /// Closes the file and returns its bytes.
 std::vector<char> Hdf5Writer::finish() {
   LibraryLock guard;
-  const bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
-  const ssize_t size = flushed ? H5Fget_file_image(file, nullptr, 0) : -1;
+  const bool isFlushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+  const ssize_t size = isFlushed ? H5Fget_file_image(file, nullptr, 0) : -1;
   if (size < 0)
     fail("HDF5 cannot finish it");
   std::vector<char> image(static_cast<size_t>(size));
-  const bool taken =
+  const bool isCopied =
       H5Fget_file_image(file, image.data(), image.size()) == size;
-  hid_t closing = file;
+  hid_t fileId = file;
   file = -1;
-  if (H5Fclose(closing) < 0 || !taken)
+  if (H5Fclose(fileId) < 0 || !isCopied)
     fail("HDF5 cannot finish it");
   return image;
 }

@@ -1,6 +1,7 @@
-/*===- StandardStreams.c - stdout and stderr for code that is no PIC -----===*\
-|* Debian's static HDF5 refers to the C library's streams in a way that only
-|* executables can. The linker makes those references ours (--wrap).
+/*===- StandardStreams.c - stdout and stderr for non-PIC code ------------===*\
+|* Debian's static HDF5 refers to the C library's streams in a way that works in
+|* executables only. With --wrap, the linker redirects these references to the
+|* variables below.
 \*===----------------------------------------------------------------------===*/
 #include <stdio.h>
 
@@ -10,7 +11,7 @@ extern FILE *__real_stderr;
 __attribute__((visibility("hidden"))) FILE *__wrap_stdout;
 __attribute__((visibility("hidden"))) FILE *__wrap_stderr;
 
-/* Before any other constructor of the library. */
+/* Priority 101: runs before all other constructors of the library. */
 __attribute__((constructor(101))) static void setStreams(void) {
   __wrap_stdout = __real_stdout;
   __wrap_stderr = __real_stderr;

@@ -6,7 +6,7 @@
 namespace brew::formats {
 namespace {
 
-/// Bounds-checked access to bytes.
+/// Bytes, with a bounds check and access to numbers in either byte order.
 struct Bytes {
   const uint8_t *data;
   size_t size;
@@ -15,7 +15,7 @@ struct Bytes {
   bool has(size_t at, size_t count) const {
     return at <= size && count <= size - at;
   }
-  uint32_t number(size_t at, size_t count) const {
+  uint32_t readNumber(size_t at, size_t count) const {
     uint32_t value = 0;
     for (size_t i = 0; i < count; ++i)
       value = value << 8 | data[at + (bigEndian ? i : count - 1 - i)];
@@ -25,28 +25,28 @@ struct Bytes {
 
 } // namespace
 
-/// The block begins with its byte order.
 int exifOrientation(const void *block, size_t size) {
   Bytes tiff{static_cast<const uint8_t *>(block), size};
   constexpr uint32_t kOrientation = 0x0112, kShort = 3, kMagic = 42;
   constexpr size_t kHeader = 8, kEntry = 12;
   if (!tiff.has(0, kHeader))
     return 1;
+  // The block begins with its byte order, "MM" or "II".
   tiff.bigEndian = tiff.data[0] == 'M';
-  if (tiff.number(2, 2) != kMagic)
+  if (tiff.readNumber(2, 2) != kMagic)
     return 1;
-  const size_t directory = tiff.number(4, 4);
+  const size_t directory = tiff.readNumber(4, 4);
   if (!tiff.has(directory, 2))
     return 1;
-  const size_t entries = tiff.number(directory, 2);
+  const size_t entries = tiff.readNumber(directory, 2);
   for (size_t i = 0; i < entries; ++i) {
     const size_t at = directory + 2 + i * kEntry;
     if (!tiff.has(at, kEntry))
       return 1;
-    if (tiff.number(at, 2) != kOrientation)
+    if (tiff.readNumber(at, 2) != kOrientation)
       continue;
-    const uint32_t value = tiff.number(at + 8, 2);
-    return tiff.number(at + 2, 2) == kShort && value >= 1 && value <= 8
+    const uint32_t value = tiff.readNumber(at + 8, 2);
+    return tiff.readNumber(at + 2, 2) == kShort && value >= 1 && value <= 8
                ? static_cast<int>(value)
                : 1;
   }
@@ -54,24 +54,24 @@ int exifOrientation(const void *block, size_t size) {
 }
 
 int jpegOrientation(const void *bytes, size_t size) {
-  constexpr uint8_t kMark = 0xff, kApp1 = 0xe1, kScan = 0xda, kEnd = 0xd9;
+  constexpr uint8_t kMarker = 0xff, kApp1 = 0xe1, kScan = 0xda, kEnd = 0xd9;
   const Bytes file{static_cast<const uint8_t *>(bytes), size};
   for (size_t at = 2; file.has(at, 4);) {
-    if (file.data[at] != kMark)
+    if (file.data[at] != kMarker)
       return 1;
-    const uint8_t kind = file.data[at + 1];
-    if (kind == kMark) { // fill bytes before a mark
+    const uint8_t marker = file.data[at + 1];
+    if (marker == kMarker) { // fill bytes before a marker
       ++at;
       continue;
     }
-    if (kind == kScan || kind == kEnd)
+    if (marker == kScan || marker == kEnd)
       return 1;
-    const size_t length = file.number(at + 2, 2);
+    const size_t length = file.readNumber(at + 2, 2);
     if (length < 2 || !file.has(at + 2, length))
       return 1;
     const uint8_t *block = file.data + at + 4;
     constexpr char kExif[] = "Exif\0"; // and another zero
-    if (kind == kApp1 && length - 2 >= sizeof kExif &&
+    if (marker == kApp1 && length - 2 >= sizeof kExif &&
         std::memcmp(block, kExif, sizeof kExif) == 0)
       return exifOrientation(block + sizeof kExif, length - 2 - sizeof kExif);
     at += 2 + length;
@@ -82,8 +82,9 @@ int jpegOrientation(const void *bytes, size_t size) {
 void applyOrientation(int orientation, Image &image) {
   if (orientation <= 1 || orientation > 8)
     return;
-  // The corner of pixel (0, 0) of the file: 2 top right, 3 bottom right, 4
-  // bottom left; from 5 on, rows and columns are swapped as well.
+  // The corner where the file's pixel (0, 0) is shown: top right for 2, bottom
+  // right for 3, bottom left for 4. From 5 on, rows and columns are swapped as
+  // well.
   const bool transposed = orientation >= 5;
   const bool mirrored = orientation == 2 || orientation == 3 ||
                         orientation == 6 || orientation == 7;
@@ -97,12 +98,13 @@ void applyOrientation(int orientation, Image &image) {
   const auto channels = static_cast<size_t>(image.channels);
   for (int y = 0; y < upright.height; ++y)
     for (int x = 0; x < upright.width; ++x) {
-      const int fromY = flipped ? upright.height - 1 - y : y;
-      const int fromX = mirrored ? upright.width - 1 - x : x;
-      const size_t from = transposed ? size_t(fromX) * image.width + fromY
-                                     : size_t(fromY) * image.width + fromX;
+      const int sourceY = flipped ? upright.height - 1 - y : y;
+      const int sourceX = mirrored ? upright.width - 1 - x : x;
+      const size_t source = transposed
+                                ? size_t(sourceX) * image.width + sourceY
+                                : size_t(sourceY) * image.width + sourceX;
       std::memcpy(&upright.pixels[(size_t(y) * upright.width + x) * channels],
-                  &image.pixels[from * channels], channels);
+                  &image.pixels[source * channels], channels);
     }
   image = std::move(upright);
 }

@@ -31,8 +31,10 @@ struct Failure {
   }
 };
 
-/// Allocates an image. Returns false if it would be unreasonably large.
-bool allocate(Image &image, int channels, uint32_t height, uint32_t width) {
+/// Allocates the pixels of an image. Returns false if the image would be empty
+/// or larger than kMaxImageBytes.
+bool allocatePixels(Image &image, int channels, uint32_t height,
+                    uint32_t width) {
   if (uint64_t(height) * width * channels > kMaxImageBytes || height == 0 ||
       width == 0)
     return false;
@@ -46,12 +48,12 @@ bool allocate(Image &image, int channels, uint32_t height, uint32_t width) {
 //===--- JPEG -----------------------------------------------------------===//
 
 struct JpegError {
-  jpeg_error_mgr base; // first: libjpeg hands back a pointer to it
+  jpeg_error_mgr base; // must be first: libjpeg returns a pointer to it
   std::jmp_buf escape;
   Failure *failure;
 };
 
-[[noreturn]] void jpegFail(j_common_ptr info) {
+[[noreturn]] void failJpeg(j_common_ptr info) {
   auto *error = reinterpret_cast<JpegError *>(info->err);
   char text[JMSG_LENGTH_MAX];
   error->base.format_message(info, text);
@@ -59,25 +61,25 @@ struct JpegError {
   std::longjmp(error->escape, 1);
 }
 
-void jpegMessage(j_common_ptr info, int level) {
+void handleJpegMessage(j_common_ptr info, int level) {
   // Photos often have harmless defects; truncation is not harmless.
   if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF)
-    jpegFail(info);
+    failJpeg(info);
 }
 
 /// Converts Adobe's inverted CMYK to B,G,R in place: four bytes become three.
 void cmykRowToBgr(uint8_t *row, int width) {
-  const uint8_t *from = row;
-  for (int x = 0; x < width; ++x, from += 4, row += 3) {
-    int c = from[0], m = from[1], y = from[2], k = from[3];
+  const uint8_t *source = row;
+  for (int x = 0; x < width; ++x, source += 4, row += 3) {
+    int c = source[0], m = source[1], y = source[2], k = source[3];
     row[0] = static_cast<uint8_t>(k - ((255 - y) * k >> 8));
     row[1] = static_cast<uint8_t>(k - ((255 - m) * k >> 8));
     row[2] = static_cast<uint8_t>(k - ((255 - c) * k >> 8));
   }
 }
 
-/// Returns the size of all coefficients, which libjpeg stores for an image in
-/// several scans.
+/// Returns the size of all coefficients, which libjpeg stores if the image has
+/// several scans, otherwise 0.
 uint64_t coefficientBytes(jpeg_decompress_struct &info) {
   uint64_t blocks = 0;
   for (int i = 0; i < info.num_components; ++i)
@@ -86,14 +88,15 @@ uint64_t coefficientBytes(jpeg_decompress_struct &info) {
   return jpeg_has_multiple_scans(&info) ? blocks * sizeof(JBLOCK) : 0;
 }
 
-/// `row` must have room for four bytes per pixel.
+/// Decodes a JPEG file. `row` is scratch memory. Returns false and sets
+/// `failure` on errors.
 bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
                 std::vector<uint8_t> &row, Failure &failure) {
   jpeg_decompress_struct info = {}; // destroyable even if creating it fails
   JpegError error;
   info.err = jpeg_std_error(&error.base);
-  error.base.error_exit = jpegFail;
-  error.base.emit_message = jpegMessage;
+  error.base.error_exit = failJpeg;
+  error.base.emit_message = handleJpegMessage;
   error.failure = &failure;
   if (setjmp(error.escape)) {
     jpeg_destroy_decompress(&info);
@@ -109,34 +112,38 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
     jpeg_destroy_decompress(&info);
     return false;
   }
-  bool cmyk = info.num_components == 4;
-  bool gray = color == ImageColor::Gray ||
-              (color == ImageColor::Native && info.num_components == 1);
+  bool isCmyk = info.num_components == 4;
+  bool isGray = color == ImageColor::Gray ||
+                (color == ImageColor::Native && info.num_components == 1);
   // libjpeg uses the luma plane as gray, as OpenCV configures it.
-  info.out_color_space = cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_EXT_BGR;
+  info.out_color_space = isCmyk   ? JCS_CMYK
+                         : isGray ? JCS_GRAYSCALE
+                                  : JCS_EXT_BGR;
   jpeg_start_decompress(&info);
-  int channels = gray ? 1 : 3;
-  if (!allocate(image, channels, info.output_height, info.output_width)) {
+  int channels = isGray ? 1 : 3;
+  if (!allocatePixels(image, channels, info.output_height, info.output_width)) {
     failure.set("the image is too large");
     jpeg_destroy_decompress(&info);
     return false;
   }
-  if (cmyk)
+  if (isCmyk)
     row.resize(size_t(info.output_width) * 4);
   size_t rowBytes = size_t(info.output_width) * channels;
   while (info.output_scanline < info.output_height) {
-    uint8_t *to = image.pixels.data() + rowBytes * info.output_scanline;
-    JSAMPROW target = cmyk ? row.data() : to;
-    jpeg_read_scanlines(&info, &target, 1);
-    if (!cmyk)
+    uint8_t *target = image.pixels.data() + rowBytes * info.output_scanline;
+    JSAMPROW scanline = isCmyk ? row.data() : target;
+    jpeg_read_scanlines(&info, &scanline, 1);
+    if (!isCmyk)
       continue;
     cmykRowToBgr(row.data(), image.width);
-    if (!gray)
-      std::memcpy(to, row.data(), rowBytes);
-    for (int x = 0; gray && x < image.width; ++x)
-      to[x] = static_cast<uint8_t>((row[3 * x] * 1868 + row[3 * x + 1] * 9617 +
-                                    row[3 * x + 2] * 4899 + 8192) >>
-                                   14);
+    if (!isGray)
+      std::memcpy(target, row.data(), rowBytes);
+    // OpenCV's weights of B, G and R, in units of 2^-14.
+    for (int x = 0; isGray && x < image.width; ++x)
+      target[x] =
+          static_cast<uint8_t>((row[3 * x] * 1868 + row[3 * x + 1] * 9617 +
+                                row[3 * x + 2] * 4899 + 8192) >>
+                               14);
   }
   jpeg_finish_decompress(&info);
   jpeg_destroy_decompress(&info);
@@ -147,24 +154,24 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
 
 struct PngSource {
   const uint8_t *next;
-  size_t left;
+  size_t remaining;
 };
 
-void pngRead(png_structp png, png_bytep to, png_size_t size) {
+void readPngBytes(png_structp png, png_bytep buffer, png_size_t size) {
   auto *source = static_cast<PngSource *>(png_get_io_ptr(png));
-  if (size > source->left)
+  if (size > source->remaining)
     png_error(png, "premature end of file");
-  std::memcpy(to, source->next, size);
+  std::memcpy(buffer, source->next, size);
   source->next += size;
-  source->left -= size;
+  source->remaining -= size;
 }
 
-[[noreturn]] void pngFail(png_structp png, png_const_charp message) {
+[[noreturn]] void failPng(png_structp png, png_const_charp message) {
   static_cast<Failure *>(png_get_error_ptr(png))->set(message);
   png_longjmp(png, 1);
 }
 
-void pngWarning(png_structp, png_const_charp) {}
+void ignorePngWarning(png_structp, png_const_charp) {}
 
 /// Returns the orientation in an eXIf chunk, which may follow the pixels.
 int pngOrientation(png_structp png, png_infop info) {
@@ -177,13 +184,15 @@ int pngOrientation(png_structp png, png_infop info) {
   return 1;
 }
 
+/// Decodes a PNG file. `rows` is scratch memory. Returns false and sets
+/// `failure` on errors.
 bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
                std::vector<uint8_t *> &rows, int &orientation,
                Failure &failure) {
   PngSource source{static_cast<const uint8_t *>(bytes), size};
   png_infop info = nullptr;
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure,
-                                           pngFail, pngWarning);
+                                           failPng, ignorePngWarning);
   if (png)
     info = png_create_info_struct(png);
   if (!info) {
@@ -195,7 +204,7 @@ bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
     png_destroy_read_struct(&png, &info, nullptr);
     return false;
   }
-  png_set_read_fn(png, &source, pngRead);
+  png_set_read_fn(png, &source, readPngBytes);
   png_read_info(png, info);
   int type = png_get_color_type(png, info);
   if (png_get_bit_depth(png, info) == 16) {
@@ -204,34 +213,36 @@ bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
     png_set_strip_16(png);
   }
 
-  bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-  bool colored = (type & PNG_COLOR_MASK_COLOR) != 0;
-  // A transparent colour adds a fourth channel, a transparent gray does not.
-  bool alpha = (type & PNG_COLOR_MASK_ALPHA) != 0 || (colored && transparent);
-  bool keepAlpha = alpha && color == ImageColor::Native;
-  bool gray = color == ImageColor::Gray ||
-              (color == ImageColor::Native && !colored && !alpha);
+  bool hasTransparency = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+  bool isColored = (type & PNG_COLOR_MASK_COLOR) != 0;
+  // A transparent colour adds a fourth channel, but a transparent gray does
+  // not.
+  bool hasAlpha =
+      (type & PNG_COLOR_MASK_ALPHA) != 0 || (isColored && hasTransparency);
+  bool keepsAlpha = hasAlpha && color == ImageColor::Native;
+  bool isGray = color == ImageColor::Gray ||
+                (color == ImageColor::Native && !isColored && !hasAlpha);
 
   if (type == PNG_COLOR_TYPE_PALETTE)
     png_set_palette_to_rgb(png);
-  else if (!colored)
+  else if (!isColored)
     png_set_expand_gray_1_2_4_to_8(png);
-  if (keepAlpha && transparent)
+  if (keepsAlpha && hasTransparency)
     png_set_tRNS_to_alpha(png);
-  if (!keepAlpha)
+  if (!keepsAlpha)
     png_set_strip_alpha(png);
-  if (gray && colored)
+  if (isGray && isColored)
     png_set_rgb_to_gray(png, 1, 0.299, 0.587);
-  if (!gray && !colored)
+  if (!isGray && !isColored)
     png_set_gray_to_rgb(png);
-  if (!gray)
+  if (!isGray)
     png_set_bgr(png);
   png_set_interlace_handling(png);
   png_read_update_info(png, info);
 
-  int channels = gray ? 1 : keepAlpha ? 4 : 3;
+  int channels = isGray ? 1 : keepsAlpha ? 4 : 3;
   uint32_t height = png_get_image_height(png, info);
-  if (!allocate(image, channels, height, png_get_image_width(png, info)))
+  if (!allocatePixels(image, channels, height, png_get_image_width(png, info)))
     png_error(png, "the image is too large");
   size_t rowBytes = size_t(image.width) * channels;
   if (png_get_rowbytes(png, info) != rowBytes)
@@ -253,23 +264,24 @@ void decodeImage(const void *bytes, size_t size, ImageColor color,
   const auto *head = static_cast<const uint8_t *>(bytes);
   Failure failure;
   failure.set("damaged");
-  bool done;
+  bool isDecoded;
   if (size >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff) {
     std::vector<uint8_t> row;
-    done = decodeJpeg(bytes, size, color, image, row, failure);
+    isDecoded = decodeJpeg(bytes, size, color, image, row, failure);
     // OpenCV does not rotate images that are read as stored.
-    if (done && color != ImageColor::Native)
+    if (isDecoded && color != ImageColor::Native)
       applyOrientation(jpegOrientation(bytes, size), image);
   } else if (size >= 8 && png_sig_cmp(head, 0, 8) == 0) {
     std::vector<uint8_t *> rows;
     int orientation = 1;
-    done = decodePng(bytes, size, color, image, rows, orientation, failure);
-    if (done && color != ImageColor::Native)
+    isDecoded =
+        decodePng(bytes, size, color, image, rows, orientation, failure);
+    if (isDecoded && color != ImageColor::Native)
       applyOrientation(orientation, image);
   } else {
     throw badInput(where + ": the encoded image is neither JPEG nor PNG");
   }
-  if (!done)
+  if (!isDecoded)
     throw badInput(where + ": cannot decode the image: " + failure.text);
 }
 

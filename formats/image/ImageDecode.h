@@ -32,8 +32,8 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Decodes a JPEG or PNG file in memory. Unless `color` is Native, applies its
-/// EXIF orientation, and reduces 16 bits per sample to the upper 8. Throws
+/// Decodes a JPEG or PNG file in memory. Unless `color` is Native, applies the
+/// EXIF orientation and reduces 16 bits per sample to the upper 8. Throws
 /// Error(1), prefixed with `where`, if the file is neither JPEG nor PNG, is
 /// damaged or truncated, would need more than 1 GB, or has 16 bits per sample
 /// with `color` Native.

@@ -22,17 +22,17 @@ namespace brew::formats {
 namespace {
 
 struct JpegWriteError {
-  jpeg_error_mgr base; // first: libjpeg passes a pointer to it back
+  jpeg_error_mgr base; // must be first: libjpeg returns a pointer to it
   std::jmp_buf escape;
 };
 
-[[noreturn]] void jpegWriteFail(j_common_ptr info) {
+[[noreturn]] void failJpegWrite(j_common_ptr info) {
   std::longjmp(reinterpret_cast<JpegWriteError *>(info->err)->escape, 1);
 }
 
-void jpegWriteSilent(j_common_ptr, int) {}
+void ignoreJpegMessage(j_common_ptr, int) {}
 
-/// An encoded image in memory that libjpeg allocates.
+/// An encoded image in memory that libjpeg allocated.
 struct JpegBytes {
   unsigned char *data = nullptr;
   unsigned long size = 0;
@@ -43,8 +43,8 @@ bool encodeJpeg(const Image &image, int quality, JpegBytes &bytes) {
   jpeg_compress_struct info = {};
   JpegWriteError error;
   info.err = jpeg_std_error(&error.base);
-  error.base.error_exit = jpegWriteFail;
-  error.base.emit_message = jpegWriteSilent;
+  error.base.error_exit = failJpegWrite;
+  error.base.emit_message = ignoreJpegMessage;
   if (setjmp(error.escape)) {
     jpeg_destroy_compress(&info);
     return false;
@@ -69,27 +69,27 @@ bool encodeJpeg(const Image &image, int quality, JpegBytes &bytes) {
   return true;
 }
 
-void pngAppend(png_structp png, png_bytep bytes, png_size_t size) {
+void appendPngBytes(png_structp png, png_bytep bytes, png_size_t size) {
   static_cast<std::string *>(png_get_io_ptr(png))
       ->append(reinterpret_cast<const char *>(bytes), size);
 }
-void pngFlush(png_structp) {}
-[[noreturn]] void pngWriteFail(png_structp png, png_const_charp) {
+void flushPng(png_structp) {}
+[[noreturn]] void failPngWrite(png_structp png, png_const_charp) {
   png_longjmp(png, 1);
 }
-void pngWriteWarning(png_structp, png_const_charp) {}
+void ignorePngWriteWarning(png_structp, png_const_charp) {}
 
 bool encodePng(const Image &image, std::string &bytes) {
   png_infop info = nullptr;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr,
-                                            pngWriteFail, pngWriteWarning);
+  png_structp png = png_create_write_struct(
+      PNG_LIBPNG_VER_STRING, nullptr, failPngWrite, ignorePngWriteWarning);
   if (png)
     info = png_create_info_struct(png);
   if (!info || setjmp(png_jmpbuf(png))) {
     png_destroy_write_struct(&png, &info);
     return false;
   }
-  png_set_write_fn(png, &bytes, pngAppend, pngFlush);
+  png_set_write_fn(png, &bytes, appendPngBytes, flushPng);
   png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
   png_set_compression_level(png, Z_BEST_SPEED);
   png_set_compression_strategy(png, Z_RLE);

@@ -13,9 +13,10 @@
 namespace brew::formats {
 
 std::string readFileBytes(const std::string &path, const std::string &where) {
-  const std::string who = where.empty() ? "" : where + ": ";
+  const std::string errorPrefix = where.empty() ? "" : where + ": ";
   auto fail = [&](int error) {
-    throw unavailable(who + "cannot read '" + path + "': " + errnoText(error));
+    throw unavailable(errorPrefix + "cannot read '" + path +
+                      "': " + errnoText(error));
   };
   struct File {
     int fd;
@@ -34,45 +35,49 @@ std::string readFileBytes(const std::string &path, const std::string &where) {
   std::string bytes;
   // One byte more than the size, so that the same read() detects the end.
   bytes.resize(static_cast<size_t>(std::max<off_t>(status.st_size, 0)) + 1);
-  size_t done = 0;
+  size_t bytesRead = 0;
   while (true) {
     const ssize_t count =
-        ::read(file.fd, bytes.data() + done, bytes.size() - done);
+        ::read(file.fd, bytes.data() + bytesRead, bytes.size() - bytesRead);
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
       fail(errno);
     if (count == 0)
       break;
-    done += static_cast<size_t>(count);
-    if (done == bytes.size())
+    bytesRead += static_cast<size_t>(count);
+    if (bytesRead == bytes.size())
       bytes.resize(bytes.size() * 2);
   }
-  bytes.resize(done);
+  bytes.resize(bytesRead);
   return bytes;
 }
 
-void decodeResized(const void *bytes, size_t size, ImageColor color, int height,
-                   int width, const std::string &where, Image &image) {
+void decodeAndResize(const void *bytes, size_t size, ImageColor color,
+                     int height, int width, const std::string &where,
+                     Image &image) {
   if (!height && !width) {
     decodeImage(bytes, size, color, where, image);
     return;
   }
-  Image whole;
-  decodeImage(bytes, size, color, where, whole);
-  const auto rows = static_cast<uint64_t>(height ? height : whole.height),
-             columns = static_cast<uint64_t>(width ? width : whole.width);
-  if (rows * columns * static_cast<uint64_t>(whole.channels) > kMaxImageBytes)
+  Image decodedImage;
+  decodeImage(bytes, size, color, where, decodedImage);
+  const auto rows =
+                 static_cast<uint64_t>(height ? height : decodedImage.height),
+             columns =
+                 static_cast<uint64_t>(width ? width : decodedImage.width);
+  if (rows * columns * static_cast<uint64_t>(decodedImage.channels) >
+      kMaxImageBytes)
     throw badInput(where + ": resized to " + std::to_string(rows) + "x" +
                    std::to_string(columns) + " the image is too large");
-  resizeImage(whole, height, width, image);
+  resizeImage(decodedImage, height, width, image);
 }
 
 void readImageFile(const std::string &path, ImageColor color, int height,
                    int width, const std::string &where, Image &image) {
   const std::string bytes = readFileBytes(path, where);
-  decodeResized(bytes.data(), bytes.size(), color, height, width,
-                where.empty() ? path : where + ": " + path, image);
+  decodeAndResize(bytes.data(), bytes.size(), color, height, width,
+                  where.empty() ? path : where + ": " + path, image);
 }
 
 } // namespace brew::formats

@@ -25,7 +25,7 @@ std::vector<ImageListEntry> readImageList(const std::string &path) {
        readTextLines(path, "FILE LABEL", "list of images")) {
     ImageListEntry entry;
     entry.line = line.number;
-    // Without a space, the line is both the name and the label.
+    // A line without a space is both the name and the label.
     const size_t space = line.text.find_last_of(' ');
     entry.name = line.text.substr(0, space);
     entry.label = leadingInteger(line.text.c_str() +

@@ -15,9 +15,9 @@ struct ImageListEntry {
 };
 
 /// Reads a list with the name of an image file, a space and a label in each
-/// line. As in Caffe, the last space separates them, and atoi() converts the
-/// label (0 if it is not a number). Error(3): the list cannot be read;
-/// Error(1): it is empty, or not text.
+/// line. As in Caffe, the last space is the separator, and a label that is not
+/// a number is 0. Throws Error(3) if the list cannot be read, Error(1) if it is
+/// empty or not text.
 std::vector<ImageListEntry> readImageList(const std::string &path);
 
 /// Returns "LIST:LINE", for messages about an entry.

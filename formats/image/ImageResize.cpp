@@ -8,47 +8,53 @@
 namespace brew::formats {
 namespace {
 
-constexpr int kWeightOne = 1 << 11;
+constexpr int kWeightOne = 1 << 11; // the fixed-point weight 1.0
 
-/// The source of a row or column of the result.
+/// The two rows or columns of the image from which a row or column of the
+/// result is interpolated.
 struct Tap {
-  int first, second; ///< of the image; they may be the same
-  int weight[2];     ///< parts of kWeightOne
+  int first, second; ///< may be equal
+  int weight[2];     ///< fixed-point, see kWeightOne
 };
 
-/// Rounds to nearest, ties to even, as OpenCV does.
-int weightOf(float part) {
-  return static_cast<int>(std::nearbyint(part * kWeightOne));
+/// Returns a weight as a fixed-point number. Rounds to nearest, ties to even,
+/// as OpenCV does.
+int fixedPointWeight(float weight) {
+  return static_cast<int>(std::nearbyint(weight * kWeightOne));
 }
 
-/// `clampsWeights`: beyond an edge, the edge's pixel has all the weight. OpenCV
-/// does so along rows; along columns it reads the edge's row twice, which may
-/// differ in the last bit.
-std::vector<Tap> tapsOf(int from, int to, bool clampsWeights) {
-  const double scale = 1.0 / (static_cast<double>(to) / from);
-  std::vector<Tap> taps(static_cast<size_t>(to));
-  for (int i = 0; i < to; ++i) {
-    float part = static_cast<float>((i + 0.5) * scale - 0.5);
-    int at = static_cast<int>(std::floor(part));
-    part -= static_cast<float>(at);
-    if (clampsWeights && at < 0) {
-      part = 0;
-      at = 0;
+/// Returns the taps that resize `sourceSize` pixels to `targetSize` pixels.
+/// With `clampsWeights`, the edge's pixel has all the weight beyond an edge.
+/// OpenCV does this along rows. Along columns it reads the edge's row twice,
+/// which may differ in the last bit.
+std::vector<Tap> computeTaps(int sourceSize, int targetSize,
+                             bool clampsWeights) {
+  const double scale = 1.0 / (static_cast<double>(targetSize) / sourceSize);
+  std::vector<Tap> taps(static_cast<size_t>(targetSize));
+  for (int i = 0; i < targetSize; ++i) {
+    float fraction = static_cast<float>((i + 0.5) * scale - 0.5);
+    int position = static_cast<int>(std::floor(fraction));
+    fraction -= static_cast<float>(position);
+    if (clampsWeights && position < 0) {
+      fraction = 0;
+      position = 0;
     }
-    if (clampsWeights && at >= from - 1) {
-      part = 0;
-      at = from - 1;
+    if (clampsWeights && position >= sourceSize - 1) {
+      fraction = 0;
+      position = sourceSize - 1;
     }
-    taps[static_cast<size_t>(i)] = {std::clamp(at, 0, from - 1),
-                                    std::clamp(at + 1, 0, from - 1),
-                                    {weightOf(1.f - part), weightOf(part)}};
+    taps[static_cast<size_t>(i)] = {
+        std::clamp(position, 0, sourceSize - 1),
+        std::clamp(position + 1, 0, sourceSize - 1),
+        {fixedPointWeight(1.f - fraction), fixedPointWeight(fraction)}};
   }
   return taps;
 }
 
-/// Resizes a row to the new width: exact sums of 8 + 11 bits.
-void widenRow(const uint8_t *row, const std::vector<Tap> &columns, int channels,
-              int *sums) {
+/// Resizes a row to the new width. The sums are exact: a pixel has 8 bits, a
+/// weight 11.
+void resizeRow(const uint8_t *row, const std::vector<Tap> &columns,
+               int channels, int *sums) {
   for (const Tap &tap : columns) {
     const uint8_t *first = row + size_t(tap.first) * channels;
     const uint8_t *second = row + size_t(tap.second) * channels;
@@ -72,26 +78,26 @@ void resizeImage(const Image &image, int height, int width, Image &result) {
   const size_t sourceSize = size_t(image.width) * channels;
   result.pixels.resize(rowSize * height);
 
-  const std::vector<Tap> columns = tapsOf(image.width, width, true);
-  const std::vector<Tap> rows = tapsOf(image.height, height, false);
-  // The two rows that were resized last, by their number.
+  const std::vector<Tap> columns = computeTaps(image.width, width, true);
+  const std::vector<Tap> rows = computeTaps(image.height, height, false);
+  // A cache of the two rows that were resized last, with their numbers.
   std::vector<int> sums[2] = {std::vector<int>(rowSize),
                               std::vector<int>(rowSize)};
-  int held[2] = {-1, -1};
-  auto widened = [&](int row, int other) -> const int * {
+  int cachedRows[2] = {-1, -1};
+  auto getResizedRow = [&](int row, int rowToKeep) -> const int * {
     for (int i = 0; i < 2; ++i)
-      if (held[i] == row)
+      if (cachedRows[i] == row)
         return sums[i].data();
-    const int slot = held[0] == other ? 1 : 0;
-    widenRow(image.pixels.data() + sourceSize * row, columns, image.channels,
-             sums[slot].data());
-    held[slot] = row;
+    const int slot = cachedRows[0] == rowToKeep ? 1 : 0;
+    resizeRow(image.pixels.data() + sourceSize * row, columns, image.channels,
+              sums[slot].data());
+    cachedRows[slot] = row;
     return sums[slot].data();
   };
   for (int y = 0; y < height; ++y) {
     const Tap &tap = rows[static_cast<size_t>(y)];
-    const int *above = widened(tap.first, tap.second);
-    const int *below = widened(tap.second, tap.first);
+    const int *above = getResizedRow(tap.first, tap.second);
+    const int *below = getResizedRow(tap.second, tap.first);
     uint8_t *out = result.pixels.data() + rowSize * y;
     for (size_t x = 0; x < rowSize; ++x)
       out[x] =

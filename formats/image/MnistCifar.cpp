@@ -8,12 +8,13 @@
 namespace brew::formats {
 namespace {
 
-constexpr uint32_t imageMagic = 0x803; // bytes, three dimensions
-constexpr uint32_t labelMagic = 0x801; // bytes, one dimension
+// Magic numbers of IDX files of bytes with three dimensions and with one.
+constexpr uint32_t imageMagic = 0x803;
+constexpr uint32_t labelMagic = 0x801;
 
-uint32_t readBigEndian(InputFile &file, const std::string &what) {
+uint32_t readBigEndian(InputFile &file, const std::string &subject) {
   uint8_t bytes[4];
-  file.readExactly(bytes, 4, what);
+  file.readExactly(bytes, 4, subject);
   return uint32_t(bytes[0]) << 24 | uint32_t(bytes[1]) << 16 |
          uint32_t(bytes[2]) << 8 | bytes[3];
 }
@@ -45,8 +46,9 @@ MnistReader::MnistReader(const std::string &imagesPath,
                    " images, but " + labelsPath + " has " +
                    std::to_string(labelCount) + " labels");
   if (total == 0)
-    throw badInput(imagesPath + ": holds no images");
-  // Only a damaged header has larger images.
+    throw badInput(imagesPath + ": contains no images");
+  // The limit is far beyond real data sets and bounds the memory for an image
+  // of a damaged file.
   if (height == 0 || width == 0 || height > 16384 || width > 16384)
     throw badInput(imagesPath + ": damaged: images of " +
                    std::to_string(height) + "x" + std::to_string(width));
@@ -55,14 +57,14 @@ MnistReader::MnistReader(const std::string &imagesPath,
 }
 
 bool MnistReader::next(std::vector<uint8_t> &pixels, int &label) {
-  if (done == total) {
+  if (readCount == total) {
     for (InputFile *file : {&images, &labels})
       if (!file->atEnd())
         throw badInput(file->path() + ": damaged: has more than the " +
                        std::to_string(total) + " entries it says");
     return false;
   }
-  std::string name = std::to_string(done);
+  std::string name = std::to_string(readCount);
   pixels.resize(size_t(imageRows) * imageColumns);
   images.readExactly(pixels.data(), pixels.size(),
                      "image " + name + " of " + std::to_string(total));
@@ -74,26 +76,27 @@ bool MnistReader::next(std::vector<uint8_t> &pixels, int &label) {
                    std::to_string(byte) + ", outside [0, " +
                    std::to_string(classes) + ")");
   label = byte;
-  ++done;
+  ++readCount;
   return true;
 }
 
 bool CifarReader::next(std::array<uint8_t, imageBytes> &pixels, int &label) {
-  std::string name = "record " + std::to_string(done);
+  std::string name = "record " + std::to_string(readCount);
   if (file.atEnd()) {
-    if (done == 0)
+    if (readCount == 0)
       throw badInput(file.path() + ": empty file");
     return false;
   }
   uint8_t byte;
   file.readExactly(&byte, 1, name);
   if (byte > 9)
-    throw badInput(file.path() + ": label of " + name + " is " +
-                   std::to_string(byte) + ", outside [0, 10)" +
-                   (done == 0 ? " (is this a CIFAR-10 binary batch?)" : ""));
+    throw badInput(
+        file.path() + ": label of " + name + " is " + std::to_string(byte) +
+        ", outside [0, 10)" +
+        (readCount == 0 ? " (is this a CIFAR-10 binary batch?)" : ""));
   file.readExactly(pixels.data(), pixels.size(), name);
   label = byte;
-  ++done;
+  ++readCount;
   return true;
 }
 

@@ -34,7 +34,7 @@ private:
   InputFile images, labels;
   int classes;
   int imageRows = 0, imageColumns = 0;
-  uint32_t total = 0, done = 0;
+  uint32_t total = 0, readCount = 0;
 };
 
 /// Reads a CIFAR-10 binary batch: records of a label byte and 3x32x32 bytes.
@@ -45,13 +45,13 @@ public:
 
   explicit CifarReader(const std::string &path) : file(path) {}
 
-  /// Reads the next image. Returns false at the end. Error(1) for an incomplete
-  /// record, a label above 9, or a file without records.
+  /// Reads the next image. Returns false at the end. Throws Error(1) for
+  /// an incomplete record, a label above 9, or a file without records.
   bool next(std::array<uint8_t, imageBytes> &pixels, int &label);
 
 private:
   InputFile file;
-  uint64_t done = 0;
+  uint64_t readCount = 0;
 };
 
 } // namespace brew::formats
