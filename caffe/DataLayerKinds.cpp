@@ -1,4 +1,4 @@
-//===- DataLayerKinds.cpp - Layer types that bring data in ----------------===//
+//===- DataLayerKinds.cpp - Types of data layers --------------------------===//
 #include "caffe/DataLayerKinds.h"
 
 #include "formats/caffe.pb.h"
@@ -32,10 +32,11 @@ bool isRefilled(const DataLayerKind &kind, const caffe::LayerParameter &layer,
     return kind.isRefilled;
   const auto &fillers = layer.dummy_data_param().data_filler();
   if (fillers.empty())
-    return false; // zeros
+    return false; // the tops are zeros
   // A single filler applies to all tops.
-  const int own = fillers.size() > 1 ? index : 0;
-  return own < fillers.size() && fillers[own].type() != "constant";
+  const int fillerIndex = fillers.size() > 1 ? index : 0;
+  return fillerIndex < fillers.size() &&
+         fillers[fillerIndex].type() != "constant";
 }
 
 std::string dataLayerType(DataLayerSource source) {

@@ -1,4 +1,4 @@
-//===- DataLayerKinds.h - Layer types that bring data in --------*- C++ -*-===//
+//===- DataLayerKinds.h - Types of data layers ------------------*- C++ -*-===//
 //
 // A data input of a plan names the type of its layer. This table is the only
 // code of compiler and runtime that knows these types by name.
@@ -24,7 +24,7 @@ enum class DataLayerSource {
   Images,    ///< image files of a list, and their labels
   Windows,   ///< regions of images that a file lists, and their labels
   Hdf5,      ///< rows of HDF5 files
-  Fillers,   ///< fillers
+  Fillers,   ///< the fillers of dummy_data_param
   Matrix,    ///< a file with one blob
   Weights,   ///< class weights in the layer's settings
   RandomKey, ///< a key of random numbers, different in every run
@@ -47,8 +47,8 @@ struct DataLayerKind {
     return source == DataLayerSource::Matrix ||
            source == DataLayerSource::Weights;
   }
-  /// Returns whether the first top are images that transform_param applies to,
-  /// and that a device may convert.
+  /// Returns whether the first top contains images to which transform_param
+  /// applies and which a device may convert.
   bool hasImages() const {
     return source == DataLayerSource::Database ||
            source == DataLayerSource::Images;
@@ -59,7 +59,7 @@ struct DataLayerKind {
   }
 };
 
-/// Returns the kind of a layer type, or null.
+/// Returns the kind of a layer type, or null if it is not a data layer.
 const DataLayerKind *findDataLayerKind(std::string_view type);
 
 /// Returns whether a reader writes top `index` before every run: all tops of a

@@ -17,8 +17,8 @@ Filler::Filler(const caffe::FillerParameter &parameter,
     elements *= dim;
 
   const std::string &type = parameter.type();
-  auto refuse = [&](const std::string &why) {
-    throw badInput(subject + ": filler '" + type + "' " + why);
+  auto refuse = [&](const std::string &problem) {
+    throw badInput(subject + ": filler '" + type + "' " + problem);
   };
   const bool needsRows = type == "xavier" || type == "msra" ||
                          type == "positive_unitball" ||
@@ -63,11 +63,11 @@ Filler::Filler(const caffe::FillerParameter &parameter,
     if (shape[2] != shape[3])
       refuse("needs a square kernel");
   } else {
-    const std::vector<std::string> known = {
+    const std::vector<std::string> knownTypes = {
         "constant", "uniform", "gaussian", "positive_unitball",
         "xavier",   "msra",    "bilinear"};
     throw badInput(subject + ": unknown filler type '" + type + "'" +
-                   didYouMean(type, known));
+                   didYouMean(type, knownTypes));
   }
   begin(0);
 }
@@ -94,7 +94,7 @@ void Filler::begin(std::uint64_t counter) {
   const std::int64_t rowSize = elements / shape[0];
   rowSums.assign(static_cast<std::size_t>(shape[0]), 0.0);
   for (std::int64_t i = 0; i < elements; ++i)
-    rowSums[i / rowSize] += stream.uniform(draw(i));
+    rowSums[i / rowSize] += stream.uniform(streamPosition(i));
 }
 
 double Filler::value(std::int64_t index) const {
@@ -102,19 +102,19 @@ double Filler::value(std::int64_t index) const {
   case Kind::Constant:
     return first;
   case Kind::Uniform:
-    return first + (second - first) * stream.uniform(draw(index));
+    return first + (second - first) * stream.uniform(streamPosition(index));
   case Kind::Gaussian:
     if (keepProbability < 1) {
       // Masks are drawn at positions after all values, so that a mask is
       // independent of the value that it selects.
-      const std::uint64_t mask = ~draw(index);
+      const std::uint64_t mask = ~streamPosition(index);
       if (!(stream.uniform(mask) < keepProbability))
         return 0;
     }
-    return first + second * stream.gaussian(draw(index));
+    return first + second * stream.gaussian(streamPosition(index));
   case Kind::UnitBall: {
     const std::int64_t rowSize = elements / shape[0];
-    return stream.uniform(draw(index)) / rowSums[index / rowSize];
+    return stream.uniform(streamPosition(index)) / rowSums[index / rowSize];
   }
   case Kind::Bilinear:
     return bilinear(index);

@@ -32,7 +32,8 @@ public:
   bool isConstant() const { return kind == Kind::Constant; }
 
   /// Selects fill number `counter`. Each fill has different random numbers, for
-  /// blobs that are refilled before every forward pass. A new filler is at 0.
+  /// blobs that are refilled before every forward pass. A new filler starts
+  /// with fill 0.
   void begin(std::uint64_t counter);
 
   /// Returns the value of row-major element `index`.
@@ -49,10 +50,12 @@ public:
 private:
   enum class Kind { Constant, Uniform, Gaussian, UnitBall, Bilinear };
 
+  /// Returns the fan-in, the fan-out or their average, as variance_norm
+  /// selects.
   double fan(const caffe::FillerParameter &parameter) const;
   double bilinear(std::int64_t index) const;
   /// Returns the position in the stream of element `index` of the current fill.
-  std::uint64_t draw(std::int64_t index) const {
+  std::uint64_t streamPosition(std::int64_t index) const {
     return drawBase + static_cast<std::uint64_t>(index);
   }
 
@@ -66,7 +69,7 @@ private:
   /// Probability that an element of a sparse gaussian is not 0; 1 if not
   /// sparse.
   double keepProbability = 1;
-  std::uint64_t drawBase = 0;
+  std::uint64_t drawBase = 0;  ///< stream position of element 0 of this fill
   std::vector<double> rowSums; ///< unit ball: one per row of this fill
 };
 

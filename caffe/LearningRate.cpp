@@ -11,9 +11,10 @@
 namespace brew::caffe {
 namespace {
 
-void require(bool condition, const std::string &policy, const char *what) {
+void require(bool condition, const std::string &policy,
+             const char *requirement) {
   if (!condition)
-    throw badInput("solver: lr_policy '" + policy + "' needs " + what);
+    throw badInput("solver: lr_policy '" + policy + "' needs " + requirement);
 }
 
 } // namespace
@@ -52,19 +53,19 @@ LearningRate::LearningRate(const caffe::SolverParameter &parameter) {
     };
   } else if (name == "multistep") {
     require(gamma >= 0, name, "gamma >= 0");
-    std::vector<int> values(parameter.stepvalue().begin(),
-                            parameter.stepvalue().end());
+    std::vector<int> stepValues(parameter.stepvalue().begin(),
+                                parameter.stepvalue().end());
     policy = [=](int iteration, int &step) {
-      if (step >= 0 && step < static_cast<int>(values.size()) &&
-          iteration >= values[step])
+      if (step >= 0 && step < static_cast<int>(stepValues.size()) &&
+          iteration >= stepValues[step])
         ++step;
       return base * std::pow(gamma, step);
     };
   } else if (name == "poly") {
-    const double last = parameter.max_iter();
-    require(last > 0, name, "max_iter > 0");
+    const double maxIteration = parameter.max_iter();
+    require(maxIteration > 0, name, "max_iter > 0");
     policy = [=](int iteration, int &) {
-      return base * std::pow(1 - iteration / last, power);
+      return base * std::pow(1 - iteration / maxIteration, power);
     };
   } else if (name == "sigmoid") {
     require(gamma >= 0, name, "gamma >= 0");
@@ -73,10 +74,10 @@ LearningRate::LearningRate(const caffe::SolverParameter &parameter) {
       return base / (1 + std::exp(-gamma * (iteration - double(stepSize))));
     };
   } else {
-    const std::vector<std::string> known = {
+    const std::vector<std::string> knownPolicies = {
         "fixed", "step", "exp", "inv", "multistep", "poly", "sigmoid"};
     throw badInput("solver: unknown lr_policy '" + name + "'" +
-                   didYouMean(name, known));
+                   didYouMean(name, knownPolicies));
   }
 }
 

@@ -15,25 +15,26 @@ std::uint64_t hashName(std::string_view name) {
   return hash;
 }
 
-double unitInterval(std::uint32_t high, std::uint32_t low) {
+/// Returns a number in [0, 1) with the upper 53 of 64 bits.
+double toUnitInterval(std::uint32_t high, std::uint32_t low) {
   std::uint64_t bits = (std::uint64_t(high) << 32 | low) >> 11;
   return static_cast<double>(bits) * 0x1p-53;
 }
 
 } // namespace
 
-RandomBlock philox(RandomBlock c, std::array<std::uint32_t, 2> key) {
+RandomBlock philox(RandomBlock counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    std::uint64_t left = std::uint64_t(0xD2511F53u) * c[0];
-    std::uint64_t right = std::uint64_t(0xCD9E8D57u) * c[2];
-    c = {static_cast<std::uint32_t>(right >> 32) ^ c[1] ^ key[0],
-         static_cast<std::uint32_t>(right),
-         static_cast<std::uint32_t>(left >> 32) ^ c[3] ^ key[1],
-         static_cast<std::uint32_t>(left)};
+    std::uint64_t left = std::uint64_t(0xD2511F53u) * counter[0];
+    std::uint64_t right = std::uint64_t(0xCD9E8D57u) * counter[2];
+    counter = {static_cast<std::uint32_t>(right >> 32) ^ counter[1] ^ key[0],
+               static_cast<std::uint32_t>(right),
+               static_cast<std::uint32_t>(left >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(left)};
     key[0] += 0x9E3779B9u;
     key[1] += 0xBB67AE85u;
   }
-  return c;
+  return counter;
 }
 
 RandomStream::RandomStream(std::uint64_t seed, std::string_view name) {
@@ -52,14 +53,14 @@ RandomBlock RandomStream::block(std::uint64_t index) const {
 
 double RandomStream::uniform(std::uint64_t index) const {
   RandomBlock b = block(index);
-  return unitInterval(b[0], b[1]);
+  return toUnitInterval(b[0], b[1]);
 }
 
 double RandomStream::gaussian(std::uint64_t index) const {
   RandomBlock b = block(index);
   // Box-Muller; 1 - u is in (0, 1], where the logarithm is finite.
-  double radius = std::sqrt(-2.0 * std::log(1.0 - unitInterval(b[0], b[1])));
-  return radius * std::cos(6.283185307179586477 * unitInterval(b[2], b[3]));
+  double radius = std::sqrt(-2.0 * std::log(1.0 - toUnitInterval(b[0], b[1])));
+  return radius * std::cos(6.283185307179586477 * toUnitInterval(b[2], b[3]));
 }
 
 std::uint64_t RandomStream::below(std::uint64_t index,

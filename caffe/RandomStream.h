@@ -17,10 +17,10 @@ namespace brew::caffe {
 /// One block of the generator: four independent 32-bit words.
 using RandomBlock = std::array<std::uint32_t, 4>;
 
-/// Returns Philox4x32-10 of a counter under a key.
+/// Returns the Philox4x32-10 block for a counter and a key.
 RandomBlock philox(RandomBlock counter, std::array<std::uint32_t, 2> key);
 
-/// A named sequence of random blocks under a seed.
+/// The sequence of random blocks for a seed and a name.
 class RandomStream {
 public:
   /// `name` distinguishes streams, e.g. "filler conv1/0".

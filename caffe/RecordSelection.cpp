@@ -9,28 +9,30 @@
 namespace brew::caffe {
 
 template <typename Settings>
-static RecordSelection selectionIn(const Settings &of) {
+static RecordSelection selectionFrom(const Settings &settings) {
   RecordSelection result;
-  result.shuffle = of.shuffle();
-  result.boostFile = of.boost_file();
-  result.boostDefault = of.boost_default();
-  result.random = of.enable_random_selection() || !result.boostFile.empty();
-  result.balanceLabels = of.balance() == caffe::DataParameter::LABEL;
-  result.imagesPerItem = std::max(of.images_per_blob(), 1u);
-  result.allLabels = of.output_all_labels();
-  result.balanceMatches = of.images_per_blob() > 1 && of.balance_matches() &&
-                          !of.enable_pair_selection();
-  result.neighbours = of.enable_pair_selection();
+  result.shuffle = settings.shuffle();
+  result.boostFile = settings.boost_file();
+  result.boostDefault = settings.boost_default();
+  result.random =
+      settings.enable_random_selection() || !result.boostFile.empty();
+  result.balanceLabels = settings.balance() == caffe::DataParameter::LABEL;
+  result.imagesPerItem = std::max(settings.images_per_blob(), 1u);
+  result.allLabels = settings.output_all_labels();
+  result.balanceMatches = settings.images_per_blob() > 1 &&
+                          settings.balance_matches() &&
+                          !settings.enable_pair_selection();
+  result.neighbours = settings.enable_pair_selection();
   return result;
 }
 
 RecordSelection recordSelectionOf(const caffe::LayerParameter &layer) {
   const DataLayerKind *kind = findDataLayerKind(layer.type());
   if (kind && kind->source == DataLayerSource::Images)
-    return selectionIn(layer.image_data_param());
+    return selectionFrom(layer.image_data_param());
   if (kind && (kind->source == DataLayerSource::Database ||
                kind->source == DataLayerSource::Annotated))
-    return selectionIn(layer.data_param());
+    return selectionFrom(layer.data_param());
   return {};
 }
 

@@ -19,10 +19,11 @@ namespace brew::caffe {
 /// The order in which a data layer reads records. Images of a list are records,
 /// too.
 struct RecordSelection {
-  bool shuffle = false;       ///< a new order in each epoch
+  bool shuffle = false;       ///< the order changes in each epoch
   bool random = false;        ///< each record is drawn, with replacement
   bool balanceLabels = false; ///< labels are equally likely
-  bool neighbours = false; ///< every second record is the one after the first
+  /// Records are read in pairs: the second follows the first in the source.
+  bool neighbours = false;
   /// Pairs with equal labels alternate with pairs with different labels.
   bool balanceMatches = false;
   std::uint32_t imagesPerItem = 1;
@@ -39,11 +40,13 @@ struct RecordSelection {
   bool needsLabels() const { return balanceLabels || balanceMatches; }
   /// Returns whether the first of two records determines the second.
   bool hasPairs() const { return balanceMatches || neighbours; }
-  /// Returns the number of records to read until all of `count` records that
-  /// can occur have very likely occurred; drawn records may repeat.
+  /// Returns the number of reads after which each of `count` records has very
+  /// likely occurred. Drawn records may repeat.
   std::uint64_t drawsToCoverAll(std::uint64_t count) const {
-    constexpr std::uint64_t kOften = 100;
-    return random && count < UINT64_MAX / kOften ? count * kOften : count;
+    constexpr std::uint64_t kDrawsPerRecord = 100;
+    return random && count < UINT64_MAX / kDrawsPerRecord
+               ? count * kDrawsPerRecord
+               : count;
   }
   /// Returns the number of records that belong together. One rank reads them
   /// all.

@@ -1,4 +1,4 @@
-//===- TrainerProperties.cpp - The settings of a learner ------------------===//
+//===- TrainerProperties.cpp - Properties of trainers ---------------------===//
 
 #include "caffe/TrainerProperties.h"
 
@@ -18,48 +18,52 @@ namespace {
 struct Range {
   double low, high;
 };
-constexpr Range kShare = {0, 1};
+constexpr Range kFraction = {0, 1};
 constexpr Range kCount = {1, 1e9};
-constexpr Range kCountOrNone = {0, 1e9};
+constexpr Range kCountOrZero = {0, 1e9};
 
 /// Parses properties one by one.
-class Reader {
+class PropertyReader {
 public:
-  Reader(TrainerProperties &properties, std::string where, ExitStatus status)
-      : to(properties), where(std::move(where)), status(status) {}
+  PropertyReader(TrainerProperties &properties, std::string where,
+                 ExitStatus status)
+      : properties(properties), where(std::move(where)), status(status) {}
 
   /// Sets a property. Returns false if the key is unknown.
-  bool take(const std::string &key, const std::string &text);
-  std::vector<std::string> keys;
+  bool set(const std::string &key, const std::string &text);
+  std::vector<std::string> keys; ///< all known keys, after set()
 
 private:
   [[noreturn]] void fail(const std::string &text) const {
     throw Error(status, where + ": " + text);
   }
-  double number(const std::string &text, Range range, const char *what) {
+  /// Parses a number in `range`; `expectation` describes it in errors.
+  double parseNumber(const std::string &text, Range range,
+                     const char *expectation) {
     double value = 0;
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() ||
         !(value >= range.low && value <= range.high))
-      fail(key + "=" + text + " is not " + what);
+      fail(key + "=" + text + " is not " + expectation);
     return value;
   }
-  void share(const char *name, double &value, const std::string &text) {
-    if (is(name))
-      value = number(text, kShare, "a number from 0 to 1");
+  void readFraction(const char *name, double &value, const std::string &text) {
+    if (matchesKey(name))
+      value = parseNumber(text, kFraction, "a number from 0 to 1");
   }
-  void count(const char *name, int &value, const std::string &text,
-             Range range = kCount) {
-    if (!is(name))
+  void readCount(const char *name, int &value, const std::string &text,
+                 Range range = kCount) {
+    if (!matchesKey(name))
       return;
-    const double given = number(text, range, "a whole number in its range");
-    value = static_cast<int>(given);
-    if (value != given)
+    const double parsed =
+        parseNumber(text, range, "a whole number in its range");
+    value = static_cast<int>(parsed);
+    if (value != parsed)
       fail(key + "=" + text + " is not a whole number");
   }
-  void flag(const char *name, bool &value, const std::string &text) {
-    if (!is(name))
+  void readFlag(const char *name, bool &value, const std::string &text) {
+    if (!matchesKey(name))
       return;
     std::string lower = text;
     std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -68,22 +72,23 @@ private:
       fail(key + "=" + text + " is neither True nor False");
     value = lower == "true";
   }
-  bool is(const char *name) {
+  /// Adds `name` to the known keys and returns whether it is the current key.
+  bool matchesKey(const char *name) {
     keys.emplace_back(name);
-    known |= key == name;
+    isKnown |= key == name;
     return key == name;
   }
-  void rewardType(const std::string &text);
-  void gpus(const std::string &text);
+  void readRewardType(const std::string &text);
+  void readGpuIds(const std::string &text);
 
-  TrainerProperties &to;
+  TrainerProperties &properties;
   std::string where;
   ExitStatus status;
   std::string key;
-  bool known = false;
+  bool isKnown = false;
 };
 
-void Reader::rewardType(const std::string &text) {
+void PropertyReader::readRewardType(const std::string &text) {
   using Reward = TrainerProperties::Reward;
   constexpr struct {
     const char *brief, *full;
@@ -91,64 +96,64 @@ void Reader::rewardType(const std::string &text) {
   } rows[] = {{"VAL", "VALUE", Reward::Value},
               {"AVE", "AVERAGE", Reward::Average},
               {"MAX", "MAXIMUM", Reward::Maximum}};
-  if (!is("RewardType"))
+  if (!matchesKey("RewardType"))
     return;
   for (const auto &row : rows)
     if (text == row.brief || text == row.full) {
-      to.rewardType = row.reward;
+      properties.rewardType = row.reward;
       return;
     }
   fail("RewardType=" + text + " is not VAL, AVE or MAX");
 }
 
-void Reader::gpus(const std::string &text) {
-  if (!is("GPUIDs"))
+void PropertyReader::readGpuIds(const std::string &text) {
+  if (!matchesKey("GPUIDs"))
     return;
-  to.gpuIds.clear();
+  properties.gpuIds.clear();
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    to.gpuIds.push_back(static_cast<int>(number(
+    properties.gpuIds.push_back(static_cast<int>(parseNumber(
         text.substr(begin, end - begin), {0, 1023}, "a list of GPU numbers")));
     begin = end + 1;
   }
 }
 
-bool Reader::take(const std::string &name, const std::string &text) {
+bool PropertyReader::set(const std::string &name, const std::string &text) {
   key = name;
-  known = false;
+  isKnown = false;
   keys.clear();
-  if (is("TrainerType"))
-    to.trainerType = text;
-  rewardType(text);
-  share("Gamma", to.gamma, text);
-  count("MiniBatch", to.miniBatch, text);
-  flag("UseRawInput", to.useRawInput, text);
-  flag("AllowDiscountReset", to.allowDiscountReset, text);
-  flag("NormalizeInput", to.normalizeInput, text);
+  if (matchesKey("TrainerType"))
+    properties.trainerType = text;
+  readRewardType(text);
+  readFraction("Gamma", properties.gamma, text);
+  readCount("MiniBatch", properties.miniBatch, text);
+  readFlag("UseRawInput", properties.useRawInput, text);
+  readFlag("AllowDiscountReset", properties.allowDiscountReset, text);
+  readFlag("NormalizeInput", properties.normalizeInput, text);
   bool accelerated = false;
-  flag("UseAcceleratedTraining", accelerated, text);
+  readFlag("UseAcceleratedTraining", accelerated, text);
   if (accelerated)
     fail("UseAcceleratedTraining=True is not supported: it updates a copy of "
          "the weights before all gradients are accumulated");
-  flag("ShowActionProb", to.showActionProb, text);
-  flag("Verbose", to.verbose, text);
-  count("Threads", to.threads, text, {1, 1024});
-  gpus(text);
-  count("EpsSteps", to.epsSteps, text, kCountOrNone);
-  share("EpsStart", to.epsStart, text);
-  share("EpsEnd", to.epsEnd, text);
-  count("EpisodeBatchSize", to.episodeBatchSize, text);
-  share("EpisodeElitePercent", to.episodeElitePercent, text);
-  share("Lambda", to.lambda, text);
-  count("Steps", to.steps, text);
-  count("Epochs", to.epochs, text);
-  flag("StandardizeAdvantage", to.standardizeAdvantage, text);
-  if (known)
-    to.given.push_back(name);
-  return known;
+  readFlag("ShowActionProb", properties.showActionProb, text);
+  readFlag("Verbose", properties.verbose, text);
+  readCount("Threads", properties.threads, text, {1, 1024});
+  readGpuIds(text);
+  readCount("EpsSteps", properties.epsSteps, text, kCountOrZero);
+  readFraction("EpsStart", properties.epsStart, text);
+  readFraction("EpsEnd", properties.epsEnd, text);
+  readCount("EpisodeBatchSize", properties.episodeBatchSize, text);
+  readFraction("EpisodeElitePercent", properties.episodeElitePercent, text);
+  readFraction("Lambda", properties.lambda, text);
+  readCount("Steps", properties.steps, text);
+  readCount("Epochs", properties.epochs, text);
+  readFlag("StandardizeAdvantage", properties.standardizeAdvantage, text);
+  if (isKnown)
+    properties.explicitKeys.push_back(name);
+  return isKnown;
 }
 
-std::string trimmed(const std::string &text) {
+std::string trim(const std::string &text) {
   const char *blanks = " \t\r\n";
   const std::size_t from = text.find_first_not_of(blanks);
   if (from == text.npos)
@@ -162,24 +167,24 @@ struct Entry {
   std::size_t offset;
 
   bool isProperty() const { return text.find('=') != text.npos; }
-  std::string key() const { return trimmed(text.substr(0, text.find('='))); }
-  std::string value() const { return trimmed(text.substr(text.find('=') + 1)); }
-  /// Offset of the value.
+  std::string key() const { return trim(text.substr(0, text.find('='))); }
+  std::string value() const { return trim(text.substr(text.find('=') + 1)); }
+  /// Returns the offset of the value in the text.
   std::size_t valueOffset() const {
     const std::size_t after = text.find('=') + 1;
     return offset +
            std::min(text.find_first_not_of(" \t\r\n", after), text.size() - 1);
   }
-  std::string complaint() const { return "'" + text + "' is not KEY=VALUE"; }
+  std::string syntaxError() const { return "'" + text + "' is not KEY=VALUE"; }
 };
 
-std::vector<Entry> entriesOf(const std::string &text) {
+std::vector<Entry> parseEntries(const std::string &text) {
   std::vector<Entry> entries;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(';', begin), text.size());
-    const std::string between = text.substr(begin, end - begin);
-    if (const std::string entry = trimmed(between); !entry.empty())
-      entries.push_back({entry, begin + between.find(entry)});
+    const std::string segment = text.substr(begin, end - begin);
+    if (const std::string entry = trim(segment); !entry.empty())
+      entries.push_back({entry, begin + segment.find(entry)});
     begin = end + 1;
   }
   return entries;
@@ -187,11 +192,11 @@ std::vector<Entry> entriesOf(const std::string &text) {
 
 /// Calls `use` with each key and value.
 template <typename Use>
-void forEach(const std::string &text, const std::string &where,
-             ExitStatus status, Use &&use) {
-  for (const Entry &entry : entriesOf(text)) {
+void forEachProperty(const std::string &text, const std::string &where,
+                     ExitStatus status, Use &&use) {
+  for (const Entry &entry : parseEntries(text)) {
     if (!entry.isProperty())
-      throw Error(status, where + ": " + entry.complaint());
+      throw Error(status, where + ": " + entry.syntaxError());
     use(entry.key(), entry.value());
   }
 }
@@ -200,89 +205,90 @@ constexpr const char *kTrainers[] = {"PG.SIMPLE", "PG.ST", "PG.MT", "PPO",
                                      "A2C"};
 
 /// Properties of MyCaffe's trainers and environments that Brew ignores.
-constexpr const char *kOfMyCaffe[] = {"ActionForceGray",
-                                      "AllowNegativeRewards",
-                                      "DisableVocabulary",
-                                      "EnableBinaryActions",
-                                      "FrameSkip",
-                                      "GameROM",
-                                      "Init1",
-                                      "Init2",
-                                      "InputSize",
-                                      "MaxMemory",
-                                      "Preprocess",
-                                      "SequenceLength",
-                                      "TerminateOnRallyEnd",
-                                      "ValueType",
-                                      "VocabularyType"};
+constexpr const char *kIgnoredProperties[] = {"ActionForceGray",
+                                              "AllowNegativeRewards",
+                                              "DisableVocabulary",
+                                              "EnableBinaryActions",
+                                              "FrameSkip",
+                                              "GameROM",
+                                              "Init1",
+                                              "Init2",
+                                              "InputSize",
+                                              "MaxMemory",
+                                              "Preprocess",
+                                              "SequenceLength",
+                                              "TerminateOnRallyEnd",
+                                              "ValueType",
+                                              "VocabularyType"};
 
-bool isMyCaffes(const std::string &key) {
-  return std::find(std::begin(kOfMyCaffe), std::end(kOfMyCaffe), key) !=
-         std::end(kOfMyCaffe);
+bool isIgnoredProperty(const std::string &key) {
+  return std::find(std::begin(kIgnoredProperties), std::end(kIgnoredProperties),
+                   key) != std::end(kIgnoredProperties);
 }
 
-} // namespace
-
-namespace {
-
-/// Returns the first property that was set but is not used by the trainer.
-struct Unused {
+/// A property that was set but that the trainer does not use, and a message
+/// about it.
+struct UnusedProperty {
   std::string name, text;
 };
 
-std::optional<Unused> unusedOf(const TrainerProperties &properties) {
+/// Returns the first unused property.
+std::optional<UnusedProperty>
+findUnusedProperty(const TrainerProperties &properties) {
   enum Users { PolicyGradients, AgentsOnThreads, ActorCritics };
-  using Says = bool (*)(const TrainerProperties &);
-  constexpr Says never = nullptr;
+  using Predicate = bool (*)(const TrainerProperties &);
+  constexpr Predicate never = nullptr;
   constexpr struct {
     const char *name;
     Users users;
-    Says isNothing; ///< whether the value equals the other trainers' behaviour
+    Predicate isNeutral; ///< whether the value describes what other trainers do
   } rows[] = {
       {"MiniBatch", PolicyGradients, never},
       {"UseRawInput", PolicyGradients,
-       [](const TrainerProperties &it) { return it.useRawInput; }},
+       [](const TrainerProperties &p) { return p.useRawInput; }},
       {"AllowDiscountReset", PolicyGradients,
-       [](const TrainerProperties &it) { return !it.allowDiscountReset; }},
+       [](const TrainerProperties &p) { return !p.allowDiscountReset; }},
       {"NormalizeInput", PolicyGradients,
-       [](const TrainerProperties &it) { return !it.normalizeInput; }},
+       [](const TrainerProperties &p) { return !p.normalizeInput; }},
       {"ShowActionProb", PolicyGradients,
-       [](const TrainerProperties &it) { return !it.showActionProb; }},
+       [](const TrainerProperties &p) { return !p.showActionProb; }},
       {"Verbose", PolicyGradients,
-       [](const TrainerProperties &it) { return !it.verbose; }},
+       [](const TrainerProperties &p) { return !p.verbose; }},
       {"Threads", AgentsOnThreads,
-       [](const TrainerProperties &it) { return it.threads == 1; }},
+       [](const TrainerProperties &p) { return p.threads == 1; }},
       {"GPUIDs", AgentsOnThreads, never},
       {"EpsSteps", AgentsOnThreads,
-       [](const TrainerProperties &it) { return it.epsSteps == 0; }},
+       [](const TrainerProperties &p) { return p.epsSteps == 0; }},
       {"EpsStart", AgentsOnThreads,
-       [](const TrainerProperties &it) { return it.epsStart == 0; }},
+       [](const TrainerProperties &p) { return p.epsStart == 0; }},
       {"EpsEnd", AgentsOnThreads,
-       [](const TrainerProperties &it) { return it.epsEnd == 0; }},
+       [](const TrainerProperties &p) { return p.epsEnd == 0; }},
       {"EpisodeBatchSize", AgentsOnThreads,
-       [](const TrainerProperties &it) { return it.episodeBatchSize == 1; }},
+       [](const TrainerProperties &p) { return p.episodeBatchSize == 1; }},
       {"EpisodeElitePercent", AgentsOnThreads,
-       [](const TrainerProperties &it) { return it.episodeElitePercent == 1; }},
+       [](const TrainerProperties &p) { return p.episodeElitePercent == 1; }},
       {"Lambda", ActorCritics, never},
       {"Steps", ActorCritics, never},
       {"Epochs", ActorCritics, never},
       {"StandardizeAdvantage", ActorCritics, never}};
   const std::string &trainer = properties.trainerType;
-  const bool agents = trainer == "PG.MT";
-  const bool gradients = trainer.rfind("PG.", 0) == 0;
+  const bool hasAgentThreads = trainer == "PG.MT";
+  const bool isPolicyGradient = trainer.rfind("PG.", 0) == 0;
   for (const auto &row : rows) {
-    const bool used = row.users == PolicyGradients ? gradients
-                      : row.users == ActorCritics  ? !gradients
-                                                   : agents;
-    if (std::find(properties.given.begin(), properties.given.end(), row.name) ==
-        properties.given.end())
+    const bool isUsed = row.users == PolicyGradients ? isPolicyGradient
+                        : row.users == ActorCritics  ? !isPolicyGradient
+                                                     : hasAgentThreads;
+    if (std::find(properties.explicitKeys.begin(),
+                  properties.explicitKeys.end(),
+                  row.name) == properties.explicitKeys.end())
       continue;
-    if (!used && !(row.isNothing && row.isNothing(properties)))
-      return Unused{row.name, "the trainer " + trainer +
-                                  " does not use the property " + row.name};
-    if (used && row.name == std::string("GPUIDs") && properties.threads == 1)
-      return Unused{row.name,
-                    "the trainer " + trainer +
+    if (!isUsed && !(row.isNeutral && row.isNeutral(properties)))
+      return UnusedProperty{row.name, "the trainer " + trainer +
+                                          " does not use the property " +
+                                          row.name};
+    if (isUsed && row.name == std::string("GPUIDs") && properties.threads == 1)
+      return UnusedProperty{
+          row.name, "the trainer " + trainer +
                         " uses the property GPUIDs with several Threads only"};
   }
   return std::nullopt;
@@ -291,7 +297,8 @@ std::optional<Unused> unusedOf(const TrainerProperties &properties) {
 } // namespace
 
 void rejectUnusedProperties(const TrainerProperties &properties) {
-  if (const std::optional<Unused> unused = unusedOf(properties))
+  if (const std::optional<UnusedProperty> unused =
+          findUnusedProperty(properties))
     throw usageError(unused->text);
 }
 
@@ -303,55 +310,59 @@ std::string canonicalTrainerName(const std::string &name) {
   return name == "PG" ? "PG.MT" : name;
 }
 
-std::vector<PropertyDiagnostic> checkProperties(const std::string &own) {
-  std::vector<PropertyDiagnostic> findings;
+std::vector<PropertyDiagnostic>
+checkProperties(const std::string &solverProperties) {
+  std::vector<PropertyDiagnostic> diagnostics;
   TrainerProperties properties;
-  Reader reader(properties, "custom_trainer_properties", ExitStatus::BadInput);
+  PropertyReader reader(properties, "custom_trainer_properties",
+                        ExitStatus::BadInput);
   const std::vector<std::string> trainers = trainerNames();
-  std::map<std::string, std::size_t> places;
-  for (const Entry &entry : entriesOf(own)) {
+  std::map<std::string, std::size_t> offsets;
+  for (const Entry &entry : parseEntries(solverProperties)) {
     if (!entry.isProperty()) {
-      findings.push_back({true, entry.offset, entry.complaint()});
+      diagnostics.push_back({true, entry.offset, entry.syntaxError()});
       continue;
     }
     const std::string key = entry.key(), value = entry.value();
-    places[key] = entry.offset;
+    offsets[key] = entry.offset;
     if (key == "TrainerType" &&
         std::find(trainers.begin(), trainers.end(),
                   canonicalTrainerName(value)) == trainers.end()) {
       // A similar name is a typo; otherwise it is a trainer of MyCaffe.
       const std::string guess = didYouMean(value, trainers);
-      std::string known;
+      std::string supportedTrainers;
       for (const std::string &name : trainers)
-        known += (known.empty() ? "" : ", ") + name;
+        supportedTrainers += (supportedTrainers.empty() ? "" : ", ") + name;
       return {{!guess.empty(), entry.valueOffset(),
                "there is no trainer '" + value + "'" + guess +
-                   " (known: " + known + ")"}};
+                   " (known: " + supportedTrainers + ")"}};
     }
     try {
-      if (reader.take(key, value))
+      if (reader.set(key, value))
         continue;
-      if (isMyCaffes(key))
-        findings.push_back({false, entry.offset,
-                            "property " + key +
-                                " has no effect: it is for "
-                                "other trainers and environments of MyCaffe"});
+      if (isIgnoredProperty(key))
+        diagnostics.push_back(
+            {false, entry.offset,
+             "property " + key +
+                 " has no effect: it is for "
+                 "other trainers and environments of MyCaffe"});
       else
-        findings.push_back({true, entry.offset,
-                            "there is no property '" + key + "'" +
-                                didYouMean(key, reader.keys)});
+        diagnostics.push_back({true, entry.offset,
+                               "there is no property '" + key + "'" +
+                                   didYouMean(key, reader.keys)});
     } catch (const Error &error) {
-      findings.push_back({true, entry.valueOffset(), error.what()});
+      diagnostics.push_back({true, entry.valueOffset(), error.what()});
     }
   }
   if (properties.epsEnd > properties.epsStart)
-    findings.push_back(
-        {true, places["EpsEnd"], "EpsEnd must not be above EpsStart"});
+    diagnostics.push_back(
+        {true, offsets["EpsEnd"], "EpsEnd must not be above EpsStart"});
   properties.trainerType = canonicalTrainerName(properties.trainerType);
   if (!properties.trainerType.empty())
-    if (const std::optional<Unused> unused = unusedOf(properties))
-      findings.push_back({true, places[unused->name], unused->text});
-  return findings;
+    if (const std::optional<UnusedProperty> unused =
+            findUnusedProperty(properties))
+      diagnostics.push_back({true, offsets[unused->name], unused->text});
+  return diagnostics;
 }
 
 double TrainerProperties::exploration(long long episode) const {
@@ -364,29 +375,31 @@ double TrainerProperties::exploration(long long episode) const {
 }
 
 TrainerProperties
-parseProperties(const std::string &own, const std::string &given,
+parseProperties(const std::string &solverProperties,
+                const std::string &overrides,
                 const std::function<void(const std::string &)> &warn) {
   TrainerProperties properties;
-  const std::string ownWhere = "the solver's custom_trainer_properties",
-                    givenWhere = "trainer properties";
-  Reader reader(properties, ownWhere, ExitStatus::BadInput);
-  forEach(own, ownWhere, ExitStatus::BadInput,
-          [&](const std::string &key, const std::string &value) {
-            if (!reader.take(key, value))
-              warn(ownWhere + ": " + key + " has no effect" +
-                   didYouMean(key, reader.keys));
-          });
-  Reader over(properties, givenWhere, ExitStatus::Usage);
-  forEach(given, givenWhere, ExitStatus::Usage,
-          [&](const std::string &key, const std::string &value) {
-            if (!over.take(key, value))
-              throw Error(ExitStatus::Usage,
-                          givenWhere + ": there is no property '" + key + "'" +
-                              didYouMean(key, over.keys));
-          });
+  const std::string solverWhere = "the solver's custom_trainer_properties",
+                    overrideWhere = "trainer properties";
+  PropertyReader reader(properties, solverWhere, ExitStatus::BadInput);
+  forEachProperty(solverProperties, solverWhere, ExitStatus::BadInput,
+                  [&](const std::string &key, const std::string &value) {
+                    if (!reader.set(key, value))
+                      warn(solverWhere + ": " + key + " has no effect" +
+                           didYouMean(key, reader.keys));
+                  });
+  PropertyReader overrideReader(properties, overrideWhere, ExitStatus::Usage);
+  forEachProperty(overrides, overrideWhere, ExitStatus::Usage,
+                  [&](const std::string &key, const std::string &value) {
+                    if (!overrideReader.set(key, value))
+                      throw Error(ExitStatus::Usage,
+                                  overrideWhere + ": there is no property '" +
+                                      key + "'" +
+                                      didYouMean(key, overrideReader.keys));
+                  });
   if (properties.epsEnd > properties.epsStart)
-    throw Error(given.empty() ? ExitStatus::BadInput : ExitStatus::Usage,
-                (given.empty() ? ownWhere : givenWhere) +
+    throw Error(overrides.empty() ? ExitStatus::BadInput : ExitStatus::Usage,
+                (overrides.empty() ? solverWhere : overrideWhere) +
                     ": EpsEnd must not be above EpsStart");
   return properties;
 }

@@ -1,7 +1,7 @@
-//===- TrainerProperties.h - The settings of a learner ----------*- C++ -*-===//
+//===- TrainerProperties.h - Properties of trainers -------------*- C++ -*-===//
 //
-// Text of the form "KEY=VALUE;KEY=VALUE", as in MyCaffe's
-// custom_trainer_properties.
+// The settings of a trainer of reinforcement learning, as text of the form
+// "KEY=VALUE;KEY=VALUE", as in MyCaffe's custom_trainer_properties.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,7 @@ namespace brew::caffe {
 
 struct TrainerProperties {
   std::string trainerType; ///< PG.SIMPLE, PG.ST, PG.MT, PPO, A2C; "": not set
-  /// The displayed reward: of the episode, the running mean, the maximum.
+  /// Which reward is displayed: the episode's, the running mean or the maximum.
   enum class Reward { Value, Average, Maximum } rewardType = Reward::Value;
   double gamma = 0.99;
   int miniBatch = 10; ///< episodes per update
@@ -26,9 +26,8 @@ struct TrainerProperties {
 
   // PG.MT
   int threads = 1;
-  std::vector<int>
-      gpuIds;       ///< distributed over the agents; empty: the session's
-  int epsSteps = 0; ///< episodes
+  std::vector<int> gpuIds; ///< of the agents; empty: the session's device
+  int epsSteps = 0;        ///< episodes until exploration reaches epsEnd
   double epsStart = 0, epsEnd = 0;
   int episodeBatchSize = 1;
   double episodeElitePercent = 1;
@@ -39,19 +38,21 @@ struct TrainerProperties {
   int epochs = 0; ///< 0: the trainer's default
   bool standardizeAdvantage = true;
 
-  /// The names of the properties that were set explicitly.
-  std::vector<std::string> given;
+  /// The keys of the properties that were set explicitly.
+  std::vector<std::string> explicitKeys;
 
   /// Returns the probability of a uniformly random action in an episode.
   double exploration(long long episode) const;
 };
 
-/// Parses the solver's properties `own` and the overrides `given`. Throws
-/// Error: (2) for errors in `given`, (1) for errors in `own`. Calls `warn` for
-/// unknown keys in `own`, because other trainers and environments of MyCaffe
-/// have more.
+/// Parses the solver's properties and the properties in `overrides`, which take
+/// precedence. Throws Error (1) for errors in `solverProperties` and Error (2)
+/// for errors in `overrides`. Calls `warn` for unknown keys in
+/// `solverProperties`, because other trainers and environments of MyCaffe have
+/// more properties.
 TrainerProperties
-parseProperties(const std::string &own, const std::string &given,
+parseProperties(const std::string &solverProperties,
+                const std::string &overrides,
                 const std::function<void(const std::string &)> &warn);
 
 /// A diagnostic of a solver's properties: an error or a property without
@@ -62,9 +63,10 @@ struct PropertyDiagnostic {
   std::string text;
 };
 
-/// Checks a solver's properties without a run. For a trainer that Brew does not
-/// support, reports only that.
-std::vector<PropertyDiagnostic> checkProperties(const std::string &own);
+/// Checks a solver's properties without a run. If Brew does not support the
+/// trainer, reports nothing else.
+std::vector<PropertyDiagnostic>
+checkProperties(const std::string &solverProperties);
 
 /// Returns the names of the trainers.
 std::vector<std::string> trainerNames();
@@ -72,7 +74,7 @@ std::vector<std::string> trainerNames();
 std::string canonicalTrainerName(const std::string &name);
 
 /// Throws Error (2) if a property was set that the trainer `trainerType` does
-/// not use, unless its value equals the trainer's behaviour.
+/// not use, unless the value describes what the trainer does anyway.
 void rejectUnusedProperties(const TrainerProperties &properties);
 
 } // namespace brew::caffe

@@ -8,8 +8,9 @@
 namespace brew::caffe {
 namespace {
 
-/// Calls `body` with a null pointer to the buffer's element type.
-template <typename Body> void withType(plan::DataType type, Body &&body) {
+/// Calls `body` with a null pointer whose type points to elements of `type`.
+template <typename Body>
+void callWithElementType(plan::DataType type, Body &&body) {
   switch (type) {
   case plan::F32:
     return body(static_cast<float *>(nullptr));
@@ -27,7 +28,8 @@ template <typename Body> void withType(plan::DataType type, Body &&body) {
   throw Error(ExitStatus::Bug, "a buffer has an element type unknown here");
 }
 
-/// Converts to 16-bit floats via single precision.
+/// Converts a value to `Element`. 16-bit floats are converted via single
+/// precision.
 template <typename Element, typename Value> Element convert(Value value) {
   if constexpr (std::is_class_v<Element>)
     return Element(static_cast<float>(value));
@@ -39,23 +41,23 @@ template <typename Value>
 void storeRange(const plan::Buffer &buffer, std::int64_t begin,
                 std::int64_t end, const Value *values, std::byte *target) {
   ElementOrder order(buffer);
-  withType(buffer.type(), [&](auto *tag) {
+  callWithElementType(buffer.type(), [&](auto *tag) {
     using Element = std::remove_pointer_t<decltype(tag)>;
     auto *elements = reinterpret_cast<Element *>(target);
     order.forEachRun(begin, end,
                      [&](std::int64_t first, std::int64_t position,
                          std::int64_t length, std::int64_t step) {
-                       const Value *from = values + (first - begin);
+                       const Value *source = values + (first - begin);
                        for (std::int64_t i = 0; i < length; ++i)
                          elements[position + i * step] =
-                             convert<Element>(from[i]);
+                             convert<Element>(source[i]);
                      });
   });
 }
 
 template <typename Value>
-void storeSomeRows(const plan::Buffer &buffer, std::int64_t first,
-                   std::int64_t rows, const Value *values, std::byte *target) {
+void storeRowsAs(const plan::Buffer &buffer, std::int64_t first,
+                 std::int64_t rows, const Value *values, std::byte *target) {
   const std::int64_t count = plan::elementCount(buffer);
   const std::int64_t rowSize =
       buffer.dims_size() && buffer.dims(0) ? count / buffer.dims(0) : count;
@@ -66,7 +68,7 @@ template <typename Value>
 void loadAll(const plan::Buffer &buffer, const std::byte *source,
              Value *values) {
   ElementOrder order(buffer);
-  withType(buffer.type(), [&](auto *tag) {
+  callWithElementType(buffer.type(), [&](auto *tag) {
     using Element = std::remove_pointer_t<decltype(tag)>;
     auto *elements = reinterpret_cast<const Element *>(source);
     order.forEachRun(0, order.count(),
@@ -87,7 +89,7 @@ ElementOrder::ElementOrder(const plan::Buffer &buffer)
   for (std::size_t axis = dims.size(); axis-- > 0;) {
     // The stride of a dimension of extent 1 is irrelevant.
     if (dims[axis] != 1 && strides[axis] != elements)
-      rowMajor = false;
+      isRowMajor = false;
     elements *= dims[axis];
   }
 }
@@ -110,11 +112,11 @@ void store(const plan::Buffer &buffer, const double *values,
 }
 void storeRows(const plan::Buffer &buffer, std::int64_t first,
                std::int64_t rows, const float *values, std::byte *target) {
-  storeSomeRows(buffer, first, rows, values, target);
+  storeRowsAs(buffer, first, rows, values, target);
 }
 void storeRows(const plan::Buffer &buffer, std::int64_t first,
                std::int64_t rows, const double *values, std::byte *target) {
-  storeSomeRows(buffer, first, rows, values, target);
+  storeRowsAs(buffer, first, rows, values, target);
 }
 
 void load(const plan::Buffer &buffer, const std::byte *source, float *values) {

@@ -17,15 +17,15 @@
 
 namespace brew::caffe {
 
-/// The positions in memory (in elements) of a buffer's values in row-major
-/// order. Cheap to construct; iterates without a division per element.
+/// Maps the row-major index of a buffer's value to its position in memory, in
+/// elements. Cheap to construct; iterates without a division per element.
 class ElementOrder {
 public:
   explicit ElementOrder(const plan::Buffer &buffer);
 
   std::int64_t count() const { return elements; }
   /// Returns whether row-major order is the order in memory, without gaps.
-  bool contiguous() const { return rowMajor; }
+  bool contiguous() const { return isRowMajor; }
   /// Calls visit(first, position, length, step) for runs that cover the
   /// row-major indices [begin, end): `length` values, starting with index
   /// `first`, are at `position`, `position + step`, ...
@@ -38,10 +38,10 @@ private:
   std::vector<std::int64_t> dims;
   std::vector<std::int64_t> strides;
   std::int64_t elements = 1;
-  bool rowMajor = true;
+  bool isRowMajor = true;
 };
 
-/// Returns whether a buffer's bytes are row-major values of that type, which
+/// Returns whether a buffer's bytes are dense row-major values of `type`, which
 /// need no conversion.
 inline bool isDenseRowMajor(const plan::Buffer &buffer, plan::DataType type) {
   return buffer.type() == type && ElementOrder(buffer).contiguous();
@@ -62,7 +62,7 @@ void storeRows(const plan::Buffer &buffer, std::int64_t first,
 void load(const plan::Buffer &buffer, const std::byte *source, float *values);
 void load(const plan::Buffer &buffer, const std::byte *source, double *values);
 
-/// Returns dimensions of a message as a vector.
+/// Returns the dimensions in a message as a vector.
 inline std::vector<std::int64_t>
 toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
   return {dims.begin(), dims.end()};
@@ -88,7 +88,7 @@ void ElementOrder::forEachRun(std::int64_t begin, std::int64_t end,
                               Visit &&visit) const {
   if (begin >= end)
     return;
-  if (rowMajor) {
+  if (isRowMajor) {
     visit(begin, begin, end - begin, std::int64_t(1));
     return;
   }

@@ -43,18 +43,18 @@ public:
   Float16() = default;
   explicit Float16(float value) {
     const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    const float size = std::fabs(value);
+    const float magnitude = std::fabs(value);
     if (std::isnan(value)) {
       bits = sign | 0x7e00;
-    } else if (size >= 65520.0f) { // nearer to 65536 than to the largest
+    } else if (magnitude >= 65520.0f) { // rounds to infinity
       bits = sign | 0x7c00;
-    } else if (size < 6.103515625e-05f) { // multiples of 2^-24
-      bits = sign |
-             static_cast<std::uint16_t>(std::nearbyint(std::ldexp(size, 24)));
+    } else if (magnitude < 6.103515625e-05f) { // a subnormal: multiple of 2^-24
+      bits = sign | static_cast<std::uint16_t>(
+                        std::nearbyint(std::ldexp(magnitude, 24)));
     } else {
       int exponent = 0;
-      const float fraction = std::frexp(size, &exponent); // [0.5, 1)
-      // A fraction that rounds up to 1 carries into the exponent by itself.
+      const float fraction = std::frexp(magnitude, &exponent); // [0.5, 1)
+      // If the fraction rounds up to 1, the sum carries into the exponent.
       bits = sign |
              static_cast<std::uint16_t>(((exponent + 14) << 10) +
                                         static_cast<int>(std::nearbyint(

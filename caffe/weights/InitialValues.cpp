@@ -30,28 +30,31 @@ void fillRange(const Filler &filler, const ElementOrder &order,
 /// so the bits do not depend on the split.
 void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
                 std::byte *memory, int threads) {
-  constexpr std::int64_t kPerThread = 1 << 18;
+  constexpr std::int64_t kElementsPerThread = 1 << 18;
   const ElementOrder order(buffer);
-  auto range = [&](std::int64_t begin, std::int64_t end) {
+  auto fillElements = [&](std::int64_t begin, std::int64_t end) {
     if (buffer.type() == plan::F64)
       fillRange<double>(filler, order, begin, end, memory);
     else
       fillRange<float>(filler, order, begin, end, memory);
   };
   const std::int64_t count = order.count();
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(count / kPerThread, 1, std::max(1, threads));
+  const std::int64_t slices = std::clamp<std::int64_t>(
+      count / kElementsPerThread, 1, std::max(1, threads));
   std::vector<std::thread> workers;
-  workers.reserve(static_cast<std::size_t>(parts));
-  std::int64_t begun = 1; // slices of other threads; this one does the rest
+  workers.reserve(static_cast<std::size_t>(slices));
+  // The first slice without a worker. This thread fills that slice, all later
+  // ones and slice 0.
+  std::int64_t nextSlice = 1;
   try {
-    for (; begun < parts; ++begun)
-      workers.emplace_back(range, count * begun / parts,
-                           count * (begun + 1) / parts);
+    for (; nextSlice < slices; ++nextSlice)
+      workers.emplace_back(fillElements, count * nextSlice / slices,
+                           count * (nextSlice + 1) / slices);
   } catch (const std::system_error &) {
+    // The system cannot create more threads.
   }
-  range(0, count / parts);
-  range(count * begun / parts, count);
+  fillElements(0, count / slices);
+  fillElements(count * nextSlice / slices, count);
   for (std::thread &worker : workers)
     worker.join();
 }
@@ -73,11 +76,11 @@ void writeInitialValues(const plan::Manifest &manifest,
   }
   const std::string name =
       parameter.layer() + "/" + std::to_string(parameter.index());
-  caffe::FillerParameter description; // constant zero by default
-  if (!description.ParseFromString(parameter.filler()))
+  caffe::FillerParameter fillerParameter; // constant zero by default
+  if (!fillerParameter.ParseFromString(parameter.filler()))
     throw badInput("damaged plan: the filler of parameter " + name +
                    " cannot be read");
-  const Filler filler(description, toVector(parameter.file_dims()),
+  const Filler filler(fillerParameter, toVector(parameter.file_dims()),
                       RandomStream(seed, "filler " + name),
                       "parameter " + name);
   fillBuffer(filler, buffer, memory, threads);

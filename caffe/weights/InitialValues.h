@@ -1,8 +1,8 @@
 //===- InitialValues.h - Initial values of parameters -----------*- C++ -*-===//
 //
-// As in Caffe, a parameter's initial values are those of its layer's `blobs` in
-// the prototxt, if any, otherwise its filler's. brewc computes them if it
-// embeds weights; otherwise the runtime does.
+// As in Caffe, a parameter's initial values come from its layer's `blobs` in
+// the prototxt or, if there are none, from its filler. brewc computes the
+// values if it embeds weights; otherwise the runtime does.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

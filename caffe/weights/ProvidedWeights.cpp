@@ -9,7 +9,7 @@
 namespace brew::caffe {
 namespace {
 
-std::string joined(const std::vector<std::string> &names) {
+std::string joinNames(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
@@ -62,12 +62,12 @@ std::vector<std::string> ProvidedWeights::layersWithoutWeights(
 std::string missingWeightsText(const std::vector<std::string> &files,
                                const std::vector<std::string> &layers,
                                bool isError) {
-  return joined(files) + (files.empty() ? "" : ": ") + "no weights for " +
+  return joinNames(files) + (files.empty() ? "" : ": ") + "no weights for " +
          std::to_string(layers.size()) +
          (layers.size() == 1 ? " layer" : " layers") + " of the net" +
          (isError ? " (--allow-missing-weights leaves them to fillers): "
                   : ", left to fillers: ") +
-         joined(layers);
+         joinNames(layers);
 }
 
 } // namespace brew::caffe

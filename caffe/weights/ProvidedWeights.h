@@ -11,8 +11,8 @@
 namespace brew::caffe {
 
 /// The set of parameters of a plan with values from the plan, the prototxt, a
-/// weight file or a caller. Other parameters only have the values of their
-/// fillers, with which an inference net computes garbage.
+/// weight file or a caller. Other parameters have only the values of their
+/// fillers, which are useless for inference.
 class ProvidedWeights {
 public:
   /// Starts with the values in the plan: embedded weights, and layers whose
@@ -41,8 +41,8 @@ private:
 /// The severity of missing weights: error, warning or note.
 enum class MissingWeights { Refuse, Warn, Note };
 
-/// Returns the text of an error, or a warning, about weights that lack
-/// `layers`. It begins with the names of the files, if any.
+/// Returns the text of an error or a warning about `layers` without weights.
+/// The text begins with the names of the weight files, if any.
 std::string missingWeightsText(const std::vector<std::string> &files,
                                const std::vector<std::string> &layers,
                                bool isError);

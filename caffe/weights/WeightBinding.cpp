@@ -74,7 +74,8 @@ class WeightMatcher {
 public:
   explicit WeightMatcher(const formats::Weights &weights) : weights(weights) {}
 
-  void addLayer(const formats::WeightLayer &from, const LayerBlobs &to);
+  void addLayer(const formats::WeightLayer &fileLayer,
+                const LayerBlobs &netLayer);
 
   std::vector<std::string> problems;
   WeightBinding result;
@@ -82,15 +83,16 @@ public:
 private:
   using Blobs = std::vector<const formats::Blob *>;
 
-  void addBlobs(const std::string &name, const Blobs &from,
-                const LayerBlobs &to, bool compareCounts);
-  bool addBatchNorm(const formats::WeightLayer &from, const LayerBlobs &to);
-  const formats::Blob *constant(double value) {
+  void addBlobs(const std::string &name, const Blobs &fileBlobs,
+                const LayerBlobs &netLayer, bool compareCounts);
+  bool addBatchNorm(const formats::WeightLayer &fileLayer,
+                    const LayerBlobs &netLayer);
+  const formats::Blob *addConstant(double value) {
     result.synthesized.push_back({{1}, {static_cast<float>(value)}, {}, false});
     return &result.synthesized.back();
   }
 
-  const formats::Blob *scaled(const formats::Blob &blob, double factor) {
+  const formats::Blob *addScaledCopy(const formats::Blob &blob, double factor) {
     formats::Blob &copy = result.synthesized.emplace_back(blob);
     for (float &value : copy.floats)
       value = static_cast<float>(value * factor);
@@ -107,29 +109,30 @@ double firstValue(const formats::Blob &blob) {
   return values.empty() ? 0 : values[0];
 }
 
-bool isAll(const formats::Blob &blob, double value) {
+bool allEqual(const formats::Blob &blob, double value) {
   const std::vector<double> values = blob.toDoubles();
   return std::all_of(values.begin(), values.end(),
-                     [value](double each) { return each == value; });
+                     [value](double element) { return element == value; });
 }
 
-/// Entries of `from` without values in the file are null.
-void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
-                             const LayerBlobs &to, bool compareCounts) {
-  for (std::size_t i = 0; i < to.blobs.size(); ++i) {
-    const LayerBlob &blob = to.blobs[i];
-    if (!blob.parameter || !from[i])
+/// Matches the blobs of a layer. An entry of `fileBlobs` is null if the file
+/// has no values for it.
+void WeightMatcher::addBlobs(const std::string &name, const Blobs &fileBlobs,
+                             const LayerBlobs &netLayer, bool compareCounts) {
+  for (std::size_t i = 0; i < netLayer.blobs.size(); ++i) {
+    const LayerBlob &blob = netLayer.blobs[i];
+    if (!blob.parameter || !fileBlobs[i])
       continue; // the net does not use this blob, or keeps its value
     const bool matches =
-        compareCounts
-            ? static_cast<std::int64_t>(from[i]->size()) == product(blob.dims)
-            : fits(*from[i], blob.dims);
+        compareCounts ? static_cast<std::int64_t>(fileBlobs[i]->size()) ==
+                            product(blob.dims)
+                      : fits(*fileBlobs[i], blob.dims);
     if (!matches)
       problems.push_back("layer '" + name + "' blob " + std::to_string(i) +
-                         " is " + formats::dimsText(from[i]->dims) +
+                         " is " + formats::dimsText(fileBlobs[i]->dims) +
                          " there and " + formats::dimsText(blob.dims) +
                          " in the net");
-    result.values.emplace_back(blob.parameter->buffer_index(), from[i]);
+    result.values.emplace_back(blob.parameter->buffer_index(), fileBlobs[i]);
   }
 }
 
@@ -137,60 +140,63 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &from,
 /// mean, variance and the factor by which both are scaled. NVCaffe stores scale
 /// and bias after them, or before them in its older form, and ignores the
 /// factor. Returns false if there is nothing to convert.
-bool WeightMatcher::addBatchNorm(const formats::WeightLayer &from,
-                                 const LayerBlobs &to) {
+bool WeightMatcher::addBatchNorm(const formats::WeightLayer &fileLayer,
+                                 const LayerBlobs &netLayer) {
   constexpr std::size_t kCaffeBlobs = 3, kNvcaffeBlobs = 5;
-  const std::size_t fileCount = from.blobs.size(), netCount = to.blobs.size();
-  if (to.type != "BatchNorm" ||
+  const std::size_t fileCount = fileLayer.blobs.size(),
+                    netCount = netLayer.blobs.size();
+  if (netLayer.type != "BatchNorm" ||
       (fileCount != kCaffeBlobs && fileCount != kNvcaffeBlobs) ||
       (netCount != kCaffeBlobs && netCount != kNvcaffeBlobs) ||
       (fileCount == kCaffeBlobs && netCount == kCaffeBlobs))
     return false;
   Blobs blobs;
-  for (const formats::Blob &blob : from.blobs)
+  for (const formats::Blob &blob : fileLayer.blobs)
     blobs.push_back(&blob);
   if (fileCount == kNvcaffeBlobs && blobs[2]->size() != 1)
     blobs = {blobs[2], blobs[3], blobs[4], blobs[0], blobs[1]};
   const double factor = firstValue(*blobs[2]);
-  if (factor == 0 && !isAll(*blobs[1], 0)) {
-    blobs[2] = constant(1);
+  if (factor == 0 && !allEqual(*blobs[1], 0)) {
+    blobs[2] = addConstant(1);
   } else if (fileCount == kCaffeBlobs && factor != 0 && factor != 1) {
-    blobs[0] = scaled(*blobs[0], 1 / factor);
-    blobs[1] = scaled(*blobs[1], 1 / factor);
-    blobs[2] = constant(1);
+    blobs[0] = addScaledCopy(*blobs[0], 1 / factor);
+    blobs[1] = addScaledCopy(*blobs[1], 1 / factor);
+    blobs[2] = addConstant(1);
   }
   if (fileCount == kNvcaffeBlobs && netCount == kCaffeBlobs &&
-      !(isAll(*blobs[3], 1) && isAll(*blobs[4], 0)))
-    problems.push_back("layer '" + from.name +
+      !(allEqual(*blobs[3], 1) && allEqual(*blobs[4], 0)))
+    problems.push_back("layer '" + fileLayer.name +
                        "' has a scale and a bias there (blobs 3 and 4), which "
                        "the net's layer lacks (scale_bias)");
   blobs.resize(netCount);
-  addBlobs(from.name, blobs, to, /*compareCounts=*/true);
+  addBlobs(fileLayer.name, blobs, netLayer, /*compareCounts=*/true);
   return true;
 }
 
-void WeightMatcher::addLayer(const formats::WeightLayer &from,
-                             const LayerBlobs &to) {
-  if (addBatchNorm(from, to))
+void WeightMatcher::addLayer(const formats::WeightLayer &fileLayer,
+                             const LayerBlobs &netLayer) {
+  if (addBatchNorm(fileLayer, netLayer))
     return;
   Blobs blobs;
-  for (std::size_t i = 0; i < from.blobs.size(); ++i)
-    blobs.push_back(from.shared.count(i) ? nullptr : &from.blobs[i]);
+  for (std::size_t i = 0; i < fileLayer.blobs.size(); ++i)
+    blobs.push_back(fileLayer.shared.count(i) ? nullptr : &fileLayer.blobs[i]);
   // An HDF5 file stores shared values under their owner only.
-  while (weights.hdf5 && blobs.size() < to.blobs.size() &&
-         to.blobs[blobs.size()].sharer)
+  while (weights.hdf5 && blobs.size() < netLayer.blobs.size() &&
+         netLayer.blobs[blobs.size()].sharer)
     blobs.push_back(nullptr);
-  for (std::size_t i = 0; i < std::min(blobs.size(), to.blobs.size()); ++i)
-    if (!blobs[i] && to.blobs[i].parameter && !to.blobs[i].sharer)
-      problems.push_back("layer '" + from.name + "' blob " + std::to_string(i) +
-                         " is not there");
-  if (blobs.size() != to.blobs.size()) {
-    problems.push_back("layer '" + from.name + "' has " +
-                       std::to_string(from.blobs.size()) + " blobs there and " +
-                       std::to_string(to.blobs.size()) + " in the net");
+  for (std::size_t i = 0; i < std::min(blobs.size(), netLayer.blobs.size());
+       ++i)
+    if (!blobs[i] && netLayer.blobs[i].parameter && !netLayer.blobs[i].sharer)
+      problems.push_back("layer '" + fileLayer.name + "' blob " +
+                         std::to_string(i) + " is not there");
+  if (blobs.size() != netLayer.blobs.size()) {
+    problems.push_back("layer '" + fileLayer.name + "' has " +
+                       std::to_string(fileLayer.blobs.size()) +
+                       " blobs there and " +
+                       std::to_string(netLayer.blobs.size()) + " in the net");
     return;
   }
-  addBlobs(from.name, blobs, to, /*compareCounts=*/false);
+  addBlobs(fileLayer.name, blobs, netLayer, /*compareCounts=*/false);
 }
 
 /// Returns whether a file may lack the layer, since other layers own all its
@@ -206,35 +212,36 @@ bool sharesEverything(const LayerBlobs &layer) {
 WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
                           const formats::Weights &weights,
                           const std::string &source) {
-  std::set<std::string> common;
+  std::set<std::string> matchedNames;
   WeightMatcher matcher(weights);
   WeightBinding &result = matcher.result;
-  for (const formats::WeightLayer &from : weights.layers) {
+  for (const formats::WeightLayer &fileLayer : weights.layers) {
     auto layer = std::find_if(layers.begin(), layers.end(),
                               [&](const LayerBlobs &candidate) {
-                                return candidate.name == from.name;
+                                return candidate.name == fileLayer.name;
                               });
     if (layer == layers.end()) {
-      if (!from.blobs.empty())
-        result.onlyInFile.push_back(from.name);
+      if (!fileLayer.blobs.empty())
+        result.onlyInFile.push_back(fileLayer.name);
       continue;
     }
-    common.insert(from.name);
+    matchedNames.insert(fileLayer.name);
     result.matched.push_back(&*layer);
-    matcher.addLayer(from, *layer);
+    matcher.addLayer(fileLayer, *layer);
   }
-  if (common.empty())
+  if (matchedNames.empty())
     throw badInput(source + ": no layer with parameters has the name of a "
                             "layer of this net; are these weights of another "
                             "net?");
   if (!matcher.problems.empty()) {
-    std::string text = source + ": the weights do not fit the net";
+    std::string text = source + ": the weights do not match the net";
     for (const std::string &problem : matcher.problems)
       text += "\n  " + problem;
     throw badInput(text);
   }
   for (const LayerBlobs &layer : layers)
-    if (!common.count(layer.name) && !(weights.hdf5 && sharesEverything(layer)))
+    if (!matchedNames.count(layer.name) &&
+        !(weights.hdf5 && sharesEverything(layer)))
       result.onlyInNet.push_back(layer.name);
   return std::move(result);
 }

@@ -22,7 +22,7 @@ namespace brew::caffe {
 struct LayerBlob {
   const plan::Parameter *parameter; ///< null: the layer has no such parameter
   std::vector<std::int64_t> dims;   ///< in weight files
-  bool sharer;                      ///< shares a parameter it does not own
+  bool sharer; ///< the layer does not own the parameter but shares it
 };
 
 /// A layer of a plan, with its blobs as weight files store them, by index.
@@ -60,8 +60,8 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
                           const formats::Weights &weights,
                           const std::string &source);
 
-/// Returns a line about layers in only one of file and net, except the layers
-/// in `except`; "" if there are none.
+/// Returns a line about the layers that only the file or only the net has,
+/// without the layers in `except`; "" if there are none.
 std::string unmatchedLayersText(const WeightBinding &binding,
                                 const std::vector<std::string> &except = {});
 
