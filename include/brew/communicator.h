@@ -20,8 +20,8 @@ extern "C" {
 
 typedef struct brew_communicator_options {
   size_t struct_size;
-  /* Seconds that a rank waits for another rank that neither computes nor
-   * answers before the run ends; 0: 600. */
+  /* The run ends if a rank neither computes nor answers for this many seconds;
+   * 0 means 600. */
   double timeout;
   /* Adds gradients in rank order instead of the transport's order. */
   int deterministic;
@@ -38,14 +38,14 @@ typedef struct brew_reduction_buffer {
 BREW_API int brew_communicator_is_available(void);
 /* Returns whether a launcher started this process as one of several ranks. */
 BREW_API int brew_communicator_is_launched(void);
-/* Joins the run; at most once per process. `options` may be NULL.
- * BREW_UNAVAILABLE: MPI is missing or fails. */
+/* Joins the run. May be called once per process. `options` may be NULL. Returns
+ * BREW_UNAVAILABLE if MPI is missing or fails. */
 BREW_API brew_status brew_communicator_open(
     const brew_communicator_options *options, brew_communicator **communicator);
 BREW_API const char *
 brew_communicator_message(const brew_communicator *communicator);
 /* Return this rank's number, the number of ranks, the number of ranks on this
- * machine, and this rank's number among those. */
+ * machine, and this rank's number among the ranks on this machine. */
 BREW_API int brew_communicator_rank(const brew_communicator *communicator);
 BREW_API int brew_communicator_ranks(const brew_communicator *communicator);
 BREW_API int
@@ -60,36 +60,37 @@ brew_communicator_has_collective_error(const brew_communicator *communicator);
 
 /* Collective operations without a trainer. Every rank must make the same calls
  * in the same order, from one thread, and not while a trainer that uses this
- * communicator runs. BREW_UNAVAILABLE: a rank is missing; the message contains
- * its number. */
+ * communicator runs. They return BREW_UNAVAILABLE if a rank is missing; the
+ * message contains its number. */
 
 /* Sends the bytes of rank 0 to all ranks. */
 BREW_API brew_status brew_communicator_broadcast(
     brew_communicator *communicator, void *data, size_t bytes);
 /* Starts to sum the buffers over the ranks, concurrently with the caller, which
  * must not use the buffers until brew_communicator_wait_all_reduce() returns.
- * `number` identifies the operation and must be the same on all ranks
- * (BREW_USAGE: a pending operation has this number). */
+ * `number` identifies the operation and must be the same on all ranks.
+ * Returns BREW_USAGE if a pending operation has this number. */
 BREW_API brew_status brew_communicator_start_all_reduce(
     brew_communicator *communicator, uint32_t number,
     const brew_reduction_buffer *buffers, size_t buffer_count);
-/* Waits for an all-reduce; BREW_USAGE if no operation of this number was
- * started. */
+/* Waits for an all-reduce. Returns BREW_USAGE if no operation of this number
+ * was started. */
 BREW_API brew_status brew_communicator_wait_all_reduce(
     brew_communicator *communicator, uint32_t number);
 /* Fails with BREW_BAD_INPUT on all ranks unless every rank passes the same
- * `value` as rank 0. The message names the value by `what`, e.g. "plan". */
+ * `value` as rank 0. `value_name`, e.g. "plan", names the value in the message.
+ * */
 BREW_API brew_status brew_communicator_check_all_equal(
-    brew_communicator *communicator, const char *what, const char *value);
+    brew_communicator *communicator, const char *value_name, const char *value);
 
-/* Leaves the run at its end; all ranks must call it. */
+/* Leaves the run at its end. All ranks must call this function. */
 BREW_API brew_status brew_communicator_close(brew_communicator *communicator);
-/* Ends the processes of all ranks, including this one, with an exit status: for
- * a rank that cannot continue. Does not return. */
+/* Ends the processes of all ranks, including this one, with an exit status. For
+ * use by a rank that cannot continue. Does not return. */
 BREW_API void brew_communicator_abort(brew_communicator *communicator,
                                       int status);
-/* Call it after the sessions that use the communicator are destroyed. Ends all
- * ranks unless the communicator was closed. */
+/* Destroys the communicator. The sessions that use it must be destroyed first.
+ * Ends all ranks unless the communicator was closed. */
 BREW_API void brew_communicator_destroy(brew_communicator *communicator);
 
 #ifdef __cplusplus

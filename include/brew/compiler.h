@@ -18,8 +18,9 @@
 |* with the same options as long as no thread sets them. A compilation is
 |* finished when its handle is returned: then any number of threads may read it.
 |*
-|* The library writes only these files: those of brew_compilation_write() and
-|* of option "dump-dir", the cache of compiled CUDA kernels ("no-kernel-cache"),
+|* The library writes only these files: outputs of brew_compilation_write(), the
+|* files of option "dump-dir", the cache of compiled CUDA kernels
+("no-kernel-cache"),
 |* temporary files in $TMPDIR, and, if a CUDA kernel does not compile
 |* (BREW_BUG), its source there.
 |*
@@ -53,7 +54,7 @@ typedef enum brew_option_kind {
   BREW_OPTION_INTEGER = 2, /* 64 bits */
   BREW_OPTION_REAL = 3,
   BREW_OPTION_CHOICE = 4, /* one of the values */
-  BREW_OPTION_LIST = 5    /* each value is appended */
+  BREW_OPTION_LIST = 5    /* any number of values; setting it appends one */
 } brew_option_kind;
 
 /* A row of the table. Its pointers stay valid. */
@@ -76,7 +77,7 @@ typedef struct brew_compiler_option {
 
 BREW_API size_t brew_compiler_option_count(void);
 
-/* Fills in row `index`. BREW_USAGE if there is none. */
+/* Fills in row `index`. Returns BREW_USAGE if there is no such row. */
 BREW_API brew_status brew_compiler_option_get(size_t index,
                                               brew_compiler_option *option);
 
@@ -84,16 +85,16 @@ BREW_API brew_status brew_compiler_option_get(size_t index,
 
 typedef struct brew_compiler_options brew_compiler_options;
 
-/* Creates options, which the caller destroys. Without memory returns
+/* Creates options, which the caller destroys. If memory runs out, returns
  * BREW_UNAVAILABLE and sets `*options` to NULL. */
 BREW_API brew_status
 brew_compiler_options_create(brew_compiler_options **options);
 BREW_API void brew_compiler_options_destroy(brew_compiler_options *options);
 
-/* Sets an option of the table; both texts are copied. `value` NULL: only the
- * option's name is given. A later value replaces an earlier one, except that
- * lists append. BREW_USAGE for an unknown name or invalid value, without
- * effect. Combinations of options are checked by the compilation. */
+/* Sets an option of the table; both texts are copied. NULL for `value` sets the
+ * option to its implied value. A later value replaces an earlier one, except
+ * that lists append. Returns BREW_USAGE, without effect, for an unknown name or
+ * an invalid value. The compilation checks combinations of options. */
 BREW_API brew_status brew_compiler_options_set(brew_compiler_options *options,
                                                const char *name,
                                                const char *value);
@@ -105,8 +106,8 @@ brew_compiler_options_message(const brew_compiler_options *options);
 
 /* Adds a host layer type: layers that the program computes (the structure is
  * copied; `user` must stay valid). The compiling thread calls its `shapes`.
- * BREW_USAGE if the type has no name, is one of Brew's own, or was added
- * before. */
+ * Returns BREW_USAGE if the type has no name, is one of Brew's own, or was
+ * added before. */
 BREW_API brew_status brew_compiler_options_add_host_layer(
     brew_compiler_options *options, const brew_host_layer *layer);
 
@@ -140,8 +141,8 @@ typedef struct brew_diagnostic {
 typedef void (*brew_diagnostic_function)(void *user,
                                          const brew_diagnostic *diagnostic);
 
-/* Sets the function that receives every diagnostic immediately; NULL: none. The
- * compilation stores the diagnostics in either case. */
+/* Sets the function that receives every diagnostic immediately; NULL removes
+ * it. The compilation stores the diagnostics in either case. */
 BREW_API void
 brew_compiler_options_on_diagnostic(brew_compiler_options *options,
                                     brew_diagnostic_function function,
@@ -151,17 +152,17 @@ brew_compiler_options_on_diagnostic(brew_compiler_options *options,
 
 typedef struct brew_compilation brew_compilation;
 
-/* Compiles a net or solver. `options` may be NULL: all defaults. Sets
- * `*compilation`, which the caller destroys, on success and on failure; to NULL
- * only without memory (BREW_UNAVAILABLE) or if a required argument is NULL
- * (BREW_USAGE). Returns brew_compilation_status(). */
+/* Compiles a net or solver. NULL for `options` means all defaults. Sets
+ * `*compilation`, which the caller destroys, on success and on failure. Sets it
+ * to NULL only if memory runs out (BREW_UNAVAILABLE) or a required argument is
+ * NULL (BREW_USAGE). Returns brew_compilation_status(). */
 BREW_API brew_status brew_compile_file(const brew_compiler_options *options,
                                        const char *path,
                                        brew_compilation **compilation);
 
 /* Compiles `size` bytes of text, which are copied. Diagnostics call the text
- * `name` (NULL: "<text>"). Files named in the text are opened relative to the
- * working directory, else to `folder` (NULL: nowhere else). */
+ * `name` (NULL: "<text>"). Files named in the text are looked up in the
+ * working directory and then in `folder`, unless it is NULL. */
 BREW_API brew_status brew_compile_text(const brew_compiler_options *options,
                                        const char *text, size_t size,
                                        const char *name, const char *folder,
@@ -186,16 +187,16 @@ BREW_API brew_status
 brew_compilation_status(const brew_compilation *compilation);
 
 /* Returns the first error with its location, "FILE:LINE:COL: error: ..."; "" if
- * there is none. After a failed brew_compilation_write() returns its reason,
- * until the next write. */
+ * there is none. After a failed brew_compilation_write(), returns the reason of
+ * the failure until the next write. */
 BREW_API const char *
 brew_compilation_message(const brew_compilation *compilation);
 
 BREW_API size_t
 brew_compilation_diagnostic_count(const brew_compilation *compilation);
 
-/* Fills in diagnostic `index`, in the order reported. BREW_USAGE if there is
- * none. */
+/* Fills in diagnostic `index`, in the order reported. Returns BREW_USAGE if
+ * there is no such diagnostic. */
 BREW_API brew_status
 brew_compilation_diagnostic(const brew_compilation *compilation, size_t index,
                             brew_diagnostic *diagnostic);
@@ -206,41 +207,43 @@ typedef enum brew_output {
   BREW_OUTPUT_UPGRADED = 2 /* of brew_upgrade_file() or _text() */
 } brew_output;
 
-/* Returns bytes, followed by a 0, and their number; an empty text if the output
- * was not requested or could not be produced. BREW_USAGE if `output` is
- * invalid. */
+/* Sets `*bytes` to the output, followed by a 0, and `*size` to its size; to an
+ * empty text if the output was not requested or could not be produced. Returns
+ * BREW_USAGE if `output` is invalid. */
 BREW_API brew_status brew_compilation_get(const brew_compilation *compilation,
                                           brew_output output,
                                           const char **bytes, size_t *size);
 
-/* Writes an output to a file atomically. One thread at a time. BREW_USAGE if
- * the output was not requested or could not be produced, BREW_UNAVAILABLE if
- * the file cannot be written, each with a message. */
+/* Writes an output to a file atomically. Only one thread at a time may call
+ * this function for a compilation. Returns, with a message, BREW_USAGE if the
+ * output was not requested or could not be produced, and BREW_UNAVAILABLE if
+ * the file cannot be written. */
 BREW_API brew_status brew_compilation_write(brew_compilation *compilation,
                                             brew_output output,
                                             const char *path);
 
 /* Returns the number of texts requested by option "emit", unless option
- * "dump-dir" sends them to files. A failed compilation has the texts completed
- * before. */
+ * "dump-dir" sends them to files. A failed compilation has the texts that
+ * were completed before the failure. */
 BREW_API size_t
 brew_compilation_artifact_count(const brew_compilation *compilation);
 /* Returns the file name of artifact `index` ("graph.mlir"), its text followed
- * by a 0, and the text's size. BREW_USAGE if there is none. */
+ * by a 0, and the text's size. Returns BREW_USAGE if there is no such artifact.
+ */
 BREW_API brew_status
 brew_compilation_artifact(const brew_compilation *compilation, size_t index,
                           const char **name, const char **text, size_t *size);
 
-/*===-- The whole process ------------------------------------------------===*/
+/*===-- Settings of the process ------------------------------------------===*/
 
 /* Sets MLIR's and LLVM's own options, such as "--mlir-print-ir-after-all" or
  * "--mlir-timing", which print to standard error. Values follow a "=". The
- * options apply to every compilation of the process; call this while none runs.
- * While one of several compilations links its kernels, the others may see
- * LLVM's defaults instead: compile one at a time if the options matter.
- * BREW_USAGE for unknown options, with the reason in `message` (at most `size`
- * bytes including the final 0; may be NULL); the previous options stay in
- * force. */
+ * options apply to every compilation of the process; call this function while
+ * no compilation runs. While one of several compilations links its kernels, the
+ * others may see LLVM's defaults instead: compile one at a time if the options
+ * matter. Returns BREW_USAGE for unknown options, with the reason in `message`
+ * (at most `size` bytes including the final 0; may be NULL); the previous
+ * options stay in force. */
 BREW_API brew_status brew_compiler_set_llvm_arguments(
     int count, const char *const *arguments, char *message, size_t size);
 

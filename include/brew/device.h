@@ -20,7 +20,7 @@ typedef void (*brew_property_function)(const char *name, const char *value,
  * discards it). Callable from any thread. */
 BREW_API brew_status brew_device_query(int gpu, brew_property_function property,
                                        void *user, char *message, size_t size);
-/* Counts the GPUs. BREW_UNAVAILABLE: there is no driver. */
+/* Counts the GPUs. Returns BREW_UNAVAILABLE if there is no driver. */
 BREW_API brew_status brew_gpu_count(int *count, char *message, size_t size);
 
 #ifdef __cplusplus

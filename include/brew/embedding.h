@@ -23,32 +23,32 @@ extern "C" {
 
 typedef struct brew_pca_options {
   size_t struct_size;
-  int64_t components; /* 0: 2; at most the number of columns */
+  int64_t components; /* at most the number of columns; 0 means 2 */
   uint64_t seed;      /* of the initial vectors of the iteration */
   int threads;        /* 0: OMP_NUM_THREADS, else one per core */
-  /* A plan compiled for CUDA: GPU `gpu` computes the products with the
-   * features, with the library that the plan's programs use (in single
-   * precision); the CPU computes the rest, or everything for another plan or
-   * NULL. BREW_UNAVAILABLE: there is no such GPU or library, or the GPU has too
-   * little memory. */
+  /* With a plan compiled for CUDA, GPU `gpu` computes the products with the
+   * features in single precision, with the library that the plan's programs
+   * use. The CPU computes the rest, and everything for another plan or NULL.
+   * brew_pca() returns BREW_UNAVAILABLE if there is no such GPU or library, or
+   * if the GPU has too little memory. */
   const brew_plan *plan;
   int gpu;
 } brew_pca_options;
 
-/* Output arrays of the caller; NULL: not wanted. */
+/* Output arrays of the caller; NULL for a result that is not wanted. */
 typedef struct brew_pca_result {
   size_t struct_size;
   float *scores;     /* rows x components: the rows along the components */
   float *directions; /* components x columns, each of length 1 */
-  double *variances; /* of each component, with rows - 1; largest first */
+  double *variances; /* of each component, divided by rows - 1; descending */
   double *variance;  /* of all columns together */
 } brew_pca_result;
 
 /* Computes the principal components of the centered rows; the largest entry of
  * each direction is positive. Beyond the rank of the centered rows, variances
- * and scores are 0 up to rounding, and directions are meaningless.
- * BREW_BAD_INPUT: a feature is not finite, there are fewer than two rows, or a
- * score exceeds the range of float. */
+ * and scores are 0 up to rounding, and directions are meaningless. Returns
+ * BREW_BAD_INPUT if a feature is not finite, there are fewer than two rows, or
+ * a score exceeds the range of float. */
 BREW_API brew_status brew_pca(const float *features, int64_t rows,
                               int64_t columns, const brew_pca_options *options,
                               const brew_pca_result *result, char *message,
@@ -75,8 +75,8 @@ typedef struct brew_tsne_options {
   double perplexity;   /* [30], more than 1 */
   double exaggeration; /* [12], at least 1 */
   int64_t exact_rows;  /* [1000]: up to this number of rows, exact t-SNE */
-  /* Above this number of rows: theta of Barnes-Hut, above 0 and up to 1
-   * [0.5]. */
+  /* [0.5]: theta of Barnes-Hut t-SNE, which is used above exact_rows rows;
+   * above 0 and up to 1. */
   double theta;
   double learning_rate;       /* [rows / exaggeration of the phase] */
   int exaggerated_iterations; /* [250]; negative: none */
@@ -87,11 +87,12 @@ typedef struct brew_tsne_options {
   void *user;
 } brew_tsne_options;
 
-/* Embeds the rows in a plane: `embedding` has room for rows x 2 values,
- * `divergence` (or NULL) receives the Kullback-Leibler divergence between
- * features and embedding. BREW_BAD_INPUT: a feature is not finite, or there are
- * fewer rows than three times the perplexity plus one. BREW_UNAVAILABLE: too
- * little memory for the neighbours of all rows. */
+/* Embeds the rows in a plane. `embedding` has room for rows x 2 values;
+ * `divergence`, which may be NULL, receives the Kullback-Leibler divergence
+ * between features and embedding. Returns BREW_BAD_INPUT if a feature is not
+ * finite or there are fewer rows than three times the perplexity plus one, and
+ * BREW_UNAVAILABLE if there is too little memory for the neighbours of all
+ * rows. */
 BREW_API brew_status brew_tsne(const float *features, int64_t rows,
                                int64_t columns,
                                const brew_tsne_options *options,
@@ -114,8 +115,8 @@ typedef struct brew_scatter_options {
 
 /* Draws points (rows x 2) with a colour per class and a legend, with equal
  * scales on both axes. `path` ends in .svg or .png; the file is written
- * atomically. BREW_USAGE: another file extension; BREW_BAD_INPUT: a point is
- * not finite; BREW_UNAVAILABLE: the file cannot be written. */
+ * atomically. Returns BREW_USAGE for another file extension, BREW_BAD_INPUT if
+ * a point is not finite, and BREW_UNAVAILABLE if the file cannot be written. */
 BREW_API brew_status brew_scatter_write(const char *path, const float *points,
                                         int64_t rows,
                                         const brew_scatter_options *options,

@@ -16,7 +16,7 @@ extern "C" {
 typedef struct brew_output_value {
   const char *blob;
   double value;
-  double loss_weight; /* 0 if the blob is no loss */
+  double loss_weight; /* 0 if the blob is not a loss */
 } brew_output_value;
 
 /* The comments list the fields of brew_event that are set. */
@@ -120,7 +120,7 @@ typedef struct brew_event {
 } brew_event;
 
 /* A listener may call functions marked "any thread" and functions that read the
- * session, but none that run it or change its listeners. */
+ * session, but must not run it or change its listeners. */
 typedef void (*brew_event_function)(const brew_event *event, void *user);
 /* Receives an entry of Caffe's log; `text` may have several lines. */
 typedef void (*brew_log_function)(brew_log_severity severity, const char *file,

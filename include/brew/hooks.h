@@ -22,7 +22,7 @@ typedef struct brew_hook_call {
                         * "test", "start", "stop", "pause" or "resume" */
   int iteration;       /* iterations done */
   double seconds;      /* since training began, in this run */
-  const char *reason;  /* why its condition holds; "": it has no condition */
+  const char *reason;  /* why its condition is met; "" without a condition */
   int background;      /* not 0: called on another thread than training */
 } brew_hook_call;
 
@@ -33,30 +33,32 @@ typedef struct brew_hook_call {
 typedef brew_status (*brew_hook_function)(const brew_hook_call *call,
                                           void *user);
 
-/* Adds the hook described by one line, e.g. "every 100 iterations if
- * train.loss < 0.1 do snapshot". With a function the action is `call`, which
- * calls it, and may be omitted: "at test". Hooks remain until the trainer is
- * destroyed. BREW_USAGE, with the column: the line is invalid, this is not rank
- * 0, or a hook makes the call. */
+/* Adds the hook described by one line, e.g. "every 100 iterations if train.loss
+ * < 0.1 do snapshot". With a function, the action is `call`, which calls the
+ * function, and may be omitted: "at test". Hooks remain until the trainer is
+ * destroyed. Returns BREW_USAGE if the line is invalid (the message contains
+ * the column), if this is not rank 0, or if a hook makes the call. */
 BREW_API brew_status brew_trainer_add_hook(brew_trainer *trainer,
                                            const char *line,
                                            brew_hook_function function,
                                            void *user);
-/* Adds all hooks of a file, or no hook on failure. BREW_BAD_INPUT, with line
- * and column: the file is invalid; BREW_UNAVAILABLE: it cannot be read. */
+/* Adds all hooks of a file, or no hook on failure. Returns BREW_BAD_INPUT if
+ * the file is invalid (the message contains line and column), and
+ * BREW_UNAVAILABLE if it cannot be read. */
 BREW_API brew_status brew_trainer_add_hooks(brew_trainer *trainer,
                                             const char *file);
-/* Removes a hook. BREW_USAGE: no hook has this name, or another hook needs
- * it. */
+/* Removes a hook. Returns BREW_USAGE if no hook has this name or another hook
+ * needs it. */
 BREW_API brew_status brew_trainer_remove_hook(brew_trainer *trainer,
                                               const char *name);
-/* Makes conditions `external NAME` hold at their next evaluation. Any
- * thread. */
+/* Makes conditions `external NAME` true at their next evaluation. Callable from
+ * any thread. */
 BREW_API void brew_trainer_raise_flag(brew_trainer *trainer, const char *name);
 
 /* Writes the last value of a metric, named as in hooks and rules
  * (docs/brew-run.md: e.g. "test.accuracy", "train.loss", "hook.NAME"); NaN
- * before the first measurement. BREW_USAGE: there is no such metric. */
+ * before the first measurement. Returns BREW_USAGE if there is no such metric.
+ * */
 BREW_API brew_status brew_trainer_metric(brew_trainer *trainer,
                                          const char *name, double *value);
 

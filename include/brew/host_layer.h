@@ -117,8 +117,8 @@ typedef struct brew_host_layer {
   brew_host_create_function create;
   brew_host_destroy_function destroy;
   brew_host_call_function forward;
-  /* NULL: the layer has no backward pass; then no gradient may be needed below
-   * it. */
+  /* NULL if the layer has no backward pass. Then no layer below it may need a
+   * gradient. */
   brew_host_call_function backward;
   void *user;
 } brew_host_layer;

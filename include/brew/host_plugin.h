@@ -22,9 +22,9 @@
 extern "C" {
 #endif
 
-/* Defined by the plugin: returns its layers and writes their number. Both must
- * remain valid until the process ends. NULL: the plugin failed, which the tool
- * reports. */
+/* Defined by the plugin: returns its layers and writes their number. The layers
+ * must remain valid until the process ends. Returns NULL if the plugin failed,
+ * which the tool reports. */
 BREW_API const brew_host_layer *brew_host_layers(size_t *count);
 
 #ifdef __cplusplus

@@ -33,16 +33,17 @@ BREW_API size_t brew_session_input_count(brew_session *session, int program);
 BREW_API brew_status brew_session_get_input(brew_session *session, int program,
                                             size_t index, brew_input *input);
 
-/* Sets the values of an input for every later feed. `dtype`: BREW_F32, BREW_F64
- * or BREW_I32. BREW_BAD_INPUT: there is no such input, or `count` is not its
- * number of values. */
+/* Sets the values of an input for every later feed. `dtype` is BREW_F32,
+ * BREW_F64 or BREW_I32. Returns BREW_BAD_INPUT if there is no such input or
+ * `count` is not its number of values. */
 BREW_API brew_status brew_session_set_input(brew_session *session, int program,
                                             const char *input, brew_dtype dtype,
                                             const void *values, int64_t count);
 
 /* Copies the values that the last feed wrote for an input. Call it before the
- * run, which reuses that memory. `dtype`: BREW_F32 or BREW_F64. BREW_BAD_INPUT:
- * there is no such input; BREW_USAGE: `count` is not its number of values. */
+ * run, which reuses that memory. `dtype` is BREW_F32 or BREW_F64. Returns
+ * BREW_BAD_INPUT if there is no such input, and BREW_USAGE if `count` is not
+ * its number of values. */
 BREW_API brew_status brew_session_read_input(brew_session *session, int program,
                                              const char *input,
                                              brew_dtype dtype, void *values,
@@ -65,7 +66,7 @@ typedef brew_status (*brew_feed_function)(const brew_feed_request *requests,
                                           size_t request_count, void *user);
 
 /* Overrides inputs (all of them if `input_count` is 0): calls `feed` for each
- * batch. BREW_BAD_INPUT: there is no such input. */
+ * batch. Returns BREW_BAD_INPUT if there is no such input. */
 BREW_API brew_status brew_session_set_feed(brew_session *session, int program,
                                            const char *const *inputs,
                                            size_t input_count,
@@ -75,9 +76,9 @@ BREW_API brew_status brew_session_set_feed(brew_session *session, int program,
  * [0, 1), or zeros if an input has fewer than two dimensions, as labels do. */
 BREW_API brew_status brew_session_set_random_inputs(brew_session *session,
                                                     int program, uint64_t seed);
-/* Opens a program's sources and starts to read ahead. Otherwise the first feed
- * does it. BREW_UNAVAILABLE: a file or database is not found, or the system
- * cannot create threads; the next feed tries again. */
+/* Opens a program's sources and starts to read ahead. Without this call, the
+ * first feed does so. Returns BREW_UNAVAILABLE if a file or database is not
+ * found or the system cannot create threads; the next feed tries again. */
 BREW_API brew_status brew_session_open_sources(brew_session *session,
                                                int program);
 /* Closes a program's sources and restarts them with a seed; overridden inputs

@@ -12,9 +12,10 @@
 extern "C" {
 #endif
 
-/* Opens a plan file and validates it. Files named in the plan are searched last
- * in the plan's folder. BREW_UNAVAILABLE: the file cannot be read;
- * BREW_BAD_INPUT: it is damaged, not a plan, or of another format version. */
+/* Opens a plan file and validates it. Files named in the plan are looked up
+ * last in the plan's folder. Returns BREW_UNAVAILABLE if the file cannot be
+ * read, and BREW_BAD_INPUT if it is damaged, not a plan, or of another format
+ * version. */
 BREW_API brew_status brew_plan_open(const char *path, brew_plan **plan);
 /* Opens a plan in memory. With `borrow` the bytes are not copied: they must
  * start at a multiple of 64 and stay unchanged until the plan and everything
@@ -23,18 +24,18 @@ BREW_API brew_status brew_plan_open(const char *path, brew_plan **plan);
 BREW_API brew_status brew_plan_open_memory(const void *bytes, size_t size,
                                            const char *name, int borrow,
                                            brew_plan **plan);
-/* Returns why the plan could not be opened, or "". Valid until the plan is
- * destroyed. */
+/* Returns the reason why the plan could not be opened, or "". Valid until the
+ * plan is destroyed. */
 BREW_API const char *brew_plan_message(const brew_plan *plan);
-/* Sessions opened from the plan stay valid. */
+/* Destroys the plan. Sessions opened from it stay valid. */
 BREW_API void brew_plan_destroy(brew_plan *plan);
 
-/* The calls below set no message, since any number of threads may make them.
- * BREW_USAGE: the plan is not open, an index is out of range, or the result
- * pointer is NULL. */
+/* The functions below set no message, since any number of threads may call
+ * them. They return BREW_USAGE if the plan is not open, an index is out of
+ * range, or the result pointer is NULL. */
 
-/* Describes the whole plan as JSON: the output of 'brew-run inspect --json'.
- * Valid until the plan is destroyed. */
+/* Describes the complete plan as JSON: the output of 'brew-run inspect --json'.
+ * The text is valid until the plan is destroyed. */
 BREW_API brew_status brew_plan_describe(const brew_plan *plan,
                                         const char **json);
 

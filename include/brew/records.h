@@ -31,10 +31,11 @@ typedef struct brew_records_options {
 /* Opens `path` by its kind: a folder (LMDB, LevelDB, or JPEG and PNG files in
  * it and its subfolders, ordered by name), an HDF5 file or NumPy's .npy (a
  * record per row, unchanged), a list of images and labels (.txt), a JPEG or PNG
- * image, or an IDX file of images, gzipped or not, with the labels of the IDX
- * file in the same folder whose name has "labels-idx1" for "images-idx3".
- * Images are resized to the input's height and width. BREW_UNAVAILABLE: it is
- * not found; BREW_BAD_INPUT: it is none of these or does not fit. */
+ * image, or an IDX file of images, gzipped or not. The labels of an IDX file
+ * are in the file of the same folder whose name has "labels-idx1" instead of
+ * "images-idx3". Images are resized to the input's height and width. Returns
+ * BREW_UNAVAILABLE if `path` is not found, and BREW_BAD_INPUT if it is of no
+ * such kind or does not match `options`. */
 BREW_API brew_status brew_records_open(const char *path,
                                        const brew_records_options *options,
                                        brew_records **records);
@@ -48,9 +49,9 @@ typedef struct brew_record {
   int64_t count;
   int has_label;
   int label;
-  /* Why the record has no label although the source has labels: they are
-   * damaged, or belong to other images. NULL otherwise. Valid until the next
-   * call. */
+  /* The reason why the record has no label although the source has labels: they
+   * are damaged, or belong to other images. NULL otherwise. Valid until the
+   * next call. */
   const char *label_error;
 } brew_record;
 
@@ -60,24 +61,24 @@ BREW_API brew_status brew_records_next(brew_records *records,
 
 /*===-- Databases of features --------------------------------------------===*/
 
-/* Creates a database of Caffe's Datum records with float_data. The database
- * gets its name when it is finished; before that `path` is unchanged.
- * `backend`: "lmdb" or "leveldb". BREW_BAD_INPUT: `path` exists, unless
- * `overwrite` is set and it is a database. */
+/* Creates a database of Caffe's Datum records with float_data. `path` is
+ * unchanged until the database is finished. `backend` is "lmdb" or "leveldb".
+ * Returns BREW_BAD_INPUT if `path` exists, unless `overwrite` is set and `path`
+ * is a database. */
 BREW_API brew_status brew_record_writer_open(const char *path,
                                              const char *backend, int overwrite,
                                              brew_record_writer **writer);
 BREW_API const char *
 brew_record_writer_message(const brew_record_writer *writer);
-/* Discards a database that is not finished. */
+/* Destroys the writer. Discards a database that is not finished. */
 BREW_API void brew_record_writer_destroy(brew_record_writer *writer);
 /* Adds a record of channels x height x width values. */
 BREW_API brew_status brew_record_writer_put(brew_record_writer *writer,
                                             const char *key, int channels,
                                             int height, int width,
                                             const float *values);
-/* Must be the last call, made once. BREW_UNAVAILABLE: the database cannot be
- * written. */
+/* Finishes the database. Must be the last call, made once. Returns
+ * BREW_UNAVAILABLE if the database cannot be written. */
 BREW_API brew_status brew_record_writer_finish(brew_record_writer *writer);
 
 /*===-- HDF5 files of tensors --------------------------------------------===*/
@@ -92,7 +93,8 @@ BREW_API brew_status brew_tensor_file_open(const char *path,
                                            brew_file_mode mode,
                                            brew_tensor_file **file);
 BREW_API const char *brew_tensor_file_message(const brew_tensor_file *file);
-/* Discards a file that is not committed. */
+/* Closes the file. Discards a file that was being written and is not committed.
+ * */
 BREW_API void brew_tensor_file_destroy(brew_tensor_file *file);
 
 /* Lists all datasets below a group, ordered by name: full paths, valid until
@@ -113,20 +115,21 @@ typedef struct brew_dataset {
 BREW_API brew_status brew_tensor_file_find(brew_tensor_file *file,
                                            const char *name,
                                            brew_dataset *dataset);
-/* Reads all values, converted to `dtype` (BREW_F32 or BREW_F64). BREW_USAGE:
- * `count` is not their number. */
+/* Reads all values, converted to `dtype` (BREW_F32 or BREW_F64). Returns
+ * BREW_USAGE if `count` is not their number. */
 BREW_API brew_status brew_tensor_file_read(brew_tensor_file *file,
                                            const char *name, brew_dtype dtype,
                                            void *values, int64_t count);
-/* Writes a dataset and creates its groups as needed. `dtype`: BREW_F32,
- * BREW_F64 or BREW_I32. BREW_USAGE: the name was written before, or the file is
- * committed. */
+/* Writes a dataset and creates its groups as needed. `dtype` is BREW_F32,
+ * BREW_F64 or BREW_I32. Returns BREW_USAGE if the name was written before or
+ * the file is committed. */
 BREW_API brew_status brew_tensor_file_write(brew_tensor_file *file,
                                             const char *name, brew_dtype dtype,
                                             const int64_t *dims, size_t ndim,
                                             const void *values);
-/* Must be the last call, made once. BREW_UNAVAILABLE: the file cannot be
- * written, and its content is lost. BREW_USAGE: it was committed before. */
+/* Commits the file. Must be the last call, made once. Returns BREW_UNAVAILABLE
+ * if the file cannot be written, which loses its content, and BREW_USAGE if it
+ * was committed before. */
 BREW_API brew_status brew_tensor_file_commit(brew_tensor_file *file);
 
 #ifdef __cplusplus

@@ -28,15 +28,15 @@ typedef enum brew_episode_state {
 
 /* An environment implemented by the caller. A status other than BREW_OK ends
  * the call that needed the environment with that status. One thread at a time
- * calls the functions: the caller's, or one of the learner's with PG.MT and
- * several threads. */
+ * calls the functions: the calling thread or, with PG.MT and several threads,
+ * one of the learner's. */
 typedef struct brew_environment_functions {
   size_t struct_size;
   const char *name;          /* for messages; NULL: "environment" */
   int64_t observation_count; /* numbers in an observation */
   int action_count;          /* actions are 0, 1, ..., action_count - 1 */
-  /* Bounds of the numbers in an observation, observation_count of each; NULL:
-   * unknown. Used by the property NormalizeInput. */
+  /* Lower and upper bounds of the numbers in an observation, observation_count
+   * of each; NULL if unknown. The property NormalizeInput uses them. */
   const float *low;
   const float *high;
   /* Starts the episode with this seed, below 2^31, and writes the first
@@ -51,8 +51,8 @@ BREW_API brew_status
 brew_environment_create(const brew_environment_functions *functions,
                         brew_environment **environment);
 /* Opens a built-in environment: "cartpole" and "cartpole-v0" (Gymnasium's
- * CartPole-v1 and -v0), "cartpole-mycaffe" (MyCaffe's). BREW_USAGE: there is no
- * environment of this name. */
+ * CartPole-v1 and -v0), "cartpole-mycaffe" (MyCaffe's). Returns BREW_USAGE if
+ * there is no environment of this name. */
 BREW_API brew_status brew_environment_open(const char *name,
                                            brew_environment **environment);
 BREW_API const char *
@@ -65,7 +65,7 @@ BREW_API int brew_environment_action_count(const brew_environment *environment);
 /* `observation` has room for observation_count values. */
 BREW_API brew_status brew_environment_reset(brew_environment *environment,
                                             uint64_t seed, float *observation);
-/* BREW_USAGE: there is no such action. */
+/* Returns BREW_USAGE if there is no such action. */
 BREW_API brew_status brew_environment_step(brew_environment *environment,
                                            int action, float *observation,
                                            double *reward,
@@ -84,13 +84,14 @@ typedef struct brew_scene {
 
 typedef void (*brew_scene_function)(const brew_scene *scene, void *user);
 /* Calls `function` after each reset and step of the environment, on the calling
- * thread, which waits for it. NULL: no observer. Not while a learner uses the
- * environment. */
+ * thread, which waits for it. NULL removes the observer. Must not be called
+ * while a learner uses the environment. */
 BREW_API brew_status brew_environment_set_observer(
     brew_environment *environment, brew_scene_function function, void *user);
 
-/* An image file of an environment, from the next reset to the end of that
- * episode: an animated GIF, or a PNG with several pictures side by side. */
+/* Options of an image file that shows an environment from the next reset to the
+ * end of that episode: an animated GIF, or a PNG with several pictures side by
+ * side. */
 typedef struct brew_episode_recorder_options {
   size_t struct_size;
   int width, height; /* of a picture, in pixels, 32 to 2048; 0: 300 x 200 */
@@ -100,18 +101,19 @@ typedef struct brew_episode_recorder_options {
 
 /* Starts recording. `path` ends in .gif or .png. At most 1500 pictures are
  * taken: a GIF shows only the start of a longer episode. The environment must
- * outlive the recorder. BREW_USAGE: another file extension, a size out of
- * range, or an environment of the caller, which cannot be drawn. */
+ * outlive the recorder. Returns BREW_USAGE for another file extension, a size
+ * out of range, or an environment of the caller, which cannot be drawn. */
 BREW_API brew_status
 brew_episode_recorder_open(brew_environment *environment, const char *path,
                            const brew_episode_recorder_options *options,
                            brew_episode_recorder **recorder);
 BREW_API const char *
 brew_episode_recorder_message(const brew_episode_recorder *recorder);
-/* Writes the file atomically. BREW_USAGE: no episode was started. */
+/* Writes the file atomically. Returns BREW_USAGE if no episode was started. */
 BREW_API brew_status
 brew_episode_recorder_finish(brew_episode_recorder *recorder);
-/* Without brew_episode_recorder_finish() no file is written. */
+/* Destroys the recorder. Without brew_episode_recorder_finish(), no file is
+ * written. */
 BREW_API void brew_episode_recorder_destroy(brew_episode_recorder *recorder);
 
 /*===-- Learners ---------------------------------------------------------===*/
@@ -126,12 +128,12 @@ typedef struct brew_learning_progress {
   double mean_reward;    /* of the last 100 episodes, or of all if fewer */
   double maximum_reward; /* of an episode */
   double mean_entropy;   /* of the policy, over the last 20 episodes, in nats */
-  int collapsed;         /* entropy near 0: the policy explores no more */
+  int collapsed;         /* entropy near 0: the policy no longer explores */
 } brew_learning_progress;
 
 /* Called after each episode, which `agent` has played, on the thread that is in
- * brew_learner_train(). May read the trainer and call its functions marked "any
- * thread", such as brew_trainer_stop(). */
+ * brew_learner_train(). The function may read the trainer and call functions
+ * marked "any thread", such as brew_trainer_stop(). */
 typedef void (*brew_episode_function)(int agent, double reward, int64_t steps,
                                       const brew_learning_progress *progress,
                                       void *user);
@@ -156,19 +158,19 @@ typedef struct brew_learner_options {
   void *episode_user;
 } brew_learner_options;
 
-/* Computes how many environments a learner with these options takes: one per
- * thread of PG.MT, one per row of the test net with PPO and A2C, else one.
- * Ignores the environments of `options`. */
+/* Computes the number of environments that a learner with these options needs:
+ * one per thread with PG.MT, one per row of the test net with PPO and A2C, else
+ * one. Ignores the environments of `options`. */
 BREW_API brew_status brew_learner_environment_count(
     brew_session *session, const brew_learner_options *options, size_t *count,
     char *message, size_t size);
 
 /* Opens a learner over a trainer, whose solver, snapshots, requests and events
- * work as in any training. Trainer and session must not be used otherwise while
- * a call on the learner runs, nor be destroyed before it. One learner per
- * trainer. BREW_BAD_INPUT: the net is no policy over the environments' actions.
- * BREW_USAGE: an unknown trainer or property, or environments that do not
- * fit. */
+ * work as in any training. While a call on the learner runs, nothing else may
+ * use the trainer and the session, which must outlive the learner. A trainer
+ * can have one learner. Returns BREW_BAD_INPUT if the net is not a policy over
+ * the environments' actions, and BREW_USAGE for an unknown trainer or property,
+ * or environments that do not match. */
 BREW_API brew_status brew_learner_open(brew_session *session,
                                        brew_trainer *trainer,
                                        const brew_learner_options *options,
@@ -179,13 +181,13 @@ BREW_API void brew_learner_destroy(brew_learner *learner);
 /* Learns until `episodes` more episodes have ended (0: no limit), the solver's
  * max_iter updates are done, or the trainer receives a stop request. Writes
  * snapshots after updates, as the solver says. A stop also ends the current
- * episode; it applies to this call only. BREW_BAD_INPUT: an environment returns
- * numbers that are not finite. */
+ * episode; it applies to this call only. Returns BREW_BAD_INPUT if an
+ * environment returns numbers that are not finite. */
 BREW_API brew_status brew_learner_train(brew_learner *learner,
                                         int64_t episodes);
-/* Plays episodes without learning from them and returns their mean reward;
- * after a stop request, the mean of the episodes that have ended (0 if there
- * are none). */
+/* Plays episodes without learning from them and returns their mean reward.
+ * After a stop request, returns the mean of the episodes that have ended (0 if
+ * there are none). */
 BREW_API brew_status brew_learner_evaluate(brew_learner *learner,
                                            int64_t episodes,
                                            double *mean_reward);

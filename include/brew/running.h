@@ -21,27 +21,29 @@ typedef enum brew_pass {
 /* Copies the next batch of every input into the program's memory. Call it
  * before every run, since a run reuses that memory. */
 BREW_API brew_status brew_session_feed(brew_session *session, int program);
-/* Runs a program or one pass of it. BREW_BAD_INPUT: a check of the data failed,
- * e.g. a label outside its classes. */
+/* Runs a program or one pass of it. Returns BREW_BAD_INPUT if a check of the
+ * data failed, e.g. for a label outside its classes. */
 BREW_API brew_status brew_session_run(brew_session *session, int program,
                                       brew_pass pass);
-/* brew_session_feed(), then both passes of the program. */
+/* Calls brew_session_feed(), then runs both passes of the program. */
 BREW_API brew_status brew_session_feed_and_run(brew_session *session,
                                                int program);
 
 /* Runs a pass for the layers from `first` to `last`, both included, in the
  * net's order (NULL: from the first, to the last). Consecutive ranges from the
  * first layer to the last are equivalent to the full pass. A range that starts
- * at a later layer reads the current values of its bottoms: between runs only
- * pinned blobs have valid values (outputs, brewc --keep). BREW_USAGE: there are
- * no such layers, or the range would split a step that computes several layers;
- * the message names them. GPU plans have more steps, and so more valid ranges,
- * if they are compiled --without=fuse-launches. Data are not checked. */
+ * at a later layer reads the current values of its bottoms. Between runs, only
+ * pinned blobs (outputs, brewc --keep) have valid values. Returns BREW_USAGE if
+ * there are no such layers, or if the range would split a step that computes
+ * several layers; the message names them. GPU plans compiled
+ * --without=fuse-launches have more steps, and thus more valid ranges. Does not
+ * check the data. */
 BREW_API brew_status brew_session_run_layers(brew_session *session, int program,
                                              const char *first,
                                              const char *last, brew_pass pass);
-/* The layers that ranges may name, in order; 0 on failure. The name is valid
- * until the next call on the session; NULL if there is no such layer. */
+/* Return the number of layers that ranges may name (0 on failure) and the name
+ * of one of them, in order (NULL if there is no such layer). The name is valid
+ * until the next call on the session. */
 BREW_API size_t brew_session_layer_count(brew_session *session, int program);
 BREW_API const char *brew_session_layer(brew_session *session, int program,
                                         size_t index);
@@ -74,7 +76,7 @@ typedef struct brew_tuned_call {
   int program;
   size_t step;
   const char *kind; /* "convolution", "inner product"; of the backward pass
-                     * "convolution by the data", "... by the weights" */
+                     * "convolution backward data", "... backward weights" */
   /* The implementation used without tuning, and the fastest, which is used from
    * now on; equal if no other one is faster. Names are the library's. */
   const char *untuned, *fastest;
@@ -84,27 +86,27 @@ typedef struct brew_tuned_call {
 typedef void (*brew_tune_function)(const brew_tuned_call *call, void *user);
 
 /* Benchmarks the implementations of each library call of the plan, stores the
- * fastest in the session's timing cache, replacing earlier entries, and uses
- * them from now on. Calls `report` (which may be NULL) for each library call,
- * in order. Implementations may round differently. Invalidates blobs and
- * gradients; parameters and state are kept. BREW_UNAVAILABLE: the cache file
- * cannot be written. */
+ * fastest ones in the session's timing cache, replacing earlier entries, and
+ * uses them from now on. Calls `report` (which may be NULL) for each library
+ * call, in order. Implementations may round differently. Invalidates blobs and
+ * gradients; parameters and state are kept. Returns BREW_UNAVAILABLE if the
+ * cache file cannot be written. */
 BREW_API brew_status brew_session_tune(brew_session *session,
                                        brew_tune_function report, void *user);
 
 /* Waits for all work on the device. */
 BREW_API brew_status brew_session_synchronize(brew_session *session);
-/* Sets the scalars of program `update`, to run it without a trainer: the values
- * of the plan's solver, with this learning rate. */
+/* Sets the scalars of the program `update` to the values of the plan's solver
+ * and this learning rate, in order to run it without a trainer. */
 BREW_API brew_status brew_session_set_learning_rate(brew_session *session,
                                                     double rate);
 
-/* After a run: the net's outputs, element by element. The array is valid until
- * the next call on the session. */
+/* Returns the net's outputs after a run, element by element. The array is valid
+ * until the next call on the session. */
 BREW_API brew_status brew_session_outputs(brew_session *session, int program,
                                           const brew_output_value **outputs,
                                           size_t *count);
-/* After a run: the weighted sum of all losses. */
+/* Returns the weighted sum of all losses after a run. */
 BREW_API brew_status brew_session_loss(brew_session *session, int program,
                                        double *loss);
 

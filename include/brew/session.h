@@ -21,11 +21,11 @@ typedef struct brew_thread_pool_options {
   int threads; /* 0: OMP_NUM_THREADS, else one per core */
 } brew_thread_pool_options;
 
-/* `options` may be NULL. */
+/* Creates a pool and its threads. `options` may be NULL. */
 BREW_API brew_status brew_thread_pool_open(
     const brew_thread_pool_options *options, brew_thread_pool **pool);
 BREW_API const char *brew_thread_pool_message(const brew_thread_pool *pool);
-/* Sessions that use the pool stay valid. */
+/* Destroys the pool. Sessions that use it stay valid. */
 BREW_API void brew_thread_pool_destroy(brew_thread_pool *pool);
 
 /* A value of `workspace_limit`: no workspace. */
@@ -41,8 +41,8 @@ typedef struct brew_session_options {
   uint64_t seed;
   /* The folder searched last for files; NULL: the plan's folder. */
   const char *folder;
-  /* Threads shared with other sessions (CPU); NULL: each thread that runs a
-   * session gets its own team. */
+  /* Threads shared with other sessions (CPU). If NULL, each thread that runs a
+   * session has its own team of threads. */
   brew_thread_pool *pool;
   /* Uses the parameters of this session, in its memory (CPU); either session
    * may be destroyed first. The plans must have equal parameter layouts, as
@@ -50,13 +50,14 @@ typedef struct brew_session_options {
    * latter folds normalization or rounds weights ahead of runs). A caller that
    * changes parameters (training, loading, writing) must not do so while
    * another of the sessions runs, and must call brew_session_prepare() on the
-   * others before they run again. NULL: parameters of its own. */
+   * others before they run again. NULL means that the session has its own
+   * parameters. */
   const brew_session *share_parameters;
   /* The file that stores the fastest implementation of each library call (NULL:
    * no file). On a GPU, calls that it does not contain are benchmarked when the
    * session is opened. On the CPU only brew_session_tune() benchmarks; sessions
-   * follow the file. With `no_tuning` the first implementation of each call is
-   * used, without a benchmark. */
+   * follow the file. With `no_tuning`, sessions use the first implementation of
+   * each call, without a benchmark. */
   const char *timing_cache;
   int no_tuning;
   /* For GPU plans: restricts libraries to bitwise reproducible engines, and
@@ -84,27 +85,28 @@ typedef struct brew_session_options {
    * line each, instead of failing. */
   int skip_bad_records;
   /* The ranks that train together (communicator.h). Must outlive the session.
-   * NULL: a single process. */
+   * NULL for a single process. */
   brew_communicator *communicator;
   /* Without a communicator, for processes that share the records of data layers
    * in the TRAIN phase: the number of this process, and the number of processes
    * (0: a single process). Seeds are then a common seed plus the process
-   * number. BREW_USAGE together with a communicator, whose ranks share the
-   * records anyway. */
+   * number. Setting it together with a communicator, whose ranks share the
+   * records anyway, is an error (BREW_USAGE). */
   int reader_rank, reader_ranks;
   /* For inference plans: initializes layers that no weight file contains from
    * their fillers, with a warning that lists them, instead of failing. */
   int allow_missing_weights;
 } brew_session_options;
 
-/* Allocates memory and opens kernels and libraries. Parameters are those in the
- * plan, else zeros. `options` may be NULL. BREW_UNAVAILABLE: the machine does
- * not match the plan's target, or lacks memory, a driver or a library. */
+/* Allocates memory and opens kernels and libraries. Parameters have the values
+ * in the plan, or are zero if it contains none. `options` may be NULL. Returns
+ * BREW_UNAVAILABLE if the machine does not match the plan's target, or lacks
+ * memory, a driver or a library. */
 BREW_API brew_status brew_session_open(const brew_plan *plan,
                                        const brew_session_options *options,
                                        brew_session **session);
 BREW_API const char *brew_session_message(const brew_session *session);
-/* Trainers opened from the session stay valid. */
+/* Destroys the session. Trainers opened from it stay valid. */
 BREW_API void brew_session_destroy(brew_session *session);
 
 /* Returns the device: "cpu", or a GPU's name and its architecture. Valid until
@@ -121,25 +123,25 @@ BREW_API brew_status brew_session_remove_listener(brew_session *session,
 
 /*===-- Parameters -------------------------------------------------------===*/
 
-/* brew_session_initialise: fail (BREW_USAGE) if neither the plan nor a file has
- * weights, instead of using the fillers. */
+/* A flag of brew_session_initialise(): if neither the plan nor a file has
+ * weights, fail with BREW_USAGE instead of using the fillers. */
 #define BREW_REQUIRE_WEIGHTS 1
 
 /* Does everything that a session needs before its first run: initializes
  * parameters from the plan, else from fillers; loads the weight files (each
  * name is a file or a list separated by commas; without names, the file that
  * the plan names); computes the values that programs derive from parameters.
- * BREW_UNAVAILABLE: a file is not found; BREW_BAD_INPUT: it does not fit, or an
- * inference plan (which neither trains nor computes a loss) has layers without
- * values in the plan or in any file
- * (brew_session_options.allow_missing_weights). */
+ * Returns BREW_UNAVAILABLE if a file is not found. Returns BREW_BAD_INPUT if a
+ * file does not match the net, or if an inference plan (which neither trains
+ * nor computes a loss) has layers without values in the plan or in any file,
+ * unless allow_missing_weights is set. */
 BREW_API brew_status brew_session_initialise(brew_session *session,
                                              const char *const *weights,
                                              size_t weight_count,
                                              unsigned flags);
 /* Loads .caffemodel or HDF5 files into the parameters, matched by layer names.
  * Names and errors are as for brew_session_initialise(): a name with commas is
- * a list; without names the file that the plan names is loaded, if it names one
+ * a list. Without names, loads the file that the plan names, if it names one
  * and embeds no weights. Call brew_session_prepare() afterwards. */
 BREW_API brew_status brew_session_load_weights(brew_session *session,
                                                const char *const *weights,
@@ -154,7 +156,8 @@ BREW_API brew_status brew_session_save_weights(brew_session *session,
 BREW_API brew_status brew_session_prepare(brew_session *session);
 /* Sets the solver history and the persistent state of layers to zero. */
 BREW_API brew_status brew_session_reset_state(brew_session *session);
-/* Restarts all random numbers with a seed, and all sources at their start. */
+/* Restarts all random streams with a new seed, and all sources from their
+ * start. */
 BREW_API brew_status brew_session_set_seed(brew_session *session,
                                            uint64_t seed);
 

@@ -17,8 +17,8 @@ typedef enum brew_tensor_kind {
   BREW_BLOB_GRADIENT = 1, /* computed in place: of the first version that has a
                            * gradient */
   BREW_PARAMETER = 2,     /* of a layer */
-  /* Of a learnable parameter. Undefined between a forward pass without backward
-   * pass and the backward pass: the memory is reused in between. */
+  /* Of a learnable parameter. Undefined after a forward pass until the backward
+   * pass: the memory is reused in between. */
   BREW_PARAMETER_GRADIENT = 3,
   BREW_SOLVER_STATE = 4,     /* history of a learnable parameter */
   BREW_PERSISTENT_STATE = 5, /* state kept from run to run (recurrence) */
@@ -50,9 +50,8 @@ typedef struct brew_tensor {
   int64_t shape[BREW_MAX_DIMS];
   int64_t count; /* product of the shape */
   /* The layout: dimensions and strides in elements. The dimensions are those of
-   * the shape at full capacity, some of them possibly split to express a
-   * layout; in row-major order they enumerate the elements as the shape does.
-   */
+   * the shape at full capacity, but some may be split to express a layout. In
+   * row-major order they enumerate the elements as the shape does. */
   size_t ndim;
   int64_t dims[BREW_MAX_DIMS];
   int64_t strides[BREW_MAX_DIMS];
@@ -62,8 +61,8 @@ typedef struct brew_tensor {
   int dynamic_dim;
 } brew_tensor;
 
-/* Counts the tensors of a kind; for kinds that belong to a program, those of
- * `program`. 0 on failure. */
+/* Returns the number of tensors of a kind, or 0 on failure. For kinds that
+ * belong to a program, counts the tensors of `program`. */
 BREW_API size_t brew_session_tensor_count(brew_session *session,
                                           brew_tensor_kind kind, int program);
 /* Returns the name of a tensor of a kind. name->name is valid until the next
@@ -73,14 +72,14 @@ BREW_API brew_status brew_session_get_tensor_name(brew_session *session,
                                                   int program, size_t index,
                                                   brew_tensor_name *name);
 
-/* Finds a tensor; waits for all work on the device. BREW_USAGE: there is no
- * readable tensor of this name (readable blobs are outputs and the blobs of
- * brewc --keep). */
+/* Finds a tensor; waits for all work on the device. Returns BREW_USAGE if there
+ * is no readable tensor of this name (readable blobs are outputs and the blobs
+ * of brewc --keep). */
 BREW_API brew_status brew_session_find(brew_session *session,
                                        const brew_tensor_name *name,
                                        brew_tensor *tensor);
 /* Copies tensor->count values out, converted to `dtype` (BREW_F32, BREW_F64 or
- * BREW_I32). BREW_USAGE: `count` is another number. */
+ * BREW_I32). Returns BREW_USAGE if `count` is another number. */
 BREW_API brew_status brew_session_read(brew_session *session,
                                        const brew_tensor_name *name,
                                        brew_dtype dtype, void *values,
@@ -92,14 +91,15 @@ BREW_API brew_status brew_session_write(brew_session *session,
                                         brew_dtype dtype, const void *values,
                                         int64_t count);
 
-/* Binds a blob of a CPU session to the caller's memory: `bytes` from `data` on,
- * the exact size of the blob, aligned to 64 bytes, which must outlive the
- * session or the next call of this function. Runs read and write this memory
- * instead of the session's own; NULL unbinds it. Values are not copied; a run
- * overwrites the values of a blob that is not pinned. A bound input that was
- * never set keeps the caller's values. The next run is slightly slower.
- * BREW_USAGE: another size or alignment, a session on a GPU, or a blob that is
- * a view of another one's memory. */
+/* Binds a blob of a CPU session to the caller's memory: `bytes` bytes from
+ * `data` on. The size must be that of the blob and the address a multiple of
+ * 64. The memory must remain valid until the session is destroyed or the blob
+ * is bound again. Runs read and write this memory instead of the session's own;
+ * NULL unbinds it. Values are not copied; a run overwrites the values of a blob
+ * that is not pinned. A bound input that was never set keeps the caller's
+ * values. The next run is slightly slower. Returns BREW_USAGE for another size
+ * or alignment, a session on a GPU, or a blob that is a view of another blob's
+ * memory. */
 BREW_API brew_status brew_session_bind_memory(brew_session *session,
                                               const brew_tensor_name *name,
                                               void *data, int64_t bytes);

@@ -23,22 +23,22 @@ typedef struct brew_trainer_options {
    * empty: the files named by the solver's `weights` or by the plan. */
   const char *const *weights;
   size_t weight_count;
-  /* Solver state to resume from, instead of weights; NULL: none. */
+  /* Solver state to resume from, instead of weights; NULL for none. */
   const char *snapshot;
   /* f16: the initial loss scale; NULL: the plan's or the snapshot's scale. */
   const double *loss_scale;
-  /* Not 0: resumes from the newest intact snapshot of the solver's prefix and
-   * skips damaged ones with a warning each. Without an intact snapshot, starts
-   * as if this were 0. Excludes `snapshot`. */
+  /* If not 0, resumes from the newest intact snapshot of the solver's prefix
+   * and skips damaged ones with a warning each. Without an intact snapshot,
+   * starts as if this field were 0. Cannot be combined with `snapshot`. */
   int resume;
   /* The number of snapshots of this run to keep; older ones are deleted once a
-   * newer one is on the device. 0: all. */
+   * newer one is on the device. 0 keeps all. */
   int keep_snapshots;
   /* testN.BLOB (test: of the first test net): whenever a test of the solver
    * yields its best value so far, writes PREFIX_best_testN.BLOB.caffemodel and
    * .solverstate, which do not count as snapshots to keep. Lower is better for
    * losses, higher for the tops of Accuracy layers; the suffix ":min" or ":max"
-   * states it for any blob. NULL: none. */
+   * states it for any blob. NULL for none. */
   const char *snapshot_best;
   /* Checks for NaN and Inf in every iteration of solve and step. The first one
    * ends the call with BREW_BAD_INPUT and a message that names layer, blob and
@@ -46,21 +46,22 @@ typedef struct brew_trainer_options {
    * iteration. */
   int check_nan;
   /* Rules such as "test.accuracy >= 0.99 or time > 3600" (docs/brew-run.md):
-   * solve and step end when one holds; solve also does what Caffe does at its
-   * end. BREW_USAGE: a text is not a valid rule. */
+   * solve and step end when one of them is met. solve then also does what Caffe
+   * does at its end. Opening the trainer returns BREW_USAGE if a text is not a
+   * valid rule. */
   const char *const *stop_when;
   size_t stop_when_count;
-  /* "N[:METRIC[:min|:max]]": likewise after N tests without improvement; NULL:
-   * none. */
+  /* "N[:METRIC[:min|:max]]": likewise after N tests without improvement; NULL
+   * for none. */
   const char *patience;
-  /* Folder for metrics.jsonl and TensorBoard's event files; NULL: none. */
+  /* Folder for metrics.jsonl and TensorBoard's event files; NULL for none. */
   const char *log_folder;
   /* Resumes from the solver's own snapshot of the latest iteration if it was
    * written at this time (seconds since 1970) or later; else starts as the
    * other fields say. NULL: disabled. */
   const int64_t *resume_since;
   /* On several ranks: each rank tests its share of the batches; otherwise rank
-   * 0 tests. BREW_USAGE together with eval_type "detection". */
+   * 0 tests. Not supported with eval_type "detection" (BREW_USAGE). */
   int distribute_tests;
   /* On several ranks, on the CPU: each rank updates its shard of the parameters
    * and keeps the solver history of that shard. */
@@ -71,8 +72,8 @@ typedef struct brew_trainer_options {
 } brew_trainer_options;
 
 /* Checks the solver, initializes the session's parameters and seed, and opens
- * the sources of all inputs that the caller does not override. One trainer per
- * session. `options` may be NULL. */
+ * the sources of all inputs that the caller does not override. A session can
+ * have one trainer. `options` may be NULL. */
 BREW_API brew_status brew_trainer_open(brew_session *session,
                                        const brew_trainer_options *options,
                                        brew_trainer **trainer);
@@ -121,7 +122,7 @@ BREW_API brew_status brew_trainer_forward(brew_trainer *trainer, int feed,
 /* Runs the backward pass of the last forward pass. Its gradients replace those
  * of the last backward pass unless they were accumulated. */
 BREW_API brew_status brew_trainer_backward(brew_trainer *trainer);
-/* Keeps the last gradients: the next ones are added to them. */
+/* Keeps the last gradients: later backward passes add to them. */
 BREW_API brew_status brew_trainer_accumulate(brew_trainer *trainer);
 /* Updates the parameters with the sum of the gradients, clipped and divided by
  * iter_size as the solver says, and starts the next iteration. Acts on
@@ -146,9 +147,9 @@ BREW_API void brew_trainer_request_snapshot(brew_trainer *trainer);
  * solve or of a learner continues from there; a call of step continues to the
  * iteration that it would have reached. A paused trainer stays paused (a
  * learner until its next update). Writes the error message to `message`, as
- * brew_trainer_set_field() does. BREW_USAGE: several ranks; BREW_UNAVAILABLE: a
- * file that training started from is gone. Training then continues
- * unchanged. */
+ * brew_trainer_set_field() does. Returns BREW_USAGE on several ranks, and
+ * BREW_UNAVAILABLE if a file that training started from is gone. Training then
+ * continues unchanged. */
 BREW_API brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
                                         size_t size);
 /* Times each step of the training program in the next iteration of solve or
@@ -157,17 +158,17 @@ BREW_API void brew_trainer_request_step_times(brew_trainer *trainer);
 
 /* Changes a field of the solver from the next iteration on, by its name in the
  * prototxt. Callable from any thread. Writes the error message to `message`,
- * which has room for `size` bytes (NULL: discards it). BREW_USAGE: there is no
- * such field, it may not change while training, or the value is invalid;
- * BREW_BAD_INPUT: the plan cannot be trained with this value. The field then
- * keeps its value. */
+ * which has room for `size` bytes (NULL: discards it). Returns BREW_USAGE if
+ * there is no such field, if it may not change while training, or if the value
+ * is invalid, and BREW_BAD_INPUT if the plan cannot be trained with this value.
+ * The field then keeps its value. */
 BREW_API brew_status brew_trainer_set_field(brew_trainer *trainer,
                                             const char *field,
                                             const char *value, char *message,
                                             size_t size);
 /* Writes the value that applies from the next iteration on, as text, to
- * `value`, which has room for `size` bytes. BREW_USAGE: there is no such field,
- * or `value` is too small. Callable from any thread. */
+ * `value`, which has room for `size` bytes. Returns BREW_USAGE if there is no
+ * such field or `value` is too small. Callable from any thread. */
 BREW_API brew_status brew_trainer_get_field(const brew_trainer *trainer,
                                             const char *field, char *value,
                                             size_t size);
@@ -179,8 +180,8 @@ typedef enum brew_solver_action {
 } brew_solver_action;
 
 /* Called after every iteration and before every batch of a test, on the
- * training thread, and once more after BREW_ACTION_SNAPSHOT: for signals. NULL:
- * no function. */
+ * training thread, and once more after BREW_ACTION_SNAPSHOT. Lets the caller
+ * handle signals. NULL removes the function. */
 typedef brew_solver_action (*brew_action_function)(void *user);
 BREW_API brew_status brew_trainer_set_action_function(
     brew_trainer *trainer, brew_action_function function, void *user);

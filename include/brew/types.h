@@ -18,10 +18,10 @@ extern "C" {
  * the library. Adding functions and fields does not increment it. */
 #define BREW_ABI_VERSION 1
 
-/* Returns the library's BREW_ABI_VERSION: compare it with the header's. */
+/* Returns the library's BREW_ABI_VERSION, to compare with the header's. */
 BREW_API int brew_abi_version(void);
 
-/* Returns the version, e.g. "0.1.0"; never becomes invalid. */
+/* Returns the version, e.g. "0.1.0". The pointer stays valid. */
 BREW_API const char *brew_version(void);
 
 /* Types of values. Calls that copy values support the first three. */
