@@ -17,9 +17,8 @@ void validateManifest(const Manifest &manifest, SegmentRange range,
 }
 
 /// Returns the name of the first field whose enumeration value is unknown to
-/// this program, or "".
-/// Protobuf parses such a field as absent, so its default would replace the
-/// value that was written.
+/// this program, or "". Protobuf parses such a field as absent, so its default
+/// would replace the value that was written.
 static std::string
 findFieldWithUnknownValue(const google::protobuf::Message &message) {
   const auto *type = message.GetDescriptor();

@@ -88,10 +88,11 @@ private:
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;
   /// Returns the buffer at `index`. Fails if the index is not `present`, if the
-  /// buffer does not exist or if it belongs to a program other than `program`
-  /// (-1: to any program). `what` names the buffer in errors.
+  /// buffer does not exist or if it belongs to a program other than `program`;
+  /// -1 means that it must not belong to any program. `bufferName` names the
+  /// buffer in errors.
   const Buffer &buffer(bool present, std::uint32_t index, int program,
-                       const std::string &where, const char *what) const;
+                       const std::string &where, const char *bufferName) const;
 
   // PlanValidatorCalls.cpp
   void checkConvolution(const ConvolutionCall &call, int program,

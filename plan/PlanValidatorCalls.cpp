@@ -254,8 +254,9 @@ void Validator::checkHost(const HostCall &call, int program,
   const bool isForward = call.direction() == FORWARD;
   std::vector<const Buffer *> bottoms, tops, operands;
   std::vector<bool> isWritten;
-  auto addOperand = [&](std::uint32_t index, bool writes, const char *what) {
-    const Buffer &found = buffer(true, index, program, where, what);
+  auto addOperand = [&](std::uint32_t index, bool writes,
+                        const char *bufferName) {
+    const Buffer &found = buffer(true, index, program, where, bufferName);
     operands.push_back(&found);
     isWritten.push_back(writes);
     return &found;

@@ -195,15 +195,15 @@ void Validator::checkLayer(const Layer &layer, int program,
 
 const Buffer &Validator::buffer(bool present, std::uint32_t index, int program,
                                 const std::string &where,
-                                const char *what) const {
+                                const char *bufferName) const {
   if (!present)
-    fail(where, std::string(what) + " is missing");
+    fail(where, std::string(bufferName) + " is missing");
   if (index >= static_cast<std::uint32_t>(manifest.buffers_size()))
-    fail(where, std::string(what) + " does not exist");
+    fail(where, std::string(bufferName) + " does not exist");
   const Buffer &found = manifest.buffers(static_cast<int>(index));
   if (found.has_program_index() &&
       found.program_index() != static_cast<std::uint32_t>(program))
-    fail(where, std::string(what) + " belongs to another program");
+    fail(where, std::string(bufferName) + " belongs to another program");
   return found;
 }
 

@@ -27,8 +27,8 @@ constexpr std::int64_t kMinTiles = 64;
 /// Maximum size of a block of BACKWARD_WEIGHTS, cached or not.
 constexpr std::int64_t kMaxBlockBytes = 64 << 20;
 /// Maximum sizes of weights and of inputs that stay cached.
-constexpr std::int64_t kWeightBytes = 4 << 20;
-constexpr std::int64_t kInputBytes = 16 << 20;
+constexpr std::int64_t kMaxCachedWeightBytes = 4 << 20;
+constexpr std::int64_t kMaxCachedInputBytes = 16 << 20;
 /// Outputs of a slice of the weights: the columns of oneDNN's product.
 constexpr std::int64_t kSliceOutputs = 48;
 /// Bytes of weights per second that a core transforms slice by slice.
@@ -44,8 +44,9 @@ double weightBytes(const ConvolutionSize &size, std::int64_t m) {
 /// outputs at a time. This pays off if the transformed weights do not stay
 /// cached, but all transformed inputs do.
 bool transformsBySlices(const ConvolutionSize &size, std::int64_t m) {
-  return !size.isConstant && weightBytes(size, m) > kWeightBytes &&
-         4 * productCount(m) * size.inputs * size.tiles(m) <= kInputBytes;
+  return !size.isConstant && weightBytes(size, m) > kMaxCachedWeightBytes &&
+         4 * productCount(m) * size.inputs * size.tiles(m) <=
+             kMaxCachedInputBytes;
 }
 
 /// Returns the estimated time of Winograd's algorithm with tiles of m x m.
@@ -134,20 +135,20 @@ ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x,
           threads};
 }
 
-std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,
+std::uint64_t matrixBytes(std::int64_t m, std::int64_t rows,
                           std::int64_t columns) {
   return sizeof(float) *
-         static_cast<std::uint64_t>(productCount(tile) * rows * columns +
-                                    (productCount(tile) - 1) * kChannelStep);
+         static_cast<std::uint64_t>(productCount(m) * rows * columns +
+                                    (productCount(m) - 1) * kChannelStep);
 }
 
-std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile,
+std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t m,
                            bool hasBias) {
-  const TileBlock block = tileBlockOf(size, tile);
-  std::uint64_t bytes = alignUp(matrixBytes(tile, block.tiles, size.inputs)) +
-                        alignUp(matrixBytes(tile, block.tiles, block.outputs));
+  const TileBlock block = tileBlockOf(size, m);
+  std::uint64_t bytes = alignUp(matrixBytes(m, block.tiles, size.inputs)) +
+                        alignUp(matrixBytes(m, block.tiles, block.outputs));
   if (!size.isConstant)
-    bytes += alignUp(matrixBytes(tile, size.inputs, block.outputs));
+    bytes += alignUp(matrixBytes(m, size.inputs, block.outputs));
   // Each thread sums its own gradient of the bias.
   if (hasBias && size.direction == BACKWARD_WEIGHTS)
     bytes += alignUp(sizeof(float) *
