@@ -63,8 +63,8 @@ private:
                                                 std::optional<int64_t> bytes);
   /// Returns whether the runtime may use Winograd's algorithms.
   bool usesWinograd() const;
-  /// Returns the bytes of the transient arena and of the scratch memory that
-  /// the compiler can compute.
+  /// Returns the total size in bytes of the transient arena and of the scratch
+  /// memory that the compiler can predict.
   int64_t requiredBytes(mlir::ModuleOp plan) const;
   /// Returns the largest batch size whose plan fits `limit` bytes; 0 if no
   /// batch fits.
@@ -111,7 +111,7 @@ private:
   std::vector<std::string> segments;
   std::vector<std::string> gpuArchs;          ///< set in phase fused
   std::optional<int64_t> rematerializeBudget; ///< bytes; null: no limit
-  bool withoutFusedProducts = false;          ///< run no passes that fuse
+  bool withoutFusedProducts = false;          ///< skip passes that fuse
                                               ///< products
   PageContents page;                          ///< for the HTML report
   KernelAccesses accesses;                    ///< for reports

@@ -55,11 +55,12 @@ PipelineOptions Compilation::pipelineOptions(Phase phase) {
                                    !pipeline.outputGradients.empty() ||
                                    hasMemoryLoss();
     pipeline.clipGradients |=
-        imported.solver->clip_gradients() >= 0; // --gradient-norm
+        imported.solver->clip_gradients() >= 0; // or --gradient-norm
     if (pipeline.distributed && hasMemoryLoss())
-      throw Error(ExitStatus::Usage,
-                  "--distributed is for plans that train on their own, a "
-                  "MemoryLoss layer for those whose caller writes gradients");
+      throw Error(
+          ExitStatus::Usage,
+          "--distributed is for plans that train on their own; a "
+          "MemoryLoss layer is for plans whose caller writes gradients");
   } else if (pipeline.clipGradients) {
     throw Error(ExitStatus::Usage,
                 "--gradient-norm is for plans that are trained");
@@ -102,14 +103,14 @@ void Compilation::describeTarget(PipelineOptions &pipeline) {
   if (options.target == TargetKind::Cpu) {
     cpu::CpuTarget cpu = cpu::resolveCpuTarget(options.cpu);
     pipeline.vectorBits = cpu.vectorBits;
-    // Without AVX512-BF16 oneDNN multiplies bf16 more slowly than f32.
+    // Without AVX512-BF16, oneDNN multiplies bf16 more slowly than f32.
     pipeline.bf16Products = cpu.has("avx512bf16");
     return;
   }
   try {
     gpuArchs = cuda::resolveGpuArchs(options.gpuArch);
   } catch (const Error &error) {
-    // Printing text compiles nothing, so it needs no GPU.
+    // Only text is printed, which needs no GPU.
     if (!options.checkOnly || error.status() != ExitStatus::Unavailable)
       throw;
     gpuArchs = {"sm_90"};
@@ -151,7 +152,7 @@ void Compilation::run() {
   importNet();
   if (options.import.solverOnly)
     return;
-  // A training plan's weights are opened when it runs.
+  // A training plan opens its weights when it runs.
   if (embedsWeights())
     formats::requirePath(options.weights, {}, "weights");
   runPhase(Phase::Import, Emit::Import, "import");
@@ -200,9 +201,10 @@ void Compilation::run() {
   result.plan = plan::serializePlan(manifest, segments);
 }
 
-/// Runs `work` with a result to fill in; converts exceptions to diagnostics.
+/// Runs `work`, which fills in a result, and returns the result. Converts
+/// exceptions to diagnostics.
 template <typename Work>
-static CompileResult collect(const DiagnosticSink &sink, Work work) {
+static CompileResult collectResult(const DiagnosticSink &sink, Work work) {
   CompileResult result;
   Reporter reporter(result, sink);
   try {
@@ -216,7 +218,7 @@ static CompileResult collect(const DiagnosticSink &sink, Work work) {
 CompileResult brew::compiler::compile(const prototxt::SourceText &source,
                                       const CompileOptions &options,
                                       const DiagnosticSink &sink) {
-  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
+  return collectResult(sink, [&](CompileResult &result, Reporter &reporter) {
     Compilation(source, options, reporter, result).run();
   });
 }
@@ -224,14 +226,14 @@ CompileResult brew::compiler::compile(const prototxt::SourceText &source,
 CompileResult brew::compiler::compileFile(const std::string &path,
                                           const CompileOptions &options,
                                           const DiagnosticSink &sink) {
-  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
+  return collectResult(sink, [&](CompileResult &result, Reporter &reporter) {
     Compilation(prototxt::SourceText::ofFile(path), options, reporter, result)
         .run();
   });
 }
 
-static void upgradeTo(CompileResult &result, Reporter &reporter,
-                      const prototxt::SourceText &source) {
+static void upgradeInto(CompileResult &result, Reporter &reporter,
+                        const prototxt::SourceText &source) {
   prototxt::Diagnostics diagnostics;
   std::optional<std::string> text = prototxt::upgradedText(source, diagnostics);
   reporter.report(diagnostics);
@@ -242,14 +244,14 @@ static void upgradeTo(CompileResult &result, Reporter &reporter,
 
 CompileResult brew::compiler::upgrade(const prototxt::SourceText &source,
                                       const DiagnosticSink &sink) {
-  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
-    upgradeTo(result, reporter, source);
+  return collectResult(sink, [&](CompileResult &result, Reporter &reporter) {
+    upgradeInto(result, reporter, source);
   });
 }
 
 CompileResult brew::compiler::upgradeFile(const std::string &path,
                                           const DiagnosticSink &sink) {
-  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
-    upgradeTo(result, reporter, prototxt::SourceText::ofFile(path));
+  return collectResult(sink, [&](CompileResult &result, Reporter &reporter) {
+    upgradeInto(result, reporter, prototxt::SourceText::ofFile(path));
   });
 }

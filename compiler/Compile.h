@@ -56,8 +56,8 @@ struct CompileOptions {
 
 /// Compiles `source`. Every error becomes a diagnostic and the status of the
 /// result; throws only std::bad_alloc. Prints nothing unless LLVM's own options
-/// request it. Writes no files except into `dumpDir`, KernelCache's folder, and
-/// the source of a CUDA kernel that does not compile. Thread-safe.
+/// request it. Writes no files except in `dumpDir` and KernelCache's folder,
+/// and the source of a CUDA kernel that does not compile. Thread-safe.
 CompileResult compile(const prototxt::SourceText &source,
                       const CompileOptions &options,
                       const DiagnosticSink &sink = {});

@@ -13,15 +13,17 @@ using namespace brew::compiler;
 
 namespace {
 
-/// The memory that brew-rematerialize saves is known only after kernel
-/// formation and memory planning, so both run again for each of this many
-/// budgets.
+/// Maximum number of rematerialization budgets to try. The memory that a budget
+/// saves is known only after kernel formation and memory planning, so both run
+/// again for each budget.
 constexpr int kMaxAttempts = 6;
-/// Below this share of the limit the plan rematerializes more than needed.
+/// Minimum share of the limit that a plan should use. A plan below this share
+/// rematerializes more than needed.
 constexpr double kMinUtilisation = 0.98;
-/// Buffers listed in an error.
+/// Maximum number of buffers that an error lists.
 constexpr size_t kMaxListedBuffers = 10;
 
+/// Returns the size of the transient arena.
 int64_t arenaBytes(mlir::ModuleOp plan) {
   for (auto arena : plan.getOps<dialects::plan::ArenaOp>())
     if (arena.getKind() == dialects::plan::ArenaKind::Transient)
@@ -29,12 +31,11 @@ int64_t arenaBytes(mlir::ModuleOp plan) {
   return 0;
 }
 
-/// Returns the largest buffers alive at the step with the most live bytes,
-/// largest first.
+/// A transient buffer and the steps at which it is live.
 struct LiveBuffer {
   std::string name;
   int64_t bytes;
-  int64_t first, last; ///< steps
+  int64_t first, last; ///< first and last step
 };
 
 int64_t bytesOf(mlir::MemRefType type) {
@@ -42,31 +43,35 @@ int64_t bytesOf(mlir::MemRefType type) {
          llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
+/// Returns the largest buffers that are live at the step with the most live
+/// bytes, largest first.
 std::vector<LiveBuffer> largestLiveBuffers(dialects::plan::ProgramOp program) {
-  std::vector<LiveBuffer> all;
-  llvm::DenseSet<std::pair<int64_t, int64_t>> seen; // offset and first step
+  std::vector<LiveBuffer> buffers;
+  llvm::DenseSet<std::pair<int64_t, int64_t>>
+      seenBuffers; // offset and first step
   program.walk([&](dialects::plan::BufferOp buffer) {
     auto live = buffer.getLive();
     // Views of a buffer have its offset.
     if (buffer.getArena() == dialects::plan::ArenaKind::Transient && live &&
-        seen.insert({buffer.getOffset(), (*live)[0]}).second)
-      all.push_back({buffer.getName().str(),
-                     bytesOf(llvm::cast<mlir::MemRefType>(buffer.getType())),
-                     (*live)[0], (*live)[1]});
+        seenBuffers.insert({buffer.getOffset(), (*live)[0]}).second)
+      buffers.push_back(
+          {buffer.getName().str(),
+           bytesOf(llvm::cast<mlir::MemRefType>(buffer.getType())), (*live)[0],
+           (*live)[1]});
   });
-  int64_t most = 0;
+  int64_t peakBytes = 0;
   std::vector<LiveBuffer> atPeak;
-  for (const LiveBuffer &start : all) {
-    std::vector<LiveBuffer> alive;
+  for (const LiveBuffer &start : buffers) {
+    std::vector<LiveBuffer> liveBuffers;
     int64_t bytes = 0;
-    for (const LiveBuffer &each : all)
-      if (each.first <= start.first && start.first <= each.last) {
-        alive.push_back(each);
-        bytes += each.bytes;
+    for (const LiveBuffer &buffer : buffers)
+      if (buffer.first <= start.first && start.first <= buffer.last) {
+        liveBuffers.push_back(buffer);
+        bytes += buffer.bytes;
       }
-    if (bytes > most) {
-      most = bytes;
-      atPeak = std::move(alive);
+    if (bytes > peakBytes) {
+      peakBytes = bytes;
+      atPeak = std::move(liveBuffers);
     }
   }
   llvm::stable_sort(atPeak, [](const LiveBuffer &a, const LiveBuffer &b) {
@@ -112,7 +117,7 @@ Compilation::lowerToPlan(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
 
 int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
   // Nets with a fixed batch size report errors here, which are irrelevant.
-  mlir::ScopedDiagnosticHandler silent(
+  mlir::ScopedDiagnosticHandler silencer(
       &context, [](mlir::Diagnostic &) { return mlir::success(); });
   auto fits = [&](int64_t batch) {
     mlir::OwningOpRef<mlir::ModuleOp> module(phaseImport.clone());
@@ -128,12 +133,12 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
       if (auto shape = dialects::shapeOf(value); !shape.empty())
         batch = std::max(batch, shape[0]);
   });
-  int64_t good = 0, bad = batch;
-  while (good + 1 < bad) {
-    const int64_t middle = good + (bad - good) / 2;
-    (fits(middle) ? good : bad) = middle;
+  int64_t fittingBatch = 0, tooLargeBatch = batch;
+  while (fittingBatch + 1 < tooLargeBatch) {
+    const int64_t middle = fittingBatch + (tooLargeBatch - fittingBatch) / 2;
+    (fits(middle) ? fittingBatch : tooLargeBatch) = middle;
   }
-  return good;
+  return fittingBatch;
 }
 
 void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
@@ -148,9 +153,10 @@ void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
   if (dialects::plan::ProgramOp program = largestProgram(smallest)) {
     text += "; the largest buffers of program " + program.getSymName().str() +
             " at its peak:";
-    for (const LiveBuffer &each : largestLiveBuffers(program))
-      text += "\n  " + bytesText(each.bytes) + "  " + each.name + ", steps " +
-              std::to_string(each.first) + " to " + std::to_string(each.last);
+    for (const LiveBuffer &buffer : largestLiveBuffers(program))
+      text += "\n  " + bytesText(buffer.bytes) + "  " + buffer.name +
+              ", steps " + std::to_string(buffer.first) + " to " +
+              std::to_string(buffer.last);
   }
   if (scratch)
     text += "\n  " + bytesText(scratch) +
@@ -168,17 +174,17 @@ mlir::OwningOpRef<mlir::ModuleOp>
 Compilation::fitToMemoryLimit(mlir::ModuleOp graph) {
   const int64_t limit = *options.memoryLimit;
   rematerializeBudget = std::nullopt;
-  auto need = [&](std::optional<int64_t> bytes) {
+  auto requiredBytesFor = [&](std::optional<int64_t> bytes) {
     return requiredBytes(*lowerToPlan(graph, bytes));
   };
-  if (need(std::nullopt) <= limit) {
-    rematerializeBudget = std::nullopt; // no limit needed
+  if (requiredBytesFor(std::nullopt) <= limit) {
+    rematerializeBudget = std::nullopt; // the plan fits as it is
     return {};
   }
   std::optional<int64_t> best;
   int64_t budget = limit;
   for (int i = 0; i < kMaxAttempts && budget > 0; ++i) {
-    const int64_t required = need(budget);
+    const int64_t required = requiredBytesFor(budget);
     if (required <= limit) {
       best = budget;
       if (static_cast<double>(required) >=
@@ -206,21 +212,24 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
   if (!smallest)
     return;
   // A fused product keeps all its operands alive until it runs, and so does a
-  // fused convolution of several branches. Separate ones may need less memory.
+  // fused convolution of several branches. Without these fusions, the net may
+  // need less memory.
   withoutFusedProducts = true;
-  mlir::OwningOpRef<mlir::ModuleOp> separate(phaseImport.clone());
+  mlir::OwningOpRef<mlir::ModuleOp> unfused(phaseImport.clone());
   {
     // Diagnostics were already reported when the graph was built.
-    mlir::ScopedDiagnosticHandler silent(
+    mlir::ScopedDiagnosticHandler silencer(
         &context, [](mlir::Diagnostic &) { return mlir::success(); });
     auto scope = timingScope.nest("fit graph");
-    if (mlir::failed(runPasses(*separate, Phase::Graph,
+    if (mlir::failed(runPasses(*unfused, Phase::Graph,
                                pipelineOptions(Phase::Graph), scope)))
       throwMemoryLimit(*smallest, phaseImport);
   }
-  if (mlir::OwningOpRef<mlir::ModuleOp> other = fitToMemoryLimit(*separate))
-    throwMemoryLimit(
-        requiredBytes(*other) < requiredBytes(*smallest) ? *other : *smallest,
-        phaseImport);
-  imported.module = std::move(separate);
+  if (mlir::OwningOpRef<mlir::ModuleOp> smallestUnfused =
+          fitToMemoryLimit(*unfused))
+    throwMemoryLimit(requiredBytes(*smallestUnfused) < requiredBytes(*smallest)
+                         ? *smallestUnfused
+                         : *smallest,
+                     phaseImport);
+  imported.module = std::move(unfused);
 }

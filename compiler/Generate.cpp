@@ -54,7 +54,7 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
     info.solver = imported.solver;
     info.solverFolder = imported.solverFolder;
     info.initialWeights = options.weights;
-    // The plan may run from elsewhere: relative names refer to this folder.
+    // The plan may run from another folder. Relative names refer to this one.
     info.initialWeightsFolder = std::filesystem::current_path().string();
   }
   manifest = compiler::buildManifest(*imported.module, kernels, info);
@@ -78,28 +78,28 @@ void Compilation::generateForCpu() {
   if (options.report == ReportKind::Html)
     for (const cpu::EmittedKernel &kernel : emitted)
       page.kernelTexts.push_back(functionText(*kernels, kernel.symbol));
-  std::vector<plan::Kernel> described;
+  std::vector<plan::Kernel> planKernels;
   for (const cpu::EmittedKernel &kernel : emitted) {
-    plan::Kernel &out = described.emplace_back();
-    out.set_symbol(kernel.symbol);
-    out.set_image_segment_index(0);
-    out.set_domain(kernel.domain);
-    out.set_grain(kernel.grain);
-    out.set_argument_count(kernel.argumentCount);
-    out.set_flops(kernel.flops);
-    out.set_bytes(kernel.bytes);
+    plan::Kernel &planKernel = planKernels.emplace_back();
+    planKernel.set_symbol(kernel.symbol);
+    planKernel.set_image_segment_index(0);
+    planKernel.set_domain(kernel.domain);
+    planKernel.set_grain(kernel.grain);
+    planKernel.set_argument_count(kernel.argumentCount);
+    planKernel.set_flops(kernel.flops);
+    planKernel.set_bytes(kernel.bytes);
   }
-  buildManifest(described);
+  buildManifest(planKernels);
   if (options.checkOnly)
     return;
-  plan::Target *out = manifest.mutable_target();
-  out->set_kind(plan::Target::CPU);
-  out->set_triple(target.triple);
-  out->set_cpu(target.cpu);
+  plan::Target *planTarget = manifest.mutable_target();
+  planTarget->set_kind(plan::Target::CPU);
+  planTarget->set_triple(target.triple);
+  planTarget->set_cpu(target.cpu);
   for (const std::string &feature : target.features)
-    out->add_cpu_features(feature);
+    planTarget->add_cpu_features(feature);
   if (options.exactConvolutions)
-    out->set_exact_convolutions(true);
+    planTarget->set_exact_convolutions(true);
   segments.push_back(compileToSharedObject(*kernels, target));
   manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
 }
@@ -110,14 +110,14 @@ void Compilation::generateForCuda() {
   if (emits(Emit::Kernels))
     for (const cuda::EmittedKernel &kernel : kernels)
       writeText(kernel.symbol + ".cu", kernel.text);
-  std::vector<plan::Kernel> described;
+  std::vector<plan::Kernel> planKernels;
   for (const cuda::EmittedKernel &kernel : kernels) {
-    described.push_back(describeKernel(kernel));
+    planKernels.push_back(describeKernel(kernel));
     accesses.push_back(kernel.accesses);
     if (options.report == ReportKind::Html)
       page.kernelTexts.push_back(kernel.text);
   }
-  buildManifest(described);
+  buildManifest(planKernels);
   if (options.checkOnly)
     return;
   plan::Target *target = manifest.mutable_target();
@@ -131,9 +131,9 @@ void Compilation::generateForCuda() {
   images.cache = options.kernelCache;
   if (emits(Emit::Kernels))
     images.textFolder = options.dumpDir;
-  described.assign(manifest.kernels().begin(), manifest.kernels().end());
-  compileKernels(kernels, images, described, *target, segments);
-  manifest.mutable_kernels()->Assign(described.begin(), described.end());
+  planKernels.assign(manifest.kernels().begin(), manifest.kernels().end());
+  compileKernels(kernels, images, planKernels, *target, segments);
+  manifest.mutable_kernels()->Assign(planKernels.begin(), planKernels.end());
   for (size_t i = 0; i < segments.size(); ++i)
     manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
 }

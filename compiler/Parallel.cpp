@@ -14,7 +14,8 @@ void runParallel(std::size_t count,
                  llvm::function_ref<void(std::size_t)> work) {
   std::vector<std::exception_ptr> failures(count);
   std::atomic<std::size_t> next{0};
-  // Work items before a failed one have started already and finish.
+  // Items with lower indices than a failed one have already started and will
+  // finish.
   std::atomic<bool> failed{false};
   auto loop = [&] {
     for (std::size_t i; !failed && (i = next++) < count;)

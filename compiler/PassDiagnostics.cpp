@@ -38,7 +38,7 @@ void PassDiagnostics::operator()(mlir::Diagnostic &diagnostic) {
     result.note(sourceOf(note.getLocation()), note.str());
   if (!status)
     status = dialects::exitStatusOf(diagnostic);
-  if (seen.insert(result.str()).second)
+  if (reportedTexts.insert(result.str()).second)
     reporter.report(result);
 }
 

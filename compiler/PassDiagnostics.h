@@ -30,7 +30,7 @@ public:
 private:
   Reporter &reporter;
   std::optional<ExitStatus> status;
-  llvm::StringSet<> seen;
+  llvm::StringSet<> reportedTexts;
 };
 
 } // namespace brew::compiler

@@ -41,16 +41,16 @@ void compiler::registerPasses() {
   });
 }
 
-/// Returns the values of a list option.
+/// Converts the values of a list option.
 template <typename Range>
-static llvm::SmallVector<std::string> words(const Range &range) {
+static llvm::SmallVector<std::string> toStrings(const Range &range) {
   return {range.begin(), range.end()};
 }
 
 void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const PipelineOptions &options) {
-  // Adds an optimisation unless --without disables it.
-  auto optimise = [&](llvm::StringRef name, auto &&create) {
+  // Adds the optional pass `name` unless --without disables it.
+  auto addOptional = [&](llvm::StringRef name, auto &&create) {
     if (!llvm::is_contained(options.without, name))
       pm.addPass(create());
   };
@@ -60,14 +60,14 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   case Phase::Graph: {
     passes::InferDataShapesOptions shapes;
-    shapes.inputShapes = words(options.inputShapes);
+    shapes.inputShapes = toStrings(options.inputShapes);
     shapes.batch = options.batch;
     pm.addPass(createInferDataShapes(shapes));
     pm.addPass(passes::createInferShapes());
     // Pin blobs by name while every layer still exists.
     passes::PinBlobsOptions pins;
-    pins.blobs = words(options.pin);
-    pins.outputGradients = words(options.outputGradients);
+    pins.blobs = toStrings(options.pin);
+    pins.outputGradients = toStrings(options.outputGradients);
     pm.addPass(createPinBlobs(pins));
     pm.addPass(passes::createTrackItemCounts());
     pm.addPass(passes::createPropagateStoredParams());
@@ -75,8 +75,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
     pm.addPass(createUnrollRecurrent(recurrent));
     pm.addPass(passes::createFoldFlatten());
-    optimise("sink-relu-below-max-pool",
-             [] { return passes::createSinkReluBelowMaxPool(); });
+    addOptional("sink-relu-below-max-pool",
+                [] { return passes::createSinkReluBelowMaxPool(); });
     if (options.syncBatchNorm)
       pm.addPass(passes::createSyncBatchNorm());
     passes::DifferentiateOptions gradients;
@@ -96,10 +96,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     // Splits have a gradient operation, so they fold only after
     // differentiation.
     pm.addPass(passes::createFoldSplits());
-    optimise("fuse-weight-gradients",
-             [] { return passes::createFuseWeightGradients(); });
-    optimise("fold-normalization",
-             [] { return passes::createFoldNormalization(); });
+    addOptional("fuse-weight-gradients",
+                [] { return passes::createFuseWeightGradients(); });
+    addOptional("fold-normalization",
+                [] { return passes::createFoldNormalization(); });
     pm.addPass(mlir::createCanonicalizerPass());
     pm.addPass(mlir::createCSEPass());
     pm.addPass(passes::createVerifyGraph());
@@ -107,32 +107,32 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
   }
   case Phase::Fused: {
     passes::AttachTargetOptions target;
-    target.gpuArchs = words(options.gpuArchs);
+    target.gpuArchs = toStrings(options.gpuArchs);
     target.vectorBits = options.vectorBits;
     target.bf16 = options.bf16Products;
     pm.addPass(createAttachTarget(target));
-    optimise("fuse-sibling-convolutions", [&] {
-      passes::FuseSiblingConvolutionsOptions join;
-      join.noLibrary = words(options.noLibrary);
-      return createFuseSiblingConvolutions(join);
+    addOptional("fuse-sibling-convolutions", [&] {
+      passes::FuseSiblingConvolutionsOptions siblings;
+      siblings.noLibrary = toStrings(options.noLibrary);
+      return createFuseSiblingConvolutions(siblings);
     });
-    optimise("fuse-epilogue", [] { return passes::createFuseEpilogue(); });
+    addOptional("fuse-epilogue", [] { return passes::createFuseEpilogue(); });
     if (dialects::target::isNarrow(options.precision)) {
       passes::LowerPrecisionOptions precision;
       precision.type = options.precision;
       pm.addPass(createLowerPrecision(precision));
-      optimise("pad-channels", [&] {
+      addOptional("pad-channels", [&] {
         passes::PadChannelsOptions pad;
-        pad.noLibrary = words(options.noLibrary);
+        pad.noLibrary = toStrings(options.noLibrary);
         return createPadChannels(pad);
       });
-      optimise("fold-input-conversions",
-               [] { return passes::createFoldInputConversions(); });
+      addOptional("fold-input-conversions",
+                  [] { return passes::createFoldInputConversions(); });
     }
     passes::AssignLayoutOptions layout;
     layout.layout = options.layout;
     layout.precision = options.precision;
-    layout.noLibrary = words(options.noLibrary);
+    layout.noLibrary = toStrings(options.noLibrary);
     layout.orderWeights = !llvm::is_contained(options.without, "order-weights");
     pm.addPass(createAssignLayout(layout));
     passes::BuildGradientProgramsOptions gradients;
@@ -144,25 +144,26 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createLowerToNests(lower));
     pm.addPass(passes::createFoldCasts());
     pm.addPass(mlir::createCSEPass());
-    optimise("prepare-weights", [] { return passes::createPrepareWeights(); });
-    optimise("rematerialize-producers",
-             [] { return passes::createRematerializeProducers(); });
+    addOptional("prepare-weights",
+                [] { return passes::createPrepareWeights(); });
+    addOptional("rematerialize-producers",
+                [] { return passes::createRematerializeProducers(); });
     if (options.cuda &&
         !llvm::is_contained(options.without, "pack-sign-masks")) {
       pm.addPass(passes::createPackSignMasks());
       // Packed masks are cheap to read.
-      optimise("rematerialize-producers",
-               [] { return passes::createRematerializeProducers(); });
+      addOptional("rematerialize-producers",
+                  [] { return passes::createRematerializeProducers(); });
     }
     if (options.cuda)
-      optimise("fuse-pooling-backward",
-               [] { return passes::createFusePoolingBackward(); });
-    const auto keepPrecision = [&] {
+      addOptional("fuse-pooling-backward",
+                  [] { return passes::createFusePoolingBackward(); });
+    const auto addElideRoundings = [&] {
       if (dialects::target::isNarrow(options.precision))
-        optimise("elide-roundings",
-                 [] { return passes::createElideRoundings(); });
+        addOptional("elide-roundings",
+                    [] { return passes::createElideRoundings(); });
     };
-    keepPrecision();
+    addElideRoundings();
     if (!llvm::is_contained(options.without, "fuse-depthwise")) {
       passes::FuseDepthwiseOptions depthwise;
       depthwise.precision = options.precision;
@@ -170,42 +171,44 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       // Calls lowered to nests widen their operands themselves.
       if (dialects::target::isNarrow(options.precision))
         pm.addPass(passes::createFoldCasts());
-      keepPrecision();
+      addElideRoundings();
     }
-    optimise("fuse-sibling-reductions",
-             [] { return passes::createFuseSiblingReductions(); });
-    optimise("fuse-reductions", [] { return passes::createFuseReductions(); });
-    optimise("split-reductions",
-             [] { return passes::createSplitReductions(); });
-    passes::RematerializeOptions recompute;
-    recompute.bytes = options.rematerializeBudget.value_or(-1);
-    recompute.precision = options.precision;
-    // On a GPU without a memory limit rematerialization would only cost time.
+    addOptional("fuse-sibling-reductions",
+                [] { return passes::createFuseSiblingReductions(); });
+    addOptional("fuse-reductions",
+                [] { return passes::createFuseReductions(); });
+    addOptional("split-reductions",
+                [] { return passes::createSplitReductions(); });
+    passes::RematerializeOptions rematerialize;
+    rematerialize.bytes = options.rematerializeBudget.value_or(-1);
+    rematerialize.precision = options.precision;
+    // On a GPU without a memory limit, rematerialization would only cost time.
     if (!options.cuda || options.rematerializeBudget)
-      optimise("rematerialize", [&] { return createRematerialize(recompute); });
+      addOptional("rematerialize",
+                  [&] { return createRematerialize(rematerialize); });
     pm.addPass(passes::createAliasSubviews());
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
     pm.addPass(createFormKernels(kernels));
-    optimise("fuse-final-reduction",
-             [] { return passes::createFuseFinalReduction(); });
+    addOptional("fuse-final-reduction",
+                [] { return passes::createFuseFinalReduction(); });
     pm.addPass(passes::createVerifyFused());
     return;
   }
   case Phase::Plan:
     pm.addPass(passes::createOrderForwardFirst());
-    optimise("generate-alternatives",
-             [] { return passes::createGenerateAlternatives(); });
-    optimise("order-steps", [] { return passes::createOrderSteps(); });
+    addOptional("generate-alternatives",
+                [] { return passes::createGenerateAlternatives(); });
+    addOptional("order-steps", [] { return passes::createOrderSteps(); });
     if (options.distributed) {
       passes::InsertAllReducesOptions reduce;
       reduce.bucketBytes = options.bucketBytes;
-      reduce.halfWire = options.reduceInBf16;
+      reduce.reduceInBf16 = options.reduceInBf16;
       pm.addPass(createInsertAllReduces(reduce));
     }
     passes::FuseLaunchesOptions launches;
-    launches.isLimited = options.hasMemoryLimit;
-    optimise("fuse-launches", [&] { return createFuseLaunches(launches); });
+    launches.hasMemoryLimit = options.hasMemoryLimit;
+    addOptional("fuse-launches", [&] { return createFuseLaunches(launches); });
     pm.addPass(passes::createPlanMemory());
     if (options.cuda)
       pm.addPass(passes::createBuildInputKernels());

@@ -33,7 +33,7 @@ struct PipelineOptions {
                                         ///< instead, or "all"
   std::vector<std::string> without;     ///< optional passes to skip
   std::vector<std::string> inputShapes; ///< BLOB=d,d,...
-  /// blobs whose gradient the caller writes
+  /// Blobs whose gradient the caller writes.
   std::vector<std::string> outputGradients;
   int64_t batch = 0; ///< 0: the prototxt's
   /// Propagate gradients of recurrent layers' exposed states, which Caffe
@@ -51,8 +51,8 @@ struct PipelineOptions {
   /// products only. Parameters always stay f32 or f64.
   dialects::target::Precision precision = dialects::target::Precision::F32;
   /// Limit for the bytes live at any time, as brew-rematerialize counts them.
-  /// Without a limit only values that cost almost nothing are rematerialized on
-  /// CPUs, and no values on GPUs.
+  /// Without a limit, CPU plans rematerialize only values that cost almost
+  /// nothing, and GPU plans rematerialize no values.
   std::optional<int64_t> rematerializeBudget;
   bool hasMemoryLimit = false; ///< a memory limit is set: passes must not
                                ///< increase memory

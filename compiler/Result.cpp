@@ -23,8 +23,8 @@ void Reporter::report(const Diagnostic &diagnostic) {
 }
 
 void Reporter::report(const prototxt::Diagnostics &diagnostics) {
-  for (const Diagnostic &each : diagnostics.items())
-    report(each);
+  for (const Diagnostic &diagnostic : diagnostics.items())
+    report(diagnostic);
 }
 
 void Reporter::reportException() {

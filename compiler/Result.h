@@ -22,7 +22,7 @@ struct CompileResult {
   std::vector<prototxt::Diagnostic> diagnostics;
   // Set if requested and completed:
   std::optional<std::string> plan;     ///< bytes of the plan file
-  std::optional<std::string> report;   ///< in the requested form
+  std::optional<std::string> report;   ///< in the requested format
   std::optional<std::string> upgraded; ///< net or solver in current syntax
   std::vector<Artifact> artifacts;
 };
@@ -47,7 +47,7 @@ private:
   DiagnosticSink sink;
 };
 
-/// Exception: diagnostics that give the reason have been reported.
+/// Thrown after diagnostics that explain the failure were reported.
 struct DiagnosedError {
   ExitStatus status = ExitStatus::BadInput;
 };

@@ -11,41 +11,43 @@ using namespace brew::compiler;
 
 namespace {
 
-plan::Buffer described(mlir::Value value) {
+plan::Buffer toPlanBuffer(mlir::Value value) {
   plan::Buffer buffer;
   setBufferType(llvm::cast<mlir::MemRefType>(value.getType()), buffer);
   return buffer;
 }
 
-/// Returns the maximum scratch of a call over 1 to `threads` threads. More
-/// threads use larger blocks, but may make another algorithm the fastest.
-int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
-                  int64_t threads) {
+/// Returns the maximum size of the scratch memory of a call over 1 to `threads`
+/// threads. More threads use larger blocks, but may make another algorithm the
+/// fastest.
+int64_t maxScratchBytes(dialects::plan::ConvolutionOp call, bool isDeployed,
+                        int64_t threads) {
   if (call.getKernel().size() != 2)
     return 0;
-  plan::ConvolutionCall described;
-  described.set_direction(static_cast<plan::Direction>(call.getDirection()));
-  described.set_group(call.getGroup());
-  setWindow(call, *described.mutable_window());
-  const plan::Buffer x = ::described(call.getX()), w = ::described(call.getW()),
-                     y = ::described(call.getY());
+  plan::ConvolutionCall planCall;
+  planCall.set_direction(static_cast<plan::Direction>(call.getDirection()));
+  planCall.set_group(call.getGroup());
+  setWindow(call, *planCall.mutable_window());
+  const plan::Buffer x = toPlanBuffer(call.getX()),
+                     w = toPlanBuffer(call.getW()),
+                     y = toPlanBuffer(call.getY());
   std::optional<plan::Buffer> b;
   if (call.getB())
-    b = ::described(call.getB());
-  if (!plan::winograd::isApplicable(described, x, w, b ? &*b : nullptr, y))
+    b = toPlanBuffer(call.getB());
+  if (!plan::winograd::isApplicable(planCall, x, w, b ? &*b : nullptr, y))
     return 0;
   auto weights = call.getW().getDefiningOp<dialects::plan::BufferOp>();
   const bool isConstant =
       isDeployed && weights.getArena() == dialects::plan::ArenaKind::Parameters;
-  uint64_t most = 0;
+  uint64_t maxBytes = 0;
   for (int64_t count = 1; count <= threads; ++count) {
     const auto size = plan::winograd::convolutionSizeOf(
-        described, x, y, isConstant, static_cast<int>(count));
+        planCall, x, y, isConstant, static_cast<int>(count));
     if (const int64_t tile = plan::winograd::fastestTile(size))
-      most = std::max(most,
-                      plan::winograd::scratchBytes(size, tile, b.has_value()));
+      maxBytes = std::max(
+          maxBytes, plan::winograd::scratchBytes(size, tile, b.has_value()));
   }
-  return static_cast<int64_t>(most);
+  return static_cast<int64_t>(maxBytes);
 }
 
 } // namespace
@@ -53,16 +55,16 @@ int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
 int64_t compiler::winogradScratchBytes(dialects::plan::ProgramOp program) {
   const bool isDeployed = program.getSymName() == plan::programs::kDeploy;
   const int64_t threads = dialects::target::cpuOf(program).getCores();
-  int64_t most = 0;
+  int64_t maxBytes = 0;
   program.walk([&](dialects::plan::ConvolutionOp call) {
-    most = std::max(most, scratchOf(call, isDeployed, threads));
+    maxBytes = std::max(maxBytes, maxScratchBytes(call, isDeployed, threads));
   });
-  return most;
+  return maxBytes;
 }
 
 int64_t compiler::winogradScratchBytes(mlir::ModuleOp plan) {
-  int64_t most = 0;
+  int64_t maxBytes = 0;
   for (auto program : plan.getOps<dialects::plan::ProgramOp>())
-    most = std::max(most, winogradScratchBytes(program));
-  return most;
+    maxBytes = std::max(maxBytes, winogradScratchBytes(program));
+  return maxBytes;
 }

@@ -58,11 +58,11 @@ public:
   explicit DiagnosticView(const prototxt::Diagnostic &diagnostic);
   DiagnosticView(const DiagnosticView &) = delete;
   DiagnosticView &operator=(const DiagnosticView &) = delete;
-  const brew_diagnostic &view() const { return c; }
+  const brew_diagnostic &view() const { return cDiagnostic; }
 
 private:
   std::vector<brew_note> notes;
-  brew_diagnostic c;
+  brew_diagnostic cDiagnostic;
 };
 
 } // namespace brew::compiler::api

@@ -30,8 +30,8 @@ brew_severity severityOf(prototxt::Severity severity) {
   return BREW_NOTE;
 }
 
-/// Returns the diagnostic without its notes.
-std::string lineOf(prototxt::Diagnostic diagnostic) {
+/// Returns the text of a diagnostic without its notes and final newline.
+std::string textWithoutNotes(prototxt::Diagnostic diagnostic) {
   diagnostic.notes.clear();
   std::string text = diagnostic.str();
   text.pop_back();
@@ -47,32 +47,34 @@ DiagnosticSink sinkOf(const brew_compiler_options *options) {
   };
 }
 
-/// Makes a handle of the result of `work`; null if the arguments are invalid.
+/// Creates a handle with the result of `work`. Sets it to null if the arguments
+/// are invalid.
 template <typename Work>
-brew_status makeCompilation(brew_compilation **compilation, bool makesSense,
-                            const brew_compiler_options *options,
-                            Work work) noexcept {
+brew_status
+makeCompilation(brew_compilation **compilation, bool areArgumentsValid,
+                const brew_compiler_options *options, Work work) noexcept {
   if (!compilation)
     return BREW_USAGE;
   *compilation = nullptr;
-  if (!makesSense)
+  if (!areArgumentsValid)
     return BREW_USAGE;
-  std::string ignored;
-  return guarded(ignored, [&] {
-    auto made = std::make_unique<brew_compilation>();
+  std::string ignoredMessage;
+  return guarded(ignoredMessage, [&] {
+    auto handle = std::make_unique<brew_compilation>();
     const DiagnosticSink sink = sinkOf(options);
-    CompileResult &result = made->result;
+    CompileResult &result = handle->result;
     try {
       result = work(options ? options->set : OptionSet(), sink);
     } catch (...) {
       Reporter(result, sink).reportException();
     }
-    for (const prototxt::Diagnostic &each : result.diagnostics) {
-      made->diagnostics.emplace_back(each);
-      if (made->message.empty() && each.severity == prototxt::Severity::Error)
-        made->message = lineOf(each);
+    for (const prototxt::Diagnostic &diagnostic : result.diagnostics) {
+      handle->diagnostics.emplace_back(diagnostic);
+      if (handle->message.empty() &&
+          diagnostic.severity == prototxt::Severity::Error)
+        handle->message = textWithoutNotes(diagnostic);
     }
-    *compilation = made.release();
+    *compilation = handle.release();
     return statusOf((*compilation)->result.status);
   });
 }
@@ -83,8 +85,8 @@ prototxt::SourceText sourceOf(const char *text, size_t size, const char *name,
           name ? name : "<text>", folder ? folder : ""};
 }
 
-/// Returns null if `output` is invalid; an empty optional if it was not
-/// requested or could not be produced.
+/// Returns an output, which is an empty optional if it was not requested or
+/// could not be produced. Returns null if `output` is invalid.
 const std::optional<std::string> *outputOf(const brew_compilation &compilation,
                                            brew_output output) {
   switch (output) {
@@ -100,19 +102,19 @@ const std::optional<std::string> *outputOf(const brew_compilation &compilation,
 
 } // namespace
 
-DiagnosticView::DiagnosticView(const prototxt::Diagnostic &from) {
-  for (const prototxt::Note &note : from.notes)
+DiagnosticView::DiagnosticView(const prototxt::Diagnostic &diagnostic) {
+  for (const prototxt::Note &note : diagnostic.notes)
     notes.push_back({note.where.file.c_str(), note.where.line,
                      note.where.column, note.text.c_str()});
-  c = {sizeof c,
-       severityOf(from.severity),
-       from.where.file.c_str(),
-       from.where.line,
-       from.where.column,
-       from.layer.c_str(),
-       from.text.c_str(),
-       notes.size(),
-       notes.data()};
+  cDiagnostic = {sizeof cDiagnostic,
+                 severityOf(diagnostic.severity),
+                 diagnostic.where.file.c_str(),
+                 diagnostic.where.line,
+                 diagnostic.where.column,
+                 diagnostic.layer.c_str(),
+                 diagnostic.text.c_str(),
+                 notes.size(),
+                 notes.data()};
 }
 
 brew_status brew_compile_file(const brew_compiler_options *options,
@@ -179,8 +181,8 @@ brew_status brew_compilation_diagnostic(const brew_compilation *compilation,
                                         brew_diagnostic *diagnostic) {
   if (!compilation || !diagnostic || index >= compilation->diagnostics.size())
     return BREW_USAGE;
-  std::string ignored;
-  return guarded(ignored, [&] {
+  std::string ignoredMessage;
+  return guarded(ignoredMessage, [&] {
     copyToCaller(diagnostic, compilation->diagnostics[index].view());
     return BREW_OK;
   });

@@ -36,7 +36,7 @@ struct ValueLists {
 };
 
 const std::vector<ValueLists> &valueLists() {
-  static const std::vector<ValueLists> all = [] {
+  static const std::vector<ValueLists> allLists = [] {
     std::vector<ValueLists> lists;
     for (const OptionRow &row : optionTable()) {
       ValueLists &list = lists.emplace_back();
@@ -47,7 +47,7 @@ const std::vector<ValueLists> &valueLists() {
     }
     return lists;
   }();
-  return all;
+  return allLists;
 }
 
 } // namespace
@@ -102,20 +102,21 @@ brew_status brew_compiler_options_set(brew_compiler_options *options,
 namespace {
 
 /// Calls a type's shape function for a layer.
-brew::dialects::Shapes shapesOf(const brew_host_layer &type,
-                                const brew::dialects::HostLayerSetup &from) {
+brew::dialects::Shapes
+shapesOf(const brew_host_layer &type,
+         const brew::dialects::HostLayerSetup &layerSetup) {
   std::vector<brew_host_shape> bottoms;
-  for (const auto &dims : from.bottoms)
+  for (const auto &dims : layerSetup.bottoms)
     bottoms.push_back(brew::hostShape(dims));
-  std::vector<brew_host_shape> tops(from.tops);
-  brew_host_setup setup = brew::hostSetup(from);
+  std::vector<brew_host_shape> tops(layerSetup.tops);
+  brew_host_setup setup = brew::hostSetup(layerSetup);
   setup.bottom_count = bottoms.size();
   setup.bottoms = bottoms.data();
   setup.top_count = tops.size();
   setup.tops = tops.data();
   setup.user = type.user;
-  brew::HostErrorBuffer outcome(setup);
-  outcome.check(type.shapes(&setup), "shapes");
+  brew::HostErrorBuffer errorBuffer(setup);
+  errorBuffer.check(type.shapes(&setup), "shapes");
   brew::dialects::Shapes shapes;
   for (const brew_host_shape &top : tops) {
     if (top.ndim > BREW_MAX_DIMS)
@@ -135,14 +136,14 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
   return guarded(options->message, [&] {
     if (!layer)
       throw brew::Error(brew::ExitStatus::Usage, "the host layer is NULL");
-    brew_host_layer known = brew::copyFromCaller(layer);
+    brew_host_layer layerCopy = brew::copyFromCaller(layer);
     brew::dialects::HostLayerType type;
-    type.name = known.type ? known.type : "";
-    type.hasBackward = known.backward != nullptr;
-    known.type = nullptr; // points to the caller's text
-    if (known.shapes)
-      type.shapes = [known](const brew::dialects::HostLayerSetup &setup) {
-        return shapesOf(known, setup);
+    type.name = layerCopy.type ? layerCopy.type : "";
+    type.hasBackward = layerCopy.backward != nullptr;
+    layerCopy.type = nullptr; // points to the caller's text
+    if (layerCopy.shapes)
+      type.shapes = [layerCopy](const brew::dialects::HostLayerSetup &setup) {
+        return shapesOf(layerCopy, setup);
       };
     options->set.addHostLayer(std::move(type));
     return BREW_OK;

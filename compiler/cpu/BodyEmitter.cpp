@@ -15,15 +15,15 @@ using namespace mlir;
 
 namespace brew::compiler::cpu {
 
-/// Largest buffer on a thread's stack, in bytes.
-static constexpr int64_t kStackBytes = 16384;
+/// Maximum size of a buffer on a thread's stack, in bytes.
+static constexpr int64_t kMaxStackBytes = 16384;
 
 Value ScratchBuffers::allocate(Location loc, Type element, int64_t size) {
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
   auto type = MemRefType::get({size}, element);
   IntegerAttr alignment = b.getI64IntegerAttr(bufferAlignment);
   if (size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) <=
-      kStackBytes)
+      kMaxStackBytes)
     return memref::AllocaOp::create(b, loc, type, alignment);
   heap.push_back(memref::AllocOp::create(b, loc, type, alignment));
   return heap.back();
@@ -45,10 +45,10 @@ Value BodyEmitter::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
-/// Keeps LLVM from unrolling a short loop before it vectorises it (the
-/// straight-line code would vectorise badly), but not from unrolling the vector
-/// loop afterwards, which keeps accumulators in registers.
-static Attribute vectoriseFirst(MLIRContext *context) {
+/// Returns the loop annotation that keeps LLVM from unrolling a short loop
+/// before it vectorises it (the straight-line code would vectorise badly). LLVM
+/// may still unroll the vector loop, which keeps accumulators in registers.
+static Attribute vectoriseFirstAnnotation(MLIRContext *context) {
   auto yes = BoolAttr::get(context, true), no = BoolAttr::get(context, false);
   auto none = LLVM::LoopAnnotationAttr::get(context, no, {}, {}, {}, {}, {}, {},
                                             {}, {}, {}, {}, {}, {}, {}, {});
@@ -60,45 +60,47 @@ static Attribute vectoriseFirst(MLIRContext *context) {
 }
 
 void BodyEmitter::loop(Value begin, Value end, int64_t step,
-                       llvm::function_ref<void(Value)> inside, bool innermost) {
+                       llvm::function_ref<void(Value)> emitInside,
+                       bool innermost) {
   auto op = scf::ForOp::create(b, loc, begin, end, index(step));
   if (innermost) // the LLVM dialect's attribute name
-    op->setAttr("loop_annotation", vectoriseFirst(b.getContext()));
+    op->setAttr("loop_annotation", vectoriseFirstAnnotation(b.getContext()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
-  inside(op.getInductionVar());
+  emitInside(op.getInductionVar());
 }
 
-void BodyEmitter::loops(const Nest &nest, ArrayRef<unsigned> which,
-                        SmallVectorImpl<Value> &at,
-                        llvm::function_ref<void()> inside) {
-  if (which.empty())
-    return inside();
-  loop(index(0), index(nest.loops[which.front()].extent), 1, [&](Value i) {
-    at[which.front()] = i;
-    loops(nest, which.drop_front(), at, inside);
-  });
+void BodyEmitter::loops(const Nest &nest, ArrayRef<unsigned> loopNumbers,
+                        SmallVectorImpl<Value> &indices,
+                        llvm::function_ref<void()> emitInside) {
+  if (loopNumbers.empty())
+    return emitInside();
+  loop(index(0), index(nest.loops[loopNumbers.front()].extent), 1,
+       [&](Value i) {
+         indices[loopNumbers.front()] = i;
+         loops(nest, loopNumbers.drop_front(), indices, emitInside);
+       });
 }
 
-void BodyEmitter::unroll(ArrayRef<unsigned> which, const Nest &nest,
-                         SmallVectorImpl<Value> &at,
-                         llvm::function_ref<void()> inside) {
-  if (which.empty())
-    return inside();
-  for (int64_t i = 0; i < nest.loops[which.front()].extent; ++i) {
-    at[which.front()] = index(i);
-    unroll(which.drop_front(), nest, at, inside);
+void BodyEmitter::unroll(ArrayRef<unsigned> loopNumbers, const Nest &nest,
+                         SmallVectorImpl<Value> &indices,
+                         llvm::function_ref<void()> emitInside) {
+  if (loopNumbers.empty())
+    return emitInside();
+  for (int64_t i = 0; i < nest.loops[loopNumbers.front()].extent; ++i) {
+    indices[loopNumbers.front()] = index(i);
+    unroll(loopNumbers.drop_front(), nest, indices, emitInside);
   }
 }
 
 Value BodyEmitter::address(const LinearExpr &linear, ValueRange loops) {
   Value sum;
-  int64_t known = linear.constant;
+  int64_t constantPart = linear.constant;
   for (auto [coef, loop] : llvm::zip(linear.coefs, loops)) {
     if (coef == 0)
       continue;
-    if (std::optional<int64_t> fixed = getConstantIntValue(loop)) {
-      known += coef * *fixed;
+    if (std::optional<int64_t> constantIndex = getConstantIntValue(loop)) {
+      constantPart += coef * *constantIndex;
       continue;
     }
     Value term = loop;
@@ -108,9 +110,9 @@ Value BodyEmitter::address(const LinearExpr &linear, ValueRange loops) {
               : term;
   }
   if (!sum)
-    return index(known);
-  if (known)
-    sum = arith::AddIOp::create(b, loc, sum, index(known), kNoWrap);
+    return index(constantPart);
+  if (constantPart)
+    sum = arith::AddIOp::create(b, loc, sum, index(constantPart), kNoWrap);
   return sum;
 }
 
@@ -157,10 +159,10 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
   for (Value operand : op.getOperands())
     if (!map.contains(operand) && operand.getParentBlock() != op.getBlock() &&
         !isa<TensorType>(operand.getType())) {
-      auto outside = operand.getDefiningOp<arith::ConstantOp>();
-      if (!outside)
+      auto constantOp = operand.getDefiningOp<arith::ConstantOp>();
+      if (!constantOp)
         throwCannotEmit(subKernel.kernel, "a body uses a value from outside");
-      map.map(operand, constant(outside.getValue()));
+      map.map(operand, constant(constantOp.getValue()));
     }
   if (elidedBoundaries.contains(&op)) {
     map.map(op.getResult(0), isa<arith::CmpIOp>(op)
@@ -168,25 +170,25 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
                                  : map.lookup(op.getOperand(0)));
     return;
   }
-  if (auto position = dyn_cast<linalg::IndexOp>(op)) {
-    // Absent if only addresses, which include it, use it.
-    if (const auto &linear = nest.indices[position.getDim()])
-      map.map(position.getResult(), address(*linear, loops));
+  if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
+    // The index is absent if only addresses use it, which include it.
+    if (const auto &linear = nest.indices[indexOp.getDim()])
+      map.map(indexOp.getResult(), address(*linear, loops));
     return;
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     const Extract &access = nest.extracts[&op];
-    Value at = address(access.address, loops);
-    for (auto [stride, index_] :
+    Value position = address(access.address, loops);
+    for (auto [stride, indexOperand] :
          llvm::zip(access.strides, extract.getIndices())) {
       if (stride == 0)
         continue;
-      Value term = map.lookup(index_);
+      Value term = map.lookup(indexOperand);
       if (stride != 1)
         term = arith::MulIOp::create(b, loc, term, index(stride), kNoWrap);
-      at = arith::AddIOp::create(b, loc, at, term, kNoWrap);
+      position = arith::AddIOp::create(b, loc, position, term, kNoWrap);
     }
-    map.map(extract.getResult(), load(access.source, at));
+    map.map(extract.getResult(), load(access.source, position));
     return;
   }
   if (piece && divisorOf(nest, &op, piece->loop)) {
@@ -217,7 +219,7 @@ SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
     if (value)
       map.map(argument, value);
 
-  // The comparison of a maximum is dead once it is one operation.
+  // A maximum becomes one operation, so its comparison and select are dead.
   SmallVector<Value> maxima(nest.outputs.size());
   llvm::SmallPtrSet<Operation *, 4> replaced;
   if (vectorMaximum)
@@ -243,10 +245,10 @@ SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
     } else if (map.contains(yielded)) {
       results.push_back(map.lookup(yielded));
     } else {
-      auto outside = yielded.getDefiningOp<arith::ConstantOp>();
-      if (!outside)
+      auto constantOp = yielded.getDefiningOp<arith::ConstantOp>();
+      if (!constantOp)
         throwCannotEmit(subKernel.kernel, "a body yields a value from outside");
-      results.push_back(constant(outside.getValue()));
+      results.push_back(constant(constantOp.getValue()));
     }
   }
   return results;
@@ -280,7 +282,7 @@ void BodyEmitter::narrowRange(Nest &nest, unsigned loop,
                               ArrayRef<Value> loops, Value &begin, Value &end) {
   SmallVector<Value> first(loops);
   first[loop] = index(0);
-  // Inside the narrowed range boundaries have no effect on each other's
+  // Inside the narrowed range, boundaries have no effect on each other's
   // operands.
   IRMapping map;
   elidedBoundaries.insert(boundaries.begin(), boundaries.end());
@@ -289,30 +291,34 @@ void BodyEmitter::narrowRange(Nest &nest, unsigned loop,
     int64_t limit = *getConstantIntValue(boundary->getOperand(1)),
             step = *indexStep(nest, boundary->getOperand(0), loop);
     auto compare = dyn_cast<arith::CmpIOp>(boundary);
-    bool below = compare ? compare.getPredicate() == arith::CmpIPredicate::slt
-                         : isa<arith::MinSIOp>(boundary);
+    bool isUpperBound =
+        compare ? compare.getPredicate() == arith::CmpIPredicate::slt
+                : isa<arith::MinSIOp>(boundary);
     if (step == 0) {
-      Value holds = arith::CmpIOp::create(
-          b, loc, below ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge,
+      Value isWithinLimit = arith::CmpIOp::create(
+          b, loc,
+          isUpperBound ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge,
           start, index(limit));
-      end = arith::SelectOp::create(b, loc, holds, end, index(0));
+      end = arith::SelectOp::create(b, loc, isWithinLimit, end, index(0));
       continue;
     }
-    // The first iteration that reaches the limit: ceil((limit - start) / step);
-    // for min, to which the limit itself makes no difference, one element
-    // later.
+    // The first iteration that reaches the limit is ceil((limit - start) /
+    // step). A min has no effect at the limit itself, so its limit is one
+    // larger.
     if (isa<arith::MinSIOp>(boundary))
       ++limit;
-    Value room = arith::SubIOp::create(b, loc, index(limit), start);
-    room = arith::MaxSIOp::create(b, loc, room, index(0));
+    Value limitIteration = arith::SubIOp::create(b, loc, index(limit), start);
+    limitIteration = arith::MaxSIOp::create(b, loc, limitIteration, index(0));
     if (step > 1) {
-      room = arith::AddIOp::create(b, loc, room, index(step - 1));
-      room = arith::DivUIOp::create(b, loc, room, index(step));
+      limitIteration =
+          arith::AddIOp::create(b, loc, limitIteration, index(step - 1));
+      limitIteration =
+          arith::DivUIOp::create(b, loc, limitIteration, index(step));
     }
-    if (below)
-      end = arith::MinSIOp::create(b, loc, end, room);
+    if (isUpperBound)
+      end = arith::MinSIOp::create(b, loc, end, limitIteration);
     else
-      begin = arith::MaxSIOp::create(b, loc, begin, room);
+      begin = arith::MaxSIOp::create(b, loc, begin, limitIteration);
   }
   elidedBoundaries.clear();
 }
@@ -320,12 +326,15 @@ void BodyEmitter::narrowRange(Nest &nest, unsigned loop,
 Value BodyEmitter::guardCondition(Nest &nest, ArrayRef<Operation *> guards,
                                   ArrayRef<Value> loops) {
   IRMapping map;
-  Value all;
+  Value conjunction;
   for (Operation *guard : guards) {
-    Value one = emitSlice(guard->getResult(0), nest, loops, map);
-    all = all ? arith::AndIOp::create(b, loc, all, one).getResult() : one;
+    Value condition = emitSlice(guard->getResult(0), nest, loops, map);
+    conjunction =
+        conjunction
+            ? arith::AndIOp::create(b, loc, conjunction, condition).getResult()
+            : condition;
   }
-  return all;
+  return conjunction;
 }
 
 void BodyEmitter::store(Nest &nest, unsigned nestNumber, unsigned result,

@@ -28,7 +28,7 @@ public:
   explicit ScratchBuffers(mlir::Block &entry) : entry(entry) {}
   /// Allocates a one-dimensional buffer, aligned for any vector.
   mlir::Value allocate(mlir::Location loc, mlir::Type element, int64_t size);
-  /// Frees the heap buffers; called at the end of the function.
+  /// Emits the deallocation of the heap buffers, at the end of the function.
   void release(mlir::OpBuilder &b, mlir::Location loc);
 
 private:
@@ -52,30 +52,31 @@ public:
               SubKernel &subKernel, EmittedValues &storage)
       : b(builder), loc(loc), subKernel(subKernel), storage(storage) {}
 
+  /// Emits an index constant.
   mlir::Value index(int64_t value);
-  /// Emits a loop from `begin` to `end`. LLVM shall vectorise an `innermost`
-  /// loop.
+  /// Emits a loop from `begin` to `end`, with the content that `emitInside`
+  /// emits. `innermost` makes LLVM vectorise the loop before it unrolls it.
   void loop(mlir::Value begin, mlir::Value end, int64_t step,
-            llvm::function_ref<void(mlir::Value)> inside,
+            llvm::function_ref<void(mlir::Value)> emitInside,
             bool innermost = false);
-  /// Emits nested loops over loops `which` of a nest; sets their indices in
-  /// `at`.
-  void loops(const Nest &nest, llvm::ArrayRef<unsigned> which,
-             llvm::SmallVectorImpl<mlir::Value> &at,
-             llvm::function_ref<void()> inside);
-  /// Emits the address at the given loop indices (null where the coefficient is
-  /// 0).
+  /// Emits nested loops for the loops `loopNumbers` of a nest, and sets their
+  /// indices in `indices`.
+  void loops(const Nest &nest, llvm::ArrayRef<unsigned> loopNumbers,
+             llvm::SmallVectorImpl<mlir::Value> &indices,
+             llvm::function_ref<void()> emitInside);
+  /// Emits the address for the loop indices `loops`, which may be null where
+  /// the coefficient is 0.
   mlir::Value address(const LinearExpr &linear, mlir::ValueRange loops);
-  /// Calls inside() for every iteration of loops `which`, in order: unrolls
-  /// them.
-  void unroll(llvm::ArrayRef<unsigned> which, const Nest &nest,
-              llvm::SmallVectorImpl<mlir::Value> &at,
-              llvm::function_ref<void()> inside);
+  /// Unrolls the loops `loopNumbers`: calls emitInside() for every iteration,
+  /// in order.
+  void unroll(llvm::ArrayRef<unsigned> loopNumbers, const Nest &nest,
+              llvm::SmallVectorImpl<mlir::Value> &indices,
+              llvm::function_ref<void()> emitInside);
   mlir::Value load(const Source &source, mlir::Value address);
   /// Emits the value of an output before the first iteration.
   mlir::Value initial(const Output &output, mlir::ValueRange loops);
-  /// Emits these values for all outputs; null for outputs that the body does
-  /// not read.
+  /// Emits the initial values of all outputs; null for outputs that the body
+  /// does not read.
   llvm::SmallVector<mlir::Value> initials(const Nest &nest,
                                           mlir::ValueRange loops);
   /// Emits `start` plus the sum of the `size` elements of a buffer.
@@ -95,8 +96,8 @@ public:
                    llvm::ArrayRef<mlir::Operation *> boundaries,
                    llvm::ArrayRef<mlir::Value> loops, mlir::Value &begin,
                    mlir::Value &end);
-  /// Emits the conjunction of `guards`, which must not depend on loops without
-  /// an index yet; null if there are none.
+  /// Emits the conjunction of `guards`, which must not depend on loops that
+  /// have no index yet. Returns null if there are no guards.
   mlir::Value guardCondition(Nest &nest,
                              llvm::ArrayRef<mlir::Operation *> guards,
                              llvm::ArrayRef<mlir::Value> loops);
@@ -115,8 +116,8 @@ private:
   /// Emits one operation of a body whose operands are in `map`.
   void emitOperation(mlir::Operation &op, Nest &nest, mlir::ValueRange loops,
                      mlir::IRMapping &map);
-  /// Emits the operations that `value` of a body depends on; returns its
-  /// counterpart.
+  /// Emits the operations on which `value` of a body depends. Returns the
+  /// emitted value.
   mlir::Value emitSlice(mlir::Value value, Nest &nest, mlir::ValueRange loops,
                         mlir::IRMapping &map);
 

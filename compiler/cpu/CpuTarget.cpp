@@ -19,8 +19,8 @@ namespace {
 
 /// Instruction sets useful for f32, f64, their 16-bit storage types and integer
 /// masks. Other features of a processor (AMX, AES...) stay off, because the
-/// plan would require them without benefit. LLVM's implications of each entry
-/// are earlier entries.
+/// plan would require them without benefit. An entry follows the features that
+/// it implies in LLVM.
 constexpr const char *usefulFeatures[] = {
     "sse3",     "ssse3",    "sse4.1",   "sse4.2",   "popcnt",    "avx",
     "f16c",     "avx2",     "fma",      "bmi",      "bmi2",      "avx512f",
@@ -62,15 +62,16 @@ CpuTarget resolveNative() {
   });
 }
 
-[[noreturn]] void throwUnknown(llvm::StringRef name,
-                               llvm::ArrayRef<llvm::StringRef> known) {
+[[noreturn]] void
+throwUnknownProcessor(llvm::StringRef name,
+                      llvm::ArrayRef<llvm::StringRef> knownNames) {
   std::vector<std::pair<unsigned, llvm::StringRef>> ranked;
-  for (llvm::StringRef candidate : known)
+  for (llvm::StringRef candidate : knownNames)
     ranked.emplace_back(name.edit_distance_insensitive(candidate), candidate);
   ranked.emplace_back(name.edit_distance_insensitive("native"), "native");
   std::sort(ranked.begin(), ranked.end());
   std::string text = "--cpu: unknown processor '" + name.str() + "'";
-  // Do not suggest names with hardly a common letter.
+  // Do not suggest names that share few letters.
   unsigned limit = (name.size() + 1) / 2;
   const char *separator = "; did you mean ";
   for (std::size_t i = 0;
@@ -100,11 +101,11 @@ std::string CpuTarget::featureString() const {
 CpuTarget resolveCpuTarget(std::string_view name) {
   if (name == "native")
     return resolveNative();
-  llvm::SmallVector<llvm::StringRef, 128> known;
-  llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);
-  if (std::find(known.begin(), known.end(), llvm::StringRef(name)) ==
-      known.end())
-    throwUnknown(name, known);
+  llvm::SmallVector<llvm::StringRef, 128> knownNames;
+  llvm::X86::fillValidCPUArchList(knownNames, /*Only64Bit=*/true);
+  if (std::find(knownNames.begin(), knownNames.end(), llvm::StringRef(name)) ==
+      knownNames.end())
+    throwUnknownProcessor(name, knownNames);
   llvm::SmallVector<llvm::StringRef, 64> listed;
   llvm::X86::getFeaturesForCPU(name, listed);
   // The list omits implied features.

@@ -28,8 +28,8 @@ struct CpuTarget {
 
 /// Resolves `native` (this machine's actual features, regardless of its model)
 /// or LLVM's name of a 64-bit x86 processor, such as `x86-64-v3` or
-/// `skylake-avx512`. Throws Error: Usage for an unknown name, with similar
-/// names; Unavailable for `native` on other machines than x86-64.
+/// `skylake-avx512`. Throws Error (Usage) with similar names for an unknown
+/// name, and Error (Unavailable) for `native` on machines other than x86-64.
 CpuTarget resolveCpuTarget(std::string_view name);
 
 } // namespace brew::compiler::cpu

@@ -31,9 +31,9 @@ namespace {
 /// two threads write one cache line and vectors are aligned.
 constexpr int64_t kFlatStep = dialects::target::CpuAttr::kCacheLine;
 
-/// Kernels with more sub-kernels call a function for each: LLVM's time grows
-/// faster than linearly with a function's size, and equivalent sub-kernels
-/// share a function.
+/// Kernels with more sub-kernels call a function for each of them: LLVM's time
+/// grows faster than linearly with a function's size, and equivalent
+/// sub-kernels share a function.
 constexpr size_t kMaxInlinedSubKernels = 8;
 
 /// A sub-kernel's slice of the kernel's domain.
@@ -49,24 +49,24 @@ struct DomainSlice {
 
 /// Returns the kernel arguments that a sub-kernel reads or writes.
 SmallVector<unsigned> argumentsOf(const SubKernel &subKernel) {
-  std::set<unsigned> found;
-  auto add = [&](const Source &source) {
+  std::set<unsigned> arguments;
+  auto addSource = [&](const Source &source) {
     if (source.kind == Source::Kind::Argument)
-      found.insert(source.argument);
+      arguments.insert(source.argument);
   };
   for (const Nest &nest : subKernel.nests) {
     for (const std::optional<Access> &input : nest.inputs)
       if (input)
-        add(input->source);
+        addSource(input->source);
     for (const auto &[op, extract] : nest.extracts)
-      add(extract.source);
+      addSource(extract.source);
     for (const Output &output : nest.outputs) {
       if (output.initial)
-        add(output.initial->source);
-      found.insert(output.arguments.begin(), output.arguments.end());
+        addSource(output.initial->source);
+      arguments.insert(output.arguments.begin(), output.arguments.end());
     }
   }
-  return SmallVector<unsigned>(found.begin(), found.end());
+  return SmallVector<unsigned>(arguments.begin(), arguments.end());
 }
 
 class CpuKernelEmitter {
@@ -84,145 +84,153 @@ public:
     result.argumentCount = kernel.arguments.size();
     result.bytes = bytesOf(kernel);
     result.flops = flopsOf(kernel);
-    std::vector<DomainSlice> spans = schedule();
-    result.domain = spans.empty() ? 0 : domainEnd(spans);
-    result.grain = grainOf(spans, result.domain);
-    emitFunction(spans);
+    std::vector<DomainSlice> slices = assignSlices();
+    result.domain = slices.empty() ? 0 : domainEnd(slices);
+    result.grain = grainOf(slices, result.domain);
+    emitFunction(slices);
     return result;
   }
 
 private:
   /// Assigns consecutive domain slices to the sub-kernels, proportional to
   /// their work, because threads divide positions evenly.
-  std::vector<DomainSlice> schedule() {
-    std::vector<DomainSlice> spans;
+  std::vector<DomainSlice> assignSlices() {
+    std::vector<DomainSlice> slices;
     for (SubKernel &subKernel : kernel.subKernels) {
       // Threads run positions of all sub-kernels in any order.
       if (subKernel.inLastBlock || subKernel.stage > 0)
         throwCannotEmit(kernel.op, "a CPU has no last block and no stages");
       normaliseLoops(subKernel);
-      DomainSlice span;
-      span.schedule = chooseSchedule(subKernel, cpu);
-      span.units = domainOf(subKernel, span.schedule);
-      spans.push_back(span);
+      DomainSlice slice;
+      slice.schedule = chooseSchedule(subKernel, cpu);
+      slice.units = domainOf(subKernel, slice.schedule);
+      slices.push_back(slice);
     }
-    double least = HUGE_VAL;
+    double minUnitCost = HUGE_VAL;
     int64_t start = 0;
-    for (const DomainSlice &span : spans)
-      least = std::min(least, span.schedule.unitCost);
-    for (DomainSlice &span : spans) {
-      span.weight = std::llround(span.schedule.unitCost / least);
-      span.start = start;
-      start = span.end();
+    for (const DomainSlice &slice : slices)
+      minUnitCost = std::min(minUnitCost, slice.schedule.unitCost);
+    for (DomainSlice &slice : slices) {
+      slice.weight = std::llround(slice.schedule.unitCost / minUnitCost);
+      slice.start = start;
+      start = slice.end();
     }
-    return spans;
+    return slices;
   }
 
-  static int64_t domainEnd(ArrayRef<DomainSlice> spans) {
+  static int64_t domainEnd(ArrayRef<DomainSlice> slices) {
     // Only starts of slices need rounding.
-    return spans.back().start + spans.back().units * spans.back().weight;
+    return slices.back().start + slices.back().units * slices.back().weight;
   }
 
-  static int64_t grainOf(ArrayRef<DomainSlice> spans, int64_t domain) {
+  /// Returns the smallest profitable length of a range.
+  static int64_t grainOf(ArrayRef<DomainSlice> slices, int64_t domain) {
     double cost = 0;
-    for (const DomainSlice &span : spans)
-      cost += static_cast<double>(span.units) * span.schedule.unitCost;
+    for (const DomainSlice &slice : slices)
+      cost += static_cast<double>(slice.units) * slice.schedule.unitCost;
     if (domain == 0)
       return 1;
-    bool flat = llvm::any_of(spans, [](const DomainSlice &span) {
-      return span.schedule.kind == Schedule::Kind::Flat;
+    bool hasFlatSlice = llvm::any_of(slices, [](const DomainSlice &slice) {
+      return slice.schedule.kind == Schedule::Kind::Flat;
     });
     double perPosition = cost / static_cast<double>(domain);
     int64_t grain = static_cast<int64_t>(
         std::clamp(dialects::target::CpuAttr::kWakeCycles / perPosition, 1.0,
                    static_cast<double>(domain)));
-    return flat || spans.size() > 1 ? llvm::alignTo(grain, kFlatStep) : grain;
+    return hasFlatSlice || slices.size() > 1 ? llvm::alignTo(grain, kFlatStep)
+                                             : grain;
   }
 
-  void emitFunction(ArrayRef<DomainSlice> spans) {
-    SmallVector<unsigned> all =
+  void emitFunction(ArrayRef<DomainSlice> slices) {
+    SmallVector<unsigned> allArguments =
         llvm::to_vector(llvm::seq<unsigned>(0, kernel.arguments.size()));
     if (kernel.subKernels.size() > kMaxInlinedSubKernels)
-      return emitCalls(spans, all);
+      return emitCalls(slices, allArguments);
     func::FuncOp function =
-        makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
-    emitBody(function, all,
+        makeFunction(kernel.op.getSymName(), kernelEntryAttr, allArguments);
+    emitBody(function, allArguments,
              [&](ValueRange arguments, Value begin, Value end,
                  ScratchBuffers &scratch) {
-               for (auto [subKernel, span] :
-                    llvm::zip(kernel.subKernels, spans))
-                 emitSubKernel(b, loc, subKernel, span.schedule, arguments,
-                               unitAt(span, begin, /*isEnd=*/false),
-                               unitAt(span, end, /*isEnd=*/true), scratch);
+               for (auto [subKernel, slice] :
+                    llvm::zip(kernel.subKernels, slices))
+                 emitSubKernel(b, loc, subKernel, slice.schedule, arguments,
+                               unitAt(slice, begin, /*isEnd=*/false),
+                               unitAt(slice, end, /*isEnd=*/true), scratch);
              });
   }
 
   /// Emits the kernel as calls of one function per sub-kernel.
-  void emitCalls(ArrayRef<DomainSlice> spans, ArrayRef<unsigned> all) {
+  void emitCalls(ArrayRef<DomainSlice> slices,
+                 ArrayRef<unsigned> allArguments) {
     SmallVector<func::FuncOp> functions;
-    SmallVector<SmallVector<unsigned>> taken;
-    for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans)) {
-      taken.push_back(argumentsOf(subKernel));
-      functions.push_back(
-          subKernelFunction(subKernel, span.schedule, taken.back()));
+    SmallVector<SmallVector<unsigned>> argumentNumbers;
+    for (auto [subKernel, slice] : llvm::zip(kernel.subKernels, slices)) {
+      argumentNumbers.push_back(argumentsOf(subKernel));
+      functions.push_back(emitSubKernelFunction(subKernel, slice.schedule,
+                                                argumentNumbers.back()));
     }
     func::FuncOp function =
-        makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
+        makeFunction(kernel.op.getSymName(), kernelEntryAttr, allArguments);
     function->setAttr(kernelDispatchAttr, b.getUnitAttr());
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
     auto [begin, end] = rangeOf(*entry);
-    for (auto [callee, which, span] : llvm::zip(functions, taken, spans)) {
-      Value first = unitAt(span, begin, /*isEnd=*/false);
-      Value last = unitAt(span, end, /*isEnd=*/true);
-      // A range overlaps few of many slices.
-      Value meets =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first, last);
+    for (auto [callee, numbers, slice] :
+         llvm::zip(functions, argumentNumbers, slices)) {
+      Value firstUnit = unitAt(slice, begin, /*isEnd=*/false);
+      Value endUnit = unitAt(slice, end, /*isEnd=*/true);
+      // Skips slices that the range does not overlap.
+      Value overlaps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                             firstUnit, endUnit);
       SmallVector<Value> operands;
-      for (unsigned argument : which)
+      for (unsigned argument : numbers)
         operands.push_back(entry->getArgument(argument));
-      operands.append({first, last});
+      operands.append({firstUnit, endUnit});
       OpBuilder::InsertionGuard inside(b);
-      b.setInsertionPointToStart(scf::IfOp::create(b, loc, meets).thenBlock());
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, loc, overlaps).thenBlock());
       func::CallOp::create(b, loc, callee, operands);
     }
     func::ReturnOp::create(b, loc);
   }
 
-  /// Emits a function of the kernel's arguments `taken` that runs a range of a
-  /// sub-kernel's units; returns an equivalent existing function if there is
-  /// one.
-  func::FuncOp subKernelFunction(SubKernel &subKernel, const Schedule &schedule,
-                                 ArrayRef<unsigned> taken) {
+  /// Emits a function that runs a range of a sub-kernel's units. Its parameters
+  /// are the kernel's arguments `argumentNumbers` and the range. Returns an
+  /// equivalent existing function instead if there is one.
+  func::FuncOp emitSubKernelFunction(SubKernel &subKernel,
+                                     const Schedule &schedule,
+                                     ArrayRef<unsigned> argumentNumbers) {
     const size_t number = &subKernel - kernel.subKernels.data();
     std::string name =
         (kernel.op.getSymName() + ".sub_kernel" + std::to_string(number)).str();
-    func::FuncOp function = makeFunction(name, subKernelFunctionAttr, taken);
-    emitBody(function, taken,
+    func::FuncOp function =
+        makeFunction(name, subKernelFunctionAttr, argumentNumbers);
+    emitBody(function, argumentNumbers,
              [&](ValueRange arguments, Value begin, Value end,
                  ScratchBuffers &scratch) {
                emitSubKernel(b, loc, subKernel, schedule, arguments, begin, end,
                              scratch);
              });
-    func::FuncOp first = subKernelFunctions.canonical(function);
-    if (first != function)
+    func::FuncOp existing = subKernelFunctions.canonical(function);
+    if (existing != function)
       function.erase();
-    return first;
+    return existing;
   }
 
-  /// Creates a function of the kernel's arguments `taken` and a range.
-  func::FuncOp makeFunction(StringRef name, StringRef mark,
-                            ArrayRef<unsigned> taken) {
+  /// Creates a function without a body. Its parameters are the kernel's
+  /// arguments `argumentNumbers` and a range.
+  func::FuncOp makeFunction(StringRef name, StringRef markerAttr,
+                            ArrayRef<unsigned> argumentNumbers) {
     SmallVector<Type> types;
-    for (unsigned argument : taken)
+    for (unsigned argument : argumentNumbers)
       types.push_back(dialects::memrefTypeOf(kernel.arguments[argument]));
     types.append(2, b.getIndexType());
     auto function =
         func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
     function.setPrivate();
-    function->setAttr(mark, b.getUnitAttr());
-    for (auto [i, argument] : llvm::enumerate(taken)) {
+    function->setAttr(markerAttr, b.getUnitAttr());
+    for (auto [i, argument] : llvm::enumerate(argumentNumbers)) {
       RankedTensorType type = kernel.arguments[argument];
       // Scalars may be packed into one buffer. Subviews start at any element of
       // their base.
@@ -239,17 +247,18 @@ private:
     return {entry.getArgument(count - 2), entry.getArgument(count - 1)};
   }
 
-  /// Emits the body with `inside`, which receives the arguments as
-  /// one-dimensional buffers (null if not in `taken`).
+  /// Emits the body of a function with `emitContent`, which receives all
+  /// arguments of the kernel as one-dimensional buffers (null if not in
+  /// `argumentNumbers`).
   void
-  emitBody(func::FuncOp function, ArrayRef<unsigned> taken,
+  emitBody(func::FuncOp function, ArrayRef<unsigned> argumentNumbers,
            llvm::function_ref<void(ValueRange, Value, Value, ScratchBuffers &)>
-               inside) {
+               emitContent) {
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
     SmallVector<Value> arguments(kernel.arguments.size());
-    for (auto [i, argument] : llvm::enumerate(taken)) {
+    for (auto [i, argument] : llvm::enumerate(argumentNumbers)) {
       RankedTensorType type = kernel.arguments[argument];
       arguments[argument] = memref::ReinterpretCastOp::create(
           b, loc, MemRefType::get({spanOf(type)}, type.getElementType()),
@@ -258,27 +267,27 @@ private:
     }
     auto [begin, end] = rangeOf(*entry);
     ScratchBuffers scratch(*entry);
-    inside(arguments, begin, end, scratch);
+    emitContent(arguments, begin, end, scratch);
     scratch.release(b, loc);
     func::ReturnOp::create(b, loc);
   }
 
   /// Returns the first unit of the slice at or after domain position
-  /// `position`, at most the number of units.
-  Value unitAt(const DomainSlice &span, Value position, bool isEnd) {
+  /// `position`; with `isEnd`, at most the number of units.
+  Value unitAt(const DomainSlice &slice, Value position, bool isEnd) {
     auto constant = [&](int64_t value) {
       return arith::ConstantIndexOp::create(b, loc, value).getResult();
     };
     if (kernel.subKernels.size() == 1)
       return position;
-    Value unit = arith::SubIOp::create(b, loc, position, constant(span.start));
+    Value unit = arith::SubIOp::create(b, loc, position, constant(slice.start));
     if (isEnd)
       unit = arith::MinSIOp::create(b, loc, unit,
-                                    constant(span.units * span.weight));
+                                    constant(slice.units * slice.weight));
     unit = arith::MaxSIOp::create(b, loc, unit, constant(0));
-    if (span.weight > 1) {
-      unit = arith::AddIOp::create(b, loc, unit, constant(span.weight - 1));
-      unit = arith::DivUIOp::create(b, loc, unit, constant(span.weight));
+    if (slice.weight > 1) {
+      unit = arith::AddIOp::create(b, loc, unit, constant(slice.weight - 1));
+      unit = arith::DivUIOp::create(b, loc, unit, constant(slice.weight));
     }
     return unit;
   }

@@ -30,7 +30,7 @@ static bool areEquivalent(func::FuncOp a, func::FuncOp b) {
 }
 
 func::FuncOp FunctionDeduplicator::canonical(func::FuncOp function) {
-  auto &candidates = known[hashOf(function)];
+  auto &candidates = functionsByHash[hashOf(function)];
   for (func::FuncOp candidate : candidates)
     if (areEquivalent(candidate, function))
       return candidate;

@@ -15,12 +15,12 @@ namespace brew::compiler::cpu {
 /// Finds functions that differ only in name and locations.
 class FunctionDeduplicator {
 public:
-  /// Returns the first equivalent function seen; `function` itself if it is
-  /// new. That function must not change afterwards.
+  /// Returns the first equivalent function passed to a call, or `function`
+  /// itself if there is none. The returned function must not change afterwards.
   mlir::func::FuncOp canonical(mlir::func::FuncOp function);
 
 private:
-  std::map<size_t, llvm::SmallVector<mlir::func::FuncOp, 1>> known; ///< by hash
+  std::map<size_t, llvm::SmallVector<mlir::func::FuncOp, 1>> functionsByHash;
 };
 
 } // namespace brew::compiler::cpu

@@ -24,7 +24,7 @@ LLD_HAS_DRIVER(elf)
 namespace brew::compiler::cpu {
 namespace {
 
-/// A new temporary folder, removed with its contents.
+/// A new temporary folder. The destructor removes it with its contents.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -65,7 +65,7 @@ void writeFile(const std::string &path, const std::string &bytes) {
 /// Returns whether libc or libm, which every host program has loaded, provides
 /// `symbol`.
 bool isProvided(llvm::StringRef symbol) {
-  static const llvm::StringSet<> known = [] {
+  static const llvm::StringSet<> providedSymbols = [] {
     llvm::StringSet<> names;
     names.insert_range(llvm::ArrayRef<llvm::StringRef>{
         "memcpy", "memmove", "memset", "memcmp", "malloc", "free"});
@@ -81,10 +81,11 @@ bool isProvided(llvm::StringRef symbol) {
         names.insert((function + suffix).str());
     return names;
   }();
-  return known.contains(symbol) || symbol == "_GLOBAL_OFFSET_TABLE_";
+  return providedSymbols.contains(symbol) || symbol == "_GLOBAL_OFFSET_TABLE_";
 }
 
-/// Detects unresolvable symbols now instead of when the plan is loaded.
+/// Throws Error (Bug) if a symbol cannot be resolved. Without this check,
+/// loading the plan would fail.
 void checkUndefinedSymbols(const std::vector<std::string> &objects) {
   llvm::StringSet<> defined;
   std::vector<std::string> undefined;

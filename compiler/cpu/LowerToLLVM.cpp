@@ -48,20 +48,20 @@ using namespace mlir;
 namespace brew::compiler::cpu {
 namespace {
 
-/// Returns whether the f32 polynomial of a math function is accurate enough for
-/// the tests; the others lose accuracy for large arguments (sin, cos) or are
-/// rare.
+/// Returns whether a math function should become a polynomial in f32. The
+/// polynomials of other functions lose accuracy for large arguments (sin, cos),
+/// or the functions are rare.
 bool hasPolynomial(StringRef op) {
   return llvm::is_contained({"math.exp", "math.expm1", "math.log", "math.log1p",
                              "math.log2", "math.tanh", "math.erf"},
                             op);
 }
 
-/// Expands operations without LLVM counterpart inside one function.
+/// Expands the operations of a function that have no counterpart in LLVM.
 struct ExpandKernelOps
     : PassWrapper<ExpandKernelOps, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandKernelOps)
-  explicit ExpandKernelOps(bool fma) : fma(fma) {}
+  explicit ExpandKernelOps(bool hasFma) : hasFma(hasFma) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<affine::AffineDialect, arith::ArithDialect,
@@ -77,18 +77,18 @@ struct ExpandKernelOps
     arith::populateExpandBFloat16Patterns(patterns);
     memref::populateExpandStridedMetadataPatterns(patterns);
     // The polynomials use fma, a slow library call without hardware support.
-    if (fma)
+    if (hasFma)
       populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 
-  bool fma;
+  bool hasFma;
 };
 
 /// Converts math functions without an LLVM intrinsic, or with only a lossy
 /// expansion (log(1 + x) for log1p), to calls into libm.
-LogicalResult callLibm(ModuleOp module) {
+LogicalResult convertToLibmCalls(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
   populateMathToLibmConversionPatterns(patterns);
@@ -110,6 +110,7 @@ void convertBFloat16(LLVMTypeConverter &converter) {
   });
 }
 
+/// Converts bf16 constants to 16-bit integers.
 struct BFloat16Constant : ConvertOpToLLVMPattern<arith::ConstantOp> {
   BFloat16Constant(LLVMTypeConverter &converter)
       : ConvertOpToLLVMPattern(converter, /*benefit=*/2) {}
@@ -139,7 +140,7 @@ struct ConvertKernelsToLLVM
   }
 
   void runOnOperation() override {
-    if (failed(callLibm(getOperation())))
+    if (failed(convertToLibmCalls(getOperation())))
       return signalPassFailure();
     LowerToLLVMOptions options(&getContext());
     options.useBarePtrCallConv = true;
@@ -182,8 +183,9 @@ int64_t reachedBytes(MemRefType type) {
 LogicalResult annotateKernel(func::FuncOp kernel) {
   if (kernel.isExternal() || kernel.getNumResults() != 0 ||
       kernel.getNumArguments() < 2)
-    return kernel.emitOpError("is no kernel: it needs a body, no results, and "
-                              "memref arguments followed by begin and end");
+    return kernel.emitOpError(
+        "is not a kernel: it needs a body, no results, and "
+        "memref arguments followed by begin and end");
   unsigned count = kernel.getNumArguments() - 2;
   for (unsigned i = count; i < count + 2; ++i) {
     Type type = kernel.getArgumentTypes()[i];
@@ -335,7 +337,7 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
           diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
         return success();
       });
-  auto check = [&](LogicalResult result) {
+  auto throwIfFailed = [&](LogicalResult result) {
     if (failed(result))
       throw Error(ExitStatus::Bug,
                   "a CPU kernel cannot be lowered to LLVM: " + diagnostics);
@@ -345,7 +347,7 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
     if ((function->hasAttr(kernelEntryAttr) &&
          !function->hasAttr(kernelDispatchAttr)) ||
         function->hasAttr(subKernelFunctionAttr))
-      check(annotateKernel(function));
+      throwIfFailed(annotateKernel(function));
 
   PassManager passes(module.getContext());
   OpPassManager &perFunction = passes.nest<func::FuncOp>();
@@ -360,7 +362,7 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
     passes.addPass(createConvertVectorToLLVMPass());
   passes.addPass(std::make_unique<ConvertKernelsToLLVM>());
   passes.addPass(createReconcileUnrealizedCastsPass());
-  check(passes.run(module));
+  throwIfFailed(passes.run(module));
 
   for (auto function :
        llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {

@@ -41,7 +41,7 @@ namespace brew::compiler::cpu {
 
 struct CpuTarget;
 
-/// Bytes; the runtime aligns every buffer to this.
+/// The alignment in bytes that the runtime guarantees for every buffer.
 constexpr int bufferAlignment = plan::kAlignment;
 
 /// Names of the attributes described above.
@@ -57,7 +57,7 @@ void registerCpuDialects(mlir::DialectRegistry &registry);
 
 /// Lowers `module` in place to the LLVM dialect. f32 exp, log, log1p, expm1,
 /// tanh and erf become polynomials (relative error below 3e-7) if the target
-/// has FMA; f64 ones stay calls into libm. Throws Error (Bug) with MLIR's
+/// has FMA. In f64 they stay calls into libm. Throws Error (Bug) with MLIR's
 /// diagnostics if an operation cannot be lowered.
 void lowerToLLVMDialect(mlir::ModuleOp module, const CpuTarget &target);
 

@@ -13,8 +13,8 @@ namespace brew::compiler::cpu {
 
 namespace {
 
-/// Longest row of partial sums.
-constexpr int64_t kPartialSums = 512;
+/// Maximum length of a row of partial sums.
+constexpr int64_t kMaxPartialSums = 512;
 /// Cost of starting a loop, and of each step of a horizontal vector sum.
 constexpr double kLoopCost = 2, kHorizontalCost = 3;
 
@@ -25,9 +25,9 @@ double computeCost(const Nest &nest) {
     if (isa<arith::ConstantOp, linalg::IndexOp, tensor::ExtractOp>(op) ||
         op.getResult(0).getType().isIndex())
       continue;
-    bool slow =
+    bool isSlow =
         isa<arith::DivFOp>(op) || op.getDialect()->getNamespace() == "math";
-    cost += slow ? 8 : 0.5;
+    cost += isSlow ? 8 : 0.5;
   }
   return cost;
 }
@@ -57,7 +57,7 @@ double NestCosts::accessCost(std::optional<int64_t> step, Type element) const {
 
 bool NestCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
   if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
-      !nest.reorderable || nest.loops[loop].extent > kPartialSums)
+      !nest.reorderable || nest.loops[loop].extent > kMaxPartialSums)
     return false;
   return llvm::all_of(
       nest.body()->getTerminator()->getOperands(), [](Value value) {
@@ -71,7 +71,8 @@ double NestCosts::iterationCost(const Nest &nest, unsigned loop) const {
     if (input && input->source.kind != Source::Kind::Constant)
       cost += accessCost(input->address.coefs[loop],
                          nest.body()->getArgument(number).getType());
-  // In program order, so that floating-point sums are reproducible.
+  // Visits extracts in program order, so that the floating-point sum is
+  // reproducible.
   for (Operation &op : nest.body()->without_terminator())
     if (auto found = nest.extracts.find(&op); found != nest.extracts.end())
       cost += accessCost(extractStep(nest, &op, found->second, loop),
@@ -109,7 +110,7 @@ double NestCosts::rowsCost(const Nest &nest, unsigned outer,
     best = cost;
     innermost = loop;
   }
-  if (!innermost) // a scalar per grid point
+  if (!innermost) // the nest computes a scalar per grid point
     best = computeCost(nest) + nest.inputs.size() + nest.outputs.size();
   return best * nest.iterations();
 }

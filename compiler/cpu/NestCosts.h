@@ -11,8 +11,9 @@
 
 namespace brew::compiler::cpu {
 
-/// Accumulators in a row that stays in registers or in the L1 cache. Shorter
-/// rows for few registers (AVX2) measured slower.
+/// Maximum number of accumulators in a row that stays in registers or in the L1
+/// cache. Shorter rows for processors with few registers (AVX2) were slower in
+/// measurements.
 constexpr int64_t kRegisterRow = 128;
 
 /// Returns the product of all reduction extents.
@@ -25,7 +26,8 @@ public:
       : cpu(cpu), lanes(cpu.lanes()) {}
 
   /// Returns whether an innermost reduction should accumulate a row of partial
-  /// sums: LLVM would sum a vector's lanes each time the loop ends.
+  /// sums. Without them, LLVM would sum a vector's lanes each time the loop
+  /// ends.
   bool hasPartialSums(const Nest &nest, unsigned loop) const;
   /// Returns the average cost of an iteration if `loop` is innermost and
   /// vectorised.

@@ -36,8 +36,8 @@ namespace brew::compiler::cpu {
 namespace {
 
 /// Kernels per LLVM module. Small modules balance well over threads; each costs
-/// about a millisecond of setup. Fixed, so that the output does not depend on
-/// the machine.
+/// about a millisecond of setup. The number is fixed, so that the output does
+/// not depend on the machine.
 constexpr std::size_t kernelsPerModule = 4;
 
 /// One LLVM module with its own context, so that a thread can compile it.
@@ -65,7 +65,7 @@ Error internalError(const std::string &text) {
   return Error(ExitStatus::Bug, "CPU code generation: " + text);
 }
 
-void checkErrors(const Shard &shard) {
+void throwIfErrors(const Shard &shard) {
   if (!shard.errors->empty())
     throw internalError(*shard.errors);
 }
@@ -124,7 +124,7 @@ Shard translate(mlir::ModuleOp module, const CpuTarget &target) {
   return shard;
 }
 
-void optimise(Shard &shard, llvm::TargetMachine &machine) {
+void optimiseModule(Shard &shard, llvm::TargetMachine &machine) {
   llvm::Module &module = *shard.module;
   module.setDataLayout(machine.createDataLayout());
   llvm::PipelineTuningOptions tuning;
@@ -144,18 +144,18 @@ void optimise(Shard &shard, llvm::TargetMachine &machine) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       .run(module, modules);
-  checkErrors(shard);
+  throwIfErrors(shard);
 }
 
-std::string generate(Shard &shard, llvm::TargetMachine &machine,
-                     llvm::CodeGenFileType kind) {
+std::string generateCode(Shard &shard, llvm::TargetMachine &machine,
+                         llvm::CodeGenFileType kind) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, kind))
     throw internalError("the target cannot emit such a file");
   passes.run(*shard.module);
-  checkErrors(shard);
+  throwIfErrors(shard);
   return std::string(bytes.data(), bytes.size());
 }
 
@@ -166,9 +166,9 @@ struct KernelModule {
   std::vector<std::pair<std::string, std::string>> aliases;
 };
 
-/// Splits the kernels into modules of a few each, without equivalent ones.
-/// Copies helpers and constants into every module, sub-kernel functions into
-/// the modules that call them.
+/// Splits the kernels into modules of a few kernels each. A kernel that is
+/// equivalent to an earlier one becomes an alias. Copies helpers and constants
+/// into every module, and sub-kernel functions into the modules that call them.
 class Splitter {
 public:
   std::vector<KernelModule> run(mlir::ModuleOp module) {
@@ -176,10 +176,10 @@ public:
       if (op.hasAttr(subKernelFunctionAttr))
         subKernelFunctions[mlir::SymbolTable::getSymbolName(&op)] = &op;
       else if (!op.hasAttr(kernelEntryAttr))
-        shared.push_back(&op);
+        helpers.push_back(&op);
     for (auto kernel : module.getOps<mlir::func::FuncOp>())
       if (kernel->hasAttr(kernelEntryAttr))
-        add(kernel);
+        addKernel(kernel);
     // A plan has a kernel image even if its net needs library calls only.
     if (modules.empty())
       modules.push_back({mlir::ModuleOp::create(module.getLoc()), {}});
@@ -187,38 +187,38 @@ public:
   }
 
 private:
-  void add(mlir::func::FuncOp kernel) {
-    mlir::func::FuncOp first = distinct.canonical(kernel);
-    if (first != kernel) {
-      modules[moduleOf[first]].aliases.emplace_back(kernel.getName(),
-                                                    first.getName());
+  void addKernel(mlir::func::FuncOp kernel) {
+    mlir::func::FuncOp equivalent = deduplicator.canonical(kernel);
+    if (equivalent != kernel) {
+      modules[moduleOf[equivalent]].aliases.emplace_back(kernel.getName(),
+                                                         equivalent.getName());
       return;
     }
     if (moduleOf.size() % kernelsPerModule == 0)
-      begin(kernel.getLoc());
+      beginModule(kernel.getLoc());
     moduleOf[kernel] = modules.size() - 1;
     kernel.walk([&](mlir::func::CallOp call) {
       auto callee = subKernelFunctions.find(call.getCalleeAttr().getAttr());
       if (callee != subKernelFunctions.end() &&
-          present.insert(callee->second).second)
+          copiedFunctions.insert(callee->second).second)
         modules.back().module->push_back(callee->second->clone());
     });
     modules.back().module->push_back(kernel->clone());
   }
 
-  void begin(mlir::Location loc) {
+  void beginModule(mlir::Location loc) {
     modules.push_back({mlir::ModuleOp::create(loc), {}});
-    present.clear();
-    for (mlir::Operation *op : shared)
+    copiedFunctions.clear();
+    for (mlir::Operation *op : helpers)
       modules.back().module->push_back(op->clone());
   }
 
-  std::vector<mlir::Operation *> shared;
+  std::vector<mlir::Operation *> helpers;
   llvm::DenseMap<mlir::StringAttr, mlir::Operation *> subKernelFunctions;
-  FunctionDeduplicator distinct;
+  FunctionDeduplicator deduplicator;
   llvm::DenseMap<mlir::Operation *, std::size_t> moduleOf;
   std::vector<KernelModule> modules;
-  llvm::DenseSet<mlir::Operation *> present; ///< in the last module
+  llvm::DenseSet<mlir::Operation *> copiedFunctions; ///< in the last module
 };
 
 } // namespace
@@ -237,16 +237,16 @@ std::string compileToSharedObject(mlir::ModuleOp module,
   std::vector<std::string> objects(shards.size());
   runParallel(shards.size(), [&](std::size_t i) {
     std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
-    optimise(shards[i], *machine);
+    optimiseModule(shards[i], *machine);
     objects[i] =
-        generate(shards[i], *machine, llvm::CodeGenFileType::ObjectFile);
+        generateCode(shards[i], *machine, llvm::CodeGenFileType::ObjectFile);
   });
   return linkSharedObject(objects);
 }
 
 std::string emitLLVMIR(mlir::ModuleOp module, const CpuTarget &target) {
   Shard shard = translate(module, target);
-  optimise(shard, *createMachine(target));
+  optimiseModule(shard, *createMachine(target));
   std::string text;
   llvm::raw_string_ostream stream(text);
   shard.module->print(stream, nullptr);
@@ -256,8 +256,8 @@ std::string emitLLVMIR(mlir::ModuleOp module, const CpuTarget &target) {
 std::string emitAssembly(mlir::ModuleOp module, const CpuTarget &target) {
   Shard shard = translate(module, target);
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
-  optimise(shard, *machine);
-  return generate(shard, *machine, llvm::CodeGenFileType::AssemblyFile);
+  optimiseModule(shard, *machine);
+  return generateCode(shard, *machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
 } // namespace brew::compiler::cpu

@@ -17,12 +17,13 @@ namespace {
 
 using dialects::target::CpuAttr;
 
-/// Largest window to unroll inside the vector loop.
-constexpr int64_t kUnrolledWindow = 32;
-/// Most accumulators that leave registers for operands, and most rows of them.
-constexpr int64_t kAccumulators = 192, kJammedRows = 8;
-/// Longest loop to unroll, and most copies of a body in total.
-constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
+/// Maximum window to unroll inside the vector loop.
+constexpr int64_t kMaxUnrolledWindow = 32;
+/// Maximum number of accumulators that leaves registers for operands, and
+/// maximum number of rows of accumulators.
+constexpr int64_t kMaxAccumulators = 192, kMaxJammedRows = 8;
+/// Maximum extent of a loop to unroll, and maximum number of copies of a body.
+constexpr int64_t kMaxUnrolledExtent = 8, kMaxBodyCopies = 64;
 
 /// Returns whether all nests can run point by point in one inner loop.
 bool canFuse(const SubKernel &subKernel) {
@@ -30,7 +31,7 @@ bool canFuse(const SubKernel &subKernel) {
     return false;
   for (const Nest &nest : subKernel.nests)
     if (nest.loops.size() - nest.reductions() != subKernel.grid ||
-        reductionIterations(nest) > kUnrolledWindow)
+        reductionIterations(nest) > kMaxUnrolledWindow)
       return false;
   return true;
 }
@@ -42,7 +43,7 @@ int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
   return points;
 }
 
-/// Returns the bytes of temporaries per unit.
+/// Returns the size in bytes of the temporaries of a unit of the domain.
 int64_t temporaryBytes(const SubKernel &subKernel, unsigned outer) {
   int64_t bytes = 0;
   for (const Nest &nest : subKernel.nests)
@@ -75,9 +76,10 @@ public:
 
 private:
   double fusedCost(const SubKernel &subKernel) const;
-  double elapsed(double cost, int64_t units) const;
-  int64_t blockSize(int64_t extent, int64_t least, int64_t limit) const;
-  int64_t pieceOfRows(const SubKernel &subKernel, const Choice &choice) const;
+  double estimateElapsed(double cost, int64_t units) const;
+  int64_t blockSize(int64_t extent, int64_t minSize, int64_t maxSize) const;
+  int64_t rowPieceLength(const SubKernel &subKernel,
+                         const Choice &choice) const;
   Choice chooseRows(const SubKernel &subKernel) const;
   Choice choose(SubKernel &subKernel) const;
   int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) const;
@@ -103,28 +105,28 @@ double Scheduler::fusedCost(const SubKernel &subKernel) const {
 }
 
 /// Returns the estimated time on many threads.
-double Scheduler::elapsed(double cost, int64_t units) const {
+double Scheduler::estimateElapsed(double cost, int64_t units) const {
   double threads = std::min<double>(
       {double(units), double(enoughUnits()), cost / CpuAttr::kParallelCycles});
   return cost / std::max(threads, 1.0);
 }
 
-/// Returns the largest divisor of `extent` up to `limit`, preferring multiples
-/// of the vector length; 1 if none reaches `least`.
-int64_t Scheduler::blockSize(int64_t extent, int64_t least,
-                             int64_t limit) const {
+/// Returns the largest divisor of `extent` from `minSize` to `maxSize`,
+/// preferably a multiple of the vector length; 1 if there is none.
+int64_t Scheduler::blockSize(int64_t extent, int64_t minSize,
+                             int64_t maxSize) const {
   int64_t best = 1;
-  for (int64_t size = least; size <= std::min(limit, extent / 2); ++size)
+  for (int64_t size = minSize; size <= std::min(maxSize, extent / 2); ++size)
     if (extent % size == 0 && (size % lanes == 0 || best % lanes != 0))
       best = size;
   return best;
 }
 
-/// Returns the length into which to split rows of the last grid loop inside
-/// `outerLoops`, if they are too long for registers or too few for the threads;
-/// 1 for no split.
-int64_t Scheduler::pieceOfRows(const SubKernel &subKernel,
-                               const Choice &choice) const {
+/// Returns the length of the pieces into which to split rows of the last grid
+/// loop inside `outerLoops`, if the rows are too long for registers or too few
+/// for the threads. Returns 1 for no split.
+int64_t Scheduler::rowPieceLength(const SubKernel &subKernel,
+                                  const Choice &choice) const {
   const Schedule &schedule = choice.schedule;
   if (schedule.outerLoops + 1 != subKernel.grid)
     return 1;
@@ -147,7 +149,8 @@ int64_t Scheduler::pieceOfRows(const SubKernel &subKernel,
           ? blockSize(extent, std::min<int64_t>(limit, 3 * lanes), limit)
           : 1;
   int64_t units = points * (size == 1 ? 1 : extent / size);
-  // A large reduction with few results, such as of a batch for each channel.
+  // Splits a large reduction with few results further, such as the reduction of
+  // a batch for each channel.
   if (units < enoughUnits() && choice.cost > 2 * CpuAttr::kParallelCycles) {
     int64_t finer = blockSize(extent, lanes,
                               std::max(lanes, extent * points / enoughUnits()));
@@ -157,6 +160,7 @@ int64_t Scheduler::pieceOfRows(const SubKernel &subKernel,
   return size;
 }
 
+/// Splits the last grid loop into pieces of `size` iterations; no-op for 1.
 void divideRows(SubKernel &subKernel, Schedule &schedule, int64_t size) {
   if (size == 1)
     return;
@@ -172,7 +176,7 @@ void divideRows(SubKernel &subKernel, Schedule &schedule, int64_t size) {
 Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
   // More temporaries would evict input data from the cache; a finer grid is
   // better.
-  const int64_t mostTemporaries = cpu.getL2Bytes() / 16;
+  const int64_t maxTemporaryBytes = cpu.getL2Bytes() / 16;
   Choice best;
   for (unsigned outer = subKernel.grid + 1; outer-- > 0;) {
     Choice choice;
@@ -181,13 +185,13 @@ Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
       choice.cost +=
           costs.rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
     int64_t units = gridPoints(subKernel, outer),
-            size = pieceOfRows(subKernel, choice);
+            size = rowPieceLength(subKernel, choice);
     if (size > 1)
       units *= subKernel.nests[0].loops[outer].extent / size;
-    choice.elapsed = elapsed(choice.cost, units);
+    choice.elapsed = estimateElapsed(choice.cost, units);
     if (outer == subKernel.grid ||
         (choice.elapsed < best.elapsed &&
-         temporaryBytes(subKernel, outer) <= mostTemporaries))
+         temporaryBytes(subKernel, outer) <= maxTemporaryBytes))
       best = choice;
   }
   return best;
@@ -197,20 +201,21 @@ Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
 /// enclose the nests.
 Choice Scheduler::choose(SubKernel &subKernel) const {
   Choice best = chooseRows(subKernel);
-  // The estimate ignores memory traffic that values in registers save.
+  // Prefers fusion, since the estimate ignores the memory traffic that values
+  // in registers save.
   if (canFuse(subKernel)) {
     Choice fused;
     fused.schedule.kind =
         subKernel.grid == 1 ? Schedule::Kind::Flat : Schedule::Kind::Fused;
     fused.schedule.outerLoops = subKernel.grid - 1;
     fused.cost = fusedCost(subKernel);
-    fused.elapsed = elapsed(fused.cost, enoughUnits());
+    fused.elapsed = estimateElapsed(fused.cost, enoughUnits());
     if (fused.elapsed <= 1.5 * best.elapsed)
       return fused;
   }
-  // Reductions may read contiguously along another loop than results are
-  // written.
-  std::optional<unsigned> last;
+  // The loop along which reductions read contiguously may differ from the loop
+  // along which they write results.
+  std::optional<unsigned> movedLoop;
   for (unsigned loop = 0; loop + 1 < subKernel.grid; ++loop) {
     SubKernel moved = subKernel;
     moveGridLoop(moved, loop, subKernel.grid - 1);
@@ -218,14 +223,14 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
     if (choice.elapsed >= 0.8 * best.elapsed)
       continue;
     best = choice;
-    last = loop;
+    movedLoop = loop;
   }
-  if (last)
-    moveGridLoop(subKernel, *last, subKernel.grid - 1);
+  if (movedLoop)
+    moveGridLoop(subKernel, *movedLoop, subKernel.grid - 1);
   return best;
 }
 
-/// Returns how many iterations of `loop` to jam; 1 for none.
+/// Returns the number of iterations of `loop` to jam; 1 for no jam.
 int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
                              unsigned innermost) const {
   SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
@@ -235,14 +240,14 @@ int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
       return 1;
   int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, lanes);
   for (int64_t factor =
-           std::min(kJammedRows, kAccumulators / (vectors * lanes));
+           std::min(kMaxJammedRows, kMaxAccumulators / (vectors * lanes));
        factor > 1; --factor)
     if (nest.loops[loop].extent % factor == 0)
       return factor;
   return 1;
 }
 
-/// Returns how many loads jammed iterations of `loop` share.
+/// Returns the number of loads that jammed iterations of `loop` share.
 int64_t sharedReads(const Nest &nest, unsigned loop) {
   int64_t shared = 0;
   for (const std::optional<Access> &input : nest.inputs)
@@ -269,6 +274,7 @@ void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
   }
 }
 
+/// Returns how a nest accumulates rows, or nullopt if it does not.
 std::optional<RowAccumulation>
 Scheduler::accumulationOf(const Nest &nest, unsigned outer,
                           std::optional<unsigned> innermost) const {
@@ -279,18 +285,19 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
   RowAccumulation accumulation;
   accumulation.innermost = *innermost;
   SmallVector<Operation *> bounds = boundaryOperations(nest, *innermost);
-  int64_t copies = 1;
+  int64_t bodyCopies = 1;
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
     if (!nest.loops[loop].reduction || loop == *innermost)
       continue;
     int64_t extent = nest.loops[loop].extent;
-    bool unroll = nest.reorderable && extent <= kUnrolledLoop &&
-                  copies * extent * kJammedRows <= kBodyCopies &&
-                  llvm::any_of(bounds, [&](Operation *bound) {
-                    return indexStep(nest, bound->getOperand(0), loop) != 0;
-                  });
-    (unroll ? accumulation.unrolled : accumulation.reductions).push_back(loop);
-    copies *= unroll ? extent : 1;
+    bool isUnrolled = nest.reorderable && extent <= kMaxUnrolledExtent &&
+                      bodyCopies * extent * kMaxJammedRows <= kMaxBodyCopies &&
+                      llvm::any_of(bounds, [&](Operation *bound) {
+                        return indexStep(nest, bound->getOperand(0), loop) != 0;
+                      });
+    (isUnrolled ? accumulation.unrolled : accumulation.reductions)
+        .push_back(loop);
+    bodyCopies *= isUnrolled ? extent : 1;
   }
   chooseJam(nest, outer, nest.loops.size(), accumulation);
   return accumulation;
@@ -299,13 +306,14 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
 /// If the nest with the most work accumulates single rows, moves some
 /// iterations of a grid loop into the unit of the domain, to be jammed.
 void Scheduler::jamGridLoop(SubKernel &subKernel, Schedule &schedule) const {
-  unsigned main = 0;
+  unsigned mainNest = 0;
   for (unsigned n = 0; n < subKernel.nests.size(); ++n)
-    if (subKernel.nests[n].iterations() > subKernel.nests[main].iterations())
-      main = n;
-  const Nest &nest = subKernel.nests[main];
+    if (subKernel.nests[n].iterations() >
+        subKernel.nests[mainNest].iterations())
+      mainNest = n;
+  const Nest &nest = subKernel.nests[mainNest];
   std::optional<RowAccumulation> accumulation =
-      accumulationOf(nest, schedule.outerLoops, schedule.innermost[main]);
+      accumulationOf(nest, schedule.outerLoops, schedule.innermost[mainNest]);
   if (!accumulation || accumulation->jammed)
     return;
   chooseJam(nest, 0, schedule.outerLoops, *accumulation);
@@ -324,7 +332,7 @@ Schedule Scheduler::run(SubKernel &subKernel) const {
   Choice choice = choose(subKernel);
   Schedule &schedule = choice.schedule;
   if (schedule.kind != Schedule::Kind::Flat)
-    divideRows(subKernel, schedule, pieceOfRows(subKernel, choice));
+    divideRows(subKernel, schedule, rowPieceLength(subKernel, choice));
   if (schedule.kind == Schedule::Kind::Rows) {
     jamGridLoop(subKernel, schedule);
     for (auto [nest, innermost] :

@@ -19,7 +19,8 @@ namespace {
 /// Pieces of at least this length become loops of their own: they fill a vector
 /// of f32.
 constexpr int64_t kMinPieceLength = 16;
-/// More pieces than this share one loop's code.
+/// Maximum number of pieces with their own code. More pieces share the code of
+/// one loop.
 constexpr int64_t kMaxUnrolledPieces = 8;
 
 class SubKernelEmitter {
@@ -43,7 +44,7 @@ public:
 
   void emit(Value begin, Value end) {
     if (schedule.kind == Schedule::Kind::Flat) {
-      vectorLoop(begin, end, [&](Value i) { emitPoint({i}); });
+      emitVectorLoop(begin, end, [&](Value i) { emitPoint({i}); });
       return;
     }
     body.loop(begin, end, 1, [&](Value unit) {
@@ -56,9 +57,9 @@ public:
   }
 
 private:
-  void vectorLoop(Value begin, Value end,
-                  llvm::function_ref<void(Value)> inside) {
-    body.loop(begin, end, 1, inside, /*innermost=*/true);
+  void emitVectorLoop(Value begin, Value end,
+                      llvm::function_ref<void(Value)> emitInside) {
+    body.loop(begin, end, 1, emitInside, /*innermost=*/true);
   }
 
   /// Returns the grid loop indices of `unit` of the domain.
@@ -82,18 +83,19 @@ private:
     int64_t extent = subKernel.nests[0].loops[schedule.outerLoops].extent;
     Value begin = body.index(0), end = body.index(extent), zero = begin,
           last = end;
-    SmallVector<Operation *> all;
+    SmallVector<Operation *> allBoundaries;
     for (Nest &nest : subKernel.nests) {
       SmallVector<Operation *> boundaries =
           boundaryOperations(nest, schedule.outerLoops);
       if (boundaries.empty())
         continue;
-      all.append(boundaries);
-      SmallVector<Value> at(outer);
-      at.push_back(zero);
-      at.resize(nest.loops.size());
-      body.unroll(windowLoops(nest), nest, at, [&] {
-        body.narrowRange(nest, schedule.outerLoops, boundaries, at, begin, end);
+      allBoundaries.append(boundaries);
+      SmallVector<Value> indices(outer);
+      indices.push_back(zero);
+      indices.resize(nest.loops.size());
+      body.unroll(reductionLoops(nest), nest, indices, [&] {
+        body.narrowRange(nest, schedule.outerLoops, boundaries, indices, begin,
+                         end);
       });
     }
     auto emitAt = [&](Value i) {
@@ -101,11 +103,12 @@ private:
       point.push_back(i);
       emitPoint(point);
     };
-    std::optional<int64_t> length = commonDivisor(subKernel, schedule.outerLoops);
-    if (all.empty() && length && *length >= kMinPieceLength)
+    std::optional<int64_t> length =
+        commonDivisor(subKernel, schedule.outerLoops);
+    if (allBoundaries.empty() && length && *length >= kMinPieceLength)
       return emitPieces(*length, extent / *length, emitAt);
-    pieces(zero, begin, end, last, all,
-           [&](Value from, Value to) { vectorLoop(from, to, emitAt); });
+    emitRanges(zero, begin, end, last, allBoundaries,
+               [&](Value from, Value to) { emitVectorLoop(from, to, emitAt); });
   }
 
   /// Fused schedule: emits the inner loop as `count` loops over its pieces. No
@@ -114,9 +117,9 @@ private:
                   llvm::function_ref<void(Value)> emitAt) {
     auto emitPiece = [&](Value number) {
       Value first = arith::MulIOp::create(b, loc, number, body.index(length));
-      vectorLoop(body.index(0), body.index(length), [&](Value place) {
-        body.piece = LoopPiece{schedule.outerLoops, number, place};
-        emitAt(arith::AddIOp::create(b, loc, first, place));
+      emitVectorLoop(body.index(0), body.index(length), [&](Value position) {
+        body.piece = LoopPiece{schedule.outerLoops, number, position};
+        emitAt(arith::AddIOp::create(b, loc, first, position));
         body.piece.reset();
       });
     };
@@ -126,76 +129,78 @@ private:
       emitPiece(body.index(number));
   }
 
-  /// Calls inside(from, to) for [zero, last), or, if there are boundary
-  /// operations, for the ranges before, in and after [begin, end), in which all
-  /// of them have no effect.
-  void pieces(Value zero, Value begin, Value end, Value last,
-              ArrayRef<Operation *> boundaries,
-              llvm::function_ref<void(Value, Value)> inside) {
+  /// Calls emitInside(from, to) for [zero, last). If there are boundary
+  /// operations, calls it for the ranges before, in and after [begin, end).
+  /// Inside [begin, end), no boundary operation has an effect.
+  void emitRanges(Value zero, Value begin, Value end, Value last,
+                  ArrayRef<Operation *> boundaries,
+                  llvm::function_ref<void(Value, Value)> emitInside) {
     if (boundaries.empty())
-      return inside(zero, last);
+      return emitInside(zero, last);
     begin = arith::MinSIOp::create(b, loc, begin, last);
     end = arith::MaxSIOp::create(b, loc, end, begin);
-    inside(zero, begin);
+    emitInside(zero, begin);
     body.elidedBoundaries.insert(boundaries.begin(), boundaries.end());
-    inside(begin, end);
+    emitInside(begin, end);
     body.elidedBoundaries.clear();
-    inside(end, last);
+    emitInside(end, last);
   }
 
-  /// Emits the innermost loop of one nest, like emitRow. `carried`: the loop
-  /// carries values, so it cannot be skipped.
-  void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
-                     llvm::function_ref<void(Value, Value)> inside,
-                     bool carried = false) {
+  /// Emits the innermost loop of one nest, split like the loop of emitRow. With
+  /// `carriesValues`, the loop carries values and cannot be skipped.
+  void emitInnermostLoop(Nest &nest, unsigned number,
+                         SmallVectorImpl<Value> &indices,
+                         llvm::function_ref<void(Value, Value)> emitInside,
+                         bool carriesValues = false) {
     SmallVector<Operation *> boundaries = boundaryOperations(nest, number);
     Value zero = body.index(0), last = body.index(nest.loops[number].extent),
           begin = zero, end = last;
     SmallVector<Operation *> guards = guardOperations(nest, number);
     if (guards.empty()) {
       if (!boundaries.empty())
-        body.narrowRange(nest, number, boundaries, at, begin, end);
-      pieces(zero, begin, end, last, boundaries, inside);
+        body.narrowRange(nest, number, boundaries, indices, begin, end);
+      emitRanges(zero, begin, end, last, boundaries, emitInside);
       return;
     }
     // Iterations outside the guards have no effect.
-    SmallVector<Operation *> still, moving;
+    SmallVector<Operation *> fixedGuards, rangeGuards;
     for (Operation *guard : guards)
-      (indexStep(nest, guard->getOperand(0), number) == 0 ? still : moving)
+      (indexStep(nest, guard->getOperand(0), number) == 0 ? fixedGuards
+                                                          : rangeGuards)
           .push_back(guard);
     boundaries.append(guards);
-    if (carried)
-      moving = guards;
+    if (carriesValues)
+      rangeGuards = guards;
     OpBuilder::InsertionGuard insertion(b);
-    at[number] = zero;
-    if (!still.empty() && !carried) {
-      Value condition = body.guardCondition(nest, still, at);
+    indices[number] = zero;
+    if (!fixedGuards.empty() && !carriesValues) {
+      Value condition = body.guardCondition(nest, fixedGuards, indices);
       b.setInsertionPointToStart(
           scf::IfOp::create(b, loc, condition).thenBlock());
     }
-    body.narrowRange(nest, number, moving, at, begin, end);
+    body.narrowRange(nest, number, rangeGuards, indices, begin, end);
     body.elidedBoundaries.insert(boundaries.begin(), boundaries.end());
-    inside(begin, end);
+    emitInside(begin, end);
     body.elidedBoundaries.clear();
   }
 
-  static SmallVector<unsigned> windowLoops(const Nest &nest) {
-    SmallVector<unsigned> which;
+  static SmallVector<unsigned> reductionLoops(const Nest &nest) {
+    SmallVector<unsigned> loopNumbers;
     for (unsigned i = 0; i < nest.loops.size(); ++i)
       if (nest.loops[i].reduction)
-        which.push_back(i);
-    return which;
+        loopNumbers.push_back(i);
+    return loopNumbers;
   }
 
   /// Emits all nests at one grid point with unrolled windows. Stores results
   /// last, because a nest may read buffers that another nest overwrites.
   void emitPoint(ArrayRef<Value> point) {
     for (auto [n, nest] : llvm::enumerate(subKernel.nests)) {
-      SmallVector<Value> at(point);
-      at.resize(nest.loops.size());
-      SmallVector<Value> values = body.initials(nest, at);
-      body.unroll(windowLoops(nest), nest, at, [&, &nest = nest] {
-        values = body.iterate(nest, at, values);
+      SmallVector<Value> indices(point);
+      indices.resize(nest.loops.size());
+      SmallVector<Value> values = body.initials(nest, indices);
+      body.unroll(reductionLoops(nest), nest, indices, [&, &nest = nest] {
+        values = body.iterate(nest, indices, values);
       });
       storage.scalars[n] = values;
     }
@@ -207,131 +212,142 @@ private:
   /// Emits all nests one after the other inside the outer grid loops.
   void emitRows(ArrayRef<Value> outer) {
     for (auto [n, nest] : llvm::enumerate(subKernel.nests)) {
-      SmallVector<Value> at(outer);
-      at.resize(nest.loops.size());
-      emitNest(nest, n, at);
+      SmallVector<Value> indices(outer);
+      indices.resize(nest.loops.size());
+      emitNest(nest, n, indices);
     }
     for (auto [n, nest] : llvm::enumerate(subKernel.nests))
       for (auto [i, output] : llvm::enumerate(nest.outputs))
         if (storage.temporaries[n][i] && !output.arguments.empty()) {
-          SmallVector<Value> at(outer);
-          at.resize(nest.loops.size());
-          copyOut(nest, storage.temporaries[n][i], output, at);
+          SmallVector<Value> indices(outer);
+          indices.resize(nest.loops.size());
+          copyOut(nest, storage.temporaries[n][i], output, indices);
         }
   }
 
   SmallVector<unsigned> innerLoops(const Nest &nest, bool reduction) {
-    SmallVector<unsigned> which;
+    SmallVector<unsigned> loopNumbers;
     for (unsigned i = schedule.outerLoops; i < nest.loops.size(); ++i)
       if (nest.loops[i].reduction == reduction)
-        which.push_back(i);
-    return which;
+        loopNumbers.push_back(i);
+    return loopNumbers;
   }
 
   void copyOut(Nest &nest, Value buffer, const Output &output,
-               SmallVectorImpl<Value> &at) {
-    body.loops(nest, innerLoops(nest, false), at, [&] {
-      Value value = memref::LoadOp::create(b, loc, buffer,
-                                           body.address(output.temporary, at));
+               SmallVectorImpl<Value> &indices) {
+    body.loops(nest, innerLoops(nest, false), indices, [&] {
+      Value value = memref::LoadOp::create(
+          b, loc, buffer, body.address(output.temporary, indices));
       for (unsigned argument : output.arguments)
         memref::StoreOp::create(b, loc, value, storage.arguments[argument],
-                                body.address(output.address, at));
+                                body.address(output.address, indices));
     });
   }
 
-  void emitNest(Nest &nest, unsigned number, SmallVectorImpl<Value> &at) {
+  void emitNest(Nest &nest, unsigned number, SmallVectorImpl<Value> &indices) {
     SmallVector<unsigned> parallel = innerLoops(nest, false),
                           reductions = innerLoops(nest, true);
     std::optional<unsigned> innermost = schedule.innermost[number];
-    auto moveLast = [&](SmallVectorImpl<unsigned> &which) {
-      auto found = innermost ? llvm::find(which, *innermost) : which.end();
-      if (found == which.end())
+    auto moveInnermostLast = [&](SmallVectorImpl<unsigned> &loopNumbers) {
+      auto found =
+          innermost ? llvm::find(loopNumbers, *innermost) : loopNumbers.end();
+      if (found == loopNumbers.end())
         return false;
-      which.erase(found);
-      which.push_back(*innermost);
+      loopNumbers.erase(found);
+      loopNumbers.push_back(*innermost);
       return true;
     };
-    bool parallelInnermost = moveLast(parallel);
-    moveLast(reductions);
+    bool isParallelInnermost = moveInnermostLast(parallel);
+    moveInnermostLast(reductions);
     if (const auto &rows = schedule.accumulations[number])
-      return accumulate(nest, number, *rows, parallel, at);
+      return emitAccumulation(nest, number, *rows, parallel, indices);
     auto storeAll = [&](ValueRange values) {
       for (auto [i, value] : llvm::enumerate(values))
-        body.store(nest, number, i, at, value);
+        body.store(nest, number, i, indices, value);
     };
-    if (parallelInnermost)
+    if (isParallelInnermost)
       parallel.pop_back();
-    body.loops(nest, parallel, at, [&] {
-      if (!parallelInnermost)
-        return storeAll(reduce(nest, reductions, at, body.initials(nest, at)));
-      innermostLoop(nest, *innermost, at, [&](Value from, Value to) {
-        vectorLoop(from, to, [&](Value i) {
-          at[*innermost] = i;
-          storeAll(body.iterate(nest, at, body.initials(nest, at)));
+    body.loops(nest, parallel, indices, [&] {
+      if (!isParallelInnermost)
+        return storeAll(emitReductions(nest, reductions, indices,
+                                       body.initials(nest, indices)));
+      emitInnermostLoop(nest, *innermost, indices, [&](Value from, Value to) {
+        emitVectorLoop(from, to, [&](Value i) {
+          indices[*innermost] = i;
+          storeAll(body.iterate(nest, indices, body.initials(nest, indices)));
         });
       });
     });
   }
 
-  /// Emits reduction loops around one body that carry the accumulators.
-  SmallVector<Value> reduce(Nest &nest, ArrayRef<unsigned> which,
-                            SmallVectorImpl<Value> &at,
-                            SmallVector<Value> values) {
-    if (which.empty())
-      return body.iterate(nest, at, values, nest.reductions() > 0);
+  /// Emits one body inside reduction loops that carry the accumulators. Returns
+  /// their final values.
+  SmallVector<Value> emitReductions(Nest &nest, ArrayRef<unsigned> loopNumbers,
+                                    SmallVectorImpl<Value> &indices,
+                                    SmallVector<Value> values) {
+    if (loopNumbers.empty())
+      return body.iterate(nest, indices, values, nest.reductions() > 0);
     auto carry = [&](Value from, Value to) {
       auto op = scf::ForOp::create(b, loc, from, to, body.index(1), values);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(op.getBody());
-      at[which.front()] = op.getInductionVar();
-      scf::YieldOp::create(b, loc,
-                           reduce(nest, which.drop_front(), at,
-                                  SmallVector<Value>(op.getRegionIterArgs())));
+      indices[loopNumbers.front()] = op.getInductionVar();
+      scf::YieldOp::create(
+          b, loc,
+          emitReductions(nest, loopNumbers.drop_front(), indices,
+                         SmallVector<Value>(op.getRegionIterArgs())));
       values.assign(op.result_begin(), op.result_end());
     };
-    if (which.size() == 1)
-      innermostLoop(nest, which.front(), at, carry, /*carried=*/true);
+    if (loopNumbers.size() == 1)
+      emitInnermostLoop(nest, loopNumbers.front(), indices, carry,
+                        /*carriesValues=*/true);
     else
-      carry(body.index(0), body.index(nest.loops[which.front()].extent));
+      carry(body.index(0), body.index(nest.loops[loopNumbers.front()].extent));
     return values;
   }
 
   /// Emits a nest as RowAccumulation describes; `parallel` are its parallel
   /// loops.
-  void accumulate(Nest &nest, unsigned number, const RowAccumulation &plan,
-                  SmallVector<unsigned> parallel, SmallVectorImpl<Value> &at) {
-    llvm::erase(parallel, plan.innermost);
-    std::vector<SmallVector<Value>> rows(plan.factor);
+  void emitAccumulation(Nest &nest, unsigned number,
+                        const RowAccumulation &accumulation,
+                        SmallVector<unsigned> parallel,
+                        SmallVectorImpl<Value> &indices) {
+    llvm::erase(parallel, accumulation.innermost);
+    std::vector<SmallVector<Value>> rows(accumulation.factor);
     for (SmallVector<Value> &row : rows)
       for (const Output &output : nest.outputs)
-        row.push_back(scratch.allocate(loc, output.element,
-                                       nest.loops[plan.innermost].extent));
-    if (!plan.jammed)
-      return body.loops(nest, parallel, at, [&] {
-        accumulateRows(nest, number, plan, rows, {Value()}, at);
+        row.push_back(scratch.allocate(
+            loc, output.element, nest.loops[accumulation.innermost].extent));
+    if (!accumulation.jammed)
+      return body.loops(nest, parallel, indices, [&] {
+        emitAccumulatedRows(nest, number, accumulation, rows, {Value()},
+                            indices);
       });
-    llvm::erase(parallel, *plan.jammed);
-    body.loops(nest, parallel, at, [&] {
-      Value extent = body.index(nest.loops[*plan.jammed].extent);
-      body.loop(body.index(0), extent, plan.factor, [&](Value first) {
+    llvm::erase(parallel, *accumulation.jammed);
+    body.loops(nest, parallel, indices, [&] {
+      Value extent = body.index(nest.loops[*accumulation.jammed].extent);
+      body.loop(body.index(0), extent, accumulation.factor, [&](Value first) {
         SmallVector<Value> jammedIndices;
-        for (int64_t j = 0; j < plan.factor; ++j)
+        for (int64_t j = 0; j < accumulation.factor; ++j)
           jammedIndices.push_back(
               arith::AddIOp::create(b, loc, first, body.index(j)));
-        accumulateRows(nest, number, plan, rows, jammedIndices, at);
+        emitAccumulatedRows(nest, number, accumulation, rows, jammedIndices,
+                            indices);
       });
     });
   }
 
   /// Emits one row per index of the jammed loop in `jammedIndices`.
-  void accumulateRows(Nest &nest, unsigned number, const RowAccumulation &plan,
-                      ArrayRef<SmallVector<Value>> rows,
-                      ValueRange jammedIndices, SmallVectorImpl<Value> &at) {
-    auto forEachRow = [&](auto inside) {
+  void emitAccumulatedRows(Nest &nest, unsigned number,
+                           const RowAccumulation &accumulation,
+                           ArrayRef<SmallVector<Value>> rows,
+                           ValueRange jammedIndices,
+                           SmallVectorImpl<Value> &indices) {
+    auto forEachRow = [&](auto emitInside) {
       for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
-        if (plan.jammed)
-          at[*plan.jammed] = position;
-        inside(row);
+        if (accumulation.jammed)
+          indices[*accumulation.jammed] = position;
+        emitInside(row);
       }
     };
     auto load = [&](ArrayRef<Value> row, Value i) {
@@ -344,52 +360,55 @@ private:
       for (auto [value, buffer] : llvm::zip(values, row))
         memref::StoreOp::create(b, loc, value, buffer, i);
     };
-    auto wholeRow = [&](auto inside) {
-      vectorLoop(body.index(0), body.index(nest.loops[plan.innermost].extent),
-                 [&](Value i) {
-                   at[plan.innermost] = i;
-                   forEachRow([&](ArrayRef<Value> row) { inside(row, i); });
-                 });
+    auto forEachElement = [&](auto emitInside) {
+      emitVectorLoop(
+          body.index(0), body.index(nest.loops[accumulation.innermost].extent),
+          [&](Value i) {
+            indices[accumulation.innermost] = i;
+            forEachRow([&](ArrayRef<Value> row) { emitInside(row, i); });
+          });
     };
-    bool partialSums = nest.loops[plan.innermost].reduction;
-    wholeRow([&](ArrayRef<Value> row, Value i) {
+    bool hasPartialSums = nest.loops[accumulation.innermost].reduction;
+    forEachElement([&](ArrayRef<Value> row, Value i) {
       SmallVector<Value> values;
       for (const Output &output : nest.outputs)
         values.push_back(
-            partialSums
+            hasPartialSums
                 ? arith::ConstantOp::create(
                       b, loc, cast<TypedAttr>(b.getZeroAttr(output.element)))
-                : body.initial(output, at));
+                : body.initial(output, indices));
       store(values, row, i);
     });
-    if (plan.jammed)
-      at[*plan.jammed] = jammedIndices[0];
-    body.unroll(plan.unrolled, nest, at, [&] {
-      body.loops(nest, plan.reductions, at, [&] {
-        innermostLoop(nest, plan.innermost, at, [&](Value from, Value to) {
-          vectorLoop(from, to, [&](Value i) {
-            at[plan.innermost] = i;
-            forEachRow([&](ArrayRef<Value> row) {
-              store(body.iterate(nest, at, load(row, i)), row, i);
+    if (accumulation.jammed)
+      indices[*accumulation.jammed] = jammedIndices[0];
+    body.unroll(accumulation.unrolled, nest, indices, [&] {
+      body.loops(nest, accumulation.reductions, indices, [&] {
+        emitInnermostLoop(
+            nest, accumulation.innermost, indices, [&](Value from, Value to) {
+              emitVectorLoop(from, to, [&](Value i) {
+                indices[accumulation.innermost] = i;
+                forEachRow([&](ArrayRef<Value> row) {
+                  store(body.iterate(nest, indices, load(row, i)), row, i);
+                });
+              });
             });
-          });
-        });
-        if (plan.jammed)
-          at[*plan.jammed] = jammedIndices[0];
+        if (accumulation.jammed)
+          indices[*accumulation.jammed] = jammedIndices[0];
       });
     });
-    if (!partialSums) {
-      wholeRow([&](ArrayRef<Value> row, Value i) {
+    if (!hasPartialSums) {
+      forEachElement([&](ArrayRef<Value> row, Value i) {
         for (auto [result, value] : llvm::enumerate(load(row, i)))
-          body.store(nest, number, result, at, value);
+          body.store(nest, number, result, indices, value);
       });
       return;
     }
     forEachRow([&](ArrayRef<Value> row) {
       for (unsigned result = 0; result < nest.outputs.size(); ++result)
-        body.store(nest, number, result, at,
-                   body.sumOf(row[result], nest.loops[plan.innermost].extent,
-                              body.initial(nest.outputs[result], at)));
+        body.store(nest, number, result, indices,
+                   body.sumOf(row[result],
+                              nest.loops[accumulation.innermost].extent,
+                              body.initial(nest.outputs[result], indices)));
     });
   }
 

@@ -7,9 +7,10 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-/// Expressions up to this length are inlined in their user. The limit applies
-/// to canonical names, so that equal kernels with other blobs are equal.
-static constexpr size_t kInlined = 56;
+/// Maximum length of an expression that is inlined in its user. The limit
+/// applies to canonical names, so that kernels that differ only in the names of
+/// blobs stay equal.
+static constexpr size_t kMaxInlinedWidth = 56;
 
 /// Returns whether an operation's expression needs no parentheses as an
 /// operand: a name, a number, or a plain conversion from 16 bits.
@@ -48,11 +49,12 @@ Code BodyEmitter::localValue(unsigned nest, unsigned result,
   case Storage::Array:
     return Code::element(name, local);
   case Storage::Shared: {
-    bool oneTeam = schedule.team == text.threads;
+    bool isSingleTeam = schedule.team == text.threads;
     std::string begin =
-        oneTeam ? ""
-                : "team * " + std::to_string(schedule.sharedElements(output)) +
-                      " + ";
+        isSingleTeam
+            ? ""
+            : "team * " + std::to_string(schedule.sharedElements(output)) +
+                  " + ";
     return Code::element(name, begin + local);
   }
   case Storage::Buffer:
@@ -79,8 +81,9 @@ Code BodyEmitter::load(const Source &source, const Code &address,
   }
   const KernelArgument &buffer = text.arguments[argument];
   if (buffer.isBits()) {
-    const Code at = address.isWord() ? address : Code::group(address);
-    return Code::group(byteOfBit(buffer.name, at) + " >> " + at + " % 8 & 1");
+    const Code position = address.isWord() ? address : Code::group(address);
+    return Code::group(byteOfBit(buffer.name, position) + " >> " + position +
+                       " % 8 & 1");
   }
   if (source.writtenThisStage)
     return Code::call("BREW_LOAD_L2", {buffer.name, address});
@@ -108,12 +111,12 @@ BodyEmitter::Operand BodyEmitter::operand(Value value) {
   return {text.scalars.literal(constant.getValue()), true};
 }
 
-BodyEmitter::Operand BodyEmitter::named(Value value, const Code &expression,
-                                        bool isPrimary) {
-  // A value that is only widened is named after the widening.
+BodyEmitter::Operand
+BodyEmitter::assignIfLong(Value value, const Code &expression, bool isPrimary) {
+  // If a value is only widened, the variable contains the widened value.
   if (expression.isWord() ||
       (value.hasOneUse() &&
-       (expression.width(TextStyle::Canonical) <= kInlined ||
+       (expression.width(TextStyle::Canonical) <= kMaxInlinedWidth ||
         isa<arith::ExtFOp>(*value.user_begin()))))
     return {expression, isPrimary};
   return {variable(value.getType(), expression), true};
@@ -129,7 +132,7 @@ Code BodyEmitter::variable(Type type, const Code &value) {
 std::pair<Code, Code> BodyEmitter::offsetsOf(tensor::ExtractOp extract,
                                              const Extract &access,
                                              ArrayRef<Code> loops) {
-  Code at = address(access.address, loops),
+  Code position = address(access.address, loops),
        local = address(access.local, loops);
   auto add = [](Code &sum, int64_t stride, const Code &i) {
     if (stride == 0)
@@ -142,10 +145,10 @@ std::pair<Code, Code> BodyEmitter::offsetsOf(tensor::ExtractOp extract,
     if (stride == 0 && localStride == 0)
       continue;
     Code i = operand(index).primary();
-    add(at, stride, i);
+    add(position, stride, i);
     add(local, localStride, i);
   }
-  return {at, local};
+  return {position, local};
 }
 
 void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
@@ -155,27 +158,28 @@ void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
   Value result = inner.getResult(0);
   if (operands.count(result))
     return;
-  if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
-    // Absent if only addresses, which include it, use it.
-    if (const auto &linear = nest.indices[position.getDim()]) {
-      Code at = address(*linear, loops);
-      operands[result] = named(result, at, at.isWord());
+  if (auto indexOp = dyn_cast<linalg::IndexOp>(inner)) {
+    // The index is absent if only addresses use it, which include it.
+    if (const auto &linear = nest.indices[indexOp.getDim()]) {
+      Code position = address(*linear, loops);
+      operands[result] = assignIfLong(result, position, position.isWord());
     }
     return;
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
     auto pack = values.extracts.find(&inner);
     if (pack != values.extracts.end()) {
-      operands[result] =
-          named(result,
-                packElement(nest.extracts.find(&inner)->second.source.argument,
-                            pack->second),
-                true);
+      operands[result] = assignIfLong(
+          result,
+          packElement(nest.extracts.find(&inner)->second.source.argument,
+                      pack->second),
+          true);
       return;
     }
     const Extract &access = nest.extracts.find(&inner)->second;
-    auto [at, local] = offsetsOf(extract, access, loops);
-    operands[result] = named(result, load(access.source, at, local), true);
+    auto [position, local] = offsetsOf(extract, access, loops);
+    operands[result] =
+        assignIfLong(result, load(access.source, position, local), true);
     return;
   }
   SmallVector<Code> codes;
@@ -185,16 +189,17 @@ void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
   if (!expression)
     throwCannotEmit(subKernel.kernel, "there is no CUDA code for " +
                                           inner.getName().getStringRef().str());
-  operands[result] = named(result, *expression, isPrimary(inner, *expression));
+  operands[result] =
+      assignIfLong(result, *expression, isPrimary(inner, *expression));
 }
 
 SmallVector<Code> BodyEmitter::iterate(const Nest &nest, ArrayRef<Code> loops,
                                        ArrayRef<Code> accumulated) {
-  operands = common;
+  operands = commonOperands;
   linalg::GenericOp op = nest.op;
   for (auto [input, argument] : llvm::zip(nest.inputs, op.getRegionInputArgs()))
     if (input && !operands.count(argument))
-      operands[argument] = named(argument, load(*input, loops), true);
+      operands[argument] = assignIfLong(argument, load(*input, loops), true);
   for (auto [argument, name] : llvm::zip(op.getRegionOutputArgs(), accumulated))
     if (!name.empty())
       operands[argument] = {name, name.isWord() || name.isElement()};
@@ -208,8 +213,8 @@ SmallVector<Code> BodyEmitter::iterate(const Nest &nest, ArrayRef<Code> loops,
   SmallVector<Code> results;
   for (Value value : yielded.take_front(nest.outputs.size())) {
     Code result = operand(value).code;
-    // Accumulators are assigned in order: a result that reads an accumulator
-    // assigned before it needs a variable.
+    // Accumulators are assigned in order. A result that reads an accumulator
+    // that was already assigned needs a variable.
     bool readsEarlier = false;
     for (unsigned i = 0; i < results.size(); ++i)
       readsEarlier |= !accumulated.empty() && result.reads(accumulated[i]);
@@ -223,11 +228,11 @@ void BodyEmitter::storePerIteration(const Output &store, ArrayRef<Code> loops,
                                     const Code &value) {
   for (unsigned argument : store.arguments) {
     auto pack = values.perIterationStores.find(argument);
-    const Code place = pack != values.perIterationStores.end()
-                           ? Code::element(pack->second, Code::word("k"))
-                           : Code::element(text.arguments[argument].name,
-                                           address(store.address, loops));
-    text.lines.line(place + " = " + value + ";");
+    const Code target = pack != values.perIterationStores.end()
+                            ? Code::element(pack->second, Code::word("k"))
+                            : Code::element(text.arguments[argument].name,
+                                            address(store.address, loops));
+    text.lines.line(target + " = " + value + ";");
   }
 }
 
@@ -235,14 +240,14 @@ void BodyEmitter::storeToBuffers(const Output &output, ArrayRef<Code> loops,
                                  const Code &value) {
   for (unsigned argument : output.arguments) {
     const KernelArgument &buffer = text.arguments[argument];
-    const Code at = address(output.address, loops);
+    const Code position = address(output.address, loops);
     if (buffer.isBits()) {
       text.prelude.bits = true;
-      text.lines.line(Code::call("BREW_SET_BIT", {buffer.name, at, value}) +
-                      ";");
+      text.lines.line(
+          Code::call("BREW_SET_BIT", {buffer.name, position, value}) + ";");
       continue;
     }
-    text.lines.line(Code::element(buffer.name, at) + " = " + value + ";");
+    text.lines.line(Code::element(buffer.name, position) + " = " + value + ";");
   }
 }
 

@@ -12,10 +12,10 @@ namespace brew::compiler::cuda {
 
 /// The code that represents a sub-kernel's values during emission.
 struct EmittedValues {
-  /// [nest][result]: its variable or array; empty if it has none.
+  /// [nest][result]: the variable or array of the result; empty if it has none.
   std::vector<llvm::SmallVector<Code>> names;
-  /// Packs with the loaded elements of an argument, by address; and of
-  /// extracts.
+  /// Packs with the loaded elements of arguments, by argument and address, and
+  /// of extracts.
   std::map<std::pair<unsigned, std::vector<int64_t>>, Code> packs;
   llvm::DenseMap<mlir::Operation *, Code> extracts;
   /// Results (nest, number) with an array element per neighbour in the pack.
@@ -31,8 +31,8 @@ public:
               KernelSource &text, EmittedValues &values)
       : subKernel(subKernel), schedule(schedule), text(text), values(values) {}
 
-  /// Returns a linear function of the loop indices; unneeded indices may be
-  /// empty.
+  /// Returns the code of a linear function of the loop indices; unneeded
+  /// indices may be empty.
   Code address(const LinearExpr &linear, llvm::ArrayRef<Code> loops);
   /// Return the value that an access reads.
   Code load(const Source &source, const Code &address, const Code &local);
@@ -42,9 +42,9 @@ public:
   /// are emitted directly or into their packs.
   llvm::SmallVector<Code> iterate(const Nest &nest, llvm::ArrayRef<Code> loops,
                                   llvm::ArrayRef<Code> accumulated);
-  /// Declares the packs that the nest reads, and index values common to the
-  /// neighbours; `loops` has the first neighbour's index. Iterations use them
-  /// until forgetPacks.
+  /// Declares the packs that the nest reads, and the index values common to the
+  /// neighbours. `loops` contains the first neighbour's index. Iterations use
+  /// the packs until forgetPacks().
   void loadPacks(const Nest &nest, const NestSchedule &inner,
                  llvm::ArrayRef<Code> loops);
   void forgetPacks();
@@ -82,7 +82,7 @@ private:
   std::pair<Code, Code> offsetsOf(mlir::tensor::ExtractOp extract,
                                   const Extract &access,
                                   llvm::ArrayRef<Code> loops);
-  /// Emits the operations that the indices of an extract depend on.
+  /// Emits the operations on which the indices of an extract depend.
   void emitIndices(const Nest &nest, mlir::Operation *extract,
                    llvm::ArrayRef<Code> loops);
   /// Returns the current neighbour's element of a pack.
@@ -90,15 +90,15 @@ private:
   void declarePack(Code &pack, unsigned argument, unsigned size,
                    const Code &address);
   /// Assigns `code` to a variable unless it is short and used once.
-  Operand named(mlir::Value value, const Code &code, bool isPrimary);
+  Operand assignIfLong(mlir::Value value, const Code &code, bool isPrimary);
 
   const SubKernel &subKernel;
   const SubKernelSchedule &schedule;
   KernelSource &text;
   EmittedValues &values;
   llvm::DenseMap<mlir::Value, Operand> operands;
-  /// common to the neighbours of a pack
-  llvm::DenseMap<mlir::Value, Operand> common;
+  /// Operands common to the neighbours of a pack.
+  llvm::DenseMap<mlir::Value, Operand> commonOperands;
 };
 
 } // namespace brew::compiler::cuda

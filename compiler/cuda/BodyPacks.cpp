@@ -41,27 +41,27 @@ void BodyEmitter::declarePack(Code &pack, unsigned argument, unsigned size,
 void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
                               ArrayRef<Code> loops) {
   llvm::SmallPtrSet<Operation *, 16> needed;
-  SmallVector<Value> left;
+  SmallVector<Value> worklist;
   const Extract &access = nest.extracts.find(extract)->second;
   // Plain loop indices are part of the address, and may be the packed loop.
   for (auto [stride, index] :
        llvm::zip(access.strides, cast<tensor::ExtractOp>(extract).getIndices()))
     if (stride != 0)
-      left.push_back(index);
-  while (!left.empty()) {
-    Value value = left.pop_back_val();
+      worklist.push_back(index);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       const unsigned number = argument.getArgNumber();
       // An index loaded from a tensor may depend on the kernel's arguments.
       if (argument.getOwner() == nest.body() && !operands.count(argument) &&
           nest.inputs[number])
         operands[argument] =
-            named(argument, load(*nest.inputs[number], loops), true);
+            assignIfLong(argument, load(*nest.inputs[number], loops), true);
       continue;
     }
     Operation *op = value.getDefiningOp();
     if (op->getBlock() == nest.body() && needed.insert(op).second)
-      llvm::append_range(left, op->getOperands());
+      llvm::append_range(worklist, op->getOperands());
   }
   for (Operation &op : nest.body()->without_terminator())
     if (needed.contains(&op))
@@ -70,8 +70,8 @@ void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
 
 void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
                             ArrayRef<Code> loops) {
-  operands = common;
-  auto read = [&](const Access &access) {
+  operands = commonOperands;
+  auto declareIfPacked = [&](const Access &access) {
     if (!text.packs.covers(access, inner))
       return;
     auto [entry, isNew] = values.packs.try_emplace(
@@ -82,11 +82,11 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
   };
   for (const std::optional<Access> &input : nest.inputs)
     if (input)
-      read(*input);
+      declareIfPacked(*input);
   for (const Output &output : nest.outputs)
     if (output.initial && nest.reductions() == 0)
-      read(*output.initial);
-  // In program order, for reproducible text.
+      declareIfPacked(*output.initial);
+  // Visits extracts in program order, so that the text is reproducible.
   for (Operation &op : nest.body()->without_terminator()) {
     auto found = nest.extracts.find(&op);
     if (found == nest.extracts.end() ||
@@ -97,7 +97,7 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
         values.extracts[&op], found->second.source.argument, inner.pack,
         offsetsOf(cast<tensor::ExtractOp>(op), found->second, loops).first);
   }
-  common = operands;
+  commonOperands = operands;
 }
 
 void BodyEmitter::declareStorePacks(const Nest &nest,
@@ -132,7 +132,7 @@ void BodyEmitter::flushStorePacks(const Nest &nest, const NestSchedule &inner,
 void BodyEmitter::forgetPacks() {
   values.packs.clear();
   values.extracts.clear();
-  common.clear();
+  commonOperands.clear();
 }
 
 } // namespace brew::compiler::cuda

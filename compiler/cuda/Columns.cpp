@@ -9,7 +9,7 @@ namespace brew::compiler::cuda {
 
 using dialects::target::GpuAttr;
 
-/// Largest ratio of allotted to actual iterations.
+/// Maximum ratio of allotted to actual iterations.
 static constexpr double kMaxWaste = 1.15;
 
 unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
@@ -18,8 +18,8 @@ unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
   for (auto [number, inner] : llvm::enumerate(base.nests))
     if (inner.values != 1 || (inner.iterations > 1) != (number == 0))
       return 1;
-  const NestSchedule &sums = base.nests.front();
-  if (llvm::is_contained(sums.combine, Combine::None))
+  const NestSchedule &reduction = base.nests.front();
+  if (llvm::is_contained(reduction.combine, Combine::None))
     return 1;
   const int64_t extent = subKernel.nests[0].loops[subKernel.grid - 1].extent;
   int64_t columns = GpuAttr::columnsPerBlock(extent);
@@ -32,25 +32,26 @@ unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
 
 std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
                                     int64_t shares) {
-  // Innermost first: then threads of few columns also read adjacent elements.
+  // Starts with the innermost loop: then threads of few columns also read
+  // adjacent elements.
   for (unsigned loop : llvm::reverse(inner.reductions)) {
     const int64_t extent = nest.loops[loop].extent;
-    const int64_t longest = llvm::divideCeil(extent, shares);
-    if (static_cast<double>(longest * shares) <=
+    const int64_t maxShare = llvm::divideCeil(extent, shares);
+    if (static_cast<double>(maxShare * shares) <=
         kMaxWaste * static_cast<double>(extent))
       return loop;
   }
   return std::nullopt;
 }
 
-/// Returns whether `address` belongs to column `loop`, one of `extent` that are
-/// `step` elements apart, and to no other.
+/// Returns whether every iteration of `loop` accesses its own column only.
+/// `loop` enumerates `extent` columns that are `step` elements apart.
 static bool staysInColumn(const LinearExpr &address, unsigned loop,
                           int64_t extent, int64_t step) {
   if (address.constant != 0 || address.coefs[loop] != step)
     return false;
-  for (auto [other, coef] : llvm::enumerate(address.coefs))
-    if (other != loop && coef % (step * extent) != 0)
+  for (auto [otherLoop, coef] : llvm::enumerate(address.coefs))
+    if (otherLoop != loop && coef % (step * extent) != 0)
       return false;
   return true;
 }

@@ -12,7 +12,7 @@ namespace brew::compiler::cuda {
 
 /// Returns whether `value` is an index that grows from each reduction iteration
 /// to the next.
-static bool grows(const Nest &nest, Value value) {
+static bool growsPerIteration(const Nest &nest, Value value) {
   auto cast = value.getDefiningOp<arith::IndexCastOp>();
   if (!cast)
     return false;
@@ -29,29 +29,30 @@ static bool grows(const Nest &nest, Value value) {
 }
 
 /// Returns whether output `number` keeps its first nonzero value, and each
-/// iteration either stores its position or nothing: select(old == 0, select(c,
-/// old, new), old).
+/// iteration stores either its position or nothing: select(previous == 0,
+/// select(c, previous, new), previous).
 static bool keepsFirst(const Nest &nest, unsigned number) {
   linalg::GenericOp op = nest.op;
-  Value old = op.getRegionOutputArgs()[number];
-  if (!old.getType().isInteger(32))
+  Value previous = op.getRegionOutputArgs()[number];
+  if (!previous.getType().isInteger(32))
     return false;
   auto outer = nest.body()
                    ->getTerminator()
                    ->getOperand(number)
                    .getDefiningOp<arith::SelectOp>();
-  if (!outer || outer.getFalseValue() != old)
+  if (!outer || outer.getFalseValue() != previous)
     return false;
   auto compare = outer.getCondition().getDefiningOp<arith::CmpIOp>();
   auto inner = outer.getTrueValue().getDefiningOp<arith::SelectOp>();
   if (!compare || !inner ||
       compare.getPredicate() != arith::CmpIPredicate::eq ||
-      compare.getLhs() != old || !matchPattern(compare.getRhs(), m_Zero()) ||
-      inner.getTrueValue() != old || inner.getFalseValue() == old)
+      compare.getLhs() != previous ||
+      !matchPattern(compare.getRhs(), m_Zero()) ||
+      inner.getTrueValue() != previous || inner.getFalseValue() == previous)
     return false;
   // Nothing else may depend on the previous value.
-  return std::distance(old.use_begin(), old.use_end()) == 3 &&
-         grows(nest, inner.getFalseValue());
+  return std::distance(previous.use_begin(), previous.use_end()) == 3 &&
+         growsPerIteration(nest, inner.getFalseValue());
 }
 
 Combine combineOf(const Nest &nest, unsigned number) {
@@ -71,10 +72,10 @@ Combine combineOf(const Nest &nest, unsigned number) {
   if (isa<arith::AddIOp>(yielded))
     return Combine::Sum;
   auto sum = dyn_cast<arith::AddFOp>(yielded);
-  bool reorderable =
+  bool isReorderable =
       sum && arith::bitEnumContainsAll(sum.getFastmath(),
                                        arith::FastMathFlags::reassoc);
-  return reorderable ? Combine::Sum : Combine::None;
+  return isReorderable ? Combine::Sum : Combine::None;
 }
 
 } // namespace brew::compiler::cuda

@@ -25,7 +25,7 @@ constexpr int64_t kWideElements = int64_t(1) << 30;
 
 constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
 static_assert(kWidestAccess == dialects::target::GpuAttr::kMaxAccessBytes,
-              "packs are as wide as what arenas are aligned to");
+              "arenas are aligned for the widest pack");
 
 /// The buffers of every actual or alternative launch of a module's kernels.
 using Launches = llvm::StringMap<SmallVector<SmallVector<Value>>>;
@@ -50,7 +50,7 @@ public:
     describeArguments();
     emitSubKernels(schedule);
     Code signature = signatureOf(symbol, schedule);
-    result.text = head() + print(signature, TextStyle::Readable);
+    result.text = headComment() + print(signature, TextStyle::Readable);
     result.canonical = print(signature, TextStyle::Canonical);
     result.argumentCount = kernel.arguments.size();
     result.blocks = static_cast<uint32_t>(schedule.blocks());
@@ -81,39 +81,39 @@ private:
     }
     for (const SubKernel &subKernel : kernel.subKernels)
       for (const Nest &nest : subKernel.nests)
-        noteAccesses(nest);
-    SmallVector<std::string> wanted(text.arguments.size(), "b");
+        markAccesses(nest);
+    SmallVector<std::string> names(text.arguments.size(), "b");
     if (!launches.empty())
-      for (auto [name, buffer] : llvm::zip(wanted, buffersOf(launches.front())))
+      for (auto [name, buffer] : llvm::zip(names, buffersOf(launches.front())))
         name = buffer.getName().str();
-    if (auto given = op.getArgumentNames())
-      for (auto [name, said] :
-           llvm::zip_equal(wanted, given->getAsRange<StringAttr>()))
-        name = said.str();
-    for (auto [argument, name] : llvm::zip(text.arguments, wanted))
+    if (auto explicitNames = op.getArgumentNames())
+      for (auto [name, explicitName] :
+           llvm::zip_equal(names, explicitNames->getAsRange<StringAttr>()))
+        name = explicitName.str();
+    for (auto [argument, name] : llvm::zip(text.arguments, names))
       argument.name = text.unique(name, "b");
     for (ArrayRef<Value> launch : launches) {
       SmallVector<BufferOp> buffers = buffersOf(launch);
-      noteOverlaps(buffers);
+      markOverlaps(buffers);
     }
   }
 
-  void noteAccesses(const Nest &nest) {
-    auto read = [&](const Source &source) {
+  void markAccesses(const Nest &nest) {
+    auto markRead = [&](const Source &source) {
       if (source.kind == Source::Kind::Argument)
         text.arguments[source.argument].read = true;
     };
     for (const std::optional<Access> &input : nest.inputs)
       if (input)
-        read(input->source);
+        markRead(input->source);
     for (const auto &entry : nest.extracts)
-      read(entry.second.source);
+      markRead(entry.second.source);
     for (const Output &output : nest.outputs) {
       if (output.initial)
-        read(output.initial->source);
+        markRead(output.initial->source);
       for (unsigned argument : output.arguments) {
         text.arguments[argument].written = true;
-        // Later nests may read it from there.
+        // Later nests may read the output from this buffer.
         text.arguments[argument].read |= output.readLater;
       }
     }
@@ -134,9 +134,9 @@ private:
   }
 
   /// Returns the known alignment of each argument's address in bytes, up to the
-  /// widest access. Arenas are aligned to that, so offsets determine it. A
-  /// subview argument of a kernel without launches in this module may begin at
-  /// any element.
+  /// widest access. Arenas are aligned to the widest access, so offsets
+  /// determine the alignment. A subview argument of a kernel without launches
+  /// in this module may begin at any element.
   SmallVector<int64_t> alignments() {
     SmallVector<int64_t> result;
     for (RankedTensorType type : kernel.arguments)
@@ -152,7 +152,7 @@ private:
   }
 
   /// Marks arguments that share bytes if one of them is written.
-  void noteOverlaps(MutableArrayRef<BufferOp> buffers) {
+  void markOverlaps(MutableArrayRef<BufferOp> buffers) {
     for (unsigned a = 0; a < buffers.size(); ++a)
       for (unsigned b = 0; b < a; ++b) {
         if (!text.arguments[a].written && !text.arguments[b].written)
@@ -193,11 +193,11 @@ private:
       text.lines.open(Code::call("BREW_STAGE", {text.stages, number}) +
                       " for (unsigned turn = blockIdx.x; turn < " +
                       std::to_string(blocks) + "u; turn += gridDim.x)");
-      const size_t shared = text.shared.size();
+      const size_t sharedCount = text.shared.size();
       text.stage = static_cast<unsigned>(stage);
       emitStage(subKernels.take_front(count), schedules.take_front(count));
       // The next turn overwrites values that slower threads may still read.
-      if (text.shared.size() > shared)
+      if (text.shared.size() > sharedCount)
         text.lines.line("BREW_SYNC();");
       text.lines.close();
       subKernels = subKernels.drop_front(count);
@@ -205,28 +205,29 @@ private:
     }
   }
 
-  /// Emits one stage: its concurrent sub-kernels, then that of the last block.
+  /// Emits one stage: its concurrent sub-kernels, then the sub-kernel of the
+  /// last block.
   void emitStage(MutableArrayRef<SubKernel> subKernels,
                  ArrayRef<SubKernelSchedule> schedules) {
-    const bool finishes = subKernels.back().inLastBlock;
-    MutableArrayRef<SubKernel> concurrent = subKernels.drop_back(finishes);
+    const bool hasLastBlock = subKernels.back().inLastBlock;
+    MutableArrayRef<SubKernel> concurrent = subKernels.drop_back(hasLastBlock);
     for (auto [i, subKernel] : llvm::enumerate(concurrent)) {
       const SubKernelSchedule &chosen = schedules[i];
-      bool last = i + 1 == concurrent.size();
-      Code isMine =
-          last ? Code()
-               : "if (" + text.block + " < " +
-                     std::to_string(chosen.firstBlock + chosen.blocks) + "u)";
+      bool isLast = i + 1 == concurrent.size();
+      Code condition =
+          isLast ? Code()
+                 : "if (" + text.block + " < " +
+                       std::to_string(chosen.firstBlock + chosen.blocks) + "u)";
       if (i > 0)
-        text.lines.openElse(isMine);
-      else if (!last)
-        text.lines.open(isMine);
+        text.lines.openElse(condition);
+      else if (!isLast)
+        text.lines.open(condition);
       emitSubKernel(kernel, subKernel, chosen, text);
     }
     if (concurrent.size() > 1)
       text.lines.close();
-    if (finishes)
-      emitLast(subKernels.back(), schedules.back());
+    if (hasLastBlock)
+      emitLastBlock(subKernels.back(), schedules.back());
   }
 
   /// Emits the sub-kernel of the last block, of the stage or of a tile.
@@ -237,7 +238,7 @@ private:
   /// including launches of kernels with shared machine code. An aborted kernel
   /// makes its context unusable together with its counters; a new context loads
   /// the module again.
-  void emitLast(SubKernel &subKernel, const SubKernelSchedule &chosen) {
+  void emitLastBlock(SubKernel &subKernel, const SubKernelSchedule &chosen) {
     text.prelude.lastBlock = true;
     Code counters = text.unique("arrived", "arrived");
     text.counters.push_back(
@@ -256,7 +257,7 @@ private:
     text.lines.close();
   }
 
-  /// Prints everything except the head comment.
+  /// Returns the text without the head comment.
   std::string print(const Code &signature, TextStyle style) {
     std::string result = text.prelude.text() + "\n";
     for (const Code &declaration : text.counters) {
@@ -269,7 +270,7 @@ private:
   }
 
   /// Returns a comment with the layers and their locations in the prototxt.
-  std::string head() {
+  std::string headComment() {
     std::string result = "// Kernel " + op.getSymName().str() + ": layers";
     for (StringAttr layer : op.getLayers().getAsRange<StringAttr>())
       result += " '" + layer.str() + "'";
@@ -277,9 +278,9 @@ private:
     SmallVector<std::string> locations;
     for (const SubKernel &subKernel : kernel.subKernels)
       for (const Nest &nest : subKernel.nests)
-        linalg::GenericOp(nest.op)->getLoc()->walk([&](Location each) {
+        linalg::GenericOp(nest.op)->getLoc()->walk([&](Location nestedLoc) {
           auto layer = dialects::Origin::of(nest.op).layer;
-          auto file = dyn_cast<FileLineColLoc>(each);
+          auto file = dyn_cast<FileLineColLoc>(nestedLoc);
           if (!file)
             return WalkResult::advance();
           std::string location = (layer ? layer.str() + " " : "") +
@@ -316,26 +317,28 @@ private:
   /// Declares arrays in shared memory; different stages use the same bytes.
   void declareShared(Code &result) {
     Code pool;
-    SmallVector<int64_t> used(kernel.subKernels.back().stage + 1, 0), offsets;
+    SmallVector<int64_t> stageBytes(kernel.subKernels.back().stage + 1, 0),
+        offsets;
     for (const SharedArray &array : text.shared) {
-      offsets.push_back(used[array.stage]);
-      used[array.stage] +=
+      offsets.push_back(stageBytes[array.stage]);
+      stageBytes[array.stage] +=
           llvm::alignTo(array.count * elementBytes(array.element),
                         static_cast<uint64_t>(kWidestAccess));
     }
-    if (used.size() > 1 && !text.shared.empty()) {
+    if (stageBytes.size() > 1 && !text.shared.empty()) {
       pool = text.unique("pool", "pool");
       result += "  BREW_SHARED_POOL(" + pool + ", " +
-                std::to_string(*llvm::max_element(used)) + ");\n";
+                std::to_string(*llvm::max_element(stageBytes)) + ");\n";
     }
     for (auto [array, offset] : llvm::zip_equal(text.shared, offsets)) {
-      SmallVector<Code> words = {text.scalars.type(array.element), array.name,
-                                 std::to_string(array.count)};
+      SmallVector<Code> callArguments = {text.scalars.type(array.element),
+                                         array.name,
+                                         std::to_string(array.count)};
       if (!pool.empty())
-        words.append({pool, std::to_string(offset)});
+        callArguments.append({pool, std::to_string(offset)});
       result += "  " +
                 Code::call(pool.empty() ? "BREW_SHARED" : "BREW_SHARED_SLICE",
-                           words) +
+                           callArguments) +
                 ";\n";
     }
   }
@@ -365,8 +368,8 @@ std::vector<EmittedKernel> emitKernels(ModuleOp module, unsigned team) {
   std::vector<EmittedKernel> kernels;
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
-    ArrayRef<SmallVector<Value>> users = launches[op.getSymName()];
-    kernels.push_back(KernelEmitter(*folded, users).emit(gpu, team));
+    ArrayRef<SmallVector<Value>> kernelLaunches = launches[op.getSymName()];
+    kernels.push_back(KernelEmitter(*folded, kernelLaunches).emit(gpu, team));
   }
   return kernels;
 }

@@ -20,10 +20,10 @@ namespace {
 class Driver {
 public:
   Driver() {
-    // Never closed, because an initialised driver has threads.
+    // The driver is never closed, because it has threads after cuInit().
     handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-      lacks(std::string("no driver was found: ") + dlerror());
+      failNoGpu(std::string("no driver was found: ") + dlerror());
   }
 
   std::vector<std::string> archs() {
@@ -31,7 +31,7 @@ public:
     int count = 0;
     call<int(int *)>("cuDeviceGetCount", &count);
     if (count == 0)
-      lacks("the driver finds none");
+      failNoGpu("the driver finds none");
     std::vector<std::string> result;
     for (int i = 0; i < count; ++i) {
       int device = 0, major = 0, minor = 0;
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  [[noreturn]] static void lacks(const std::string &reason) {
+  [[noreturn]] static void failNoGpu(const std::string &reason) {
     throw unavailable("--gpu-arch native needs a GPU in this machine, but " +
                       reason +
                       "; name the architecture instead, as in "
@@ -56,9 +56,10 @@ private:
   void call(const char *name, Arguments... arguments) {
     auto *function = reinterpret_cast<Function *>(dlsym(handle, name));
     if (!function)
-      lacks(std::string("its driver has no ") + name);
+      failNoGpu(std::string("its driver has no ") + name);
     if (int error = function(arguments...))
-      lacks(std::string(name) + " fails with error " + std::to_string(error));
+      failNoGpu(std::string(name) + " fails with error " +
+                std::to_string(error));
   }
 
   void *handle;
@@ -70,20 +71,21 @@ std::vector<std::string> resolveGpuArchs(std::string_view option) {
   SmallVector<StringRef> words;
   StringRef(option.data(), option.size()).split(words, ',');
   std::vector<std::string> archs;
-  auto add = [&](const std::string &arch) {
+  auto addOnce = [&](const std::string &arch) {
     if (!is_contained(archs, arch))
       archs.push_back(arch);
   };
   for (StringRef word : words) {
     if (word == "native") {
       for (const std::string &arch : Driver().archs())
-        add(arch);
+        addOnce(arch);
     } else if (word == "sim" || dialects::target::archNumber(word)) {
-      add(word.str());
+      addOnce(word.str());
     } else {
-      throw Error(ExitStatus::Usage,
-                  "--gpu-arch: '" + word.str() +
-                      "' is no architecture (sm_90 is one; also: native, sim)");
+      throw Error(
+          ExitStatus::Usage,
+          "--gpu-arch: '" + word.str() +
+              "' is not an architecture (sm_90 is one; also: native, sim)");
     }
   }
   return archs;

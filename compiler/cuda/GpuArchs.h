@@ -9,8 +9,8 @@ namespace brew::compiler::cuda {
 
 /// Returns the distinct architectures in `option` (`sm_90,sm_80`, `native`,
 /// `sim`), in order: "sm_90", ..., "sim". `native` means this machine's GPUs,
-/// which the driver reports. Throws Error: Usage for an unknown architecture,
-/// Unavailable for `native` without a driver or GPU.
+/// which the driver reports. Throws Error (Usage) for an unknown architecture,
+/// and Error (Unavailable) for `native` without a driver or GPU.
 std::vector<std::string> resolveGpuArchs(std::string_view option);
 
 /// Returns "compute_90" for the newest of `archs`, whose PTX later GPUs can

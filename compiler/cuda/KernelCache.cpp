@@ -13,7 +13,7 @@
 
 namespace brew::compiler::cuda {
 
-/// Changed when older entries become unusable.
+/// The start of every entry. Must change when older entries become unusable.
 static constexpr llvm::StringRef kMagic = "brew kernel 1\n";
 
 static std::string digestOf(llvm::StringRef bytes) {
@@ -44,7 +44,7 @@ std::optional<std::string> KernelCache::find(const std::string &key) const {
                                           /*RequiresNullTerminator=*/false);
   if (!file)
     return std::nullopt;
-  // Magic, digest of the content, content.
+  // An entry consists of the magic, the digest of the content, and the content.
   llvm::StringRef bytes = (*file)->getBuffer();
   if (!bytes.consume_front(kMagic) || bytes.size() < 64 ||
       digestOf(bytes.drop_front(64)) != bytes.take_front(64))
@@ -59,7 +59,7 @@ void KernelCache::store(const std::string &key,
   try {
     writeFileAtomically(pathOf(key), kMagic.str() + digestOf(bytes) + bytes);
   } catch (const Error &) {
-    // A full or read-only disk: the kernel is compiled again next time.
+    // On a full or read-only disk, the kernel is compiled again next time.
   }
 }
 

@@ -41,12 +41,14 @@ public:
     if (!ptxArch.empty()) {
       archs.push_back(ptxArch);
       // PTX from a compilation for sm_90a would only run on that architecture.
-      const std::string real = "sm_" + ptxArch.substr(ptxArch.find('_') + 1);
-      ptxSource = llvm::is_contained(options.archs, real) ? real : ptxArch;
+      const std::string realArch =
+          "sm_" + ptxArch.substr(ptxArch.find('_') + 1);
+      ptxSource =
+          llvm::is_contained(options.archs, realArch) ? realArch : ptxArch;
     }
   }
 
-  void run(std::vector<plan::Kernel> &described, plan::Target &target,
+  void run(std::vector<plan::Kernel> &planKernels, plan::Target &target,
            std::vector<std::string> &segments) {
     for (const std::string &arch : archs)
       target.add_archs(arch);
@@ -57,67 +59,67 @@ public:
     }
 
     // Compile kernels with equal source once.
-    std::map<std::string, std::size_t> byText;
-    std::vector<std::size_t> representative, unique;
+    std::map<std::string, std::size_t> indexByText;
+    std::vector<std::size_t> representative, uniqueKernels;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      auto [entry, isNew] = byText.try_emplace(kernels[i].canonical, i);
+      auto [entry, isNew] = indexByText.try_emplace(kernels[i].canonical, i);
       representative.push_back(entry->second);
       if (isNew)
-        unique.push_back(i);
+        uniqueKernels.push_back(i);
     }
-    std::vector<std::string> images(unique.size() * archs.size());
+    std::vector<std::string> images(uniqueKernels.size() * archs.size());
     const std::size_t compilations =
         archs.size() - (!ptxArch.empty() && ptxSource != ptxArch);
-    runParallel(unique.size() * compilations, [&](std::size_t job) {
+    runParallel(uniqueKernels.size() * compilations, [&](std::size_t job) {
       const std::size_t kernel = job / compilations, arch = job % compilations;
       std::string *image = &images[kernel * archs.size() + arch];
       std::string *ptx = archs[arch] == ptxSource && ptxSource != ptxArch
                              ? &images[(kernel + 1) * archs.size() - 1]
                              : nullptr;
-      compile(kernels[unique[kernel]], archs[arch], *image, ptx);
+      compile(kernels[uniqueKernels[kernel]], archs[arch], *image, ptx);
     });
     std::map<std::size_t, std::size_t> position;
-    for (std::size_t i = 0; i < unique.size(); ++i)
-      position[unique[i]] = i;
-    std::size_t first = segments.size();
+    for (std::size_t i = 0; i < uniqueKernels.size(); ++i)
+      position[uniqueKernels[i]] = i;
+    std::size_t firstSegment = segments.size();
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      described[i].set_symbol(kernels[representative[i]].symbol);
+      planKernels[i].set_symbol(kernels[representative[i]].symbol);
       for (std::size_t a = 0; a < archs.size(); ++a) {
-        plan::KernelImage &image = *described[i].add_images();
+        plan::KernelImage &image = *planKernels[i].add_images();
         image.set_arch(archs[a]);
         image.set_segment_index(static_cast<std::uint32_t>(
-            first + position[representative[i]] * archs.size() + a));
+            firstSegment + position[representative[i]] * archs.size() + a));
       }
     }
     std::move(images.begin(), images.end(), std::back_inserter(segments));
   }
 
 private:
-  /// Compiles `kernel` for `arch` into `image`, and into `ptx` unless null:
-  /// NVRTC generates PTX on the way to machine code.
+  /// Compiles `kernel` for `arch` into `image`. Unless `ptx` is null, also
+  /// stores the PTX that NVRTC generates on the way to machine code.
   void compile(const EmittedKernel &kernel, const std::string &arch,
                std::string &image, std::string *ptx) {
-    const bool sim = arch == "sim";
+    const bool isSim = arch == "sim";
     // Comments contain locations that may differ between equal kernels.
     const std::string text = withoutComments(kernel.text);
-    const std::string rest =
+    const std::string keySuffix =
         "\n" +
-        (sim ? simulator->key()
-             : nvrtc->version() + "\n" + Nvrtc::optionsKey()) +
+        (isSim ? simulator->key()
+               : nvrtc->version() + "\n" + Nvrtc::optionsKey()) +
         "\n" + text;
-    const std::string key = arch + rest, ptxKey = ptxArch + rest;
-    std::optional<std::string> found = cache.find(key), foundPtx;
-    if (found && ptx)
-      foundPtx = cache.find(ptxKey);
-    if (found && (!ptx || foundPtx)) {
-      image = std::move(*found);
+    const std::string key = arch + keySuffix, ptxKey = ptxArch + keySuffix;
+    std::optional<std::string> cachedImage = cache.find(key), cachedPtx;
+    if (cachedImage && ptx)
+      cachedPtx = cache.find(ptxKey);
+    if (cachedImage && (!ptx || cachedPtx)) {
+      image = std::move(*cachedImage);
       if (ptx)
-        *ptx = std::move(*foundPtx);
+        *ptx = std::move(*cachedPtx);
       return;
     }
     std::string log;
     bool succeeded = false;
-    if (sim) {
+    if (isSim) {
       SimCompiler::Result result = simulator->compile(text, kernel.symbol);
       image = std::move(result.image);
       log = std::move(result.log);
@@ -138,27 +140,28 @@ private:
       cache.store(ptxKey, *ptx);
   }
 
-  /// Source that does not compile is a defect of Brew: save the source for the
-  /// report, if possible.
+  /// Reports source that does not compile, which is a defect of Brew. Saves the
+  /// source for the bug report, if possible.
   [[noreturn]] void fail(const EmittedKernel &kernel, const std::string &arch,
                          const std::string &text, const std::string &log) {
-    std::string file, what = "this kernel's text, which could not be kept (";
+    std::string file,
+        attachment = "this kernel's text, which could not be kept (";
     try {
-      file = keepText(kernel, text);
-      what = "that file";
+      file = saveText(kernel, text);
+      attachment = "that file";
     } catch (const Error &error) {
-      what += error.what() + std::string("),");
+      attachment += error.what() + std::string("),");
     }
     throw Error(ExitStatus::Bug,
                 "kernel '" + kernel.symbol + "'" +
                     (file.empty() ? "" : " (" + file + ")") +
                     " does not compile for " + arch +
                     "; this is a defect of Brew, please report it with " +
-                    what + " and these lines:\n" + log);
+                    attachment + " and these lines:\n" + log);
   }
 
   /// Returns the path of a file with the source; writes it if necessary.
-  std::string keepText(const EmittedKernel &kernel, const std::string &text) {
+  std::string saveText(const EmittedKernel &kernel, const std::string &text) {
     const std::string name = "/" + kernel.symbol + ".cu";
     if (!options.textFolder.empty())
       return options.textFolder + name; // already written by --emit
@@ -191,21 +194,21 @@ void checkArgumentSize(const EmittedKernel &kernel, int version,
       plan::argumentBytes(kernel.argumentCount, kernel.stages);
   if (bytes <= plan::kArgumentLimit)
     return;
-  const std::string has = "kernel '" + kernel.symbol + "' has " +
-                          std::to_string(bytes) + " bytes of arguments; ";
+  const std::string sizeText = "kernel '" + kernel.symbol + "' has " +
+                               std::to_string(bytes) + " bytes of arguments; ";
   if (bytes > plan::kLargeArgumentLimit)
-    throw Error(ExitStatus::Bug, has + "GPUs take " +
+    throw Error(ExitStatus::Bug, sizeText + "GPUs take " +
                                      std::to_string(plan::kLargeArgumentLimit) +
                                      " at most");
-  const std::string more =
-      has + "more than " + std::to_string(plan::kArgumentLimit) + " need ";
+  const std::string limitText =
+      sizeText + "more than " + std::to_string(plan::kArgumentLimit) + " need ";
   for (const std::string &arch : archs)
     if (arch != "sim" && dialects::target::archNumber(arch) < kMinArch)
-      throw Error(ExitStatus::Usage, "--gpu-arch: " + more + "an sm_" +
+      throw Error(ExitStatus::Usage, "--gpu-arch: " + limitText + "an sm_" +
                                          std::to_string(kMinArch) +
                                          " or later, and not " + arch);
   if (version < plan::kLargeArgumentLimitVersion)
-    throw unavailable(more + "NVRTC 12.1 or later, and this one is " +
+    throw unavailable(limitText + "NVRTC 12.1 or later, and this one is " +
                       std::to_string(version / 1000) + "." +
                       std::to_string(version % 1000 / 10));
 }
@@ -225,9 +228,9 @@ plan::Kernel describeKernel(const EmittedKernel &kernel) {
 
 void compileKernels(const std::vector<EmittedKernel> &kernels,
                     const ImageOptions &options,
-                    std::vector<plan::Kernel> &described, plan::Target &target,
-                    std::vector<std::string> &segments) {
-  ImageCompiler(kernels, options).run(described, target, segments);
+                    std::vector<plan::Kernel> &planKernels,
+                    plan::Target &target, std::vector<std::string> &segments) {
+  ImageCompiler(kernels, options).run(planKernels, target, segments);
 }
 
 } // namespace brew::compiler::cuda

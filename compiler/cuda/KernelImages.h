@@ -12,25 +12,27 @@ namespace brew::compiler::cuda {
 struct ImageOptions {
   std::vector<std::string> archs; ///< from resolveGpuArchs
   bool cache = true;              ///< use KernelCache
-  /// Folder that contains the kernels' sources, for the error that one does not
-  /// compile; empty: write the source to a temporary folder then.
+  /// Folder that contains the kernels' sources, which the error for a kernel
+  /// that does not compile names. If empty, the source of such a kernel is
+  /// written to a temporary folder.
   std::string textFolder;
 };
 
-/// Compiles `kernels` for every architecture, and to PTX for the newest; sets
-/// `target`'s architectures and NVRTC version. Fills in symbol and images of
-/// `described`, which has one entry per kernel, and appends the images to
-/// `segments`. Kernels with equal source share images. Throws Error:
-/// Unavailable without NVRTC (or without the simulator, for "sim"); Bug with
-/// kernel, file and log for source that does not compile.
+/// Compiles `kernels` for every architecture, and to PTX for the newest one.
+/// Sets `target`'s architectures and NVRTC version. Fills in the symbols and
+/// images of `planKernels`, which has one entry per kernel, and appends the
+/// images to `segments`. Kernels with equal source share images. Throws Error
+/// (Unavailable) without NVRTC (or without the simulator, for "sim"), and Error
+/// (Bug) with kernel, file and log for source that does not compile.
 void compileKernels(const std::vector<EmittedKernel> &kernels,
                     const ImageOptions &options,
-                    std::vector<plan::Kernel> &described, plan::Target &target,
-                    std::vector<std::string> &segments);
+                    std::vector<plan::Kernel> &planKernels,
+                    plan::Target &target, std::vector<std::string> &segments);
 
 /// Throws Error unless NVRTC of CUDA `version` (12010: 12.1) and the GPUs of
-/// `archs` support the size of the kernel's arguments: Unavailable for an older
-/// NVRTC, Usage for an architecture, Bug if no GPU supports the size.
+/// `archs` support the size of the kernel's arguments. The status is
+/// Unavailable if the NVRTC is too old, Usage if an architecture is too old,
+/// and Bug if no GPU supports the size.
 void checkArgumentSize(const EmittedKernel &kernel, int version,
                        const std::vector<std::string> &archs);
 

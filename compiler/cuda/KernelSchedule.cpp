@@ -16,22 +16,23 @@ namespace {
 
 using dialects::target::GpuAttr;
 
-/// Threads of a block without teams.
-constexpr unsigned kThreads = 256;
-/// Threads of the smallest team larger than one thread.
+/// Number of threads of a block if every team is a single thread.
+constexpr unsigned kDefaultThreads = 256;
+/// Number of threads of the smallest team larger than one thread.
 constexpr unsigned kMinTeam = 8;
-/// Largest ratio of a larger team's time to a smaller one's that justifies it.
-constexpr double kWorthwhile = 0.97;
+/// Maximum ratio of a larger team's time to a smaller team's time at which the
+/// larger team is chosen.
+constexpr double kMaxTimeRatio = 0.97;
 
 /// Returns the sub-kernels of each stage.
 SmallVector<ArrayRef<SubKernel>> stagesOf(const Kernel &kernel) {
   SmallVector<ArrayRef<SubKernel>> stages;
-  ArrayRef<SubKernel> rest = kernel.subKernels;
-  while (!rest.empty()) {
-    const unsigned stage = rest.front().stage;
-    stages.push_back(rest.take_while(
+  ArrayRef<SubKernel> remaining = kernel.subKernels;
+  while (!remaining.empty()) {
+    const unsigned stage = remaining.front().stage;
+    stages.push_back(remaining.take_while(
         [&](const SubKernel &subKernel) { return subKernel.stage == stage; }));
-    rest = rest.drop_front(stages.back().size());
+    remaining = remaining.drop_front(stages.back().size());
   }
   return stages;
 }
@@ -44,9 +45,9 @@ ArrayRef<SubKernel> concurrentSubKernels(ArrayRef<SubKernel> stage) {
 class Scheduler {
 public:
   Scheduler(Kernel &kernel, ArrayRef<int64_t> alignments, GpuAttr gpu,
-            unsigned forced)
-      : kernel(kernel), packs(kernel, alignments), gpu(gpu), forced(forced),
-        costs(kernel, gpu) {}
+            unsigned forcedTeam)
+      : kernel(kernel), packs(kernel, alignments), gpu(gpu),
+        forcedTeam(forcedTeam), costs(kernel, gpu) {}
 
   KernelSchedule run() {
     for (SubKernel &subKernel : kernel.subKernels)
@@ -54,7 +55,7 @@ public:
     const SmallVector<ArrayRef<SubKernel>> stages = stagesOf(kernel);
     std::optional<unsigned> threads;
     if (stages.size() > 1)
-      threads = threadsOfAll(stages);
+      threads = chooseThreads(stages);
     for (ArrayRef<SubKernel> stage : stages)
       addStage(stage, threads);
     schedule.packs = packs;
@@ -70,7 +71,7 @@ private:
     const ArrayRef<SubKernel> concurrent = concurrentSubKernels(stage);
     subKernelsOfStage = static_cast<int64_t>(stage.size());
     if (!threads && concurrent.size() > 1)
-      threads = kThreads;
+      threads = kDefaultThreads;
     const size_t first = schedule.subKernels.size();
     for (const SubKernel &subKernel : concurrent)
       schedule.subKernels.push_back(
@@ -82,7 +83,7 @@ private:
     for (auto [subKernel, chosen] : llvm::zip_equal(
              concurrent,
              MutableArrayRef(schedule.subKernels).drop_front(first))) {
-      fitShared(subKernel, chosen);
+      addSharedCopies(subKernel, chosen);
       chosen.firstBlock = next;
       chosen.blocks = blocksOf(subKernel, chosen);
       next += chosen.blocks;
@@ -90,7 +91,7 @@ private:
     if (concurrent.size() < stage.size()) {
       SubKernelSchedule last =
           chooseLast(stage.back(), concurrent, schedule.subKernels[first]);
-      fitShared(stage.back(), last);
+      addSharedCopies(stage.back(), last);
       last.blocks = next;
       schedule.subKernels.push_back(std::move(last));
     }
@@ -98,11 +99,11 @@ private:
   }
 
   /// Returns the block size that minimizes the total time of several stages.
-  unsigned threadsOfAll(ArrayRef<ArrayRef<SubKernel>> stages) {
-    if (forced > kWarp)
-      return forced;
-    unsigned best = kThreads;
-    double least = HUGE_VAL;
+  unsigned chooseThreads(ArrayRef<ArrayRef<SubKernel>> stages) {
+    if (forcedTeam > kWarp)
+      return forcedTeam;
+    unsigned best = kDefaultThreads;
+    double minCycles = HUGE_VAL;
     for (unsigned threads = 2 * kWarp; threads <= gpu.getBlockThreads();
          threads *= 2) {
       double cycles = 0;
@@ -112,8 +113,8 @@ private:
         for (const SubKernel &subKernel : concurrent)
           cycles += choose(subKernel, threads, concurrent.size() > 1).cycles;
       }
-      if (cycles < least) {
-        least = cycles;
+      if (cycles < minCycles) {
+        minCycles = cycles;
         best = threads;
       }
     }
@@ -125,7 +126,9 @@ private:
     return output.overwritesLiveInput || output.readLater;
   }
 
-  static SubKernelSchedule base(const SubKernel &subKernel) {
+  /// Returns a schedule with the loops and combinations of all nests, and with
+  /// defaults for everything else.
+  static SubKernelSchedule makeBaseSchedule(const SubKernel &subKernel) {
     SubKernelSchedule result;
     result.points = pointsOf(subKernel);
     for (const Nest &nest : subKernel.nests) {
@@ -142,13 +145,13 @@ private:
     return result;
   }
 
-  /// Returns the possible team sizes: a thread, a fraction of a warp, a warp,
-  /// or up to a block of warps; exactly a block of `threads` if not null.
-  /// Fractions of warps are for packs, where a warp's lanes would exceed the
-  /// iterations.
-  SmallVector<unsigned> teams(const SubKernel &subKernel,
-                              std::optional<unsigned> threads,
-                              bool hasSiblings) const {
+  /// Returns the team sizes to try: one thread, fractions of a warp, a warp,
+  /// and blocks of several warps. If `threads` is not null, the only block size
+  /// is `threads`. A fraction of a warp is for nests that have fewer packs than
+  /// a warp has lanes; sub-kernels with siblings do not use it.
+  SmallVector<unsigned> teamSizes(const SubKernel &subKernel,
+                                  std::optional<unsigned> threads,
+                                  bool hasSiblings) const {
     if (hasSiblings)
       return {1, kWarp, *threads};
     SmallVector<unsigned> sizes = {1};
@@ -168,15 +171,15 @@ private:
 
   /// Chooses the lanes that share reductions of the candidate's nests, and
   /// returns the cost per point.
-  Cost shareNests(const SubKernel &subKernel, SubKernelSchedule &candidate,
-                  llvm::function_ref<double(const Cost &)> timeOf) const {
+  Cost chooseLanes(const SubKernel &subKernel, SubKernelSchedule &candidate,
+                   llvm::function_ref<double(const Cost &)> timeOf) const {
     Cost total;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, candidate.nests)) {
-      bool splits = inner.iterations > 1 &&
-                    !llvm::is_contained(inner.combine, Combine::None);
-      double least = HUGE_VAL;
-      Cost chosen;
-      for (unsigned lanes = 1; lanes <= (splits ? candidate.team : 1);
+      bool canSplit = inner.iterations > 1 &&
+                      !llvm::is_contained(inner.combine, Combine::None);
+      double minTime = HUGE_VAL;
+      Cost minCost;
+      for (unsigned lanes = 1; lanes <= (canSplit ? candidate.team : 1);
            lanes *= 2) {
         // Lanes without a value of their own would repeat other lanes' stores.
         if (lanes > 1 && inner.values > 1 && !nest.perIterationStores.empty() &&
@@ -189,26 +192,26 @@ private:
         Cost cost =
             costs.ofNest(subKernel, nest, inner, candidate.team, lanes, pack);
         double time = timeOf(cost);
-        if (time >= least)
+        if (time >= minTime)
           continue;
-        least = time;
-        chosen = cost;
+        minTime = time;
+        minCost = cost;
         inner.lanes = lanes;
         inner.pack = pack;
         if (pack > 1)
           inner.packed =
               lanes > 1 ? inner.reductions.back() : inner.parallel.back();
       }
-      total += chosen;
+      total += minCost;
     }
     return total;
   }
 
   /// Returns a schedule of the sub-kernel in columns, if that is possible and
   /// takes less than `time`.
-  std::optional<SubKernelSchedule> inColumns(const SubKernel &subKernel,
-                                             double time) const {
-    SubKernelSchedule candidate = base(subKernel);
+  std::optional<SubKernelSchedule> scheduleInColumns(const SubKernel &subKernel,
+                                                     double time) const {
+    SubKernelSchedule candidate = makeBaseSchedule(subKernel);
     const unsigned columns = columnsOf(subKernel, candidate);
     if (columns == 1)
       return std::nullopt;
@@ -230,13 +233,14 @@ private:
     return candidate;
   }
 
+  /// Completes a schedule with `columns` columns.
   void setColumns(const SubKernel &subKernel, SubKernelSchedule &chosen,
                   unsigned columns) const {
     chosen.columns = columns;
-    NestSchedule &sums = chosen.nests.front();
-    sums.pack = columnPackSize(kernel, packs, subKernel, chosen);
-    sums.packed = subKernel.grid - 1;
-    sums.storesPacks = false;
+    NestSchedule &reduction = chosen.nests.front();
+    reduction.pack = columnPackSize(kernel, packs, subKernel, chosen);
+    reduction.packed = subKernel.grid - 1;
+    reduction.storesPacks = false;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, chosen.nests)) {
       inner.shared =
           loopToShare(nest, inner, chosen.team / columns * inner.pack);
@@ -252,7 +256,7 @@ private:
   SubKernelSchedule chooseLast(const SubKernel &subKernel,
                                ArrayRef<SubKernel> concurrent,
                                const SubKernelSchedule &first) const {
-    SubKernelSchedule tiled = base(subKernel);
+    SubKernelSchedule tiled = makeBaseSchedule(subKernel);
     if (concurrent.size() == 1 &&
         columnsOf(subKernel, tiled) == first.columns &&
         readsOwnTile(concurrent.front(), first, subKernel)) {
@@ -266,12 +270,12 @@ private:
     for (unsigned team : {1u, kWarp, schedule.threads}) {
       if (team > schedule.threads)
         continue;
-      SubKernelSchedule candidate = base(subKernel);
+      SubKernelSchedule candidate = makeBaseSchedule(subKernel);
       candidate.team = team;
       auto timeOf = [&](const Cost &cost) {
         return costs.timeAlone(cost, candidate.points, schedule.threads / team);
       };
-      Cost total = shareNests(subKernel, candidate, timeOf);
+      Cost total = chooseLanes(subKernel, candidate, timeOf);
       if (!chooseStorage(subKernel, candidate, schedule.threads) ||
           timeOf(total) >= bestTime)
         continue;
@@ -279,52 +283,54 @@ private:
       best = std::move(candidate);
     }
     if (best.nests.empty())
-      throwCannotEmit(kernel.op, "the values of its last block fit no memory");
+      throwCannotEmit(kernel.op,
+                      "the values of its last block do not fit in memory");
     return best;
   }
 
   /// Returns the best schedule of a sub-kernel, with blocks of `threads` if not
-  /// null. `hasSiblings`: other sub-kernels run concurrently.
+  /// null. `hasSiblings` means that other sub-kernels run concurrently.
   SubKernelSchedule choose(const SubKernel &subKernel,
                            std::optional<unsigned> threads, bool hasSiblings) {
     SubKernelSchedule best;
     double bestTime = HUGE_VAL;
-    for (unsigned team : teams(subKernel, threads, hasSiblings)) {
-      SubKernelSchedule candidate = base(subKernel);
+    for (unsigned team : teamSizes(subKernel, threads, hasSiblings)) {
+      SubKernelSchedule candidate = makeBaseSchedule(subKernel);
       // A team has nothing to share if a point is one iteration.
       if (team > 1 &&
           llvm::all_of(candidate.nests,
                        [](const NestSchedule &n) {
                          return n.values == 1 && n.iterations == 1;
                        }) &&
-          team != forced && subKernel.grid > 0)
+          team != forcedTeam && subKernel.grid > 0)
         continue;
       candidate.team = team;
       auto timeOf = [&](const Cost &cost) {
         return costs.timeOf(cost, candidate.points, team);
       };
-      Cost total = shareNests(subKernel, candidate, timeOf);
+      Cost total = chooseLanes(subKernel, candidate, timeOf);
       const bool hasPacks = llvm::any_of(
           candidate.nests, [](const NestSchedule &n) { return n.pack > 1; });
       if (!chooseStorage(subKernel, candidate, threads) ||
-          (team > 1 && team < kWarp && !hasPacks && team != forced))
+          (team > 1 && team < kWarp && !hasPacks && team != forcedTeam))
         continue;
-      double time = team == forced ? 0 : timeOf(total);
+      double time = team == forcedTeam ? 0 : timeOf(total);
       // A larger team must be clearly faster: its lanes wait for each other.
-      if (time < kWorthwhile * bestTime) {
+      if (time < kMaxTimeRatio * bestTime) {
         bestTime = time;
         best = std::move(candidate);
         best.cycles = time;
       }
     }
     if (best.nests.empty())
-      throwCannotEmit(kernel.op, "the values between its nests fit no memory");
-    const bool mustBeColumns = forced == GpuAttr::kReductionThreads;
-    if ((forced == 0 || mustBeColumns) && !hasSiblings &&
+      throwCannotEmit(kernel.op,
+                      "the values between its nests do not fit in memory");
+    const bool mustBeColumns = forcedTeam == GpuAttr::kReductionThreads;
+    if ((forcedTeam == 0 || mustBeColumns) && !hasSiblings &&
         threads.value_or(GpuAttr::kReductionThreads) ==
             GpuAttr::kReductionThreads)
-      if (auto columns = inColumns(
-              subKernel, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
+      if (auto columns = scheduleInColumns(
+              subKernel, mustBeColumns ? HUGE_VAL : kMaxTimeRatio * bestTime))
         return *columns;
     if (best.team == 1)
       best.pack = pointPackSize(kernel, packs, subKernel, best, gpu);
@@ -336,9 +342,9 @@ private:
     return best;
   }
 
-  /// Chooses the storage of values between nests. Returns false if they do not
-  /// fit, for all teams of a block of `threads` or, if null, of the smallest
-  /// block.
+  /// Chooses the storage of values between nests. Returns false if the values
+  /// of all teams of a block do not fit. The block has `threads` threads or, if
+  /// null, is the smallest one.
   bool chooseStorage(const SubKernel &subKernel, SubKernelSchedule &candidate,
                      std::optional<unsigned> threads) const {
     int64_t arrayElements = 0;
@@ -347,11 +353,11 @@ private:
         Storage &storage = inner.storage.emplace_back(Storage::Buffer);
         if (!isLocal(output))
           continue;
-        // One lane of the team runs a serial reduction.
-        bool known = inner.values == 1 &&
-                     (candidate.team == 1 || inner.iterations == 1 ||
-                      inner.lanes == candidate.team);
-        if (known) {
+        // A serial reduction runs in one lane of the team only.
+        bool isInEveryLane = inner.values == 1 &&
+                             (candidate.team == 1 || inner.iterations == 1 ||
+                              inner.lanes == candidate.team);
+        if (isInEveryLane) {
           storage = Storage::Variable;
         } else if (candidate.team == 1) {
           storage = Storage::Array;
@@ -361,28 +367,30 @@ private:
         }
       }
     const int64_t teams =
-        threads ? *threads / candidate.team : fewestTeams(candidate);
+        threads ? *threads / candidate.team : minTeams(candidate);
     return arrayElements <= GpuAttr::kThreadElements &&
            sharedBytes(subKernel, candidate) * teams <= sharedLimit();
   }
 
-  /// Returns the teams of the smallest block, a warp.
-  static int64_t fewestTeams(const SubKernelSchedule &candidate) {
+  /// Returns the number of teams of the smallest block, a warp.
+  static int64_t minTeams(const SubKernelSchedule &candidate) {
     return candidate.team > 1 && candidate.team < kWarp ? kWarp / candidate.team
                                                         : 1;
   }
 
-  /// Returns whether later nests can read it from one of the launch's buffers.
+  /// Returns whether later nests can read the output from one of the launch's
+  /// buffers.
   static bool isInBuffer(const Output &output) {
     return !output.arguments.empty() && !output.overwritesLiveInput;
   }
 
-  /// Stages use the same shared memory one after the other.
+  /// Returns the limit of shared memory for a sub-kernel, in bytes. Stages use
+  /// the same shared memory one after the other.
   int64_t sharedLimit() const {
     return gpu.sharedBytesPerSubKernel(subKernelsOfStage);
   }
 
-  /// Returns the bytes of shared memory per team.
+  /// Returns the size of the shared memory of a team in bytes.
   static int64_t sharedBytes(const SubKernel &subKernel,
                              const SubKernelSchedule &candidate) {
     int64_t bytes = 0;
@@ -394,9 +402,9 @@ private:
     return bytes;
   }
 
-  /// Copies values that are in a buffer to shared memory as well, as far as it
-  /// fits.
-  void fitShared(const SubKernel &subKernel, SubKernelSchedule &chosen) {
+  /// Lets values that are in a buffer be copied to shared memory as well, as
+  /// far as the copies fit.
+  void addSharedCopies(const SubKernel &subKernel, SubKernelSchedule &chosen) {
     if (chosen.team == 1)
       return;
     int64_t teams = schedule.threads / chosen.team;
@@ -410,12 +418,13 @@ private:
       }
   }
 
+  /// Returns the number of threads per block for a single sub-kernel.
   unsigned threadsOf(const SubKernel &subKernel,
                      const SubKernelSchedule &chosen) const {
     if (chosen.team > kWarp)
       return chosen.team;
     int64_t threads = chosen.points / chosen.pack * chosen.team;
-    unsigned best = kThreads;
+    unsigned best = kDefaultThreads;
     // Spread few threads over the multiprocessors.
     while (best > 64 && threads < gpu.getMultiprocessors() * best)
       best /= 2;
@@ -436,7 +445,7 @@ private:
     return llvm::divideCeil(chosen.points, pointsPerBlock);
   }
 
-  /// Returns the blocks of a schedule in columns.
+  /// Returns the number of blocks of a schedule in columns.
   static int64_t tilesOf(const SubKernel &subKernel,
                          const SubKernelSchedule &chosen) {
     const int64_t extent = subKernel.nests[0].loops[subKernel.grid - 1].extent;
@@ -446,9 +455,9 @@ private:
   Kernel &kernel;
   const PackedAccesses packs;
   GpuAttr gpu;
-  unsigned forced;
+  unsigned forcedTeam; ///< 0: choose the team size by estimated cost
   NestCosts costs;
-  int64_t subKernelsOfStage = 1; ///< of the current stage
+  int64_t subKernelsOfStage = 1; ///< number in the current stage
   KernelSchedule schedule;
 };
 

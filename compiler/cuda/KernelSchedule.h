@@ -78,22 +78,22 @@ struct SubKernelSchedule {
   /// Neighbouring points that a block takes together; 1: no columns. Threads
   /// with the same number modulo `columns` share a point.
   unsigned columns = 1;
-  /// In the last block: tiles of points with a last block each. Tile numbers
-  /// are block numbers modulo `tiles`.
+  /// In the last block: the number of tiles of points, each of which has its
+  /// own last block. Tile numbers are block numbers modulo `tiles`.
   int64_t tiles = 1;
   std::vector<NestSchedule> nests;
   int64_t firstBlock = 0, blocks = 1;
   double cycles = 0; ///< estimated time
 
-  /// Columns: partial results of the first nest in shared memory, per result.
-  /// If it has packs, the lanes of a warp with equal columns add theirs up
-  /// before.
+  /// Columns: returns the number of partial results of the first nest in shared
+  /// memory, per result. If that nest has packs, the lanes of a warp with equal
+  /// columns first combine their partial results.
   int64_t partials() const {
     return nests.front().pack > 1 ? int64_t(team) / kWarp * columns : team;
   }
-  /// Returns the elements of shared memory per team and result. Padding lets
-  /// the teams of one warp begin in different banks, for single elements and
-  /// packs.
+  /// Returns the number of elements of shared memory per team and result.
+  /// Padding lets the teams of one warp begin in different banks, for single
+  /// elements and packs.
   int64_t sharedElements(const Output &output) const {
     return output.localSize + (team > 1 && team < kWarp ? team + 2 : 0);
   }
@@ -104,7 +104,7 @@ struct KernelSchedule {
   std::vector<SubKernelSchedule> subKernels;
   std::vector<int64_t> stageBlocks; ///< blocks of each stage
   PackedAccesses packs;
-  /// Returns the blocks of the largest stage.
+  /// Returns the number of blocks of the largest stage.
   int64_t blocks() const { return *llvm::max_element(stageBlocks); }
 };
 
@@ -112,7 +112,7 @@ struct KernelSchedule {
 /// `team` threads where possible, or by estimated cost if `team` is 0. Columns
 /// have GpuAttr::kReductionThreads. Every address passed for argument i is a
 /// multiple of `alignments[i]` bytes. Throws Error (Bug) if the values of a
-/// grid point fit no memory.
+/// grid point do not fit in memory.
 KernelSchedule scheduleKernel(Kernel &kernel,
                               llvm::ArrayRef<int64_t> alignments,
                               dialects::target::GpuAttr gpu, unsigned team = 0);
@@ -120,25 +120,26 @@ KernelSchedule scheduleKernel(Kernel &kernel,
 /// Returns how partial results of output `number` combine.
 Combine combineOf(const Nest &nest, unsigned number);
 
-// Number of neighbours per thread such that accesses have 16 bytes: chosen for
-// the element size with the most bytes. Smaller or 1 if too few addresses are
-// provably aligned, or too few threads would remain.
+// The functions below return the number of neighbours per thread for which
+// accesses have 16 bytes, for the element size with the most bytes. The number
+// is smaller or 1 if too few addresses are provably aligned, or if too few
+// threads would remain.
 
-/// Returns the points per thread of a sub-kernel; `chosen` is its schedule with
-/// one thread per point.
+/// Returns the number of points per thread of a sub-kernel; `chosen` is its
+/// schedule with one thread per point.
 unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs,
                        const SubKernel &subKernel,
                        const SubKernelSchedule &chosen,
                        dialects::target::GpuAttr gpu);
 
-/// Returns the columns per thread in a sub-kernel's first nest; `chosen` is its
-/// schedule in columns.
+/// Returns the number of columns per thread in a sub-kernel's first nest;
+/// `chosen` is its schedule in columns.
 unsigned columnPackSize(const Kernel &kernel, const PackedAccesses &packs,
                         const SubKernel &subKernel,
                         const SubKernelSchedule &chosen);
 
-/// Returns the iterations per lane of a nest, if a team has `team` lanes and
-/// `lanes` of them share a value.
+/// Returns the number of iterations per lane of a nest, if a team has `team`
+/// lanes and `lanes` of them share a value.
 unsigned lanePackSize(const Kernel &kernel, const PackedAccesses &packs,
                       const Nest &nest, const NestSchedule &inner,
                       unsigned team, unsigned lanes);

@@ -16,7 +16,7 @@ struct KernelArgument {
   mlir::Type element;
   int64_t count = 0; ///< units of the buffer (bufferType)
   bool read = false, written = false;
-  /// It may share memory with another argument.
+  /// The buffer may share memory with another argument.
   bool aliased = false;
 
   /// Returns whether eight elements share a byte.
@@ -51,10 +51,11 @@ struct KernelSource {
                ///< is one stage
   PackedAccesses packs;
 
-  /// Returns a new identifier similar to `wanted`, in canonical text
-  /// `canonical`.
-  Code unique(llvm::StringRef wanted, llvm::StringRef canonical) {
-    symbols.push_back({names.unique(wanted), canonicalNames.unique(canonical)});
+  /// Returns a new identifier, similar to `preferred` in readable text and to
+  /// `canonical` in canonical text.
+  Code unique(llvm::StringRef preferred, llvm::StringRef canonical) {
+    symbols.push_back(
+        {names.unique(preferred), canonicalNames.unique(canonical)});
     return Code::name(symbols.back());
   }
   /// Returns an identifier similar to the argument's name with `suffix`.
@@ -63,9 +64,9 @@ struct KernelSource {
     return unique(identifier.name + suffix, identifier.canonical + suffix);
   }
   /// Declares an array in shared memory for the current stage.
-  Code share(llvm::StringRef wanted, llvm::StringRef canonical,
+  Code share(llvm::StringRef preferred, llvm::StringRef canonical,
              mlir::Type element, int64_t count) {
-    shared.push_back({unique(wanted, canonical), element, count, stage});
+    shared.push_back({unique(preferred, canonical), element, count, stage});
     return shared.back().name;
   }
   /// Returns `prefix` and a number, for values without a name.

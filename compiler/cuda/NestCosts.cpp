@@ -11,9 +11,10 @@ namespace brew::compiler::cuda {
 
 using dialects::target::GpuAttr;
 
-/// Returns the cost per element along a loop that moves its address by `step`.
-/// Neighbouring lanes share memory sectors.
-static double accessCost(std::optional<int64_t> step, Type element) {
+/// Returns the traffic per element, in four-byte elements, along a loop that
+/// moves its address by `step` (nullopt: irregularly). Neighbouring lanes share
+/// memory sectors.
+static double trafficPerElement(std::optional<int64_t> step, Type element) {
   double bytes = static_cast<double>(elementBytes(element));
   if (!step)
     return 8;
@@ -63,26 +64,29 @@ NestCosts::Cost &NestCosts::Cost::operator+=(const Cost &other) {
   return *this;
 }
 
-/// Returns the cost of one iteration if lanes move along `loop` (null: no
-/// loop).
+/// Returns the traffic of one iteration, in four-byte elements, if lanes move
+/// along `loop` (nullopt: no loop). Converts operations to the traffic that
+/// takes as long.
 double NestCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
                               std::optional<unsigned> loop) const {
   double cost = 0;
-  auto along = [&](const LinearExpr &address) -> std::optional<int64_t> {
+  auto stepOf = [&](const LinearExpr &address) -> std::optional<int64_t> {
     return loop ? address.coefs[*loop] : 0;
   };
   for (const std::optional<Access> &input : nest.inputs)
     if (input && input->source.kind == Source::Kind::Argument)
-      cost += accessCost(along(input->address),
-                         elementOf(kernel, subKernel, input->source));
-  // In program order, so that floating-point sums are reproducible.
+      cost += trafficPerElement(stepOf(input->address),
+                                elementOf(kernel, subKernel, input->source));
+  // Visits extracts in program order, so that the floating-point sum is
+  // reproducible.
   for (Operation &op : nest.body()->without_terminator())
     if (auto found = nest.extracts.find(&op);
         found != nest.extracts.end() &&
         found->second.source.kind == Source::Kind::Argument)
-      cost += accessCost(loop ? extractStep(nest, &op, found->second, *loop)
-                              : std::optional(0l),
-                         elementOf(kernel, subKernel, found->second.source));
+      cost +=
+          trafficPerElement(loop ? extractStep(nest, &op, found->second, *loop)
+                                 : std::optional(0l),
+                            elementOf(kernel, subKernel, found->second.source));
   int64_t operations = 0;
   for (Operation &op : nest.body()->without_terminator())
     operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
@@ -94,10 +98,10 @@ double NestCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
       reductions *= inner.extent;
   for (const Output &output : nest.outputs)
     if (!output.arguments.empty())
-      cost += accessCost(along(output.address), output.element) /
+      cost += trafficPerElement(stepOf(output.address), output.element) /
               static_cast<double>(reductions);
   for (const Output &store : nest.perIterationStores)
-    cost += accessCost(along(store.address), store.element);
+    cost += trafficPerElement(stepOf(store.address), store.element);
   return cost;
 }
 
@@ -144,11 +148,11 @@ NestCosts::Cost NestCosts::ofColumns(const SubKernel &subKernel,
   // Threads without a point of their own repeat other threads' reads; a share
   // that is shorter than others moves less data.
   const int64_t extent = nest.loops[subKernel.grid - 1].extent;
-  const double used =
+  const double usedShare =
       static_cast<double>(extent) /
       static_cast<double>(llvm::divideCeil(extent, columns) * columns);
   Cost cost;
-  cost.traffic = static_cast<double>(inner.iterations * columns) * used *
+  cost.traffic = static_cast<double>(inner.iterations * columns) * usedShare *
                  ofIteration(subKernel, nest, subKernel.grid - 1);
   cost.latency = rounds * packLatency(nest, inner.pack) + GpuAttr::kNestCycles;
   if (inner.iterations > 1)
@@ -171,14 +175,15 @@ double NestCosts::timeOf(const Cost &cost, int64_t points,
 }
 
 double NestCosts::timeAlone(const Cost &cost, int64_t points,
-                            int64_t atATime) const {
-  // A multiprocessor's share of the cache bandwidth is about its share of the
-  // memory bandwidth, and a little more.
+                            int64_t concurrentPoints) const {
+  // One multiprocessor alone reaches about four times its share of the memory
+  // bandwidth.
   const double traffic = static_cast<double>(points) * cost.traffic /
                          elementsPerCycle *
                          static_cast<double>(gpu.getMultiprocessors()) / 4;
   const double latency =
-      cost.latency * static_cast<double>(llvm::divideCeil(points, atATime));
+      cost.latency *
+      static_cast<double>(llvm::divideCeil(points, concurrentPoints));
   return std::max(traffic, latency) + std::min(traffic, latency) / 4;
 }
 

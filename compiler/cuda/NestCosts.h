@@ -10,6 +10,7 @@
 
 namespace brew::compiler::cuda {
 
+/// Estimates the cost of a kernel's nests on one GPU.
 class NestCosts {
 public:
   NestCosts(const Kernel &kernel, dialects::target::GpuAttr gpu)
@@ -17,7 +18,8 @@ public:
         elementsPerCycle(static_cast<double>(gpu.getBytesPerCycle()) / 4) {}
 
   struct Cost {
-    double traffic = 0, latency = 0;
+    double traffic = 0; ///< four-byte elements
+    double latency = 0; ///< cycles
     Cost &operator+=(const Cost &other);
   };
 
@@ -34,9 +36,10 @@ public:
   /// Returns the time of a sub-kernel with `team` threads and the given cost
   /// per point.
   double timeOf(const Cost &cost, int64_t points, unsigned team) const;
-  /// Returns the time of one block that processes all points, `atATime` at
-  /// once.
-  double timeAlone(const Cost &cost, int64_t points, int64_t atATime) const;
+  /// Returns the time of one block that processes all points,
+  /// `concurrentPoints` of them at once.
+  double timeAlone(const Cost &cost, int64_t points,
+                   int64_t concurrentPoints) const;
 
 private:
   double ofIteration(const SubKernel &subKernel, const Nest &nest,
@@ -44,7 +47,7 @@ private:
 
   const Kernel &kernel;
   dialects::target::GpuAttr gpu;
-  double elementsPerCycle; ///< four-byte elements that memory delivers
+  double elementsPerCycle; ///< four-byte elements from memory per cycle
 };
 
 } // namespace brew::compiler::cuda

@@ -23,19 +23,19 @@ std::vector<std::string> cudaFolders() {
   return folders;
 }
 
-constexpr const char *kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12",
-                                  "libnvrtc.so"};
-constexpr const char *kStandard = "--std=c++17";
+constexpr const char *kLibraryNames[] = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                         "libnvrtc.so"};
+constexpr const char *kStandardOption = "--std=c++17";
 
 using Program = void *;
 
 } // namespace
 
-// As nvrtc.h declares them; every function returns 0 for success.
+/// NVRTC's functions, declared as in nvrtc.h, which return 0 for success.
 struct Nvrtc::Api {
   void *handle = nullptr;
   std::string version;
-  int number = 0; ///< 13000 for 13.0
+  int versionNumber = 0; ///< 13000 for 13.0
   std::vector<int> archs;
   std::string headers; ///< folder of CUDA's headers; empty if not found
 
@@ -63,30 +63,31 @@ struct Nvrtc::Api {
       throw unavailable(std::string("this NVRTC is too old: it has no ") +
                         name + " (CUDA 12 or newer is needed)");
   }
-  void check(int status, const char *what) const {
+  void throwIfFailed(int status, const char *subject) const {
     if (status)
-      throw unavailable(std::string("NVRTC ") + version + ": " + what +
+      throw unavailable(std::string("NVRTC ") + version + ": " + subject +
                         " fails: " + errorText(status));
   }
   using Size = int (*)(Program, std::size_t *);
   using Bytes = int (*)(Program, char *);
-  std::string take(Program program, Size size, Bytes bytes,
-                   const char *what) const {
+  std::string getBytes(Program program, Size size, Bytes bytes,
+                       const char *subject) const {
     std::size_t length = 0;
-    check(size(program, &length), what);
+    throwIfFailed(size(program, &length), subject);
     std::string result(length, '\0');
     if (length)
-      check(bytes(program, result.data()), what);
+      throwIfFailed(bytes(program, result.data()), subject);
     return result;
   }
 };
 
 void Nvrtc::Api::open() {
-  std::vector<std::string> candidates(std::begin(kNames), std::end(kNames));
+  std::vector<std::string> candidates(std::begin(kLibraryNames),
+                                      std::end(kLibraryNames));
   for (const std::string &folder : cudaFolders())
-    for (const char *part : {"/lib64/", "/lib/"})
-      for (const char *name : kNames)
-        candidates.push_back(folder + part + name);
+    for (const char *subfolder : {"/lib64/", "/lib/"})
+      for (const char *name : kLibraryNames)
+        candidates.push_back(folder + subfolder + name);
   std::string reason;
   for (const std::string &candidate : candidates) {
     handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -140,12 +141,12 @@ Nvrtc::Nvrtc() : api(std::make_unique<Api>()) {
   a.bind(a.log, "nvrtcGetProgramLog");
   a.bind(a.errorText, "nvrtcGetErrorString");
   int major = 0, minor = 0, count = 0;
-  a.check(a.getVersion(&major, &minor), "nvrtcVersion");
+  a.throwIfFailed(a.getVersion(&major, &minor), "nvrtcVersion");
   a.version = std::to_string(major) + "." + std::to_string(minor);
-  a.number = 1000 * major + 10 * minor;
-  a.check(a.getArchCount(&count), "nvrtcGetNumSupportedArchs");
+  a.versionNumber = 1000 * major + 10 * minor;
+  a.throwIfFailed(a.getArchCount(&count), "nvrtcGetNumSupportedArchs");
   a.archs.resize(count);
-  a.check(a.getArchs(a.archs.data()), "nvrtcGetSupportedArchs");
+  a.throwIfFailed(a.getArchs(a.archs.data()), "nvrtcGetSupportedArchs");
   a.findHeaders();
 }
 
@@ -154,28 +155,29 @@ Nvrtc::~Nvrtc() = default; // never unload the library: it does not unload
 
 const std::string &Nvrtc::version() const { return api->version; }
 
-int Nvrtc::versionNumber() const { return api->number; }
+int Nvrtc::versionNumber() const { return api->versionNumber; }
 
 void Nvrtc::requireArch(const std::string &arch) const {
   int number = std::atoi(arch.c_str() + arch.find('_') + 1);
   if (llvm::is_contained(api->archs, number))
     return;
-  std::string known;
-  for (int each : api->archs)
-    known += (known.empty() ? "sm_" : ", sm_") + std::to_string(each);
+  std::string supportedArchs;
+  for (int supported : api->archs)
+    supportedArchs +=
+        (supportedArchs.empty() ? "sm_" : ", sm_") + std::to_string(supported);
   throw Error(ExitStatus::Usage, "--gpu-arch: NVRTC " + api->version +
                                      " cannot compile for " + arch +
-                                     "; it knows " + known);
+                                     "; it knows " + supportedArchs);
 }
 
-std::string Nvrtc::optionsKey() { return kStandard; }
+std::string Nvrtc::optionsKey() { return kStandardOption; }
 
 Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
-                             const std::string &arch, bool headers) const {
+                             const std::string &arch, bool needsHeaders) const {
   std::string archOption = "--gpu-architecture=" + arch,
               include = "--include-path=" + api->headers;
-  std::vector<const char *> options = {kStandard, archOption.c_str()};
-  if (headers) {
+  std::vector<const char *> options = {kStandardOption, archOption.c_str()};
+  if (needsHeaders) {
     if (api->headers.empty())
       throw unavailable("16-bit precision needs CUDA's header cuda_fp16.h, "
                         "which was not found beside NVRTC, in $CUDA_HOME or "
@@ -183,21 +185,23 @@ Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
     options.push_back(include.c_str());
   }
   Program program = nullptr;
-  api->check(
+  api->throwIfFailed(
       api->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
       "nvrtcCreateProgram");
   Result result;
   int status =
       api->compile(program, static_cast<int>(options.size()), options.data());
-  // 6: the text does not compile. Other errors are NVRTC's.
+  // Status 6 means that the text does not compile. Other errors are failures of
+  // NVRTC itself.
   if (status != 0 && status != 6)
-    api->check(status, "nvrtcCompileProgram");
+    api->throwIfFailed(status, "nvrtcCompileProgram");
   result.succeeded = status == 0;
-  result.log = api->take(program, api->logSize, api->log, "its log");
+  result.log = api->getBytes(program, api->logSize, api->log, "its log");
   if (result.succeeded) {
     if (arch.rfind("sm_", 0) == 0)
-      result.cubin = api->take(program, api->cubinSize, api->cubin, "its code");
-    result.ptx = api->take(program, api->ptxSize, api->ptx, "its PTX");
+      result.cubin =
+          api->getBytes(program, api->cubinSize, api->cubin, "its code");
+    result.ptx = api->getBytes(program, api->ptxSize, api->ptx, "its PTX");
     while (!result.ptx.empty() && result.ptx.back() == '\0')
       result.ptx.pop_back();
   }

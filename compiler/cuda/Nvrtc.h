@@ -11,8 +11,8 @@ namespace brew::compiler::cuda {
 class Nvrtc {
 public:
   /// Opens the library: by name, then in $CUDA_HOME, $CUDA_PATH and
-  /// /usr/local/cuda. Throws Error (Unavailable) that names the missing
-  /// component.
+  /// /usr/local/cuda. If a component is missing, throws Error (Unavailable)
+  /// that names it.
   Nvrtc();
   ~Nvrtc();
 
@@ -27,11 +27,11 @@ public:
     std::string ptx;
     std::string log;
   };
-  /// Compiles `text` for `arch`, sm_N or compute_N. `headers`: the text
-  /// includes CUDA headers (throws Unavailable if they are missing). `name` is
-  /// the file name in the log.
+  /// Compiles `text` for `arch`, sm_N or compute_N. `needsHeaders` means that
+  /// the text includes CUDA headers; throws Error (Unavailable) if they are
+  /// missing. `name` is the file name in the log.
   Result compile(const std::string &text, const std::string &name,
-                 const std::string &arch, bool headers) const;
+                 const std::string &arch, bool needsHeaders) const;
   /// Returns the options of compile() that affect its result, for cache keys.
   static std::string optionsKey();
 

@@ -16,7 +16,7 @@ PackedAccesses::PackedAccesses(const Kernel &kernel,
                                ArrayRef<int64_t> alignments)
     : alignments(alignments) {
   for (RankedTensorType type : kernel.arguments) {
-    elements.push_back(elementBytes(type.getElementType()));
+    elementSizes.push_back(elementBytes(type.getElementType()));
     areBits.push_back(type.getElementType().isInteger(1));
   }
 }
@@ -25,12 +25,12 @@ bool PackedAccesses::covers(unsigned argument, const LinearExpr &address,
                             unsigned loop, unsigned pack) const {
   if (address.coefs[loop] != 1 || address.constant % pack)
     return false;
-  for (auto [other, coef] : llvm::enumerate(address.coefs))
-    if (other != loop && coef % pack)
+  for (auto [otherLoop, coef] : llvm::enumerate(address.coefs))
+    if (otherLoop != loop && coef % pack)
       return false;
   // A buffer that is a subview may begin at any element.
-  return alignments[argument] %
-             std::min(pack * elements[argument], GpuAttr::kMaxAccessBytes) ==
+  return alignments[argument] % std::min(pack * elementSizes[argument],
+                                         GpuAttr::kMaxAccessBytes) ==
          0;
 }
 

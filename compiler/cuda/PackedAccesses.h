@@ -16,6 +16,7 @@ namespace brew::compiler::cuda {
 
 struct NestSchedule;
 
+/// Determines which accesses of a kernel move packs.
 class PackedAccesses {
 public:
   PackedAccesses() = default;
@@ -43,8 +44,8 @@ public:
                    const NestSchedule &inner) const;
 
 private:
-  std::vector<int64_t> elements, alignments; ///< bytes, for each argument
-  std::vector<bool> areBits;                 ///< of each argument
+  std::vector<int64_t> elementSizes, alignments; ///< bytes, for each argument
+  std::vector<bool> areBits;                     ///< of each argument
 };
 
 } // namespace brew::compiler::cuda

@@ -9,8 +9,8 @@ std::string Prelude::text() const {
     text += "#include <cuda_fp16.h>\n";
   if (bf16)
     text += "#include <cuda_bf16.h>\n";
-  // Limit registers: the stage that needs most would leave other stages too few
-  // threads to hide memory latency.
+  // Limits registers, since the stage that needs the most registers would leave
+  // other stages too few threads to hide memory latency.
   text += stages ? R"(#define BREW_KERNEL(name, threads) \
   extern "C" __global__ void __launch_bounds__(threads, 1024 / threads) name
 )"

@@ -54,10 +54,10 @@ std::optional<Code> ScalarOps::comparison(Operation &op, ArrayRef<Code> x) {
   if (!compare)
     return std::nullopt;
   Type type = compare.getLhs().getType();
-  auto s = [&](const char *sign) {
+  auto compareSigned = [&](const char *sign) {
     return asSigned(type, x[0]) + sign + asSigned(type, x[1]);
   };
-  auto u = [&](const char *sign) {
+  auto compareUnsigned = [&](const char *sign) {
     return asUnsigned(type, x[0]) + sign + asUnsigned(type, x[1]);
   };
   switch (compare.getPredicate()) {
@@ -66,21 +66,21 @@ std::optional<Code> ScalarOps::comparison(Operation &op, ArrayRef<Code> x) {
   case arith::CmpIPredicate::ne:
     return binary(" != ");
   case arith::CmpIPredicate::slt:
-    return s(" < ");
+    return compareSigned(" < ");
   case arith::CmpIPredicate::sle:
-    return s(" <= ");
+    return compareSigned(" <= ");
   case arith::CmpIPredicate::sgt:
-    return s(" > ");
+    return compareSigned(" > ");
   case arith::CmpIPredicate::sge:
-    return s(" >= ");
+    return compareSigned(" >= ");
   case arith::CmpIPredicate::ult:
-    return u(" < ");
+    return compareUnsigned(" < ");
   case arith::CmpIPredicate::ule:
-    return u(" <= ");
+    return compareUnsigned(" <= ");
   case arith::CmpIPredicate::ugt:
-    return u(" > ");
+    return compareUnsigned(" > ");
   case arith::CmpIPredicate::uge:
-    return u(" >= ");
+    return compareUnsigned(" >= ");
   }
   return std::nullopt;
 }

@@ -53,9 +53,9 @@ std::string ScalarOps::arithmeticType(Type type) const {
 Code ScalarOps::helper(const std::string &name, ArrayRef<Code> arguments,
                        Type type) {
   prelude.helpers.insert(name);
-  bool narrow = type && (type.isInteger(8) || type.isInteger(16));
+  bool isNarrow = type && (type.isInteger(8) || type.isInteger(16));
   std::string suffix =
-      type ? "<" + (narrow ? "int" : arithmeticType(type)) + ">" : "";
+      type ? "<" + (isNarrow ? "int" : arithmeticType(type)) + ">" : "";
   return Code::call(name + suffix, arguments);
 }
 
@@ -76,7 +76,7 @@ Code ScalarOps::literal(Type type, double value) {
   }
   std::string result =
       isDouble ? shortestText(value) : shortestText(static_cast<float>(value));
-  // No exponent for short numbers.
+  // Whole numbers of few digits are written without an exponent.
   if (value == std::trunc(value) && std::fabs(value) < 1e7)
     result = fixedText(value, 1);
   if (result.find_first_of(".e") == std::string::npos)
@@ -96,12 +96,12 @@ Code ScalarOps::literal(TypedAttr value) {
   if (type.isInteger(8) || type.isInteger(16))
     return Code::word(static_cast<int64_t>(number.getValue().getZExtValue()));
   int64_t integer = number.getValue().getSExtValue();
-  bool wide = type.isInteger(64) || (type.isIndex() && prelude.wide);
+  bool isWide = type.isInteger(64) || (type.isIndex() && prelude.wide);
   if (integer == INT64_MIN)
     return Code::group("-9223372036854775807ll - 1");
-  if (!wide && integer == INT32_MIN)
+  if (!isWide && integer == INT32_MIN)
     return Code::group("-2147483647 - 1");
-  std::string text = std::to_string(integer) + (wide ? "ll" : "");
+  std::string text = std::to_string(integer) + (isWide ? "ll" : "");
   return integer < 0 ? Code::group(text) : Code::word(text);
 }
 
@@ -121,7 +121,8 @@ Code ScalarOps::asSigned(Type type, const Code &code) const {
   return type.isInteger(16) ? "(short)" + code : code;
 }
 
-/// C++ promotes narrower integers to `int`; convert the result back.
+/// Returns `code` converted back to a narrow integer type, since C++ promotes
+/// its operands to `int`.
 Code ScalarOps::narrowed(Type type, const Code &code) const {
   if (type.isInteger(8) || type.isInteger(16))
     return "(" + this->type(type) + ")" + Code::group(code);
@@ -244,8 +245,8 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
   auto select = [&](const Code &condition) {
     return condition + " ? " + x[0] + " : " + x[1];
   };
-  /// Converts an unsigned result to the variable's type.
-  auto back = [&](const Code &code) {
+  // Converts an unsigned result to the variable's type.
+  auto castToResult = [&](const Code &code) {
     return "(" + this->type(type) + ")" + Code::group(code);
   };
   // Integers wrap around in the IR, but signed overflow is undefined in C++;
@@ -253,9 +254,9 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
   auto wrap = [&](const std::string &sign) {
     if (type.isIndex())
       return x[0] + " " + sign + " " + x[1];
-    bool narrow = type.isInteger(8) || type.isInteger(16);
-    Code first = narrow ? "(unsigned)" + x[0] : u(0);
-    return back(first + " " + sign + " " + u(1));
+    bool isNarrow = type.isInteger(8) || type.isInteger(16);
+    Code first = isNarrow ? "(unsigned)" + x[0] : u(0);
+    return castToResult(first + " " + sign + " " + u(1));
   };
   auto code =
       llvm::TypeSwitch<Operation *, std::optional<Code>>(&op)
@@ -267,11 +268,13 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
               [&](auto) { return isBool ? x[0] + " && " + x[1] : wrap("*"); })
           .Case<arith::DivSIOp>([&](auto) { return s(0) + " / " + s(1); })
           .Case<arith::RemSIOp>([&](auto) { return s(0) + " % " + s(1); })
-          .Case<arith::DivUIOp>([&](auto) { return back(u(0) + " / " + u(1)); })
-          .Case<arith::RemUIOp>([&](auto) { return back(u(0) + " % " + u(1)); })
+          .Case<arith::DivUIOp>(
+              [&](auto) { return castToResult(u(0) + " / " + u(1)); })
+          .Case<arith::RemUIOp>(
+              [&](auto) { return castToResult(u(0) + " % " + u(1)); })
           .Case<arith::CeilDivUIOp>([&](auto) {
-            return back(Code::group(u(0) + " + " + u(1) + " - 1") + " / " +
-                        u(1));
+            return castToResult(Code::group(u(0) + " + " + u(1) + " - 1") +
+                                " / " + u(1));
           })
           .Case<arith::FloorDivSIOp>([&](auto) {
             return helper("brewFloorDivide", {s(0), s(1)}, type);
@@ -285,9 +288,10 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
               [&](auto) { return x[0] + (isBool ? " || " : " | ") + x[1]; })
           .Case<arith::XOrIOp>(
               [&](auto) { return x[0] + (isBool ? " != " : " ^ ") + x[1]; })
-          .Case<arith::ShLIOp>([&](auto) { return back(u(0) + " << " + u(1)); })
+          .Case<arith::ShLIOp>(
+              [&](auto) { return castToResult(u(0) + " << " + u(1)); })
           .Case<arith::ShRUIOp>(
-              [&](auto) { return back(u(0) + " >> " + u(1)); })
+              [&](auto) { return castToResult(u(0) + " >> " + u(1)); })
           .Case<arith::ShRSIOp>([&](auto) { return s(0) + " >> " + s(1); })
           .Case<arith::MaxSIOp>(
               [&](auto) { return select(s(0) + " > " + s(1)); })
@@ -308,7 +312,7 @@ std::optional<Code> ScalarOps::integerOperation(Operation &op,
 std::optional<Code> ScalarOps::conversion(Operation &op, const Code &x) {
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   std::string target = "(" + arithmeticType(to) + ")";
-  auto truncated = [&](const Code &code) {
+  auto castInteger = [&](const Code &code) {
     return to.isInteger(1) ? Code::group(code + " & 1") + " != 0"
                            : target + code;
   };
@@ -320,19 +324,19 @@ std::optional<Code> ScalarOps::conversion(Operation &op, const Code &x) {
       .Case<arith::SIToFPOp>([&](auto) { return target + asSigned(from, x); })
       .Case<arith::UIToFPOp>([&](auto) { return target + asUnsigned(from, x); })
       .Case<arith::FPToSIOp>([&](auto) {
-        std::string narrow = to.isInteger(8)    ? "(signed char)"
-                             : to.isInteger(16) ? "(short)"
-                                                : "";
-        return target + narrow + x;
+        std::string narrowCast = to.isInteger(8)    ? "(signed char)"
+                                 : to.isInteger(16) ? "(short)"
+                                                    : "";
+        return target + narrowCast + x;
       })
       .Case<arith::FPToUIOp>([&](auto) {
         return target + (to.isInteger(32) ? "(unsigned)" : "") + x;
       })
       .Case<arith::ExtSIOp, arith::IndexCastOp>(
-          [&](auto) { return truncated(asSigned(from, x)); })
+          [&](auto) { return castInteger(asSigned(from, x)); })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>(
-          [&](auto) { return truncated(asUnsigned(from, x)); })
-      .Case<arith::TruncIOp>([&](auto) { return truncated(x); })
+          [&](auto) { return castInteger(asUnsigned(from, x)); })
+      .Case<arith::TruncIOp>([&](auto) { return castInteger(x); })
       .Default(std::nullopt);
 }
 

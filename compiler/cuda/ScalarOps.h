@@ -38,6 +38,8 @@ struct Prelude {
   std::string text() const;
 };
 
+/// Translates scalar types, literals and operations, and notes in the prelude
+/// which definitions the code needs.
 class ScalarOps {
 public:
   explicit ScalarOps(Prelude &prelude) : prelude(prelude) {}
@@ -51,7 +53,7 @@ public:
   std::optional<Code> expression(mlir::Operation &op,
                                  llvm::ArrayRef<Code> operands);
   /// Convert `code`, a value of type `type`, from the storage type to the type
-  /// for arithmetic; and back.
+  /// for arithmetic, and back.
   Code loaded(mlir::Type type, const Code &code);
   Code stored(mlir::Type type, const Code &code);
   /// Returns the larger of two values; NaN if one is NaN.

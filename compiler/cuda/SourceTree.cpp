@@ -6,18 +6,19 @@
 namespace brew::compiler::cuda {
 
 struct Code::Node {
-  enum class Kind { Piece, Word, Name, Element, Call, Group, Join };
+  enum class Kind { Fragment, Word, Name, Element, Call, Group, Concatenation };
   Kind kind;
   std::string text;                       ///< of fragments and words
   const Identifier *identifier = nullptr; ///< of names
   std::vector<Code> parts;
 };
 
-Code::Code(const char *piece) : Code(std::string(piece)) {}
+Code::Code(const char *fragment) : Code(std::string(fragment)) {}
 
-Code::Code(const std::string &piece) {
-  if (!piece.empty())
-    node = std::make_shared<Node>(Node{Node::Kind::Piece, piece, nullptr, {}});
+Code::Code(const std::string &fragment) {
+  if (!fragment.empty())
+    node = std::make_shared<Node>(
+        Node{Node::Kind::Fragment, fragment, nullptr, {}});
 }
 
 Code Code::word(const std::string &text) {
@@ -50,9 +51,9 @@ Code operator+(const Code &a, const Code &b) {
   using Node = Code::Node;
   if (a.empty() || b.empty())
     return a.empty() ? b : a;
-  Node node{Node::Kind::Join, "", nullptr, {}};
+  Node node{Node::Kind::Concatenation, "", nullptr, {}};
   for (const Code *code : {&a, &b})
-    if (code->node->kind == Node::Kind::Join)
+    if (code->node->kind == Node::Kind::Concatenation)
       llvm::append_range(node.parts, code->node->parts);
     else
       node.parts.push_back(*code);
@@ -106,7 +107,7 @@ void Code::print(std::string &text, TextStyle style) const {
   if (!node)
     return;
   switch (node->kind) {
-  case Node::Kind::Piece:
+  case Node::Kind::Fragment:
   case Node::Kind::Word:
     text += node->text;
     return;
@@ -135,7 +136,7 @@ void Code::print(std::string &text, TextStyle style) const {
     node->parts[0].print(text, style);
     text += ')';
     return;
-  case Node::Kind::Join:
+  case Node::Kind::Concatenation:
     for (const Code &part : node->parts)
       part.print(text, style);
     return;

@@ -1,9 +1,9 @@
 //===- SourceTree.h - Syntax tree of CUDA C++ -------------------*- C++ -*-===//
 //
-// A kernel's code is a tree that is printed twice: readable, and canonical
-// without names and comments. Operators and types are text fragments in it;
-// constructs that code generation inspects are nodes: names, array elements,
-// calls, parentheses.
+// A kernel's code is a tree that is printed twice: as readable text, and as
+// canonical text without names and comments. Operators and types are text
+// fragments in the tree; constructs that code generation inspects are nodes:
+// names, array elements, calls, parentheses.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -33,8 +33,8 @@ public:
   /// Empty code.
   Code() = default;
   /// A text fragment between expressions: an operator, a type.
-  Code(const char *piece);
-  Code(const std::string &piece);
+  Code(const char *fragment);
+  Code(const std::string &fragment);
   /// A number, or a word of the language or of CUDA: needs no parentheses.
   static Code word(const std::string &text);
   static Code word(int64_t number) { return word(std::to_string(number)); }
@@ -45,18 +45,18 @@ public:
   static Code group(const Code &inner); ///< in parentheses
 
   bool empty() const { return !node; }
-  /// Returns whether it is a name, a number or another word.
+  /// Returns whether the code is a name, a number or another word.
   bool isWord() const;
   bool isZero() const; ///< is the number 0
   bool isCall() const;
   bool isElement() const; ///< is an array element
   /// Returns the code without enclosing parentheses.
   Code bare() const;
-  /// Returns whether the code is exactly that name.
+  /// Returns whether the code is exactly the name `name`.
   bool isName(const Code &name) const;
   /// Returns the identifier of a name; null for other code.
   const Identifier *identifier() const;
-  /// Return whether the code contains that name, or any array element.
+  /// Return whether the code contains the name `name`, or any array element.
   bool reads(const Code &name) const;
   bool readsElement() const;
 

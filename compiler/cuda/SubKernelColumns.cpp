@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-std::string SubKernelEmitter::unrolled(const NestSchedule &inner) const {
+std::string SubKernelEmitter::unrollPragma(const NestSchedule &inner) const {
   const int loads = inner.pack > 1 ? 4 : 8;
   return "#pragma unroll " +
          std::to_string(text.stages.empty() ? loads : loads / 2);
@@ -26,10 +26,10 @@ Code SubKernelEmitter::enterColumns() {
   lines.line("const " + text.counter() + " point = " + block + ";");
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
-  gridAt.resize(subKernel.grid);
-  unravel(Code::word("point"), grid, subKernel.nests.front(), gridAt, "i",
+  gridIndices.resize(subKernel.grid);
+  unravel(Code::word("point"), grid, subKernel.nests.front(), gridIndices, "i",
           tiles, schedule.columns);
-  return gridAt[last];
+  return gridIndices[last];
 }
 
 Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
@@ -39,39 +39,40 @@ Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
   Code column = begin + " + " + number;
   if (extent % schedule.columns != 0) {
     // Threads without a point of their own repeat the last one.
-    Code own = text.numbered("i");
-    lines.line("const " + text.index() + " " + own + " = " + column + ";");
-    column = own + " < " + std::to_string(extent) + " ? " + own + " : " +
-             std::to_string(extent - width);
+    Code ownColumn = text.numbered("i");
+    lines.line("const " + text.index() + " " + ownColumn + " = " + column +
+               ";");
+    column = ownColumn + " < " + std::to_string(extent) + " ? " + ownColumn +
+             " : " + std::to_string(extent - width);
     if (isValid)
-      *isValid += " && " + own + " < " + std::to_string(extent);
+      *isValid += " && " + ownColumn + " < " + std::to_string(extent);
   }
   Code index = text.numbered("i");
   lines.line("const " + text.index() + " " + index + " = " + column + ";");
   return index;
 }
 
-unsigned SubKernelEmitter::openShares(SmallVectorImpl<Code> &at) {
+unsigned SubKernelEmitter::openShares(SmallVectorImpl<Code> &indices) {
   const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
-  /// adjacent threads with different columns
+  // The number of adjacent threads with different columns.
   const int64_t width = schedule.columns / inner.pack;
   const int64_t shares = schedule.team / width;
   const std::string share = "lane / " + std::to_string(width) + "u";
   if (!inner.shared) {
     Code reduction = text.numbered("r");
-    lines.line(unrolled(inner));
+    lines.line(unrollPragma(inner));
     openLoop(reduction, text.counter(), share, text.count(inner.iterations),
              shares);
-    unravel(reduction, inner.reductions, nest, at, "r");
+    unravel(reduction, inner.reductions, nest, indices, "r");
     return 1;
   }
   for (unsigned loop : inner.reductions) {
     const bool isShared = loop == inner.shared;
-    at[loop] = text.numbered("r");
+    indices[loop] = text.numbered("r");
     if (loop == inner.reductions.back())
-      lines.line(unrolled(inner));
-    openLoop(at[loop], text.index(), isShared ? share : "0",
+      lines.line(unrollPragma(inner));
+    openLoop(indices[loop], text.index(), isShared ? share : "0",
              std::to_string(nest.loops[loop].extent), isShared ? shares : 1);
   }
   return inner.reductions.size();
@@ -98,12 +99,12 @@ SmallVector<Code> SubKernelEmitter::combineWarps(ArrayRef<Code> names) {
     lines.open("for (unsigned offset = " + widthText +
                "; offset < 32u; offset *= 2u)");
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-      Code other = text.numbered("v");
-      lines.line("const " + text.scalars.type(output.element) + " " + other +
+      Code partial = text.numbered("v");
+      lines.line("const " + text.scalars.type(output.element) + " " + partial +
                  " = " + Code::call("BREW_SHUFFLE_XOR", {names[r], "offset"}) +
                  ";");
       lines.line(names[r] + " = " +
-                 combined(output, inner.combine[r], names[r], other) + ";");
+                 combined(output, inner.combine[r], names[r], partial) + ";");
     }
     lines.close();
   }
@@ -131,11 +132,11 @@ void SubKernelEmitter::emitColumns() {
   Code number = "lane % " + std::to_string(width) + "u";
   if (hasPacks)
     number += " * " + std::to_string(inner.pack) + "u";
-  gridAt[last] =
+  gridIndices[last] =
       columnOf(begin, number, inner.pack, hasPacks ? nullptr : &isValid);
-  commentOn(nest);
-  SmallVector<Code> at = startOf(nest);
-  SmallVector<Code> initial = initials(nest, at), names;
+  emitOriginComment(nest);
+  SmallVector<Code> indices = startIndices(nest);
+  SmallVector<Code> initial = initials(nest, indices), names;
   if (hasPacks) {
     names = declarePackedAccumulators(0);
     lines.line("#pragma unroll");
@@ -144,24 +145,24 @@ void SubKernelEmitter::emitColumns() {
       lines.line(names[r] + " = " +
                  neutralElement(output, inner.combine[r], initial[r]) + ";");
     lines.close();
-    unsigned opened = openShares(at);
-    iteratePack(0, at, names);
+    unsigned opened = openShares(indices);
+    iteratePack(0, indices, names);
     closeLoops(opened);
   } else {
     SmallVector<Code> start;
     for (auto [r, output] : llvm::enumerate(nest.outputs))
       start.push_back(neutralElement(output, inner.combine[r], initial[r]));
     names = declareAccumulators(nest, start);
-    unsigned opened = openShares(at);
-    assign(names, body.iterate(nest, at, names));
+    unsigned opened = openShares(indices);
+    assign(names, body.iterate(nest, indices, names));
     closeLoops(opened);
   }
 
   const SmallVector<Code> shared = combineWarps(names);
   lines.line("BREW_SYNC();");
-  // From here on each thread has one column.
+  // From here on, each thread has one column.
   if (hasPacks)
-    gridAt[last] = columnOf(begin, Code::word("lane"), 1, &isValid);
+    gridIndices[last] = columnOf(begin, Code::word("lane"), 1, &isValid);
   lines.open("if (" + isValid + ")");
   if (hasPacks) {
     SmallVector<Code> start;
@@ -173,17 +174,17 @@ void SubKernelEmitter::emitColumns() {
              std::to_string(schedule.partials()) + "u; offset += " + columns +
              ")");
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    Code other = text.numbered("v");
-    lines.line("const " + text.scalars.type(output.element) + " " + other +
+    Code partial = text.numbered("v");
+    lines.line("const " + text.scalars.type(output.element) + " " + partial +
                " = " + Code::element(shared[r], "offset + lane") + ";");
     lines.line(names[r] + " = " +
-               combined(output, inner.combine[r], names[r], other) + ";");
+               combined(output, inner.combine[r], names[r], partial) + ";");
   }
   lines.close();
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     addInitial(output, inner.combine[r], initial[r], names[r]);
-  store(0, startOf(nest), names);
-  noteAccesses(0);
+  store(0, startIndices(nest), names);
+  recordAccesses(0);
   for (unsigned n = 1; n < subKernel.nests.size(); ++n)
     emitNest(n);
   copyOut();

@@ -12,8 +12,8 @@ static std::string originOf(linalg::GenericOp nest) {
   std::string text;
   if (auto layer = dialects::Origin::of(nest).layer)
     text = "'" + layer.str() + "'";
-  nest->getLoc()->walk([&](Location each) {
-    auto file = dyn_cast<FileLineColLoc>(each);
+  nest->getLoc()->walk([&](Location nestedLoc) {
+    auto file = dyn_cast<FileLineColLoc>(nestedLoc);
     if (!file)
       return WalkResult::advance();
     text += (text.empty() ? "" : " ") + ("(" + file.getFilename().str()) + ":" +
@@ -55,97 +55,98 @@ void SubKernelEmitter::declareLocals() {
       values.names.back().emplace_back();
       if (storage == Storage::Buffer)
         continue;
-      const std::string wanted = layer ? layer.str() + "_value" : "value";
+      const std::string preferred = layer ? layer.str() + "_value" : "value";
       values.names.back().back() =
           storage == Storage::Shared
-              ? text.share(wanted, "value", output.element,
+              ? text.share(preferred, "value", output.element,
                            text.threads / schedule.team *
                                schedule.sharedElements(output))
-              : text.unique(wanted, "value");
+              : text.unique(preferred, "value");
     }
   }
 }
 
-void SubKernelEmitter::unravel(const Code &counter, ArrayRef<unsigned> which,
-                               const Nest &nest, SmallVectorImpl<Code> &at,
-                               StringRef prefix, int64_t lastExtent,
-                               int64_t lastStep, const Code &lastName) {
-  Code rest = counter;
-  for (unsigned i = which.size(); i-- > 0;) {
-    bool last = i + 1 == which.size();
-    int64_t extent = nest.loops[which[i]].extent;
-    if (last && lastExtent)
+void SubKernelEmitter::unravel(const Code &counter,
+                               ArrayRef<unsigned> loopNumbers, const Nest &nest,
+                               SmallVectorImpl<Code> &indices, StringRef prefix,
+                               int64_t lastExtent, int64_t lastStep,
+                               const Code &lastName) {
+  Code remaining = counter;
+  for (unsigned i = loopNumbers.size(); i-- > 0;) {
+    bool isLast = i + 1 == loopNumbers.size();
+    int64_t extent = nest.loops[loopNumbers[i]].extent;
+    if (isLast && lastExtent)
       extent = lastExtent;
-    Code name = last && !lastName.empty() ? lastName : text.numbered(prefix);
-    Code value = rest;
+    Code name = isLast && !lastName.empty() ? lastName : text.numbered(prefix);
+    Code value = remaining;
     if (i > 0)
       value += " % " + text.count(extent);
-    if (last && lastStep != 1)
+    if (isLast && lastStep != 1)
       value =
           (i > 0 ? Code::group(value) : value) + " * " + text.count(lastStep);
     lines.line("const " + text.index() + " " + name + " = " + value + ";");
-    at[which[i]] = name;
+    indices[loopNumbers[i]] = name;
     if (i == 0)
       continue;
-    Code quotient = rest + " / " + text.count(extent);
+    Code quotient = remaining + " / " + text.count(extent);
     if (i == 1) {
-      rest = quotient;
+      remaining = quotient;
       continue;
     }
     Code next = text.numbered("q");
     lines.line("const " + text.counter() + " " + next + " = " + quotient + ";");
-    rest = next;
+    remaining = next;
   }
 }
 
 Code SubKernelEmitter::declareLane() {
   if (!isTeam())
     return Code::word("threadIdx.x");
-  const bool one = schedule.team == text.threads;
+  const bool isSingleTeam = schedule.team == text.threads;
   const std::string size = std::to_string(schedule.team) + "u";
-  lines.line("const unsigned lane = threadIdx.x" + (one ? "" : " % " + size) +
-             ";");
-  if (one)
+  lines.line("const unsigned lane = threadIdx.x" +
+             (isSingleTeam ? "" : " % " + size) + ";");
+  if (isSingleTeam)
     return text.count(0);
   lines.line("const unsigned team = threadIdx.x / " + size + ";");
   return Code::word("team");
 }
 
 bool SubKernelEmitter::enterPoint() {
-  int64_t perBlock = text.threads / schedule.team,
+  int64_t pointsPerBlock = text.threads / schedule.team,
           points = schedule.points / schedule.pack;
-  Code within = declareLane();
+  Code teamNumber = declareLane();
   if (subKernel.grid == 0 && !isTeam()) {
-    // One thread of the block runs it.
+    // One thread of the block runs the nests.
     lines.open("if (threadIdx.x == 0u)");
     return true;
   }
-  bool guarded = points % perBlock != 0;
+  bool isGuarded = points % pointsPerBlock != 0;
   if (subKernel.grid == 0) {
-    if (guarded)
+    if (isGuarded)
       lines.open("if (team == 0u)");
-    return guarded;
+    return isGuarded;
   }
-  Code point = within;
+  Code point = teamNumber;
   if (!subKernel.inLastBlock) {
     point = text.block;
     if (schedule.firstBlock)
       point = Code::group(point + " - " + text.count(schedule.firstBlock));
     if (text.prelude.wide)
       point = "(unsigned long long)" + point;
-    if (perBlock != 1)
-      point += " * " + text.count(perBlock) + " + " + within;
+    if (pointsPerBlock != 1)
+      point += " * " + text.count(pointsPerBlock) + " + " + teamNumber;
   }
   lines.line("const " + text.counter() + " point = " + point + ";");
-  if (guarded)
+  if (isGuarded)
     lines.open("if (point < " + text.count(points) + ")");
   unravelPoint();
-  return guarded;
+  return isGuarded;
 }
 
 void SubKernelEmitter::enterAllPoints() {
-  Code within = declareLane();
-  openLoop(Code::word("point"), text.counter(), within,
+  Code teamNumber = declareLane();
+  openLoop(Code::word("point"), text.counter(), teamNumber,
            text.count(schedule.points), text.threads / schedule.team);
   unravelPoint();
 }
@@ -154,24 +155,24 @@ void SubKernelEmitter::unravelPoint() {
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
   const Nest &first = subKernel.nests.front();
-  gridAt.resize(subKernel.grid);
+  gridIndices.resize(subKernel.grid);
   if (schedule.pack > 1) {
     packBegin = text.numbered("i");
-    unravel(Code::word("point"), grid, first, gridAt, "i",
+    unravel(Code::word("point"), grid, first, gridIndices, "i",
             first.loops[subKernel.grid - 1].extent / schedule.pack,
             schedule.pack, packBegin);
   } else {
-    unravel(Code::word("point"), grid, first, gridAt, "i");
+    unravel(Code::word("point"), grid, first, gridIndices, "i");
   }
 }
 
-SmallVector<Code> SubKernelEmitter::startOf(const Nest &nest) {
-  SmallVector<Code> at(gridAt);
-  at.resize(nest.loops.size());
-  return at;
+SmallVector<Code> SubKernelEmitter::startIndices(const Nest &nest) {
+  SmallVector<Code> indices(gridIndices);
+  indices.resize(nest.loops.size());
+  return indices;
 }
 
-void SubKernelEmitter::commentOn(const Nest &nest) {
+void SubKernelEmitter::emitOriginComment(const Nest &nest) {
   std::string origin = originOf(nest.op);
   if (!origin.empty() && origin != lastOrigin)
     lines.comment(origin);
@@ -182,77 +183,78 @@ void SubKernelEmitter::sync() {
   // The smaller teams of a warp reach the same barriers together, so the whole
   // warp can synchronise.
   lines.line(schedule.team <= kWarp ? "BREW_SYNC_WARP();" : "BREW_SYNC();");
-  written.clear();
+  writtenResults.clear();
   readArguments.clear();
 }
 
 void SubKernelEmitter::syncBefore(const Nest &nest) {
   if (!isTeam())
     return;
-  bool wait = false;
+  bool mustSync = false;
   forEachSource(nest, [&](const Source &source) {
     if (source.kind == Source::Kind::Result)
-      wait |= written.count({source.nest, source.result}) != 0;
+      mustSync |= writtenResults.count({source.nest, source.result}) != 0;
   });
   for (const Output &output : nest.outputs)
     for (unsigned argument : output.arguments)
-      wait |= readArguments.count(argument) != 0;
-  if (wait)
+      mustSync |= readArguments.count(argument) != 0;
+  if (mustSync)
     sync();
 }
 
-void SubKernelEmitter::noteAccesses(unsigned n) {
+void SubKernelEmitter::recordAccesses(unsigned n) {
   const Nest &nest = subKernel.nests[n];
   forEachSource(nest, [&](const Source &source) {
     if (source.kind == Source::Kind::Argument)
       readArguments.insert(source.argument);
     else if (source.kind == Source::Kind::Result)
-      // No nest overwrites it in shared memory, but later nests may in a
-      // buffer.
+      // No nest overwrites the result in shared memory, but later nests may
+      // overwrite it in a buffer.
       for (unsigned argument :
            subKernel.nests[source.nest].outputs[source.result].arguments)
         readArguments.insert(argument);
   });
   for (unsigned r = 0; r < nest.outputs.size(); ++r)
     if (schedule.nests[n].storage[r] != Storage::Variable)
-      written.insert({n, r});
+      writtenResults.insert({n, r});
 }
 
 void SubKernelEmitter::emitNest(unsigned n) {
   Nest &nest = subKernel.nests[n];
-  commentOn(nest);
+  emitOriginComment(nest);
   syncBefore(nest);
   if (isTeam())
     emitTeamNest(n);
   else
     emitThreadNest(n);
-  noteAccesses(n);
+  recordAccesses(n);
 }
 
 void SubKernelEmitter::copyOut() {
-  bool first = true;
+  bool isFirst = true;
   for (auto [n, nest] : llvm::enumerate(subKernel.nests))
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       if (!output.overwritesLiveInput || output.arguments.empty())
         continue;
-      if (first && isTeam())
+      if (isFirst && isTeam())
         sync();
-      first = false;
+      isFirst = false;
       const NestSchedule &inner = schedule.nests[n];
-      SmallVector<Code> at = startOf(nest);
+      SmallVector<Code> indices = startIndices(nest);
       unsigned opened = 1;
       if (!isTeam()) {
-        opened = openLoops(inner.parallel, nest, at, "j");
+        opened = openLoops(inner.parallel, nest, indices, "j");
       } else if (inner.values == 1) {
         lines.open("if (lane == 0u)");
       } else {
         Code position = text.numbered("p");
         openLoop(position, text.counter(), Code::word("lane"),
                  text.count(inner.values), schedule.team);
-        unravel(position, inner.parallel, nest, at, "j");
+        unravel(position, inner.parallel, nest, indices, "j");
       }
       body.storeToBuffers(
-          output, at, body.localValue(n, r, body.address(output.local, at)));
+          output, indices,
+          body.localValue(n, r, body.address(output.local, indices)));
       closeLoops(opened);
     }
 }

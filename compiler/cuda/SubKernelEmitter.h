@@ -20,13 +20,13 @@ public:
 
 private:
   bool isTeam() const { return schedule.team > 1 && schedule.columns == 1; }
-  /// Names results that later nests read. Declares shared memory now, variables
-  /// where they are assigned.
+  /// Names the results that later nests read. Declares shared memory; variables
+  /// are declared where they are assigned.
   void declareLocals();
   /// Declares index variables that unravel the flat iteration `counter` over
-  /// loops `which`. The last loop may have another extent, step and name.
-  void unravel(const Code &counter, llvm::ArrayRef<unsigned> which,
-               const Nest &nest, llvm::SmallVectorImpl<Code> &at,
+  /// loops `loopNumbers`. The last loop may have another extent, step and name.
+  void unravel(const Code &counter, llvm::ArrayRef<unsigned> loopNumbers,
+               const Nest &nest, llvm::SmallVectorImpl<Code> &indices,
                llvm::StringRef prefix, int64_t lastExtent = 0,
                int64_t lastStep = 1, const Code &lastName = {});
   /// Declares the thread's lane in its team. Returns the team's number in its
@@ -39,13 +39,18 @@ private:
   void enterAllPoints();
   /// Declares the grid indices of `point`.
   void unravelPoint();
-  llvm::SmallVector<Code> startOf(const Nest &nest);
-  void commentOn(const Nest &nest);
+  /// Returns the loop indices of a nest at the current grid point; only grid
+  /// loops have one.
+  llvm::SmallVector<Code> startIndices(const Nest &nest);
+  /// Emits a comment with the nest's origin, unless the last one was the same.
+  void emitOriginComment(const Nest &nest);
+  /// Emits a barrier of the team.
   void sync();
   /// Synchronises the team if this nest reads results of other lanes, or
   /// overwrites values that they may still read.
   void syncBefore(const Nest &nest);
-  void noteAccesses(unsigned n);
+  /// Records the results that nest `n` writes and the arguments that it reads.
+  void recordAccesses(unsigned n);
   template <typename Function>
   static void forEachSource(const Nest &nest, const Function &function) {
     for (const std::optional<Access> &input : nest.inputs)
@@ -74,30 +79,30 @@ private:
   /// Chooses the results that need an array for later loops over the
   /// neighbours.
   void chooseArrays();
-  /// Opens a loop over the neighbours in a pack. `at` must contain the loop
-  /// indices of the first neighbour; becomes the indices of the loop's
-  /// neighbour.
+  /// Opens a loop over the neighbours in a pack. `indices` must contain the
+  /// loop indices of the first neighbour, and becomes those of the loop's
+  /// current neighbour.
   void openNeighbours(const NestSchedule &inner,
-                      llvm::SmallVectorImpl<Code> &at);
+                      llvm::SmallVectorImpl<Code> &indices);
   /// Declares accumulators for each neighbour: elements `k` of arrays.
   llvm::SmallVector<Code> declarePackedAccumulators(unsigned n);
-  void startPackedAccumulators(unsigned n, llvm::SmallVector<Code> at,
+  void startPackedAccumulators(unsigned n, llvm::SmallVector<Code> indices,
                                llvm::ArrayRef<Code> names);
   /// Emits one iteration of all neighbours; `names` are their accumulators, or
   /// the accumulators that they share.
-  void iteratePack(unsigned n, llvm::SmallVector<Code> at,
+  void iteratePack(unsigned n, llvm::SmallVector<Code> indices,
                    llvm::ArrayRef<Code> names);
   ResultPacks declareResultPacks(unsigned n);
-  void storePacks(unsigned n, llvm::ArrayRef<Code> at,
+  void storePacks(unsigned n, llvm::ArrayRef<Code> indices,
                   const ResultPacks &packs);
   /// Emits one lane's neighbouring values of a nest.
-  void emitPackedValues(unsigned n, llvm::SmallVector<Code> at);
+  void emitPackedValues(unsigned n, llvm::SmallVector<Code> indices);
 
   // SubKernelColumns.cpp
   /// Emits a sub-kernel in columns: threads share the reduction of each point,
-  /// one of them runs the remaining nests.
+  /// and one of them runs the remaining nests.
   void emitColumns();
-  /// Declares the block's first column; returns its index.
+  /// Declares the block's first column. Returns its index.
   Code enterColumns();
   /// Declares column `begin` + `number`, the first of `width` columns of the
   /// thread, clamped to the last columns. Adds to `isValid`, if not null, the
@@ -107,22 +112,25 @@ private:
   /// Combines the accumulators of a warp's lanes with equal columns, and stores
   /// each warp's results in shared memory.
   llvm::SmallVector<Code> combineWarps(llvm::ArrayRef<Code> names);
-  /// Returns the unroll pragma that sets the number of outstanding loads per
-  /// thread for an argument. 16-bit elements provide few bytes per load, and
-  /// only half of the threads that could be resident are there; with stages
-  /// there are more threads with fewer registers.
-  std::string unrolled(const NestSchedule &inner) const;
+  /// Returns the unroll pragma, which sets the number of outstanding loads per
+  /// thread and argument. The number is high because 16-bit elements provide
+  /// few bytes per load, and because only half of the possible threads are
+  /// resident. Kernels with stages have more threads with fewer registers, and
+  /// need fewer loads.
+  std::string unrollPragma(const NestSchedule &inner) const;
   /// Opens the reduction loops with a share for each thread of a column.
-  unsigned openShares(llvm::SmallVectorImpl<Code> &at);
+  unsigned openShares(llvm::SmallVectorImpl<Code> &indices);
 
   // SubKernelThread.cpp
   /// Returns the results' initial values; empty if the body does not read them.
-  llvm::SmallVector<Code> initials(const Nest &nest, llvm::ArrayRef<Code> at);
+  llvm::SmallVector<Code> initials(const Nest &nest,
+                                   llvm::ArrayRef<Code> indices);
   void openLoop(const Code &name, const std::string &type, const Code &begin,
                 const Code &end, int64_t step = 1);
-  /// Opens loops `which`, nested.
-  unsigned openLoops(llvm::ArrayRef<unsigned> which, const Nest &nest,
-                     llvm::SmallVectorImpl<Code> &at, llvm::StringRef prefix);
+  /// Opens loops `loopNumbers`, nested.
+  unsigned openLoops(llvm::ArrayRef<unsigned> loopNumbers, const Nest &nest,
+                     llvm::SmallVectorImpl<Code> &indices,
+                     llvm::StringRef prefix);
   void closeLoops(unsigned count);
   /// Declares accumulators with their initial values.
   llvm::SmallVector<Code> declareAccumulators(const Nest &nest,
@@ -131,19 +139,20 @@ private:
   /// Emits all reductions of one value, in order. Returns the accumulators.
   llvm::SmallVector<Code> reduceInOrder(const Nest &nest,
                                         llvm::ArrayRef<unsigned> reductions,
-                                        llvm::SmallVectorImpl<Code> &at);
+                                        llvm::SmallVectorImpl<Code> &indices);
   /// Stores results of one iteration of a nest into variables, arrays, buffers,
   /// or `packs`.
-  void store(unsigned n, llvm::ArrayRef<Code> at,
+  void store(unsigned n, llvm::ArrayRef<Code> indices,
              llvm::SmallVector<Code> results,
              const ResultPacks *packs = nullptr);
   /// Emits a nest that one thread runs alone for its grid point.
   void emitThreadNest(unsigned n);
 
   // SubKernelTeam.cpp
-  /// Returns a neutralElement element for combining partial results.
+  /// Returns a neutral element for combining partial results.
   Code neutralElement(const Output &output, Combine combine,
                       const Code &initial);
+  /// Returns the combination of two partial results.
   Code combined(const Output &output, Combine combine, const Code &a,
                 const Code &b);
   /// Combines `name` over groups of `lanes` lanes; every lane receives the
@@ -151,9 +160,9 @@ private:
   void combineLanes(const Output &output, Combine combine, const Code &name,
                     unsigned lanes, bool repeats);
   void emitTeamNest(unsigned n);
-  /// Stores values that every lane has: variables in all lanes, the rest by
+  /// Stores values that every lane has: variables in all lanes, other values in
   /// lane 0.
-  void storeOnce(unsigned n, llvm::ArrayRef<Code> at,
+  void storeOnce(unsigned n, llvm::ArrayRef<Code> indices,
                  llvm::SmallVector<Code> results);
   /// Emits a reduction in which each group of lanes shares the reduction of one
   /// value.
@@ -169,11 +178,11 @@ private:
   Statements &lines;
   EmittedValues values;
   BodyEmitter body;
-  llvm::SmallVector<Code> gridAt;
+  llvm::SmallVector<Code> gridIndices;
   Code packBegin;
   std::string lastOrigin;
   /// Results written and arguments read since the team last synchronised.
-  std::set<std::pair<unsigned, unsigned>> written;
+  std::set<std::pair<unsigned, unsigned>> writtenResults;
   std::set<unsigned> readArguments;
 };
 

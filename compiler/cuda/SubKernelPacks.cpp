@@ -6,15 +6,15 @@ using namespace mlir;
 namespace brew::compiler::cuda {
 
 /// Returns the current neighbour's element of an array.
-static Code ofNeighbour(const Code &array) {
+static Code neighbourElement(const Code &array) {
   return Code::element(array, Code::word("k"));
 }
 
 void SubKernelEmitter::openNeighbours(const NestSchedule &inner,
-                                      SmallVectorImpl<Code> &at) {
+                                      SmallVectorImpl<Code> &indices) {
   lines.line("#pragma unroll");
   lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
-  at[inner.packed] += " + k";
+  indices[inner.packed] += " + k";
 }
 
 SmallVector<Code> SubKernelEmitter::declarePackedAccumulators(unsigned n) {
@@ -24,30 +24,31 @@ SmallVector<Code> SubKernelEmitter::declarePackedAccumulators(unsigned n) {
     lines.line(text.scalars.type(output.element) + " " +
                Code::element(array, std::to_string(schedule.nests[n].pack)) +
                ";");
-    names.push_back(ofNeighbour(array));
+    names.push_back(neighbourElement(array));
   }
   return names;
 }
 
-void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<Code> at,
+void SubKernelEmitter::startPackedAccumulators(unsigned n,
+                                               SmallVector<Code> indices,
                                                ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests[n];
-  openNeighbours(schedule.nests[n], at);
-  for (auto [name, value] : llvm::zip(names, initials(nest, at)))
+  openNeighbours(schedule.nests[n], indices);
+  for (auto [name, value] : llvm::zip(names, initials(nest, indices)))
     lines.line(name + " = " + value + ";");
   lines.close();
 }
 
-void SubKernelEmitter::iteratePack(unsigned n, SmallVector<Code> at,
+void SubKernelEmitter::iteratePack(unsigned n, SmallVector<Code> indices,
                                    ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests[n];
-  const SmallVector<Code> first = at;
-  body.loadPacks(nest, schedule.nests[n], at);
+  const SmallVector<Code> firstIndices = indices;
+  body.loadPacks(nest, schedule.nests[n], indices);
   body.declareStorePacks(nest, schedule.nests[n]);
-  openNeighbours(schedule.nests[n], at);
-  assign(names, body.iterate(nest, at, names));
+  openNeighbours(schedule.nests[n], indices);
+  assign(names, body.iterate(nest, indices, names));
   lines.close();
-  body.flushStorePacks(nest, schedule.nests[n], first);
+  body.flushStorePacks(nest, schedule.nests[n], firstIndices);
   body.forgetPacks();
 }
 
@@ -70,36 +71,37 @@ SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
   return packs;
 }
 
-void SubKernelEmitter::storePacks(unsigned n, ArrayRef<Code> at,
+void SubKernelEmitter::storePacks(unsigned n, ArrayRef<Code> indices,
                                   const ResultPacks &packs) {
   for (auto [output, names] : llvm::zip(subKernel.nests[n].outputs, packs))
     for (auto [argument, name] : llvm::zip(output.arguments, names)) {
       const KernelArgument &buffer = text.arguments[argument];
-      const Code place = body.address(output.address, at);
+      const Code address = body.address(output.address, indices);
       if (buffer.isBits()) {
-        lines.line(BodyEmitter::byteOfBit(buffer.name, place) +
+        lines.line(BodyEmitter::byteOfBit(buffer.name, address) +
                    " = (unsigned char)" + name + ";");
         continue;
       }
       lines.line(Code::call("BREW_STORE",
                             {BodyEmitter::packType(buffer.element,
                                                    schedule.nests[n].pack),
-                             buffer.name, place, name}) +
+                             buffer.name, address, name}) +
                  ";");
     }
 }
 
 void SubKernelEmitter::chooseArrays() {
   // Consecutive nests without reductions share a loop over the neighbours.
-  SmallVector<unsigned> run;
+  SmallVector<unsigned> runNumbers;
   for (auto [n, inner] : llvm::enumerate(schedule.nests)) {
     const bool continuesRun = n > 0 && inner.reductions.empty() &&
                               schedule.nests[n - 1].reductions.empty();
-    run.push_back(n == 0 ? 0 : run.back() + !continuesRun);
+    runNumbers.push_back(n == 0 ? 0 : runNumbers.back() + !continuesRun);
   }
   for (auto [n, nest] : llvm::enumerate(subKernel.nests))
     forEachSource(nest, [&, n = n](const Source &source) {
-      if (source.kind == Source::Kind::Result && run[source.nest] != run[n])
+      if (source.kind == Source::Kind::Result &&
+          runNumbers[source.nest] != runNumbers[n])
         values.arrays.insert({source.nest, source.result});
     });
   for (auto [n, r] : values.arrays)
@@ -112,83 +114,86 @@ void SubKernelEmitter::emitPackedRun(unsigned begin, unsigned end,
                                      std::vector<ResultPacks> &results) {
   for (unsigned n = begin; n < end; ++n)
     body.loadPacks(subKernel.nests[n], schedule.nests[n],
-                   startOf(subKernel.nests[n]));
+                   startIndices(subKernel.nests[n]));
   for (unsigned n = begin; n < end; ++n)
     results.push_back(declareResultPacks(n));
-  SmallVector<Code> points = gridAt;
-  openNeighbours(schedule.nests[begin], gridAt);
+  SmallVector<Code> points = gridIndices;
+  openNeighbours(schedule.nests[begin], gridIndices);
   for (unsigned n = begin; n < end; ++n) {
     const Nest &nest = subKernel.nests[n];
-    commentOn(nest);
-    SmallVector<Code> at = startOf(nest);
-    store(n, at, body.iterate(nest, at, initials(nest, at)), &results[n]);
+    emitOriginComment(nest);
+    SmallVector<Code> indices = startIndices(nest);
+    store(n, indices, body.iterate(nest, indices, initials(nest, indices)),
+          &results[n]);
   }
   lines.close();
-  gridAt = points;
+  gridIndices = points;
   body.forgetPacks();
 }
 
 void SubKernelEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
   const Nest &nest = subKernel.nests[n];
-  commentOn(nest);
-  SmallVector<Code> at = startOf(nest);
+  emitOriginComment(nest);
+  SmallVector<Code> indices = startIndices(nest);
   SmallVector<Code> names = declarePackedAccumulators(n);
-  startPackedAccumulators(n, at, names);
-  SmallVector<Code> inside = at;
-  unsigned opened = openLoops(schedule.nests[n].reductions, nest, inside, "r");
-  iteratePack(n, inside, names);
+  startPackedAccumulators(n, indices, names);
+  SmallVector<Code> innerIndices = indices;
+  unsigned opened =
+      openLoops(schedule.nests[n].reductions, nest, innerIndices, "r");
+  iteratePack(n, innerIndices, names);
   closeLoops(opened);
   results = declareResultPacks(n);
-  openNeighbours(schedule.nests[n], at);
-  store(n, at, names, &results);
+  openNeighbours(schedule.nests[n], indices);
+  store(n, indices, names, &results);
   lines.close();
 }
 
 void SubKernelEmitter::emitPack() {
   chooseArrays();
   std::vector<ResultPacks> results;
-  auto isSum = [&](unsigned n) {
+  auto isReduction = [&](unsigned n) {
     return !schedule.nests[n].reductions.empty();
   };
   for (unsigned n = 0; n < subKernel.nests.size();) {
     unsigned end = n + 1;
-    if (isSum(n)) {
+    if (isReduction(n)) {
       emitPackedReduction(n, results.emplace_back());
     } else {
-      while (end < subKernel.nests.size() && !isSum(end))
+      while (end < subKernel.nests.size() && !isReduction(end))
         ++end;
       emitPackedRun(n, end, results);
     }
     n = end;
   }
-  // Store at the end: an argument may share memory with one that is read.
+  // Stores come last, since an argument may share memory with one that is read.
   for (unsigned n = 0; n < subKernel.nests.size(); ++n)
-    storePacks(n, startOf(subKernel.nests[n]), results[n]);
+    storePacks(n, startIndices(subKernel.nests[n]), results[n]);
 }
 
-void SubKernelEmitter::emitPackedValues(unsigned n, SmallVector<Code> at) {
+void SubKernelEmitter::emitPackedValues(unsigned n, SmallVector<Code> indices) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
-  SmallVector<Code> first = at, names;
+  SmallVector<Code> firstIndices = indices, names;
   if (inner.reductions.empty()) {
-    body.loadPacks(nest, inner, at);
+    body.loadPacks(nest, inner, indices);
   } else {
     names = declarePackedAccumulators(n);
-    startPackedAccumulators(n, at, names);
-    SmallVector<Code> inside = at;
-    unsigned opened = openLoops(inner.reductions, nest, inside, "r");
-    iteratePack(n, inside, names);
+    startPackedAccumulators(n, indices, names);
+    SmallVector<Code> innerIndices = indices;
+    unsigned opened = openLoops(inner.reductions, nest, innerIndices, "r");
+    iteratePack(n, innerIndices, names);
     closeLoops(opened);
   }
   ResultPacks packs = declareResultPacks(n);
-  openNeighbours(inner, at);
-  store(n, at,
-        inner.reductions.empty() ? body.iterate(nest, at, initials(nest, at))
-                                 : names,
+  openNeighbours(inner, indices);
+  store(n, indices,
+        inner.reductions.empty()
+            ? body.iterate(nest, indices, initials(nest, indices))
+            : names,
         &packs);
   lines.close();
   body.forgetPacks();
-  storePacks(n, first, packs);
+  storePacks(n, firstIndices, packs);
 }
 
 } // namespace brew::compiler::cuda

@@ -38,36 +38,39 @@ void SubKernelEmitter::combineLanes(const Output &output, Combine combine,
                                     const Code &name, unsigned lanes,
                                     bool repeats) {
   std::string type = text.scalars.type(output.element);
-  unsigned inWarp = std::min(lanes, kWarp);
+  unsigned lanesInWarp = std::min(lanes, kWarp);
   lines.line("#pragma unroll");
-  lines.open("for (unsigned offset = " + std::to_string(inWarp / 2) +
+  lines.open("for (unsigned offset = " + std::to_string(lanesInWarp / 2) +
              "u; offset > 0u; offset /= 2u)");
-  Code other = text.numbered("v");
-  lines.line("const " + type + " " + other + " = " +
+  Code otherPartial = text.numbered("v");
+  lines.line("const " + type + " " + otherPartial + " = " +
              Code::call("BREW_SHUFFLE_XOR", {name, "offset"}) + ";");
-  lines.line(name + " = " + combined(output, combine, name, other) + ";");
+  lines.line(name + " = " + combined(output, combine, name, otherPartial) +
+             ";");
   lines.close();
   if (lanes <= kWarp)
     return;
-  unsigned warps = text.threads / kWarp, inGroup = lanes / kWarp;
+  unsigned warps = text.threads / kWarp, warpsPerGroup = lanes / kWarp;
   Code shared = text.share("partial", "partial", output.element, warps);
   lines.open("if (lane % 32u == 0u)");
   lines.line(Code::element(shared, "lane / 32u") + " = " + name + ";");
   lines.close();
   lines.line("BREW_SYNC();");
-  std::string first = inGroup == warps
-                          ? "0u"
-                          : "lane / " + std::to_string(lanes) + "u * " +
-                                std::to_string(inGroup) + "u";
-  lines.line(name + " = " + Code::element(shared, first) + ";");
-  lines.open("for (unsigned offset = 1u; offset < " + std::to_string(inGroup) +
-             "u; ++offset)");
-  other = text.numbered("v");
-  lines.line("const " + type + " " + other + " = " +
-             Code::element(shared, (first == "0u" ? "" : first + " + ") +
-                                       std::string("offset")) +
+  std::string firstWarp = warpsPerGroup == warps
+                              ? "0u"
+                              : "lane / " + std::to_string(lanes) + "u * " +
+                                    std::to_string(warpsPerGroup) + "u";
+  lines.line(name + " = " + Code::element(shared, firstWarp) + ";");
+  lines.open("for (unsigned offset = 1u; offset < " +
+             std::to_string(warpsPerGroup) + "u; ++offset)");
+  otherPartial = text.numbered("v");
+  lines.line(
+      "const " + type + " " + otherPartial + " = " +
+      Code::element(shared, (firstWarp == "0u" ? "" : firstWarp + " + ") +
+                                std::string("offset")) +
+      ";");
+  lines.line(name + " = " + combined(output, combine, name, otherPartial) +
              ";");
-  lines.line(name + " = " + combined(output, combine, name, other) + ";");
   lines.close();
   // The next round overwrites values that slower lanes may still read.
   if (repeats)
@@ -79,15 +82,16 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
   if (inner.lanes > 1)
     return emitSharedReduction(n);
   const Nest &nest = subKernel.nests[n];
-  SmallVector<Code> at = startOf(nest);
-  bool serial = inner.iterations > 1;
+  SmallVector<Code> indices = startIndices(nest);
+  bool isSerial = inner.iterations > 1;
   if (inner.values == 1) {
-    if (!serial) {
-      // Every lane has the value, one stores it.
-      return storeOnce(n, at, body.iterate(nest, at, initials(nest, at)));
+    if (!isSerial) {
+      // Every lane has the value, but only one lane stores it.
+      return storeOnce(n, indices,
+                       body.iterate(nest, indices, initials(nest, indices)));
     }
     lines.open("if (lane == 0u)");
-    store(n, at, reduceInOrder(nest, inner.reductions, at));
+    store(n, indices, reduceInOrder(nest, inner.reductions, indices));
     lines.close();
     return;
   }
@@ -95,36 +99,36 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
   openLoop(position, text.counter(), Code::word("lane"),
            text.count(inner.values / inner.pack), schedule.team);
   if (inner.pack > 1) {
-    unravel(position, inner.parallel, nest, at, "j",
+    unravel(position, inner.parallel, nest, indices, "j",
             nest.loops[inner.packed].extent / inner.pack, inner.pack);
-    emitPackedValues(n, at);
+    emitPackedValues(n, indices);
     lines.close();
     return;
   }
-  unravel(position, inner.parallel, nest, at, "j");
-  store(n, at,
-        serial ? reduceInOrder(nest, inner.reductions, at)
-               : body.iterate(nest, at, initials(nest, at)));
+  unravel(position, inner.parallel, nest, indices, "j");
+  store(n, indices,
+        isSerial ? reduceInOrder(nest, inner.reductions, indices)
+                 : body.iterate(nest, indices, initials(nest, indices)));
   lines.close();
 }
 
-void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
+void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> indices,
                                  SmallVector<Code> results) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
-  bool stores = false;
+  bool hasStores = false;
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    bool variable = inner.storage[r] == Storage::Variable;
-    stores |=
-        !variable || (!output.arguments.empty() && !output.overwritesLiveInput);
-    Code name = variable ? values.names[n][r] : text.numbered("v");
+    bool isVariable = inner.storage[r] == Storage::Variable;
+    hasStores |= !isVariable ||
+                 (!output.arguments.empty() && !output.overwritesLiveInput);
+    Code name = isVariable ? values.names[n][r] : text.numbered("v");
     if (results[r].isName(name))
       continue;
     lines.line("const " + text.scalars.type(output.element) + " " + name +
                " = " + results[r] + ";");
     results[r] = name;
   }
-  if (!stores)
+  if (!hasStores)
     return;
   // Other lanes may still read what the result overwrites.
   bool overwrites = false;
@@ -139,10 +143,10 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     if (inner.storage[r] == Storage::Shared ||
         inner.storage[r] == Storage::Array)
-      lines.line(body.localValue(n, r, body.address(output.local, at)) + " = " +
-                 results[r] + ";");
+      lines.line(body.localValue(n, r, body.address(output.local, indices)) +
+                 " = " + results[r] + ";");
     if (!output.overwritesLiveInput)
-      body.storeToBuffers(output, at, results[r]);
+      body.storeToBuffers(output, indices, results[r]);
   }
   lines.close();
 }
@@ -150,9 +154,9 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
 void SubKernelEmitter::emitSharedReduction(unsigned n) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
-  SmallVector<Code> at = startOf(nest);
+  SmallVector<Code> indices = startIndices(nest);
   unsigned groups = schedule.team / inner.lanes;
-  bool repeats = inner.values > groups, partial = inner.values % groups != 0;
+  bool repeats = inner.values > groups, isPartial = inner.values % groups != 0;
   Code position;
   if (repeats) {
     Code round = text.numbered("p");
@@ -161,25 +165,25 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
     position = round + " + ";
   }
   std::string lanes = std::to_string(inner.lanes) + "u";
-  bool single = groups == 1;
-  Code lane = single ? "lane" : "lane % " + lanes;
+  bool isSingleGroup = groups == 1;
+  Code lane = isSingleGroup ? "lane" : "lane % " + lanes;
   Code value;
   if (inner.values > 1) {
     value = text.numbered("p");
     lines.line("const " + text.counter() + " " + value + " = " + position +
-               (single ? "0u" : "lane / " + lanes) + ";");
-    if (partial) {
+               (isSingleGroup ? "0u" : "lane / " + lanes) + ";");
+    if (isPartial) {
       // Lanes without a value of their own repeat the last one.
       Code clamped = text.numbered("p");
       Code limit = text.count(inner.values - 1);
       lines.line("const " + text.counter() + " " + clamped + " = " + value +
                  " < " + limit + " ? " + value + " : " + limit + ";");
-      unravel(clamped, inner.parallel, nest, at, "j");
+      unravel(clamped, inner.parallel, nest, indices, "j");
     } else {
-      unravel(value, inner.parallel, nest, at, "j");
+      unravel(value, inner.parallel, nest, indices, "j");
     }
   }
-  SmallVector<Code> initial = initials(nest, at), start;
+  SmallVector<Code> initial = initials(nest, indices), start;
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     start.push_back(neutralElement(output, inner.combine[r], initial[r]));
   SmallVector<Code> names = declareAccumulators(nest, start);
@@ -187,27 +191,27 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
   openLoop(reduction, text.counter(), lane,
            text.count(inner.iterations / inner.pack), inner.lanes);
   if (inner.pack > 1) {
-    unravel(reduction, inner.reductions, nest, at, "r",
+    unravel(reduction, inner.reductions, nest, indices, "r",
             nest.loops[inner.packed].extent / inner.pack, inner.pack);
-    iteratePack(n, at, names);
+    iteratePack(n, indices, names);
   } else {
-    unravel(reduction, inner.reductions, nest, at, "r");
-    assign(names, body.iterate(nest, at, names));
+    unravel(reduction, inner.reductions, nest, indices, "r");
+    assign(names, body.iterate(nest, indices, names));
   }
   lines.close();
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     combineLanes(output, inner.combine[r], names[r], inner.lanes, repeats);
     addInitial(output, inner.combine[r], initial[r], names[r]);
   }
-  if (inner.values == 1 && single)
-    return storeOnce(n, at, names);
-  Code mine = single ? "lane == 0u" : lane + " == 0u";
+  if (inner.values == 1 && isSingleGroup)
+    return storeOnce(n, indices, names);
+  Code condition = isSingleGroup ? "lane == 0u" : lane + " == 0u";
   if (inner.values == 1)
-    mine = "lane == 0u";
-  else if (partial)
-    mine += " && " + value + " < " + text.count(inner.values);
-  lines.open("if (" + mine + ")");
-  store(n, at, names);
+    condition = "lane == 0u";
+  else if (isPartial)
+    condition += " && " + value + " < " + text.count(inner.values);
+  lines.open("if (" + condition + ")");
+  store(n, indices, names);
   lines.close();
   if (repeats)
     lines.close();

@@ -6,10 +6,11 @@ using namespace mlir;
 namespace brew::compiler::cuda {
 
 SmallVector<Code> SubKernelEmitter::initials(const Nest &nest,
-                                             ArrayRef<Code> at) {
+                                             ArrayRef<Code> indices) {
   SmallVector<Code> values;
   for (const Output &output : nest.outputs)
-    values.push_back(output.initial ? body.load(*output.initial, at) : Code());
+    values.push_back(output.initial ? body.load(*output.initial, indices)
+                                    : Code());
   return values;
 }
 
@@ -21,15 +22,16 @@ void SubKernelEmitter::openLoop(const Code &name, const std::string &type,
              end + "; " + next + ")");
 }
 
-unsigned SubKernelEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
-                                     SmallVectorImpl<Code> &at,
+unsigned SubKernelEmitter::openLoops(ArrayRef<unsigned> loopNumbers,
+                                     const Nest &nest,
+                                     SmallVectorImpl<Code> &indices,
                                      StringRef prefix) {
-  for (unsigned loop : which) {
-    at[loop] = text.numbered(prefix);
-    openLoop(at[loop], text.index(), "0",
+  for (unsigned loop : loopNumbers) {
+    indices[loop] = text.numbered(prefix);
+    openLoop(indices[loop], text.index(), "0",
              std::to_string(nest.loops[loop].extent));
   }
-  return which.size();
+  return loopNumbers.size();
 }
 
 void SubKernelEmitter::closeLoops(unsigned count) {
@@ -54,17 +56,17 @@ void SubKernelEmitter::assign(ArrayRef<Code> names, ArrayRef<Code> results) {
       lines.line(name + " = " + value + ";");
 }
 
-SmallVector<Code> SubKernelEmitter::reduceInOrder(const Nest &nest,
-                                                  ArrayRef<unsigned> reductions,
-                                                  SmallVectorImpl<Code> &at) {
-  SmallVector<Code> names = declareAccumulators(nest, initials(nest, at));
-  unsigned opened = openLoops(reductions, nest, at, "r");
-  assign(names, body.iterate(nest, at, names));
+SmallVector<Code>
+SubKernelEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
+                                SmallVectorImpl<Code> &indices) {
+  SmallVector<Code> names = declareAccumulators(nest, initials(nest, indices));
+  unsigned opened = openLoops(reductions, nest, indices, "r");
+  assign(names, body.iterate(nest, indices, names));
   closeLoops(opened);
   return names;
 }
 
-void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
+void SubKernelEmitter::store(unsigned n, ArrayRef<Code> indices,
                              SmallVector<Code> results,
                              const ResultPacks *packs) {
   const Nest &nest = subKernel.nests[n];
@@ -77,7 +79,7 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     Code value = results[r];
     if (schedule.nests[n].storage[r] != Storage::Buffer) {
-      Code target = body.localValue(n, r, body.address(output.local, at));
+      Code target = body.localValue(n, r, body.address(output.local, indices));
       const bool isNew = schedule.nests[n].storage[r] == Storage::Variable &&
                          !values.arrays.count({n, r});
       lines.line(
@@ -88,7 +90,7 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
     if (output.overwritesLiveInput)
       continue;
     if (!packs) {
-      body.storeToBuffers(output, at, value);
+      body.storeToBuffers(output, indices, value);
       continue;
     }
     for (auto [argument, pack] : llvm::zip(output.arguments, (*packs)[r]))
@@ -108,11 +110,12 @@ void SubKernelEmitter::emitThreadNest(unsigned n) {
           text.scalars.type(output.element) + " " +
           Code::element(values.names[n][r], std::to_string(output.localSize)) +
           ";");
-  SmallVector<Code> at = startOf(nest);
-  unsigned opened = openLoops(inner.parallel, nest, at, "j");
-  store(n, at,
-        inner.reductions.empty() ? body.iterate(nest, at, initials(nest, at))
-                                 : reduceInOrder(nest, inner.reductions, at));
+  SmallVector<Code> indices = startIndices(nest);
+  unsigned opened = openLoops(inner.parallel, nest, indices, "j");
+  store(n, indices,
+        inner.reductions.empty()
+            ? body.iterate(nest, indices, initials(nest, indices))
+            : reduceInOrder(nest, inner.reductions, indices));
   closeLoops(opened);
 }
 

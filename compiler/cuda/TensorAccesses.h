@@ -6,9 +6,10 @@
 
 namespace brew::compiler::cuda {
 
-/// Returns the width of reads and writes of each argument of the scheduled
-/// `kernel`. The total bytes are those of bytesOf; an argument's bytes are
-/// divided among its accesses in proportion to the elements that each touches.
+/// Returns the widths of the reads and writes of each argument of the scheduled
+/// `kernel`. The total number of bytes is that of bytesOf(); an argument's
+/// bytes are divided among its accesses in proportion to the elements that each
+/// touches.
 std::vector<TensorAccess> tensorAccesses(const Kernel &kernel,
                                          const KernelSchedule &schedule);
 

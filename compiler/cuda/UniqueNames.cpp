@@ -32,7 +32,7 @@ static bool isReserved(StringRef name) {
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "cudasim",
       // generated code
       "point", "lane", "team", "turn", "offset", "k", "rest"};
-  // Functions that CUDA predeclares, most also with suffix f.
+  // Functions that CUDA predeclares. Most of them also exist with suffix f.
   static const llvm::StringSet<> functions = {
       "abs",    "acos",      "acosh",      "alloca",        "asin",
       "asinh",  "atan",      "atan2",      "atanh",         "ballot",
@@ -66,14 +66,14 @@ static bool isReserved(StringRef name) {
     return true;
   if (name.ends_with("f") && functions.contains(name.drop_back()))
     return true;
-  // A letter and a number: generated names.
+  // Generated names are a letter and a number.
   return name.size() > 1 && isAlpha(name[0]) &&
          all_of(name.drop_front(), [](char c) { return isDigit(c); });
 }
 
-std::string UniqueNames::unique(StringRef wanted) {
+std::string UniqueNames::unique(StringRef preferred) {
   std::string name;
-  for (char c : wanted)
+  for (char c : preferred)
     // Double underscores are reserved.
     if (isAlnum(c))
       name += c;
@@ -86,7 +86,7 @@ std::string UniqueNames::unique(StringRef wanted) {
       start.starts_with("BREW") || start.starts_with("Brew"))
     name = name.back() == '_' ? name + "x" : name + "_";
   std::string candidate = name;
-  for (unsigned i = 2; !taken.insert(candidate).second; ++i)
+  for (unsigned i = 2; !usedNames.insert(candidate).second; ++i)
     candidate = name + (name.back() == '_' ? "" : "_") + std::to_string(i);
   return candidate;
 }

@@ -12,13 +12,13 @@ namespace brew::compiler::cuda {
 /// with each other nor with names of CUDA C++ or of Brew's generated code.
 class UniqueNames {
 public:
-  /// Returns a new identifier similar to `wanted`.
-  std::string unique(llvm::StringRef wanted);
+  /// Returns a new identifier similar to `preferred`.
+  std::string unique(llvm::StringRef preferred);
   /// Returns `prefix` and a number, for values without a name.
   std::string numbered(llvm::StringRef prefix);
 
 private:
-  std::set<std::string> taken;
+  std::set<std::string> usedNames;
   unsigned next = 0;
 };
 

@@ -24,29 +24,30 @@ namespace {
 template <typename Function>
 void forEachRead(const Nest &nest, const Function &function) {
   linalg::GenericOp op = nest.op;
-  auto read = [&](const std::optional<Access> &access, AffineMap map) {
+  auto visitRead = [&](const std::optional<Access> &access, AffineMap map) {
     if (access)
       function(access->source, access->address,
                [&](unsigned dim) -> std::optional<unsigned> {
                  if (dim < map.getNumResults())
-                   if (auto plain = dyn_cast<AffineDimExpr>(map.getResult(dim)))
-                     return plain.getPosition();
+                   if (auto dimExpr =
+                           dyn_cast<AffineDimExpr>(map.getResult(dim)))
+                     return dimExpr.getPosition();
                  return std::nullopt;
                });
   };
   for (auto [input, operand] : llvm::zip(nest.inputs, op.getDpsInputOperands()))
-    read(input, op.getMatchingIndexingMap(operand));
+    visitRead(input, op.getMatchingIndexingMap(operand));
   for (auto [i, output] : llvm::enumerate(nest.outputs))
-    read(output.initial, outputMap(op, i));
+    visitRead(output.initial, outputMap(op, i));
   for (const auto &entry : nest.extracts) {
     auto extract = cast<tensor::ExtractOp>(entry.first);
     function(
         entry.second.source, entry.second.address,
         [&](unsigned dim) -> std::optional<unsigned> {
           if (dim < extract.getIndices().size())
-            if (auto plain =
+            if (auto indexOp =
                     extract.getIndices()[dim].getDefiningOp<linalg::IndexOp>())
-              return plain.getDim();
+              return indexOp.getDim();
           return std::nullopt;
         });
   }
@@ -57,9 +58,9 @@ void forEachRead(const Nest &nest, const Function &function) {
 bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
                         unsigned writingSubKernel, unsigned writer,
                         unsigned result) {
-  bool late = false;
+  bool isReadLate = false;
   const Nest &writing = kernel.subKernels[writingSubKernel].nests[writer];
-  AffineMap written = outputMap(writing.op, result);
+  AffineMap writeMap = outputMap(writing.op, result);
   for (auto [p, subKernel] : llvm::enumerate(kernel.subKernels))
     for (auto [n, nest] : llvm::enumerate(subKernel.nests))
       forEachRead(nest, [&, p = p, n = n, &subKernel = subKernel](
@@ -72,19 +73,21 @@ bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
         if ((source.writtenBefore && p > writingSubKernel) ||
             subKernel.stage < kernel.subKernels[writingSubKernel].stage)
           return;
-        bool same = p == writingSubKernel;
-        for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)
-          same = isSameGridPoint(written, dim, subKernel, writing.loops,
-                                 loopAt(dim));
-        if (!same)
+        bool isSamePoint = p == writingSubKernel;
+        for (unsigned dim = 0; isSamePoint && dim < writeMap.getNumResults();
+             ++dim)
+          isSamePoint = isSameGridPoint(writeMap, dim, subKernel, writing.loops,
+                                        loopAt(dim));
+        if (!isSamePoint)
           throwCannotEmit(kernel.op,
                           "argument " + std::to_string(argument) +
                               " is overwritten while it is still read");
-        late |= n > writer || (n == writer &&
-                               (writing.reductions() > 0 ||
-                                !(address == writing.outputs[result].address)));
+        isReadLate |=
+            n > writer ||
+            (n == writer && (writing.reductions() > 0 ||
+                             !(address == writing.outputs[result].address)));
       });
-  return late;
+  return isReadLate;
 }
 
 } // namespace brew::compiler

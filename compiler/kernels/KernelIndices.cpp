@@ -11,18 +11,20 @@ using namespace mlir;
 
 namespace brew::compiler {
 namespace {
-/// Memoises indexStep for the values of one body. The body of a search connects
-/// values by so many paths that following each would not end in practice.
+
+/// Memoises indexStep for the values of one body. Otherwise, the time would
+/// grow with the number of paths between values, which is huge in some bodies
+/// (for example, of a search).
 class IndexSteps {
 public:
   IndexSteps(const Nest &nest, unsigned loop) : nest(nest), loop(loop) {}
 
-  std::optional<int64_t> of(Value index) {
-    auto found = known.find(index);
-    if (found != known.end())
+  std::optional<int64_t> stepOf(Value index) {
+    auto found = steps.find(index);
+    if (found != steps.end())
       return found->second;
     std::optional<int64_t> step = compute(index);
-    known[index] = step;
+    steps[index] = step;
     return step;
   }
 
@@ -31,7 +33,7 @@ private:
 
   const Nest &nest;
   const unsigned loop;
-  llvm::DenseMap<Value, std::optional<int64_t>> known;
+  llvm::DenseMap<Value, std::optional<int64_t>> steps;
 };
 } // namespace
 
@@ -46,44 +48,44 @@ std::optional<int64_t> IndexSteps::compute(Value index) {
     return std::nullopt;
   }
   Operation *op = index.getDefiningOp();
-  if (auto position = dyn_cast<linalg::IndexOp>(op))
-    return nest.indices[position.getDim()]->coefs[loop];
+  if (auto indexOp = dyn_cast<linalg::IndexOp>(op))
+    return nest.indices[indexOp.getDim()]->coefs[loop];
   if (isa<arith::ConstantOp>(op))
     return 0;
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     if (nest.extracts.find(op)->second.address.coefs[loop] != 0)
       return std::nullopt;
     for (Value operand : extract.getIndices())
-      if (!operand.getDefiningOp<linalg::IndexOp>() && of(operand) != 0)
+      if (!operand.getDefiningOp<linalg::IndexOp>() && stepOf(operand) != 0)
         return std::nullopt;
     return 0;
   }
-  SmallVector<std::optional<int64_t>> steps;
+  SmallVector<std::optional<int64_t>> operandSteps;
   bool isConstant = true;
   for (Value operand : op->getOperands()) {
-    steps.push_back(of(operand));
-    isConstant &= steps.back() == 0;
+    operandSteps.push_back(stepOf(operand));
+    isConstant &= operandSteps.back() == 0;
   }
   if (isConstant)
     return 0;
-  if (op->getNumOperands() != 2 || !steps[0] || !steps[1])
+  if (op->getNumOperands() != 2 || !operandSteps[0] || !operandSteps[1])
     return std::nullopt;
   if (isa<arith::AddIOp>(op))
-    return *steps[0] + *steps[1];
+    return *operandSteps[0] + *operandSteps[1];
   if (isa<arith::SubIOp>(op))
-    return *steps[0] - *steps[1];
+    return *operandSteps[0] - *operandSteps[1];
   std::optional<int64_t> constant = getConstantIntValue(op->getOperand(1));
   if (!constant)
     return std::nullopt;
   if (isa<arith::MulIOp>(op))
-    return *steps[0] * *constant;
+    return *operandSteps[0] * *constant;
   if (isa<arith::MaxSIOp, arith::MinSIOp>(op))
-    return steps[0];
+    return operandSteps[0];
   return std::nullopt;
 }
 
 std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
-  return IndexSteps(nest, loop).of(index);
+  return IndexSteps(nest, loop).stepOf(index);
 }
 
 std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
@@ -121,10 +123,10 @@ std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
                                  unsigned loop) {
   if (!isa<arith::DivUIOp, arith::RemUIOp>(op))
     return std::nullopt;
-  auto position = op->getOperand(0).getDefiningOp<linalg::IndexOp>();
-  if (!position)
+  auto indexOp = op->getOperand(0).getDefiningOp<linalg::IndexOp>();
+  if (!indexOp)
     return std::nullopt;
-  const LinearExpr &index = *nest.indices[position.getDim()];
+  const LinearExpr &index = *nest.indices[indexOp.getDim()];
   for (auto [number, coef] : llvm::enumerate(index.coefs))
     if (coef != (number == loop ? 1 : 0))
       return std::nullopt;
@@ -133,7 +135,8 @@ std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
   return getConstantIntValue(op->getOperand(1));
 }
 
-std::optional<int64_t> commonDivisor(const SubKernel &subKernel, unsigned loop) {
+std::optional<int64_t> commonDivisor(const SubKernel &subKernel,
+                                     unsigned loop) {
   std::optional<int64_t> length;
   for (const Nest &nest : subKernel.nests)
     for (Operation &op : nest.body()->without_terminator())
@@ -150,10 +153,10 @@ SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
   SmallVector<Operation *> boundaries;
   for (Operation &op : nest.body()->without_terminator()) {
     auto compare = dyn_cast<arith::CmpIOp>(op);
-    bool ordered =
+    bool isOrdered =
         compare && (compare.getPredicate() == arith::CmpIPredicate::slt ||
                     compare.getPredicate() == arith::CmpIPredicate::sge);
-    if (!ordered && !isa<arith::MaxSIOp, arith::MinSIOp>(op))
+    if (!isOrdered && !isa<arith::MaxSIOp, arith::MinSIOp>(op))
       continue;
     if (!op.getOperand(0).getType().isIndex() ||
         !getConstantIntValue(op.getOperand(1)))
@@ -192,12 +195,12 @@ static void addNonzeroConditions(Value value,
 }
 
 SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
-  // Without reduction loops every iteration writes its own result and none can
-  // be skipped.
+  // Without reduction loops, every iteration writes its own result, so no
+  // iteration can be skipped.
   if (nest.reductions() == 0)
     return {};
   linalg::GenericOp op = nest.op;
-  llvm::SetVector<Operation *> common;
+  llvm::SetVector<Operation *> commonGuards;
   for (auto [i, accumulated] : llvm::enumerate(op.getRegionOutputArgs())) {
     Operation *yielded =
         nest.body()->getTerminator()->getOperand(i).getDefiningOp();
@@ -210,14 +213,14 @@ SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
         addConjuncts(select.getCondition(), guards);
     }
     if (i == 0)
-      common = guards;
+      commonGuards = guards;
     else
-      common.remove_if(
+      commonGuards.remove_if(
           [&](Operation *guard) { return !guards.contains(guard); });
   }
 
   SmallVector<Operation *> usable;
-  for (Operation *guard : common) {
+  for (Operation *guard : commonGuards) {
     auto compare = dyn_cast<arith::CmpIOp>(guard);
     if (!compare || !compare.getLhs().getType().isIndex() ||
         !getConstantIntValue(compare.getRhs()) ||

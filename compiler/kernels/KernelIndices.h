@@ -7,18 +7,19 @@
 
 namespace brew::compiler {
 
-/// Returns the step of an index value of a body between iterations of `loop`;
-/// null if not constant. If the value is clamped by constants, returns its step
-/// inside the clamps.
+/// Returns the step of an index value of a body between iterations of `loop`,
+/// or null if the step is not constant. If the value is clamped by constants,
+/// returns its step inside the clamps.
 std::optional<int64_t> indexStep(const Nest &nest, mlir::Value index,
                                  unsigned loop);
 
-/// Returns the step of the address of extract `op`.
+/// Returns the step of the address of extract `op` between iterations of
+/// `loop`, or null if the step is not constant.
 std::optional<int64_t> extractStep(const Nest &nest, mlir::Operation *op,
                                    const Extract &access, unsigned loop);
 
-/// Return an upper bound for the elements that an access touches: one per
-/// iteration of the loops that move it.
+/// Return an upper bound for the number of elements that an access touches: one
+/// per iteration of the loops that move it.
 int64_t elementsAccessed(const Nest &nest, const LinearExpr &address);
 int64_t elementsAccessed(const Nest &nest, mlir::Operation *op,
                          const Extract &access);

@@ -42,11 +42,12 @@ int64_t readStride(const Nest &nest, unsigned loop) {
 /// Sorts grid loops in the memory order of the last nest's result. Sorts other
 /// loops in the memory order of their own nest's result.
 void orderLoops(SubKernel &subKernel) {
-  ArrayRef<int64_t> main = subKernel.nests.back().outputs[0].address.coefs;
+  ArrayRef<int64_t> mainCoefs = subKernel.nests.back().outputs[0].address.coefs;
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
-  llvm::stable_sort(grid,
-                    [&](unsigned a, unsigned b) { return main[a] > main[b]; });
+  llvm::stable_sort(grid, [&](unsigned a, unsigned b) {
+    return mainCoefs[a] > mainCoefs[b];
+  });
   for (Nest &nest : subKernel.nests) {
     SmallVector<unsigned> order =
         llvm::to_vector(llvm::seq<unsigned>(0, nest.loops.size()));
@@ -80,11 +81,12 @@ void orderLoops(SubKernel &subKernel) {
 /// Returns whether one loop could replace loops `i` and `i` + 1 in every
 /// access.
 bool canCollapse(Nest &nest, unsigned i) {
-  bool can = nest.loops[i].reduction == nest.loops[i + 1].reduction;
+  bool isPossible = nest.loops[i].reduction == nest.loops[i + 1].reduction;
   nest.forEachLinear([&](LinearExpr &linear) {
-    can &= linear.coefs[i] == linear.coefs[i + 1] * nest.loops[i + 1].extent;
+    isPossible &=
+        linear.coefs[i] == linear.coefs[i + 1] * nest.loops[i + 1].extent;
   });
-  return can;
+  return isPossible;
 }
 
 void collapse(Nest &nest, unsigned i) {

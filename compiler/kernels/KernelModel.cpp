@@ -56,12 +56,13 @@ void Nest::forEachLinear(llvm::function_ref<void(LinearExpr &)> function) {
 }
 
 /// Returns the operation that yields output `number`.
-static Operation *yielded(linalg::GenericOp nest, unsigned number) {
+static Operation *yieldingOperation(linalg::GenericOp nest, unsigned number) {
   return nest.getBody()->getTerminator()->getOperand(number).getDefiningOp();
 }
 
 Value maximumOperand(linalg::GenericOp nest, unsigned number) {
-  auto select = dyn_cast_or_null<arith::SelectOp>(yielded(nest, number));
+  auto select =
+      dyn_cast_or_null<arith::SelectOp>(yieldingOperation(nest, number));
   Value accumulated = nest.getRegionOutputArgs()[number];
   if (!select || select.getFalseValue() != accumulated ||
       std::distance(accumulated.use_begin(), accumulated.use_end()) != 2)
@@ -100,10 +101,10 @@ uint64_t flopsOf(const Kernel &kernel) {
         if (isa<arith::ConstantOp, arith::SelectOp>(op) ||
             op.getNumOperands() == 0)
           continue;
-        bool arithmetic =
+        bool isArithmetic =
             isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
         perIteration +=
-            arithmetic && isa<FloatType>(op.getOperand(0).getType());
+            isArithmetic && isa<FloatType>(op.getOperand(0).getType());
       }
       flops += perIteration * nest.iterations();
     }
@@ -112,23 +113,25 @@ uint64_t flopsOf(const Kernel &kernel) {
 
 ElementTraffic elementTraffic(const Kernel &kernel) {
   const size_t count = kernel.arguments.size();
-  ElementTraffic all{SmallVector<int64_t>(count), SmallVector<int64_t>(count)},
-      moved = all; ///< of one stage
+  ElementTraffic total{SmallVector<int64_t>(count),
+                       SmallVector<int64_t>(count)},
+      stageTraffic = total;
   auto elements = [&](unsigned argument) {
     return kernel.arguments[argument].getNumElements();
   };
-  auto note = [&](const Source &source, int64_t most = INT64_MAX) {
+  auto recordRead = [&](const Source &source, int64_t maxElements = INT64_MAX) {
     if (source.kind == Source::Kind::Argument)
-      moved.read[source.argument] =
-          std::max(moved.read[source.argument],
-                   std::min(elements(source.argument), most));
+      stageTraffic.read[source.argument] =
+          std::max(stageTraffic.read[source.argument],
+                   std::min(elements(source.argument), maxElements));
   };
-  // The next stage must load the data again.
+  // Adds the stage's traffic to the total: the next stage must load its data
+  // again.
   auto endStage = [&] {
-    for (auto [total, one] : {std::pair(&all.read, &moved.read),
-                              std::pair(&all.written, &moved.written)})
+    for (auto [sum, stage] : {std::pair(&total.read, &stageTraffic.read),
+                              std::pair(&total.written, &stageTraffic.written)})
       for (size_t i = 0; i < count; ++i)
-        (*total)[i] += std::exchange((*one)[i], 0);
+        (*sum)[i] += std::exchange((*stage)[i], 0);
   };
   unsigned stage = 0;
   for (const SubKernel &subKernel : kernel.subKernels) {
@@ -137,30 +140,30 @@ ElementTraffic elementTraffic(const Kernel &kernel) {
     for (const Nest &nest : subKernel.nests) {
       for (const std::optional<Access> &input : nest.inputs)
         if (input)
-          note(input->source);
+          recordRead(input->source);
       for (const auto &entry : nest.extracts)
-        note(entry.second.source, nest.iterations());
+        recordRead(entry.second.source, nest.iterations());
       for (const Output &output : nest.outputs) {
         if (output.initial)
-          note(output.initial->source);
+          recordRead(output.initial->source);
         for (unsigned argument : output.arguments)
-          moved.written[argument] = elements(argument);
+          stageTraffic.written[argument] = elements(argument);
       }
       for (const Output &store : nest.perIterationStores)
         for (unsigned argument : store.arguments)
-          moved.written[argument] = elements(argument);
+          stageTraffic.written[argument] = elements(argument);
     }
   }
   endStage();
-  return all;
+  return total;
 }
 
 uint64_t bytesOf(const Kernel &kernel) {
-  const ElementTraffic moved = elementTraffic(kernel);
+  const ElementTraffic traffic = elementTraffic(kernel);
   uint64_t bytes = 0;
   for (auto [i, type] : llvm::enumerate(kernel.arguments))
-    bytes += elementBytes(type.getElementType(), moved.read[i]) +
-             elementBytes(type.getElementType(), moved.written[i]);
+    bytes += elementBytes(type.getElementType(), traffic.read[i]) +
+             elementBytes(type.getElementType(), traffic.written[i]);
   return bytes;
 }
 

@@ -45,8 +45,8 @@ struct Source {
   Kind kind = Kind::Constant;
   unsigned argument = 0;
   unsigned nest = 0, result = 0;
-  /// Argument: an earlier sub-kernel writes it, in this stage or an earlier
-  /// one; and whether in this stage, so that loads must bypass caches with old
+  /// Argument: whether an earlier sub-kernel writes the buffer, and whether it
+  /// does so in this stage, so that loads must bypass caches with stale
   /// contents.
   bool writtenBefore = false, writtenThisStage = false;
   mlir::TypedAttr constant;
@@ -81,14 +81,15 @@ struct Output {
   int64_t localSize = 1;
   /// Value before the first iteration; null if the body does not read it.
   std::optional<Access> initial;
-  llvm::SmallVector<unsigned> arguments; ///< buffers that it is stored to
+  llvm::SmallVector<unsigned> arguments; ///< buffers that store the result
   bool readLater = false;                ///< a later nest of the sub-kernel
                                          ///< reads it
-  /// Its buffer is also an argument that is still read at the same grid point
-  /// after this nest has begun.
+  /// The result's buffer is also an argument that is still read at the same
+  /// grid point after this nest has begun.
   bool overwritesLiveInput = false;
-  /// Size of its temporary buffer for one grid point, and offset in it (set by
-  /// assignTemporaries); 0 if it is written directly to `arguments`.
+  /// Size of the result's temporary buffer for one grid point, and the offset
+  /// in that buffer (set by assignTemporaries). The size is 0 if the result is
+  /// written directly to `arguments`.
   int64_t temporarySize = 0;
   LinearExpr temporary;
 };
@@ -118,8 +119,8 @@ struct Nest {
 struct SubKernel {
   dialects::plan::KernelOp kernel;
   unsigned grid = 0; ///< number of leading loops that all nests share
-  /// It reads results of the other sub-kernels of its stage from the launch's
-  /// buffers, so it runs in the last thread block of the stage.
+  /// The sub-kernel reads results of the other sub-kernels of its stage from
+  /// the launch's buffers, so it runs in the last thread block of the stage.
   bool inLastBlock = false;
   /// Stages run one after another; a sub-kernel may read buffers that earlier
   /// stages write.
@@ -141,7 +142,7 @@ Kernel buildKernel(dialects::plan::KernelOp op);
 /// Checks that an element of buffer `argument`, which result `result` of a nest
 /// overwrites, is read only by the grid point that overwrites it; throws like
 /// buildKernel otherwise. Returns whether the element may be read after writing
-/// has begun. Loops must still be the operations' own.
+/// has begun. Must be called before loops are rearranged.
 bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
                         unsigned subKernel, unsigned nest, unsigned result);
 
@@ -151,7 +152,7 @@ bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
 mlir::OwningOpRef<dialects::plan::KernelOp>
 foldBodies(dialects::plan::KernelOp op);
 
-/// Returns the scalar floating-point operations of all iterations.
+/// Returns the number of scalar floating-point operations of all iterations.
 uint64_t flopsOf(const Kernel &kernel);
 
 /// Elements read from and written to each argument, counted once per stage.
@@ -179,7 +180,7 @@ bool isSameGridPoint(mlir::AffineMap written, unsigned dim,
                      const SubKernel &subKernel, llvm::ArrayRef<Loop> loops,
                      std::optional<unsigned> reader);
 
-/// Throws Error (Bug): the kernel `op` cannot be emitted.
+/// Throws Error (Bug) that says why the kernel `op` cannot be emitted.
 [[noreturn]] void throwCannotEmit(dialects::plan::KernelOp op,
                                   const std::string &reason);
 

@@ -31,9 +31,10 @@ static bool isReorderable(linalg::GenericOp nest, unsigned number) {
 
 namespace {
 
-/// Adds factor * expr to `sum`; returns false if expr is not linear.
+/// Adds factor * expr to `sum`. Returns false if `expr` is not linear.
 bool addLinear(AffineExpr expr, int64_t factor, LinearExpr &sum) {
-  // Coefficients of the loops, of variables for divisions, and the constant.
+  // The coefficients of the loops and of variables for divisions, and the
+  // constant.
   SmallVector<int64_t> flat;
   const size_t loops = sum.coefs.size();
   if (failed(getFlattenedAffineExpr(expr, loops, 0, &flat)) ||
@@ -58,7 +59,7 @@ public:
       else if (!isa<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp,
                     dialects::FillOp, dialects::ReinterpretOp>(op))
         throwCannotEmit(kernel.op,
-                        "it holds a " + op.getName().getStringRef().str());
+                        "it contains a " + op.getName().getStringRef().str());
     }
     addDestinations();
     return std::move(kernel);
@@ -74,22 +75,24 @@ private:
     ArrayRef<int64_t> inPlace = kernel.op.getInPlace();
     if (inPlace.size() != yield->getNumOperands())
       throwCannotEmit(kernel.op, "in_place does not have one entry per result");
-    llvm::SmallVector<bool> taken(inputs, false);
-    for (auto [value, place] : llvm::zip(yield->getOperands(), inPlace)) {
+    llvm::SmallVector<bool> isOverwritten(inputs, false);
+    for (auto [value, inPlaceArgument] :
+         llvm::zip(yield->getOperands(), inPlace)) {
       RankedTensorType type = tensorType(value);
-      destinations.try_emplace(value, place < 0 ? kernel.arguments.size()
-                                                : static_cast<size_t>(place));
-      if (place < 0) {
+      destinations.try_emplace(
+          value, inPlaceArgument < 0 ? kernel.arguments.size()
+                                     : static_cast<size_t>(inPlaceArgument));
+      if (inPlaceArgument < 0) {
         kernel.arguments.push_back(type);
         continue;
       }
-      if (place >= inputs || taken[place] ||
-          dialects::memrefTypeOf(kernel.arguments[place]) !=
+      if (inPlaceArgument >= inputs || isOverwritten[inPlaceArgument] ||
+          dialects::memrefTypeOf(kernel.arguments[inPlaceArgument]) !=
               dialects::memrefTypeOf(type))
         throwCannotEmit(kernel.op,
                         "a result cannot be in the place of argument " +
-                            std::to_string(place));
-      taken[place] = true;
+                            std::to_string(inPlaceArgument));
+      isOverwritten[inPlaceArgument] = true;
     }
   }
 
@@ -100,7 +103,7 @@ private:
     return type;
   }
 
-  LinearExpr zero(linalg::GenericOp op) {
+  LinearExpr makeZero(linalg::GenericOp op) {
     return {SmallVector<int64_t>(op.getNumLoops(), 0), 0};
   }
 
@@ -122,11 +125,11 @@ private:
     if (isa<tensor::EmptyOp>(op))
       return std::nullopt;
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-      auto found = numbers.find(op);
-      if (found == numbers.end() ||
+      auto found = nestPositions.find(op);
+      if (found == nestPositions.end() ||
           found->second.first + 1 != kernel.subKernels.size()) {
         auto stored = destinations.find(tensor);
-        if (found == numbers.end() || stored == destinations.end() ||
+        if (found == nestPositions.end() || stored == destinations.end() ||
             !mayRead(kernel.subKernels[found->second.first]))
           throwCannotEmit(kernel.op,
                           "a sub-kernel reads the result of another one");
@@ -169,7 +172,7 @@ private:
     if (!source.constant || source.constant.getType() != element)
       throwCannotEmit(kernel.op, "it reads a " +
                                      op->getName().getStringRef().str() +
-                                     " that is no single constant");
+                                     " that is not a single constant");
     return source;
   }
 
@@ -221,15 +224,15 @@ private:
 
   Access accessOf(linalg::GenericOp op, const Source &source, Value tensor,
                   AffineMap map) {
-    Access access{source, zero(op), zero(op)};
+    Access access{source, makeZero(op), makeZero(op)};
     if (source.kind == Source::Kind::Constant)
       return access;
     SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(tensor)),
                          local = localStrides(source);
     for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
       std::optional<unsigned> loop;
-      if (auto plain = dyn_cast<AffineDimExpr>(expr))
-        loop = plain.getPosition();
+      if (auto dimExpr = dyn_cast<AffineDimExpr>(expr))
+        loop = dimExpr.getPosition();
       checkPoint(source, dim, loop);
       if (!addLinear(expr, strides[dim], access.address) ||
           !addLinear(expr, local.empty() ? 0 : local[dim], access.local))
@@ -247,11 +250,11 @@ private:
         dialects::memoryStrides(tensorType(extract.getTensor()));
     SmallVector<int64_t> local = localStrides(*source);
     local.resize(strides.size(), 0);
-    Extract result{*source, zero(op), strides, zero(op), local};
+    Extract result{*source, makeZero(op), strides, makeZero(op), local};
     for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
       std::optional<unsigned> loop;
-      if (auto plain = index.getDefiningOp<linalg::IndexOp>()) {
-        loop = plain.getDim();
+      if (auto indexOp = index.getDefiningOp<linalg::IndexOp>()) {
+        loop = indexOp.getDim();
         result.address.coefs[*loop] += strides[dim];
         result.strides[dim] = 0;
         result.local.coefs[*loop] += local[dim];
@@ -272,23 +275,24 @@ private:
   }
 
   void addNest(linalg::GenericOp op) {
-    const std::optional<dialects::NestGrid> place = dialects::NestGrid::of(op);
-    if (!place || place->subKernel < 0 || place->gridLoops < 0 ||
-        place->gridLoops > op.getNumLoops())
+    const std::optional<dialects::NestGrid> nestGrid =
+        dialects::NestGrid::of(op);
+    if (!nestGrid || nestGrid->subKernel < 0 || nestGrid->gridLoops < 0 ||
+        nestGrid->gridLoops > op.getNumLoops())
       throwCannotEmit(kernel.op, "a nest has no valid sub-kernel and grid");
-    if (place->subKernel == static_cast<int64_t>(kernel.subKernels.size())) {
+    if (nestGrid->subKernel == static_cast<int64_t>(kernel.subKernels.size())) {
       kernel.subKernels.emplace_back();
       kernel.subKernels.back().kernel = kernel.op;
-      kernel.subKernels.back().grid = place->gridLoops;
-      kernel.subKernels.back().inLastBlock = place->inLastBlock;
-      kernel.subKernels.back().stage = static_cast<unsigned>(place->stage);
+      kernel.subKernels.back().grid = nestGrid->gridLoops;
+      kernel.subKernels.back().inLastBlock = nestGrid->inLastBlock;
+      kernel.subKernels.back().stage = static_cast<unsigned>(nestGrid->stage);
     }
-    if (place->subKernel + 1 !=
+    if (nestGrid->subKernel + 1 !=
             static_cast<int64_t>(kernel.subKernels.size()) ||
-        place->gridLoops != kernel.subKernels.back().grid)
+        nestGrid->gridLoops != kernel.subKernels.back().grid)
       throwCannotEmit(kernel.op, "its nests are not grouped by sub-kernel");
     SubKernel &current = kernel.subKernels.back();
-    numbers[op] = {kernel.subKernels.size() - 1, current.nests.size()};
+    nestPositions[op] = {kernel.subKernels.size() - 1, current.nests.size()};
 
     Nest nest;
     nest.op = op;
@@ -304,11 +308,11 @@ private:
 
     for (OpOperand *operand : op.getDpsInputOperands()) {
       std::optional<Source> source = sourceOf(operand->get());
-      bool read = !op.getMatchingBlockArgument(operand).use_empty();
-      if (read && !source)
+      bool isRead = !op.getMatchingBlockArgument(operand).use_empty();
+      if (isRead && !source)
         throwCannotEmit(kernel.op, "a nest reads a tensor without value");
       nest.inputs.emplace_back();
-      if (read)
+      if (isRead)
         nest.inputs.back() = accessOf(op, *source, operand->get(),
                                       op.getMatchingIndexingMap(operand));
     }
@@ -330,7 +334,7 @@ private:
               return isa<tensor::ExtractOp>(user);
             }))
           return;
-        nest.indices[index.getDim()] = zero(op);
+        nest.indices[index.getDim()] = makeZero(op);
         nest.indices[index.getDim()]->coefs[index.getDim()] = 1;
       } else if (inner->getNumRegions()) {
         throwCannotEmit(kernel.op, "a body has operations with regions");
@@ -352,7 +356,7 @@ private:
           "a per-iteration store accumulates or is not floating-point");
     Output store;
     store.element = tensorType(init).getElementType();
-    store.address = zero(op);
+    store.address = makeZero(op);
     AffineMap map = outputMap(op, number);
     SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init));
     for (auto [dim, expr] : llvm::enumerate(map.getResults()))
@@ -366,29 +370,29 @@ private:
     AffineMap map = outputMap(op, number);
     Output output;
     output.element = tensorType(init).getElementType();
-    output.address = zero(op);
-    output.local = zero(op);
+    output.address = makeZero(op);
+    output.local = makeZero(op);
     if (!map.isProjectedPermutation())
       throwCannotEmit(kernel.op, "a result is not written loop by loop");
     unsigned grid = kernel.subKernels.back().grid;
     SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init)),
                          local = localStrides(op, number, grid);
-    SmallVector<bool> used(nest.loops.size(), false);
+    SmallVector<bool> usedLoops(nest.loops.size(), false);
     for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
       output.address.coefs[map.getDimPosition(dim)] = strides[dim];
       output.local.coefs[map.getDimPosition(dim)] = local[dim];
       if (local[dim])
         output.localSize *= nest.loops[map.getDimPosition(dim)].extent;
-      used[map.getDimPosition(dim)] = true;
+      usedLoops[map.getDimPosition(dim)] = true;
     }
-    for (auto [loop, isUsed] : llvm::zip(nest.loops, used))
+    for (auto [loop, isUsed] : llvm::zip(nest.loops, usedLoops))
       if (loop.extent > 1 && loop.reduction == isUsed)
         throwCannotEmit(kernel.op,
                         isUsed ? "a reduction loop addresses a result"
                                : "several grid points write one element");
-    bool reduces = llvm::any_of(
+    bool hasReduction = llvm::any_of(
         nest.loops, [](const Loop &loop) { return loop.reduction; });
-    if (reduces || !op.getRegionOutputArgs()[number].use_empty()) {
+    if (hasReduction || !op.getRegionOutputArgs()[number].use_empty()) {
       std::optional<Source> source = sourceOf(init);
       if (!source)
         throwCannotEmit(kernel.op, "a reduction has no initial value");
@@ -401,17 +405,17 @@ private:
   void addDestinations() {
     Operation *yield = kernel.op.getBody().front().getTerminator();
     unsigned next = kernel.op.getBody().front().getNumArguments();
-    for (auto [value, place] :
+    for (auto [value, inPlaceArgument] :
          llvm::zip(yield->getOperands(), kernel.op.getInPlace())) {
-      unsigned argument = place < 0 ? next++ : place;
-      auto found = numbers.find(value.getDefiningOp());
-      if (!value.getDefiningOp() || found == numbers.end())
+      unsigned argument = inPlaceArgument < 0 ? next++ : inPlaceArgument;
+      auto found = nestPositions.find(value.getDefiningOp());
+      if (!value.getDefiningOp() || found == nestPositions.end())
         throwCannotEmit(kernel.op, "it yields a value that no nest computes");
       auto [subKernel, nest] = found->second;
       unsigned result = cast<OpResult>(value).getResultNumber();
       Nest &writer = kernel.subKernels[subKernel].nests[nest];
       if (result >= writer.outputs.size()) {
-        if (place >= 0)
+        if (inPlaceArgument >= 0)
           throwCannotEmit(kernel.op,
                           "a per-iteration store overwrites an argument");
         writer.perIterationStores[result - writer.outputs.size()]
@@ -420,17 +424,17 @@ private:
       }
       Output &output = writer.outputs[result];
       output.arguments.push_back(argument);
-      if (place >= 0)
-        output.overwritesLiveInput |=
-            checkInPlaceResult(kernel, place, subKernel, nest, result);
+      if (inPlaceArgument >= 0)
+        output.overwritesLiveInput |= checkInPlaceResult(
+            kernel, inPlaceArgument, subKernel, nest, result);
     }
   }
 
   Kernel kernel;
-  /// The argument that each yielded value is stored to.
+  /// The argument to which each yielded value is stored.
   llvm::DenseMap<Value, unsigned> destinations;
-  /// Sub-kernel of every nest, and index within it.
-  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
+  /// The sub-kernel of every nest, and the nest's index within it.
+  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> nestPositions;
 };
 
 } // namespace

@@ -29,38 +29,38 @@ public:
 
   void require(ArrayRef<int64_t> coefs) {
     for (int64_t coef : coefs)
-      possible &= packed.count(coef) != 0;
+      isPossible &= packed.count(coef) != 0;
   }
   void require(const LinearExpr &address) {
     require(address.coefs);
-    possible &= address.constant == 0;
+    isPossible &= address.constant == 0;
   }
   void rewrite(MutableArrayRef<int64_t> coefs) const {
-    if (possible)
+    if (isPossible)
       for (int64_t &coef : coefs)
         coef = packed.at(coef);
   }
-  int64_t size() const { return possible ? packedSize : span; }
+  int64_t size() const { return isPossible ? packedSize : span; }
 
 private:
   std::map<int64_t, int64_t> extents, packed; // by stride
   int64_t span = 1, packedSize = 1;
-  bool possible = true;
+  bool isPossible = true;
 };
 
 } // namespace
 
 void assignTemporaries(SubKernel &subKernel, unsigned outer) {
-  auto drop = [&](LinearExpr &address) {
+  auto dropOuterLoops = [&](LinearExpr &address) {
     std::fill_n(address.coefs.begin(), outer, 0);
   };
   for (auto [p, producer] : llvm::enumerate(subKernel.nests))
     for (auto [r, output] : llvm::enumerate(producer.outputs)) {
-      bool inside = output.arguments.empty() && output.readLater;
-      if (!inside && !output.overwritesLiveInput)
+      bool isInternal = output.arguments.empty() && output.readLater;
+      if (!isInternal && !output.overwritesLiveInput)
         continue;
       output.temporary = output.address;
-      drop(output.temporary);
+      dropOuterLoops(output.temporary);
       Packing packing(producer, output.temporary, outer);
       auto forEachReader = [&, p = p, r = r](auto function) {
         auto matches = [&, p = p, r = r](const Source &source) {
@@ -68,13 +68,13 @@ void assignTemporaries(SubKernel &subKernel, unsigned outer) {
                  source.result == r;
         };
         for (Nest &reader : subKernel.nests) {
-          MutableArrayRef<int64_t> none;
+          MutableArrayRef<int64_t> noStrides;
           for (std::optional<Access> &input : reader.inputs)
             if (input && matches(input->source))
-              function(input->address, none);
+              function(input->address, noStrides);
           for (Output &result : reader.outputs)
             if (result.initial && matches(result.initial->source))
-              function(result.initial->address, none);
+              function(result.initial->address, noStrides);
           for (auto &entry : reader.extracts)
             if (matches(entry.second.source))
               function(entry.second.address,
@@ -82,7 +82,7 @@ void assignTemporaries(SubKernel &subKernel, unsigned outer) {
         }
       };
       forEachReader([&](LinearExpr &address, ArrayRef<int64_t> strides) {
-        drop(address);
+        dropOuterLoops(address);
         packing.require(address);
         packing.require(strides);
       });

@@ -29,15 +29,15 @@ static plan::DataType dataTypeOf(Type type) {
   if (type.isInteger(8))
     return plan::U8;
   throw brew::Error(brew::ExitStatus::Bug, "a buffer has an element type that "
-                                           "plans cannot hold");
+                                           "plans cannot contain");
 }
 
 void ManifestBuilder::addArenas() {
   for (auto arena : module.getOps<ArenaOp>()) {
     arenas[arena.getKind()] = manifest.arenas_size();
-    plan::Arena *out = manifest.add_arenas();
-    out->set_kind(static_cast<plan::ArenaKind>(arena.getKind()));
-    out->set_size(arena.getSize());
+    plan::Arena *entry = manifest.add_arenas();
+    entry->set_kind(static_cast<plan::ArenaKind>(arena.getKind()));
+    entry->set_size(arena.getSize());
   }
 }
 
@@ -70,40 +70,40 @@ unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
                                  int program) {
   auto key =
       std::tuple(arena, offset, name.str(), type.getAsOpaquePointer(), program);
-  auto [it, isNew] = known.try_emplace(key, manifest.buffers_size());
+  auto [it, isNew] = bufferIndices.try_emplace(key, manifest.buffers_size());
   if (!isNew)
     return it->second;
-  plan::Buffer *out = manifest.add_buffers();
-  out->set_name(name.str());
-  out->set_arena_index(arenas.at(arena));
-  out->set_offset(offset);
-  setBufferType(type, *out);
+  plan::Buffer *entry = manifest.add_buffers();
+  entry->set_name(name.str());
+  entry->set_arena_index(arenas.at(arena));
+  entry->set_offset(offset);
+  setBufferType(type, *entry);
   if (program >= 0)
-    out->set_program_index(program);
+    entry->set_program_index(program);
   return it->second;
 }
 
 unsigned ManifestBuilder::buffer(Value value) {
   auto op = value.getDefiningOp<BufferOp>();
   // Transient values may reuse the gradients' memory.
-  bool transient = op.getArena() == ArenaKind::Transient || op.getLive();
+  bool isTransient = op.getArena() == ArenaKind::Transient || op.getLive();
   unsigned index =
       buffer(op.getName(), op.getArena(), op.getOffset(),
-             cast<MemRefType>(op.getType()), transient ? currentProgram : -1);
-  plan::Buffer *out = manifest.mutable_buffers(index);
+             cast<MemRefType>(op.getType()), isTransient ? currentProgram : -1);
+  plan::Buffer *entry = manifest.mutable_buffers(index);
   if (auto live = op.getLive()) {
-    out->set_first_step((*live)[0]);
-    out->set_last_step((*live)[1]);
+    entry->set_first_step((*live)[0]);
+    entry->set_last_step((*live)[1]);
   }
   if (op.getPinned())
-    out->set_pinned(true);
+    entry->set_pinned(true);
   if (auto channels = op.getPadded()) {
     // Include the gap after the last element.
     const auto type = cast<MemRefType>(op.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[1] = *channels;
-    out->set_zero_gaps(true);
-    out->set_size(llvm::divideCeil(
+    entry->set_zero_gaps(true);
+    entry->set_size(llvm::divideCeil(
         MemRefType::get(shape, type.getElementType()).getNumElements() *
             type.getElementTypeBitWidth(),
         8));
@@ -117,18 +117,19 @@ void ManifestBuilder::addPersistentState() {
   if (!persistent)
     return;
   for (NamedAttribute state : persistent) {
-    auto place = cast<ArrayAttr>(state.getValue());
-    plan::NamedBuffer *out = manifest.add_persistent();
-    out->set_name(state.getName().str());
-    out->set_buffer_index(
-        buffer(state.getName(), ArenaKind::Parameters,
-               cast<IntegerAttr>(place[1]).getInt(),
-               cast<MemRefType>(cast<TypeAttr>(place[0]).getValue()), -1));
+    auto typeAndOffset = cast<ArrayAttr>(state.getValue());
+    plan::NamedBuffer *entry = manifest.add_persistent();
+    entry->set_name(state.getName().str());
+    entry->set_buffer_index(buffer(
+        state.getName(), ArenaKind::Parameters,
+        cast<IntegerAttr>(typeAndOffset[1]).getInt(),
+        cast<MemRefType>(cast<TypeAttr>(typeAndOffset[0]).getValue()), -1));
   }
 }
 
 void ManifestBuilder::addParameters() {
-  // Gradients by their offset in the arena, which equals their parameter's.
+  // The offsets of gradients in their arena, which equal those of their
+  // parameters.
   llvm::DenseSet<uint64_t> gradients;
   module.walk([&](BufferOp buffer) {
     if (buffer.getArena() == ArenaKind::Gradients)
@@ -141,71 +142,73 @@ void ManifestBuilder::addParameters() {
   for (auto param : module.getOps<ParamOp>()) {
     auto type = cast<MemRefType>(param.getType());
     std::string name = param.getSymName().str();
-    plan::Parameter *out = manifest.add_parameters();
-    out->set_layer(param.getLayer().str());
-    out->set_layer_type(param.getLayerType().str());
-    out->set_index(param.getIndex());
-    out->set_buffer_index(
+    plan::Parameter *entry = manifest.add_parameters();
+    entry->set_layer(param.getLayer().str());
+    entry->set_layer_type(param.getLayerType().str());
+    entry->set_index(param.getIndex());
+    entry->set_buffer_index(
         buffer(name, ArenaKind::Parameters, param.getOffset(), type, -1));
     if (gradients.contains(param.getOffset()) ||
         (arenas.count(ArenaKind::Gradients) && !param.getLrMult().isZero()))
-      out->set_gradient_buffer_index(buffer(name + ".gradient",
-                                            ArenaKind::Gradients,
-                                            param.getOffset(), type, -1));
+      entry->set_gradient_buffer_index(buffer(name + ".gradient",
+                                              ArenaKind::Gradients,
+                                              param.getOffset(), type, -1));
     for (uint64_t slot = 0; slot < param.getStateSlots(); ++slot)
-      out->add_state_buffer_indices(buffer(
+      entry->add_state_buffer_indices(buffer(
           name + ".history" + std::to_string(slot), ArenaKind::State,
           plan::stateOffset(slot, slotSize, param.getOffset()), type, -1));
     for (int64_t dim : param.getFileDims())
-      out->add_file_dims(dim);
+      entry->add_file_dims(dim);
     auto filler = param.getFiller();
-    out->set_filler(filler ? filler->getFiller().SerializeAsString() : "");
-    out->set_lr_mult(param.getLrMult().convertToFloat());
-    out->set_decay_mult(param.getDecayMult().convertToFloat());
+    entry->set_filler(filler ? filler->getFiller().SerializeAsString() : "");
+    entry->set_lr_mult(param.getLrMult().convertToFloat());
+    entry->set_decay_mult(param.getDecayMult().convertToFloat());
     if (auto shared = param.getSharedName())
-      out->set_shared_name(shared->str());
+      entry->set_shared_name(shared->str());
     if (auto sharers = param.getSharers())
       for (auto sharer : sharers->getAsRange<SharerAttr>()) {
-        plan::Parameter::Sharer *other = out->add_sharers();
-        other->set_layer(sharer.getLayer().str());
-        other->set_layer_type(sharer.getLayerType().str());
-        other->set_index(sharer.getIndex());
+        plan::Parameter::Sharer *sharerEntry = entry->add_sharers();
+        sharerEntry->set_layer(sharer.getLayer().str());
+        sharerEntry->set_layer_type(sharer.getLayerType().str());
+        sharerEntry->set_index(sharer.getIndex());
         for (int64_t dim : param.getFileDims())
-          other->add_file_dims(dim);
+          sharerEntry->add_file_dims(dim);
       }
-    out->set_source_location(brew::compiler::sourceOf(param.getLoc()).str());
+    entry->set_source_location(brew::compiler::sourceOf(param.getLoc()).str());
   }
 }
 
 plan::Manifest
-ManifestBuilder::build(const brew::compiler::PlanMetadata &info) {
+ManifestBuilder::build(const brew::compiler::PlanMetadata &metadata) {
   manifest.set_producer("brewc " BREW_VERSION);
-  manifest.set_net_name(info.netName);
-  manifest.set_input_prototxt(info.input);
+  manifest.set_net_name(metadata.netName);
+  manifest.set_input_prototxt(metadata.input);
   addArenas();
   addKernels();
   addParameters();
   addPersistentState();
   for (auto program : module.getOps<ProgramOp>()) {
-    auto record = info.records.find(program.getSymName().str());
+    auto found = metadata.records.find(program.getSymName().str());
     addProgram(program,
-               record == info.records.end() ? nullptr : &record->second);
+               found == metadata.records.end() ? nullptr : &found->second);
   }
-  if (info.solver) {
-    manifest.mutable_solver()->set_parameter(info.solver->SerializeAsString());
-    manifest.mutable_solver()->set_folder(info.solverFolder);
+  if (metadata.solver) {
+    manifest.mutable_solver()->set_parameter(
+        metadata.solver->SerializeAsString());
+    manifest.mutable_solver()->set_folder(metadata.solverFolder);
   }
-  if (!info.initialWeights.empty()) {
-    manifest.set_initial_weights(info.initialWeights);
-    manifest.set_initial_weights_folder(info.initialWeightsFolder);
+  if (!metadata.initialWeights.empty()) {
+    manifest.set_initial_weights(metadata.initialWeights);
+    manifest.set_initial_weights_folder(metadata.initialWeightsFolder);
   }
-  manifest.mutable_target()->set_precision(info.f64 ? plan::F64 : plan::F32);
+  manifest.mutable_target()->set_precision(metadata.f64 ? plan::F64
+                                                        : plan::F32);
   return std::move(manifest);
 }
 
 plan::Manifest
 brew::compiler::buildManifest(ModuleOp module,
                               const std::vector<plan::Kernel> &kernels,
-                              const PlanMetadata &info) {
-  return ManifestBuilder(module, kernels).build(info);
+                              const PlanMetadata &metadata) {
+  return ManifestBuilder(module, kernels).build(metadata);
 }

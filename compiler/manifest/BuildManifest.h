@@ -32,6 +32,6 @@ struct PlanMetadata {
 /// except for its precision.
 plan::Manifest buildManifest(mlir::ModuleOp module,
                              const std::vector<plan::Kernel> &kernels,
-                             const PlanMetadata &info);
+                             const PlanMetadata &metadata);
 
 } // namespace brew::compiler

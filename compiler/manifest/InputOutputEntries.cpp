@@ -20,36 +20,38 @@ struct DataInputEntry
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto input = cast<DataInputOp>(op);
-    plan::DataInput *to = program.add_data_inputs();
-    to->set_layer(input.getConfig().getLayer().SerializeAsString());
-    to->set_folder(input.getFolder().str());
-    to->set_source_location(brew::compiler::sourceOf(input.getLoc()).str());
+    plan::DataInput *entry = program.add_data_inputs();
+    entry->set_layer(input.getConfig().getLayer().SerializeAsString());
+    entry->set_folder(input.getFolder().str());
+    entry->set_source_location(brew::compiler::sourceOf(input.getLoc()).str());
     for (Value value : input.getBuffers())
-      to->add_buffer_indices(builder.buffer(value));
+      entry->add_buffer_indices(builder.buffer(value));
     if (auto kernel = input.getPixelKernel())
-      addPixels(input, builder, *kernel, *to->mutable_pixel_conversion());
+      addPixelConversion(input, builder, *kernel,
+                         *entry->mutable_pixel_conversion());
   }
 
-  static void addPixels(DataInputOp input, ManifestBuilder &builder,
-                        StringRef kernel, plan::PixelConversion &to) {
-    to.set_kernel_index(builder.kernelIndexOf(kernel));
+  static void addPixelConversion(DataInputOp input, ManifestBuilder &builder,
+                                 StringRef kernel,
+                                 plan::PixelConversion &entry) {
+    entry.set_kernel_index(builder.kernelIndexOf(kernel));
     auto image = cast<RankedTensorType>(
         builder.kernelOf(kernel).getBody().getArgument(0).getType());
     for (int64_t dim : image.getShape().take_back(2))
-      to.add_image_dims(dim);
+      entry.add_image_dims(dim);
     if (auto dims = input.getMeanDims())
-      to.mutable_mean_dims()->Add(dims->begin(), dims->end());
+      entry.mutable_mean_dims()->Add(dims->begin(), dims->end());
   }
 };
 
-struct SeedEntry
-    : ManifestInterface::ExternalModel<SeedEntry, OutputGradientOp> {
+struct OutputGradientEntry
+    : ManifestInterface::ExternalModel<OutputGradientEntry, OutputGradientOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto outputGradient = cast<OutputGradientOp>(op);
-    plan::NamedBuffer *to = program.add_output_gradients();
-    to->set_name(outputGradient.getBlob().str());
-    to->set_buffer_index(builder.buffer(outputGradient.getBuffer()));
+    plan::NamedBuffer *entry = program.add_output_gradients();
+    entry->set_name(outputGradient.getBlob().str());
+    entry->set_buffer_index(builder.buffer(outputGradient.getBuffer()));
   }
 };
 
@@ -57,26 +59,27 @@ struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto output = cast<OutputOp>(op);
-    plan::Output *to = output.getUnreported() ? program.add_unreported_losses()
-                                              : program.add_outputs();
-    to->set_blob(output.getBlob().str());
-    to->set_buffer_index(builder.buffer(output.getBuffer()));
-    to->set_loss_weight(output.getLossWeight().convertToFloat());
+    plan::Output *entry = output.getUnreported()
+                              ? program.add_unreported_losses()
+                              : program.add_outputs();
+    entry->set_blob(output.getBlob().str());
+    entry->set_buffer_index(builder.buffer(output.getBuffer()));
+    entry->set_loss_weight(output.getLossWeight().convertToFloat());
   }
 };
 
-struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, PinOp> {
+struct PinEntry : ManifestInterface::ExternalModel<PinEntry, PinOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto pin = cast<PinOp>(op);
-    plan::NamedBuffer *to = listOf(pin.getKind(), program).Add();
-    to->set_name(pin.getBlob().str());
-    to->set_buffer_index(builder.buffer(pin.getBuffer()));
+    plan::NamedBuffer *entry = listOf(pin.getKind(), program).Add();
+    entry->set_name(pin.getBlob().str());
+    entry->set_buffer_index(builder.buffer(pin.getBuffer()));
   }
 
   static google::protobuf::RepeatedPtrField<plan::NamedBuffer> &
-  listOf(BlobValue what, plan::Program &program) {
-    switch (what) {
+  listOf(BlobValue kind, plan::Program &program) {
+    switch (kind) {
     case BlobValue::Data:
       return *program.mutable_blobs();
     case BlobValue::Diff:
@@ -88,17 +91,17 @@ struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, PinOp> {
   }
 };
 
-struct KeepLayerEntry
-    : ManifestInterface::ExternalModel<KeepLayerEntry, PinLayerValueOp> {
+struct PinLayerValueEntry
+    : ManifestInterface::ExternalModel<PinLayerValueEntry, PinLayerValueOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto pin = cast<PinLayerValueOp>(op);
-    plan::Layer *to = program.mutable_layers(pin.getLayer());
+    plan::Layer *entry = program.mutable_layers(pin.getLayer());
     if (pin.getKind() == LayerValue::Top) {
-      to->add_top_buffer_indices(builder.buffer(pin.getBuffer()));
+      entry->add_top_buffer_indices(builder.buffer(pin.getBuffer()));
       return;
     }
-    plan::Layer::BottomGradient *gradient = to->add_bottom_gradients();
+    plan::Layer::BottomGradient *gradient = entry->add_bottom_gradients();
     gradient->set_bottom(pin.getIndex());
     gradient->set_buffer_index(builder.buffer(pin.getBuffer()));
   }
@@ -109,14 +112,14 @@ struct CheckEntry
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto check = cast<CheckLabelsOp>(op);
-    plan::Check *to = program.add_checks();
-    to->set_kind(plan::Check::LABEL_RANGE);
-    to->set_status_buffer_index(builder.buffer(check.getStatus()));
-    to->set_values_buffer_index(builder.buffer(check.getLabels()));
-    to->set_limit(check.getLimit());
-    to->set_layer(check.getLayer().str());
-    to->set_blob(check.getBlob().str());
-    to->set_source_location(brew::compiler::sourceOf(check.getLoc()).str());
+    plan::Check *entry = program.add_checks();
+    entry->set_kind(plan::Check::LABEL_RANGE);
+    entry->set_status_buffer_index(builder.buffer(check.getStatus()));
+    entry->set_values_buffer_index(builder.buffer(check.getLabels()));
+    entry->set_limit(check.getLimit());
+    entry->set_layer(check.getLayer().str());
+    entry->set_blob(check.getBlob().str());
+    entry->set_source_location(brew::compiler::sourceOf(check.getLoc()).str());
   }
 };
 
@@ -124,10 +127,10 @@ struct CheckEntry
 
 void brew::compiler::attachInputOutputEntries(MLIRContext &context) {
   DataInputOp::attachInterface<DataInputEntry>(context);
-  OutputGradientOp::attachInterface<SeedEntry>(context);
+  OutputGradientOp::attachInterface<OutputGradientEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
-  PinOp::attachInterface<KeepEntry>(context);
-  PinLayerValueOp::attachInterface<KeepLayerEntry>(context);
+  PinOp::attachInterface<PinEntry>(context);
+  PinLayerValueOp::attachInterface<PinLayerValueEntry>(context);
   CheckLabelsOp::attachInterface<CheckEntry>(context);
 }
 

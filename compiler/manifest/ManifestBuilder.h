@@ -12,22 +12,24 @@
 
 namespace brew::compiler {
 
-/// Builds the manifest: first what outlives programs (BuildManifest.cpp), then
-/// the programs (ManifestPrograms.cpp). The operations of a program add their
-/// own entries (StepEntries.cpp, InputOutputEntries.cpp).
+/// Builds the manifest: first the entries that outlive programs
+/// (BuildManifest.cpp), then the programs (ManifestPrograms.cpp). The
+/// operations of a program add their own entries (StepEntries.cpp,
+/// InputOutputEntries.cpp).
 class ManifestBuilder {
 public:
   ManifestBuilder(mlir::ModuleOp module,
                   const std::vector<plan::Kernel> &kernels)
       : module(module), symbols(module), kernels(kernels) {}
 
-  plan::Manifest build(const PlanMetadata &info);
+  plan::Manifest build(const PlanMetadata &metadata);
 
   // Used by the entries of operations.
 
-  /// Returns the index of the buffer `value`; adds the buffer if it is new.
+  /// Returns the index of the buffer `value`. Adds the buffer if it is new.
   unsigned buffer(mlir::Value value);
-  /// Returns the total bytes of `buffers`; adds new buffers in that order.
+  /// Returns the total size of `buffers` in bytes. Adds new buffers in their
+  /// order.
   uint64_t bytesOf(mlir::ValueRange buffers);
   unsigned kernelIndexOf(llvm::StringRef name) const {
     return kernelIndex.lookup(name);
@@ -48,9 +50,10 @@ private:
   void addParameters();
   void addPersistentState();
   void addProgram(dialects::plan::ProgramOp program,
-                  const prototxt::NetMetadata *record);
+                  const prototxt::NetMetadata *metadata);
   void addLayers(dialects::plan::ProgramOp program,
-                 const prototxt::NetMetadata &record, plan::Program &out);
+                 const prototxt::NetMetadata &metadata,
+                 plan::Program &programEntry);
   unsigned buffer(llvm::StringRef name, dialects::plan::ArenaKind arena,
                   uint64_t offset, mlir::MemRefType type, int program);
 
@@ -63,7 +66,7 @@ private:
   std::map<std::tuple<dialects::plan::ArenaKind, uint64_t, std::string,
                       const void *, int>,
            unsigned>
-      known;
+      bufferIndices;
   int currentProgram = -1;
 };
 

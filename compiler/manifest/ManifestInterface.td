@@ -8,8 +8,8 @@ def Brew_ManifestInterface : OpInterface<"ManifestInterface"> {
   let cppNamespace = "::brew::compiler";
   let description = [{
     Implemented by operations of a `plan.program` that add an entry to the plan file's
-    manifest. The dialect does not depend on that format, so the interface is attached
-    to its operations as an external model (`registerManifestEntries`).
+    manifest. The dialect does not depend on the plan format, so the interface is
+    attached to its operations as an external model (`registerManifestEntries`).
   }];
   let methods = [InterfaceMethod<
       "Adds the entry to `program`, the last program of the manifest.",

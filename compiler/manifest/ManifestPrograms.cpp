@@ -36,29 +36,29 @@ uint64_t ManifestBuilder::bytesOf(ValueRange buffers) {
 }
 
 void ManifestBuilder::addLayers(ProgramOp program,
-                                const brew::prototxt::NetMetadata &record,
-                                plan::Program &out) {
-  out.set_source(record.source);
-  for (const std::string &line : record.ruleLines)
-    out.add_filter_log_lines(line);
+                                const brew::prototxt::NetMetadata &metadata,
+                                plan::Program &programEntry) {
+  programEntry.set_source(metadata.source);
+  for (const std::string &line : metadata.ruleLines)
+    programEntry.add_filter_log_lines(line);
   DictionaryAttr blobs = program.getBlobsAttr();
-  for (const brew::prototxt::LayerMetadata &layer : record.layers) {
-    plan::Layer *to = out.add_layers();
-    to->set_name(layer.name);
-    to->set_type(layer.type);
-    to->set_needs_backward(layer.needsBackward);
+  for (const brew::prototxt::LayerMetadata &layer : metadata.layers) {
+    plan::Layer *entry = programEntry.add_layers();
+    entry->set_name(layer.name);
+    entry->set_type(layer.type);
+    entry->set_needs_backward(layer.needsBackward);
     if (!layer.location.empty())
-      to->set_source_location(layer.location);
+      entry->set_source_location(layer.location);
     for (const std::string &bottom : layer.bottoms)
-      to->add_bottoms(bottom);
+      entry->add_bottoms(bottom);
     for (const std::string &top : layer.tops)
-      to->add_tops(top);
+      entry->add_tops(top);
     for (float weight : layer.lossWeights)
-      to->add_loss_weights(weight);
+      entry->add_loss_weights(weight);
     for (const std::string &line : layer.sharingLines)
-      to->add_sharing_log_lines(line);
+      entry->add_sharing_log_lines(line);
     for (const std::string &blob : layer.shapedLike) {
-      plan::Shape *shape = to->add_shapes();
+      plan::Shape *shape = entry->add_shapes();
       if (auto dims = blobs ? blobs.getAs<DenseI64ArrayAttr>(blob) : nullptr)
         shape->mutable_dims()->Add(dims.asArrayRef().begin(),
                                    dims.asArrayRef().end());
@@ -67,16 +67,17 @@ void ManifestBuilder::addLayers(ProgramOp program,
 }
 
 void ManifestBuilder::addProgram(ProgramOp program,
-                                 const brew::prototxt::NetMetadata *record) {
+                                 const brew::prototxt::NetMetadata *metadata) {
   currentProgram = manifest.programs_size();
-  plan::Program *out = manifest.add_programs();
-  out->set_name(program.getSymName().str());
-  out->set_test_phase(program.getTestPhase());
-  if (record)
-    addLayers(program, *record, *out);
-  out->mutable_memory()->set_arena_bytes(program.getArenaBytes());
-  out->mutable_memory()->set_lower_bound_bytes(program.getLowerBoundBytes());
-  out->mutable_memory()->set_caffe_bytes(program.getCaffeBytes());
+  plan::Program *programEntry = manifest.add_programs();
+  programEntry->set_name(program.getSymName().str());
+  programEntry->set_test_phase(program.getTestPhase());
+  if (metadata)
+    addLayers(program, *metadata, *programEntry);
+  programEntry->mutable_memory()->set_arena_bytes(program.getArenaBytes());
+  programEntry->mutable_memory()->set_lower_bound_bytes(
+      program.getLowerBoundBytes());
+  programEntry->mutable_memory()->set_caffe_bytes(program.getCaffeBytes());
   for (Operation &op : program.getBody().front()) {
     if (isa<BufferOp>(op))
       continue; // added when another entry refers to it
@@ -85,20 +86,23 @@ void ManifestBuilder::addProgram(ProgramOp program,
       throw brew::Error(brew::ExitStatus::Bug,
                         "operation " + op.getName().getStringRef().str() +
                             " has no entry in a plan file");
-    entry.addToManifest(*this, *out);
+    entry.addToManifest(*this, *programEntry);
   }
   // Outputs can be read by name without being pinned.
-  for (const auto *outputs : {&out->outputs(), &out->unreported_losses()})
+  for (const auto *outputs :
+       {&programEntry->outputs(), &programEntry->unreported_losses()})
     for (const plan::Output &output : *outputs)
-      if (llvm::none_of(out->blobs(), [&](const plan::NamedBuffer &blob) {
-            return blob.name() == output.blob();
-          })) {
-        plan::NamedBuffer *to = out->add_blobs();
-        to->set_name(output.blob());
-        to->set_buffer_index(output.buffer_index());
+      if (llvm::none_of(programEntry->blobs(),
+                        [&](const plan::NamedBuffer &blob) {
+                          return blob.name() == output.blob();
+                        })) {
+        plan::NamedBuffer *blob = programEntry->add_blobs();
+        blob->set_name(output.blob());
+        blob->set_buffer_index(output.buffer_index());
       }
-  int first = 0;
-  while (first < out->steps_size() && !out->steps(first).backward())
-    ++first;
-  out->set_first_backward_step(first);
+  int firstBackward = 0;
+  while (firstBackward < programEntry->steps_size() &&
+         !programEntry->steps(firstBackward).backward())
+    ++firstBackward;
+  programEntry->set_first_backward_step(firstBackward);
 }

@@ -19,7 +19,7 @@ using namespace brew::compiler;
 void compiler::checkInlineBlobs(mlir::ModuleOp module,
                                 const prototxt::InlineBlobs &blobs,
                                 prototxt::Diagnostics &diagnostics) {
-  std::set<std::pair<std::string, int>> seen;
+  std::set<std::pair<std::string, int>> checkedBlobs;
   for (auto program : module.getOps<dialects::ProgramOp>()) {
     mlir::DictionaryAttr params = program.getParamsAttr();
     if (!params)
@@ -27,17 +27,17 @@ void compiler::checkInlineBlobs(mlir::ModuleOp module,
     for (const auto &[key, inlineValues] : blobs) {
       auto shapes = params.getAs<mlir::ArrayAttr>(key.first);
       if (!shapes || key.second >= static_cast<int>(shapes.size()) ||
-          !seen.insert(key).second)
+          !checkedBlobs.insert(key).second)
         continue;
       auto shape =
           mlir::cast<mlir::DenseI64ArrayAttr>(shapes[key.second]).asArrayRef();
       const std::vector<int64_t> dims(shape.begin(), shape.end());
       if (!caffe::fits(inlineValues.blob, dims))
-        diagnostics.error(inlineValues.where, inlineValues.layerPrefix + "blobs " +
-                                           std::to_string(key.second) + " is " +
-                                           formats::dimsText(inlineValues.blob.dims) +
-                                           ", but the layer's parameter is " +
-                                           formats::dimsText(dims));
+        diagnostics.error(
+            inlineValues.where,
+            inlineValues.layerPrefix + "blobs " + std::to_string(key.second) +
+                " is " + formats::dimsText(inlineValues.blob.dims) +
+                ", but the layer's parameter is " + formats::dimsText(dims));
     }
   }
 }
@@ -53,8 +53,8 @@ std::string bytesOf(const std::vector<Element> &values) {
 /// Returns a parameter's values from the prototxt as bytes in the plan's
 /// precision; empty if there are none.
 std::string inlineBytes(const prototxt::InlineBlobs &blobs,
-                       const plan::Manifest &manifest,
-                       const plan::Parameter &parameter) {
+                        const plan::Manifest &manifest,
+                        const plan::Parameter &parameter) {
   auto inlineValues =
       blobs.find({parameter.layer(), static_cast<int>(parameter.index())});
   if (inlineValues == blobs.end())
@@ -72,20 +72,22 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
                            const plan::Manifest &manifest,
                            const std::string &file, bool allowMissing,
                            prototxt::Diagnostics &diagnostics) {
-  caffe::ProvidedWeights inlineValues(manifest);
+  caffe::ProvidedWeights provided(manifest);
   for (const auto &[key, blob] : blobs)
-    inlineValues.add(manifest, key.first);
-  inlineValues.add(binding);
-  const std::vector<std::string> without = inlineValues.layersWithoutWeights(layers);
-  if (!without.empty() && !allowMissing && plan::isForInference(manifest))
+    provided.add(manifest, key.first);
+  provided.add(binding);
+  const std::vector<std::string> missingLayers =
+      provided.layersWithoutWeights(layers);
+  if (!missingLayers.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
-        caffe::missingWeightsText({file}, without, /*isError=*/true));
-  const std::string summary = caffe::unmatchedLayersText(binding, without);
+        caffe::missingWeightsText({file}, missingLayers, /*isError=*/true));
+  const std::string summary =
+      caffe::unmatchedLayersText(binding, missingLayers);
   if (!summary.empty())
     diagnostics.add({prototxt::Severity::Note, {file}, summary});
-  if (!without.empty())
-    diagnostics.warning(
-        {file}, caffe::missingWeightsText({}, without, /*isError=*/false));
+  if (!missingLayers.empty())
+    diagnostics.warning({file}, caffe::missingWeightsText({}, missingLayers,
+                                                          /*isError=*/false));
 }
 
 } // namespace
@@ -124,8 +126,9 @@ void compiler::embedWeights(const std::string &path, bool allowMissing,
       const std::string inlineValues = inlineBytes(blobs, manifest, parameter);
       caffe::writeInitialValues(
           manifest, parameter,
-          inlineValues.empty() ? nullptr
-                        : reinterpret_cast<const std::byte *>(inlineValues.data()),
+          inlineValues.empty()
+              ? nullptr
+              : reinterpret_cast<const std::byte *>(inlineValues.data()),
           seed, threads, memoryOf(parameter.buffer_index()));
     }
     const formats::Weights weights = formats::readWeights(file);

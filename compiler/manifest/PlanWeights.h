@@ -17,19 +17,19 @@ namespace brew::compiler {
 void checkInlineBlobs(mlir::ModuleOp module, const prototxt::InlineBlobs &blobs,
                       prototxt::Diagnostics &diagnostics);
 
-/// Adds a segment for each parameter with values in the prototxt, to a plan
-/// whose other parameters are filled at run time.
+/// Adds a segment for each parameter with values in the prototxt. The other
+/// parameters of the plan are filled at run time.
 void addInlineBlobs(const prototxt::InlineBlobs &blobs,
                     plan::Manifest &manifest,
                     std::vector<std::string> &segments);
 
 /// Adds the parameter arena as a segment. The values of a parameter come from
-/// weight file `path`, else from the prototxt, else from the filler (seed 0,
-/// brew-run's default). A note lists the layers that only the file or only the
-/// net has. Layers with values from fillers alone are an error in a plan for
-/// inference unless `allowMissing`, otherwise a warning. Throws Error: BadInput
-/// for these and if file and net do not match, Unavailable if the file does not
-/// exist.
+/// the weight file `path`, or else from the prototxt, or else from the filler
+/// (seed 0, brew-run's default). A note lists the layers that only the file or
+/// only the net has. Layers with values from fillers alone are an error in a
+/// plan for inference unless `allowMissing`, otherwise a warning. Throws Error
+/// (BadInput) for such layers and if file and net do not match, and Error
+/// (Unavailable) if the file does not exist.
 void embedWeights(const std::string &path, bool allowMissing,
                   const prototxt::InlineBlobs &blobs, plan::Manifest &manifest,
                   std::vector<std::string> &segments,

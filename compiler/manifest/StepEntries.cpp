@@ -10,9 +10,9 @@ using brew::compiler::ManifestInterface;
 namespace plan = brew::plan;
 
 void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
-  using Set = void (plan::Window::*)(int64_t);
+  using Setter = void (plan::Window::*)(int64_t);
   struct Setters {
-    Set kernel, stride, pad, dilation, padEnd;
+    Setter kernel, stride, pad, dilation, padEnd;
   };
   static const Setters setters[] = {
       {&plan::Window::set_kernel_d, &plan::Window::set_stride_d,
@@ -39,16 +39,16 @@ void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
 
 namespace {
 
-/// Describes a launch of a kernel on `buffers`: its block arguments, then its
-/// results.
+/// Describes a launch of a kernel on `buffers`, which are the kernel's block
+/// arguments followed by its results.
 void setLaunch(StringRef name, ValueRange buffers, ManifestBuilder &builder,
-               plan::Launch &to) {
+               plan::Launch &entry) {
   KernelOp kernel = builder.kernelOf(name);
   unsigned inputs = kernel.getBody().front().getNumArguments();
-  to.set_kernel_index(builder.kernelIndexOf(name));
+  entry.set_kernel_index(builder.kernelIndexOf(name));
   for (auto [i, value] : llvm::enumerate(buffers))
     if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
-      to.add_buffer_indices(builder.buffer(value));
+      entry.add_buffer_indices(builder.buffer(value));
     else
       builder.buffer(value); // listed, although the kernel receives it as an
                              // input
@@ -59,9 +59,9 @@ struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
                      plan::Program &program) const {
     auto launch = cast<LaunchOp>(op);
     plan::Step &step = ManifestBuilder::addStep(launch, program);
-    plan::Launch &to = *step.mutable_launch();
-    setLaunch(launch.getKernel(), launch.getBuffers(), builder, to);
-    const plan::Kernel &generated = builder.kernelEntry(to.kernel_index());
+    plan::Launch &entry = *step.mutable_launch();
+    setLaunch(launch.getKernel(), launch.getBuffers(), builder, entry);
+    const plan::Kernel &generated = builder.kernelEntry(entry.kernel_index());
     step.set_flops(generated.flops());
     step.set_bytes(generated.bytes());
   }
@@ -89,12 +89,12 @@ struct ConvolutionEntry
     auto conv = cast<ConvolutionOp>(op);
     plan::Step &step = ManifestBuilder::addStep(conv, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::ConvolutionCall &to = *step.mutable_convolution();
-    brew::compiler::setWindow(conv, *to.mutable_window());
-    to.set_group(conv.getGroup());
-    setOperands(conv, builder, to);
+    plan::ConvolutionCall &entry = *step.mutable_convolution();
+    brew::compiler::setWindow(conv, *entry.mutable_window());
+    entry.set_group(conv.getGroup());
+    setOperands(conv, builder, entry);
     if (conv.getSum())
-      to.mutable_epilogue()->set_accumulate(true);
+      entry.mutable_epilogue()->set_accumulate(true);
     if (auto generated = conv.getGenerated())
       setLaunch(generated->getKernel().getValue(), conv.generatedBuffers(),
                 builder, *step.mutable_generated_alternative());
@@ -108,10 +108,10 @@ struct InnerProductEntry
     auto product = cast<InnerProductOp>(op);
     plan::Step &step = ManifestBuilder::addStep(product, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::InnerProductCall &to = *step.mutable_inner_product();
-    to.set_transpose(product.getTranspose());
-    to.set_axis(product.getAxis());
-    setOperands(product, builder, to);
+    plan::InnerProductCall &entry = *step.mutable_inner_product();
+    entry.set_transpose(product.getTranspose());
+    entry.set_axis(product.getAxis());
+    setOperands(product, builder, entry);
   }
 };
 
@@ -121,9 +121,9 @@ struct CopyEntry : ManifestInterface::ExternalModel<CopyEntry, CopyOp> {
     auto copy = cast<CopyOp>(op);
     plan::Step &step = ManifestBuilder::addStep(copy, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::CopyCall &to = *step.mutable_copy();
-    to.set_source_buffer_index(builder.buffer(copy.getSource()));
-    to.set_target_buffer_index(builder.buffer(copy.getTarget()));
+    plan::CopyCall &entry = *step.mutable_copy();
+    entry.set_source_buffer_index(builder.buffer(copy.getSource()));
+    entry.set_target_buffer_index(builder.buffer(copy.getTarget()));
   }
 };
 
@@ -133,23 +133,24 @@ struct HostEntry : ManifestInterface::ExternalModel<HostEntry, HostCallOp> {
     auto call = cast<HostCallOp>(op);
     plan::Step &step = ManifestBuilder::addStep(call, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::HostCall &to = *step.mutable_host();
-    to.set_type(call.getKind().str());
-    to.set_layer(call.getLayer().str());
-    to.set_settings(call.getSettings().str());
-    to.set_param_str(call.getParamStr().str());
-    to.set_direction(static_cast<plan::Direction>(call.getDirection()));
+    plan::HostCall &entry = *step.mutable_host();
+    entry.set_type(call.getKind().str());
+    entry.set_layer(call.getLayer().str());
+    entry.set_settings(call.getSettings().str());
+    entry.set_param_str(call.getParamStr().str());
+    entry.set_direction(static_cast<plan::Direction>(call.getDirection()));
     for (Value bottom : call.getBottoms())
-      to.add_bottom_buffer_indices(builder.buffer(bottom));
+      entry.add_bottom_buffer_indices(builder.buffer(bottom));
     for (Value top : call.getTops())
-      to.add_top_buffer_indices(builder.buffer(top));
+      entry.add_top_buffer_indices(builder.buffer(top));
     for (Value gradient : call.getTopGradients())
-      to.add_top_gradient_buffer_indices(builder.buffer(gradient));
+      entry.add_top_gradient_buffer_indices(builder.buffer(gradient));
     for (auto [bottom, gradient] :
          llvm::zip_equal(call.getGradientsOf(), call.getBottomGradients())) {
-      plan::HostCall::BottomGradient &each = *to.add_bottom_gradients();
-      each.set_bottom(static_cast<uint32_t>(bottom));
-      each.set_buffer_index(builder.buffer(gradient));
+      plan::HostCall::BottomGradient &bottomGradient =
+          *entry.add_bottom_gradients();
+      bottomGradient.set_bottom(static_cast<uint32_t>(bottom));
+      bottomGradient.set_buffer_index(builder.buffer(gradient));
     }
   }
 };
@@ -162,18 +163,18 @@ struct AllReduceStartEntry
     plan::Step &step = ManifestBuilder::addStep(start, program);
     const auto bytes = builder.bytesOf(start.getTargets());
     step.set_bytes(start.getTransferType() ? bytes / 2 : bytes);
-    plan::AllReduceCall &to = *step.mutable_all_reduce();
-    to.set_kind(plan::AllReduceCall::START);
-    to.set_bucket(static_cast<uint32_t>(start.getBucket()));
+    plan::AllReduceCall &entry = *step.mutable_all_reduce();
+    entry.set_kind(plan::AllReduceCall::START);
+    entry.set_bucket(static_cast<uint32_t>(start.getBucket()));
     for (Value target : start.getTargets())
-      to.add_buffer_indices(builder.buffer(target));
+      entry.add_buffer_indices(builder.buffer(target));
     for (Value source : start.getSources())
-      to.add_source_buffer_indices(builder.buffer(source));
+      entry.add_source_buffer_indices(builder.buffer(source));
     if (start.getStatistic())
-      to.set_statistic(true);
+      entry.set_statistic(true);
     if (start.getTransferType())
-      to.set_transfer_type(plan::BF16); // the only type that the operation
-                                        // accepts
+      entry.set_transfer_type(plan::BF16); // the only type that the operation
+                                           // accepts
   }
 };
 
@@ -183,13 +184,13 @@ struct AllReduceWaitEntry
                      plan::Program &program) const {
     auto wait = cast<AllReduceWaitOp>(op);
     plan::Step &step = ManifestBuilder::addStep(wait, program);
-    plan::AllReduceCall &to = *step.mutable_all_reduce();
-    to.set_kind(plan::AllReduceCall::WAIT);
-    to.set_bucket(static_cast<uint32_t>(wait.getBucket()));
+    plan::AllReduceCall &entry = *step.mutable_all_reduce();
+    entry.set_kind(plan::AllReduceCall::WAIT);
+    entry.set_bucket(static_cast<uint32_t>(wait.getBucket()));
     if (wait.getStatistic())
-      to.set_statistic(true);
+      entry.set_statistic(true);
     for (Value target : wait.getTargets())
-      to.add_buffer_indices(builder.buffer(target));
+      entry.add_buffer_indices(builder.buffer(target));
   }
 };
 

@@ -20,8 +20,8 @@ static std::atomic<bool> isRegistered{false};
 
 bool hasLlvmArguments() { return isRegistered; }
 
-/// Returns whether LLVM would print something and exit.
-static bool exits(llvm::StringRef argument) {
+/// Returns whether LLVM would print something and exit for an argument.
+static bool printsAndExits(llvm::StringRef argument) {
   llvm::StringRef name = argument.ltrim('-').split('=').first;
   return name == "h" || name == "version" || name.starts_with("help");
 }
@@ -39,9 +39,10 @@ State &state() {
   return state;
 }
 
-/// Resets all options, then sets `arguments`. Returns false and LLVM's messages
-/// in `reasons` if one of them is wrong.
-bool setAll(const std::vector<std::string> &arguments, std::string &reasons) {
+/// Resets all options, then sets `arguments`. If an argument is wrong, returns
+/// false and appends LLVM's messages to `reasons`.
+bool parseArguments(const std::vector<std::string> &arguments,
+                    std::string &reasons) {
   std::vector<const char *> argv = {"brewc"};
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
@@ -57,8 +58,8 @@ void reapplyLlvmArguments() {
   if (!isRegistered)
     return;
   std::lock_guard<std::mutex> lock(state().mutex);
-  std::string none;
-  setAll(state().arguments, none);
+  std::string ignoredReasons;
+  parseArguments(state().arguments, ignoredReasons);
 }
 
 void setLlvmArguments(const std::vector<std::string> &arguments) {
@@ -71,20 +72,20 @@ void setLlvmArguments(const std::vector<std::string> &arguments) {
     isRegistered = true;
   }
   for (const std::string &argument : arguments)
-    if (exits(argument))
+    if (printsAndExits(argument))
       throw Error(ExitStatus::Usage,
                   "'" + argument + "' cannot be given to LLVM here");
-  std::string words;
-  if (setAll(arguments, words)) {
+  std::string messages;
+  if (parseArguments(arguments, messages)) {
     state().arguments = arguments;
     return;
   }
-  std::string none;
-  setAll(state().arguments, none);
+  std::string ignoredReasons;
+  parseArguments(state().arguments, ignoredReasons);
   // Each line begins with the program's name.
   std::string text;
   llvm::SmallVector<llvm::StringRef> lines;
-  llvm::StringRef(words).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  llvm::StringRef(messages).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef line : lines) {
     line.consume_front("brewc: ");
     text += (text.empty() ? "" : "\n") + line.str();

@@ -42,10 +42,10 @@ OptionRow OptionRow::withNoun(const char *text) const {
 }
 
 OptionRow OptionRow::withConstraint(const char *text,
-                                    bool (*holds)(const std::string &)) const {
+                                    bool (*isMet)(const std::string &)) const {
   OptionRow result = *this;
   result.constraint = text;
-  result.meetsConstraint = holds;
+  result.meetsConstraint = isMet;
   return result;
 }
 

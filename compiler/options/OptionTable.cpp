@@ -14,14 +14,14 @@ namespace {
 using Options = CompileOptions;
 using Text = const std::string &;
 
-/// Parse values that have been checked.
-std::int64_t integerOf(Text value) {
+/// The following two functions parse values that have been checked.
+std::int64_t parseInteger(Text value) {
   std::int64_t result = 0;
   llvm::StringRef(value).getAsInteger(0, result);
   return result;
 }
 
-double realOf(Text value) {
+double parseReal(Text value) {
   double result = 0;
   llvm::StringRef(value).getAsDouble(result);
   return result;
@@ -29,7 +29,7 @@ double realOf(Text value) {
 
 /// Parses a positive number of bytes: 4096, 16k, 1.5Gi. Returns null if
 /// malformed.
-std::optional<std::int64_t> bytesIn(Text value) {
+std::optional<std::int64_t> parseBytes(Text value) {
   llvm::StringRef number(value);
   double unit = 1;
   const double step = number.consume_back("i") ? 1024 : 1000;
@@ -51,11 +51,11 @@ std::optional<std::int64_t> bytesIn(Text value) {
 /// Limit of --bucket-mb; larger buckets have no benefit.
 constexpr double kMaxBucketMegabytes = 4096;
 
-bool flagOf(Text value) { return value == "true" || value == "1"; }
+bool parseFlag(Text value) { return value == "true" || value == "1"; }
 
 /// Returns whether `value` is a power of two, so that scaling does not round.
 bool isLossScale(Text value) {
-  const double scale = realOf(value);
+  const double scale = parseReal(value);
   int exponent = 0;
   return std::frexp(scale, &exponent) == 0.5 && scale >= 1 && scale <= 16777216;
 }
@@ -89,28 +89,28 @@ const std::vector<OptionRow> &optionTable() {
           "Inference: fill layers that the file of --weights lacks with their "
           "fillers")
           .withAction(
-              [](Options &o, Text v) { o.allowMissingWeights = flagOf(v); }),
+              [](Options &o, Text v) { o.allowMissingWeights = parseFlag(v); }),
       row("bucket-mb", Kind::Real,
           "Megabytes of gradients per all-reduce (default: by a cost model)")
           .withValueName("N")
           .withConstraint("be positive and at most 4096",
                           [](Text v) {
-                            return realOf(v) > 0 &&
-                                   realOf(v) <= kMaxBucketMegabytes;
+                            return parseReal(v) > 0 &&
+                                   parseReal(v) <= kMaxBucketMegabytes;
                           })
           .withAction([](Options &o, Text v) {
             o.pipeline.bucketBytes =
-                std::max<int64_t>(1, std::llround(realOf(v) * 1e6));
+                std::max<int64_t>(1, std::llround(parseReal(v) * 1e6));
           }),
       row("batch", Kind::Integer, "Batch size that replaces the net's")
           .withValueName("N")
           .withConstraint("be positive",
-                          [](Text v) { return integerOf(v) > 0; })
+                          [](Text v) { return parseInteger(v) > 0; })
           .withAction(
-              [](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
+              [](Options &o, Text v) { o.pipeline.batch = parseInteger(v); }),
       row("check-only", Kind::Flag,
           "Only check, emit and report: build no plan")
-          .withAction([](Options &o, Text v) { o.checkOnly = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.checkOnly = parseFlag(v); }),
       row("cpu", Kind::Text,
           "CPU to generate code for: native, x86-64-v3 or another of "
           "LLVM's names")
@@ -120,11 +120,13 @@ const std::vector<OptionRow> &optionTable() {
       row("deterministic", Kind::Flag,
           "Only deterministic library algorithms (CPU plans are always "
           "deterministic)")
-          .withAction([](Options &o, Text v) { o.deterministic = flagOf(v); }),
+          .withAction(
+              [](Options &o, Text v) { o.deterministic = parseFlag(v); }),
       row("distributed", Kind::Flag,
           "Training plan for data-parallel runs on any number of ranks")
-          .withAction(
-              [](Options &o, Text v) { o.pipeline.distributed = flagOf(v); }),
+          .withAction([](Options &o, Text v) {
+            o.pipeline.distributed = parseFlag(v);
+          }),
       row("dump-dir", Kind::Text,
           "Folder for the files of --emit (default: print texts)")
           .withValueName("folder")
@@ -156,12 +158,12 @@ const std::vector<OptionRow> &optionTable() {
       row("exact-convolutions", Kind::Flag,
           "CPU: no Winograd algorithms, which have larger f32 rounding errors")
           .withAction(
-              [](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
+              [](Options &o, Text v) { o.exactConvolutions = parseFlag(v); }),
       row("exact-hidden-gradients", Kind::Flag,
           "Propagate gradients of the exposed states of LSTM and RNN (Caffe "
           "does not)")
           .withAction([](Options &o, Text v) {
-            o.pipeline.exactHiddenGradients = flagOf(v);
+            o.pipeline.exactHiddenGradients = parseFlag(v);
           }),
       row("gpu-arch", Kind::Text,
           "GPUs to generate code for: native, or a list such as sm_80,sm_90; "
@@ -172,11 +174,12 @@ const std::vector<OptionRow> &optionTable() {
       row("gradient-norm", Kind::Flag,
           "Training: compute the gradients' norm on the device regardless of "
           "the solver, for brew-run train --check-nan and --clip-gradients")
-          .withAction(
-              [](Options &o, Text v) { o.pipeline.clipGradients = flagOf(v); }),
+          .withAction([](Options &o, Text v) {
+            o.pipeline.clipGradients = parseFlag(v);
+          }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
           .withAction(
-              [](Options &o, Text v) { o.import.gradients = flagOf(v); }),
+              [](Options &o, Text v) { o.import.gradients = parseFlag(v); }),
       row("host-layer", Kind::List,
           "Layer types computed by the program that runs the plan")
           .withValueName("TYPE,...")
@@ -205,27 +208,27 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("N")
           .withConstraint("be a number of 32 bits",
                           [](Text v) {
-                            return integerOf(v) ==
-                                   static_cast<std::int32_t>(integerOf(v));
+                            return parseInteger(v) ==
+                                   static_cast<std::int32_t>(parseInteger(v));
                           })
           .withAction([](Options &o, Text v) {
-            o.import.level = static_cast<std::int32_t>(integerOf(v));
+            o.import.level = static_cast<std::int32_t>(parseInteger(v));
           }),
       row("loss-scale", Kind::Real, "f16: initial loss scale, a power of two")
           .withValueName("S")
           .withDefault("1024")
           .withConstraint("be a power of two from 1 to 16777216", isLossScale)
           .withAction(
-              [](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
+              [](Options &o, Text v) { o.pipeline.lossScale = parseReal(v); }),
       row("loss-scale-window", Kind::Integer,
           "f16: iterations with finite gradients after which the scale "
           "doubles; 0: never")
           .withValueName("N")
           .withDefault("2000")
           .withConstraint("not be negative",
-                          [](Text v) { return integerOf(v) >= 0; })
+                          [](Text v) { return parseInteger(v) >= 0; })
           .withAction([](Options &o, Text v) {
-            o.pipeline.lossScaleWindow = integerOf(v);
+            o.pipeline.lossScaleWindow = parseInteger(v);
           }),
       row("memory-limit", Kind::Text,
           "Memory limit for activations and their gradients: the backward pass "
@@ -233,11 +236,13 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("bytes[k|M|G|Ki|Mi|Gi]")
           .withConstraint("be a number of bytes, optionally followed by k, M, "
                           "G, Ki, Mi or Gi",
-                          [](Text v) { return bytesIn(v).has_value(); })
-          .withAction([](Options &o, Text v) { o.memoryLimit = bytesIn(v); }),
+                          [](Text v) { return parseBytes(v).has_value(); })
+          .withAction(
+              [](Options &o, Text v) { o.memoryLimit = parseBytes(v); }),
       row("no-kernel-cache", Kind::Flag,
           "Compile all CUDA kernels instead of using cached ones")
-          .withAction([](Options &o, Text v) { o.kernelCache = !flagOf(v); }),
+          .withAction(
+              [](Options &o, Text v) { o.kernelCache = !parseFlag(v); }),
       row("no-library", Kind::List, "Generate code instead of library calls")
           .withValueName("GROUP,...")
           .withImpliedValue("all")
@@ -299,15 +304,16 @@ const std::vector<OptionRow> &optionTable() {
           .withAction([](Options &o, Text v) { o.import.solverFile = v; }),
       row("solver-only", Kind::Flag, "Check a solver without opening its net")
           .withAction(
-              [](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
+              [](Options &o, Text v) { o.import.solverOnly = parseFlag(v); }),
       row("stage", Kind::List, "NetState stages")
           .withValueName("NAME,...")
           .withCommaLists()
           .withAction([](Options &o, Text v) { o.import.stages.push_back(v); }),
       row("sync-batchnorm", Kind::Flag,
           "Compute BatchNorm statistics over the batches of all ranks")
-          .withAction(
-              [](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
+          .withAction([](Options &o, Text v) {
+            o.pipeline.syncBatchNorm = parseFlag(v);
+          }),
       row("target", Kind::Choice, "Device that runs the plan")
           .withValueName("target")
           .withDefault("cpu")

@@ -10,33 +10,34 @@
 namespace brew::compiler {
 namespace {
 
-[[noreturn]] void usage(const std::string &text) {
+[[noreturn]] void throwUsage(const std::string &text) {
   throw Error(ExitStatus::Usage, text);
 }
 
-const OptionRow &rowOf(const std::string &name) {
+const OptionRow &findRow(const std::string &name) {
   std::vector<std::string> names;
   for (const OptionRow &row : optionTable()) {
     if (name == row.name)
       return row;
     names.push_back(row.name);
   }
-  usage("there is no option '" + name + "'" + didYouMean(name, names));
+  throwUsage("there is no option '" + name + "'" + didYouMean(name, names));
 }
 
 /// Throws Error (Usage) unless `value` is valid for this row.
 void checkValue(const OptionRow &row, const std::string &value) {
-  const std::string who = "for the --" + std::string(row.name) + " option: ";
+  const std::string prefix = "for the --" + std::string(row.name) + " option: ";
   auto invalid = [&](const char *kind) {
-    usage(who + "'" + value + "' value invalid for " + kind + " argument!");
+    throwUsage(prefix + "'" + value + "' value invalid for " + kind +
+               " argument!");
   };
   std::int64_t integer;
   double real;
   switch (row.kind) {
   case OptionKind::Flag:
     if (value != "true" && value != "false" && value != "1" && value != "0")
-      usage(who + "'" + value +
-            "' is invalid value for boolean argument! Try 0 or 1");
+      throwUsage(prefix + "'" + value +
+                 "' is invalid value for boolean argument! Try 0 or 1");
     break;
   case OptionKind::Integer:
     if (llvm::StringRef(value).getAsInteger(0, integer))
@@ -52,58 +53,61 @@ void checkValue(const OptionRow &row, const std::string &value) {
     break;
   }
   if (row.constraint && !row.meetsConstraint(value))
-    usage("--" + std::string(row.name) + " must " + row.constraint);
+    throwUsage("--" + std::string(row.name) + " must " + row.constraint);
   if (row.values.empty())
     return;
-  std::string known;
-  for (const OptionValue &each : row.values) {
-    if (value == each.name)
+  std::string allowedNames;
+  for (const OptionValue &allowed : row.values) {
+    if (value == allowed.name)
       return;
-    known += (known.empty() ? "" : ", ") + std::string(each.name);
+    allowedNames +=
+        (allowedNames.empty() ? "" : ", ") + std::string(allowed.name);
   }
   if (row.noun)
-    usage("--" + std::string(row.name) + ": unknown " + row.noun + " '" +
-          value + "' (" + known + ")");
-  usage(who + "Cannot find option named '" + value + "'! (" + known + ")");
+    throwUsage("--" + std::string(row.name) + ": unknown " + row.noun + " '" +
+               value + "' (" + allowedNames + ")");
+  throwUsage(prefix + "Cannot find option named '" + value + "'! (" +
+             allowedNames + ")");
 }
 
 } // namespace
 
 void OptionSet::set(const std::string &name, const char *value) {
-  const OptionRow &row = rowOf(name);
+  const OptionRow &row = findRow(name);
   if (!value && !row.impliedText)
-    usage("for the --" + name + " option: requires a value!");
+    throwUsage("for the --" + name + " option: requires a value!");
   std::vector<std::string> values;
   if (row.isCommaSeparated && value) {
-    for (llvm::StringRef part : llvm::split(value, ','))
-      values.push_back(part.str());
+    for (llvm::StringRef item : llvm::split(value, ','))
+      values.push_back(item.str());
   } else {
     values.push_back(value ? value : "");
   }
-  for (std::string &each : values) {
-    if (each.empty() && row.impliedText)
-      each = row.impliedText;
-    checkValue(row, each);
+  for (std::string &text : values) {
+    if (text.empty() && row.impliedText)
+      text = row.impliedText;
+    checkValue(row, text);
   }
-  std::vector<std::string> &kept = explicitValues[name];
+  std::vector<std::string> &storedValues = explicitValues[name];
   if (row.kind != OptionKind::List)
-    kept.clear();
-  kept.insert(kept.end(), values.begin(), values.end());
+    storedValues.clear();
+  storedValues.insert(storedValues.end(), values.begin(), values.end());
 }
 
 void addHostLayer(CompileOptions &options, dialects::HostLayerType type) {
   if (type.name.empty())
-    usage("a host layer's type has no name");
+    throwUsage("a host layer's type has no name");
   if (prototxt::findLayerKind(type.name))
-    usage("'" + type.name +
-          (type.name == "Python"
-               ? "' layers are identified by MODULE.LAYER of their python_param"
-               : "' is a layer type of Brew's own, which the program cannot "
-                 "compute instead"));
+    throwUsage(
+        "'" + type.name +
+        (type.name == "Python"
+             ? "' layers are identified by MODULE.LAYER of their python_param"
+             : "' is a layer type of Brew's own, which the program cannot "
+               "compute instead"));
   options.import.hostTypes.insert(type.name);
-  for (dialects::HostLayerType &known : options.hostLayers)
-    if (known.name == type.name) {
-      known = std::move(type);
+  for (dialects::HostLayerType &existing : options.hostLayers)
+    if (existing.name == type.name) {
+      existing = std::move(type);
       return;
     }
   options.hostLayers.push_back(std::move(type));
@@ -112,9 +116,9 @@ void addHostLayer(CompileOptions &options, dialects::HostLayerType type) {
 void OptionSet::addHostLayer(dialects::HostLayerType type) {
   CompileOptions checked;
   compiler::addHostLayer(checked, type);
-  for (const dialects::HostLayerType &known : hostLayers)
-    if (known.name == type.name)
-      usage("host layer type '" + type.name + "' was given twice");
+  for (const dialects::HostLayerType &existing : hostLayers)
+    if (existing.name == type.name)
+      throwUsage("host layer type '" + type.name + "' was given twice");
   hostLayers.push_back(std::move(type));
 }
 
@@ -128,44 +132,44 @@ CompileOptions OptionSet::resolve() const {
     else if (*row.defaultText)
       row.apply(options, row.defaultText);
   }
-  // Types with functions replace types that are only named.
+  // Types with a shape function replace types that have only a name.
   for (const dialects::HostLayerType &type : hostLayers)
     compiler::addHostLayer(options, type);
   PipelineOptions &pipeline = options.pipeline;
   const bool cuda = pipeline.cuda;
   const bool isHalf = pipeline.precision == dialects::target::Precision::F16;
   if (!cuda && (isSet("gpu-arch") || isSet("no-kernel-cache")))
-    usage("--gpu-arch and --no-kernel-cache are for --target cuda");
+    throwUsage("--gpu-arch and --no-kernel-cache are for --target cuda");
   if (cuda && isSet("cpu"))
-    usage("--cpu is for --target cpu");
+    throwUsage("--cpu is for --target cpu");
   if (!cuda && pipeline.precision == dialects::target::Precision::TF32)
-    usage("--precision=tf32 is for --target cuda");
+    throwUsage("--precision=tf32 is for --target cuda");
   if (!isHalf && (isSet("loss-scale") || isSet("loss-scale-window")))
-    usage("--loss-scale and --loss-scale-window are for --precision=f16");
+    throwUsage("--loss-scale and --loss-scale-window are for --precision=f16");
   if (isSet("allow-missing-weights") && options.weights.empty())
-    usage("--allow-missing-weights is for --weights");
+    throwUsage("--allow-missing-weights is for --weights");
   if (isSet("bucket-mb") && !pipeline.distributed)
-    usage("--bucket-mb is for --distributed");
+    throwUsage("--bucket-mb is for --distributed");
   if (isSet("reduce-precision") && !pipeline.distributed)
-    usage("--reduce-precision is for --distributed");
+    throwUsage("--reduce-precision is for --distributed");
   if (pipeline.syncBatchNorm && !pipeline.distributed)
-    usage("--sync-batchnorm is for --distributed");
+    throwUsage("--sync-batchnorm is for --distributed");
   if (pipeline.reduceInBf16 && options.import.f64)
-    usage("--reduce-precision=bf16 is not for --precision=f64");
+    throwUsage("--reduce-precision=bf16 is not for --precision=f64");
   if (pipeline.reduceInBf16 && cuda)
-    usage("--reduce-precision=bf16 is for --target cpu: GPUs exchange "
-          "gradients in their own precision");
+    throwUsage("--reduce-precision=bf16 is for --target cpu: GPUs exchange "
+               "gradients in their own precision");
   if (pipeline.distributed && !pipeline.outputGradients.empty())
-    usage("--distributed is for plans that train on their own, "
-          "--output-gradient for those whose caller writes gradients");
+    throwUsage("--distributed is for plans that train on their own; "
+               "--output-gradient is for plans whose caller writes gradients");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
-    usage("--dump-dir is for --emit");
+    throwUsage("--dump-dir is for --emit");
   // --emit=import is allowed, though there is no module to print.
   if (options.import.solverOnly &&
       ((options.emit != Emit::None && options.emit != Emit::Import) ||
        options.report != ReportKind::None))
-    usage("--solver-only goes no further than --emit=import, and makes no "
-          "--report");
+    throwUsage("--solver-only goes no further than --emit=import, and makes no "
+               "--report");
   if (!isHalf) {
     pipeline.lossScale = 0;
     pipeline.lossScaleWindow = 0;

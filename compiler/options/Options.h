@@ -37,15 +37,15 @@ struct OptionRow {
   const char *help = nullptr;      ///< one sentence
   const char *valueName = "value"; ///< name of the value in usage lines
   const char *defaultText = "";    ///< value if the option is absent
-  /// Value if only the option's name is given; null: a value is required.
+  /// Value if the option is set without a value; null if a value is required.
   const char *impliedText = nullptr;
   std::vector<OptionValue> values; ///< allowed values; empty: any
   bool isCommaSeparated = false;   ///< List: a value may contain several,
                                    ///< separated by commas
-  /// Noun for a value in the error about an unknown one.
+  /// Noun for a value in the error for an unknown value.
   const char *noun = nullptr;
-  /// Constraint on a value, such as "be positive", and its predicate. Null: no
-  /// constraint.
+  /// Constraint on a value, such as "be positive", and its predicate; null
+  /// without a constraint.
   const char *constraint = nullptr;
   bool (*meetsConstraint)(const std::string &) = nullptr;
   Apply apply = nullptr; ///< applies one checked value
@@ -59,7 +59,7 @@ struct OptionRow {
   OptionRow withCommaLists() const;
   OptionRow withNoun(const char *text) const;
   OptionRow withConstraint(const char *text,
-                           bool (*holds)(const std::string &)) const;
+                           bool (*isMet)(const std::string &)) const;
   OptionRow withAction(Apply function) const;
 };
 
@@ -69,12 +69,12 @@ const std::vector<OptionRow> &optionTable();
 /// Option values set by a caller.
 class OptionSet {
 public:
-  /// Checks and stores a value. Appends to a list, replaces the value of other
-  /// options. A null `value` means that only the option's name is given. Throws
-  /// Error (Usage).
+  /// Checks and stores a value. Appends the value to a list; replaces the value
+  /// of other options. A null `value` sets the option to its implied value.
+  /// Throws Error (Usage).
   void set(const std::string &name, const char *value);
-  /// Adds a host layer type. Throws Error (Usage) for a type of Brew's own, or
-  /// one added before.
+  /// Adds a host layer type. Throws Error (Usage) for a type that Brew
+  /// implements or that was added before.
   void addHostLayer(dialects::HostLayerType type);
   bool isSet(const std::string &name) const {
     return explicitValues.count(name);
@@ -89,7 +89,8 @@ private:
   dialects::HostLayerTypes hostLayers;
 };
 
-/// Adds a host layer type to `options`; see OptionSet::addHostLayer.
+/// Adds a host layer type to `options`, or replaces the type of the same name.
+/// Throws Error (Usage) for a type that Brew implements.
 void addHostLayer(CompileOptions &options, dialects::HostLayerType type);
 
 } // namespace brew::compiler

@@ -24,15 +24,15 @@ Costs &Costs::operator+=(const Costs &other) {
   hostCopiedBytes += other.hostCopiedBytes;
   accessBytes += other.accessBytes;
   seconds += other.seconds;
-  recomputeSeconds += other.recomputeSeconds;
+  rematerializationSeconds += other.rematerializationSeconds;
   return *this;
 }
 
-std::string LayerCosts::label(size_t most) const {
+std::string LayerCosts::label(size_t maxLayers) const {
   std::string text;
   if (layers.empty())
     text = "(internal)";
-  else if (layers.size() <= most)
+  else if (layers.size() <= maxLayers)
     text = llvm::join(layers, "+");
   else
     text =
@@ -63,19 +63,19 @@ CostModel::scratchOf(const plan::Program &program) const {
 /// those that are not dense and row-major.
 int64_t CostModel::hostCopiedBytes(const plan::HostCall &call) const {
   int64_t bytes = 0;
-  auto add = [&](uint32_t index) {
+  auto addBuffer = [&](uint32_t index) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     if (cuda || !caffe::isDenseRowMajor(buffer, manifest.target().precision()))
       bytes += static_cast<int64_t>(buffer.size());
   };
   for (uint32_t index : call.bottom_buffer_indices())
-    add(index);
+    addBuffer(index);
   for (uint32_t index : call.top_buffer_indices())
-    add(index);
+    addBuffer(index);
   for (uint32_t index : call.top_gradient_buffer_indices())
-    add(index);
+    addBuffer(index);
   for (const auto &gradient : call.bottom_gradients())
-    add(gradient.buffer_index());
+    addBuffer(gradient.buffer_index());
   return bytes;
 }
 
@@ -92,7 +92,7 @@ dialects::target::Work CostModel::workOf(const plan::Step &step) const {
 
 Costs CostModel::of(const plan::Step &step) const {
   Costs costs;
-  if (step.has_all_reduce()) // the link's, not the machine's: allReduceCosts()
+  if (step.has_all_reduce()) // allReduceCosts() estimates these steps
     return costs;
   ++(step.has_launch() ? costs.kernels
      : step.has_host() ? costs.hostCalls
@@ -105,7 +105,7 @@ Costs CostModel::of(const plan::Step &step) const {
     costs.stages = workOf(step).stages;
   costs.seconds = roofline.seconds(workOf(step));
   if (step.rematerialized())
-    costs.recomputeSeconds = costs.seconds;
+    costs.rematerializationSeconds = costs.seconds;
   if (step.has_launch() && !accesses.empty())
     for (const TensorAccess &access : accesses[step.launch().kernel_index()])
       costs.accessBytes += access.bytes;
@@ -121,39 +121,40 @@ Costs CostModel::of(const plan::Program &program) const {
 
 AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
   AllReduceCosts result;
-  double now = 0, linkFree = 0, computing = 0;
+  double now = 0, linkFreeAt = 0, computeSeconds = 0;
   for (const plan::Step &step : program.steps()) {
     if (!step.has_all_reduce()) {
       const double seconds = roofline.seconds(workOf(step));
       now += seconds;
-      computing += seconds;
+      computeSeconds += seconds;
       continue;
     }
     if (step.all_reduce().kind() != plan::AllReduceCall::START) {
-      now = std::max(now, linkFree); // all-reduces finish in order
+      now = std::max(now, linkFreeAt); // all-reduces finish in order
       continue;
     }
     const double seconds = dialects::target::kAllReduceLatencySeconds +
                            static_cast<double>(step.bytes()) /
                                dialects::target::kAllReduceBytesPerSecond;
-    linkFree = std::max(linkFree, now) + seconds;
+    linkFreeAt = std::max(linkFreeAt, now) + seconds;
     if (step.all_reduce().statistic())
       continue; // statistics are not gradients, but steps wait for them
     ++result.buckets;
-    result.starts.push_back({static_cast<int64_t>(step.bytes()), computing});
+    result.starts.push_back(
+        {static_cast<int64_t>(step.bytes()), computeSeconds});
     result.bytes += static_cast<int64_t>(step.bytes());
     result.seconds += seconds;
   }
-  result.exposed = std::max(now - computing, 0.0);
+  result.exposed = std::max(now - computeSeconds, 0.0);
   return result;
 }
 
 std::vector<LayerCosts> CostModel::byLayer(const plan::Program &program) const {
   std::vector<LayerCosts> rows;
-  std::map<std::tuple<std::vector<std::string>, bool, bool>, size_t> known;
+  std::map<std::tuple<std::vector<std::string>, bool, bool>, size_t> rowIndices;
   for (const plan::Step &step : program.steps()) {
     std::vector<std::string> layers(step.layers().begin(), step.layers().end());
-    auto [entry, isNew] = known.try_emplace(
+    auto [entry, isNew] = rowIndices.try_emplace(
         {layers, step.backward(), step.rematerialized()}, rows.size());
     if (isNew)
       rows.push_back(

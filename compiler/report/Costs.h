@@ -15,12 +15,13 @@ namespace brew::compiler {
 /// Total costs of some steps.
 struct Costs {
   int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
-  int64_t stages = 0; ///< of the kernels, at least one each
+  int64_t stages = 0; ///< sum over the kernels, which have at least one each
   int64_t hostCalls = 0, hostCopiedBytes = 0; ///< host layer steps, and bytes
                                               ///< copied for them
-  AccessBytes accessBytes;                    ///< of kernels; empty if unknown
-  double seconds = 0;          ///< sum of the steps' roofline times
-  double recomputeSeconds = 0; ///< of these, for rematerialized values
+  AccessBytes accessBytes; ///< of the kernels; empty if unknown
+  double seconds = 0;      ///< sum of the steps' roofline times
+  double rematerializationSeconds =
+      0; ///< part of `seconds` that rematerializes values
 
   Costs &operator+=(const Costs &other);
 };
@@ -32,22 +33,22 @@ struct LayerCosts {
   bool recomputed = false; ///< computed again for the backward pass
   Costs costs;
 
-  /// Returns "conv1+relu1", or "conv1 and 7 more" for more than `most` layers,
-  /// followed by "(backward)" or "(recomputed)" if it applies.
-  std::string label(size_t most) const;
+  /// Returns "conv1+relu1", or "conv1 and 7 more" for more than `maxLayers`
+  /// layers, followed by "(backward)" or "(recomputed)" if it applies.
+  std::string label(size_t maxLayers) const;
 };
 
 /// All-reduces of a program in a data-parallel run.
 struct AllReduceCosts {
   struct Start {
     int64_t bytes;
-    double ready; ///< roofline seconds of the steps before it
+    double ready; ///< when it can start: roofline seconds of the earlier steps
   };
   std::vector<Start> starts;
   int64_t buckets = 0;
   int64_t bytes = 0;
   double seconds = 0; ///< time by the interconnect model (Interconnect.h)
-  double exposed = 0; ///< of these, not overlapped with other steps
+  double exposed = 0; ///< part of `seconds` that overlaps no other step
 };
 
 /// Estimates costs of a plan's steps on its target machine.
@@ -57,11 +58,10 @@ public:
 
   Costs of(const plan::Step &step) const;
   Costs of(const plan::Program &program) const;
-  /// Estimates all-reduces that run one after the other, each overlapping the
-  /// steps before its wait.
+  /// Estimates the all-reduces of a program. They run one after the other, and
+  /// each overlaps the steps up to its wait.
   AllReduceCosts allReduceCosts(const plan::Program &program) const;
-  /// Returns the scratch bytes of a program's calls that are known; null for a
-  /// GPU.
+  /// Returns the known scratch bytes of a program's calls; nullopt for a GPU.
   std::optional<int64_t> scratchOf(const plan::Program &program) const;
   /// Returns one row per set of layers, in the order of their first steps.
   std::vector<LayerCosts> byLayer(const plan::Program &program) const;
@@ -79,13 +79,14 @@ private:
   const bool cuda, winograd;
 };
 
-/// Returns the bytes of the arena of a kind.
+/// Returns the size in bytes of the arena of this kind.
 int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind);
 
 /// Formats known scratch bytes, or "unknown".
 std::string scratchText(const std::optional<int64_t> &bytes);
 
-/// Format bytes, millions, a time, and a rate in billions.
+/// Format a number for people: of bytes, in millions, as a time, and in
+/// billions.
 std::string bytesText(int64_t bytes);
 std::string megaText(int64_t number, int decimals);
 std::string timeText(double seconds);

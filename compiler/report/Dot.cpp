@@ -8,11 +8,11 @@
 namespace brew::compiler {
 namespace {
 
-/// Further layers of a kernel are only counted.
+/// A label names at most this many layers and counts the others.
 constexpr size_t kShownLayers = 4;
 
-/// Returns a Graphviz string of several lines. Escapes quotes and backslashes;
-/// replaces other control characters.
+/// Joins the lines to one quoted Graphviz string. Escapes quotes and
+/// backslashes; replaces other control characters.
 std::string quoted(llvm::ArrayRef<std::string> lines) {
   std::string text = "\"";
   for (const std::string &line : lines) {
@@ -55,9 +55,11 @@ const char *styleOf(GraphNode::Kind kind) {
 void printNode(const GraphNode &node, const std::string &id,
                llvm::raw_ostream &os) {
   std::vector<std::string> lines = {node.name};
-  const bool saysBackward = llvm::StringRef(node.type).contains("backward");
-  lines.push_back(node.type +
-                  (node.backward && !saysBackward ? " (backward)" : ""));
+  const bool typeMentionsBackward =
+      llvm::StringRef(node.type).contains("backward");
+  lines.push_back(node.type + (node.backward && !typeMentionsBackward
+                                   ? " (backward)"
+                                   : ""));
   // A kernel's or call's name may not mention all its layers.
   if (const std::string layers = layersText(node);
       node.kind != GraphNode::Kind::Layer && !layers.empty() &&

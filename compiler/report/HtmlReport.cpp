@@ -50,16 +50,16 @@ private:
   void printHead();
   void printPrograms();
   void printDrawings();
-  void printTimes(int number);
+  void printTimes(int index);
   void printBuffers();
   void printKernels();
-  void printKernel(int number, const plan::Program *program,
+  void printKernel(int index, const plan::Program *program,
                    const plan::Step *step);
-  void cell(const std::string &text, double value) {
+  void printCell(const std::string &text, double value) {
     os << "<td class=\"n\" data-value=\"" << shortestText(value) << "\">"
        << escaped(text) << "</td>";
   }
-  std::string rates() const;
+  std::string ratesText() const;
 
   const plan::Manifest &manifest;
   const ReportSubject &subject;
@@ -69,7 +69,7 @@ private:
   llvm::raw_ostream &os;
 };
 
-std::string HtmlPage::rates() const {
+std::string HtmlPage::ratesText() const {
   const dialects::target::Roofline &roofline = model.roofline;
   std::string text = gigaText(roofline.bytesPerSecond) + " GB/s, " +
                      gigaText(roofline.flopsPerSecond) + " GFLOP/s";
@@ -83,7 +83,7 @@ void HtmlPage::printHead() {
   os << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
      << "<meta name=\"viewport\" content=\"width=device-width, "
         "initial-scale=1\">\n"
-     // Forbid loading anything, regardless of names and texts.
+     // Forbid external resources, whatever the names and texts contain.
      << "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
         "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
      << "<title>" << net << "</title>\n<style>\n"
@@ -146,10 +146,10 @@ void HtmlPage::printDrawings() {
         "</section>\n<svg id=\"svg\"></svg>\n";
 }
 
-void HtmlPage::printTimes(int number) {
-  const plan::Program &program = manifest.programs(number);
+void HtmlPage::printTimes(int index) {
+  const plan::Program &program = manifest.programs(index);
   const double total = model.of(program).seconds;
-  os << "<div class=\"program\" data-program=\"" << number << "\"><h3>"
+  os << "<div class=\"program\" data-program=\"" << index << "\"><h3>"
      << escaped(program.name()) << ": " << timeText(total)
      << "</h3><div class=\"scroll tall\"><table class=\"sortable\"><thead><tr>"
         "<th>layers</th><th>steps</th><th class=\"n\">bytes</th><th "
@@ -177,9 +177,9 @@ void HtmlPage::printTimes(int number) {
     os << "</td>";
     const Costs &costs = row.costs;
     const double share = costs.seconds / total;
-    cell(bytesText(costs.bytes), static_cast<double>(costs.bytes));
-    cell(megaText(costs.flops, 1), static_cast<double>(costs.flops));
-    cell(timeText(costs.seconds), costs.seconds);
+    printCell(bytesText(costs.bytes), static_cast<double>(costs.bytes));
+    printCell(megaText(costs.flops, 1), static_cast<double>(costs.flops));
+    printCell(timeText(costs.seconds), costs.seconds);
     os << "<td class=\"n share\" data-value=\"" << shortestText(share)
        << "\"><meter min=\"0\" max=\"1\" value=\"" << shortestText(share)
        << "\"></meter><span>" << fixedText(100 * share, 1)
@@ -220,8 +220,8 @@ void HtmlPage::printBuffers() {
     os << "<tr><td>" << escaped(buffer->name()) << "</td><td>";
     llvm::interleave(buffer->dims(), os, "x");
     os << " " << plan::DataType_Name(buffer->type()) << "</td>";
-    cell(bytesText(static_cast<int64_t>(buffer->size())),
-         static_cast<double>(buffer->size()));
+    printCell(bytesText(static_cast<int64_t>(buffer->size())),
+              static_cast<double>(buffer->size()));
     os << "<td>" << llvm::StringRef(plan::ArenaKind_Name(arena.kind())).lower()
        << "</td><td>"
        << (buffer->has_program_index()
@@ -231,11 +231,11 @@ void HtmlPage::printBuffers() {
                          .name())
                : "all")
        << "</td>";
-    for (auto [has, step] :
+    for (auto [isSet, step] :
          {std::pair(buffer->has_first_step(), buffer->first_step()),
           std::pair(buffer->has_last_step(), buffer->last_step())}) {
       os << "<td class=\"n\">";
-      if (has)
+      if (isSet)
         os << step;
       os << "</td>";
     }
@@ -244,13 +244,13 @@ void HtmlPage::printBuffers() {
   os << "</tbody></table></div></section>\n";
 }
 
-void HtmlPage::printKernel(int number, const plan::Program *program,
+void HtmlPage::printKernel(int index, const plan::Program *program,
                            const plan::Step *step) {
-  const plan::Kernel &kernel = manifest.kernels(number);
+  const plan::Kernel &kernel = manifest.kernels(index);
   LayerCosts row;
   if (step)
     row.layers.assign(step->layers().begin(), step->layers().end());
-  os << "<details class=\"kernel\" id=\"kernel-" << number
+  os << "<details class=\"kernel\" id=\"kernel-" << index
      << "\"><summary><code>" << escaped(kernel.symbol()) << "</code> <span>"
      << escaped(row.layers.empty() ? "" : row.label(3)) << "</span></summary>"
      << "<p>" << (program ? escaped(program->name()) + "; " : "")
@@ -273,8 +273,8 @@ void HtmlPage::printKernel(int number, const plan::Program *program,
       if (!found->text.empty())
         os << "<pre>" << escaped(found->text) << "</pre>";
     }
-  if (number < static_cast<int>(contents.kernelTexts.size()))
-    os << "<pre class=\"code\">" << escaped(contents.kernelTexts[number])
+  if (index < static_cast<int>(contents.kernelTexts.size()))
+    os << "<pre class=\"code\">" << escaped(contents.kernelTexts[index])
        << "</pre>";
   os << "</details>\n";
 }
@@ -307,7 +307,7 @@ void HtmlPage::print() {
   os << "<section><h2>Time by the roofline</h2><p class=\"note\">Each "
         "step takes the longer of moving its bytes and computing, on a machine "
         "of "
-     << escaped(rates()) << ".</p>\n";
+     << escaped(ratesText()) << ".</p>\n";
   for (int i = 0; i < manifest.programs_size(); ++i)
     printTimes(i);
   os << "</section>\n";

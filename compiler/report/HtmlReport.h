@@ -15,7 +15,8 @@ struct PageContents {
   std::vector<std::string> kernelTexts;
 };
 
-/// Prints a function and its callees as MLIR text.
+/// Returns the MLIR text of a function and of all functions that it calls,
+/// directly or indirectly.
 std::string functionText(mlir::ModuleOp module, llvm::StringRef symbol);
 
 /// Prints one self-contained HTML page: graphs, kernels with their layers'

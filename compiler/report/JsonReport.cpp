@@ -71,7 +71,7 @@ static json kernelsOf(const ReportSubject &subject) {
 }
 
 /// Statistics common to programs and layers.
-static json figuresOf(const Costs &costs) {
+static json statisticsOf(const Costs &costs) {
   return {{"kernels", costs.kernels},
           {"calls", costs.calls},
           {"stages", costs.stages},
@@ -85,7 +85,7 @@ static json layersOf(const plan::Program &program, const CostModel &model) {
   json rows = json::array();
   const double total = model.of(program).seconds;
   for (const LayerCosts &layer : model.byLayer(program)) {
-    json row = figuresOf(layer.costs);
+    json row = statisticsOf(layer.costs);
     row["layers"] = json::array();
     for (const std::string &name : layer.layers)
       row["layers"].push_back(utf8(name));
@@ -118,19 +118,19 @@ void compiler::printJsonReport(const ReportSubject &subject,
   for (const plan::Program &program : manifest.programs()) {
     auto op = symbols.lookup<dialects::plan::ProgramOp>(program.name());
     const Costs costs = model.of(program);
-    json entry = figuresOf(costs);
+    json entry = statisticsOf(costs);
     if (!subject.accesses.empty())
       entry["access_bytes"] = accessBytesOf(costs.accessBytes);
     entry["host_copied_bytes"] = costs.hostCopiedBytes;
-    entry["recompute_seconds"] = costs.recomputeSeconds;
-    if (const AllReduceCosts sums = model.allReduceCosts(program);
-        sums.buckets) {
-      entry["all_reduce"] = {{"buckets", sums.buckets},
-                             {"bytes", sums.bytes},
-                             {"model_seconds", sums.seconds},
-                             {"exposed_seconds", sums.exposed},
+    entry["recompute_seconds"] = costs.rematerializationSeconds;
+    if (const AllReduceCosts allReduces = model.allReduceCosts(program);
+        allReduces.buckets) {
+      entry["all_reduce"] = {{"buckets", allReduces.buckets},
+                             {"bytes", allReduces.bytes},
+                             {"model_seconds", allReduces.seconds},
+                             {"exposed_seconds", allReduces.exposed},
                              {"starts", json::array()}};
-      for (const AllReduceCosts::Start &start : sums.starts)
+      for (const AllReduceCosts::Start &start : allReduces.starts)
         entry["all_reduce"]["starts"].push_back(
             {{"bytes", start.bytes}, {"ready_seconds", start.ready}});
     }

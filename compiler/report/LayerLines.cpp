@@ -8,40 +8,40 @@
 namespace brew::compiler {
 namespace {
 
-/// Longer layers, for example with blobs inside, are cut.
+/// Longer layers, such as those with weights inside, are truncated.
 constexpr size_t kMaxLines = 60;
 
 /// Returns the protobuf message that begins in line `first` (from 1), up to its
 /// closing brace. Ignores braces in strings and comments.
 std::string messageAt(llvm::ArrayRef<llvm::StringRef> lines, size_t first) {
-  std::string found;
+  std::string message;
   int depth = 0;
   for (size_t i = first - 1; i < lines.size(); ++i) {
     if (i - (first - 1) == kMaxLines)
-      return found + "...\n";
-    const int before = depth;
+      return message + "...\n";
+    const int depthBefore = depth;
     char quote = 0;
-    bool ends = false;
-    for (size_t c = 0; c < lines[i].size() && !ends; ++c) {
-      const char each = lines[i][c];
-      if (quote && each == '\\')
+    bool isComplete = false;
+    for (size_t c = 0; c < lines[i].size() && !isComplete; ++c) {
+      const char ch = lines[i][c];
+      if (quote && ch == '\\')
         ++c;
       else if (quote)
-        quote = each == quote ? 0 : quote;
-      else if (each == '"' || each == '\'')
-        quote = each;
-      else if (each == '#')
+        quote = ch == quote ? 0 : quote;
+      else if (ch == '"' || ch == '\'')
+        quote = ch;
+      else if (ch == '#')
         break;
-      else if (each == '{')
+      else if (ch == '{')
         ++depth;
-      else if (each == '}')
-        ends = --depth <= 0;
+      else if (ch == '}')
+        isComplete = --depth <= 0;
     }
-    found += lines[i].rtrim().str() + "\n";
-    if (ends || (before == 0 && depth == 0 && i >= first))
+    message += lines[i].rtrim().str() + "\n";
+    if (isComplete || (depthBefore == 0 && depth == 0 && i >= first))
       break;
   }
-  return found;
+  return message;
 }
 
 } // namespace
@@ -61,7 +61,7 @@ LayerLines::LayerLines(const NetGraph &layers,
         file.text =
             name == source.name ? source.text : prototxt::readTextFile(name);
       } catch (const Error &) {
-        // The file has disappeared since: show the location only.
+        // The file is no longer readable: show only the location.
       }
       llvm::StringRef(file.text).split(file.lines, '\n');
     }
@@ -70,15 +70,15 @@ LayerLines::LayerLines(const NetGraph &layers,
   for (const ProgramGraph &program : layers)
     for (const GraphNode &node : program.nodes) {
       // FILE:LINE:COL; the file name may contain colons.
-      auto [place, column] = llvm::StringRef(node.source).rsplit(':');
-      auto [file, number] = place.rsplit(':');
+      auto [fileAndLine, column] = llvm::StringRef(node.source).rsplit(':');
+      auto [file, number] = fileAndLine.rsplit(':');
       size_t line = 0;
       if (node.layers.empty() || number.getAsInteger(10, line) || !line)
         continue;
       auto [found, isNew] =
           lines.try_emplace({program.name, node.layers.front()});
       if (isNew)
-        found->second = {place.str(),
+        found->second = {fileAndLine.str(),
                          messageAt(fileOf(file.str()).lines, line)};
     }
 }

@@ -21,7 +21,7 @@ using namespace brew::dialects;
 namespace brew::compiler {
 namespace {
 
-/// "64x20x24x24 f32".
+/// Returns the shape and element type, for example "64x20x24x24 f32".
 std::string shapeText(Type type) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -47,8 +47,8 @@ uint64_t bytesOf(Type type) {
 /// locations.
 std::string layerType(Location location) {
   std::string type;
-  location->walk([&](Location each) {
-    auto named = dyn_cast<NameLoc>(each);
+  location->walk([&](Location nested) {
+    auto named = dyn_cast<NameLoc>(nested);
     if (!named)
       return WalkResult::advance();
     type = named.getName().str();
@@ -78,9 +78,10 @@ public:
     for (Operation &op : program.getBody().front()) {
       // Steps after the first one of the backward pass belong to it, as in
       // plans.
-      inBackward |= isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
+      isInBackwardPass |=
+          isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
       if (auto kernel = dyn_cast<KernelOp>(op))
-        inBackward |= kernel.getBackward();
+        isInBackwardPass |= kernel.getBackward();
       if (!hasNoNode(&op))
         addEdges(&op, nodeFor(&op));
     }
@@ -118,7 +119,7 @@ private:
   GraphNode describe(Operation *op, const Origin &origin) const {
     GraphNode node;
     node.backward =
-        byLayer ? origin.isBackward : inBackward && !isa<OutputOp>(op);
+        byLayer ? origin.isBackward : isInBackwardPass && !isa<OutputOp>(op);
     node.source = sourceOf(op->getLoc()).str();
     if (origin.layer) {
       node.name = origin.layer.str();
@@ -158,7 +159,8 @@ private:
     return node;
   }
 
-  /// Names an operation without a layer by the parameter that it updates.
+  /// Names an operation without a layer by the parameter that it updates, or
+  /// else by its kind.
   static std::string parameterOf(Operation *op) {
     for (Value operand : op->getOperands())
       if (Operation *source = operand.getDefiningOp();
@@ -170,29 +172,30 @@ private:
   }
 
   void addEdges(Operation *op, unsigned to) {
-    auto read = [&](Value value) {
-      Value made = origin(value);
-      Operation *source = made.getDefiningOp();
+    auto addEdgeFrom = [&](Value value) {
+      Value producedValue = skipViews(value);
+      Operation *source = producedValue.getDefiningOp();
       auto from = nodes.find(source);
       if (from == nodes.end() || from->second == to ||
-          !drawn.insert({made, to}).second)
+          !addedEdges.insert({producedValue, to}).second)
         return;
-      graph.edges.push_back({from->second, to, shapeText(made.getType()),
-                             bytesOf(made.getType())});
+      graph.edges.push_back({from->second, to,
+                             shapeText(producedValue.getType()),
+                             bytesOf(producedValue.getType())});
     };
     for (Value operand : op->getOperands())
-      read(operand);
+      addEdgeFrom(operand);
     // Regions of nests and host layers may use values from outside.
     for (Region &region : op->getRegions())
       region.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
           if (operand.getParentRegion() == op->getParentRegion())
-            read(operand);
+            addEdgeFrom(operand);
       });
   }
 
   /// Returns the source of a chain of views, which have no nodes.
-  Value origin(Value value) const {
+  Value skipViews(Value value) const {
     for (Operation *op = value.getDefiningOp();
          op && !nodes.contains(op) && op->hasTrait<IsView>() &&
          op->getNumOperands();
@@ -202,10 +205,10 @@ private:
   }
 
   const bool byLayer;
-  bool inBackward = false; ///< the backward pass has begun
+  bool isInBackwardPass = false; ///< the backward pass has begun
   llvm::DenseMap<Operation *, unsigned> nodes;
   std::map<std::pair<StringRef, bool>, unsigned> layers;
-  llvm::DenseSet<std::pair<Value, unsigned>> drawn;
+  llvm::DenseSet<std::pair<Value, unsigned>> addedEdges;
 };
 
 NetGraph build(ModuleOp module, bool byLayer) {

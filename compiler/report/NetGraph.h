@@ -1,6 +1,6 @@
 //===- NetGraph.h - Graph of a net for reports ------------------*- C++ -*-===//
 //
-// A graph for people: nodes are layers, or the kernels and calls that compute
+// A graph for drawings: nodes are layers, or the kernels and calls that compute
 // them; edges are the values between them. Parameters and constants have no
 // edges.
 //
@@ -48,7 +48,8 @@ NetGraph layerGraph(mlir::ModuleOp module);
 /// Returns the graph of a module in phase fused: a node per kernel and call.
 NetGraph stepGraph(mlir::ModuleOp module);
 
-/// Returns Graphviz text; each program is a cluster. `name` is the graph's.
+/// Returns Graphviz text; each program is a cluster. `name` is the graph's
+/// name.
 std::string dotText(const NetGraph &graph, const std::string &name);
 
 } // namespace brew::compiler

@@ -99,7 +99,7 @@ const ProgramGraph *graphOf(const NetGraph &graph, const std::string &name) {
 StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
                      const plan::Program &program, const CostModel &model) {
   StepMatch match;
-  std::set<int> taken;
+  std::set<int> matchedSteps;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode &node = graph.nodes[i];
     const bool isKernel = node.kind == GraphNode::Kind::Kernel;
@@ -108,15 +108,15 @@ StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
       continue;
     for (int s = 0; s < program.steps_size(); ++s) {
       const plan::Step &step = program.steps(s);
-      if (step.has_launch() != isKernel || taken.count(s))
+      if (step.has_launch() != isKernel || matchedSteps.count(s))
         continue;
       if (isKernel) {
         // A symbol is the kernel's name, with a number if the name was taken.
         const int kernel = static_cast<int>(step.launch().kernel_index());
-        llvm::StringRef number = manifest.kernels(kernel).symbol();
-        if (!number.consume_front(node.name) ||
-            !(number.empty() || (number.consume_front("_") &&
-                                 llvm::all_of(number, llvm::isDigit))) ||
+        llvm::StringRef suffix = manifest.kernels(kernel).symbol();
+        if (!suffix.consume_front(node.name) ||
+            !(suffix.empty() || (suffix.consume_front("_") &&
+                                 llvm::all_of(suffix, llvm::isDigit))) ||
             !llvm::equal(step.layers(), node.layers))
           continue;
         match.kernels[i] = kernel;
@@ -124,7 +124,7 @@ StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
         continue;
       }
       match.seconds[i] = model.of(step).seconds;
-      taken.insert(s);
+      matchedSteps.insert(s);
       break;
     }
   }
@@ -142,7 +142,7 @@ std::string pageData(const ReportSubject &subject, const PageContents &contents,
         {"steps", stepData(subject.manifest, program)},
         {"buffers", bufferData(subject.manifest, i)},
     };
-    // Some programs are created after phase graph.
+    // Some programs are created after phase graph and have no layers to draw.
     if (const ProgramGraph *graph = graphOf(contents.layers, program.name()))
       entry["before"] = graphData(*graph, {});
     if (const ProgramGraph *graph = graphOf(contents.steps, program.name()))

@@ -16,11 +16,11 @@ using KernelAccesses = std::vector<std::vector<TensorAccess>>;
 /// Subject of a report.
 struct ReportSubject {
   mlir::ModuleOp module;          ///< in phase plan
-  const plan::Manifest &manifest; ///< built from it
+  const plan::Manifest &manifest; ///< built from `module`
   dialects::target::Precision precision = dialects::target::Precision::F32;
   bool cuda = false;        ///< for a GPU; host layers need copies
   bool singlePhase = false; ///< compiled with --phase
-  /// CPU: the runtime may use Winograd's algorithms.
+  /// Compiled for a CPU whose runtime may use Winograd's algorithms.
   bool winograd = false;
   const KernelAccesses &accesses;
 };

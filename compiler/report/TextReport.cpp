@@ -10,7 +10,7 @@ using namespace brew;
 using namespace brew::compiler;
 using llvm::formatv;
 
-/// Labels of more layers do not fit a line.
+/// A label of more layers does not fit in a line.
 static constexpr size_t kMaxLabelLayers = 2;
 static constexpr size_t kMinLabelWidth = 18;
 
@@ -69,22 +69,26 @@ void compiler::printTextReport(const ReportSubject &subject,
                     program.name(), costs.hostCalls,
                     bytesText(costs.hostCopiedBytes));
   for (const plan::Program &program : manifest.programs())
-    if (const Costs costs = model.of(program); costs.recomputeSeconds > 0)
-      os << formatv("{0}: rematerialization for the memory limit takes {1} "
-                    "({2}% more) by the roofline\n",
-                    program.name(), timeText(costs.recomputeSeconds),
-                    fixedText(100 * costs.recomputeSeconds /
-                                  (costs.seconds - costs.recomputeSeconds),
-                              1));
+    if (const Costs costs = model.of(program);
+        costs.rematerializationSeconds > 0)
+      os << formatv(
+          "{0}: rematerialization for the memory limit takes {1} "
+          "({2}% more) by the roofline\n",
+          program.name(), timeText(costs.rematerializationSeconds),
+          fixedText(100 * costs.rematerializationSeconds /
+                        (costs.seconds - costs.rematerializationSeconds),
+                    1));
   for (const plan::Program &program : manifest.programs())
-    if (const AllReduceCosts sums = model.allReduceCosts(program);
-        sums.buckets && program.name() == plan::programs::kForwardBackward)
-      os << formatv("{0}: all-reduces of {1} of gradients in {2} {3}: {4} by "
-                    "the link model, {5}% overlapped with other steps\n",
-                    program.name(), bytesText(sums.bytes), sums.buckets,
-                    sums.buckets == 1 ? "bucket" : "buckets",
-                    timeText(sums.seconds),
-                    fixedText(100 * (1 - sums.exposed / sums.seconds), 0));
+    if (const AllReduceCosts allReduces = model.allReduceCosts(program);
+        allReduces.buckets &&
+        program.name() == plan::programs::kForwardBackward)
+      os << formatv(
+          "{0}: all-reduces of {1} of gradients in {2} {3}: {4} by "
+          "the link model, {5}% overlapped with other steps\n",
+          program.name(), bytesText(allReduces.bytes), allReduces.buckets,
+          allReduces.buckets == 1 ? "bucket" : "buckets",
+          timeText(allReduces.seconds),
+          fixedText(100 * (1 - allReduces.exposed / allReduces.seconds), 0));
   os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),

@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);
 const namespace = byId('svg').namespaceURI;
-const pen = document.createElement('canvas').getContext('2d');
+const measureContext = document.createElement('canvas').getContext('2d');
 const kFont = '12px system-ui, sans-serif', kSmallFont = '10.5px system-ui, sans-serif';
 // Node sizes in pixels.
 const kHeight = 38, kMaxWidth = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9;
@@ -11,31 +11,31 @@ const kHeight = 38, kMaxWidth = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9
 const kMinScale = .8;
 
 function draw(tag, attributes, parent, text) {
-  const made = document.createElementNS(namespace, tag);
+  const created = document.createElementNS(namespace, tag);
   for (const [name, value] of Object.entries(attributes))
-    made.setAttribute(name, value);
+    created.setAttribute(name, value);
   if (text !== undefined)
-    made.textContent = text;
+    created.textContent = text;
   if (parent)
-    parent.append(made);
-  return made;
+    parent.append(created);
+  return created;
 }
 
-function element(tag, parent, text) {
-  const made = document.createElement(tag);
+function addElement(tag, parent, text) {
+  const created = document.createElement(tag);
   if (text !== undefined)
-    made.textContent = text;
-  parent.append(made);
-  return made;
+    created.textContent = text;
+  parent.append(created);
+  return created;
 }
 
 function textWidth(text, font) {
-  pen.font = font;
-  return pen.measureText(text).width;
+  measureContext.font = font;
+  return measureContext.measureText(text).width;
 }
 
 /// Returns `text`, shortened in the middle if it is too wide.
-function fitted(text, font, width) {
+function shortenToWidth(text, font, width) {
   if (textWidth(text, font) <= width)
     return text;
   let keep = text.length;
@@ -68,55 +68,55 @@ function ranksOf(nodes, edges) {
     if (!hasInput.has(node) && next.get(node).length)
       rank.set(node, Math.max(0, Math.min(...next.get(node).map((to) => rank.get(to))) - 1));
   // Unconnected nodes fill rows below the rest.
-  const alone = nodes.filter((node) => !hasInput.has(node) && !next.get(node).length);
-  const last = alone.length < nodes.length ? Math.max(...rank.values()) + 1 : 0;
-  const row = Math.max(2, Math.ceil(Math.sqrt(alone.length / 3)));
-  alone.forEach((node, i) => rank.set(node, last + Math.floor(i / row)));
+  const isolated = nodes.filter((node) => !hasInput.has(node) && !next.get(node).length);
+  const firstRow = isolated.length < nodes.length ? Math.max(...rank.values()) + 1 : 0;
+  const nodesPerRow = Math.max(2, Math.ceil(Math.sqrt(isolated.length / 3)));
+  isolated.forEach((node, i) => rank.set(node, firstRow + Math.floor(i / nodesPerRow)));
   return rank;
 }
 
 /// Returns positions with the least weighted squared distance to `wanted` that keep the order and
 /// widths of the items (isotonic regression).
 function spread(items, wanted) {
-  const begins = [];
-  items.forEach((each, i) => begins.push(
-      i ? begins[i - 1] + (items[i - 1].width + each.width) / 2 + kColumnGap : 0));
+  const starts = [];
+  items.forEach((item, i) => starts.push(
+      i ? starts[i - 1] + (items[i - 1].width + item.width) / 2 + kColumnGap : 0));
   const blocks = [];
-  items.forEach((each, i) => {
-    let block = {sum: (wanted[i] - begins[i]) * each.weight, weight: each.weight, count: 1};
-    const place = (other) => other.sum / other.weight;
-    while (blocks.length && place(blocks[blocks.length - 1]) > place(block)) {
+  items.forEach((item, i) => {
+    let block = {sum: (wanted[i] - starts[i]) * item.weight, weight: item.weight, count: 1};
+    const offsetOf = (other) => other.sum / other.weight;
+    while (blocks.length && offsetOf(blocks[blocks.length - 1]) > offsetOf(block)) {
       const last = blocks.pop();
       block = {sum: block.sum + last.sum, weight: block.weight + last.weight, count: block.count + last.count};
     }
     blocks.push(block);
   });
   return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.weight))
-      .map((place, i) => place + begins[i]);
+      .map((offset, i) => offset + starts[i]);
 }
 
 /// Sets the positions of `nodes` and the bends of `edges`; returns the width.
 function layOut(nodes, edges) {
   const rank = ranksOf(nodes, edges);
   const rows = [];
-  const put = (item) => (rows[item.rank] = rows[item.rank] || []).push(item);
-  const item = new Map();
+  const addToRow = (item) => (rows[item.rank] = rows[item.rank] || []).push(item);
+  const itemOf = new Map();
   for (const node of nodes) {
-    const made = {node, rank: rank.get(node), width: node.width, up: [], down: [], x: 0};
-    item.set(node, made);
-    put(made);
+    const created = {node, rank: rank.get(node), width: node.width, up: [], down: [], x: 0};
+    itemOf.set(node, created);
+    addToRow(created);
   }
   const link = (from, to) => {
     from.down.push(to);
     to.up.push(from);
   };
   for (const edge of edges) {
-    let from = item.get(edge.from);
-    const to = item.get(edge.to);
+    let from = itemOf.get(edge.from);
+    const to = itemOf.get(edge.to);
     edge.bends = [];
     for (let r = from.rank + 1; r < to.rank; ++r) {
       const bend = {rank: r, width: 8, up: [], down: [], x: 0};
-      put(bend);
+      addToRow(bend);
       edge.bends.push(bend);
       link(from, bend);
       from = bend;
@@ -125,54 +125,56 @@ function layOut(nodes, edges) {
   }
   for (let r = 0; r < rows.length; ++r)
     rows[r] = rows[r] || [];
-  const number = (row) => row.forEach((each, i) => each.order = i);
-  rows.forEach(number);
-  const mean = (list, key, none) =>
-      list.length ? list.reduce((sum, each) => sum + each[key], 0) / list.length : none;
-  const sweep = (work) => {
+  const setOrders = (row) => row.forEach((item, i) => item.order = i);
+  rows.forEach(setOrders);
+  const mean = (list, key, fallback) =>
+      list.length ? list.reduce((sum, item) => sum + item[key], 0) / list.length : fallback;
+  const sweep = (visit) => {
     for (let r = 1; r < rows.length; ++r)
-      work(rows[r], 'up');
+      visit(rows[r], 'up');
     for (let r = rows.length - 2; r >= 0; --r)
-      work(rows[r], 'down');
+      visit(rows[r], 'down');
   };
   for (let i = 0; i < 8; ++i)
     sweep((row, side) => {
-      row.forEach((each) => each.want = mean(each[side], 'order', each.order));
-      row.sort((a, b) => a.want - b.want);
-      number(row);
+      row.forEach((item) => item.wantedOrder = mean(item[side], 'order', item.order));
+      row.sort((a, b) => a.wantedOrder - b.wantedOrder);
+      setOrders(row);
     });
   // Straight paths matter more than the positions of end nodes or bends, which would otherwise push
   // other items aside in row after row.
-  rows.flat().forEach((each) => each.weight = !each.node ? .02 : each.up.length && each.down.length ? 1 : .05);
-  const middle = (list, none) => {
+  rows.flat().forEach((item) =>
+      item.weight = !item.node ? .02 : item.up.length && item.down.length ? 1 : .05);
+  const weightedMean = (list, fallback) => {
     let sum = 0, weight = 0;
-    for (const each of list) {
-      sum += each.weight * each.x;
-      weight += each.weight;
+    for (const item of list) {
+      sum += item.weight * item.x;
+      weight += item.weight;
     }
-    return weight ? sum / weight : none;
+    return weight ? sum / weight : fallback;
   };
-  const place = (row, targets) => spread(row, targets).forEach((x, i) => row[i].x = x);
-  rows.forEach((row) => place(row, row.map(() => 0)));
+  const placeRow = (row, targets) => spread(row, targets).forEach((x, i) => row[i].x = x);
+  rows.forEach((row) => placeRow(row, row.map(() => 0)));
   for (let i = 0; i < 6; ++i)
-    sweep((row, side) => place(row, row.map((each) => middle(each[side], each.x))));
+    sweep((row, side) => placeRow(row, row.map((item) => weightedMean(item[side], item.x))));
   // Move items back that one row pushed far aside.
   for (let i = 0; i < 20; ++i)
-    sweep((row) => place(row, row.map((each) => middle([...each.up, ...each.down], each.x))));
-  const linked = rows.flat().filter((each) => each.up.length + each.down.length);
+    sweep((row) => placeRow(
+        row, row.map((item) => weightedMean([...item.up, ...item.down], item.x))));
+  const linked = rows.flat().filter((item) => item.up.length + item.down.length);
   const isLinked = new Set(linked);
   const center = mean(linked, 'x', 0);
   for (const row of rows)
-    if (row.length && !row.some((each) => isLinked.has(each)))
-      place(row, row.map(() => center));
-  for (const each of item.values()) {
-    each.node.x = each.x;
-    each.node.y = each.rank * (kHeight + kRowGap) + kHeight / 2;
+    if (row.length && !row.some((item) => isLinked.has(item)))
+      placeRow(row, row.map(() => center));
+  for (const item of itemOf.values()) {
+    item.node.x = item.x;
+    item.node.y = item.rank * (kHeight + kRowGap) + kHeight / 2;
   }
   let left = Infinity, right = -Infinity;
-  for (const each of rows.flat()) {
-    left = Math.min(left, each.x - each.width / 2);
-    right = Math.max(right, each.x + each.width / 2);
+  for (const item of rows.flat()) {
+    left = Math.min(left, item.x - item.width / 2);
+    right = Math.max(right, item.x + item.width / 2);
   }
   for (const node of nodes)
     node.x -= left;
@@ -182,7 +184,7 @@ function layOut(nodes, edges) {
   return right - left;
 }
 
-/// Returns the SVG path down through the bends.
+/// Returns the SVG path of an edge down through its bends.
 function edgePath(edge) {
   let x = edge.from.x, y = edge.from.y + kHeight / 2;
   let path = `M${x},${y}`;
@@ -216,36 +218,36 @@ class Graph {
     this.box = byId(id);
     this.box.replaceChildren();
     this.nodes = graph ? graph.nodes : [];
-    this.title(byId(id + '-title'), title);
+    this.addTitle(byId(id + '-title'), title);
     if (!this.nodes.length) {
-      element('p', this.box, 'Nothing.').className = 'note';
+      addElement('p', this.box, 'Nothing.').className = 'note';
       return;
     }
     for (const node of this.nodes) {
       const lower = [node.type, node.time].filter(Boolean).join(', ');
-      node.label = fitted(node.name, kFont, kMaxWidth);
-      node.lower = fitted(lower, kSmallFont, kMaxWidth);
+      node.label = shortenToWidth(node.name, kFont, kMaxWidth);
+      node.lower = shortenToWidth(lower, kSmallFont, kMaxWidth);
       node.width = Math.max(60, textWidth(node.label, kFont), textWidth(node.lower, kSmallFont)) + 2 * kPadding;
     }
     this.edges = graph.edges.map(([from, to, shape, bytes]) => (
         {from: this.nodes[from], to: this.nodes[to], shape, bytes, isCross: true}));
-    this.place();
+    this.layOutColumns();
     this.render(onChoose);
   }
 
-  title(caption, title) {
+  addTitle(caption, title) {
     caption.replaceChildren();
-    element('span', caption, `${title} (${this.nodes.length})`);
+    addElement('span', caption, `${title} (${this.nodes.length})`);
     for (const [text, label, factor] of [['−', 'Smaller', .8], ['+', 'Larger', 1.25], ['Fit', 'Fit', 0]]) {
-      const button = element('button', caption, text);
+      const button = addElement('button', caption, text);
       button.setAttribute('aria-label', label);
       button.onclick = () => this.scale && this.zoom(factor ? this.scale * factor : this.fit());
     }
   }
 
   /// Lays out forward and backward nodes in one column each.
-  place() {
-    const number = new Map(this.nodes.map((node, i) => [node, i]));
+  layOutColumns() {
+    const indexOf = new Map(this.nodes.map((node, i) => [node, i]));
     let left = 0;
     for (const backward of [false, true]) {
       const nodes = this.nodes.filter((node) => node.backward === backward);
@@ -253,7 +255,7 @@ class Graph {
         continue;
       const edges = this.edges.filter((edge) =>
           edge.from.backward === backward && edge.to.backward === backward &&
-          number.get(edge.from) < number.get(edge.to));
+          indexOf.get(edge.from) < indexOf.get(edge.to));
       edges.forEach((edge) => edge.isCross = false);
       const width = layOut(nodes, edges);
       nodes.forEach((node) => node.x += left);
@@ -326,19 +328,19 @@ class Graph {
 function describe(graph, node) {
   const box = byId('chosen');
   box.replaceChildren();
-  element('strong', box, node.name);
+  addElement('strong', box, node.name);
   box.append(` ${node.type}${node.backward ? ', backward' : ''}${node.time ? ', ' + node.time : ''}`);
   if (node.layers.length && node.layers.join() !== node.name)
-    element('p', box, 'Layers: ' + node.layers.join(', '));
+    addElement('p', box, 'Layers: ' + node.layers.join(', '));
   if (node.source)
-    element('p', box, node.source);
+    addElement('p', box, node.source);
   for (const [word, near, far] of [['Reads', 'to', 'from'], ['Writes', 'from', 'to']])
-    for (const edge of graph.edges.filter((each) => each[near] === node))
-      element('p', box, `${word} ${edge.shape}, ${edge.bytes} (${edge[far].name}${
+    for (const edge of graph.edges.filter((candidate) => candidate[near] === node))
+      addElement('p', box, `${word} ${edge.shape}, ${edge.bytes} (${edge[far].name}${
           edge[far].backward ? ', backward' : ''})`);
   if (node.kernel === undefined)
     return;
-  const link = element('a', element('p', box), 'Source of the kernel');
+  const link = addElement('a', addElement('p', box), 'Source of the kernel');
   link.href = '#kernel-' + node.kernel;
   link.onclick = () => openKernel(node.kernel);
 }
@@ -347,14 +349,15 @@ function showNet(program) {
   byId('chosen').replaceChildren();
   let before, after;
   const choose = (graph, node) => {
-    const other = graph === before ? after : before;
+    const otherGraph = graph === before ? after : before;
     const layers = new Set(node.layers);
-    const same = (each) => each.backward === node.backward && each.layers.some((layer) => layers.has(layer));
-    const related = other.nodes.filter(same);
+    const sharesLayer = (candidate) => candidate.backward === node.backward &&
+        candidate.layers.some((layer) => layers.has(layer));
+    const related = otherGraph.nodes.filter(sharesLayer);
     graph.mark(node, []);
-    other.mark(null, related);
+    otherGraph.mark(null, related);
     if (related.length)
-      other.show(related[0]);
+      otherGraph.show(related[0]);
     describe(graph, node);
   };
   before = new Graph('before', 'Layers', program.before, choose);
@@ -380,7 +383,7 @@ function showArena(program) {
   box.replaceChildren();
   byId('buffer').textContent = '\u00a0';
   if (!program.arena || !program.buffers.length) {
-    element('p', box, 'This program has no transient buffers.').className = 'note';
+    addElement('p', box, 'This program has no transient buffers.').className = 'note';
     return;
   }
   const left = 76, top = 8, height = 360, steps = program.steps.length;
@@ -394,8 +397,8 @@ function showArena(program) {
     draw('line', {class: 'axis', x1: left, x2: left + width, y1: y(bytes), y2: y(bytes)}, svg);
     draw('text', {class: 'small', x: left - 8, y: y(bytes) + 4, 'text-anchor': 'end'}, svg, bytesText(Math.round(bytes)));
   }
-  const every = Math.max(1, Math.ceil(steps / (width / 70)));
-  for (let step = 0; step < steps; step += every)
+  const labelInterval = Math.max(1, Math.ceil(steps / (width / 70)));
+  for (let step = 0; step < steps; step += labelInterval)
     draw('text', {class: 'small', x: x(step + .5), y: top + height + 18, 'text-anchor': 'middle'}, svg, step);
   for (const buffer of program.buffers) {
     const w = Math.max(1.5, x(buffer.last + 1) - x(buffer.first));
@@ -408,7 +411,8 @@ function showArena(program) {
     rect.onmouseenter = () => byId('buffer').textContent =
         `${text}; written by ${program.steps[buffer.first] || 'the input'}`;
     if (h > 15 && w > 44)
-      draw('text', {class: 'on', x: x(buffer.first) + 4, y: y(buffer.offset) - h / 2 + 4}, svg, fitted(buffer.name, kSmallFont, w - 8));
+      draw('text', {class: 'on', x: x(buffer.first) + 4, y: y(buffer.offset) - h / 2 + 4}, svg,
+           shortenToWidth(buffer.name, kSmallFont, w - 8));
   }
 }
 
@@ -444,17 +448,17 @@ addEventListener('hashchange', () => openKernel(location.hash.slice('#kernel-'.l
 openKernel(location.hash.slice('#kernel-'.length));
 
 byId('search').oninput = (event) => {
-  const words = event.target.value.toLowerCase();
+  const query = event.target.value.toLowerCase();
   for (const kernel of document.querySelectorAll('.kernel'))
-    kernel.hidden = !kernel.firstElementChild.textContent.toLowerCase().includes(words);
+    kernel.hidden = !kernel.firstElementChild.textContent.toLowerCase().includes(query);
 };
 
 // --- Programs ---------------------------------------------------------------
 
-let shown = -1;
+let shownProgram = -1;
 
 function showProgram(number) {
-  shown = number;
+  shownProgram = number;
   const program = data.programs[number];
   [...byId('nav').children].forEach((button, i) => button.setAttribute('aria-pressed', i === number));
   for (const part of document.querySelectorAll('.program'))
@@ -464,13 +468,13 @@ function showProgram(number) {
 }
 
 data.programs.forEach((program, i) => {
-  element('button', byId('nav'), program.name).onclick = () => showProgram(i);
+  addElement('button', byId('nav'), program.name).onclick = () => showProgram(i);
 });
 if (data.programs.length)
   showProgram(0);
-let waiting = 0;
+let resizeTimer = 0;
 addEventListener('resize', () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => shown >= 0 && showArena(data.programs[shown]), 150);
+  clearTimeout(resizeTimer);
+  resizeTimer = setTimeout(() => shownProgram >= 0 && showArena(data.programs[shownProgram]), 150);
 });
 })();
