@@ -1,7 +1,7 @@
 //===- BrewCore.td - Layers that passes refer to by name ---*- tablegen -*-===//
 //
-// Every other layer belongs to a group under layers/. Only the group's own
-// sources include a group, so that adding a layer there recompiles little.
+// Every other layer belongs to a group under layers/. Only a group's own
+// sources include its file, so that adding a layer there recompiles little.
 //
 //===----------------------------------------------------------------------===//
 #ifndef BREW_CORE_TD
@@ -15,7 +15,7 @@ def Brew_DataInputOp : Brew_Op<"data_input"> {
   let description = [{
     The data pipeline of the runtime writes the results before the program runs. `kind`
     is the layer's Caffe type (caffe/DataLayerKinds.h), `config` the complete LayerParameter,
-    `folder` the folder of its prototxt, to which the file names in it are relative.
+    `folder` the folder of its prototxt, relative to which `config` names files.
 
     With `channels`, the first top has that many channels; the first result has more,
     and the channels beyond contain zeros (set by input-conversion folding).

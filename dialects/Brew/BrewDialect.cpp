@@ -92,15 +92,15 @@ RankedTensorType brew::dialects::withMemoryOrder(RankedTensorType type,
   // Dimensions of size 1 do not affect the memory order; without them an order
   // may be row-major.
   int64_t last = -1;
-  bool rowMajor = true;
+  bool isRowMajor = true;
   for (int64_t dim : order) {
     if (type.getDimSize(dim) == 1)
       continue;
-    rowMajor &= dim > last;
+    isRowMajor &= dim > last;
     last = dim;
   }
   Attribute encoding;
-  if (!rowMajor)
+  if (!isRowMajor)
     encoding = LayoutAttr::get(type.getContext(), order);
   return RankedTensorType::get(type.getShape(), type.getElementType(),
                                encoding);
@@ -128,8 +128,8 @@ int64_t brew::dialects::countOf(ArrayRef<int64_t> shape) {
 
 FileLineColLoc brew::dialects::prototxtLocation(Location loc) {
   FileLineColLoc found;
-  loc->walk([&](Location each) {
-    found = dyn_cast<FileLineColLoc>(each);
+  loc->walk([&](Location nested) {
+    found = dyn_cast<FileLineColLoc>(nested);
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found;
@@ -138,8 +138,8 @@ FileLineColLoc brew::dialects::prototxtLocation(Location loc) {
 std::string brew::dialects::layerPrefix(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("layer");
   std::string type;
-  op->getLoc()->walk([&](Location each) {
-    auto named = dyn_cast<NameLoc>(each);
+  op->getLoc()->walk([&](Location nested) {
+    auto named = dyn_cast<NameLoc>(nested);
     if (!named)
       return WalkResult::advance();
     type = " (" + named.getName().str() + ")";
@@ -148,7 +148,8 @@ std::string brew::dialects::layerPrefix(Operation *op) {
   return "layer '" + (name ? name.str() : "") + "'" + type + ": ";
 }
 
-static InFlightDiagnostic about(Operation *op, InFlightDiagnostic diagnostic) {
+static InFlightDiagnostic withLayerPrefix(Operation *op,
+                                          InFlightDiagnostic diagnostic) {
   diagnostic << layerPrefix(op);
   if (auto name = op->getAttrOfType<StringAttr>("layer"))
     setLayer(diagnostic, name);
@@ -156,11 +157,11 @@ static InFlightDiagnostic about(Operation *op, InFlightDiagnostic diagnostic) {
 }
 
 InFlightDiagnostic brew::dialects::layerError(Operation *op) {
-  return about(op, op->emitError());
+  return withLayerPrefix(op, op->emitError());
 }
 
 InFlightDiagnostic brew::dialects::layerWarning(Operation *op) {
-  return about(op, op->emitWarning());
+  return withLayerPrefix(op, op->emitWarning());
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,36 +239,37 @@ LogicalResult KernelOp::verify() {
   bool inLastBlock = false;
   SmallVector<int64_t> grid;
   for (auto nest : body.getOps<linalg::GenericOp>()) {
-    std::optional<NestGrid> place = NestGrid::of(nest);
-    if (!place)
+    std::optional<NestGrid> gridInfo = NestGrid::of(nest);
+    if (!gridInfo)
       return nest.emitOpError(
           "in a kernel needs brew.sub_kernel and brew.grid_loops");
     SmallVector<int64_t> loops = nest.getStaticLoopRanges();
-    int64_t gridLoops = place->gridLoops;
+    int64_t gridLoops = gridInfo->gridLoops;
     if (gridLoops < 0 || gridLoops > static_cast<int64_t>(loops.size()))
       return nest.emitOpError("grid is deeper than the nest");
     for (int64_t i = 0; i < gridLoops; ++i)
       if (nest.getIteratorTypesArray()[i] != utils::IteratorType::parallel)
         return nest.emitOpError("a grid loop must be parallel");
     ArrayRef<int64_t> nestGrid = ArrayRef(loops).take_front(gridLoops);
-    if (place->subKernel == subKernel) {
+    if (gridInfo->subKernel == subKernel) {
       if (nestGrid != ArrayRef(grid))
         return nest.emitOpError("grid extents differ within the sub-kernel");
-      if (place->inLastBlock != inLastBlock)
+      if (gridInfo->inLastBlock != inLastBlock)
         return nest.emitOpError(
             "all nests of a sub-kernel must run in the last block, or none");
-      if (place->stage != stage)
+      if (gridInfo->stage != stage)
         return nest.emitOpError("a sub-kernel must belong to one stage");
-    } else if (place->subKernel == subKernel + 1) {
-      const bool isFirst = subKernel < 0 || place->stage != stage;
-      if (place->stage != stage && (subKernel < 0 || place->stage != stage + 1))
+    } else if (gridInfo->subKernel == subKernel + 1) {
+      const bool isFirst = subKernel < 0 || gridInfo->stage != stage;
+      if (gridInfo->stage != stage &&
+          (subKernel < 0 || gridInfo->stage != stage + 1))
         return nest.emitOpError("stages must be consecutive, from 0 on");
-      if (isFirst ? place->inLastBlock : inLastBlock)
+      if (isFirst ? gridInfo->inLastBlock : inLastBlock)
         return nest.emitOpError(
             "a stage can have one sub-kernel of the last block, after others");
       ++subKernel;
-      stage = place->stage;
-      inLastBlock = place->inLastBlock;
+      stage = gridInfo->stage;
+      inLastBlock = gridInfo->inLastBlock;
       grid.assign(nestGrid.begin(), nestGrid.end());
     } else {
       return nest.emitOpError("sub-kernels must be consecutive");

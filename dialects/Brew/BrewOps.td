@@ -14,8 +14,8 @@ def Brew_ProgramOp : Brew_Op<"program",
     [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A function of the net that the runtime executes";
   let description = [{
-    The `role` is the program's purpose. Every role but `main`, that of a net compiled
-    for one phase, determines the program's name (`programName`):
+    The `role` is the program's purpose. Every role but `main` determines the program's
+    name (`programName`). `main` is the role of a net compiled for one phase.
 
     | role | computes |
     |---|---|
@@ -83,7 +83,7 @@ class Brew_ParamRead<string mnemonic> : Brew_Op<mnemonic, [Pure, Brew_Persistent
 def Brew_ParamValueOp : Brew_ParamRead<"param_value"> {
   let summary = "Reads the value of a parameter";
   let description = [{
-    The value before the program runs, whatever the program stores.
+    The result is the value before the program runs, whatever the program stores.
   }];
   let arguments = (ins FlatSymbolRefAttr:$param);
   let assemblyFormat = "$param attr-dict `:` type($result)";
@@ -164,7 +164,7 @@ def Brew_CheckLabelsOp : Brew_Op<"check_labels", [Brew_Sink]> {
   let summary = "Ends the run with an error if a label is out of range";
   let description = [{
     `status` is 0 if every label is in [0, limit). Otherwise it is 1 + the position of the
-    first element of `labels` that is not.
+    first label out of range.
   }];
   let arguments = (ins AnyTensor:$status, AnyTensor:$labels, I64Attr:$limit,
     StrAttr:$layer, StrAttr:$blob);

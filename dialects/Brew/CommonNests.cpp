@@ -23,35 +23,35 @@ AxisRows::AxisRows(RankedTensorType tensor, int64_t axis) {
 Value brew::dialects::buildSoftmax(OpBuilder &b, Location loc, Value x,
                                    int64_t axis, RankedTensorType type) {
   AxisRows rows(type, axis);
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
 
   NestBuilder maximum(b, loc, type.getShape(), rows.reduction);
-  maximum.input(x, all);
+  maximum.input(x, allDims);
   maximum.output(rows.type, rows.others, -FLT_MAX);
   Value max = maximum.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.maximize(body.out[0], body.in[0])};
   })[0];
 
   NestBuilder exponential(b, loc, type.getShape());
-  exponential.input(x, all);
+  exponential.input(x, allDims);
   exponential.input(max, rows.others);
-  exponential.output(type, all);
+  exponential.output(type, allDims);
   Value e =
       exponential.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.exp(body.s.sub(body.in[0], body.in[1]))};
       })[0];
 
   NestBuilder total(b, loc, type.getShape(), rows.reduction);
-  total.input(e, all);
+  total.input(e, allDims);
   total.output(rows.type, rows.others, 0.0);
   Value sum = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   })[0];
 
   NestBuilder divide(b, loc, type.getShape());
-  divide.input(e, all);
+  divide.input(e, allDims);
   divide.input(sum, rows.others);
-  divide.output(type, all);
+  divide.output(type, allDims);
   return divide.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};
   })[0];

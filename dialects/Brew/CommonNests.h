@@ -11,7 +11,7 @@ struct AxisRows {
 
   llvm::SmallVector<int64_t> others; ///< dimensions other than the axis
   llvm::SmallVector<bool> reduction; ///< true at the axis
-  mlir::RankedTensorType type;       ///< of one element per row, row-major
+  mlir::RankedTensorType type;       ///< row-major, one element per row
 };
 
 /// Builds the softmax of `x` along `axis`. Like Caffe, it subtracts the maximum

@@ -30,19 +30,20 @@ inline void setExitStatus(mlir::InFlightDiagnostic &diagnostic,
 
 /// Returns the layer's name, or "" if the diagnostic is not about a layer.
 inline llvm::StringRef layerOf(mlir::Diagnostic &diagnostic) {
-  for (const mlir::DiagnosticArgument &each : diagnostic.getMetadata())
-    if (each.getKind() ==
+  for (const mlir::DiagnosticArgument &argument : diagnostic.getMetadata())
+    if (argument.getKind() ==
         mlir::DiagnosticArgument::DiagnosticArgumentKind::Attribute)
-      if (auto name = llvm::dyn_cast<mlir::StringAttr>(each.getAsAttribute()))
+      if (auto name =
+              llvm::dyn_cast<mlir::StringAttr>(argument.getAsAttribute()))
         return name.getValue();
   return "";
 }
 
 inline std::optional<ExitStatus> exitStatusOf(mlir::Diagnostic &diagnostic) {
-  for (const mlir::DiagnosticArgument &each : diagnostic.getMetadata())
-    if (each.getKind() ==
+  for (const mlir::DiagnosticArgument &argument : diagnostic.getMetadata())
+    if (argument.getKind() ==
         mlir::DiagnosticArgument::DiagnosticArgumentKind::Integer)
-      return static_cast<ExitStatus>(each.getAsInteger());
+      return static_cast<ExitStatus>(argument.getAsInteger());
   return std::nullopt;
 }
 

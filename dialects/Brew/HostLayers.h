@@ -33,12 +33,12 @@ struct HostLayerSetup {
 /// A layer type that host code computes.
 struct HostLayerType {
   std::string name;
-  /// Returns the shapes of the tops, HostLayerSetup::tops many. Throws
-  /// brew::Error. Null: the caller of the compiler provides the shapes.
+  /// Returns one shape for each of the HostLayerSetup::tops tops, or throws
+  /// brew::Error. If null, the caller of the compiler provides the shapes.
   std::function<Shapes(const HostLayerSetup &)> shapes = {};
   bool hasBackward = true;
   /// Value of the padding items of bottoms with an item count (see
-  /// ItemCounts.h); nullopt: the layer does not accept item counts.
+  /// ItemCounts.h); nullopt if the layer does not accept item counts.
   std::optional<double> paddingValue = {};
 };
 

@@ -19,7 +19,7 @@ def Brew_ItemCountInterface : OpInterface<"ItemCountInterface"> {
   }];
   let methods = [InterfaceMethod<[{
       Sets the item counts of the tops. Masks operands and rescales results if the
-      layer combines items. Requires inferred shapes. Called for every layer, also if no
+      layer combines items. Requires inferred shapes. Called for every layer, even if no
       bottom has an item count.
     }],
     "::mlir::LogicalResult", "propagateItemCounts",

@@ -33,8 +33,8 @@ public:
   /// Sets the item count of `blob`.
   void set(mlir::Value blob, mlir::Value count) { counts[blob] = count; }
 
-  /// Returns the item count of blobs that `selector` filters: `count`, or that
-  /// of an earlier layer with the same selector.
+  /// Returns the item count of blobs that `selector` filters: `count`, or the
+  /// count of an earlier layer with the same selector.
   mlir::Value countForSelector(mlir::Value selector, mlir::Value count);
 
   /// Returns the item count along dimension 0 that `bottoms` have in common
@@ -45,13 +45,13 @@ public:
   commonCount(mlir::Operation *layer,
               std::optional<mlir::ValueRange> bottoms = std::nullopt) const;
 
-  /// Sets the counts of the tops of a layer that works item by item to that of
-  /// its `bottoms` (default: all bottoms). Emits an error if an attribute
-  /// `axis` is the dimension of the items.
+  /// Sets the counts of the tops of a layer that works item by item to the
+  /// common count of its `bottoms` (default: all bottoms). Emits an error if an
+  /// attribute `axis` is the dimension of the items.
   mlir::LogicalResult
   propagate(mlir::Operation *layer,
             std::optional<mlir::ValueRange> bottoms = std::nullopt);
-  /// Does so for an elementwise layer with broadcast operands.
+  /// Does the same for an elementwise layer with broadcast operands.
   mlir::LogicalResult propagateElementwise(ScalarBodyInterface layer);
 
   /// Replaces the operand by one whose padding items are `fill`.
@@ -63,12 +63,13 @@ public:
   /// Emits an error if `bottom` has an item count.
   mlir::LogicalResult requireAllItems(mlir::Operation *layer,
                                       mlir::Value bottom) const;
-  /// Emits an error if an extent of `bottom` from dimension `first` on, which
-  /// the layer reads, is known at run time only.
+  /// Emits an error if the extent of any dimension of `bottom` from `first` on
+  /// is known only at run time. The layer reads these dimensions.
   mlir::LogicalResult requireStaticExtents(mlir::Operation *layer,
                                            mlir::Value bottom,
                                            int64_t first) const;
-  /// Emits an error that the layer does not accept the item count of `bottom`.
+  /// Emits an error that the layer does not accept the item count of `bottom`,
+  /// because of `why`, and returns failure.
   mlir::LogicalResult reject(mlir::Operation *layer, mlir::Value bottom,
                              const llvm::Twine &why) const;
 

@@ -7,6 +7,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
+/// Returns, for each result of `map`, the loop whose index it is, or -1 for
+/// other expressions.
 static SmallVector<int64_t> loopsOf(AffineMap map) {
   SmallVector<int64_t> loops;
   for (AffineExpr result : map.getResults()) {
@@ -36,14 +38,15 @@ brew::dialects::accessLoops(linalg::GenericOp nest, Value tensor) {
 }
 
 SmallVector<int64_t> brew::dialects::resultLoops(linalg::GenericOp nest,
-                                                 unsigned number) {
-  return loopsOf(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
+                                                 unsigned resultNumber) {
+  return loopsOf(
+      nest.getMatchingIndexingMap(nest.getDpsInitOperand(resultNumber)));
 }
 
 bool brew::dialects::isStoredPerIteration(linalg::GenericOp nest,
-                                          unsigned number) {
+                                          unsigned resultNumber) {
   const AffineMap map =
-      nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
+      nest.getMatchingIndexingMap(nest.getDpsInitOperand(resultNumber));
   return llvm::any_of(llvm::enumerate(nest.getIteratorTypesArray()),
                       [&](auto loop) {
                         return loop.value() == utils::IteratorType::reduction &&
@@ -60,37 +63,37 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
   auto inputType = tensorTypeOf(argument), outputType = tensorTypeOf(yielded);
   if (!writer || inputType != outputType)
     return false;
-  // This analysis does not cover other results in the same buffer and parallel
-  // sub-kernels.
-  const NestGrid place = *NestGrid::of(writer);
-  unsigned number = cast<OpResult>(yielded).getResultNumber();
-  if (isStoredPerIteration(writer, number))
+  const NestGrid writerGrid = *NestGrid::of(writer);
+  unsigned resultNumber = cast<OpResult>(yielded).getResultNumber();
+  if (isStoredPerIteration(writer, resultNumber))
     return false; // threads may compute an element twice
-  SmallVector<int64_t> written = resultLoops(writer, number);
+  SmallVector<int64_t> writtenLoops = resultLoops(writer, resultNumber);
   bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),
                                     utils::IteratorType::reduction);
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     SmallVector<SmallVector<int64_t>> accesses = accessLoops(nest, argument);
     if (accesses.empty())
       continue;
-    const NestGrid readers = *NestGrid::of(nest);
-    if (readers.stage < place.stage)
+    const NestGrid readerGrid = *NestGrid::of(nest);
+    if (readerGrid.stage < writerGrid.stage)
       continue; // finished when the writer's stage starts
-    if (readers.subKernel != place.subKernel || writer->isBeforeInBlock(nest))
+    if (readerGrid.subKernel != writerGrid.subKernel ||
+        writer->isBeforeInBlock(nest))
       return false;
     for (ArrayRef<int64_t> access : accesses) {
       if (nest == writer) {
-        if (reduces || access != ArrayRef(written))
+        if (reduces || access != ArrayRef(writtenLoops))
           return false;
         continue;
       }
       // An earlier nest must stay within the grid point: its grid loops must
       // index the same dimensions as the writer's.
-      if (access.size() != written.size())
+      if (access.size() != writtenLoops.size())
         return false;
-      for (int64_t loop = 0; loop < place.gridLoops; ++loop) {
-        auto place = llvm::find(written, loop);
-        if (place == written.end() || access[place - written.begin()] != loop)
+      for (int64_t loop = 0; loop < writerGrid.gridLoops; ++loop) {
+        auto dim = llvm::find(writtenLoops, loop);
+        if (dim == writtenLoops.end() ||
+            access[dim - writtenLoops.begin()] != loop)
           return false;
       }
     }

@@ -13,21 +13,22 @@ namespace brew::dialects {
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 accessLoops(mlir::linalg::GenericOp nest, mlir::Value tensor);
 
-/// Returns the loops that index the dimensions of result `number` of `nest`.
+/// Returns the loops that index the dimensions of result `resultNumber` of
+/// `nest`.
 llvm::SmallVector<int64_t> resultLoops(mlir::linalg::GenericOp nest,
-                                       unsigned number);
+                                       unsigned resultNumber);
 
 /// Returns whether each iteration of a reduction stores its own element of
-/// result `number` instead of reducing into it (brew-fuse-reductions).
-bool isStoredPerIteration(mlir::linalg::GenericOp nest, unsigned number);
+/// result `resultNumber` instead of reducing into it (brew-fuse-reductions).
+bool isStoredPerIteration(mlir::linalg::GenericOp nest, unsigned resultNumber);
 
 /// Returns whether a launch may pass one buffer as both `input` and `output`:
 /// no element of the input is read after the same element of the output is
 /// written.
 bool mayShareBuffer(KernelOp kernel, unsigned input, unsigned output);
 
-/// Returns the scalar operations of a nest: those of its body times its
-/// iterations.
+/// Returns the number of scalar operations of a nest: in its body, times the
+/// number of iterations.
 int64_t countScalarOperations(mlir::linalg::GenericOp nest);
 
 } // namespace brew::dialects

@@ -13,7 +13,7 @@ namespace brew::dialects {
 /// location, as set by the importer; it is omitted if there is no name.
 std::string layerPrefix(mlir::Operation *op);
 
-/// Starts a warning with the text that layerError() starts an error with.
+/// Starts a warning with the same text as layerError().
 mlir::InFlightDiagnostic layerWarning(mlir::Operation *op);
 
 /// Returns the first prototxt location within `loc`, or null.

@@ -179,23 +179,23 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
 
   // linalg derives loop extents from its operands. Loops that no operand
   // determines get an operand whose elements are not read.
-  llvm::SmallVector<bool> shown(extents.size(), false);
+  llvm::SmallVector<bool> isDetermined(extents.size(), false);
   for (ArrayRef<AffineMap> group : {ArrayRef(maps), ArrayRef(outputMaps)})
     for (AffineMap map : group)
       for (AffineExpr result : map.getResults())
         if (auto dim = dyn_cast<AffineDimExpr>(result))
-          shown[dim.getPosition()] = true;
-  SmallVector<int64_t> hidden, hiddenExtents;
-  for (auto [i, isShown] : llvm::enumerate(shown))
-    if (!isShown) {
-      hidden.push_back(i);
-      hiddenExtents.push_back(extents[i]);
+          isDetermined[dim.getPosition()] = true;
+  SmallVector<int64_t> undetermined, undeterminedExtents;
+  for (auto [i, determined] : llvm::enumerate(isDetermined))
+    if (!determined) {
+      undetermined.push_back(i);
+      undeterminedExtents.push_back(extents[i]);
     }
-  bool extra = !hidden.empty();
-  if (extra) {
+  bool hasExtentOperand = !undetermined.empty();
+  if (hasExtentOperand) {
     tensors.push_back(
-        tensor::EmptyOp::create(b, loc, hiddenExtents, b.getI8Type()));
-    maps.push_back(selectDims(hidden, extents.size(), b.getContext()));
+        tensor::EmptyOp::create(b, loc, undeterminedExtents, b.getI8Type()));
+    maps.push_back(selectDims(undetermined, extents.size(), b.getContext()));
   }
   maps.append(outputMaps);
 
@@ -218,7 +218,7 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
             in.push_back(args[next++]);
         }
         Body context{ScalarBuilder(nested, nestedLoc), in,
-                     args.drop_front(next + extra)};
+                     args.drop_front(next + hasExtentOperand)};
         linalg::YieldOp::create(nested, nestedLoc, body(context));
       });
   return SmallVector<Value>(generic.getResults());

@@ -54,7 +54,7 @@ public:
   mlir::Value less(mlir::Value x, mlir::Value y);
   mlir::Value atLeast(mlir::Value x, mlir::Value y);
   mlir::Value equali(mlir::Value x, mlir::Value y);
-  /// x clamped to [0, extent).
+  /// Clamps x to [0, extent).
   mlir::Value clamp(mlir::Value x, int64_t extent);
 
   mlir::OpBuilder &b;
@@ -70,12 +70,13 @@ public:
               llvm::ArrayRef<int64_t> extents,
               llvm::ArrayRef<bool> reduction = {});
 
-  /// Adds an operand, read at `map` of the loop indices or at the loops `dims`.
-  /// Returns its index among the body's inputs.
+  /// Adds an operand. The body gets its element at `map` of the loop indices,
+  /// or at the indices of the loops `dims`. Returns the operand's index among
+  /// the body's inputs.
   unsigned input(mlir::Value tensor, mlir::AffineMap map);
   unsigned input(mlir::Value tensor, llvm::ArrayRef<int64_t> dims);
-  /// Adds a result, written at the loops `dims`, with an initial value if loops
-  /// reduce into it. Returns its index among the body's outputs.
+  /// Adds a result, written at the indices of the loops `dims`, with an initial
+  /// value if loops reduce into it. Returns its index among the body's outputs.
   unsigned output(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> dims,
                   std::optional<double> initial = std::nullopt);
 

@@ -27,11 +27,11 @@ Origin Origin::with(const Origin &other) const {
       isBackward != other.isBackward)
     return other;
   std::string names = layer.str();
-  SmallVector<StringRef> mine, theirs;
-  layer.getValue().split(mine, '+');
-  other.layer.getValue().split(theirs, '+');
-  for (StringRef name : theirs)
-    if (!llvm::is_contained(mine, name))
+  SmallVector<StringRef> ownNames, otherNames;
+  layer.getValue().split(ownNames, '+');
+  other.layer.getValue().split(otherNames, '+');
+  for (StringRef name : otherNames)
+    if (!llvm::is_contained(ownNames, name))
       names += "+" + name.str();
   return {StringAttr::get(layer.getContext(), names), isBackward,
           isRematerialized && other.isRematerialized};

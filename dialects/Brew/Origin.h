@@ -1,9 +1,9 @@
 //===- Origin.h - Layer and position of an operation ------------*- C++ -*-===//
 //
-// Passes replace layers by nests, casts and copies. Discardable attributes on
-// these record the layer that they compute, for names, profiles and the order
-// of steps. Only the functions of this file access the attributes. A pass that
-// replaces an operation marks the replacements with its origin.
+// Passes replace layers by nests, casts and copies. Discardable attributes of
+// the replacements record the layer that they compute, for names, profiles and
+// the order of steps. Only the functions of this file access the attributes. A
+// pass that replaces an operation marks the replacements with its origin.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,16 +18,16 @@ namespace brew::dialects {
 /// The layer that an operation computes, and whether in the forward or the
 /// backward pass.
 struct Origin {
-  mlir::StringAttr layer;  ///< its name; null: no layer
+  mlir::StringAttr layer;  ///< its name, or null
   bool isBackward = false; ///< whether it computes gradients
   /// Whether it recomputes values of the forward pass for the backward pass.
   bool isRematerialized = false;
 
   /// Returns the origin of a layer or of a marked operation.
   static Origin of(mlir::Operation *op);
-  /// Returns the origin of an operation fused from one of this origin and one
-  /// of `other`: both layers' names, "A+B", if both are of the same pass of the
-  /// net; otherwise `other`.
+  /// Returns the origin of an operation that fuses an operation of this origin
+  /// with one of `other`: both layers' names, "A+B", if both belong to the same
+  /// pass of the net; otherwise `other`.
   Origin with(const Origin &other) const;
   /// Marks `op`. A layer keeps its own name.
   void mark(mlir::Operation *op) const;
@@ -35,7 +35,7 @@ struct Origin {
   static void clear(mlir::Operation *op);
 };
 
-/// The position of a nest in its brew.kernel (see there).
+/// The position of a nest in its kernel, as described for brew.kernel.
 struct NestGrid {
   int64_t subKernel = 0; ///< index of its sub-kernel
   int64_t gridLoops = 0; ///< leading loops that form the grid

@@ -21,8 +21,8 @@ def Brew_PrecisionInterface : OpInterface<"PrecisionInterface"> {
   let methods = [
     InterfaceMethod<[{
         Whether an operand must not be rounded, like labels, indices, regions and masks.
-        Then neither must the values that it is computed from, as long as the computation
-        only moves elements or is elementwise.
+        Then the values that it is computed from must not be rounded either, if the
+        computation is elementwise or only moves elements.
       }],
       "bool", "mustStayExact", (ins "unsigned":$operand), "", "return false;">,
     InterfaceMethod<[{
@@ -33,15 +33,17 @@ def Brew_PrecisionInterface : OpInterface<"PrecisionInterface"> {
       "return false;">,
     InterfaceMethod<[{
         Whether a top stays f32: positions, counts, probabilities, and values that are
-        summed further. Results saved for the backward pass always stay f32.
+        summed later. Results saved for the backward pass always stay f32.
       }],
       "bool", "staysF32", (ins "unsigned":$result), "", "return false;">];
 }
 
-// Operations whose operands and results may all be rounded (Roundable); that move
-// elements (Move) or select them by exact operands (Selection); whose tops stay f32
-// (Operands: only these are rounded), whose operands must stay exact (Tops), or both
-// (Partly).
+// Roundable: all operands and results may be rounded.
+// RoundableMove: the same, for an operation that moves elements.
+// RoundableSelection: selects elements by operands that must stay exact.
+// RoundableOperands: tops stay f32; operands may be rounded.
+// RoundableTops: operands must stay exact; tops may be rounded.
+// RoundablePartly: some operands must stay exact, and some tops stay f32.
 defvar Roundable = Brew_PrecisionInterface;
 defvar RoundableMove = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["copiesElements"]>;
 defvar RoundableSelection = DeclareOpInterfaceMethods<Brew_PrecisionInterface,

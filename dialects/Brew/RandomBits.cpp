@@ -9,7 +9,7 @@ using namespace brew::dialects;
 namespace {
 
 /// Builds wrapping arithmetic of 32-bit integers.
-struct Words {
+struct WordBuilder {
   OpBuilder &b;
   Location loc;
 
@@ -25,9 +25,9 @@ struct Words {
   Value xorShift(Value x, uint32_t by) {
     return bitXor(x, arith::ShRUIOp::create(b, loc, x, constant(by)));
   }
-  /// A bijection in which every bit of x reaches every bit of the result
-  /// about evenly (bias 0.1 of 1024; constants found by C. Wellons,
-  /// "Prospecting for hash functions", as improved by TheIronBorn).
+  /// Hashes x bijectively, so that every bit of the result depends about
+  /// evenly on every bit of x. The constants are from C. Wellons, "Prospecting
+  /// for hash functions", as improved by TheIronBorn.
   Value mix(Value x) {
     x = mul(xorShift(x, 16), 0x21f0aaadu);
     x = mul(xorShift(x, 15), 0xd35a2d97u);
@@ -40,7 +40,7 @@ struct Words {
 Value brew::dialects::randomBits(const NestBuilder::Body &body, Value key,
                                  Value number) {
   ScalarBuilder s = body.s;
-  Words w{s.b, s.loc};
+  WordBuilder w{s.b, s.loc};
   auto word = [&](int64_t i) { return body.read(key, {s.index(i)}); };
   // The golden ratio spreads the numbers. One word of the key enters before the
   // two rounds and one between them, so that streams of different keys are
@@ -54,8 +54,8 @@ Value brew::dialects::randomUniform(const NestBuilder::Body &body, Value key,
   ScalarBuilder s = body.s;
   Value bits = randomBits(body, key, number);
   // 24 bits are exact in f32, and positive as a signed integer.
-  Value high =
-      arith::ShRUIOp::create(s.b, s.loc, bits, Words{s.b, s.loc}.constant(8));
+  Value high = arith::ShRUIOp::create(s.b, s.loc, bits,
+                                      WordBuilder{s.b, s.loc}.constant(8));
   return s.mul(arith::SIToFPOp::create(s.b, s.loc, type, high),
                s.constant(type, 0x1p-24));
 }

@@ -9,8 +9,9 @@ using namespace mlir;
 namespace caffe = brew::caffe;
 using namespace brew::dialects::plan;
 
-/// Suppresses the text parser's messages; attribute verifiers report errors.
 namespace {
+
+/// Suppresses the text parser's messages; attribute verifiers report errors.
 struct SilentCollector : google::protobuf::io::ErrorCollector {
   void AddError(int, int, const std::string &) override {}
 };
@@ -51,15 +52,15 @@ static constexpr llvm::StringLiteral kConfig = "config";
 ParseResult
 brew::dialects::plan::parseDataInputDict(OpAsmParser &parser,
                                          NamedAttrList &attributes) {
-  SMLoc at = parser.getCurrentLocation();
+  SMLoc dictLocation = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(attributes))
     return failure();
   auto text = dyn_cast_or_null<StringAttr>(attributes.get(kConfig));
   if (!text)
     return success();
-  auto config =
-      DataInputConfigAttr::getChecked([&] { return parser.emitError(at); },
-                                      parser.getContext(), text.getValue());
+  auto config = DataInputConfigAttr::getChecked(
+      [&] { return parser.emitError(dictLocation); }, parser.getContext(),
+      text.getValue());
   if (!config)
     return failure();
   attributes.set(kConfig, config);
@@ -69,10 +70,11 @@ brew::dialects::plan::parseDataInputDict(OpAsmParser &parser,
 void brew::dialects::plan::printDataInputDict(OpAsmPrinter &printer,
                                               Operation *,
                                               DictionaryAttr attributes) {
-  NamedAttrList shown(attributes);
-  shown.erase("layer");
-  shown.erase("kind");
-  if (auto config = dyn_cast_or_null<DataInputConfigAttr>(shown.get(kConfig)))
-    shown.set(kConfig, StringAttr::get(config.getContext(), config.getText()));
-  printer << shown.getDictionary(attributes.getContext());
+  NamedAttrList printed(attributes);
+  printed.erase("layer");
+  printed.erase("kind");
+  if (auto config = dyn_cast_or_null<DataInputConfigAttr>(printed.get(kConfig)))
+    printed.set(kConfig,
+                StringAttr::get(config.getContext(), config.getText()));
+  printer << printed.getDictionary(attributes.getContext());
 }

@@ -7,7 +7,8 @@
 
 namespace brew::dialects::plan::detail {
 
-/// Parses prototxt without printing errors, which attribute verifiers report.
+/// Parses prototxt. Returns false on errors without printing them, since
+/// attribute verifiers report them.
 bool parseMessage(llvm::StringRef text, google::protobuf::Message &message);
 
 /// A verified text and the message parsed from it. The text is parsed when the

@@ -49,6 +49,8 @@ def Plan_LayerValue : Plan_I32Enum<"LayerValue", "value of a layer that debug_in
   I32EnumAttrCase<"BottomDiff", 1, "bottom_diff">]>;
 def Plan_LayerValueAttr : Plan_EnumAttr<Plan_LayerValue, "layer_value">;
 
+// Named as the buffers of ConvolutionCall in plan.proto. `Sum` is the tensor that the call adds its
+// result to.
 def Plan_CallOperand : Plan_I32Enum<"CallOperand", "operand of a library call", [
   I32EnumAttrCase<"X", 0, "x">,
   I32EnumAttrCase<"W", 1, "w">,
@@ -72,7 +74,7 @@ def Plan_FillerAttr : AttrDef<Plan_Dialect, "Filler"> {
   let mnemonic = "filler";
   let summary = "Initialisation of a parameter";
   let description = [{
-    A caffe FillerParameter, stored parsed: `text` is its prototxt on one line. Attributes are
+    A parsed caffe.FillerParameter. `text` is its prototxt on one line. Attributes are
     uniqued by text, so that two texts of one message are two attributes.
   }];
   let parameters = (ins StringRefParameter<"prototxt">:$text);
@@ -91,8 +93,8 @@ def Plan_SharerAttr : AttrDef<Plan_Dialect, "Sharer"> {
   let mnemonic = "sharer";
   let summary = "A layer that uses another layer's parameter";
   let description = [{
-    The parameter is blob `index` of `layer`, whose Caffe type is `layer_type`. Weight files
-    record both layers.
+    `layer` is the layer that uses the parameter, as its own blob `index`. `layer_type` is the
+    layer's Caffe type. Weight files contain the parameter once for each layer that uses it.
   }];
   let parameters = (ins StringRefParameter<>:$layer, "int64_t":$index,
     StringRefParameter<>:$layer_type);
@@ -104,7 +106,7 @@ def Plan_DataInputConfigAttr : AttrDef<Plan_Dialect, "DataInputConfig"> {
   let mnemonic = "data_input_config";
   let summary = "Settings of a data layer";
   let description = [{
-    A caffe LayerParameter, stored parsed: `text` is its prototxt on one line. Attributes are
+    A parsed caffe.LayerParameter. `text` is its prototxt on one line. Attributes are
     uniqued by text, so that two texts of one message are two attributes. Data inputs print the
     attribute as a plain string.
   }];

@@ -8,10 +8,10 @@ def Plan_StepInterface : OpInterface<"StepInterface"> {
   let cppNamespace = "::brew::dialects::plan";
   let description = [{
     A step of a program: a launch, a library call, a copy. Its memory effects
-    (`MemoryEffectOpInterface`) are the operands that it reads and writes; the plan is verified
-    from them. `ManifestInterface` (compiler/manifest/ManifestInterface.td) describes the step in
-    the plan file. Callers that query many steps pass symbol tables, in which steps that name a
-    kernel find it without searching the module.
+    (`MemoryEffectOpInterface`) are the operands that it reads and writes; verification of the
+    plan relies on them. `ManifestInterface` (compiler/manifest/ManifestInterface.td) describes
+    the step in the plan file. Callers that query many steps pass symbol tables, in which steps
+    that name a kernel find it without searching the module.
   }];
   let methods = [
     InterfaceMethod<"Returns the names of the layers that the step computes, or null.",

@@ -32,10 +32,10 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   KernelOp kernel = kernelOf(*this, symbols);
   if (!kernel)
     return emitError("kernel does not exist");
-  const size_t wanted = inputCount(kernel) + kernel.getInPlace().size();
-  if (getBuffers().size() != wanted)
+  const size_t expected = inputCount(kernel) + kernel.getInPlace().size();
+  if (getBuffers().size() != expected)
     return emitError("passes ")
-           << getBuffers().size() << " buffers to a kernel of " << wanted;
+           << getBuffers().size() << " buffers to a kernel of " << expected;
   return success();
 }
 
@@ -120,8 +120,8 @@ void ConvolutionOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);
 }
 
-Value ConvolutionOp::operandOf(CallOperand which) {
-  switch (which) {
+Value ConvolutionOp::operandOf(CallOperand operand) {
+  switch (operand) {
   case CallOperand::X:
     return getX();
   case CallOperand::W:
@@ -133,13 +133,13 @@ Value ConvolutionOp::operandOf(CallOperand which) {
   case CallOperand::Y:
     return getY();
   }
-  llvm_unreachable("operands of calls are these");
+  llvm_unreachable("not an operand of a call");
 }
 
 SmallVector<Value> ConvolutionOp::generatedBuffers() {
   SmallVector<Value> buffers;
-  for (CallOperand which : getGenerated()->getBuffers())
-    buffers.push_back(which != CallOperand::Sum              ? operandOf(which)
+  for (CallOperand operand : getGenerated()->getBuffers())
+    buffers.push_back(operand != CallOperand::Sum ? operandOf(operand)
                       : getDirection() == Direction::Forward ? getY()
                                                              : getX());
   return buffers;
@@ -177,11 +177,11 @@ void InnerProductOp::getEffects(Effects &effects) {
 //===----------------------------------------------------------------------===//
 
 void HostCallOp::getEffects(Effects &effects) {
-  const bool forward = getDirection() == Direction::Forward;
+  const bool isForward = getDirection() == Direction::Forward;
   for (OpOperand &bottom : getBottomsMutable())
     addRead(bottom, effects);
   for (OpOperand &top : getTopsMutable())
-    forward ? addWrite(top, effects) : addRead(top, effects);
+    isForward ? addWrite(top, effects) : addRead(top, effects);
   for (OpOperand &gradient : getTopGradientsMutable())
     addRead(gradient, effects);
   for (OpOperand &gradient : getBottomGradientsMutable())

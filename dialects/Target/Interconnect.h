@@ -1,8 +1,9 @@
 //===- Interconnect.h - Interconnect of ranks -------------------*- C++ -*-===//
 //
 // The number of ranks and their interconnect are not known when a net is
-// compiled. These are typical numbers for one CPU machine and for two connected
-// ones. docs/scaling.md contains their sources and their consequences.
+// compiled. These rates are assumptions for ranks on one machine or on a
+// 25 Gbit/s network. They determine the default bucket size and the all-reduce
+// times of `brewc --report`, but not results (docs/distributed.md).
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -1,8 +1,9 @@
-//===- Machines.cpp - Numbers of machines ---------------------------------===//
+//===- Machines.cpp - Descriptions of machines ----------------------------===//
 //
-// Processors: numbers that follow from the instruction set. GPUs: numbers of a
-// typical board of each architecture. They rank alternatives, so that they suit
-// boards with somewhat more or fewer multiprocessors too.
+// The figures for processors follow from the instruction set. The figures for
+// GPUs are those of a typical board of each architecture. They rank
+// alternatives, and therefore also suit boards with somewhat more or fewer
+// multiprocessors.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/TargetDialect.h"
@@ -23,7 +24,7 @@ CpuAttr brew::dialects::target::describeCpu(MLIRContext *context,
                                             int64_t vectorBits, bool bf16) {
   // Cores without AVX-512 may have a quarter of the cache of cores with it.
   const int64_t l2Bytes = vectorBits >= 512 ? 1 << 20 : 1 << 18;
-  // oneDNN.
+  // The library is oneDNN.
   auto library = LibraryAttr::get(
       context, /*channels_last=*/true, /*fused_leaky_relu=*/true, bf16,
       /*f16=*/false, /*tf32=*/false, /*f32_weight_gradients=*/true,
@@ -54,7 +55,7 @@ struct Board {
       doubles, products;
 };
 
-// By architecture, ascending.
+// Sorted by architecture.
 constexpr Board kBoards[] = {
     {60, 56, 2048, 88 << 10, 550, 3584, 1328, 32, 0},       // P100
     {61, 30, 2048, 144 << 10, 226, 3840, 1531, 4, 0},       // P40
@@ -71,30 +72,32 @@ constexpr Board kBoards[] = {
     {120, 170, 1536, 128 << 10, 744, 21760, 2407, 2, 256}, // GeForce RTX 5090
     {121, 48, 1536, 128 << 10, 114, 6144, 2400, 2, 512},   // GB10
 };
-/// The reference architecture, which the simulator has too.
-constexpr unsigned kReference = 90;
+/// The reference architecture, which is also the one of the simulator.
+constexpr unsigned kReferenceArch = 90;
 
 } // namespace
 
-static unsigned numberOf(StringRef arch) {
-  return arch == "sim" ? kReference : archNumber(arch);
+static unsigned archNumberOrReference(StringRef arch) {
+  return arch == "sim" ? kReferenceArch : archNumber(arch);
 }
 
 GpuAttr brew::dialects::target::describeGpu(MLIRContext *context,
                                             ArrayRef<StringRef> archs) {
-  const unsigned number = numberOf(archs.front());
+  const unsigned number = archNumberOrReference(archs.front());
   const Board *board = kBoards;
-  for (const Board &other : kBoards)
-    if (other.arch <= number)
-      board = &other;
-  auto all = [&](unsigned since) {
-    return llvm::all_of(
-        archs, [&](StringRef arch) { return numberOf(arch) >= since; });
+  for (const Board &candidate : kBoards)
+    if (candidate.arch <= number)
+      board = &candidate;
+  auto allAtLeast = [&](unsigned minimum) {
+    return llvm::all_of(archs, [&](StringRef arch) {
+      return archNumberOrReference(arch) >= minimum;
+    });
   };
-  // cuDNN and cuBLASLt. Only tensor cores are faster with channels last.
+  // The libraries are cuDNN and cuBLASLt. Only tensor cores are faster with
+  // channels last.
   auto library = LibraryAttr::get(
       context, /*channels_last=*/false, /*fused_leaky_relu=*/false,
-      /*bf16=*/all(80), /*f16=*/all(70), /*tf32=*/all(80),
+      /*bf16=*/allAtLeast(80), /*f16=*/allAtLeast(70), /*tf32=*/allAtLeast(80),
       /*f32_weight_gradients=*/false, kSlowBiasElements);
   return GpuAttr::get(context, archs.front(), board->multiprocessors,
                       board->threads, /*block_threads=*/1024,

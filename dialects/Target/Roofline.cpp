@@ -5,15 +5,16 @@
 
 using namespace brew::dialects::target;
 
-/// Floating-point operations of a multiply-add, one operation of a machine.
-static constexpr double kFlops = 2;
+/// Floating-point operations of a multiply-add, which machines count as one.
+static constexpr double kFlopsPerMultiplyAdd = 2;
 
-static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
+static Roofline cpuRoofline(CpuAttr cpu, Precision precision, bool f64) {
   const double cycles = static_cast<double>(cpu.getClockMhz()) * 1e6;
   const double coreCycles = cycles * static_cast<double>(cpu.getCores());
   Roofline result;
   result.bytesPerSecond = coreCycles * CpuAttr::kMemoryBytes;
-  result.flopsPerSecond = coreCycles * kFlops * CpuAttr::kVectorOperations *
+  result.flopsPerSecond = coreCycles * kFlopsPerMultiplyAdd *
+                          CpuAttr::kVectorOperations *
                           static_cast<double>(cpu.lanes()) / (f64 ? 2 : 1);
   // A vector has twice as many 16-bit operands.
   result.productFlopsPerSecond =
@@ -23,27 +24,28 @@ static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
   return result;
 }
 
-static Roofline ofGpu(GpuAttr gpu, Precision precision, bool f64) {
+static Roofline gpuRoofline(GpuAttr gpu, Precision precision, bool f64) {
   const double cycles = static_cast<double>(gpu.getClockMhz()) * 1e6;
   const double operations = static_cast<double>(f64 && gpu.getF64OpsPerCycle()
                                                     ? gpu.getF64OpsPerCycle()
                                                     : gpu.getOpsPerCycle());
   Roofline result;
   result.bytesPerSecond = cycles * static_cast<double>(gpu.getBytesPerCycle());
-  result.flopsPerSecond = cycles * kFlops * operations;
+  result.flopsPerSecond = cycles * kFlopsPerMultiplyAdd * operations;
   result.productFlopsPerSecond = result.flopsPerSecond;
   if (!f64 && gpu.getTensorOpsPerCycle() &&
       gpu.getLibrary().isFasterIn(precision))
     result.productFlopsPerSecond =
-        cycles * kFlops * static_cast<double>(gpu.getTensorOpsPerCycle()) /
+        cycles * kFlopsPerMultiplyAdd *
+        static_cast<double>(gpu.getTensorOpsPerCycle()) /
         (precision == Precision::TF32 ? 2 : 1);
   result.launchSeconds = GpuAttr::kLaunchCycles / cycles;
   return result;
 }
 
 Roofline Roofline::of(mlir::Operation *op, Precision precision, bool f64) {
-  return isForGpu(op) ? ofGpu(gpuOf(op), precision, f64)
-                      : ofCpu(cpuOf(op), precision, f64);
+  return isForGpu(op) ? gpuRoofline(gpuOf(op), precision, f64)
+                      : cpuRoofline(cpuOf(op), precision, f64);
 }
 
 double Roofline::memorySeconds(const Work &work) const {

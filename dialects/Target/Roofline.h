@@ -30,7 +30,7 @@ public:
   enum class Bound { Memory, Compute, Launch };
 
   /// Returns the rates of the machine of `op`'s module (see cpuOf, gpuOf).
-  /// `f64`: the net is in 64 bits and `precision` is ignored.
+  /// If `f64`, the net is in 64 bits and `precision` is ignored.
   static Roofline of(mlir::Operation *op, Precision precision, bool f64);
 
   /// Returns the launch time plus the larger of the times to move the bytes and

@@ -54,7 +54,7 @@ def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
   let summary = "A processor that kernels are compiled for";
   let description = [{
     `vector_bits` is the width of the vector registers, `l2_bytes` the size of a core's own
-    cache. `cores` is the number of threads that a kernel should keep busy at least: a plan does
+    cache. `cores` is the minimal number of threads that a kernel should keep busy: a plan does
     not specify the number of threads that run it. `clock_mhz` converts cycles to the times of
     reports.
   }];
@@ -63,9 +63,10 @@ def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
     DefaultValuedParameter<"int64_t", "1000">:$clock_mhz);
   let extraClassDeclaration = [{
     static constexpr int64_t kCacheLine = 64; ///< bytes
-    /// Least cycles of work per thread that justify waking another thread, and
-    /// least cycles of work of one thread that justify dividing it at all.
-    static constexpr double kWakeCycles = 8192, kParallelCycles = 20000;
+    /// Minimal cycles of work per thread that justify waking another thread.
+    static constexpr double kWakeCycles = 8192;
+    /// Minimal cycles of work of one thread that justify dividing it at all.
+    static constexpr double kParallelCycles = 20000;
     /// Bytes from memory, and vector operations, of one core per cycle.
     static constexpr double kMemoryBytes = 4, kVectorOperations = 2;
 
@@ -85,8 +86,8 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     `arch` is the architecture; the numbers are those of a typical board of it.
 
     - `multiprocessors`: their number.
-    - `threads`: resident threads of a multiprocessor; `block_threads`: most threads of a block.
-    - `shared_bytes`: most shared memory of a block; `cache_bytes`: first-level cache and shared
+    - `threads`: resident threads of a multiprocessor; `block_threads`: maximal threads of a block.
+    - `shared_bytes`: maximal shared memory of a block; `cache_bytes`: first-level cache and shared
       memory of a multiprocessor together.
     - `bytes_per_cycle`: memory bandwidth of the device.
     - `ops_per_cycle`, `f64_ops_per_cycle`, `tensor_ops_per_cycle`: operations of the device in
@@ -107,15 +108,17 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     static constexpr int64_t kSectorBytes = 32; ///< smallest memory transaction
     /// Elements that a thread can keep in registers in addition to operands.
     static constexpr int64_t kThreadElements = 64;
-    /// Cycles of one iteration; of one iteration that waits for memory (together
-    /// with its neighbours, since loops are unrolled); of one step of a warp
-    /// reduction; of one step through shared memory; of the overhead of a nest; of
-    /// another launch; of a launch that depends on the launch before it, including
-    /// the time until the device has drained and filled again (3 microseconds).
-    static constexpr double kIterationCycles = 12, kLoadCycles = 100,
-                            kShuffleCycles = 30, kSharedCycles = 80,
-                            kNestCycles = 20, kLaunchCycles = 2000,
-                            kDependentLaunchCycles = 5000;
+    static constexpr double kIterationCycles = 12; ///< cycles of one iteration
+    /// Cycles of one iteration that waits for memory, together with its neighbours,
+    /// since loops are unrolled.
+    static constexpr double kLoadCycles = 100;
+    static constexpr double kShuffleCycles = 30; ///< of one step of a warp reduction
+    static constexpr double kSharedCycles = 80;  ///< of one step through shared memory
+    static constexpr double kNestCycles = 20;    ///< overhead of a nest
+    static constexpr double kLaunchCycles = 2000; ///< of another launch
+    /// Cycles of a launch that depends on the launch before it, including the time
+    /// until the device has drained and filled again (3 microseconds).
+    static constexpr double kDependentLaunchCycles = 5000;
     /// Neighbouring reductions (channels of a channels-last blob) that a block
     /// computes together, so that its loads read full sectors, and the threads of
     /// the block, which share each reduction.
@@ -124,15 +127,17 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     /// Bytes of shared memory reserved for partial results of reductions.
     static constexpr int64_t kPartialBytes = 8192;
 
-    /// Returns the shared memory, in bytes, for values of one of `subKernels`.
+    /// Returns the bytes of shared memory for values of each of `subKernels`
+    /// sub-kernels.
     int64_t sharedBytesPerSubKernel(int64_t subKernels) const {
       return (getSharedBytes() - kPartialBytes) / subKernels;
     }
-    /// Returns the threads that share each of `reductions` neighbouring ones.
+    /// Returns the number of threads that share each of `reductions` neighbouring
+    /// reductions.
     static int64_t threadsPerColumn(int64_t reductions) {
       return kReductionThreads / columnsPerBlock(reductions);
     }
-    /// Returns how many of `reductions` neighbouring ones a block computes.
+    /// Returns how many of `reductions` neighbouring reductions a block computes.
     static int64_t columnsPerBlock(int64_t reductions) {
       int64_t columns = 1;
       while (columns < reductions && columns < kReductionColumns)

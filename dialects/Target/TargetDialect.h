@@ -19,8 +19,8 @@ inline constexpr llvm::StringLiteral kMachineAttr = "target.machine";
 /// architecture.
 unsigned archNumber(llvm::StringRef arch);
 
-/// Returns a processor with vectors of that many bits. `bf16`: the library's
-/// products of bf16 operands are faster than of f32 ones.
+/// Returns a processor with vectors of that many bits. `bf16` is whether the
+/// library's products of bf16 operands are faster than those of f32 operands.
 CpuAttr describeCpu(mlir::MLIRContext *context, int64_t vectorBits, bool bf16);
 
 /// Returns the GPU of the first of `archs` ("sm_90", or "sim" for the

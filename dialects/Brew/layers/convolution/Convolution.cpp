@@ -1,8 +1,8 @@
 //===- Convolution.cpp - brew.convolution and its gradients ---------------===//
 //
 // Formulas, with x [N,C,H,W], w [K,C/G,R,S], y [N,K,P,Q]:
-//   y[n,k,p,q]  = b[k] + sum_{c,r,s} x[n, g*C/G + c, p*stride - pad +
-//   r*dilation, ...] w[k,c,r,s]
+//   y[n,k,p,q] = b[k] + sum_{c,r,s} w[k,c,r,s] *
+//                x[n, g*C/G + c, p*stride - pad + r*dilation, ...]
 // where g = k / (K/G) is k's group. The gradients gather: every element of dx
 // and dw sums its own products. N, and H and W, can be any number of
 // dimensions.
@@ -27,9 +27,9 @@ struct Loops {
     reduction.push_back(isReduction);
     return extents.size() - 1;
   }
-  SmallVector<int64_t> add(ArrayRef<int64_t> each, bool isReduction) {
+  SmallVector<int64_t> add(ArrayRef<int64_t> added, bool isReduction) {
     SmallVector<int64_t> loops;
-    for (int64_t extent : each)
+    for (int64_t extent : added)
       loops.push_back(add(extent, isReduction));
     return loops;
   }
@@ -37,11 +37,11 @@ struct Loops {
 
 /// Returns {first..., middle, last...}.
 template <typename T>
-SmallVector<T> joined(ArrayRef<T> first, T middle, ArrayRef<T> last) {
-  SmallVector<T> all(first);
-  all.push_back(middle);
-  all.append(last.begin(), last.end());
-  return all;
+SmallVector<T> concatenate(ArrayRef<T> first, T middle, ArrayRef<T> last) {
+  SmallVector<T> values(first);
+  values.push_back(middle);
+  values.append(last.begin(), last.end());
+  return values;
 }
 
 SmallVector<Value> loopValues(NestBuilder::Body &body,
@@ -52,15 +52,17 @@ SmallVector<Value> loopValues(NestBuilder::Body &body,
   return values;
 }
 
-/// Builds the index of channel `inside` of a group of `size` channels. The
-/// group is that of channel `of`, where each group has `perGroup` channels.
-Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &g, Value of,
-                     int64_t perGroup, Value inside, int64_t size) {
-  if (g.group == 1)
+/// Builds the index of channel number `inside` of the group to which channel
+/// `opposite` of the opposite blob belongs. A group has `size` channels in the
+/// first blob and `perGroup` channels in the opposite one.
+Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &shapes,
+                     Value opposite, int64_t perGroup, Value inside,
+                     int64_t size) {
+  if (shapes.group == 1)
     return inside;
   if (size == 1)
-    return s.divi(of, perGroup);
-  return s.addi(inside, s.muli(s.divi(of, perGroup), size));
+    return s.divi(opposite, perGroup);
+  return s.addi(inside, s.muli(s.divi(opposite, perGroup), size));
 }
 } // namespace
 
@@ -70,27 +72,28 @@ Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &g, Value of,
 
 /// Builds a forward convolution without bias.
 static Value buildForward(OpBuilder &b, Location loc,
-                          const ConvolutionShapes &g, Value x, Value w,
+                          const ConvolutionShapes &shapes, Value x, Value w,
                           RankedTensorType type) {
   Loops loops;
-  SmallVector<int64_t> n = loops.add(g.lead, false);
-  int64_t k = loops.add(g.k, false);
-  SmallVector<int64_t> p = loops.add(g.outputs(), false);
-  int64_t c = loops.add(g.c / g.group, true);
-  SmallVector<int64_t> r = loops.add(g.kernels(), true);
+  SmallVector<int64_t> n = loops.add(shapes.lead, false);
+  int64_t k = loops.add(shapes.k, false);
+  SmallVector<int64_t> p = loops.add(shapes.outputs(), false);
+  int64_t c = loops.add(shapes.c / shapes.group, true);
+  SmallVector<int64_t> r = loops.add(shapes.kernels(), true);
   NestBuilder nest(b, loc, loops.extents, loops.reduction);
-  nest.input(w, joined<int64_t>({k}, c, r));
-  nest.output(type, joined<int64_t>(n, k, p), 0.0);
+  nest.input(w, concatenate<int64_t>({k}, c, r));
+  nest.output(type, concatenate<int64_t>(n, k, p), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value valid;
-    SmallVector<Value> at = loopValues(body, n);
-    at.push_back(channelInGroup(s, g, body.loop(k), g.k / g.group, body.loop(c),
-                                g.c / g.group));
-    for (auto [i, axis] : llvm::enumerate(g.axes))
-      at.push_back(
+    SmallVector<Value> indices = loopValues(body, n);
+    indices.push_back(channelInGroup(s, shapes, body.loop(k),
+                                     shapes.k / shapes.group, body.loop(c),
+                                     shapes.c / shapes.group));
+    for (auto [i, axis] : llvm::enumerate(shapes.axes))
+      indices.push_back(
           tapPosition(s, axis, body.loop(p[i]), body.loop(r[i]), valid));
-    Value element = orZero(s, valid, body.read(x, at));
+    Value element = orZero(s, valid, body.read(x, indices));
     return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
   })[0];
 }
@@ -98,64 +101,65 @@ static Value buildForward(OpBuilder &b, Location loc,
 /// Builds the gradient with respect to the bottom, which is also a
 /// deconvolution.
 static Value buildBackwardData(OpBuilder &b, Location loc,
-                               const ConvolutionShapes &g, Value dy, Value w,
-                               RankedTensorType type) {
+                               const ConvolutionShapes &shapes, Value dy,
+                               Value w, RankedTensorType type) {
   Loops loops;
-  SmallVector<int64_t> n = loops.add(g.lead, false);
-  int64_t c = loops.add(g.c, false);
-  SmallVector<int64_t> h = loops.add(g.inputs(), false);
-  int64_t k = loops.add(g.k / g.group, true);
+  SmallVector<int64_t> n = loops.add(shapes.lead, false);
+  int64_t c = loops.add(shapes.c, false);
+  SmallVector<int64_t> h = loops.add(shapes.inputs(), false);
+  int64_t k = loops.add(shapes.k / shapes.group, true);
   SmallVector<int64_t> shift;
-  for (const WindowAxis &axis : g.axes)
+  for (const WindowAxis &axis : shapes.axes)
     shift.push_back(loops.add(coveringWindows(axis), true));
   NestBuilder nest(b, loc, loops.extents, loops.reduction);
-  nest.output(type, joined<int64_t>(n, c, h), 0.0);
+  nest.output(type, concatenate<int64_t>(n, c, h), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    int64_t perGroup = g.c / g.group;
+    int64_t perGroup = shapes.c / shapes.group;
     Value valid, channel = body.loop(c);
-    SmallVector<Value> at = loopValues(body, n);
-    at.push_back(
-        channelInGroup(s, g, channel, perGroup, body.loop(k), g.k / g.group));
-    Value within = g.group == 1    ? channel
-                   : perGroup == 1 ? s.index(0)
-                                   : s.remi(channel, perGroup);
-    SmallVector<Value> weight = {at.back(), within};
-    for (auto [i, axis] : llvm::enumerate(g.axes)) {
+    SmallVector<Value> indices = loopValues(body, n);
+    indices.push_back(channelInGroup(s, shapes, channel, perGroup, body.loop(k),
+                                     shapes.k / shapes.group));
+    Value within = shapes.group == 1 ? channel
+                   : perGroup == 1   ? s.index(0)
+                                     : s.remi(channel, perGroup);
+    SmallVector<Value> weight = {indices.back(), within};
+    for (auto [i, axis] : llvm::enumerate(shapes.axes)) {
       Value tap;
-      at.push_back(coveringWindow(s, axis, body.loop(h[i]), body.loop(shift[i]),
-                                  tap, valid));
+      indices.push_back(coveringWindow(s, axis, body.loop(h[i]),
+                                       body.loop(shift[i]), tap, valid));
       weight.push_back(tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel)
                                                 : tap);
     }
-    Value product = s.mul(body.read(dy, at), body.read(w, weight));
+    Value product = s.mul(body.read(dy, indices), body.read(w, weight));
     return {s.accumulate(body.out[0], orZero(s, valid, product))};
   })[0];
 }
 
 /// Builds the gradient with respect to the weights.
 static Value buildBackwardWeights(OpBuilder &b, Location loc,
-                                  const ConvolutionShapes &g, Value x, Value dy,
-                                  RankedTensorType type) {
+                                  const ConvolutionShapes &shapes, Value x,
+                                  Value dy, RankedTensorType type) {
   Loops loops;
-  int64_t k = loops.add(g.k, false);
-  int64_t c = loops.add(g.c / g.group, false);
-  SmallVector<int64_t> r = loops.add(g.kernels(), false);
-  SmallVector<int64_t> n = loops.add(g.lead, true);
-  SmallVector<int64_t> p = loops.add(g.outputs(), true);
+  int64_t k = loops.add(shapes.k, false);
+  int64_t c = loops.add(shapes.c / shapes.group, false);
+  SmallVector<int64_t> r = loops.add(shapes.kernels(), false);
+  SmallVector<int64_t> n = loops.add(shapes.lead, true);
+  SmallVector<int64_t> p = loops.add(shapes.outputs(), true);
   NestBuilder nest(b, loc, loops.extents, loops.reduction);
-  nest.input(dy, joined<int64_t>(n, k, p));
-  nest.output(type, joined<int64_t>({k}, c, r), 0.0);
+  nest.input(dy, concatenate<int64_t>(n, k, p));
+  nest.output(type, concatenate<int64_t>({k}, c, r), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value valid;
-    SmallVector<Value> at = loopValues(body, n);
-    at.push_back(channelInGroup(s, g, body.loop(k), g.k / g.group, body.loop(c),
-                                g.c / g.group));
-    for (auto [i, axis] : llvm::enumerate(g.axes))
-      at.push_back(
+    SmallVector<Value> indices = loopValues(body, n);
+    indices.push_back(channelInGroup(s, shapes, body.loop(k),
+                                     shapes.k / shapes.group, body.loop(c),
+                                     shapes.c / shapes.group));
+    for (auto [i, axis] : llvm::enumerate(shapes.axes))
+      indices.push_back(
           tapPosition(s, axis, body.loop(p[i]), body.loop(r[i]), valid));
-    Value element = orZero(s, valid, body.read(x, at));
+    Value element = orZero(s, valid, body.read(x, indices));
     return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
   })[0];
 }
@@ -184,7 +188,8 @@ LogicalResult ConvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
   if (failed(y))
     return failure();
   tops.push_back(*y);
-  params.push_back(joined<int64_t>({outputs}, channels / group, getKernel()));
+  params.push_back(
+      concatenate<int64_t>({outputs}, channels / group, getKernel()));
   if (getB())
     params.push_back({outputs});
   return success();
@@ -216,19 +221,19 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> ConvolutionOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
+  ConvolutionShapes shapes(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
   Value sum =
-      buildForward(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()));
-  return {buildEpilogue(b, getLoc(), sum, getB(), g.lead.size(), getRelu(),
+      buildForward(b, getLoc(), shapes, getX(), getW(), tensorTypeOf(getY()));
+  return {buildEpilogue(b, getLoc(), sum, getB(), shapes.lead.size(), getRelu(),
                         tensorTypeOf(getY()))};
 }
 
 SmallVector<Value> ConvolutionSumOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
+  ConvolutionShapes shapes(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
   Value product =
-      buildForward(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()));
-  return {buildEpilogue(b, getLoc(), product, getB(), g.lead.size(), getRelu(),
-                        tensorTypeOf(getY()), getSum())};
+      buildForward(b, getLoc(), shapes, getX(), getW(), tensorTypeOf(getY()));
+  return {buildEpilogue(b, getLoc(), product, getB(), shapes.lead.size(),
+                        getRelu(), tensorTypeOf(getY()), getSum())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,10 +241,11 @@ SmallVector<Value> ConvolutionSumOp::buildNests(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), getGroup());
-  Value dx =
-      buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorTypeOf(getDx()));
-  return {getSum() ? buildEpilogue(b, getLoc(), dx, {}, g.lead.size(), {},
+  ConvolutionShapes shapes(*this, shapeOf(getDx()), shapeOf(getDy()),
+                           getGroup());
+  Value dx = buildBackwardData(b, getLoc(), shapes, getDy(), getW(),
+                               tensorTypeOf(getDx()));
+  return {getSum() ? buildEpilogue(b, getLoc(), dx, {}, shapes.lead.size(), {},
                                    tensorTypeOf(getDx()), getSum())
                    : dx};
 }
@@ -249,13 +255,14 @@ SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ConvolutionBackwardWeightsOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getDy()), getGroup());
+  ConvolutionShapes shapes(*this, shapeOf(getX()), shapeOf(getDy()),
+                           getGroup());
   SmallVector<Value> results = {buildBackwardWeights(
-      b, getLoc(), g, getX(), getDy(), tensorTypeOf(getDw()))};
+      b, getLoc(), shapes, getX(), getDy(), tensorTypeOf(getDw()))};
   if (!getDb())
     return results;
 
-  results.push_back(buildBiasGradient(b, getLoc(), getDy(), g.lead.size(),
+  results.push_back(buildBiasGradient(b, getLoc(), getDy(), shapes.lead.size(),
                                       tensorTypeOf(getDb())));
   return results;
 }
@@ -275,7 +282,8 @@ LogicalResult DeconvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
   if (failed(y))
     return failure();
   tops.push_back(*y);
-  params.push_back(joined<int64_t>({channels}, outputs / group, getKernel()));
+  params.push_back(
+      concatenate<int64_t>({channels}, outputs / group, getKernel()));
   return success();
 }
 
@@ -306,9 +314,9 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> DeconvolutionOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
-  return {
-      buildBackwardData(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()))};
+  ConvolutionShapes shapes(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
+  return {buildBackwardData(b, getLoc(), shapes, getX(), getW(),
+                            tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//

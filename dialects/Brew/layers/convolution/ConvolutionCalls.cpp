@@ -8,7 +8,7 @@ using namespace brew::dialects;
 using brew::dialects::plan::Direction;
 
 /// Returns the buffer of an operand or a result.
-using Buffer = llvm::function_ref<Value(Value)>;
+using BufferOf = llvm::function_ref<Value(Value)>;
 
 static ConvolutionShapes shapesOf(ConvolutionOp op) {
   return {op, shapeOf(op.getX()), shapeOf(op.getY()), int64_t(op.getGroup())};
@@ -27,8 +27,8 @@ static ConvolutionShapes shapesOf(DeconvolutionOp op) {
   return {op, shapeOf(op.getY()), shapeOf(op.getX()), int64_t(op.getGroup())};
 }
 
-/// Returns whether a call supports the shapes: one to three spatial dimensions,
-/// one dimension before the channels, no negative padding.
+/// Returns whether library calls support the shapes: one to three spatial
+/// dimensions, one dimension before the channels, no negative padding.
 static bool supportsLibraryCall(const ConvolutionShapes &shapes) {
   return shapes.lead.size() == 1 && !shapes.axes.empty() &&
          shapes.axes.size() <= 3 &&
@@ -59,11 +59,11 @@ static DenseI64ArrayAttr padEndOf(OpBuilder &b,
       shapes.axes, [](const WindowAxis &axis) { return axis.padEnd(); }));
 }
 
-/// Builds one of the four calls, which differ in their buffers.
+/// Builds the library call that computes `op`.
 template <typename Op>
-static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
-                                  Value x, Value w, Value bias, Value y,
-                                  FloatAttr relu = {}, Value sum = {}) {
+static Operation *buildConvolutionCall(Op op, OpBuilder &b, Direction direction,
+                                       Value x, Value w, Value bias, Value y,
+                                       FloatAttr relu = {}, Value sum = {}) {
   return brew::dialects::plan::ConvolutionOp::create(
       b, op.getLoc(),
       brew::dialects::plan::DirectionAttr::get(b.getContext(), direction), x, w,
@@ -72,17 +72,18 @@ static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
       nullptr, nullptr, nullptr, nullptr);
 }
 
-/// Returns the buffer to which a call with result `y` adds: y, to which `sum`
-/// is copied first unless both share their bytes.
+/// Copies `sum` to the result `y` unless both share their bytes. Returns the
+/// buffer to which the call adds.
 template <typename Op>
-static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
+static Value prepareSumBuffer(Op op, OpBuilder &b, Value sum, Value y,
+                              bool isBackward) {
   auto from = sum.getDefiningOp<brew::dialects::plan::BufferOp>(),
        to = y.getDefiningOp<brew::dialects::plan::BufferOp>();
   if (from.getArena() == to.getArena() && from.getOffset() == to.getOffset())
     return sum;
   brew::dialects::plan::CopyOp::create(b, op.getLoc(), sum, y,
                                        b.getStrArrayAttr({op.getLayer()}),
-                                       backward, nullptr);
+                                       isBackward, nullptr);
   return y;
 }
 
@@ -92,23 +93,28 @@ static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
 
 StringRef ConvolutionOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionOp::hasLibraryCall() { return supportsLibraryCall(shapesOf(*this)); }
-Operation *ConvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+bool ConvolutionOp::hasLibraryCall() {
+  return supportsLibraryCall(shapesOf(*this));
+}
+Operation *ConvolutionOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
-  return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
-                         getReluAttr());
+  return buildConvolutionCall(*this, b, Direction::Forward, x, w, bias, y,
+                              getReluAttr());
 }
 
 StringRef ConvolutionSumOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionSumOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionSumOp::hasLibraryCall() { return supportsLibraryCall(shapesOf(*this)); }
-Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+bool ConvolutionSumOp::hasLibraryCall() {
+  return supportsLibraryCall(shapesOf(*this));
+}
+Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
-  Value sum = sumIn(*this, b, buffer(getSum()), y, /*backward=*/false);
-  return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
-                         getReluAttr(), sum);
+  Value sum =
+      prepareSumBuffer(*this, b, buffer(getSum()), y, /*backward=*/false);
+  return buildConvolutionCall(*this, b, Direction::Forward, x, w, bias, y,
+                              getReluAttr(), sum);
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,13 +127,13 @@ bool ConvolutionBackwardDataOp::hasLibraryCall() {
   return supportsLibraryCall(shapesOf(*this));
 }
 Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b,
-                                                    Buffer buffer) {
+                                                    BufferOf buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
   Value sum;
   if (getSum())
-    sum = sumIn(*this, b, buffer(getSum()), dx, /*backward=*/true);
-  return convolutionCall(*this, b, Direction::BackwardData, dx, w, {}, dy, {},
-                         sum);
+    sum = prepareSumBuffer(*this, b, buffer(getSum()), dx, /*backward=*/true);
+  return buildConvolutionCall(*this, b, Direction::BackwardData, dx, w, {}, dy,
+                              {}, sum);
 }
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
@@ -136,10 +142,11 @@ bool ConvolutionBackwardWeightsOp::hasLibraryCall() {
   return supportsLibraryCall(shapesOf(*this));
 }
 Operation *ConvolutionBackwardWeightsOp::buildPlanStep(OpBuilder &b,
-                                                       Buffer buffer) {
+                                                       BufferOf buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
-  return convolutionCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+  return buildConvolutionCall(*this, b, Direction::BackwardWeights, x, dw, db,
+                              dy);
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,8 +155,10 @@ Operation *ConvolutionBackwardWeightsOp::buildPlanStep(OpBuilder &b,
 
 StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
 int64_t DeconvolutionOp::countFlops() { return flopsOf(*this); }
-bool DeconvolutionOp::hasLibraryCall() { return supportsLibraryCall(shapesOf(*this)); }
-Operation *DeconvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+bool DeconvolutionOp::hasLibraryCall() {
+  return supportsLibraryCall(shapesOf(*this));
+}
+Operation *DeconvolutionOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   Value y = buffer(getY()), w = buffer(getW()), x = buffer(getX());
-  return convolutionCall(*this, b, Direction::BackwardData, y, w, {}, x);
+  return buildConvolutionCall(*this, b, Direction::BackwardData, y, w, {}, x);
 }

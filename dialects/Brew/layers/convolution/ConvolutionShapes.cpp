@@ -50,12 +50,12 @@ brew::dialects::deconvolvedExtents(Operation *layer, const WindowAxes &axes,
                                    ArrayRef<int64_t> padEnd) {
   SmallVector<int64_t> extents;
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    int64_t whole = (axis.in - 1) * axis.stride + axis.dilatedKernel();
-    if (whole <= axis.pad + padEnd[i])
+    int64_t uncropped = (axis.in - 1) * axis.stride + axis.dilatedKernel();
+    if (uncropped <= axis.pad + padEnd[i])
       return layerError(layer) << "pad " << axis.pad << " and " << padEnd[i]
                                << " leave nothing of the output "
-                               << sideName(axes.size(), i) << whole;
-    extents.push_back(whole - axis.pad - padEnd[i]);
+                               << sideName(axes.size(), i) << uncropped;
+    extents.push_back(uncropped - axis.pad - padEnd[i]);
   }
   return extents;
 }

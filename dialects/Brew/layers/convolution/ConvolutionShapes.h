@@ -29,10 +29,12 @@ struct ConvolutionShapes {
                       op.getStride()[i], op.getPad()[i], op.getDilation()[i]});
   }
 
-  llvm::SmallVector<int64_t> inputs() const { return each(&WindowAxis::in); }
-  llvm::SmallVector<int64_t> outputs() const { return each(&WindowAxis::out); }
+  llvm::SmallVector<int64_t> inputs() const { return collect(&WindowAxis::in); }
+  llvm::SmallVector<int64_t> outputs() const {
+    return collect(&WindowAxis::out);
+  }
   llvm::SmallVector<int64_t> kernels() const {
-    return each(&WindowAxis::kernel);
+    return collect(&WindowAxis::kernel);
   }
   int64_t flops() const {
     return 2 * countOf(lead) * k * countOf(outputs()) * (c / group) *
@@ -40,9 +42,9 @@ struct ConvolutionShapes {
   }
 
 private:
-  llvm::SmallVector<int64_t> each(int64_t WindowAxis::*number) const {
+  llvm::SmallVector<int64_t> collect(int64_t WindowAxis::*member) const {
     return llvm::map_to_vector(
-        axes, [&](const WindowAxis &axis) { return axis.*number; });
+        axes, [&](const WindowAxis &axis) { return axis.*member; });
   }
 };
 
@@ -59,7 +61,7 @@ convolvedExtents(mlir::Operation *layer, const WindowAxes &axes,
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 deconvolvedExtents(mlir::Operation *layer, const WindowAxes &axes,
                    llvm::ArrayRef<int64_t> padEnd);
-/// Emits an error if `group` does not divide the channels.
+/// Emits an error if `group` does not divide `channels` and `outputs`.
 mlir::LogicalResult checkGroups(mlir::Operation *layer, int64_t channels,
                                 int64_t outputs, int64_t group);
 
@@ -107,15 +109,16 @@ template <typename Op, typename Total>
 void setSamePadding(Op op, WindowAxes &axes, Total total) {
   llvm::SmallVector<int64_t> pad, end;
   for (WindowAxis &axis : axes) {
-    int64_t sum = total(axis);
-    axis.pad = std::max<int64_t>(sum, 0) / 2;
+    int64_t padding = total(axis);
+    axis.pad = std::max<int64_t>(padding, 0) / 2;
     pad.push_back(axis.pad);
-    end.push_back(sum - axis.pad);
+    end.push_back(padding - axis.pad);
   }
   op.setPad(pad);
   op.setPadEnd(end);
 }
 
+/// Returns the padding at the end of each spatial dimension.
 template <typename Op> llvm::SmallVector<int64_t> padEndOf(Op op) {
   return llvm::SmallVector<int64_t>(op.getPadEnd() ? *op.getPadEnd()
                                                    : op.getPad());
@@ -131,6 +134,8 @@ llvm::SmallVector<int64_t> topShape(Op op, int64_t channels,
   return shape;
 }
 
+/// Returns the shape of the top of a convolution with `channels` outputs. Sets
+/// the padding of SAME.
 template <typename Op>
 mlir::FailureOr<llvm::SmallVector<int64_t>> convolvedShape(Op op,
                                                            int64_t channels) {
@@ -147,6 +152,7 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> convolvedShape(Op op,
   return topShape(op, channels, *extents);
 }
 
+/// Does the same for a deconvolution.
 template <typename Op>
 mlir::FailureOr<llvm::SmallVector<int64_t>> deconvolvedShape(Op op,
                                                              int64_t channels) {

@@ -12,14 +12,14 @@ Value brew::dialects::buildEpilogue(OpBuilder &b, Location loc, Value sum,
                                     RankedTensorType type, Value residual) {
   if (!bias && !relu && !residual)
     return sum;
-  SmallVector<int64_t> all = iota(shapeOf(sum).size());
+  SmallVector<int64_t> allDims = iota(shapeOf(sum).size());
   NestBuilder nest(b, loc, shapeOf(sum));
-  nest.input(sum, all);
+  nest.input(sum, allDims);
   if (bias)
     nest.input(bias, {output});
   if (residual)
-    nest.input(residual, all);
-  nest.output(type, all);
+    nest.input(residual, allDims);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value y = body.in[0];
@@ -39,17 +39,19 @@ Value brew::dialects::buildBiasGradient(OpBuilder &b, Location loc, Value dy,
   // The loop over outputs is the outermost one, or the innermost one if the
   // outputs are innermost in memory.
   ArrayRef<int64_t> shape = shapeOf(dy);
-  const int64_t rank = shape.size(), at = output + 1 < rank ? 0 : output;
+  const int64_t rank = shape.size(),
+                outputLoop = output + 1 < rank ? 0 : output;
   SmallVector<int64_t> extents(shape), loops = iota(rank);
-  std::rotate(extents.begin() + at, extents.begin() + output,
+  std::rotate(extents.begin() + outputLoop, extents.begin() + output,
               extents.begin() + output + 1);
   for (int64_t dim = 0; dim < rank; ++dim)
-    loops[dim] = dim == output ? at : dim + (dim >= at && dim < output);
+    loops[dim] =
+        dim == output ? outputLoop : dim + (dim >= outputLoop && dim < output);
   SmallVector<bool> reduction(rank, true);
-  reduction[at] = false;
+  reduction[outputLoop] = false;
   NestBuilder nest(b, loc, extents, reduction);
   nest.input(dy, loops);
-  nest.output(type, {at}, 0.0);
+  nest.output(type, {outputLoop}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   })[0];

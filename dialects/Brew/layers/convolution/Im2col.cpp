@@ -33,8 +33,8 @@ Im2colOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), 1);
-  int64_t lead = g.lead.size(), spatial = g.axes.size();
+  ConvolutionShapes shapes(*this, shapeOf(getX()), shapeOf(getY()), 1);
+  int64_t lead = shapes.lead.size(), spatial = shapes.axes.size();
   NestBuilder nest(b, getLoc(), shapeOf(getY()));
   nest.output(tensorTypeOf(getY()), iota(lead + 1 + spatial));
   Value x = getX();
@@ -42,30 +42,30 @@ SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
     ScalarBuilder &s = body.s;
     // The channel of y is composed of x's channel and the taps, the last tap
     // innermost.
-    Value rest = body.loop(lead), valid;
+    Value remaining = body.loop(lead), valid;
     SmallVector<Value> taps(spatial);
     for (int64_t i = spatial - 1; i >= 0; --i) {
-      taps[i] = s.remi(rest, g.axes[i].kernel);
-      rest = s.divi(rest, g.axes[i].kernel);
+      taps[i] = s.remi(remaining, shapes.axes[i].kernel);
+      remaining = s.divi(remaining, shapes.axes[i].kernel);
     }
-    SmallVector<Value> at;
+    SmallVector<Value> indices;
     for (int64_t i = 0; i < lead; ++i)
-      at.push_back(body.loop(i));
-    at.push_back(rest);
+      indices.push_back(body.loop(i));
+    indices.push_back(remaining);
     for (int64_t i = 0; i < spatial; ++i)
-      at.push_back(
-          tapPosition(s, g.axes[i], body.loop(lead + 1 + i), taps[i], valid));
-    return {orZero(s, valid, body.read(x, at))};
+      indices.push_back(tapPosition(s, shapes.axes[i], body.loop(lead + 1 + i),
+                                    taps[i], valid));
+    return {orZero(s, valid, body.read(x, indices))};
   });
 }
 
 SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
-  ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), 1);
-  int64_t lead = g.lead.size(), spatial = g.axes.size();
+  ConvolutionShapes shapes(*this, shapeOf(getDx()), shapeOf(getDy()), 1);
+  int64_t lead = shapes.lead.size(), spatial = shapes.axes.size();
   // Loops: dimensions of dx | windows that cover an element
   SmallVector<int64_t> extents(shapeOf(getDx()));
   SmallVector<bool> reduction(extents.size(), false);
-  for (const WindowAxis &axis : g.axes) {
+  for (const WindowAxis &axis : shapes.axes) {
     extents.push_back(coveringWindows(axis));
     reduction.push_back(true);
   }
@@ -76,7 +76,7 @@ SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
     ScalarBuilder &s = body.s;
     Value valid, channel = body.loop(lead);
     SmallVector<Value> windows;
-    for (auto [i, axis] : llvm::enumerate(g.axes)) {
+    for (auto [i, axis] : llvm::enumerate(shapes.axes)) {
       Value tap;
       windows.push_back(coveringWindow(s, axis, body.loop(lead + 1 + i),
                                        body.loop(lead + 1 + spatial + i), tap,
@@ -85,12 +85,12 @@ SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
           s.addi(s.muli(channel, axis.kernel),
                  tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel) : tap);
     }
-    SmallVector<Value> at;
+    SmallVector<Value> indices;
     for (int64_t i = 0; i < lead; ++i)
-      at.push_back(body.loop(i));
-    at.push_back(channel);
-    at.append(windows);
-    Value gradient = orZero(s, valid, body.read(dy, at));
+      indices.push_back(body.loop(i));
+    indices.push_back(channel);
+    indices.append(windows);
+    Value gradient = orZero(s, valid, body.read(dy, indices));
     return {s.accumulate(body.out[0], gradient)};
   });
 }

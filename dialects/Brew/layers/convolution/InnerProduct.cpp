@@ -22,7 +22,7 @@ struct ProductLoops {
   SmallVector<int64_t> extents; // m..., n, k...
   SmallVector<int64_t> m, k;
   int64_t n;
-  AffineMap w; // access of the weights
+  AffineMap w; // access map of the weights
 
   ProductLoops(MLIRContext *context, ArrayRef<int64_t> x, ArrayRef<int64_t> w,
                int64_t axis, bool transpose, int64_t outputs) {
@@ -66,7 +66,7 @@ struct ProductLoops {
     dims.push_back(n);
     return dims;
   }
-  SmallVector<bool> reducing(ArrayRef<int64_t> dims) const {
+  SmallVector<bool> reductionFlags(ArrayRef<int64_t> dims) const {
     SmallVector<bool> flags(extents.size(), false);
     for (int64_t dim : dims)
       flags[dim] = true;
@@ -125,7 +125,7 @@ InnerProductOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> InnerProductOp::buildNests(OpBuilder &b) {
   ProductLoops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
                      getTranspose(), getNumOutput());
-  NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
+  NestBuilder nest(b, getLoc(), loops.extents, loops.reductionFlags(loops.k));
   nest.input(getX(), loops.xDims());
   nest.input(getW(), loops.w);
   nest.output(tensorTypeOf(getY()), loops.yDims(), 0.0);
@@ -143,7 +143,7 @@ SmallVector<Value> InnerProductOp::buildNests(OpBuilder &b) {
 SmallVector<Value> InnerProductBackwardDataOp::buildNests(OpBuilder &b) {
   ProductLoops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
                      getTranspose(), shapeOf(getDy()).back());
-  NestBuilder nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
+  NestBuilder nest(b, getLoc(), loops.extents, loops.reductionFlags({loops.n}));
   nest.input(getDy(), loops.yDims());
   nest.input(getW(), loops.w);
   nest.output(tensorTypeOf(getDx()), loops.xDims(), 0.0);
@@ -160,15 +160,15 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
   SmallVector<int64_t> split(x.drop_front(getAxis()));
   split.insert(getTranspose() ? split.end() : split.begin(),
                shapeOf(getDy()).back());
-  bool flattened = type.getRank() == 2 && split.size() != 2;
+  bool isFlattened = type.getRank() == 2 && split.size() != 2;
   auto splitType =
-      flattened ? RankedTensorType::get(split, type.getElementType()) : type;
+      isFlattened ? RankedTensorType::get(split, type.getElementType()) : type;
 
   ProductLoops loops(getContext(), x, split, getAxis(), getTranspose(),
                      shapeOf(getDy()).back());
   SmallVector<int64_t> wDims(loops.k);
   wDims.insert(getTranspose() ? wDims.end() : wDims.begin(), loops.n);
-  NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.m));
+  NestBuilder nest(b, getLoc(), loops.extents, loops.reductionFlags(loops.m));
   nest.input(getX(), loops.xDims());
   nest.input(getDy(), loops.yDims());
   nest.output(splitType, wDims, 0.0);
@@ -177,7 +177,7 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
         return {
             body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
       });
-  if (flattened)
+  if (isFlattened)
     results[0] = ReinterpretOp::create(b, getLoc(), type, results[0]);
   if (!getDb())
     return results;
@@ -192,8 +192,8 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
 // Library calls
 //===----------------------------------------------------------------------===//
 
-/// Maps an operand or a result to its buffer.
-using Buffer = llvm::function_ref<Value(Value)>;
+/// Returns the buffer of an operand or a result.
+using BufferOf = llvm::function_ref<Value(Value)>;
 
 /// Returns whether a tensor is a matrix in memory: all dimensions before `axis`
 /// are outer to the remaining ones.
@@ -215,8 +215,9 @@ static bool isCallSupported(Value x, Value w, Value y, int64_t axis) {
 }
 
 template <typename Op>
-static Operation *buildCall(Op op, OpBuilder &b, Direction direction, Value x,
-                            Value w, Value bias, Value y, FloatAttr relu = {}) {
+static Operation *
+buildInnerProductCall(Op op, OpBuilder &b, Direction direction, Value x,
+                      Value w, Value bias, Value y, FloatAttr relu = {}) {
   return brew::dialects::plan::InnerProductOp::create(
       b, op.getLoc(),
       brew::dialects::plan::DirectionAttr::get(b.getContext(), direction), x, w,
@@ -231,10 +232,11 @@ int64_t InnerProductOp::countFlops() {
 bool InnerProductOp::hasLibraryCall() {
   return isCallSupported(getX(), getW(), getY(), getAxis());
 }
-Operation *InnerProductOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+Operation *InnerProductOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
-  return buildCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
+  return buildInnerProductCall(*this, b, Direction::Forward, x, w, bias, y,
+                               getReluAttr());
 }
 
 StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
@@ -245,9 +247,10 @@ bool InnerProductBackwardDataOp::hasLibraryCall() {
   return isCallSupported(getDx(), getW(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardDataOp::buildPlanStep(OpBuilder &b,
-                                                     Buffer buffer) {
+                                                     BufferOf buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
-  return buildCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+  return buildInnerProductCall(*this, b, Direction::BackwardData, dx, w, {},
+                               dy);
 }
 
 StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
@@ -258,8 +261,9 @@ bool InnerProductBackwardWeightsOp::hasLibraryCall() {
   return isCallSupported(getX(), getDw(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardWeightsOp::buildPlanStep(OpBuilder &b,
-                                                        Buffer buffer) {
+                                                        BufferOf buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
-  return buildCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+  return buildInnerProductCall(*this, b, Direction::BackwardWeights, x, dw, db,
+                               dy);
 }

@@ -28,16 +28,18 @@ Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis,
 
 /// Returns whether coveringWindow() iterates over taps: with dilation, the taps
 /// of different windows interleave.
-static bool countsTaps(const WindowAxis &axis) { return axis.dilation > 1; }
+static bool iteratesOverTaps(const WindowAxis &axis) {
+  return axis.dilation > 1;
+}
 
 int64_t brew::dialects::coveringWindows(const WindowAxis &axis) {
-  if (countsTaps(axis))
+  if (iteratesOverTaps(axis))
     return axis.kernel;
   return axis.out == 1 ? 1 : llvm::divideCeil(axis.kernel, axis.stride);
 }
 
 bool brew::dialects::tapMayExceedKernel(const WindowAxis &axis) {
-  if (countsTaps(axis))
+  if (iteratesOverTaps(axis))
     return false;
   return axis.out == 1 ? axis.in + axis.pad > axis.kernel
                        : axis.kernel % axis.stride != 0;
@@ -47,14 +49,14 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
                                      Value in, Value shift, Value &tap,
                                      Value &valid) {
   Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
-  if (!countsTaps(axis) && axis.out == 1) {
+  if (!iteratesOverTaps(axis) && axis.out == 1) {
     tap = padded;
     if (tapMayExceedKernel(axis))
       valid = andIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
     return s.index(0);
   }
-  bool mayPass = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
-  if (countsTaps(axis) || axis.stride == 1) {
+  bool mayExceedOut = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
+  if (iteratesOverTaps(axis) || axis.stride == 1) {
     tap = shift;
     Value start =
         axis.kernel > 1 ? s.subi(padded, s.muli(shift, axis.dilation)) : padded;
@@ -68,11 +70,11 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
           andIfAny(s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
       out = s.divi(start, axis.stride);
     }
-    if (mayPass)
+    if (mayExceedOut)
       valid = andIfAny(s, valid, s.less(out, s.index(axis.out)));
-    return axis.kernel > 1 || mayPass ? s.clamp(out, axis.out) : out;
+    return axis.kernel > 1 || mayExceedOut ? s.clamp(out, axis.out) : out;
   }
-  // The last window that starts at or before the position, and its
+  // Iterates over the last window that starts at or before the position and its
   // predecessors.
   Value last = s.divi(padded, axis.stride);
   int64_t shifts = coveringWindows(axis);
@@ -80,11 +82,11 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
   tap = s.subi(padded, s.muli(out, axis.stride));
   if (shifts > 1)
     valid = andIfAny(s, valid, s.atLeast(out, s.index(0)));
-  if (mayPass)
+  if (mayExceedOut)
     valid = andIfAny(s, valid, s.less(out, s.index(axis.out)));
   if (tapMayExceedKernel(axis))
     valid = andIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
-  return shifts > 1 || mayPass ? s.clamp(out, axis.out) : out;
+  return shifts > 1 || mayExceedOut ? s.clamp(out, axis.out) : out;
 }
 
 FailureOr<SmallVector<int64_t>>
@@ -102,8 +104,8 @@ brew::dialects::expandSetting(Operation *layer, StringRef name,
                            << " spatial dimensions";
 }
 
-StringRef brew::dialects::sideName(int64_t spatial, int64_t number) {
+StringRef brew::dialects::sideName(int64_t spatial, int64_t axis) {
   if (spatial != 2)
     return "";
-  return number ? "width " : "height ";
+  return axis ? "width " : "height ";
 }

@@ -22,7 +22,7 @@ struct WindowAxis {
     return pad > 0 || (out - 1) * stride + dilatedKernel() > in;
   }
   /// Returns the padding after the last element that yields `out` positions:
-  /// `pad` if it does, else the smallest such padding.
+  /// `pad` if possible, otherwise the smallest such padding.
   int64_t padEnd() const {
     const int64_t room = in + 2 * pad - dilatedKernel();
     if (room >= 0 && room / stride + 1 == out)
@@ -43,7 +43,8 @@ int64_t coveringWindows(const WindowAxis &axis);
 /// Returns whether coveringWindow() can return a tap beyond the kernel: true if
 /// some positions are between two windows.
 bool tapMayExceedKernel(const WindowAxis &axis);
-/// Finds window number `shift` of those that can cover input position `in`.
+/// Finds window number `shift` of the windows that can cover input position
+/// `in`.
 /// Returns its output position (clamped), sets `tap` (not clamped), and adds
 /// the condition that the window exists to `valid`.
 mlir::Value coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
@@ -53,7 +54,7 @@ mlir::Value coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
 /// Builds the conjunction of `valid` and `condition`. Null stands for true.
 mlir::Value andIfAny(ScalarBuilder &s, mlir::Value valid,
                      mlir::Value condition);
-/// Builds x if `valid` is true, else 0.
+/// Builds x where `valid` is true, and 0 elsewhere. Null stands for true.
 mlir::Value orZero(ScalarBuilder &s, mlir::Value valid, mlir::Value x);
 
 /// Expands a setting of a layer to one value per spatial dimension. `values`
@@ -64,7 +65,8 @@ expandSetting(mlir::Operation *layer, llvm::StringRef name,
               llvm::ArrayRef<int64_t> values, int64_t spatial,
               std::optional<int64_t> fallback);
 
-/// Returns "height " or "width " for two spatial dimensions, else "".
-llvm::StringRef sideName(int64_t spatial, int64_t number);
+/// Returns "height " or "width " for spatial dimension `axis` of two, or "" if
+/// there are not two.
+llvm::StringRef sideName(int64_t spatial, int64_t axis);
 
 } // namespace brew::dialects

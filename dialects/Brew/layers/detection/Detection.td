@@ -19,8 +19,8 @@ def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling",
   let summary = "Maximum of each cell of regions (Fast R-CNN)";
   let description = [{
     Shapes: x [N, C, H, W], rois [R, 5], y [R, C, pooled_h, pooled_w]. A row of `rois` is image,
-    left, top, right, bottom, in pixels; `spatial_scale` is positions of x per pixel. First a
-    region grows on each side by `pad_ratio` times its size in pixels.
+    left, top, right, bottom, in pixels; `spatial_scale` is the number of positions of x per pixel.
+    Each region first grows on each side by `pad_ratio` times its size in pixels.
 
     `argmax` is saved for the backward pass: the position row * width + column of the maximum,
     or -1 if the cell is empty (then y is 0).
@@ -95,7 +95,7 @@ def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
   let description = [{
     A row of y is image, label, score, left, top, right, bottom. `count` is the number of valid
     rows along dimension 2 (see ItemCounts.h). An image without detections has no row. If no
-    image has any, there is one row per image, of -1 after the image's number.
+    image has any, there is one row per image: the image's number, followed by -1.
 
     `priors` [1, 2, 4 * boxes] are corners, then variances. `locations` are relative to them,
     multiplied by the variances unless `variance_encoded`:
@@ -110,7 +110,7 @@ def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
     For each class except `background`, the `top_k` best scores above `confidence_threshold` are
     candidates. A candidate is kept unless its intersection over union with a better kept one
     exceeds `nms_threshold`, which every kept candidate multiplies by `eta` while it is above
-    0.5. The `keep_top_k` best of an image remain. Both limits are -1 for no limit.
+    0.5. The `keep_top_k` best of an image remain. A limit of -1 means no limit.
   }];
   let arguments = !con((ins AnyTensor:$locations, AnyTensor:$conf, AnyTensor:$priors),
     layerAttributes, (ins I64Attr:$num_classes, UnitAttr:$share_location,

@@ -14,8 +14,8 @@ namespace brew::dialects {
 /// Extents of the tensors of a DetectionOutput layer.
 struct DetectionSizes {
   int64_t images, classes, boxesPerPrior, priors;
-  int64_t candidates; ///< most candidates of a class of an image
-  int64_t perImage;   ///< most detections of an image
+  int64_t candidates; ///< maximal number of candidates of a class of an image
+  int64_t perImage;   ///< maximal number of detections of an image
 
   explicit DetectionSizes(DetectionOutputOp op);
   /// Returns the maximal number of rows of the top. Without any detection,
@@ -47,53 +47,53 @@ private:
   mlir::RankedTensorType perClass(mlir::Type element) const {
     return tensor({sizes.images, sizes.classes}, element);
   }
-  /// Builds a tensor whose elements `element` computes from their indices.
-  Value each(mlir::RankedTensorType type,
-             llvm::function_ref<Value(NestBuilder::Body &)> element);
+  /// Builds a tensor. `element` computes each element from its indices.
+  Value buildTensor(mlir::RankedTensorType type,
+                    llvm::function_ref<Value(NestBuilder::Body &)> element);
   Value asI32(ScalarBuilder &s, Value index);
   Value asIndex(ScalarBuilder &s, Value integer);
   /// Builds bit `index` of `word`.
-  Value bitOf(ScalarBuilder &s, Value word, Value index);
+  Value buildBitOf(ScalarBuilder &s, Value word, Value index);
   /// Builds a word in which only bit `index` is set.
-  Value bit(ScalarBuilder &s, Value index);
+  Value buildBit(ScalarBuilder &s, Value index);
   /// Builds the score of a box that is not a candidate.
   Value noCandidateScore(ScalarBuilder &s);
   Value infinity(ScalarBuilder &s);
 
   // Candidates.
-  Value channel(NestBuilder::Body &body, Value x, Value image, Value index);
-  Value prior(NestBuilder::Body &body, int64_t which, Value box, Value side);
-  Value decode();
-  Value scores();
-  Value gatherBoxes(Value boxes, Value places);
+  Value readChannel(NestBuilder::Body &body, Value x, Value image, Value index);
+  Value readPrior(NestBuilder::Body &body, int64_t row, Value box, Value side);
+  Value decodeBoxes();
+  Value buildScores();
+  Value gatherBoxes(Value boxes, Value positions);
 
-  // Suppression: 1 for each kept candidate, 0 for each other one.
-  Value sidesAndAreas(Value boxes);
-  Value overlap(NestBuilder::Body &body, Value facts, Value i, Value j);
+  // Suppression. The results are 1 for kept candidates and 0 for others.
+  Value buildGeometry(Value boxes);
+  Value buildOverlap(NestBuilder::Body &body, Value geometry, Value i, Value j);
   Value layerThreshold(ScalarBuilder &s);
-  bool shrinks();
-  Value exceeds(ScalarBuilder &s, Value share, Value limit);
-  Value overlapWithin(Value facts, int64_t first, int64_t count);
-  Value overlapBefore(Value values, Value words, Value facts, int64_t first,
-                      int64_t count);
-  Results suppressBlock(Value facts, Value before, int64_t first, int64_t count,
-                        Value &threshold);
+  bool thresholdShrinks();
+  Value exceeds(ScalarBuilder &s, Value iou, Value limit);
+  Value buildOverlapWithin(Value geometry, int64_t first, int64_t count);
+  Value buildOverlapBefore(Value values, Value words, Value geometry,
+                           int64_t first, int64_t count);
+  Results suppressBlock(Value geometry, Value earlierOverlap, int64_t first,
+                        int64_t count, Value &threshold);
   Value suppress(Value values, Value boxes);
   Value keepBest(Value kept, Value values);
 
   // Rows of the top.
   /// Builds image, label and candidate of candidate number `flat`.
-  Results positionOf(ScalarBuilder &s, Value flat);
-  Value firstRows(Value perLabel);
-  Value rowEnds(Value kept, Value firstRows);
-  Value candidateOfRow(Value behind);
-  Results rows(Value kept, Value values, Value boxes);
+  Results candidateIndices(ScalarBuilder &s, Value flat);
+  Value buildFirstRows(Value perLabel);
+  Value buildRowEnds(Value kept, Value firstRows);
+  Value buildCandidateOfRow(Value rowEnds);
+  Results buildRows(Value kept, Value values, Value boxes);
 
   DetectionOutputOp op;
   mlir::OpBuilder &b;
   mlir::Location loc;
   DetectionSizes sizes;
-  mlir::Type number, i32;
+  mlir::Type floatType, i32;
 };
 
 } // namespace brew::dialects

@@ -1,9 +1,9 @@
 //===- DetectionOutput.cpp - SSD's detections -----------------------------===//
 //
-// As in SSD's fork of Caffe: per image and class, the top_k best scores above a
-// threshold are candidates; a candidate is kept unless it overlaps a better
-// kept one too much; per image, the keep_top_k best remain. All steps are loop
-// nests, the same on every target.
+// Works as in SSD's fork of Caffe. Per image and class, the top_k best scores
+// above a threshold are candidates; a candidate is kept unless it overlaps a
+// better kept one too much; per image, the keep_top_k best remain. All steps
+// are loop nests, the same on every target.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Sort.h"
@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-constexpr int64_t kRow = 7; ///< image, label, score, box
+constexpr int64_t kRowFields = 7; ///< image, label, score, four sides
 
 DetectionSizes::DetectionSizes(DetectionOutputOp op)
     : images(shapeOf(op.getLocations())[0]), classes(op.getNumClasses()),
@@ -41,24 +41,27 @@ LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
     return layerError(*this)
            << "the prior boxes must have shape (1, 2, 4 * boxes), not "
            << dimsText(priors);
-  auto check = [&](ArrayRef<int64_t> shape, StringRef what, int64_t each) {
-    if (shape.size() >= 2 && shape[1] == priors[2] / 4 * each &&
+  auto checkShape = [&](ArrayRef<int64_t> shape, StringRef tensorName,
+                        int64_t perPrior) {
+    if (shape.size() >= 2 && shape[1] == priors[2] / 4 * perPrior &&
         countOf(shape) == shape[0] * shape[1])
       return success();
     return LogicalResult(layerError(*this)
-                         << "the " << what << " have shape " << dimsText(shape)
-                         << "; for " << priors[2] / 4
-                         << " prior boxes they need " << each
-                         << " for each: (N, " << priors[2] / 4 * each << ")");
+                         << "the " << tensorName << " have shape "
+                         << dimsText(shape) << "; for " << priors[2] / 4
+                         << " prior boxes they need " << perPrior
+                         << " for each: (N, " << priors[2] / 4 * perPrior
+                         << ")");
   };
   int64_t classes = getNumClasses();
-  if (failed(check(loc, "locations", getShareLocation() ? 4 : 4 * classes)) ||
-      failed(check(conf, "confidences", classes)))
+  if (failed(
+          checkShape(loc, "locations", getShareLocation() ? 4 : 4 * classes)) ||
+      failed(checkShape(conf, "confidences", classes)))
     return failure();
   if (loc[0] != conf[0])
     return layerError(*this) << "there are locations of " << loc[0]
                              << " images and confidences of " << conf[0];
-  tops.push_back({1, 1, DetectionSizes(*this).rows(), kRow});
+  tops.push_back({1, 1, DetectionSizes(*this).rows(), kRowFields});
   tops.push_back({1, 1});
   return success();
 }
@@ -78,9 +81,9 @@ LogicalResult DetectionOutputOp::propagateItemCounts(ItemCounts &counts) {
 DetectionOutputBuilder::DetectionOutputBuilder(DetectionOutputOp op,
                                                OpBuilder &b)
     : op(op), b(b), loc(op->getLoc()), sizes(op),
-      number(elementTypeOf(op.getConf())), i32(b.getI32Type()) {}
+      floatType(elementTypeOf(op.getConf())), i32(b.getI32Type()) {}
 
-Value DetectionOutputBuilder::each(
+Value DetectionOutputBuilder::buildTensor(
     RankedTensorType type,
     llvm::function_ref<Value(NestBuilder::Body &)> element) {
   NestBuilder nest(b, loc, type.getShape());
@@ -97,17 +100,18 @@ Value DetectionOutputBuilder::asIndex(ScalarBuilder &s, Value integer) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
 }
 
-Value DetectionOutputBuilder::bitOf(ScalarBuilder &s, Value word, Value index) {
+Value DetectionOutputBuilder::buildBitOf(ScalarBuilder &s, Value word,
+                                         Value index) {
   Value shifted = arith::ShRUIOp::create(s.b, s.loc, word, asI32(s, index));
   return arith::AndIOp::create(s.b, s.loc, shifted, s.constant(i32, 1));
 }
 
 Value DetectionOutputBuilder::noCandidateScore(ScalarBuilder &s) {
-  return s.constant(number, -std::numeric_limits<double>::infinity());
+  return s.constant(floatType, -std::numeric_limits<double>::infinity());
 }
 
 Value DetectionOutputBuilder::infinity(ScalarBuilder &s) {
-  return s.constant(number, std::numeric_limits<double>::infinity());
+  return s.constant(floatType, std::numeric_limits<double>::infinity());
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,69 +119,73 @@ Value DetectionOutputBuilder::infinity(ScalarBuilder &s) {
 //===----------------------------------------------------------------------===//
 
 /// Reads an element of a tensor (N, C) or (N, C, 1, 1).
-Value DetectionOutputBuilder::channel(NestBuilder::Body &body, Value x,
-                                      Value image, Value index) {
-  SmallVector<Value> at = {image, index};
-  at.resize(shapeOf(x).size(), body.s.index(0));
-  return body.read(x, at);
+Value DetectionOutputBuilder::readChannel(NestBuilder::Body &body, Value x,
+                                          Value image, Value index) {
+  SmallVector<Value> indices = {image, index};
+  indices.resize(shapeOf(x).size(), body.s.index(0));
+  return body.read(x, indices);
 }
 
-/// Reads side `side` of prior box `box`, or its variance.
-Value DetectionOutputBuilder::prior(NestBuilder::Body &body, int64_t which,
-                                    Value box, Value side) {
+/// Reads side `side` of prior box `box` from row 0 of the priors, or its
+/// variance from row 1.
+Value DetectionOutputBuilder::readPrior(NestBuilder::Body &body, int64_t row,
+                                        Value box, Value side) {
   ScalarBuilder &s = body.s;
-  SmallVector<Value> at = {s.index(0), s.index(which),
-                           s.addi(s.muli(box, 4), side)};
-  at.resize(shapeOf(op.getPriors()).size(), s.index(0));
-  return body.read(op.getPriors(), at);
+  SmallVector<Value> indices = {s.index(0), s.index(row),
+                                s.addi(s.muli(box, 4), side)};
+  indices.resize(shapeOf(op.getPriors()).size(), s.index(0));
+  return body.read(op.getPriors(), indices);
 }
 
-/// Decodes the locations to boxes: images, boxes per prior, priors, sides.
-Value DetectionOutputBuilder::decode() {
+/// Decodes the locations to boxes. Shape: images, boxes per prior, priors,
+/// sides.
+Value DetectionOutputBuilder::decodeBoxes() {
   auto type =
-      tensor({sizes.images, sizes.boxesPerPrior, sizes.priors, 4}, number);
-  return each(type, [&](NestBuilder::Body &body) -> Value {
+      tensor({sizes.images, sizes.boxesPerPrior, sizes.priors, 4}, floatType);
+  return buildTensor(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
     Value box = body.loop(2), side = body.loop(3);
-    Value axis = s.remi(side, 2), far = s.addi(axis, s.index(2));
-    // The net's offset of a side, times its variance.
+    Value axis = s.remi(side, 2), farSide = s.addi(axis, s.index(2));
+    // Returns the net's offset of a side, times its variance.
     auto offset = [&](Value side) {
-      Value each = s.addi(s.muli(box, sizes.boxesPerPrior), body.loop(1));
-      Value value = channel(body, op.getLocations(), body.loop(0),
-                            s.addi(s.muli(each, 4), side));
-      return op.getVarianceEncoded() ? value
-                                     : s.mul(prior(body, 1, box, side), value);
+      Value location = s.addi(s.muli(box, sizes.boxesPerPrior), body.loop(1));
+      Value value = readChannel(body, op.getLocations(), body.loop(0),
+                                s.addi(s.muli(location, 4), side));
+      return op.getVarianceEncoded()
+                 ? value
+                 : s.mul(readPrior(body, 1, box, side), value);
     };
-    Value low = prior(body, 0, box, axis), high = prior(body, 0, box, far);
+    Value low = readPrior(body, 0, box, axis),
+          high = readPrior(body, 0, box, farSide);
     Value extent = s.sub(high, low);
     if (!op.getCenterSize()) {
-      Value moved = offset(side);
+      Value sideOffset = offset(side);
       if (op.getCornerSize())
-        moved = s.mul(moved, extent);
-      return s.add(prior(body, 0, box, side), moved);
+        sideOffset = s.mul(sideOffset, extent);
+      return s.add(readPrior(body, 0, box, side), sideOffset);
     }
-    Value half = s.constant(number, 0.5);
+    Value half = s.constant(floatType, 0.5);
     Value centre =
         s.add(s.mul(offset(axis), extent), s.mul(s.add(low, high), half));
-    Value reach = s.mul(s.mul(s.exp(offset(far)), extent), half);
-    return s.select(s.less(side, s.index(2)), s.sub(centre, reach),
-                    s.add(centre, reach));
+    Value halfExtent = s.mul(s.mul(s.exp(offset(farSide)), extent), half);
+    return s.select(s.less(side, s.index(2)), s.sub(centre, halfExtent),
+                    s.add(centre, halfExtent));
   });
 }
 
-/// Builds the scores: images, classes, priors. Boxes that are not candidates
-/// have the score -infinity.
-Value DetectionOutputBuilder::scores() {
-  auto type = tensor({sizes.images, sizes.classes, sizes.priors}, number);
-  return each(type, [&](NestBuilder::Body &body) -> Value {
+/// Builds the scores. Shape: images, classes, priors. Boxes that are not
+/// candidates have the score -infinity.
+Value DetectionOutputBuilder::buildScores() {
+  auto type = tensor({sizes.images, sizes.classes, sizes.priors}, floatType);
+  return buildTensor(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
     Value index = s.addi(s.muli(body.loop(2), sizes.classes), body.loop(1));
-    Value score = channel(body, op.getConf(), body.loop(0), index);
-    double least = op.getConfidenceThreshold()
-                       ? op.getConfidenceThreshold()->convertToDouble()
-                       : -std::numeric_limits<float>::max();
-    Value result = s.select(s.greater(score, s.constant(number, least)), score,
-                            noCandidateScore(s));
+    Value score = readChannel(body, op.getConf(), body.loop(0), index);
+    double threshold = op.getConfidenceThreshold()
+                           ? op.getConfidenceThreshold()->convertToDouble()
+                           : -std::numeric_limits<float>::max();
+    Value result = s.select(s.greater(score, s.constant(floatType, threshold)),
+                            score, noCandidateScore(s));
     int64_t background = op.getBackground();
     if (background >= 0 && background < sizes.classes)
       result = s.select(s.equali(body.loop(1), s.index(background)),
@@ -186,25 +194,25 @@ Value DetectionOutputBuilder::scores() {
   });
 }
 
-/// Gathers the candidates' boxes: images, classes, candidates, sides.
-Value DetectionOutputBuilder::gatherBoxes(Value boxes, Value places) {
+/// Gathers the candidates' boxes. Shape: images, classes, candidates, sides.
+Value DetectionOutputBuilder::gatherBoxes(Value boxes, Value positions) {
   auto type =
-      tensor({sizes.images, sizes.classes, sizes.candidates, 4}, number);
-  return each(type, [&](NestBuilder::Body &body) -> Value {
+      tensor({sizes.images, sizes.classes, sizes.candidates, 4}, floatType);
+  return buildTensor(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
-    Value place = asIndex(
-        s, body.read(places, {body.loop(0), body.loop(1), body.loop(2)}));
-    Value which = sizes.boxesPerPrior == 1 ? s.index(0) : body.loop(1);
-    return body.read(boxes, {body.loop(0), which, place, body.loop(3)});
+    Value position = asIndex(
+        s, body.read(positions, {body.loop(0), body.loop(1), body.loop(2)}));
+    Value boxesIndex = sizes.boxesPerPrior == 1 ? s.index(0) : body.loop(1);
+    return body.read(boxes, {body.loop(0), boxesIndex, position, body.loop(3)});
   });
 }
 
 SmallVector<Value> DetectionOutputBuilder::build() {
-  auto [values, places] =
-      buildSortDescending(b, loc, scores(), sizes.candidates);
-  Value boxes = gatherBoxes(decode(), places);
+  auto [values, positions] =
+      buildSortDescending(b, loc, buildScores(), sizes.candidates);
+  Value boxes = gatherBoxes(decodeBoxes(), positions);
   Value kept = keepBest(suppress(values, boxes), values);
-  return rows(kept, values, boxes);
+  return buildRows(kept, values, boxes);
 }
 
 SmallVector<Value> DetectionOutputOp::buildNests(OpBuilder &b) {

@@ -11,18 +11,18 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Candidates that are counted together.
+/// Number of candidates that are counted together.
 constexpr int64_t kTile = 128;
 
-SmallVector<Value> DetectionOutputBuilder::positionOf(ScalarBuilder &s,
-                                                      Value flat) {
+SmallVector<Value> DetectionOutputBuilder::candidateIndices(ScalarBuilder &s,
+                                                            Value flat) {
   Value label = s.divi(flat, sizes.candidates);
   return {s.divi(label, sizes.classes), s.remi(label, sizes.classes),
           s.remi(flat, sizes.candidates)};
 }
 
-/// Builds the first row of each class from the number of its rows.
-Value DetectionOutputBuilder::firstRows(Value perLabel) {
+/// Builds the first row of each class from the numbers of rows of all classes.
+Value DetectionOutputBuilder::buildFirstRows(Value perLabel) {
   NestBuilder nest(b, loc,
                    {sizes.images, sizes.classes, sizes.images, sizes.classes},
                    {false, false, true, true});
@@ -30,19 +30,19 @@ Value DetectionOutputBuilder::firstRows(Value perLabel) {
   nest.output(perClass(i32), {0, 1}, 0);
   return nest.build([&](NestBuilder::Body &body) -> Results {
     ScalarBuilder &s = body.s;
-    auto flat = [&](unsigned image) {
+    auto flatClass = [&](unsigned image) {
       return s.addi(s.muli(body.loop(image), sizes.classes),
                     body.loop(image + 1));
     };
-    Value earlier = s.less(flat(2), flat(0));
+    Value earlier = s.less(flatClass(2), flatClass(0));
     return {
         s.addi(body.out[0], s.select(earlier, body.in[0], s.constant(i32, 0)))};
   })[0];
 }
 
-/// Builds, for each candidate, the row after it, from the first row of each
-/// class. Rows of earlier tiles are counted tile by tile.
-Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
+/// Builds, for each candidate, the number of rows up to and including its own,
+/// from the first row of each class. Earlier tiles are counted as a whole.
+Value DetectionOutputBuilder::buildRowEnds(Value kept, Value firstRows) {
   const int64_t tiles = llvm::divideCeil(sizes.candidates, kTile);
   // Loops 2 and 3 are a tile and a position in it.
   NestBuilder tally(b, loc, {sizes.images, sizes.classes, tiles, kTile},
@@ -51,26 +51,26 @@ Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
   tally.output(perTile, iota(3), 0);
   Value counts = tally.build([&](NestBuilder::Body &body) -> Results {
     ScalarBuilder &s = body.s;
-    Value at = s.addi(s.muli(body.loop(2), kTile), body.loop(3));
-    Value each = body.read(
-        kept, {body.loop(0), body.loop(1), s.clamp(at, sizes.candidates)});
-    Value isValid = s.less(at, s.index(sizes.candidates));
-    return {s.addi(body.out[0], s.select(isValid, each, s.constant(i32, 0)))};
+    Value candidate = s.addi(s.muli(body.loop(2), kTile), body.loop(3));
+    Value isKept = body.read(kept, {body.loop(0), body.loop(1),
+                                    s.clamp(candidate, sizes.candidates)});
+    Value isValid = s.less(candidate, s.index(sizes.candidates));
+    return {s.addi(body.out[0], s.select(isValid, isKept, s.constant(i32, 0)))};
   })[0];
 
-  // The first row of each tile.
+  // Builds the first row of each tile.
   NestBuilder sum(b, loc, {sizes.images, sizes.classes, tiles, tiles},
                   {false, false, false, true});
   sum.input(counts, {0, 1, 3});
   sum.input(firstRows, {0, 1});
   sum.output(perTile, iota(3), 0);
-  Value begins = sum.build([&](NestBuilder::Body &body) -> Results {
+  Value tileStarts = sum.build([&](NestBuilder::Body &body) -> Results {
     ScalarBuilder &s = body.s;
     Value first = s.equali(body.loop(3), s.index(0));
-    Value before = s.select(first, body.in[1], body.out[0]);
+    Value rowsBefore = s.select(first, body.in[1], body.out[0]);
     Value isEarlier = s.less(body.loop(3), body.loop(2));
-    return {
-        s.addi(before, s.select(isEarlier, body.in[0], s.constant(i32, 0)))};
+    return {s.addi(rowsBefore,
+                   s.select(isEarlier, body.in[0], s.constant(i32, 0)))};
   })[0];
 
   NestBuilder nest(b, loc,
@@ -80,43 +80,46 @@ Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
   return nest.build([&](NestBuilder::Body &body) -> Results {
     ScalarBuilder &s = body.s;
     Value tile = s.divi(body.loop(2), kTile);
-    Value at = s.addi(s.muli(tile, kTile), body.loop(3));
+    Value candidate = s.addi(s.muli(tile, kTile), body.loop(3));
     Value first = s.equali(body.loop(3), s.index(0));
-    Value before =
-        s.select(first, body.read(begins, {body.loop(0), body.loop(1), tile}),
-                 body.out[0]);
-    Value each = body.read(
-        kept, {body.loop(0), body.loop(1), s.clamp(at, sizes.candidates)});
-    return {s.addi(
-        before, s.select(s.less(body.loop(2), at), s.constant(i32, 0), each))};
+    Value rowsBefore = s.select(
+        first, body.read(tileStarts, {body.loop(0), body.loop(1), tile}),
+        body.out[0]);
+    Value isKept = body.read(kept, {body.loop(0), body.loop(1),
+                                    s.clamp(candidate, sizes.candidates)});
+    return {s.addi(rowsBefore, s.select(s.less(body.loop(2), candidate),
+                                        s.constant(i32, 0), isKept))};
   })[0];
 }
 
-/// Builds the candidate of each row: the first one with a later row after it.
-Value DetectionOutputBuilder::candidateOfRow(Value behind) {
-  const int64_t all = sizes.images * sizes.classes * sizes.candidates;
-  return each(
+/// Builds the candidate of each row: the first one whose row end exceeds the
+/// row.
+Value DetectionOutputBuilder::buildCandidateOfRow(Value rowEnds) {
+  const int64_t candidates = sizes.images * sizes.classes * sizes.candidates;
+  return buildTensor(
       tensor({sizes.rows()}, i32), [&](NestBuilder::Body &body) -> Value {
         ScalarBuilder &s = body.s;
         Value row = asI32(s, body.loop(0));
-        Value low = s.index(0), high = s.index(all);
-        for (int64_t width = all; width > 0; width /= 2) {
+        Value low = s.index(0), high = s.index(candidates);
+        for (int64_t width = candidates; width > 0; width /= 2) {
           Value middle = s.divi(s.addi(low, high), 2);
-          Value open = s.less(low, high);
-          Value isBehind = s.less(
-              row, body.read(behind, positionOf(s, s.clamp(middle, all))));
+          Value isUnfinished = s.less(low, high);
+          Value endsAfterRow = s.less(
+              row, body.read(rowEnds,
+                             candidateIndices(s, s.clamp(middle, candidates))));
           Value next = s.select(
-              open, s.select(isBehind, low, s.addi(middle, s.index(1))), low);
-          high = s.select(s.both(open, isBehind), middle, high);
+              isUnfinished,
+              s.select(endsAfterRow, low, s.addi(middle, s.index(1))), low);
+          high = s.select(s.both(isUnfinished, endsAfterRow), middle, high);
           low = next;
         }
-        return asI32(s, s.clamp(low, all));
+        return asI32(s, s.clamp(low, candidates));
       });
 }
 
 /// Builds the top and its item count.
-SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values,
-                                                Value boxes) {
+SmallVector<Value> DetectionOutputBuilder::buildRows(Value kept, Value values,
+                                                     Value boxes) {
   const ArrayRef<int64_t> scalar;
   NestBuilder tally(b, loc, perCandidate(i32).getShape(), {false, false, true});
   tally.input(kept, iota(3));
@@ -130,7 +133,8 @@ SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values,
   Value total = sum.build([&](NestBuilder::Body &body) -> Results {
     return {body.s.addi(body.out[0], body.in[0])};
   })[0];
-  Value source = candidateOfRow(rowEnds(kept, firstRows(perLabel)));
+  Value source =
+      buildCandidateOfRow(buildRowEnds(kept, buildFirstRows(perLabel)));
 
   auto type = tensorTypeOf(op.getY());
   NestBuilder table(b, loc, type.getShape());
@@ -140,24 +144,24 @@ SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values,
   Value y = table.build([&](NestBuilder::Body &body) -> Results {
     ScalarBuilder &s = body.s;
     Value row = body.loop(2), column = body.loop(3);
-    SmallVector<Value> at = positionOf(s, asIndex(s, body.in[0]));
+    SmallVector<Value> indices = candidateIndices(s, asIndex(s, body.in[0]));
     auto asNumber = [&](Value index) -> Value {
-      return arith::SIToFPOp::create(s.b, s.loc, number, asI32(s, index));
+      return arith::SIToFPOp::create(s.b, s.loc, floatType, asI32(s, index));
     };
     Value side = s.clamp(s.subi(column, s.index(3)), 4);
-    Value value = body.read(boxes, {at[0], at[1], at[2], side});
-    auto put = [&](int64_t index, Value what) {
-      value = s.select(s.equali(column, s.index(index)), what, value);
+    Value value = body.read(boxes, {indices[0], indices[1], indices[2], side});
+    auto setColumn = [&](int64_t index, Value columnValue) {
+      value = s.select(s.equali(column, s.index(index)), columnValue, value);
     };
-    put(0, asNumber(at[0]));
-    put(1, asNumber(at[1]));
-    put(2, body.read(values, at));
+    setColumn(0, asNumber(indices[0]));
+    setColumn(1, asNumber(indices[1]));
+    setColumn(2, body.read(values, indices));
     // Without any detection, there is one row per image.
     Value isImage = s.both(s.equali(column, s.index(0)),
                            s.less(row, s.index(sizes.images)));
     Value isEmpty = s.equali(body.in[1], s.constant(i32, 0));
     Value absent = s.select(s.both(isImage, isEmpty), asNumber(row),
-                            s.constant(number, -1));
+                            s.constant(floatType, -1));
     return {s.select(s.less(asI32(s, row), body.in[1]), value, absent)};
   })[0];
 
@@ -165,10 +169,10 @@ SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values,
   NestBuilder count(b, loc, countType.getShape());
   count.input(total, scalar);
   count.output(countType, iota(2));
-  Value found = count.build([&](NestBuilder::Body &body) -> Results {
+  Value itemCount = count.build([&](NestBuilder::Body &body) -> Results {
     ScalarBuilder &s = body.s;
     return {s.select(s.equali(body.in[0], s.constant(i32, 0)),
                      s.constant(i32, sizes.images), body.in[0])};
   })[0];
-  return {y, found};
+  return {y, itemCount};
 }

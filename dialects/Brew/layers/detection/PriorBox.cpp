@@ -46,7 +46,7 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
   Type element = type.getElementType();
   // Loops: data or variance, h, w, box, left top right bottom
   SmallVector<int64_t> extents = {2, x[2], x[3], boxes, 4};
-  auto wide = RankedTensorType::get(extents, element);
+  auto expandedType = RankedTensorType::get(extents, element);
   SmallVector<double> halfWidths, halfHeights, variances;
   for (float width : getWidths())
     halfWidths.push_back(width / 2.);
@@ -65,14 +65,14 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
       step[i] = static_cast<float>(extent[i]) / static_cast<float>(x[2 + i]);
 
   NestBuilder nest(b, getLoc(), extents);
-  nest.output(wide, iota(5));
+  nest.output(expandedType, iota(5));
   Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value box = body.loop(3), side = body.loop(4);
-    auto centre = [&](unsigned loop, double each) {
-      Value at = asNumber(s, body.loop(loop), element);
+    auto centre = [&](unsigned loop, double stepSize) {
+      Value position = asNumber(s, body.loop(loop), element);
       Value offset = s.constant(element, getOffset().convertToFloat());
-      return s.mul(s.add(at, offset), s.constant(element, each));
+      return s.mul(s.add(position, offset), s.constant(element, stepSize));
     };
     // Sides 0 and 2 are horizontal, sides 2 and 3 the far ones.
     Value horizontal = s.equali(s.remi(side, 2), s.index(0));

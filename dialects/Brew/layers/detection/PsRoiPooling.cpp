@@ -136,8 +136,8 @@ SmallVector<Value> PsRoiPoolingBackwardOp::buildNests(OpBuilder &b) {
     ScalarBuilder &s = body.s;
     Type type = elementTypeOf(dy);
     Value channel = body.loop(1), roi = body.loop(4);
-    Value j = s.remi(channel, group), rest = s.divi(channel, group);
-    Value i = s.remi(rest, group), d = s.divi(rest, group);
+    Value j = s.remi(channel, group), remaining = s.divi(channel, group);
+    Value i = s.remi(remaining, group), d = s.divi(remaining, group);
     CellBounds rows = averagedCell(body, rois, roi, 2, i, group, scale, in[2]);
     CellBounds columns =
         averagedCell(body, rois, roi, 1, j, group, scale, in[3]);

@@ -26,8 +26,8 @@ LogicalResult brew::dialects::checkRegions(Operation *layer, Value x,
 }
 
 LogicalResult brew::dialects::rejectRegionGradient(Operation *layer,
-                                                   bool needed) {
-  if (!needed)
+                                                   bool isNeeded) {
+  if (!isNeeded)
     return success();
   return layerError(layer) << "the regions have no gradient; let the layer say "
                               "propagate_down: true and false";
@@ -44,9 +44,9 @@ LogicalResult brew::dialects::propagateRegionCount(Operation *layer,
 Value brew::dialects::regionField(NestBuilder::Body &body, Value rois,
                                   Value roi, int64_t field) {
   ScalarBuilder &s = body.s;
-  SmallVector<Value> at = {roi, s.index(field)};
-  at.resize(shapeOf(rois).size(), s.index(0));
-  return body.read(rois, at);
+  SmallVector<Value> indices = {roi, s.index(field)};
+  indices.resize(shapeOf(rois).size(), s.index(0));
+  return body.read(rois, indices);
 }
 
 Value brew::dialects::regionImage(NestBuilder::Body &body, Value rois,

@@ -22,10 +22,10 @@ mlir::LogicalResult propagateRegionCount(mlir::Operation *layer,
                                          ItemCounts &counts, mlir::Value x,
                                          mlir::Value rois);
 
-/// Emits an error and fails if `needed`: regions have no gradient.
-mlir::LogicalResult rejectRegionGradient(mlir::Operation *layer, bool needed);
+/// Emits an error and fails if `isNeeded`: regions have no gradient.
+mlir::LogicalResult rejectRegionGradient(mlir::Operation *layer, bool isNeeded);
 
-/// Builds the image of region `roi`, clamped to [0, images).
+/// Builds the index of the image of region `roi`, clamped to [0, images).
 mlir::Value regionImage(NestBuilder::Body &body, mlir::Value rois,
                         mlir::Value roi, int64_t images);
 /// Builds element `field` of region `roi`.

@@ -23,7 +23,8 @@ namespace {
 struct Alignment {
   Value rois;
   double scale, padRatio;
-  int64_t samples; ///< points of a cell per dimension; 0: positions spanned
+  int64_t samples; ///< points of a cell per dimension; 0: one for each
+                   ///< position that the cell spans
   bool corners;
 };
 
@@ -46,13 +47,13 @@ struct Axis {
 /// A region along one dimension, in positions of the plane.
 struct Span {
   Value start, step; ///< of the first cell; a cell's extent
-  Value isValid;     ///< null: always
+  Value isValid;     ///< null if always true
 };
 
 /// A point of a cell.
 struct Point {
-  Value place;   ///< clamped to [0, extent - 1]
-  Value isValid; ///< whether it is close enough to the plane to count
+  Value position; ///< clamped to [0, extent - 1]
+  Value isValid;  ///< whether it is close enough to the plane to count
 };
 
 } // namespace
@@ -91,38 +92,41 @@ static Value pointCount(ScalarBuilder &s, const Alignment &a,
   return s.maximum(ceilOf(s, span.step), s.constant(type, 1));
 }
 
-/// Builds point `number` of `count` in cell `cell` (floating-point numbers).
+/// Builds point `index` of `count` in cell `cell` (floating-point numbers).
 static Point pointOf(ScalarBuilder &s, const Alignment &a, const Axis &axis,
-                     const Span &span, Value cell, Value number, Value count) {
+                     const Span &span, Value cell, Value index, Value count) {
   Type type = elementTypeOf(a.rois);
   Value half = s.constant(type, 0.5);
-  Value share =
-      a.corners ? cell : s.add(cell, s.div(s.add(number, half), count));
-  Value place = s.add(span.start, s.mul(share, span.step));
-  const double beyond = a.corners ? 0.5 : 1;
+  Value cellOffset =
+      a.corners ? cell : s.add(cell, s.div(s.add(index, half), count));
+  Value position = s.add(span.start, s.mul(cellOffset, span.step));
+  const double margin = a.corners ? 0.5 : 1;
   const double last = axis.extent - 1;
   Value isValid =
-      s.both(s.greaterEqual(place, s.constant(type, -beyond)),
-             s.greaterEqual(s.constant(type, last + beyond), place));
+      s.both(s.greaterEqual(position, s.constant(type, -margin)),
+             s.greaterEqual(s.constant(type, last + margin), position));
   if (span.isValid)
     isValid = s.both(isValid, span.isValid);
-  return {clampNumber(s, place, last), isValid};
+  return {clampNumber(s, position, last), isValid};
 }
 
 /// Builds the table of the weights of positions: regions, results, extent.
 static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
                           const Axis &axis) {
   // If a cell has as many points as positions, they are more than half a
-  // position apart, unless there is only one. So at most five are less than one
-  // position away; rounding may add one.
-  constexpr int64_t kNear = 6;
+  // position apart, unless there is only one. So at most five points are less
+  // than one position away from a position; rounding may add one.
+  constexpr int64_t kMaxNearPoints = 6;
   const int64_t regions = shapeOf(a.rois)[0];
-  const int64_t tries = a.corners ? 1 : a.samples > 0 ? a.samples : kNear;
+  const int64_t pointsPerCell = a.corners       ? 1
+                                : a.samples > 0 ? a.samples
+                                                : kMaxNearPoints;
   Type type = elementTypeOf(a.rois);
   auto table =
       RankedTensorType::get({regions, axis.results(a), axis.extent}, type);
   // Loops: r i h | s
-  NestBuilder nest(b, loc, {regions, axis.results(a), axis.extent, tries},
+  NestBuilder nest(b, loc,
+                   {regions, axis.results(a), axis.extent, pointsPerCell},
                    {false, false, false, true});
   nest.output(table, {0, 1, 2}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -131,34 +135,34 @@ static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
     Span span = spanOf(body, a, axis, body.loop(0));
     Value cell = asNumber(s, body.loop(1), type);
     Value position = asNumber(s, body.loop(2), type);
-    Value number = asNumber(s, body.loop(3), type);
+    Value index = asNumber(s, body.loop(3), type);
     Value count = pointCount(s, a, span);
     Value exists;
     if (!a.corners && a.samples <= 0) {
-      // The first point less than one position before this position.
+      // Start at the first point less than one position before this position.
       Value start = s.add(span.start, s.mul(cell, span.step));
-      Value apart = s.div(span.step, count);
-      Value before = s.sub(s.sub(position, one), start);
-      Value first = s.sub(s.div(before, apart), s.constant(type, 0.5));
-      number = s.add(number, s.maximum(floorOf(s, first), zero));
-      exists = s.greater(count, number);
+      Value spacing = s.div(span.step, count);
+      Value fromStart = s.sub(s.sub(position, one), start);
+      Value first = s.sub(s.div(fromStart, spacing), s.constant(type, 0.5));
+      index = s.add(index, s.maximum(floorOf(s, first), zero));
+      exists = s.greater(count, index);
     }
-    Point point = pointOf(s, a, axis, span, cell, number, count);
+    Point point = pointOf(s, a, axis, span, cell, index, count);
     Value distance =
-        math::AbsFOp::create(s.b, s.loc, s.sub(point.place, position));
+        math::AbsFOp::create(s.b, s.loc, s.sub(point.position, position));
     Value weight = s.maximum(s.sub(one, distance), zero);
     if (!a.corners)
       weight = s.div(weight, count);
-    Value counts = exists ? s.both(exists, point.isValid) : point.isValid;
-    return {s.accumulate(body.out[0], s.select(counts, weight, zero))};
+    Value isCounted = exists ? s.both(exists, point.isValid) : point.isValid;
+    return {s.accumulate(body.out[0], s.select(isCounted, weight, zero))};
   })[0];
 }
 
 namespace {
-/// The positions around points, two per point, and their weights: regions,
-/// results, positions.
+/// The positions around points, two per point, and their weights. Shape:
+/// regions, results, positions.
 struct Taps {
-  Value places, weights;
+  Value positions, weights;
   int64_t count;
 };
 } // namespace
@@ -181,15 +185,15 @@ static Taps buildTaps(OpBuilder &b, Location loc, const Alignment &a,
             pointOf(s, a, axis, span, asNumber(s, body.loop(1), type),
                     asNumber(s, s.divi(body.loop(2), 2), type), points);
         Value side = s.remi(body.loop(2), 2);
-        Value low = floorOf(s, point.place);
-        Value far = s.sub(point.place, low);
+        Value low = floorOf(s, point.position);
+        Value fraction = s.sub(point.position, low);
         Value weight = s.select(s.equali(side, s.index(0)),
-                                s.sub(s.constant(type, 1), far), far);
+                                s.sub(s.constant(type, 1), fraction), fraction);
         if (!a.corners)
           weight = s.div(weight, points);
-        Value place = clampNumber(s, s.add(low, asNumber(s, side, type)),
-                                  axis.extent - 1);
-        return {arith::FPToSIOp::create(s.b, s.loc, i32, place),
+        Value position = clampNumber(s, s.add(low, asNumber(s, side, type)),
+                                     axis.extent - 1);
+        return {arith::FPToSIOp::create(s.b, s.loc, i32, position),
                 s.select(point.isValid, weight, s.constant(type, 0))};
       });
   return {tables[0], tables[1], count};
@@ -206,10 +210,10 @@ bool RoiAlignOp::mustStayExact(unsigned operand) {
 LogicalResult RoiAlignOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkRegions(*this, getX(), getRois())))
     return failure();
-  const int64_t more = getCorners() ? 1 : 0;
+  const int64_t extraElements = getCorners() ? 1 : 0;
   tops.push_back({shapeOf(getRois())[0], shapeOf(getX())[1],
-                  static_cast<int64_t>(getPooledH()) + more,
-                  static_cast<int64_t>(getPooledW()) + more});
+                  static_cast<int64_t>(getPooledH()) + extraElements,
+                  static_cast<int64_t>(getPooledW()) + extraElements});
   return success();
 }
 
@@ -256,26 +260,27 @@ SmallVector<Value> RoiAlignOp::buildNests(OpBuilder &b) {
       return {s.accumulate(body.out[0], s.mul(weight, value))};
     });
   }
-  const Taps down = buildTaps(b, getLoc(), a, rows),
-             across = buildTaps(b, getLoc(), a, columns);
+  const Taps rowTaps = buildTaps(b, getLoc(), a, rows),
+             columnTaps = buildTaps(b, getLoc(), a, columns);
   // Loops: r c i j | t u
-  NestBuilder nest(b, getLoc(),
-                   {out[0], out[1], out[2], out[3], down.count, across.count},
-                   reduced);
-  nest.input(down.places, {0, 2, 4});
-  nest.input(across.places, {0, 3, 5});
-  nest.input(down.weights, {0, 2, 4});
-  nest.input(across.weights, {0, 3, 5});
+  NestBuilder nest(
+      b, getLoc(),
+      {out[0], out[1], out[2], out[3], rowTaps.count, columnTaps.count},
+      reduced);
+  nest.input(rowTaps.positions, {0, 2, 4});
+  nest.input(columnTaps.positions, {0, 3, 5});
+  nest.input(rowTaps.weights, {0, 2, 4});
+  nest.input(columnTaps.weights, {0, 3, 5});
   nest.output(tensorTypeOf(getY()), iota(4), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    auto place = [&](Value integer, int64_t extent) {
+    auto asPosition = [&](Value integer, int64_t extent) {
       Value index =
           arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
       return s.clamp(index, extent);
     };
-    Value value =
-        element(body, place(body.in[0], in[2]), place(body.in[1], in[3]));
+    Value value = element(body, asPosition(body.in[0], in[2]),
+                          asPosition(body.in[1], in[3]));
     Value weight = s.mul(body.in[2], body.in[3]);
     return {s.accumulate(body.out[0], s.mul(weight, value))};
   });

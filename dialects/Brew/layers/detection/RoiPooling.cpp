@@ -107,11 +107,11 @@ SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
             body.read(x, {regionImage(body, rois, roi, in[0]), body.loop(1),
                           body.loop(4), body.loop(5)});
         Value larger = s.both(inside, s.greater(element, body.out[0]));
-        Value place = arith::IndexCastOp::create(
+        Value position = arith::IndexCastOp::create(
             s.b, s.loc, s.b.getI32Type(),
             s.addi(s.muli(body.loop(4), in[3]), body.loop(5)));
         return {s.select(larger, element, body.out[0]),
-                s.select(larger, place, body.out[1])};
+                s.select(larger, position, body.out[1])};
       });
   // An empty cell yields 0.
   NestBuilder finish(b, getLoc(), out);
@@ -148,17 +148,17 @@ SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
   Value rois = getRois();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value place = arith::IndexCastOp::create(
+    Value position = arith::IndexCastOp::create(
         s.b, s.loc, s.b.getI32Type(),
         s.addi(s.muli(body.loop(2), in[3]), body.loop(3)));
-    Value chosen = s.equali(body.in[1], place);
+    Value isMaximum = s.equali(body.in[1], position);
     if (in[0] > 1)
-      chosen =
-          s.both(chosen, s.equali(regionImage(body, rois, body.loop(4), in[0]),
-                                  body.loop(0)));
+      isMaximum = s.both(
+          isMaximum,
+          s.equali(regionImage(body, rois, body.loop(4), in[0]), body.loop(0)));
     return {s.accumulate(
         body.out[0],
-        s.select(chosen, body.in[0], s.constant(elementTypeOf(rois), 0)))};
+        s.select(isMaximum, body.in[0], s.constant(elementTypeOf(rois), 0)))};
   });
 }
 

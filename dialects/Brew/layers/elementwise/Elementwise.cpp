@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace brew::dialects;
 
 /// Infers the top of a layer with the shape of its first bottom.
-static LogicalResult sameShape(Operation *op, Shapes &tops) {
+static LogicalResult inferSameShape(Operation *op, Shapes &tops) {
   tops.emplace_back(shapeOf(op->getOperand(0)));
   return success();
 }
@@ -21,7 +21,7 @@ static LogicalResult sameShape(Operation *op, Shapes &tops) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult PowerOp::inferShapes(Shapes &tops, Shapes &) {
-  return sameShape(*this, tops);
+  return inferSameShape(*this, tops);
 }
 
 Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
@@ -76,13 +76,13 @@ static FailureOr<SmallVector<int64_t>> broadcastShape(Op op, Value operand) {
     ArrayRef<int64_t> covered = x.drop_front(axis);
     return SmallVector<int64_t>(axes >= 0 ? covered.take_front(axes) : covered);
   }
-  ArrayRef<int64_t> given = shapeOf(operand);
-  if (axis + static_cast<int64_t>(given.size()) > rank ||
-      x.slice(axis, given.size()) != given)
+  ArrayRef<int64_t> shape = shapeOf(operand);
+  if (axis + static_cast<int64_t>(shape.size()) > rank ||
+      x.slice(axis, shape.size()) != shape)
     return layerError(op) << "the second bottom's shape does not match "
                              "the first's from axis "
                           << axis << " on";
-  return SmallVector<int64_t>(given);
+  return SmallVector<int64_t>(shape);
 }
 
 LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
@@ -91,14 +91,16 @@ LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
     return failure();
   if (getB().getDefiningOp<ParamValueOp>())
     params.push_back(*shape);
-  return sameShape(*this, tops);
+  return inferSameShape(*this, tops);
 }
 
 Value BiasOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   return ScalarBuilder(b, loc).add(x[0], x[1]);
 }
 
-int64_t BiasOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
+int64_t BiasOp::operandAxis(unsigned operandNumber) {
+  return operandNumber ? getAxis() : 0;
+}
 
 LogicalResult ScaleOp::inferShapes(Shapes &tops, Shapes &params) {
   auto shape = broadcastShape(*this, getS());
@@ -108,7 +110,7 @@ LogicalResult ScaleOp::inferShapes(Shapes &tops, Shapes &params) {
     params.push_back(*shape);
   if (getB())
     params.push_back(*shape);
-  return sameShape(*this, tops);
+  return inferSameShape(*this, tops);
 }
 
 Value ScaleOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
@@ -117,7 +119,9 @@ Value ScaleOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   return getB() ? s.add(scaled, x[2]) : scaled;
 }
 
-int64_t ScaleOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
+int64_t ScaleOp::operandAxis(unsigned operandNumber) {
+  return operandNumber ? getAxis() : 0;
+}
 
 //===----------------------------------------------------------------------===//
 // Eltwise
@@ -134,7 +138,7 @@ LogicalResult EltwiseOp::inferShapes(Shapes &tops, Shapes &) {
       });
       return diagnostic;
     }
-  return sameShape(*this, tops);
+  return inferSameShape(*this, tops);
 }
 
 Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {

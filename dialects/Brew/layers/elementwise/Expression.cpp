@@ -81,10 +81,11 @@ LogicalResult ExpressionOp::inferShapes(Shapes &tops, Shapes &params) {
   return success();
 }
 
-int64_t ExpressionOp::operandAxis(unsigned number) {
+int64_t ExpressionOp::operandAxis(unsigned operandNumber) {
   const unsigned bottoms = getNames().size();
-  return number < bottoms ? 0
-                          : std::max<int64_t>(getAxes()[number - bottoms], 0);
+  return operandNumber < bottoms
+             ? 0
+             : std::max<int64_t>(getAxes()[operandNumber - bottoms], 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,7 +115,7 @@ private:
   Value isAbove(Value x, double limit) { return s.greater(x, constant(limit)); }
   Value buildPower(const Node &node);
   Value buildFunction(Kind kind, Value x);
-  Value buildTruth(Kind kind, ArrayRef<Value> x);
+  Value buildCondition(Kind kind, ArrayRef<Value> x);
 
   ScalarBuilder s;
   ValueRange operands;
@@ -155,11 +156,11 @@ Value FormulaBuilder::build(const Node &node) {
     return s.select(s.greaterEqual(x[1], x[0]), x[0], x[1]);
   default:
     return x.size() == 1 && !node.isBoolean() ? buildFunction(node.kind, x[0])
-                                              : buildTruth(node.kind, x);
+                                              : buildCondition(node.kind, x);
   }
 }
 
-/// Constant exponents do not need a logarithm.
+/// Builds a power. Common constant exponents do not need a logarithm.
 Value FormulaBuilder::buildPower(const Node &node) {
   const Node &exponent = *node.operands[1];
   Value base = build(*node.operands[0]);
@@ -226,7 +227,7 @@ Value FormulaBuilder::buildFunction(Kind kind, Value x) {
   }
 }
 
-Value FormulaBuilder::buildTruth(Kind kind, ArrayRef<Value> x) {
+Value FormulaBuilder::buildCondition(Kind kind, ArrayRef<Value> x) {
   switch (kind) {
   case Kind::Less:
     return compare(arith::CmpFPredicate::OLT, x[0], x[1]);

@@ -31,7 +31,7 @@ KEEPS_SHAPE(TanHOp)
 KEEPS_SHAPE(ThresholdOp)
 #undef KEEPS_SHAPE
 
-static double real(const llvm::APFloat &value) {
+static double toDouble(const llvm::APFloat &value) {
   return value.convertToFloat();
 }
 
@@ -59,7 +59,7 @@ SmallVector<Value> ThresholdOp::buildNests(OpBuilder &b) {
     ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     return {s.select(
-        s.greater(body.in[0], s.constant(element, real(getThreshold()))),
+        s.greater(body.in[0], s.constant(element, toDouble(getThreshold()))),
         s.constant(element, 1), s.constant(element, 0))};
   });
 }
@@ -79,7 +79,7 @@ Value BNLLOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
                math::Log1pOp::create(b, loc, e));
 }
 
-/// log(1 + exp(x)) as in BNLL.
+/// Computes log(1 + exp(x)) like BNLL.
 Value MishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
   Value zero = s.constant(x[0].getType(), 0);
@@ -99,30 +99,30 @@ Value ELUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   Value positive = s.greater(x[0], zero);
   Value e = s.exp(s.select(positive, zero, x[0]));
   return s.select(positive, x[0],
-                  s.mul(s.constant(type, real(getAlpha())), s.sub(e, one)));
+                  s.mul(s.constant(type, toDouble(getAlpha())), s.sub(e, one)));
 }
 
 Value ELUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                        Value y) {
-  if (real(getAlpha()) < 0)
+  if (toDouble(getAlpha()) < 0)
     return {}; // y's sign does not determine x's
   ScalarBuilder s(b, loc);
   Type type = y.getType();
   return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),
-                  s.add(y, s.constant(type, real(getAlpha()))));
+                  s.add(y, s.constant(type, toDouble(getAlpha()))));
 }
 
 /// Returns the natural logarithm of a base, e by default.
 static double logOfBase(std::optional<llvm::APFloat> base) {
-  return base ? std::log(real(*base)) : 1;
+  return base ? std::log(toDouble(*base)) : 1;
 }
 
 Value ExpOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   double log = logOfBase(getBase());
-  Value e = s.exp(s.mul(x[0], s.constant(type, log * real(getScale()))));
-  double outer = std::exp(log * real(getShift()));
+  Value e = s.exp(s.mul(x[0], s.constant(type, log * toDouble(getScale()))));
+  double outer = std::exp(log * toDouble(getShift()));
   return outer == 1 ? e : s.mul(e, s.constant(type, outer));
 }
 
@@ -130,17 +130,17 @@ Value ExpOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                        Value y) {
   ScalarBuilder s(b, loc);
   return s.mul(
-      y, s.constant(y.getType(), logOfBase(getBase()) * real(getScale())));
+      y, s.constant(y.getType(), logOfBase(getBase()) * toDouble(getScale())));
 }
 
 Value LogOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   Value inner = x[0];
-  if (real(getScale()) != 1)
-    inner = s.mul(inner, s.constant(type, real(getScale())));
-  if (real(getShift()) != 0)
-    inner = s.add(inner, s.constant(type, real(getShift())));
+  if (toDouble(getScale()) != 1)
+    inner = s.mul(inner, s.constant(type, toDouble(getScale())));
+  if (toDouble(getShift()) != 0)
+    inner = s.add(inner, s.constant(type, toDouble(getShift())));
   Value y = s.log(inner);
   double log = logOfBase(getBase());
   return log == 1 ? y : s.mul(y, s.constant(type, 1 / log));
@@ -170,7 +170,7 @@ Value SigmoidOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
 
 Value SwishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
-  Value beta = s.constant(x[0].getType(), real(getBeta()));
+  Value beta = s.constant(x[0].getType(), toDouble(getBeta()));
   return s.mul(x[0], sigmoid(s, s.mul(x[0], beta)));
 }
 
@@ -188,7 +188,7 @@ Value TanHOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
 // Piecewise linear and polynomial
 //===----------------------------------------------------------------------===//
 
-/// The gradient passes at both bounds.
+/// Clamps x to [min, max]. The derivative is 1 at both bounds.
 static Value clip(ScalarBuilder &s, Value x, double min, double max) {
   Value low = s.constant(x.getType(), min), high = s.constant(x.getType(), max);
   Value below = s.select(s.greater(x, high), high, x);
@@ -197,7 +197,7 @@ static Value clip(ScalarBuilder &s, Value x, double min, double max) {
 
 Value ClipOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
-  return clip(s, x[0], real(getMin()), real(getMax()));
+  return clip(s, x[0], toDouble(getMin()), toDouble(getMax()));
 }
 
 Value HardSwishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
@@ -210,7 +210,7 @@ Value HardSwishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 Value ReLU6Op::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
   Type type = x[0].getType();
-  double slope = real(getNegativeSlope());
+  double slope = toDouble(getNegativeSlope());
   Value zero = s.constant(type, 0), six = s.constant(type, 6);
   Value negative = slope == 0 ? zero : s.mul(x[0], s.constant(type, slope));
   return s.select(s.greater(x[0], zero),
@@ -219,15 +219,15 @@ Value ReLU6Op::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 
 Value ReLU6Op::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                          Value y) {
-  double slope = real(getNegativeSlope());
+  double slope = toDouble(getNegativeSlope());
   if (slope < 0)
     return {}; // y's sign does not determine x's
   ScalarBuilder s(b, loc);
   Type type = y.getType();
   Value zero = s.constant(type, 0);
-  Value rises = s.greater(s.constant(type, 6), y);
+  Value isBelowSix = s.greater(s.constant(type, 6), y);
   return s.select(s.greater(y, zero),
-                  s.select(rises, s.constant(type, 1), zero),
+                  s.select(isBelowSix, s.constant(type, 1), zero),
                   s.constant(type, slope));
 }
 
@@ -248,8 +248,8 @@ Value PReLUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
                   s.mul(x[1], x[0]));
 }
 
-int64_t PReLUOp::operandAxis(unsigned number) {
-  return number && !getChannelShared() ? 1 : 0;
+int64_t PReLUOp::operandAxis(unsigned operandNumber) {
+  return operandNumber && !getChannelShared() ? 1 : 0;
 }
 
 //===----------------------------------------------------------------------===//

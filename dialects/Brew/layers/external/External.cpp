@@ -39,7 +39,7 @@ static const HostLayerType *typeOf(HostLayerOp op) {
 
 /// Returns the dimensions of a top that the caller of the compiler provides, or
 /// null.
-static DenseI64ArrayAttr givenShape(HostLayerOp op, size_t top) {
+static DenseI64ArrayAttr providedShape(HostLayerOp op, size_t top) {
   ArrayAttr shapes = op.getShapesAttr();
   return shapes && top < shapes.size()
              ? dyn_cast<DenseI64ArrayAttr>(shapes[top])
@@ -47,8 +47,8 @@ static DenseI64ArrayAttr givenShape(HostLayerOp op, size_t top) {
 }
 
 /// Infers the shapes of the tops by the function of the layer's type.
-static LogicalResult askForShapes(HostLayerOp op, const HostLayerType &type,
-                                  Shapes &tops) {
+static LogicalResult
+callShapeFunction(HostLayerOp op, const HostLayerType &type, Shapes &tops) {
   SmallVector<SmallVector<int64_t>> bottoms;
   for (Value x : op.getXs())
     bottoms.emplace_back(shapeOf(x));
@@ -72,40 +72,41 @@ static LogicalResult askForShapes(HostLayerOp op, const HostLayerType &type,
 
 LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
   const size_t count = getYs().size();
-  size_t unknown = count;
+  size_t firstUnknown = count;
   for (size_t i = count; i-- > 0;)
-    if (!givenShape(*this, i))
-      unknown = i;
-  auto blob = [&](size_t top) {
+    if (!providedShape(*this, i))
+      firstUnknown = i;
+  auto blobName = [&](size_t top) {
     return cast<StringAttr>(getTops()[top]).getValue();
   };
   const HostLayerType *type = typeOf(*this);
-  const bool asks = type && type->shapes;
-  if (unknown < count && !asks)
+  const bool hasShapeFunction = type && type->shapes;
+  if (firstUnknown < count && !hasShapeFunction)
     return layerError(*this)
            << "its type '" << getKind()
            << "' is computed by the program that runs the plan, which does not "
               "provide the shape of '"
-           << blob(unknown) << "'; pass --input-shape " << blob(unknown)
-           << "=d,d,...";
-  if (asks && failed(askForShapes(*this, *type, tops)))
+           << blobName(firstUnknown) << "'; pass --input-shape "
+           << blobName(firstUnknown) << "=d,d,...";
+  if (hasShapeFunction && failed(callShapeFunction(*this, *type, tops)))
     return failure();
   tops.resize(count);
   for (size_t i = 0; i < count; ++i) {
-    DenseI64ArrayAttr given = givenShape(*this, i);
-    if (!given)
+    DenseI64ArrayAttr provided = providedShape(*this, i);
+    if (!provided)
       continue;
-    // A provided shape must agree with the function's.
-    if (asks && ArrayRef<int64_t>(tops[i]) != given.asArrayRef()) {
+    // A provided shape must equal the one that the function returns.
+    if (hasShapeFunction &&
+        ArrayRef<int64_t>(tops[i]) != provided.asArrayRef()) {
       InFlightDiagnostic diagnostic = layerError(*this);
       setExitStatus(diagnostic, ExitStatus::Usage);
-      return diagnostic << "--input-shape gives '" << blob(i) << "' as "
-                        << brew::formats::dimsText(given.asArrayRef().vec())
+      return diagnostic << "--input-shape gives '" << blobName(i) << "' as "
+                        << brew::formats::dimsText(provided.asArrayRef().vec())
                         << ", but the layer makes it "
                         << brew::formats::dimsText(
                                {tops[i].begin(), tops[i].end()});
     }
-    tops[i].assign(given.asArrayRef().begin(), given.asArrayRef().end());
+    tops[i].assign(provided.asArrayRef().begin(), provided.asArrayRef().end());
   }
   return success();
 }
@@ -184,13 +185,13 @@ bool HostLayerOp::staysF32(unsigned) { return true; }
 bool HostLayerBackwardOp::mustStayExact(unsigned) { return true; }
 bool HostLayerBackwardOp::staysF32(unsigned) { return true; }
 
-using Buffer = llvm::function_ref<Value(Value)>;
+using BufferOf = llvm::function_ref<Value(Value)>;
 
-static SmallVector<Value> buffersOf(ValueRange values, Buffer buffer) {
+static SmallVector<Value> buffersOf(ValueRange values, BufferOf buffer) {
   return llvm::map_to_vector(values, buffer);
 }
 
-Operation *HostLayerOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+Operation *HostLayerOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
                      tops = buffersOf(getYs(), buffer);
   return dialects::plan::HostCallOp::create(
@@ -201,7 +202,7 @@ Operation *HostLayerOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
       nullptr, nullptr, nullptr);
 }
 
-Operation *HostLayerBackwardOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+Operation *HostLayerBackwardOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
                      tops = buffersOf(getYs(), buffer),
                      topGradients = buffersOf(getDys(), buffer),

@@ -9,11 +9,11 @@ include "dialects/Brew/PrecisionInterface.td"
 def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
   let summary = "Gradient of a blob that the caller writes";
   let description = [{
-    The gradient of the blob's last version. The operation stands between the forward and the
-    backward pass of a program: there the caller reads outputs and pinned blobs, and writes the
-    gradient, before the backward pass starts. Operations of the forward pass whose results the
-    caller can see must not move below the first output gradient. Nothing overwrites the
-    gradient before the backward pass reads it.
+    The result is the gradient of the blob's last version. The operation stands between the
+    forward and the backward pass of a program: there the caller reads outputs and pinned
+    blobs, and writes the gradient, before the backward pass starts. Operations of the forward
+    pass whose results the caller can see must not move below the first output gradient.
+    Nothing overwrites the gradient before the backward pass reads it.
 
     Example:
 
@@ -29,11 +29,13 @@ def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
 // Identify the layer for the host functions that compute it.
 defvar hostAttributes = (ins StrAttr:$kind, StrAttr:$settings, StrAttr:$param_str,
   UnitAttr:$test_phase);
+// RoundablePartly declares the methods by which host calls forbid the rounding of every operand and
+// result.
 defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_PlanStepInterface>,
   RoundablePartly, Brew_AcceptsSubviews]>;
 
 def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, ItemCounts, HostCall]> {
-  let summary = "A layer that host code computes: the application or the runtime";
+  let summary = "A layer that host code of the application or the runtime computes";
   let description = [{
     `kind` is the layer type under which its functions are registered, `settings` the layer as
     prototxt text, `param_str` the `param_str` of its python_param. The shapes of the tops come

@@ -19,8 +19,8 @@ using brew::badInput;
 namespace {
 
 constexpr int64_t kBoxRow = 8; // image, label, instance, corners, difficult
-constexpr int64_t kDetectionRow = 7; // image, label, score, corners
-constexpr int64_t kVerdictRow = 5;   // image, label, score, true, false
+constexpr int64_t kDetectionRow = 7;  // image, label, score, corners
+constexpr int64_t kEvaluationRow = 5; // image, label, score, true, false
 
 brew::caffe::LayerParameter settingsOf(const HostLayerSetup &setup) {
   brew::caffe::LayerParameter layer;
@@ -34,6 +34,7 @@ std::string shapeText(const HostLayerSetup &setup, size_t bottom) {
       {setup.bottoms[bottom].begin(), setup.bottoms[bottom].end()});
 }
 
+/// Returns the number of elements over the dimensions from `axis` on.
 int64_t countFrom(llvm::ArrayRef<int64_t> shape, size_t axis) {
   int64_t count = 1;
   for (int64_t dim : shape.drop_front(std::min(axis, shape.size())))
@@ -50,14 +51,14 @@ void requireBottoms(const HostLayerSetup &setup, size_t count) {
 /// Throws unless a bottom consists of rows of `width` numbers: 1 x 1 x rows x
 /// width.
 void requireRows(const HostLayerSetup &setup, size_t bottom, int64_t width,
-                 const char *what) {
+                 const char *name) {
   const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
   if (shape.size() != 4 || shape[0] != 1 || shape[1] != 1 || shape[3] != width)
-    throw badInput("takes " + std::string(what) + " of shape 1x1xNx" +
+    throw badInput("takes " + std::string(name) + " of shape 1x1xNx" +
                    std::to_string(width) + ", not " + shapeText(setup, bottom));
 }
 
-Shapes multiBoxLoss(const HostLayerSetup &setup) {
+Shapes multiBoxLossShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 4);
   const auto settings = settingsOf(setup).multibox_loss_param();
   const llvm::ArrayRef<int64_t> loc = setup.bottoms[0], conf = setup.bottoms[1],
@@ -86,7 +87,7 @@ Shapes multiBoxLoss(const HostLayerSetup &setup) {
   return {{}};
 }
 
-Shapes detectionEvaluate(const HostLayerSetup &setup) {
+Shapes detectionEvaluateShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 2);
   requireRows(setup, 0, kDetectionRow, "detections");
   requireRows(setup, 1, kBoxRow, "true boxes");
@@ -96,29 +97,30 @@ Shapes detectionEvaluate(const HostLayerSetup &setup) {
   return {
       {1, 1,
        int64_t(settings.num_classes()) - hasBackground + setup.bottoms[0][2],
-       kVerdictRow}};
+       kEvaluationRow}};
 }
 
-/// Shapes of the layer that writes the result files of a DetectionOutput.
-Shapes detectionFiles(const HostLayerSetup &setup) {
+/// Checks the bottoms of the layer that writes the result files of a
+/// DetectionOutput, which has no tops.
+Shapes detectionFilesShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 2);
   requireRows(setup, 0, kDetectionRow, "detections");
   return {};
 }
 
-/// Shapes of regions, of their scores if there is a second top, and of their
-/// number.
-Shapes proposals(const HostLayerSetup &setup) {
+/// Returns the shapes of the regions, of their scores if there are three tops,
+/// and of their number.
+Shapes proposalShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 3);
   const auto settings = settingsOf(setup).proposal_param();
   const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
                                 offsets = setup.bottoms[1],
                                 images = setup.bottoms[2];
   const int64_t anchors = brew::caffe::anchorCount(settings);
-  auto require = [&](size_t bottom, const char *what, int64_t perAnchor) {
+  auto require = [&](size_t bottom, const char *name, int64_t perAnchor) {
     const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
     if (shape.size() != 4 || shape[1] != perAnchor * anchors)
-      throw badInput("takes " + std::string(what) + " of shape (N, " +
+      throw badInput("takes " + std::string(name) + " of shape (N, " +
                      std::to_string(perAnchor * anchors) +
                      ", H, W), as a place has " + std::to_string(anchors) +
                      " anchors, not " + shapeText(setup, bottom));
@@ -141,20 +143,20 @@ Shapes proposals(const HostLayerSetup &setup) {
   return tops;
 }
 
-Shapes nothing(const HostLayerSetup &) { return {}; }
+Shapes noTops(const HostLayerSetup &) { return {}; }
 
 } // namespace
 
 const HostLayerType *
 brew::dialects::findBuiltinHostLayer(const std::string &name) {
-  // Marks rows without an image, label or score.
-  constexpr double kNobody = -1;
+  // Marks padding rows, which have no image, label or score.
+  constexpr double kPaddingValue = -1;
   static const HostLayerTypes types = {
-      {"DetectionEvaluate", detectionEvaluate, false, kNobody},
-      {"DetectionOutput", detectionFiles, false, kNobody},
-      {"HDF5Output", nothing, true, {}},
-      {"MultiBoxLoss", multiBoxLoss, true, {}},
-      {"Proposal", proposals, false, {}},
+      {"DetectionEvaluate", detectionEvaluateShapes, false, kPaddingValue},
+      {"DetectionOutput", detectionFilesShapes, false, kPaddingValue},
+      {"HDF5Output", noTops, true, {}},
+      {"MultiBoxLoss", multiBoxLossShapes, true, {}},
+      {"Proposal", proposalShapes, false, {}},
   };
   for (const HostLayerType &type : types)
     if (type.name == name)

@@ -15,7 +15,7 @@ bool ArgMaxOp::staysF32(unsigned) { return true; }
 
 LogicalResult ArgMaxOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
-  int64_t rank = x.size(), most, k = getTopK();
+  int64_t rank = x.size(), candidates, k = getTopK();
   SmallVector<int64_t> &y = tops.emplace_back();
   if (getAxis()) {
     FailureOr<int64_t> axis =
@@ -23,21 +23,21 @@ LogicalResult ArgMaxOp::inferShapes(Shapes &tops, Shapes &) {
     if (failed(axis))
       return failure();
     setAxis(*axis);
-    most = x[*axis];
+    candidates = x[*axis];
     y.assign(x.begin(), x.end());
     y[*axis] = k;
   } else {
     if (rank == 0)
       return layerError(*this) << "the bottom has no dimensions";
-    most = countOf(x.drop_front());
+    candidates = countOf(x.drop_front());
     y.assign(std::max<int64_t>(rank, 3), 1);
     y[0] = x[0];
     y[1] = getMaxValues() ? 2 : 1;
     y[2] = k;
   }
-  if (k > most)
+  if (k > candidates)
     return layerError(*this) << "top_k is " << k << ", but there are only "
-                             << most << " elements to choose from";
+                             << candidates << " elements to choose from";
   return success();
 }
 
@@ -49,16 +49,17 @@ LogicalResult ArgMaxOp::buildGradients(OpBuilder &, ArrayRef<Value>,
 
 /// Up to this many largest elements are found one after the other, each by a
 /// nest over all elements; more are found by sorting. The code grows with the
-/// number of nests. They are faster than sorting for up to about 10 elements of
-/// each of a few rows, and 60 of each of sixteen, which vectorise.
-constexpr int64_t kMostPasses = 32;
+/// number of nests. Nests are faster than sorting for up to about 10 elements
+/// per row if there are few rows, and for up to 60 if there are sixteen rows,
+/// which vectorise.
+constexpr int64_t kMaxPasses = 32;
 
 namespace {
 
 /// Values and positions of elements: of one rank, or of all ranks along a last
 /// dimension.
 struct Ranked {
-  Value value, place;
+  Value value, position;
 };
 
 /// The elements that ArgMax compares: those along the dimensions `first`...
@@ -68,13 +69,13 @@ struct Choice {
       : x(op.getX()), type(tensorTypeOf(x)), first(op.getAxis().value_or(1)),
         last(op.getAxis() ? first + 1 : type.getRank()) {
     for (int64_t dim : iota(type.getRank()))
-      if (!isChosen(dim))
+      if (!isCompared(dim))
         others.push_back(dim);
   }
 
-  bool isChosen(int64_t dim) const { return dim >= first && dim < last; }
+  bool isCompared(int64_t dim) const { return dim >= first && dim < last; }
   /// Returns the extents of the other dimensions.
-  SmallVector<int64_t> kept() const {
+  SmallVector<int64_t> otherExtents() const {
     return llvm::map_to_vector(
         others, [&](int64_t dim) { return type.getDimSize(dim); });
   }
@@ -90,7 +91,7 @@ struct Choice {
 
 } // namespace
 
-constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr double kNoValue = -std::numeric_limits<double>::infinity();
 
 /// Builds the largest element after `before` (if not null), ordered by value,
 /// then by position.
@@ -99,85 +100,90 @@ static Ranked buildNextLargest(OpBuilder &b, Location loc, const Choice &choice,
   auto type = choice.type;
   SmallVector<bool> reduction;
   for (int64_t dim : iota(type.getRank()))
-    reduction.push_back(choice.isChosen(dim));
+    reduction.push_back(choice.isCompared(dim));
   NestBuilder nest(b, loc, type.getShape(), reduction);
   nest.input(choice.x, iota(type.getRank()));
   if (before) {
     nest.input(before->value, choice.others);
-    nest.input(before->place, choice.others);
+    nest.input(before->position, choice.others);
   }
   Type integer = b.getI32Type();
-  nest.output(RankedTensorType::get(choice.kept(), type.getElementType()),
-              choice.others, kNone);
-  nest.output(RankedTensorType::get(choice.kept(), integer), choice.others, -1);
+  nest.output(
+      RankedTensorType::get(choice.otherExtents(), type.getElementType()),
+      choice.others, kNoValue);
+  nest.output(RankedTensorType::get(choice.otherExtents(), integer),
+              choice.others, -1);
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value position = s.index(0);
+        Value linearIndex = s.index(0);
         for (int64_t dim = choice.first; dim < choice.last; ++dim)
-          position =
-              s.addi(s.muli(position, type.getDimSize(dim)), body.loop(dim));
-        Value place = arith::IndexCastOp::create(s.b, s.loc, integer, position);
-        // Whether (x, i) is larger than (y, j).
+          linearIndex =
+              s.addi(s.muli(linearIndex, type.getDimSize(dim)), body.loop(dim));
+        Value position =
+            arith::IndexCastOp::create(s.b, s.loc, integer, linearIndex);
+        // Returns whether (x, i) is larger than (y, j).
         auto larger = [&](Value x, Value i, Value y, Value j) -> Value {
-          Value later = s.both(s.equal(x, y), s.less(j, i));
-          return arith::OrIOp::create(s.b, s.loc, s.greater(x, y), later);
+          Value isLaterEqual = s.both(s.equal(x, y), s.less(j, i));
+          return arith::OrIOp::create(s.b, s.loc, s.greater(x, y),
+                                      isLaterEqual);
         };
-        Value better = larger(body.in[0], place, body.out[0], body.out[1]);
+        Value isBetter = larger(body.in[0], position, body.out[0], body.out[1]);
         if (before)
-          better =
-              s.both(better, larger(body.in[1], body.in[2], body.in[0], place));
-        return {s.select(better, body.in[0], body.out[0]),
-                s.select(better, place, body.out[1])};
+          isBetter = s.both(
+              isBetter, larger(body.in[1], body.in[2], body.in[0], position));
+        return {s.select(isBetter, body.in[0], body.out[0]),
+                s.select(isBetter, position, body.out[1])};
       });
   return {results[0], results[1]};
 }
 
-/// Builds the `count` largest elements, in order. If only NaN are left, the
+/// Builds the `count` largest elements, in order. If only NaN remain, the
 /// value is -infinity at position -1.
 static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
                            int64_t count) {
-  const int64_t all = choice.count();
-  SmallVector<int64_t> shape = choice.kept();
+  const int64_t total = choice.count();
+  SmallVector<int64_t> shape = choice.otherExtents();
   const int64_t last = shape.size();
-  shape.push_back(all);
-  // In reverse order, since of equal elements the last comes first.
+  shape.push_back(total);
+  // Sorts in reverse order, since of equal elements the last comes first.
   auto type = RankedTensorType::get(shape, choice.type.getElementType());
   NestBuilder reverse(b, loc, shape);
   reverse.output(type, iota(last + 1));
   Value keys =
       reverse.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value left = s.subi(s.index(all - 1), body.loop(last));
-        SmallVector<Value> at(choice.type.getRank());
+        Value remaining = s.subi(s.index(total - 1), body.loop(last));
+        SmallVector<Value> indices(choice.type.getRank());
         for (auto [loop, dim] : llvm::enumerate(choice.others))
-          at[dim] = body.loop(loop);
+          indices[dim] = body.loop(loop);
         for (int64_t dim = choice.last - 1; dim > choice.first; --dim) {
-          at[dim] = s.remi(left, choice.type.getDimSize(dim));
-          left = s.divi(left, choice.type.getDimSize(dim));
+          indices[dim] = s.remi(remaining, choice.type.getDimSize(dim));
+          remaining = s.divi(remaining, choice.type.getDimSize(dim));
         }
-        at[choice.first] = left;
-        return {body.read(choice.x, at)};
+        indices[choice.first] = remaining;
+        return {body.read(choice.x, indices)};
       })[0];
-  auto [values, places] = buildSortDescending(b, loc, keys, count);
+  auto [values, positions] = buildSortDescending(b, loc, keys, count);
 
   shape.back() = count;
   NestBuilder nest(b, loc, shape);
-  for (Value each : {values, places})
-    nest.input(each, iota(last + 1));
-  for (Value each : {values, places})
-    nest.output(RankedTensorType::get(shape, elementTypeOf(each)),
+  for (Value tensor : {values, positions})
+    nest.input(tensor, iota(last + 1));
+  for (Value tensor : {values, positions})
+    nest.output(RankedTensorType::get(shape, elementTypeOf(tensor)),
                 iota(last + 1));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value value = body.in[0];
         Type integer = body.in[1].getType();
-        Value place = arith::SubIOp::create(
-            s.b, s.loc, s.constant(integer, all - 1), body.in[1]);
+        Value position = arith::SubIOp::create(
+            s.b, s.loc, s.constant(integer, total - 1), body.in[1]);
         Value isNumber = s.equal(value, value);
-        return {s.select(isNumber, value, s.constant(value.getType(), kNone)),
-                s.select(isNumber, place, s.constant(integer, -1))};
+        return {
+            s.select(isNumber, value, s.constant(value.getType(), kNoValue)),
+            s.select(isNumber, position, s.constant(integer, -1))};
       });
   return {results[0], results[1]};
 }
@@ -185,7 +191,7 @@ static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
 SmallVector<Value> ArgMaxOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   const Choice choice(*this);
-  const bool isSorted = getTopK() > kMostPasses;
+  const bool isSorted = getTopK() > kMaxPasses;
   SmallVector<Ranked> ranked;
   if (isSorted)
     ranked.push_back(buildLargest(b, loc, choice, getTopK()));
@@ -198,38 +204,37 @@ SmallVector<Value> ArgMaxOp::buildNests(OpBuilder &b) {
   // Rank k is at position k of the axis or, without an axis, at position k of
   // dimension 2.
   auto type = tensorTypeOf(getY());
-  const int64_t along = getAxis() ? choice.first : 2;
+  const int64_t rankDim = getAxis() ? choice.first : 2;
   SmallVector<int64_t> dims =
       getAxis() ? choice.others : SmallVector<int64_t>{0};
   if (isSorted)
-    dims.push_back(along);
-  bool places = !getAxis() || !getMaxValues(), values = getMaxValues();
+    dims.push_back(rankDim);
+  bool hasPositions = !getAxis() || !getMaxValues(), hasValues = getMaxValues();
   NestBuilder nest(b, loc, type.getShape());
-  for (const Ranked &each : ranked) {
-    if (places)
-      nest.input(each.place, dims);
-    if (values)
-      nest.input(each.value, dims);
+  for (const Ranked &tensors : ranked) {
+    if (hasPositions)
+      nest.input(tensors.position, dims);
+    if (hasValues)
+      nest.input(tensors.value, dims);
   }
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value position = body.loop(along), result;
+    Value rank = body.loop(rankDim), result;
     unsigned next = 0;
     for (size_t k = 0; k < ranked.size(); ++k) {
       Value element;
-      if (places)
+      if (hasPositions)
         element = arith::SIToFPOp::create(s.b, s.loc, type.getElementType(),
                                           body.in[next++]);
-      if (values) {
+      if (hasValues) {
         Value value = body.in[next++];
         element = element ? s.select(s.equali(body.loop(1), s.index(0)),
                                      element, value)
                           : value;
       }
-      result = result
-                   ? s.select(s.atLeast(position, s.index(k)), element, result)
-                   : element;
+      result = result ? s.select(s.atLeast(rank, s.index(k)), element, result)
+                      : element;
     }
     return {result};
   });

@@ -39,16 +39,16 @@ LogicalResult FilterOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Padding items of a selector with an item count do not select.
+/// Padding items of a selector with an item count select nothing.
 LogicalResult FilterOp::propagateItemCounts(ItemCounts &counts) {
   FailureOr<Value> count = counts.commonCount(*this);
   if (failed(count))
     return failure();
-  Value chosen = counts.countForSelector(getSelector(), getCount());
+  Value selectedCount = counts.countForSelector(getSelector(), getCount());
   if (*count)
     counts.maskPadding(getSelectorMutable(), *count);
   for (Value y : getYs())
-    counts.set(y, chosen);
+    counts.set(y, selectedCount);
   return success();
 }
 
@@ -78,7 +78,7 @@ Value asIndex(ScalarBuilder &s, Value i32) {
 Value asI32(ScalarBuilder &s, Value index) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
 }
-/// Everything but zero selects, including NaN.
+/// Builds whether an item is selected. Every value but zero selects, even NaN.
 Value isSelected(ScalarBuilder &s, Value selector) {
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, selector,
                                s.constant(selector.getType(), 0));
@@ -87,11 +87,11 @@ Value oneIf(ScalarBuilder &s, Value condition) {
   Type i32 = s.b.getI32Type();
   return s.select(condition, s.constant(i32, 1), s.constant(i32, 0));
 }
-/// Appends the loops over an item's elements to the indices `at`.
+/// Appends the loops over an item's elements to `indices`.
 void addElements(NestBuilder::Body &body, RankedTensorType type,
-                 SmallVector<Value> &at) {
+                 SmallVector<Value> &indices) {
   for (int64_t dim = 1; dim < type.getRank(); ++dim)
-    at.push_back(body.loop(dim));
+    indices.push_back(body.loop(dim));
 }
 
 } // namespace
@@ -107,22 +107,23 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   auto perItem = RankedTensorType::get({items}, b.getI32Type());
   const ArrayRef<int64_t> scalar;
 
-  // The number of items selected before each item, and in total.
+  // Counts the selected items before each item, and in total.
   NestBuilder rank(b, loc, {items, items}, {false, true});
   rank.input(selector, {1});
   rank.output(perItem, {0}, 0);
-  Value before = rank.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    ScalarBuilder &s = body.s;
-    Value counts =
-        s.both(isSelected(s, body.in[0]), s.less(body.loop(1), body.loop(0)));
-    return {s.addi(body.out[0], oneIf(s, counts))};
-  })[0];
-  NestBuilder choose(b, loc, {items});
-  choose.input(selector, {0});
-  choose.input(before, {0});
-  choose.output(perItem, {0});
-  Value place =
-      choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+  Value selectedBefore =
+      rank.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        ScalarBuilder &s = body.s;
+        Value isCounted = s.both(isSelected(s, body.in[0]),
+                                 s.less(body.loop(1), body.loop(0)));
+        return {s.addi(body.out[0], oneIf(s, isCounted))};
+      })[0];
+  NestBuilder positions(b, loc, {items});
+  positions.input(selector, {0});
+  positions.input(selectedBefore, {0});
+  positions.output(perItem, {0});
+  Value position =
+      positions.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         return {s.select(isSelected(s, body.in[0]), body.in[1],
                          s.constant(s.b.getI32Type(), -1))};
@@ -135,19 +136,20 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
     return {s.addi(body.out[0], oneIf(s, isSelected(s, body.in[0])))};
   })[0];
 
-  // The source of each item of the tops; padding repeats the last one.
-  NestBuilder find(b, loc, {items, items}, {false, true});
-  find.input(place, {1});
-  find.input(count, scalar);
-  find.output(perItem, {0}, 0);
-  Value source = find.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    ScalarBuilder &s = body.s;
-    Value last = s.subi(body.in[1], s.constant(s.b.getI32Type(), 1));
-    Value wanted =
-        arith::MinSIOp::create(s.b, s.loc, asI32(s, body.loop(0)), last);
-    return {s.select(s.equali(body.in[0], wanted), asI32(s, body.loop(1)),
-                     body.out[0])};
-  })[0];
+  // Finds the source of each item of the tops; padding repeats the last one.
+  NestBuilder sources(b, loc, {items, items}, {false, true});
+  sources.input(position, {1});
+  sources.input(count, scalar);
+  sources.output(perItem, {0}, 0);
+  Value source =
+      sources.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        ScalarBuilder &s = body.s;
+        Value last = s.subi(body.in[1], s.constant(s.b.getI32Type(), 1));
+        Value wantedPosition =
+            arith::MinSIOp::create(s.b, s.loc, asI32(s, body.loop(0)), last);
+        return {s.select(s.equali(body.in[0], wantedPosition),
+                         asI32(s, body.loop(1)), body.out[0])};
+      })[0];
 
   SmallVector<Value> results;
   for (unsigned i = 0; i < getXs().size(); ++i) {
@@ -160,15 +162,16 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
     results.push_back(
         nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
           ScalarBuilder &s = body.s;
-          SmallVector<Value> at = {asIndex(s, body.in[0])};
-          addElements(body, type, at);
-          Value some = s.less(s.constant(s.b.getI32Type(), 0), body.in[1]);
-          return {s.select(some, body.read(x, at),
+          SmallVector<Value> indices = {asIndex(s, body.in[0])};
+          addElements(body, type, indices);
+          Value anySelected =
+              s.less(s.constant(s.b.getI32Type(), 0), body.in[1]);
+          return {s.select(anySelected, body.read(x, indices),
                            s.constant(type.getElementType(), 0))};
         })[0]);
   }
   results.push_back(count);
-  results.push_back(place);
+  results.push_back(position);
   return results;
 }
 
@@ -180,11 +183,12 @@ SmallVector<Value> FilterBackwardOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value none = s.constant(s.b.getI32Type(), 0);
-    Value selected = s.atLeast(body.in[0], none);
-    SmallVector<Value> at = {asIndex(s, s.select(selected, body.in[0], none))};
-    addElements(body, type, at);
-    return {s.select(selected, body.read(dy, at),
+    Value zero = s.constant(s.b.getI32Type(), 0);
+    Value selected = s.atLeast(body.in[0], zero);
+    SmallVector<Value> indices = {
+        asIndex(s, s.select(selected, body.in[0], zero))};
+    addElements(body, type, indices);
+    return {s.select(selected, body.read(dy, indices),
                      s.constant(type.getElementType(), 0))};
   });
 }

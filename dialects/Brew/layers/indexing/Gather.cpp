@@ -1,4 +1,4 @@
-//===- Gather.cpp - ArgMax, BatchReindex, Embed ---------------------------===//
+//===- Gather.cpp - BatchReindex, Embed -----------------------------------===//
 //
 // Backward passes gather too: every element of a gradient sums its terms in a
 // fixed order, so that the result has the same bits with any number of threads.
@@ -17,13 +17,13 @@ using namespace brew::dialects;
 /// `indices`.
 static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
                              Value indices, RankedTensorType type) {
-  ArrayRef<int64_t> from = shapeOf(indices);
+  ArrayRef<int64_t> indexShape = shapeOf(indices);
   int64_t rank = type.getRank();
   SmallVector<int64_t> extents(type.getShape()), indexLoops, dyLoops;
-  extents.append(from.begin(), from.end());
+  extents.append(indexShape.begin(), indexShape.end());
   SmallVector<bool> reduction(rank, false);
-  reduction.append(from.size(), true);
-  for (size_t i = 0; i < from.size(); ++i)
+  reduction.append(indexShape.size(), true);
+  for (size_t i = 0; i < indexShape.size(); ++i)
     indexLoops.push_back(rank + i);
   dyLoops = indexLoops;
   for (int64_t dim = 1; dim < rank; ++dim)
@@ -35,9 +35,9 @@ static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Label item(s, body.in[0], type.getDimSize(0), std::nullopt);
-    Value mine = s.both(item.inRange, s.equali(item.index, body.loop(0)));
+    Value isThisItem = s.both(item.inRange, s.equali(item.index, body.loop(0)));
     Value zero = s.constant(type.getElementType(), 0);
-    return {s.accumulate(body.out[0], s.select(mine, body.in[1], zero))};
+    return {s.accumulate(body.out[0], s.select(isThisItem, body.in[1], zero))};
   })[0];
 }
 
@@ -96,10 +96,10 @@ SmallVector<Value> BatchReindexOp::buildNests(OpBuilder &b) {
   Value x = getX();
   Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Label item(body.s, body.in[0], shapeOf(x)[0], std::nullopt);
-    SmallVector<Value> at = {item.index};
+    SmallVector<Value> indices = {item.index};
     for (int64_t dim = 1; dim < type.getRank(); ++dim)
-      at.push_back(body.loop(dim));
-    return {body.read(x, at)};
+      indices.push_back(body.loop(dim));
+    return {body.read(x, indices)};
   })[0];
   return {y, buildStatus(b, getLoc(), getIndex(), labelLimit(), std::nullopt,
                          tensorTypeOf(getStatus()))};

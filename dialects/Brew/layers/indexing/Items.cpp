@@ -13,7 +13,7 @@ using namespace brew::dialects;
 // Bottoms
 //===----------------------------------------------------------------------===//
 
-/// Returns the value that `value` is a view or another name of.
+/// Follows views and splits back to the value that `value` stands for.
 static Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<ReinterpretOp, SplitOp>(op))
@@ -81,13 +81,13 @@ Value ItemCounts::countForSelector(Value selector, Value count) {
 FailureOr<Value>
 ItemCounts::commonCount(Operation *layer,
                         std::optional<ValueRange> bottoms) const {
-  Value counted, always;
+  Value countedBottom, fullBottom;
   for (Value operand : bottoms.value_or(layer->getOperands())) {
     if (!isBottom(operand))
       continue;
     Value count = of(operand);
     if (!count) {
-      always = operand;
+      fullBottom = operand;
       continue;
     }
     if (tensorTypeOf(count).getRank() != 0)
@@ -96,26 +96,28 @@ ItemCounts::commonCount(Operation *layer,
                         "', whose dimension " +
                         Twine(tensorTypeOf(count).getRank()) +
                         " is only known at run time");
-    if (counted && of(counted) != count) {
+    if (countedBottom && of(countedBottom) != count) {
       (void)reject(layer, operand,
-                   "bottoms '" + nameOf(counted) + "' and '" + nameOf(operand) +
+                   "bottoms '" + nameOf(countedBottom) + "' and '" +
+                       nameOf(operand) +
                        "' may have different numbers of items: layers '" +
-                       layerOf(of(counted)) + "' and '" + layerOf(count) +
+                       layerOf(of(countedBottom)) + "' and '" + layerOf(count) +
                        "' select them");
       return failure();
     }
-    counted = operand;
+    countedBottom = operand;
   }
-  if (!counted)
+  if (!countedBottom)
     return Value();
-  if (always) {
-    (void)reject(layer, counted,
-                 "bottom '" + nameOf(always) + "' always has all its items, '" +
-                     nameOf(counted) + "' only those that layer '" +
-                     layerOf(of(counted)) + "' lets through");
+  if (fullBottom) {
+    (void)reject(layer, countedBottom,
+                 "bottom '" + nameOf(fullBottom) +
+                     "' always has all its items, '" + nameOf(countedBottom) +
+                     "' only those that layer '" + layerOf(of(countedBottom)) +
+                     "' lets through");
     return failure();
   }
-  return of(counted);
+  return of(countedBottom);
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,16 +137,17 @@ LogicalResult ItemCounts::propagate(Operation *layer,
     if (axis.getInt() == 0 || axis.getInt() == -tensorTypeOf(bottom).getRank())
       return reject(layer, bottom,
                     "axis 0 of bottom '" + nameOf(bottom) +
-                        "' is the items, of which only some are valid");
-  // All results, since inside of a layer of several operations tops have no
-  // names; item counts of results that are not tops are not read.
+                        "' is the item dimension, and not all items are valid");
+  // Sets the counts of all results, because tops inside a layer of several
+  // operations have no names. Item counts of results that are not tops are not
+  // read.
   for (Value result : layer->getResults())
     set(result, *count);
   return success();
 }
 
 LogicalResult ItemCounts::propagateElementwise(ScalarBodyInterface layer) {
-  Value counted, whole;
+  Value countedBottom, fullBottom;
   for (auto [i, operand] : llvm::enumerate(layer->getOperands())) {
     bool alongItems =
         tensorTypeOf(operand).getRank() > 0 && layer.operandAxis(i) == 0;
@@ -153,21 +156,21 @@ LogicalResult ItemCounts::propagateElementwise(ScalarBodyInterface layer) {
       return reject(layer, operand,
                     "does not accept bottom '" + nameOf(operand) +
                         "', whose number of items is only known at run time");
-    if (count && counted && of(counted) != count)
+    if (count && countedBottom && of(countedBottom) != count)
       return commonCount(layer); // emits the error
     if (count)
-      counted = operand;
+      countedBottom = operand;
     else if (alongItems)
-      whole = operand;
+      fullBottom = operand;
   }
-  if (!counted)
+  if (!countedBottom)
     return success();
-  if (whole)
-    return reject(layer, counted,
-                  "'" + nameOf(whole) + "' always has all its items, '" +
-                      nameOf(counted) + "' only those that layer '" +
-                      layerOf(of(counted)) + "' lets through");
-  set(layer->getResult(0), of(counted));
+  if (fullBottom)
+    return reject(layer, countedBottom,
+                  "'" + nameOf(fullBottom) + "' always has all its items, '" +
+                      nameOf(countedBottom) + "' only those that layer '" +
+                      layerOf(of(countedBottom)) + "' lets through");
+  set(layer->getResult(0), of(countedBottom));
   return success();
 }
 
@@ -190,10 +193,10 @@ void ItemCounts::rescaleMean(Operation *layer, Value count) {
   auto tops = llvm::to_vector(layer->getAttrOfType<ArrayAttr>("tops"));
   DenseF32ArrayAttr weight;
   if (auto weights = layer->getAttrOfType<DenseF32ArrayAttr>("loss_weights")) {
-    SmallVector<float> others(weights.asArrayRef());
-    weight = b.getDenseF32ArrayAttr(others[0]);
-    others[0] = 0;
-    layer->setAttr("loss_weights", b.getDenseF32ArrayAttr(others));
+    SmallVector<float> topWeights(weights.asArrayRef());
+    weight = b.getDenseF32ArrayAttr(topWeights[0]);
+    topWeights[0] = 0;
+    layer->setAttr("loss_weights", b.getDenseF32ArrayAttr(topWeights));
   }
   Value bottom = layer->getOperand(0);
   auto mean = AverageItemsOp::create(
@@ -246,8 +249,8 @@ SmallVector<Value> MaskItemsOp::buildNests(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         ScalarBuilder &s = body.s;
-        const int64_t along = tensorTypeOf(getCount()).getRank();
-        return s.select(isValidItem(s, body.loop(along), count), x,
+        const int64_t itemDim = tensorTypeOf(getCount()).getRank();
+        return s.select(isValidItem(s, body.loop(itemDim), count), x,
                         s.constant(x.getType(), getFill().convertToDouble()));
       });
 }

@@ -46,9 +46,9 @@ SmallVector<Value> WithItemCountOp::buildNests(OpBuilder &b) {
   results.push_back(
       count.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        SmallVector<Value> at(shapeOf(number).size(), s.index(0));
+        SmallVector<Value> indices(shapeOf(number).size(), s.index(0));
         return {arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(),
-                                        body.read(number, at))};
+                                        body.read(number, indices))};
       })[0]);
   return results;
 }

@@ -32,25 +32,26 @@ LogicalResult ContrastiveLossOp::propagateItemCounts(ItemCounts &counts) {
   return maskPaddingPairs(*this, counts, {0, 0, 1});
 }
 
-/// Returns both sides as (N, C) and the labels as (N).
+/// Returns both blobs of features as (N, C) and the labels as (N).
 static SmallVector<Value> contrastiveInputs(ContrastiveLossOp op,
                                             OpBuilder &b) {
   int64_t items = shapeOf(op.getA())[0], channels = shapeOf(op.getA())[1];
-  auto as = [&](Value value, ArrayRef<int64_t> shape) -> Value {
+  auto reshapeTo = [&](Value value, ArrayRef<int64_t> shape) -> Value {
     if (shapeOf(value) == shape)
       return value;
     return ReinterpretOp::create(
         b, op.getLoc(), RankedTensorType::get(shape, elementTypeOf(value)),
         value);
   };
-  return {as(op.getA(), {items, channels}), as(op.getB(), {items, channels}),
-          as(op.getSimilar(), {items})};
+  return {reshapeTo(op.getA(), {items, channels}),
+          reshapeTo(op.getB(), {items, channels}),
+          reshapeTo(op.getSimilar(), {items})};
 }
 
 /// Builds whether a pair is similar. Caffe truncates the label to an integer.
 static Value isSimilar(ScalarBuilder &s, Value label) {
-  Value whole = math::TruncOp::create(s.b, s.loc, label);
-  return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, whole,
+  Value integer = math::TruncOp::create(s.b, s.loc, label);
+  return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, integer,
                                s.constant(label.getType(), 0));
 }
 
@@ -79,18 +80,18 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     Value zero = s.constant(element, 0);
     Value alpha = s.mul(body.in[4], s.constant(element, scale));
     Value difference = s.sub(body.in[0], body.in[1]);
-    Value room, beta;
+    Value slack, beta;
     if (getLegacy()) {
-      room = s.sub(s.constant(element, margin), body.in[3]);
+      slack = s.sub(s.constant(element, margin), body.in[3]);
       beta = s.neg(alpha);
     } else {
       Value distance = math::SqrtOp::create(s.b, s.loc, body.in[3]);
-      room = s.sub(s.constant(element, margin), distance);
-      // Caffe's guard against equal features.
+      slack = s.sub(s.constant(element, margin), distance);
+      // Guards against equal features like Caffe.
       beta = s.neg(s.mul(
-          alpha, s.div(room, s.add(distance, s.constant(element, 1e-4)))));
+          alpha, s.div(slack, s.add(distance, s.constant(element, 1e-4)))));
     }
-    beta = s.select(s.greater(room, zero), beta, zero);
+    beta = s.select(s.greater(slack, zero), beta, zero);
     Value factor = s.select(isSimilar(s, body.in[2]), alpha, beta);
     return {s.mul(factor, difference)};
   })[0];
@@ -116,21 +117,20 @@ SmallVector<Value> ContrastiveLossOp::buildNests(OpBuilder &b) {
         Value d = body.s.sub(body.in[0], body.in[1]);
         return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
       })[0];
-  Value sum =
-      buildSumOver(b, loc, {distance, inputs[2]}, tensorTypeOf(getLoss()),
-                   [&](ScalarBuilder &s, ValueRange in) -> Value {
-                     Type type = in[0].getType();
-                     Value zero = s.constant(type, 0),
-                           limit = s.constant(type, margin);
-                     Value apart;
-                     if (getLegacy()) {
-                       apart = s.maximum(s.sub(limit, in[0]), zero);
-                     } else {
-                       Value root = math::SqrtOp::create(s.b, s.loc, in[0]);
-                       Value room = s.maximum(s.sub(limit, root), zero);
-                       apart = s.mul(room, room);
-                     }
-                     return s.select(isSimilar(s, in[1]), in[0], apart);
-                   });
+  Value sum = buildSumOver(
+      b, loc, {distance, inputs[2]}, tensorTypeOf(getLoss()),
+      [&](ScalarBuilder &s, ValueRange in) -> Value {
+        Type type = in[0].getType();
+        Value zero = s.constant(type, 0), limit = s.constant(type, margin);
+        Value dissimilarLoss;
+        if (getLegacy()) {
+          dissimilarLoss = s.maximum(s.sub(limit, in[0]), zero);
+        } else {
+          Value root = math::SqrtOp::create(s.b, s.loc, in[0]);
+          Value slack = s.maximum(s.sub(limit, root), zero);
+          dissimilarLoss = s.mul(slack, slack);
+        }
+        return s.select(isSimilar(s, in[1]), in[0], dissimilarLoss);
+      });
   return {buildScaled(b, loc, sum, 0.5 / rowType.getDimSize(0)), distance};
 }

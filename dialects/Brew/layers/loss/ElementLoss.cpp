@@ -96,19 +96,21 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   for (unsigned i = 2; i < needed.size(); ++i)
     if (needed[i])
       return layerError(*this) << "cannot backpropagate to its weights";
-  double square = getSigma().convertToFloat() * getSigma().convertToFloat(),
+  double sigmaSquared =
+             getSigma().convertToFloat() * getSigma().convertToFloat(),
          scale = 1.0 / shapeOf(getX())[0];
   Value dx = buildPairGradient(
       b, loc, smoothInputs(*this, b), resultGradients[0],
       [&](ScalarBuilder &s, ValueRange in, ValueRange dloss) -> Value {
         Type type = in[0].getType();
         Value d = smoothDifference(s, in), zero = s.constant(type, 0);
-        Value size = math::AbsFOp::create(s.b, s.loc, d);
+        Value magnitude = math::AbsFOp::create(s.b, s.loc, d);
         Value sign =
             s.select(s.greater(d, zero), s.constant(type, 1),
                      s.select(s.greater(zero, d), s.constant(type, -1), zero));
-        Value slope = s.select(s.greater(s.constant(type, 1 / square), size),
-                               s.mul(s.constant(type, square), d), sign);
+        Value slope =
+            s.select(s.greater(s.constant(type, 1 / sigmaSquared), magnitude),
+                     s.mul(s.constant(type, sigmaSquared), d), sign);
         slope = s.mul(slope, s.mul(dloss[0], s.constant(type, scale)));
         // The forks multiply by both weights or by neither.
         return in.size() > 3 ? s.mul(s.mul(slope, in[2]), in[3]) : slope;
@@ -121,17 +123,19 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> SmoothL1LossOp::buildNests(OpBuilder &b) {
-  double square = getSigma().convertToFloat() * getSigma().convertToFloat();
+  double sigmaSquared =
+      getSigma().convertToFloat() * getSigma().convertToFloat();
   Value sum = buildSumOver(
       b, getLoc(), smoothInputs(*this, b), tensorTypeOf(getLoss()),
       [&](ScalarBuilder &s, ValueRange in) -> Value {
         Type type = in[0].getType();
         Value d = smoothDifference(s, in);
-        Value size = math::AbsFOp::create(s.b, s.loc, d);
-        Value inner = s.mul(s.mul(d, d), s.constant(type, 0.5 * square));
-        Value outer = s.sub(size, s.constant(type, 0.5 / square));
-        Value loss = s.select(s.greater(s.constant(type, 1 / square), size),
-                              inner, outer);
+        Value magnitude = math::AbsFOp::create(s.b, s.loc, d);
+        Value inner = s.mul(s.mul(d, d), s.constant(type, 0.5 * sigmaSquared));
+        Value outer = s.sub(magnitude, s.constant(type, 0.5 / sigmaSquared));
+        Value loss =
+            s.select(s.greater(s.constant(type, 1 / sigmaSquared), magnitude),
+                     inner, outer);
         return in.size() > 3 ? s.mul(in[3], loss) : loss;
       });
   return {buildScaled(b, getLoc(), sum, 1.0 / shapeOf(getX())[0])};
@@ -198,9 +202,9 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
         // log(1 + exp(-|x|)) + x (positive - t), which cannot overflow.
         Value positive =
             s.select(s.greaterEqual(x, zero), s.constant(type, 1), zero);
-        Value rest = math::Log1pOp::create(
+        Value logTerm = math::Log1pOp::create(
             s.b, s.loc, s.exp(s.neg(math::AbsFOp::create(s.b, s.loc, x))));
-        Value loss = s.add(s.mul(x, s.sub(positive, target)), rest);
+        Value loss = s.add(s.mul(x, s.sub(positive, target)), logTerm);
         return ignore ? s.select(isIgnored(s, target, *ignore), zero, loss)
                       : loss;
       });

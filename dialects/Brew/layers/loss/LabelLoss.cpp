@@ -16,7 +16,7 @@ using namespace brew::dialects;
 namespace {
 
 /// Smallest argument of the logarithm in Caffe (kLOG_THRESHOLD).
-constexpr double kLeastProbability = 1e-20;
+constexpr double kMinProbability = 1e-20;
 
 /// Scores (N, ...), whose dimensions after the first index the classes.
 struct Scores {
@@ -36,16 +36,17 @@ struct Scores {
     return index;
   }
   /// Builds the indices of the element of class `index` of the item at loop 0.
-  SmallVector<Value> elementTypeOf(NestBuilder::Body &body, Value index) const {
-    SmallVector<Value> at(type.getRank());
-    at[0] = body.loop(0);
+  SmallVector<Value> indicesOf(NestBuilder::Body &body, Value index) const {
+    SmallVector<Value> indices(type.getRank());
+    indices[0] = body.loop(0);
     for (int64_t dim = type.getRank(); --dim > 0;) {
-      bool outermost = dim == 1;
-      at[dim] = outermost ? index : body.s.remi(index, type.getDimSize(dim));
-      if (!outermost)
+      bool isOutermost = dim == 1;
+      indices[dim] =
+          isOutermost ? index : body.s.remi(index, type.getDimSize(dim));
+      if (!isOutermost)
         index = body.s.divi(index, type.getDimSize(dim));
     }
-    return at;
+    return indices;
   }
 };
 
@@ -82,14 +83,14 @@ std::pair<Value, Value> hingeOf(NestBuilder::Body &body, const Scores &scores,
   ScalarBuilder &s = body.s;
   Type type = x.getType();
   Label label(s, labelValue, scores.classes, ignore);
-  Value own =
+  Value isLabelClass =
       s.both(s.equali(label.index, scores.classOf(body)), label.inRange);
-  Value signedX = s.select(own, s.neg(x), x);
+  Value signedX = s.select(isLabelClass, s.neg(x), x);
   Value zero = s.constant(type, 0);
   Value hinge = s.maximum(s.add(s.constant(type, 1), signedX), zero);
   if (label.ignored)
     hinge = s.select(label.ignored, zero, hinge);
-  return {hinge, own};
+  return {hinge, isLabelClass};
 }
 
 /// Sets the item counts of a loss that is divided by N and has no other
@@ -140,16 +141,16 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     return success();
   Scores scores(getX());
   auto ignore = asOptional(getIgnoreLabel());
-  SmallVector<int64_t> all = iota(scores.type.getRank());
+  SmallVector<int64_t> allDims = iota(scores.type.getRank());
   NestBuilder nest(b, getLoc(), scores.type.getShape());
-  nest.input(getX(), all);
+  nest.input(getX(), allDims);
   nest.input(flatLabels(b, getLoc(), getLabel()), ArrayRef<int64_t>{0});
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
-  nest.output(scores.type, all);
+  nest.output(scores.type, allDims);
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        auto [hinge, own] =
+        auto [hinge, isLabelClass] =
             hingeOf(body, scores, body.in[0], body.in[1], ignore);
         Type type = hinge.getType();
         Value zero = s.constant(type, 0);
@@ -158,7 +159,7 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                                               s.constant(type, 1), zero);
         slope = s.mul(slope,
                       s.mul(body.in[2], s.constant(type, 1.0 / scores.items)));
-        return {s.select(own, s.neg(slope), slope)};
+        return {s.select(isLabelClass, s.neg(slope), slope)};
       })[0];
   return success();
 }
@@ -220,23 +221,23 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
     return success();
   Scores scores(getP());
   auto ignore = asOptional(getIgnoreLabel());
-  SmallVector<int64_t> all = iota(scores.type.getRank());
+  SmallVector<int64_t> allDims = iota(scores.type.getRank());
   NestBuilder nest(b, getLoc(), scores.type.getShape());
-  nest.input(getP(), all);
+  nest.input(getP(), allDims);
   nest.input(flatLabels(b, getLoc(), getLabel()), ArrayRef<int64_t>{0});
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
-  nest.output(scores.type, all);
+  nest.output(scores.type, allDims);
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Type type = body.in[0].getType();
         Label label(s, body.in[1], scores.classes, ignore);
-        Value own =
+        Value isLabelClass =
             s.both(s.equali(label.index, scores.classOf(body)), label.inRange);
-        Value p = s.maximum(body.in[0], s.constant(type, kLeastProbability));
+        Value p = s.maximum(body.in[0], s.constant(type, kMinProbability));
         Value scale = s.mul(body.in[2], s.constant(type, -1.0 / scores.items));
         Value zero = s.constant(type, 0);
-        Value dp = s.select(own, s.div(scale, p), zero);
+        Value dp = s.select(isLabelClass, s.div(scale, p), zero);
         if (label.ignored)
           dp = s.select(label.ignored, zero, dp);
         return {dp};
@@ -255,9 +256,9 @@ SmallVector<Value> MultinomialLogisticLossOp::buildNests(OpBuilder &b) {
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Label label(s, body.in[0], scores.classes, ignore);
-    Value element = body.read(p, scores.elementTypeOf(body, label.index));
+    Value element = body.read(p, scores.indicesOf(body, label.index));
     Value safe =
-        s.maximum(element, s.constant(element.getType(), kLeastProbability));
+        s.maximum(element, s.constant(element.getType(), kMinProbability));
     Value loss = s.log(safe);
     if (label.ignored)
       loss = s.select(label.ignored, s.constant(loss.getType(), 0), loss);
@@ -291,12 +292,12 @@ LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
   setAxis(*axis);
   if (failed(checkLabelCount(*this, x, shapeOf(getLabel()), *axis)))
     return failure();
-  int64_t classes = x[*axis], given = countOf(shapeOf(getH()));
-  if (given != classes * classes)
+  int64_t classes = x[*axis], elements = countOf(shapeOf(getH()));
+  if (elements != classes * classes)
     return layerError(*this)
            << "the infogain matrix must have " << classes << " x " << classes
            << " = " << classes * classes << " elements for " << classes
-           << " classes, not " << given;
+           << " classes, not " << elements;
   getStatus().setType(statusType(getContext()));
   tops.assign({{}, SmallVector<int64_t>(x), {}, {}});
   return success();
@@ -343,13 +344,13 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.accumulate(body.out[0], body.in[0])};
       })[0];
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
   NestBuilder nest(b, loc, type.getShape());
-  nest.input(getProb(), all);
+  nest.input(getProb(), allDims);
   nest.input(labels, rows.others);
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.input(getNormalizer(), ArrayRef<int64_t>{});
-  nest.output(type, all);
+  nest.output(type, allDims);
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
@@ -387,7 +388,7 @@ SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
     Type type = body.in[0].getType();
     Label label(s, body.in[1], classes, ignore);
     Value gain = body.read(h, {label.index, body.loop(axis)});
-    Value safe = s.maximum(body.in[0], s.constant(type, kLeastProbability));
+    Value safe = s.maximum(body.in[0], s.constant(type, kMinProbability));
     Value loss = s.neg(s.mul(gain, s.log(safe)));
     if (label.ignored)
       loss = s.select(label.ignored, s.constant(type, 0), loss);

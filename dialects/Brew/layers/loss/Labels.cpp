@@ -54,17 +54,17 @@ Value brew::dialects::buildStatus(OpBuilder &b, Location loc, Value labels,
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Label label(s, body.in[0], classes, ignoreLabel);
-    Value fine = label.inRange;
+    Value isValid = label.inRange;
     if (label.ignored)
-      fine = arith::OrIOp::create(s.b, s.loc, fine, label.ignored);
+      isValid = arith::OrIOp::create(s.b, s.loc, isValid, label.ignored);
     Value position = s.index(0);
     for (size_t i = 0; i < shape.size(); ++i)
       position = s.addi(s.muli(position, shape[i]), body.loop(i));
-    Value found = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(),
-                                             s.addi(position, s.index(1)));
-    Value free = s.equali(body.out[0], s.constant(s.b.getI32Type(), 0));
-    found = s.select(fine, body.out[0], found);
-    return {s.select(free, found, body.out[0])};
+    Value status = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(),
+                                              s.addi(position, s.index(1)));
+    Value isFirst = s.equali(body.out[0], s.constant(s.b.getI32Type(), 0));
+    status = s.select(isValid, body.out[0], status);
+    return {s.select(isFirst, status, body.out[0])};
   })[0];
 }
 

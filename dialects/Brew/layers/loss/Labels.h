@@ -73,8 +73,9 @@ mlir::FailureOr<mlir::Value> ignorePaddingLabels(Op op, ItemCounts &counts,
     return count;
   if (auto axis = op->template getAttrOfType<mlir::IntegerAttr>("axis"))
     if (axis.getInt() == 0)
-      return counts.reject(op, bottoms[0],
-                           "axis 0 is the items, of which only some are valid");
+      return counts.reject(
+          op, bottoms[0],
+          "axis 0 is the item dimension, and not all items are valid");
   if (!op.getIgnoreLabel())
     op.setIgnoreLabel(kPaddingLabel);
   counts.maskPadding(
@@ -83,8 +84,8 @@ mlir::FailureOr<mlir::Value> ignorePaddingLabels(Op op, ItemCounts &counts,
   return count;
 }
 
-/// Does so for a loss. Rescales the loss if its divisor is the number of all
-/// items, and sets the item counts of its further tops.
+/// Does the same for a loss. Rescales the loss if its divisor is the number of
+/// all items, and sets the item counts of its further tops.
 template <typename Op>
 mlir::LogicalResult propagateCountsOfLoss(Op op, ItemCounts &counts,
                                           mlir::OpOperand &labels,
@@ -103,6 +104,7 @@ mlir::LogicalResult propagateCountsOfLoss(Op op, ItemCounts &counts,
   return mlir::success();
 }
 
+/// Converts an optional unsigned attribute to a signed number.
 inline std::optional<int64_t> asOptional(std::optional<uint64_t> value) {
   if (!value)
     return std::nullopt;

@@ -41,9 +41,9 @@ LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkLabels(*this)))
     return failure();
   if (Value weights = getClassWeights()) {
-    int64_t classes = labelLimit(), given = countOf(shapeOf(weights));
-    if (given != classes)
-      return layerError(*this) << "class_weighting is given " << given
+    int64_t classes = labelLimit(), weightCount = countOf(shapeOf(weights));
+    if (weightCount != classes)
+      return layerError(*this) << "class_weighting is given " << weightCount
                                << " times; it takes one for each of the "
                                << classes << " classes";
   }
@@ -85,11 +85,11 @@ SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
       perRow.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Label label(s, body.in[0], classes, ignore);
-        SmallVector<Value> at;
+        SmallVector<Value> indices;
         for (int64_t dim : rowDims)
-          at.push_back(body.loop(dim));
-        at.insert(at.begin() + axis, label.index);
-        Value p = body.read(prob, at);
+          indices.push_back(body.loop(dim));
+        indices.insert(indices.begin() + axis, label.index);
+        Value p = body.read(prob, indices);
         Type type = p.getType();
         Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
         if (Value weights = getClassWeights())
@@ -121,19 +121,20 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
   auto ignore = asOptional(getIgnoreLabel());
   AxisRows rows(type, axis);
   Value labels = labelsByRow(b, getLoc(), getLabel(), rows);
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
   NestBuilder nest(b, getLoc(), type.getShape());
-  nest.input(getProb(), all);
+  nest.input(getProb(), allDims);
   nest.input(labels, rows.others);
   nest.input(getDloss(), ArrayRef<int64_t>{});
   nest.input(getNormalizer(), ArrayRef<int64_t>{});
-  nest.output(type, all);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     Label label(s, body.in[1], classes, ignore);
-    Value hit = s.both(s.equali(label.index, body.loop(axis)), label.inRange);
-    Value dx = s.sub(body.in[0], s.select(hit, s.constant(element, 1),
+    Value isLabelClass =
+        s.both(s.equali(label.index, body.loop(axis)), label.inRange);
+    Value dx = s.sub(body.in[0], s.select(isLabelClass, s.constant(element, 1),
                                           s.constant(element, 0)));
     dx = s.mul(dx, s.div(body.in[2], body.in[3]));
     if (Value weights = getClassWeights())
@@ -180,24 +181,26 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   SmallVector<int64_t> rowDims = iota(rows.type.getRank());
   Value x = getX();
 
-  NestBuilder pick(b, loc, rows.type.getShape());
-  pick.input(labels, rowDims);
-  pick.output(rows.type, rowDims);
-  Value truth = pick.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Label label(body.s, body.in[0], classes, ignore);
-    SmallVector<Value> at;
-    for (int64_t dim : rowDims)
-      at.push_back(body.loop(dim));
-    at.insert(at.begin() + axis, label.index);
-    return {body.read(x, at)};
-  })[0];
+  NestBuilder readLabelScore(b, loc, rows.type.getShape());
+  readLabelScore.input(labels, rowDims);
+  readLabelScore.output(rows.type, rowDims);
+  Value labelScore =
+      readLabelScore.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Label label(body.s, body.in[0], classes, ignore);
+        SmallVector<Value> indices;
+        for (int64_t dim : rowDims)
+          indices.push_back(body.loop(dim));
+        indices.insert(indices.begin() + axis, label.index);
+        return {body.read(x, indices)};
+      })[0];
 
-  // The number of scores at least as large as the label's, including itself.
+  // Counts the scores that are at least as large as the label's score,
+  // including itself.
   NestBuilder compare(b, loc, type.getShape(), rows.reduction);
   compare.input(x, iota(type.getRank()));
-  compare.input(truth, rows.others);
+  compare.input(labelScore, rows.others);
   compare.output(rows.type, rows.others, 0.0);
-  Value better =
+  Value labelRank =
       compare.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Type element = body.in[0].getType();
@@ -207,10 +210,10 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
                                       s.constant(element, 0)))};
       })[0];
 
-  // Per row: 1 if correct, 0 if ignored.
-  auto hit = [&](ScalarBuilder &s, Value better, const Label &label) {
-    Type element = better.getType();
-    Value correct = s.greaterEqual(s.constant(element, topK), better);
+  // Builds 1 for a correct row, and 0 for a wrong or ignored one.
+  auto buildHit = [&](ScalarBuilder &s, Value labelRank, const Label &label) {
+    Type element = labelRank.getType();
+    Value correct = s.greaterEqual(s.constant(element, topK), labelRank);
     Value value =
         s.select(correct, s.constant(element, 1), s.constant(element, 0));
     if (label.ignored)
@@ -219,12 +222,13 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   };
   SmallVector<bool> allReduced(rows.type.getRank(), true);
   NestBuilder sum(b, loc, rows.type.getShape(), allReduced);
-  sum.input(better, rowDims);
+  sum.input(labelRank, rowDims);
   sum.input(labels, rowDims);
   sum.output(scalar, {}, 0.0);
   Value correct = sum.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Label label(body.s, body.in[1], classes, ignore);
-    return {body.s.accumulate(body.out[0], hit(body.s, body.in[0], label))};
+    return {
+        body.s.accumulate(body.out[0], buildHit(body.s, body.in[0], label))};
   })[0];
   Value count;
   if (ignore)
@@ -232,9 +236,10 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   else
     count = FillOp::create(b, loc, scalar,
                            b.getF64FloatAttr(countOf(rows.type.getShape())));
-  auto ratio = [&](ScalarBuilder &s, Value part, Value whole) {
-    Value zero = s.constant(part.getType(), 0);
-    return s.select(s.equal(whole, zero), zero, s.div(part, whole));
+  auto ratio = [&](ScalarBuilder &s, Value numerator, Value denominator) {
+    Value zero = s.constant(numerator.getType(), 0);
+    return s.select(s.equal(denominator, zero), zero,
+                    s.div(numerator, denominator));
   };
   NestBuilder divide(b, loc, ArrayRef<int64_t>{});
   divide.input(correct, ArrayRef<int64_t>{});
@@ -255,33 +260,36 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
       reduction.push_back(true);
     }
     auto classType = tensorTypeOf(getPerClass());
-    NestBuilder tally(b, loc, extents, reduction);
-    tally.input(better, dims);
-    tally.input(labels, dims);
-    tally.output(classType, {0}, 0.0);
-    tally.output(classType, {0}, 0.0);
-    SmallVector<Value> tallies =
-        tally.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    NestBuilder countClasses(b, loc, extents, reduction);
+    countClasses.input(labelRank, dims);
+    countClasses.input(labels, dims);
+    countClasses.output(classType, {0}, 0.0);
+    countClasses.output(classType, {0}, 0.0);
+    SmallVector<Value> classCounts =
+        countClasses.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
           ScalarBuilder &s = body.s;
           Label label(s, body.in[1], classes, ignore);
           Type element = body.in[0].getType();
           Value zero = s.constant(element, 0);
-          Value mine =
+          Value isThisClass =
               s.both(s.equali(label.index, body.loop(0)), label.inRange);
           Value counted = s.constant(element, 1);
           if (label.ignored)
             counted = s.select(label.ignored, zero, counted);
-          return {s.accumulate(body.out[0],
-                               s.select(mine, hit(s, body.in[0], label), zero)),
-                  s.accumulate(body.out[1], s.select(mine, counted, zero))};
+          return {
+              s.accumulate(
+                  body.out[0],
+                  s.select(isThisClass, buildHit(s, body.in[0], label), zero)),
+              s.accumulate(body.out[1], s.select(isThisClass, counted, zero))};
         });
-    NestBuilder share(b, loc, {classes});
-    share.input(tallies[0], iota(1));
-    share.input(tallies[1], iota(1));
-    share.output(classType, {0});
-    perClass = share.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-      return {ratio(body.s, body.in[0], body.in[1])};
-    })[0];
+    NestBuilder classAccuracy(b, loc, {classes});
+    classAccuracy.input(classCounts[0], iota(1));
+    classAccuracy.input(classCounts[1], iota(1));
+    classAccuracy.output(classType, {0});
+    perClass =
+        classAccuracy.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+          return {ratio(body.s, body.in[0], body.in[1])};
+        })[0];
   }
   Value status;
   if (!getStatus().use_empty())

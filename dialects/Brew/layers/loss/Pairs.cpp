@@ -5,11 +5,11 @@ using namespace mlir;
 using namespace brew::dialects;
 
 LogicalResult brew::dialects::checkPair(Operation *op, Value x, Value t,
-                                        const char *what) {
+                                        const char *property) {
   ArrayRef<int64_t> a = shapeOf(x), b = shapeOf(t);
   if (a.empty() || b.empty() || a[0] != b[0] || countOf(a) != countOf(b)) {
     auto diagnostic = layerError(op)
-                      << "the bottoms must have the same " << what << ": (";
+                      << "the bottoms must have the same " << property << ": (";
     llvm::interleaveComma(a, diagnostic);
     diagnostic << ") and (";
     llvm::interleaveComma(b, diagnostic);
@@ -47,13 +47,13 @@ Value brew::dialects::buildPairGradient(
     llvm::function_ref<Value(ScalarBuilder &, ValueRange, ValueRange)> term) {
   auto type =
       RankedTensorType::get(shapeOf(inputs[0]), elementTypeOf(inputs[0]));
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
   NestBuilder nest(b, loc, type.getShape());
   for (Value input : inputs)
-    nest.input(input, all);
+    nest.input(input, allDims);
   for (Value scalar : scalars)
     nest.input(scalar, ArrayRef<int64_t>{});
-  nest.output(type, all);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {term(body.s, body.in.take_front(inputs.size()),
                  body.in.drop_front(inputs.size()))};

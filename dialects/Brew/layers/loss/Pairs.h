@@ -11,10 +11,10 @@
 namespace brew::dialects {
 
 /// Emits an error unless both blobs have the same number of items, as in
-/// Caffe's LossLayer, and items of the same size. `what` is the error's term
-/// for these.
+/// Caffe's LossLayer, and items of the same size. `property` names these
+/// numbers in the error.
 mlir::LogicalResult checkPair(mlir::Operation *op, mlir::Value x, mlir::Value t,
-                              const char *what);
+                              const char *property);
 
 /// Reshapes `value` to the shape of `like`, in row-major order.
 mlir::Value reshapeLike(mlir::OpBuilder &b, mlir::Location loc,

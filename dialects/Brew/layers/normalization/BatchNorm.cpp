@@ -36,15 +36,15 @@ Value asResult(OpBuilder &b, Location loc, Value computed, Type type) {
              : ReinterpretOp::create(b, loc, type, computed);
 }
 
-/// 1 / sqrt(variance + eps).
+/// Builds 1 / sqrt(variance + eps).
 Value inverseDeviation(ScalarBuilder &s, Value variance, double eps) {
   Type type = variance.getType();
   Value sum = s.add(variance, s.constant(type, eps));
   return s.div(s.constant(type, 1), math::SqrtOp::create(s.b, s.loc, sum));
 }
 
-/// The elements of a channel: those of all items, or of the first `count` ones.
-/// Nests read `scalars()` last.
+/// The elements of a channel in all items, or in the first `count` items. Nests
+/// that use this class read `scalars()` as their last inputs.
 class ChannelElements {
 public:
   /// `count` may be null.
@@ -71,32 +71,32 @@ public:
   Value ifAny(NestBuilder::Body &body, Value x, Value otherwise) const {
     if (!count)
       return x;
-    Value none = body.s.constant(body.in.back().getType(), 0);
-    return body.s.select(body.s.less(none, body.in.back()), x, otherwise);
+    Value zero = body.s.constant(body.in.back().getType(), 0);
+    return body.s.select(body.s.less(zero, body.in.back()), x, otherwise);
   }
   /// Builds 1 / the number of elements.
-  Value share(NestBuilder::Body &body) const {
+  Value inverseCount(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, 1.0 / size);
-    return body.s.div(body.s.constant(element, 1), number(body));
+    return body.s.div(body.s.constant(element, 1), positiveCount(body));
   }
   /// Builds the number of elements.
-  Value weight(NestBuilder::Body &body) const {
+  Value elementCount(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, static_cast<double>(size));
-    return ifAny(body, number(body), body.s.constant(element, 0));
+    return ifAny(body, positiveCount(body), body.s.constant(element, 0));
   }
   /// Builds the factor that makes a variance over the elements unbiased.
   Value correction(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, size > 1 ? size / (size - 1.0) : 1);
-    Value one = body.s.constant(element, 1), all = number(body);
-    return body.s.div(all, body.s.maximum(body.s.sub(all, one), one));
+    Value one = body.s.constant(element, 1), total = positiveCount(body);
+    return body.s.div(total, body.s.maximum(body.s.sub(total, one), one));
   }
 
 private:
   /// Builds the number of elements, at least 1.
-  Value number(NestBuilder::Body &body) const {
+  Value positiveCount(NestBuilder::Body &body) const {
     ScalarBuilder &s = body.s;
     Value items = arith::SIToFPOp::create(s.b, s.loc, element, body.in.back());
     return s.maximum(s.mul(items, s.constant(element, perItem)),
@@ -108,8 +108,8 @@ private:
   Value count;
 };
 
-/// Builds the sums of `values` over all ranks. Their bucket is assigned
-/// together with those of gradients.
+/// Builds the sums of `values` over all ranks. Their bucket is assigned later,
+/// together with the buckets of gradients.
 SmallVector<Value> sumOverRanks(OpBuilder &b, Location loc, ValueRange values) {
   const TypeRange types = values.getTypes();
   IntegerAttr bucket = b.getI64IntegerAttr(0);
@@ -123,44 +123,48 @@ SmallVector<Value> sumOverRanks(OpBuilder &b, Location loc, ValueRange values) {
 
 /// Statistics of the batches of all ranks: one element per channel.
 struct SharedMoments {
-  Value mean, squares, number; ///< squares: of differences from the mean
+  Value mean;
+  Value squares; ///< sum of the squared differences from the mean
+  Value elementCount;
 };
 
 /// Builds the statistics from each rank's sums of differences from `shift` and
-/// of their squares, by two successive all-reduces: the second is of
+/// of their squares, by two successive all-reduces. The second one sums
 /// differences from the common mean, to avoid cancellation.
-SharedMoments shareMoments(OpBuilder &b, Location loc,
-                           const ElementGroups &channels,
-                           const ChannelElements &elements, ValueRange sums,
-                           Value shift) {
-  SmallVector<Value> own = channels.map(
+SharedMoments buildSharedMoments(OpBuilder &b, Location loc,
+                                 const ElementGroups &channels,
+                                 const ChannelElements &elements,
+                                 ValueRange sums, Value shift) {
+  SmallVector<Value> local = channels.map(
       elements.scalars({sums[0], sums[1], shift}), 4,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value zero = s.constant(body.in[0].getType(), 0);
-        Value share = elements.share(body), number = elements.weight(body);
-        Value distance = s.mul(body.in[0], share);
+        Value inverseCount = elements.inverseCount(body),
+              count = elements.elementCount(body);
+        Value distance = s.mul(body.in[0], inverseCount);
         Value mean = s.add(body.in[2], distance);
         Value variance =
-            s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
+            s.sub(s.mul(body.in[1], inverseCount), s.mul(distance, distance));
         variance = s.select(s.greater(zero, variance), zero, variance);
-        return {elements.ifAny(body, s.mul(number, mean), zero), number, mean,
+        return {elements.ifAny(body, s.mul(count, mean), zero), count, mean,
                 variance};
       });
-  SmallVector<Value> all = sumOverRanks(b, loc, ValueRange(own).take_front(2));
+  SmallVector<Value> globalSums =
+      sumOverRanks(b, loc, ValueRange(local).take_front(2));
   SmallVector<Value> centred = channels.map(
-      elements.scalars({all[0], all[1], own[2], own[3]}), 2,
+      elements.scalars({globalSums[0], globalSums[1], local[2], local[3]}), 2,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value one = s.constant(body.in[0].getType(), 1);
         Value zero = s.constant(body.in[0].getType(), 0);
         Value mean = s.div(body.in[0], s.maximum(body.in[1], one));
         Value difference = s.sub(body.in[2], mean);
-        Value squares = s.mul(elements.weight(body),
+        Value squares = s.mul(elements.elementCount(body),
                               s.add(body.in[3], s.mul(difference, difference)));
         return {mean, elements.ifAny(body, squares, zero)};
       });
-  return {centred[0], sumOverRanks(b, loc, centred[1])[0], all[1]};
+  return {centred[0], sumOverRanks(b, loc, centred[1])[0], globalSums[1]};
 }
 
 /// Builds (x - mean) * inverse deviation.
@@ -171,7 +175,7 @@ SmallVector<Value> normalized(NestBuilder::Body &body) {
 /// Appends the shapes of `count` statistics: mean, variance, and the factor
 /// that divides both.
 template <typename Op>
-LogicalResult statisticShapes(Op op, size_t count, Shapes &params) {
+LogicalResult inferStatisticShapes(Op op, size_t count, Shapes &params) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   if (x.empty())
     return layerError(op) << "a bottom without dimensions has no channels";
@@ -188,7 +192,7 @@ LogicalResult statisticShapes(Op op, size_t count, Shapes &params) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult BatchNormOp::inferShapes(Shapes &tops, Shapes &params) {
-  if (failed(statisticShapes(*this, getStatistics().size(), params)))
+  if (failed(inferStatisticShapes(*this, getStatistics().size(), params)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(getX());
   tops.emplace_back(x);
@@ -227,7 +231,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   ElementGroups channels(b, getLoc(), type, {1});
   ChannelElements elements(channels, type, getCount());
   const unsigned items = channels.loopOf(0);
-  // One pass over x.
+  // Compute the moments in one pass over x.
   Value shift = channels.medianSample(x, static_cast<bool>(getCount()));
   SmallVector<Value> perChannel = channels.moments(
       x, shift, elements.scalars(), [&](NestBuilder::Body &body, Value term) {
@@ -238,81 +242,85 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   OperandRange running = getStatistics();
   // Builds the new statistics. `correction` is the factor that makes the
   // variance unbiased; `ifAny` selects its first argument if any item is valid.
-  auto finish = [&](ScalarBuilder &s, Value mean, Value variance,
-                    ValueRange old, function_ref<Value()> correction,
-                    function_ref<Value(Value, Value)> ifAny) {
+  auto buildStatistics = [&](ScalarBuilder &s, Value mean, Value variance,
+                             ValueRange previousStatistics,
+                             function_ref<Value()> correction,
+                             function_ref<Value(Value, Value)> ifAny) {
     Value zero = s.constant(element, 0);
     Value inverse = inverseDeviation(s, variance, getEps().convertToFloat());
     SmallVector<Value> results = {mean, ifAny(inverse, zero)};
-    if (old.empty())
+    if (previousStatistics.empty())
       return results;
-    Value begun;
+    Value hasStarted;
     if (getFromFirst())
-      begun = s.greater(old[1], zero);
-    auto next = [&](Value before, Value batch) {
-      Value sum = s.add(s.mul(before, s.constant(element, fraction)),
+      hasStarted = s.greater(previousStatistics[1], zero);
+    auto appendAverage = [&](Value previous, Value batch) {
+      Value sum = s.add(s.mul(previous, s.constant(element, fraction)),
                         s.mul(batch, s.constant(element, weight)));
-      if (begun)
-        sum = s.select(begun, sum, batch);
-      results.push_back(ifAny(sum, before));
+      if (hasStarted)
+        sum = s.select(hasStarted, sum, batch);
+      results.push_back(ifAny(sum, previous));
     };
-    next(old[0], mean);
-    // The weighted sums are of the unbiased variance.
+    appendAverage(previousStatistics[0], mean);
+    // Weighted sums use the unbiased variance.
     if (!getBlend() || getFromFirst())
       variance = s.mul(variance, correction());
-    next(old[1], variance);
+    appendAverage(previousStatistics[1], variance);
     return results;
   };
-  const unsigned finishedCount = running.empty() ? 2 : 4;
-  SmallVector<Value> finished;
+  const unsigned statisticCount = running.empty() ? 2 : 4;
+  SmallVector<Value> statistics;
   SharedMoments shared;
   auto appendRunning = [&](SmallVector<Value> &values) {
     if (!running.empty())
       values.append(running.begin(), running.begin() + 2);
   };
   if (getSynchronized()) {
-    shared = shareMoments(b, getLoc(), channels, elements, perChannel, shift);
-    SmallVector<Value> values = {shared.mean, shared.squares, shared.number};
+    shared =
+        buildSharedMoments(b, getLoc(), channels, elements, perChannel, shift);
+    SmallVector<Value> values = {shared.mean, shared.squares,
+                                 shared.elementCount};
     appendRunning(values);
-    finished = channels.map(
-        values, finishedCount,
+    statistics = channels.map(
+        values, statisticCount,
         [&](NestBuilder::Body &body) -> SmallVector<Value> {
           ScalarBuilder &s = body.s;
-          Value one = s.constant(element, 1), all = body.in[2];
-          return finish(
-              s, body.in[0], s.div(body.in[1], s.maximum(all, one)),
+          Value one = s.constant(element, 1), total = body.in[2];
+          return buildStatistics(
+              s, body.in[0], s.div(body.in[1], s.maximum(total, one)),
               body.in.drop_front(3),
-              [&] { return s.div(all, s.maximum(s.sub(all, one), one)); },
+              [&] { return s.div(total, s.maximum(s.sub(total, one), one)); },
               [&](Value x, Value otherwise) {
-                return s.select(s.greater(all, s.constant(element, 0)), x,
+                return s.select(s.greater(total, s.constant(element, 0)), x,
                                 otherwise);
               });
         });
   } else {
     perChannel.push_back(shift);
     appendRunning(perChannel);
-    finished = channels.map(
-        elements.scalars(perChannel), finishedCount,
+    statistics = channels.map(
+        elements.scalars(perChannel), statisticCount,
         [&](NestBuilder::Body &body) -> SmallVector<Value> {
           ScalarBuilder &s = body.s;
-          Value zero = s.constant(element, 0), share = elements.share(body);
-          Value distance = s.mul(body.in[0], share);
+          Value zero = s.constant(element, 0),
+                inverseCount = elements.inverseCount(body);
+          Value distance = s.mul(body.in[0], inverseCount);
           Value mean = s.add(body.in[2], distance);
           Value variance =
-              s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
+              s.sub(s.mul(body.in[1], inverseCount), s.mul(distance, distance));
           // Rounding may make the variance negative; NaN stays.
           variance = s.select(s.greater(zero, variance), zero, variance);
-          return finish(
-              s, mean, variance, body.in.slice(3, finishedCount - 2),
+          return buildStatistics(
+              s, mean, variance, body.in.slice(3, statisticCount - 2),
               [&] { return elements.correction(body); },
               [&](Value x, Value otherwise) {
                 return elements.ifAny(body, x, otherwise);
               });
         });
   }
-  Value y = channels.apply(type, x, {finished[0], finished[1]}, normalized);
+  Value y = channels.apply(type, x, {statistics[0], statistics[1]}, normalized);
   SmallVector<Value> results = {asResult(b, getLoc(), y, getY().getType())};
-  results.append(finished.begin() + 1, finished.end());
+  results.append(statistics.begin() + 1, statistics.end());
   if (running.size() < 3)
     return results;
   if (getBlend()) {
@@ -329,11 +337,11 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
         ScalarBuilder &s = body.s;
         Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
                            s.constant(element, 1));
-        if (!shared.number || !getCount())
+        if (!shared.elementCount || !getCount())
           return {elements.ifAny(body, next, body.in[0])};
-        Value all = body.read(shared.number, s.index(0));
-        return {
-            s.select(s.greater(all, s.constant(element, 0)), next, body.in[0])};
+        Value total = body.read(shared.elementCount, s.index(0));
+        return {s.select(s.greater(total, s.constant(element, 0)), next,
+                         body.in[0])};
       }));
   return results;
 }
@@ -351,12 +359,12 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
         return {body.in[1], body.s.mul(body.in[0], body.in[1])};
       });
   if (getSynchronized()) {
-    SmallVector<Value> own =
-        channels.map(elements.scalars(sums), 3,
-                     [&](NestBuilder::Body &body) -> SmallVector<Value> {
-                       return {body.in[0], body.in[1], elements.weight(body)};
-                     });
-    sums = sumOverRanks(b, getLoc(), own);
+    SmallVector<Value> local = channels.map(
+        elements.scalars(sums), 3,
+        [&](NestBuilder::Body &body) -> SmallVector<Value> {
+          return {body.in[0], body.in[1], elements.elementCount(body)};
+        });
+    sums = sumOverRanks(b, getLoc(), local);
   }
   SmallVector<Value> perChannel = {sums[0], sums[1], getInverseDeviation()};
   perChannel.append(sums.begin() + 2, sums.end()); // the number of elements
@@ -365,14 +373,15 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
-        Value share;
+        Value inverseCount;
         if (getSynchronized()) {
           Value one = s.constant(type.getElementType(), 1);
-          share = s.div(one, s.maximum(body.in[5], one));
+          inverseCount = s.div(one, s.maximum(body.in[5], one));
         } else {
-          share = elements.share(body);
+          inverseCount = elements.inverseCount(body);
         }
-        Value dx = s.mul(s.sub(body.in[1], s.mul(removed, share)), body.in[4]);
+        Value dx =
+            s.mul(s.sub(body.in[1], s.mul(removed, inverseCount)), body.in[4]);
         return {elements.ifValid(body, 0, dx)};
       });
   return {asResult(b, getLoc(), dx, getDx().getType())};
@@ -383,7 +392,7 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult BatchNormGlobalOp::inferShapes(Shapes &tops, Shapes &params) {
-  if (failed(statisticShapes(*this, getRunningFactor() ? 3 : 2, params)))
+  if (failed(inferStatisticShapes(*this, getRunningFactor() ? 3 : 2, params)))
     return failure();
   tops.emplace_back(shapeOf(getX()));
   return success();

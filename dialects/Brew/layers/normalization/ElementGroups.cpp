@@ -58,24 +58,26 @@ Value ElementGroups::medianSample(Value x, bool first) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   return map({}, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    // At a quarter, half and three quarters of each dimension: padding of
-    // convolutions changes the edges.
-    SmallVector<Value> taken;
+    // Samples at a quarter, half and three quarters of each dimension, since
+    // padding of convolutions changes the edges.
+    SmallVector<Value> samples;
     for (int64_t quarter : {1, 2, 3}) {
-      SmallVector<Value> at;
+      SmallVector<Value> indices;
       for (auto [dim, extent] : llvm::enumerate(shape)) {
-        auto *place = llvm::find(kept, static_cast<int64_t>(dim));
-        at.push_back(
-            place != kept.end()
-                ? body.loop(static_cast<unsigned>(place - kept.begin()))
+        auto *keptDim = llvm::find(kept, static_cast<int64_t>(dim));
+        indices.push_back(
+            keptDim != kept.end()
+                ? body.loop(static_cast<unsigned>(keptDim - kept.begin()))
                 : s.index(dim == 0 && first ? 0 : extent * quarter / 4));
       }
-      taken.push_back(body.read(x, at));
+      samples.push_back(body.read(x, indices));
     }
-    Value low = s.select(s.greater(taken[0], taken[1]), taken[1], taken[0]);
-    Value high = s.select(s.greater(taken[0], taken[1]), taken[0], taken[1]);
-    Value rest = s.select(s.greater(high, taken[2]), taken[2], high);
-    return {s.select(s.greater(low, rest), low, rest)};
+    Value low =
+        s.select(s.greater(samples[0], samples[1]), samples[1], samples[0]);
+    Value high =
+        s.select(s.greater(samples[0], samples[1]), samples[0], samples[1]);
+    Value upper = s.select(s.greater(high, samples[2]), samples[2], high);
+    return {s.select(s.greater(low, upper), low, upper)};
   })[0];
 }
 

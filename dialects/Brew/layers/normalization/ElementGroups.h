@@ -44,18 +44,18 @@ public:
   llvm::SmallVector<mlir::Value> moments(mlir::Value x, mlir::Value shift,
                                          mlir::ValueRange scalars = {},
                                          const Term &term = {}) const;
-  /// Builds the median of three elements of each group of `x`, which is not an
-  /// outlier. Sums of differences from it lose about as many digits as the mean
-  /// is deviations away from it: few, whatever the mean is. With `first`, only
-  /// elements at index 0 of dimension 0 are read.
+  /// Builds the median of three elements of each group of `x`. The median is
+  /// close to most elements, so that sums of differences from it lose few
+  /// digits, whatever the mean is. With `first`, only elements at index 0 of
+  /// dimension 0 are read.
   mlir::Value medianSample(mlir::Value x, bool first = false) const;
   /// Builds `results` tensors of one element per group. `body` reads the
   /// elements of `perGroup` (or scalars).
   llvm::SmallVector<mlir::Value> map(mlir::ValueRange perGroup,
                                      unsigned results, const Body &body) const;
   /// Builds a tensor of type `result`. `body` reads the elements of `tensors`,
-  /// of `perGroup` (or scalars), and of `along`, which has dimension
-  /// `dimension` alone.
+  /// of `perGroup` (or scalars), and of `along`, whose only dimension is
+  /// `dimension`.
   mlir::Value apply(mlir::RankedTensorType result, mlir::ValueRange tensors,
                     mlir::ValueRange perGroup, const Body &body,
                     mlir::ValueRange along = {}, int64_t dimension = 0) const;

@@ -18,7 +18,7 @@ struct Window {
   int64_t size;
   SmallVector<int64_t> dims;
 
-  int64_t places() const { return dims.size() == 2 ? size * size : size; }
+  int64_t positions() const { return dims.size() == 2 ? size * size : size; }
 
   /// Returns a nest with loops over the elements of (N, C, H, W), then over the
   /// window.
@@ -34,46 +34,47 @@ struct Window {
 
   /// Builds `element` of the indices of the current position in the window, or
   /// 0 outside of `shape`.
-  Value at(const NestBuilder::Body &body, ArrayRef<int64_t> shape,
-           function_ref<Value(ValueRange)> element) const {
+  Value elementOrZero(const NestBuilder::Body &body, ArrayRef<int64_t> shape,
+                      function_ref<Value(ValueRange)> element) const {
     ScalarBuilder s = body.s;
     SmallVector<Value> indices;
     for (int64_t dim : iota(shape.size()))
       indices.push_back(body.loop(dim));
     Value inside;
     for (auto [i, dim] : llvm::enumerate(dims)) {
-      Value place = s.subi(s.addi(indices[dim], body.loop(shape.size() + i)),
-                           s.index((size - 1) / 2));
-      Value fits = s.both(s.atLeast(place, s.index(0)),
-                          s.less(place, s.index(shape[dim])));
-      inside = inside ? s.both(inside, fits) : fits;
-      indices[dim] = s.clamp(place, shape[dim]);
+      Value position = s.subi(s.addi(indices[dim], body.loop(shape.size() + i)),
+                              s.index((size - 1) / 2));
+      Value isInside = s.both(s.atLeast(position, s.index(0)),
+                              s.less(position, s.index(shape[dim])));
+      inside = inside ? s.both(inside, isInside) : isInside;
+      indices[dim] = s.clamp(position, shape[dim]);
     }
     Value value = element(indices);
     return s.select(inside, value, s.constant(value.getType(), 0));
   }
 
   /// Builds the sums of squares of `x` around each element, a tensor of `type`.
-  Value squares(OpBuilder &b, Location loc, Value x,
-                RankedTensorType type) const {
+  Value buildSquares(OpBuilder &b, Location loc, Value x,
+                     RankedTensorType type) const {
     NestBuilder sums = nest(b, loc, type.getShape());
     sums.output(type, iota(4), 0.0);
     return sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-      Value square = at(body, type.getShape(), [&](ValueRange indices) {
-        Value element = body.read(x, indices);
-        return body.s.mul(element, element);
-      });
+      Value square =
+          elementOrZero(body, type.getShape(), [&](ValueRange indices) {
+            Value element = body.read(x, indices);
+            return body.s.mul(element, element);
+          });
       return {body.s.accumulate(body.out[0], square)};
     })[0];
   }
 
-  /// Builds the scale from such a sum, alpha and k.
-  Value scale(ScalarBuilder &s, Value squares, const APFloat &alpha,
-              const APFloat &k) const {
+  /// Builds the scale from a sum of squares, alpha and k.
+  Value buildScale(ScalarBuilder &s, Value squares, const APFloat &alpha,
+                   const APFloat &k) const {
     Type type = squares.getType();
     return s.add(
         s.constant(type, k.convertToFloat()),
-        s.mul(squares, s.constant(type, alpha.convertToFloat() / places())));
+        s.mul(squares, s.constant(type, alpha.convertToFloat() / positions())));
   }
 };
 
@@ -118,14 +119,14 @@ LogicalResult LRNOp::buildGradients(OpBuilder &b,
 
 SmallVector<Value> LRNOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
-  SmallVector<int64_t> all = iota(4);
+  SmallVector<int64_t> allDims = iota(4);
   Window window(getSize(), getWithinChannel());
   NestBuilder nest(b, getLoc(), type.getShape());
-  nest.input(getX(), all);
-  nest.input(window.squares(b, getLoc(), getX(), type), all);
-  nest.output(type, all);
+  nest.input(getX(), allDims);
+  nest.input(window.buildSquares(b, getLoc(), getX(), type), allDims);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Value scale = window.scale(body.s, body.in[1], getAlpha(), getK());
+    Value scale = window.buildScale(body.s, body.in[1], getAlpha(), getK());
     return {body.s.mul(body.in[0],
                        power(body.s, scale, getBeta().convertToFloat()))};
   });
@@ -134,45 +135,47 @@ SmallVector<Value> LRNOp::buildNests(OpBuilder &b) {
 SmallVector<Value> LRNBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   ArrayRef<int64_t> shape = type.getShape();
-  SmallVector<int64_t> all = iota(4);
+  SmallVector<int64_t> allDims = iota(4);
   Window window(getSize(), getWithinChannel());
   const double beta = getBeta().convertToFloat();
 
-  // dy * y / scale, and the factor y / x.
+  // Builds dy * y / scale, and the factor y / x.
   NestBuilder ratios(b, getLoc(), shape);
-  ratios.input(getX(), all);
-  ratios.input(getDy(), all);
-  ratios.input(window.squares(b, getLoc(), getX(), type), all);
-  ratios.output(type, all);
-  ratios.output(type, all);
-  auto parts = ratios.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    ScalarBuilder &s = body.s;
-    Value scale = window.scale(s, body.in[2], getAlpha(), getK());
-    Value factor = power(s, scale, beta);
-    Value y = s.mul(body.in[0], factor);
-    return {s.div(s.mul(body.in[1], y), scale), factor};
-  });
-  Value ratio = parts[0], factor = parts[1];
+  ratios.input(getX(), allDims);
+  ratios.input(getDy(), allDims);
+  ratios.input(window.buildSquares(b, getLoc(), getX(), type), allDims);
+  ratios.output(type, allDims);
+  ratios.output(type, allDims);
+  auto ratioAndFactor =
+      ratios.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        ScalarBuilder &s = body.s;
+        Value scale = window.buildScale(s, body.in[2], getAlpha(), getK());
+        Value factor = power(s, scale, beta);
+        Value y = s.mul(body.in[0], factor);
+        return {s.div(s.mul(body.in[1], y), scale), factor};
+      });
+  Value ratio = ratioAndFactor[0], factor = ratioAndFactor[1];
 
   NestBuilder sums = window.nest(b, getLoc(), shape);
-  sums.output(type, all, 0.0);
+  sums.output(type, allDims, 0.0);
   Value sum = sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Value element = window.at(body, shape, [&](ValueRange indices) {
+    Value element = window.elementOrZero(body, shape, [&](ValueRange indices) {
       return body.read(ratio, indices);
     });
     return {body.s.accumulate(body.out[0], element)};
   })[0];
 
-  const double share = 2 * getAlpha().convertToFloat() * beta / window.places();
+  const double aroundFactor =
+      2 * getAlpha().convertToFloat() * beta / window.positions();
   NestBuilder nest(b, getLoc(), shape);
   for (Value value : {Value(getX()), Value(getDy()), factor, sum})
-    nest.input(value, all);
-  nest.output(type, all);
+    nest.input(value, allDims);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value direct = s.mul(body.in[1], body.in[2]);
     Value around = s.mul(s.mul(body.in[0], body.in[3]),
-                         s.constant(type.getElementType(), share));
+                         s.constant(type.getElementType(), aroundFactor));
     return {s.sub(direct, around)};
   });
 }

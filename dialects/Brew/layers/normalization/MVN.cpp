@@ -21,12 +21,12 @@ LogicalResult checkRank(Operation *op, StringRef type, ArrayRef<int64_t> x) {
 }
 
 /// Returns the leading dimensions, which index the groups.
-SmallVector<int64_t> leading(RankedTensorType type, bool acrossChannels) {
+SmallVector<int64_t> groupDims(RankedTensorType type, bool acrossChannels) {
   return iota(std::min<int64_t>(acrossChannels ? 1 : 2, type.getRank()));
 }
 
 /// Builds the term of a sum of elements.
-SmallVector<Value> element(NestBuilder::Body &body) { return {body.in[0]}; }
+SmallVector<Value> firstInput(NestBuilder::Body &body) { return {body.in[0]}; }
 
 } // namespace
 
@@ -39,8 +39,8 @@ LogicalResult MVNOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkRank(*this, "MVN", x)))
     return failure();
   tops.emplace_back(x);
-  tops.emplace_back(
-      x.take_front(leading(tensorTypeOf(getX()), getAcrossChannels()).size()));
+  tops.emplace_back(x.take_front(
+      groupDims(tensorTypeOf(getX()), getAcrossChannels()).size()));
   return success();
 }
 
@@ -58,15 +58,15 @@ LogicalResult MVNOp::buildGradients(OpBuilder &b,
 
 SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
-  Type real = type.getElementType();
-  ElementGroups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
-  auto share = [&](ScalarBuilder &s, Value sum) {
-    return s.mul(sum, s.constant(real, 1.0 / groups.size()));
+  Type elementType = type.getElementType();
+  ElementGroups groups(b, getLoc(), type, groupDims(type, getAcrossChannels()));
+  auto buildMean = [&](ScalarBuilder &s, Value sum) {
+    return s.mul(sum, s.constant(elementType, 1.0 / groups.size()));
   };
   if (!getNormalizeVariance()) {
-    Value mean = groups.map(groups.sum(getX(), {}, 1, element), 1,
+    Value mean = groups.map(groups.sum(getX(), {}, 1, firstInput), 1,
                             [&](NestBuilder::Body &body) -> SmallVector<Value> {
-                              return {share(body.s, body.in[0])};
+                              return {buildMean(body.s, body.in[0])};
                             })[0];
     return {groups.apply(type, getX(), mean,
                          [](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -80,15 +80,16 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
       {moments[0], moments[1], shift}, 2,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value distance = share(s, body.in[0]);
-        Value zero = s.constant(real, 0);
-        Value variance = s.sub(share(s, body.in[1]), s.mul(distance, distance));
+        Value distance = buildMean(s, body.in[0]);
+        Value zero = s.constant(elementType, 0);
+        Value variance =
+            s.sub(buildMean(s, body.in[1]), s.mul(distance, distance));
         // Rounding may make the variance negative; NaN stays.
         variance = s.select(s.greater(zero, variance), zero, variance);
         Value deviation = math::SqrtOp::create(s.b, s.loc, variance);
-        Value eps = s.constant(real, getEps().convertToFloat());
+        Value eps = s.constant(elementType, getEps().convertToFloat());
         return {s.add(body.in[2], distance),
-                s.div(s.constant(real, 1), s.add(deviation, eps))};
+                s.div(s.constant(elementType, 1), s.add(deviation, eps))};
       });
   Value mean = statistics[0], inverse = statistics[1];
   Value y = groups.apply(
@@ -101,16 +102,16 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
 
 SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
-  Type real = type.getElementType();
-  ElementGroups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
-  auto share = [&](ScalarBuilder &s, Value sum) {
-    return s.mul(sum, s.constant(real, 1.0 / groups.size()));
+  Type elementType = type.getElementType();
+  ElementGroups groups(b, getLoc(), type, groupDims(type, getAcrossChannels()));
+  auto buildMean = [&](ScalarBuilder &s, Value sum) {
+    return s.mul(sum, s.constant(elementType, 1.0 / groups.size()));
   };
   if (!getInverseDeviation())
-    return {groups.apply(type, getDy(), groups.sum(getDy(), {}, 1, element),
+    return {groups.apply(type, getDy(), groups.sum(getDy(), {}, 1, firstInput),
                          [&](NestBuilder::Body &body) -> SmallVector<Value> {
                            return {body.s.sub(body.in[0],
-                                              share(body.s, body.in[1]))};
+                                              buildMean(body.s, body.in[1]))};
                          })};
   SmallVector<Value> sums =
       groups.sum({getY(), getDy()}, {}, 2,
@@ -122,7 +123,7 @@ SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
-        return {s.mul(s.sub(body.in[1], share(s, removed)), body.in[4])};
+        return {s.mul(s.sub(body.in[1], buildMean(s, removed)), body.in[4])};
       })};
 }
 
@@ -176,7 +177,7 @@ LogicalResult NormalizeOp::buildGradients(OpBuilder &b,
 
 SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
-  Type real = type.getElementType();
+  Type elementType = type.getElementType();
   ElementGroups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
   SmallVector<Value> sum = groups.sum(
       getX(), {}, 1, [](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -185,9 +186,9 @@ SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
   Value inverse =
       groups.map(sum, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value total =
-            s.add(body.in[0], s.constant(real, getEps().convertToFloat()));
-        return {s.div(s.constant(real, 1),
+        Value total = s.add(body.in[0],
+                            s.constant(elementType, getEps().convertToFloat()));
+        return {s.div(s.constant(elementType, 1),
                       math::SqrtOp::create(s.b, s.loc, total))};
       })[0];
   Value y = groups.apply(
@@ -220,13 +221,13 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
                       [](NestBuilder::Body &body) -> SmallVector<Value> {
                         ScalarBuilder &s = body.s;
                         Value inverse = body.in[3];
-                        Value along = s.mul(s.mul(body.in[0], body.in[2]),
-                                            s.mul(inverse, inverse));
-                        return {s.mul(s.sub(body.in[1], along), inverse)};
+                        Value projection = s.mul(s.mul(body.in[0], body.in[2]),
+                                                 s.mul(inverse, inverse));
+                        return {s.mul(s.sub(body.in[1], projection), inverse)};
                       });
   }
   if (!getDscale().use_empty()) {
-    // Sum of dy * x / norm over the elements that a scale multiplies.
+    // Sums dy * x / norm over the elements that a scale multiplies.
     Value unit = groups.apply(
         type, {getX(), getDy()}, getInverseNorm(),
         [](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -236,8 +237,8 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
     SmallVector<int64_t> channel;
     if (!getChannelShared())
       channel.push_back(1);
-    dscale =
-        ElementGroups(b, getLoc(), type, channel).sum(unit, {}, 1, element)[0];
+    dscale = ElementGroups(b, getLoc(), type, channel)
+                 .sum(unit, {}, 1, firstInput)[0];
   }
   return {dx, dscale};
 }

@@ -25,7 +25,7 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm",
       the factor is the sum of the weights.
     - With `blend`, mean and variance are moving averages in which past batches have the weight
       `fraction`; a factor stays unchanged.
-    - With `from_first` as well (NVIDIA Caffe), the running variance is that of the unbiased
+    - With `from_first` as well (NVIDIA Caffe), the running variance is the unbiased
       estimate, and the averages start with the first batch's statistics (while the variance
       is 0).
 
@@ -53,8 +53,8 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm",
 def Brew_BatchNormBackwardOp : Brew_NormBackward<"batch_norm_backward"> {
   let summary = "dx = (dy - mean(dy) - y * mean(dy * y)) * inverse_deviation";
   let description = [{
-    With `count`, the means are those of the first `count` items, and dx of the other items is
-    0. With `synchronized`, they are those of the items of all ranks.
+    With `count`, the means are over the first `count` items, and dx of the other items is
+    0. With `synchronized`, the means are over the items of all ranks.
   }];
   let arguments = (ins AnyTensor:$y, AnyTensor:$inverse_deviation, AnyTensor:$dy,
     Optional<AnyTensor>:$count, StrAttr:$layer, UnitAttr:$synchronized);

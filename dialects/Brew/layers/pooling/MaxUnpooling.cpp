@@ -64,9 +64,10 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
   Value x = getX(), mask = getMask();
   ArrayRef<int64_t> in = shapeOf(x);
-  int64_t places = labelLimit();
+  int64_t planeSize = labelLimit();
   bool hasWindow = !getKernel().empty();
-  // The pooling's windows that cover a position, or all elements of the plane.
+  // Iterate over the pooling's windows that cover a position, or over all
+  // elements of the plane.
   WindowAxis axes[2];
   SmallVector<int64_t> extents(type.getShape());
   for (int i : {0, 1}) {
@@ -78,26 +79,28 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
   nest.output(type, {0, 1, 2, 3}, 0.0);
   Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    SmallVector<Value> at = {body.loop(0), body.loop(1)};
+    SmallVector<Value> indices = {body.loop(0), body.loop(1)};
     Value valid;
     for (int i : {0, 1}) {
-      Value number = body.loop(4 + i), tap;
-      // coveringWindow() starts with the last window, but here it must be last,
-      // since the last element wins.
+      Value window = body.loop(4 + i), tap;
+      // coveringWindow() starts with the last window. Here that window must
+      // come last, since the last element wins.
       if (hasWindow)
-        number = coveringWindow(s, axes[i], body.loop(2 + i),
-                                s.subi(s.index(extents[4 + i] - 1), number),
+        window = coveringWindow(s, axes[i], body.loop(2 + i),
+                                s.subi(s.index(extents[4 + i] - 1), window),
                                 tap, valid);
-      at.push_back(number);
+      indices.push_back(window);
     }
-    Label place(s, body.read(mask, at), places, std::nullopt);
-    Value here = s.addi(s.muli(body.loop(2), type.getDimSize(3)), body.loop(3));
-    Value hit = s.both(place.inRange, s.equali(place.index, here));
-    return {s.select(andIfAny(s, valid, hit), body.read(x, at), body.out[0])};
+    Label target(s, body.read(mask, indices), planeSize, std::nullopt);
+    Value position =
+        s.addi(s.muli(body.loop(2), type.getDimSize(3)), body.loop(3));
+    Value isTarget = s.both(target.inRange, s.equali(target.index, position));
+    return {s.select(andIfAny(s, valid, isTarget), body.read(x, indices),
+                     body.out[0])};
   })[0];
   Value status;
   if (!getStatus().use_empty())
-    status = buildStatus(b, getLoc(), mask, places, std::nullopt,
+    status = buildStatus(b, getLoc(), mask, planeSize, std::nullopt,
                          tensorTypeOf(getStatus()));
   return {y, status};
 }
@@ -111,10 +114,10 @@ SmallVector<Value> MaxUnpoolingBackwardOp::buildNests(OpBuilder &b) {
   nest.output(type, {0, 1, 2, 3});
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Label place(s, body.in[0], height * width, std::nullopt);
+    Label target(s, body.in[0], height * width, std::nullopt);
     Value gradient =
-        body.read(dy, {body.loop(0), body.loop(1), s.divi(place.index, width),
-                       s.remi(place.index, width)});
-    return {orZero(s, place.inRange, gradient)};
+        body.read(dy, {body.loop(0), body.loop(1), s.divi(target.index, width),
+                       s.remi(target.index, width)});
+    return {orZero(s, target.inRange, gradient)};
   });
 }

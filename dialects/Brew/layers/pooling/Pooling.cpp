@@ -72,11 +72,13 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
     };
     Value row = position(rows, 2, s.divi(tap, columns.kernel));
     Value column = position(columns, 3, s.remi(tap, columns.kernel));
-    Value place = s.addi(s.muli(row, columns.in), column);
-    place = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), place);
-    Value found =
+    Value planePosition = s.addi(s.muli(row, columns.in), column);
+    planePosition =
+        arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), planePosition);
+    Value hasMaximum =
         s.greater(body.in[0], s.constant(body.in[0].getType(), -FLT_MAX));
-    return {s.select(found, arith::SIToFPOp::create(s.b, s.loc, type, place),
+    return {s.select(hasMaximum,
+                     arith::SIToFPOp::create(s.b, s.loc, type, planePosition),
                      s.constant(type, -1))};
   })[0];
 }
@@ -85,15 +87,15 @@ SmallVector<Value> MaxPoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
-  bool masks = getMask() && !getMask().use_empty();
-  bool saves = masks || !getArgmax().use_empty();
+  bool needsMask = getMask() && !getMask().use_empty();
+  bool needsArgmax = needsMask || !getArgmax().use_empty();
   NestBuilder nest(
       b, getLoc(),
       {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
       kWindowReduction);
   // Caffe starts at -FLT_MAX in every precision.
   nest.output(tensorTypeOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
-  if (saves)
+  if (needsArgmax)
     nest.output(tensorTypeOf(getArgmax()), {0, 1, 2, 3}, 0);
   Value x = getX();
   SmallVector<Value> results = nest.build([&](NestBuilder::Body &body)
@@ -107,17 +109,17 @@ SmallVector<Value> MaxPoolingOp::buildNests(OpBuilder &b) {
     if (valid)
       larger = s.both(larger, valid);
     SmallVector<Value> next = {s.select(larger, element, body.out[0])};
-    if (saves) {
+    if (needsArgmax) {
       Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
       tap = arith::IndexCastOp::create(s.b, s.loc, body.out[1].getType(), tap);
       next.push_back(s.select(larger, tap, body.out[1]));
     }
     return next;
   });
-  if (!saves)
+  if (!needsArgmax)
     results.push_back(Value());
   if (getMask())
-    results.insert(results.begin() + 1, masks
+    results.insert(results.begin() + 1, needsMask
                                             ? buildMask(b, *this, rows, columns,
                                                         results[0], results[1])
                                             : Value());
@@ -139,16 +141,16 @@ SmallVector<Value> MaxPoolingBackwardOp::buildNests(OpBuilder &b) {
         coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
     Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
                              valid);
-    SmallVector<Value> at = {body.loop(0), body.loop(1), p, q};
+    SmallVector<Value> indices = {body.loop(0), body.loop(1), p, q};
     Value tap = s.addi(s.muli(tapRow, columns.kernel), tapColumn);
-    Value chosen = s.equali(
-        body.read(argmax, at),
+    Value isMaximum = s.equali(
+        body.read(argmax, indices),
         arith::IndexCastOp::create(s.b, s.loc, elementTypeOf(argmax), tap));
     if (valid)
-      chosen = s.both(chosen, valid);
-    Value gradient = body.read(dy, at);
+      isMaximum = s.both(isMaximum, valid);
+    Value gradient = body.read(dy, indices);
     return {
-        s.accumulate(body.out[0], s.select(chosen, gradient,
+        s.accumulate(body.out[0], s.select(isMaximum, gradient,
                                            s.constant(gradient.getType(), 0)))};
   });
 }
@@ -182,12 +184,13 @@ static Value windowExtent(ScalarBuilder &s, const WindowAxis &axis, Value out) {
 }
 
 /// Builds the divisor of the window at (p, q), in the element type.
-static Value divisor(ScalarBuilder &s, const WindowAxis &rows,
-                     const WindowAxis &columns, Value p, Value q, Type type) {
-  auto complete = [](const WindowAxis &axis) {
+static Value buildDivisor(ScalarBuilder &s, const WindowAxis &rows,
+                          const WindowAxis &columns, Value p, Value q,
+                          Type type) {
+  auto windowsAreComplete = [](const WindowAxis &axis) {
     return (axis.out - 1) * axis.stride + axis.kernel <= axis.in + 2 * axis.pad;
   };
-  if (complete(rows) && complete(columns))
+  if (windowsAreComplete(rows) && windowsAreComplete(columns))
     return s.constant(type, rows.kernel * columns.kernel);
   Value size = arith::MulIOp::create(s.b, s.loc, windowExtent(s, rows, p),
                                      windowExtent(s, columns, q));
@@ -197,7 +200,7 @@ static Value divisor(ScalarBuilder &s, const WindowAxis &rows,
 }
 
 /// Returns whether one window covers the complete input.
-static bool isWhole(const WindowAxis &axis) {
+static bool coversInput(const WindowAxis &axis) {
   return axis.out == 1 && axis.kernel >= axis.in + axis.pad;
 }
 
@@ -240,15 +243,15 @@ SmallVector<Value> AveragePoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
-  const Value sum = isWhole(rows) && isWhole(columns)
+  const Value sum = coversInput(rows) && coversInput(columns)
                         ? sumPlanes(b, getLoc(), getX(), tensorTypeOf(getY()))
                         : sumWindows(b, *this, rows, columns);
   NestBuilder mean(b, getLoc(), out);
   mean.input(sum, {0, 1, 2, 3});
   mean.output(tensorTypeOf(getY()), {0, 1, 2, 3});
   return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),
-                         body.in[0].getType());
+    Value size = buildDivisor(body.s, rows, columns, body.loop(2), body.loop(3),
+                              body.in[0].getType());
     return {body.s.div(body.in[0], size)};
   });
 }
@@ -264,18 +267,18 @@ static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
   quotient.output(
       tensorTypeOf(dy).clone(tensorTypeOf(op.getDx()).getElementType()),
       {0, 1, 2, 3});
-  const Value each =
+  const Value quotients =
       quotient.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),
-                             body.in[0].getType());
+        Value size = buildDivisor(body.s, rows, columns, body.loop(2),
+                                  body.loop(3), body.in[0].getType());
         return {body.s.div(body.in[0], size)};
       })[0];
   NestBuilder spread(b, op.getLoc(), shapeOf(op.getDx()));
   const AffineExpr zero = b.getAffineConstantExpr(0);
-  spread.input(each, AffineMap::get(4, 0,
-                                    {b.getAffineDimExpr(0),
-                                     b.getAffineDimExpr(1), zero, zero},
-                                    b.getContext()));
+  spread.input(quotients, AffineMap::get(4, 0,
+                                         {b.getAffineDimExpr(0),
+                                          b.getAffineDimExpr(1), zero, zero},
+                                         b.getContext()));
   spread.output(tensorTypeOf(op.getDx()), {0, 1, 2, 3});
   return spread.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.in[0]};
@@ -287,7 +290,7 @@ SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
   Value dy = getDy();
-  if (isWhole(rows) && isWhole(columns))
+  if (coversInput(rows) && coversInput(columns))
     return {spreadOverPlanes(b, *this, rows, columns)};
   NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
                    kWindowReduction);
@@ -300,8 +303,8 @@ SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
     Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
                              valid);
     Value gradient = body.read(dy, {body.loop(0), body.loop(1), p, q});
-    gradient =
-        s.div(gradient, divisor(s, rows, columns, p, q, gradient.getType()));
+    gradient = s.div(gradient,
+                     buildDivisor(s, rows, columns, p, q, gradient.getType()));
     if (valid)
       gradient = s.select(valid, gradient, s.constant(gradient.getType(), 0));
     return {s.accumulate(body.out[0], gradient)};

@@ -46,8 +46,8 @@ def Brew_AveragePoolingOp : Brew_LayerOp<"average_pooling",
     [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "Mean of each window, with Caffe's divisor";
   let description = [{
-    The divisor is the number of elements of the window inside the padded input: padding
-    counts, positions beyond it, which a rounded-up output size reaches, do not.
+    The divisor is the number of elements of the window inside the padded input. Padding
+    counts; positions beyond the padding, which a rounded-up output size reaches, do not.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, PoolAttributes);
   let results = (outs AnyTensor:$y);

@@ -18,6 +18,7 @@ inline mlir::Type positionType(mlir::MLIRContext *context, int64_t elements) {
   return mlir::IntegerType::get(context, elements <= 127 ? 8 : 32);
 }
 
+/// Returns the windows of a pooling along the rows (`i` = 0) or columns.
 template <typename Op>
 WindowAxis axisOf(Op op, int i, llvm::ArrayRef<int64_t> in,
                   llvm::ArrayRef<int64_t> out) {
@@ -50,7 +51,7 @@ mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
                              "W), not "
                           << x.size();
   setWindow(op, x);
-  bool padded = op.getPad()[0] || op.getPad()[1];
+  bool hasPadding = op.getPad()[0] || op.getPad()[1];
   y = {x[0], x[1]};
   for (int i = 0; i < 2; ++i) {
     int64_t kernel = op.getKernel()[i], stride = op.getStride()[i],
@@ -68,7 +69,7 @@ mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
     int64_t out = (op.getFloor() ? llvm::divideFloorSigned(room, stride)
                                  : llvm::divideCeilSigned(room, stride)) +
                   1;
-    if (padded && (out - 1) * stride >= x[2 + i] + pad)
+    if (hasPadding && (out - 1) * stride >= x[2 + i] + pad)
       --out;
     if (out <= 0)
       return layerError(op) << "kernel " << sideName(2, i) << kernel

@@ -1,7 +1,8 @@
 //===- StochasticPooling.cpp - Pooling of a random element ----------------===//
 //
-// Like Caffe's GPU code: of a window without padding, the first element at
-// which the running sum reaches a random fraction of the window's sum.
+// Like Caffe's GPU code, chooses the first element of a window at which the
+// running sum reaches a random fraction of the window's sum. Windows have no
+// padding.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/RandomBits.h"
@@ -30,13 +31,13 @@ public:
 
   /// Reads the current element. `valid` stays null if the element is always
   /// inside of the input.
-  Value element(NestBuilder::Body &body, Value &valid) const {
+  Value readElement(NestBuilder::Body &body, Value &valid) const {
     ScalarBuilder &s = body.s;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
     Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
     return body.read(x, {body.loop(0), body.loop(1), row, column});
   }
-  Value tap(NestBuilder::Body &body, Type type) const {
+  Value buildTap(NestBuilder::Body &body, Type type) const {
     ScalarBuilder &s = body.s;
     Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
     return arith::IndexCastOp::create(s.b, s.loc, type, tap);
@@ -88,7 +89,7 @@ SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
   NestBuilder total(b, getLoc(), windows.extents, kWindowReduction);
   total.output(type, grid, 0.0);
   Value sum = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Value valid, x = windows.element(body, valid);
+    Value valid, x = windows.readElement(body, valid);
     return {body.s.accumulate(body.out[0], orZero(body.s, valid, x))};
   })[0];
   NestBuilder draw(b, getLoc(), type.getShape());
@@ -111,19 +112,20 @@ SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
   SmallVector<Value> results =
       choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value valid, x = windows.element(body, valid);
-        Value before = body.out[2], lowest = s.constant(element, -FLT_MAX);
-        Value started = s.greater(before, lowest);
-        Value running = s.select(started, before, s.constant(element, 0));
+        Value valid, x = windows.readElement(body, valid);
+        Value previous = body.out[2], lowest = s.constant(element, -FLT_MAX);
+        Value started = s.greater(previous, lowest);
+        Value running = s.select(started, previous, s.constant(element, 0));
         Value next = arith::AddFOp::create(s.b, s.loc, running, x);
-        Value open = s.greater(s.constant(element, FLT_MAX), before);
-        open = andIfAny(s, valid, open);
+        Value isPending = s.greater(s.constant(element, FLT_MAX), previous);
+        isPending = andIfAny(s, valid, isPending);
         Value reached = s.greaterEqual(next, body.in[0]);
         next = s.select(reached, s.constant(element, FLT_MAX), next);
-        return {s.select(open, x, body.out[0]),
-                s.select(open, windows.tap(body, body.out[1].getType()),
+        return {s.select(isPending, x, body.out[0]),
+                s.select(isPending,
+                         windows.buildTap(body, body.out[1].getType()),
                          body.out[1]),
-                s.select(open, next, before)};
+                s.select(isPending, next, previous)};
       });
   results.pop_back();
   return results;
@@ -153,17 +155,17 @@ SmallVector<Value> WeightedPoolingOp::buildNests(OpBuilder &b) {
   NestBuilder sums(b, getLoc(), windows.extents, kWindowReduction);
   sums.output(type, grid, 0.0);
   sums.output(type, grid, FLT_MIN);
-  SmallVector<Value> both =
+  SmallVector<Value> windowSums =
       sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value valid, x = windows.element(body, valid);
+        Value valid, x = windows.readElement(body, valid);
         x = orZero(s, valid, x);
         return {s.accumulate(body.out[0], s.mul(x, x)),
                 s.accumulate(body.out[1], x)};
       });
   NestBuilder mean(b, getLoc(), type.getShape());
-  mean.input(both[0], grid);
-  mean.input(both[1], grid);
+  mean.input(windowSums[0], grid);
+  mean.input(windowSums[1], grid);
   mean.output(type, grid);
   return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};

@@ -124,9 +124,9 @@ SmallVector<Value> UnscaleOp::buildNests(OpBuilder &b) {
 /// Builds 1 if x is infinite or NaN, else 0.
 static Value isNotFinite(ScalarBuilder &s, Value x) {
   Type type = x.getType();
-  Value size = math::AbsFOp::create(s.b, s.loc, x);
+  Value magnitude = math::AbsFOp::create(s.b, s.loc, x);
   Value finite = arith::CmpFOp::create(
-      s.b, s.loc, arith::CmpFPredicate::OLT, size,
+      s.b, s.loc, arith::CmpFPredicate::OLT, magnitude,
       s.constant(type, std::numeric_limits<double>::infinity()));
   return s.select(finite, s.constant(type, 0), s.constant(type, 1));
 }
@@ -135,17 +135,18 @@ SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
   auto scalar = tensorTypeOf(getCount());
   Value sum = getBefore();
   for (Value x : getXs()) {
-    // First all rows in parallel, then their sum.
+    // Marks the rows in parallel first, then counts the marked rows.
     ArrayRef<int64_t> shape = shapeOf(x);
     SmallVector<bool> reduction(shape.size(), true);
     Value rows = x;
     if (shape.size() > 1) {
       reduction.front() = false;
-      NestBuilder any(b, getLoc(), shape, reduction);
-      any.input(x, iota(shape.size()));
-      any.output(RankedTensorType::get(shape.front(), scalar.getElementType()),
-                 {0}, 0.0);
-      rows = any.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+      NestBuilder rowFlags(b, getLoc(), shape, reduction);
+      rowFlags.input(x, iota(shape.size()));
+      rowFlags.output(
+          RankedTensorType::get(shape.front(), scalar.getElementType()), {0},
+          0.0);
+      rows = rowFlags.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.maximize(body.out[0], isNotFinite(body.s, body.in[0]))};
       })[0];
     }
@@ -153,14 +154,15 @@ SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
     NestBuilder total(b, getLoc(), shapeOf(rows), all);
     total.input(rows, iota(all.size()));
     total.output(scalar, ArrayRef<int64_t>{}, 0.0);
-    bool isMarked = shape.size() > 1;
-    Value mine =
+    bool rowsAreFlags = shape.size() > 1;
+    Value countOfX =
         total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
           ScalarBuilder &s = body.s;
-          return {s.accumulate(
-              body.out[0], isMarked ? body.in[0] : isNotFinite(s, body.in[0]))};
+          return {s.accumulate(body.out[0], rowsAreFlags
+                                                ? body.in[0]
+                                                : isNotFinite(s, body.in[0]))};
         })[0];
-    sum = buildScalars(b, getLoc(), ValueRange{sum, mine}, getCount(),
+    sum = buildScalars(b, getLoc(), ValueRange{sum, countOfX}, getCount(),
                        [](NestBuilder::Body &body) -> SmallVector<Value> {
                          return {body.s.add(body.in[0], body.in[1])};
                        })[0];
@@ -170,42 +172,47 @@ SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
 
 SmallVector<Value> SelectIfZeroOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getCount(), ArrayRef<int64_t>{});
-  nest.input(getX(), all);
-  nest.input(getOtherwise(), all);
-  nest.output(type, all);
+  nest.input(getX(), allDims);
+  nest.input(getOtherwise(), allDims);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value none = s.equal(body.in[0], s.constant(body.in[0].getType(), 0));
-    return {s.select(none, body.in[1], body.in[2])};
+    Value isZero = s.equal(body.in[0], s.constant(body.in[0].getType(), 0));
+    return {s.select(isZero, body.in[1], body.in[2])};
   });
 }
 
 SmallVector<Value> UpdateLossScaleOp::buildNests(OpBuilder &b) {
-  constexpr double kLargest = 16777216, kLeast = 1; // 2^24
+  constexpr double kMaxScale = 16777216, kMinScale = 1; // 2^24 and 2^0
   return buildScalars(
       b, getLoc(), getOperands(), getResults(),
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
-        Value scale = body.in[0], good = body.in[1], count = body.in[2];
+        Value scale = body.in[0], goodIterations = body.in[1],
+              count = body.in[2];
         Type type = scale.getType();
-        auto number = [&](double value) { return s.constant(type, value); };
+        auto constant = [&](double value) { return s.constant(type, value); };
         if (getWindow() == 0)
-          return {scale, good, number(0)};
-        Value half = s.mul(scale, number(0.5));
-        half = s.select(s.greater(half, number(kLeast)), half, number(kLeast));
-        Value twice = s.mul(scale, number(2));
-        twice = s.select(s.greater(twice, number(kLargest)), number(kLargest),
-                         twice);
-        Value more = s.add(good, number(1));
-        Value due = s.greaterEqual(more, number(getWindow()));
-        Value finite = s.equal(count, number(0));
-        Value next = s.select(due, twice, scale);
-        Value left = s.select(due, number(0), more);
-        return {s.select(finite, next, half), s.select(finite, left, number(0)),
-                number(0)};
+          return {scale, goodIterations, constant(0)};
+        Value half = s.mul(scale, constant(0.5));
+        half = s.select(s.greater(half, constant(kMinScale)), half,
+                        constant(kMinScale));
+        Value twice = s.mul(scale, constant(2));
+        twice = s.select(s.greater(twice, constant(kMaxScale)),
+                         constant(kMaxScale), twice);
+        Value nextGoodIterations = s.add(goodIterations, constant(1));
+        Value reachesWindow =
+            s.greaterEqual(nextGoodIterations, constant(getWindow()));
+        Value finite = s.equal(count, constant(0));
+        Value next = s.select(reachesWindow, twice, scale);
+        Value remainingGoodIterations =
+            s.select(reachesWindow, constant(0), nextGoodIterations);
+        return {s.select(finite, next, half),
+                s.select(finite, remainingGoodIterations, constant(0)),
+                constant(0)};
       });
 }
 

@@ -9,8 +9,8 @@
 
 namespace brew::dialects {
 
-/// Returns whether the type has 16 bits, so that computations with it are in
-/// f32.
+/// Returns whether the type is a 16-bit float. Computations with such types are
+/// in f32.
 inline bool isNarrowFloat(mlir::Type type) {
   return type.isBF16() || type.isF16();
 }

@@ -55,10 +55,10 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
   SmallVector<int64_t> state = {1, x[1], outputs};
   if (op.getExposeHidden())
     for (int64_t i = 0; i < states; ++i) {
-      ArrayRef<int64_t> given = shapeOf(op.getInputs()[next++]);
-      if (given != ArrayRef(state))
+      ArrayRef<int64_t> hidden = shapeOf(op.getInputs()[next++]);
+      if (hidden != ArrayRef(state))
         return layerError(op) << "a hidden state must be " << textOf(state)
-                              << ", not " << textOf(given);
+                              << ", not " << textOf(hidden);
     }
   tops.push_back({x[0], x[1], outputs});
   if (op.getExposeHidden())
@@ -69,7 +69,7 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
 
 /// Rejects item counts: the layer has one copy of the cell for each time step,
 /// and Caffe aborts if the number of steps changes.
-LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
+LogicalResult rejectItemCounts(Operation *layer, const ItemCounts &counts) {
   for (auto [i, operand] : llvm::enumerate(layer->getOperands()))
     if (counts.of(operand))
       return counts.reject(layer, operand,
@@ -82,11 +82,11 @@ LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
 } // namespace
 
 LogicalResult LSTMOp::propagateItemCounts(ItemCounts &counts) {
-  return refuseItems(*this, counts);
+  return rejectItemCounts(*this, counts);
 }
 
 LogicalResult RNNOp::propagateItemCounts(ItemCounts &counts) {
-  return refuseItems(*this, counts);
+  return rejectItemCounts(*this, counts);
 }
 
 LogicalResult LSTMOp::inferShapes(Shapes &tops, Shapes &params) {
@@ -148,8 +148,8 @@ SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     auto gateInput = [&](int64_t gate) {
-      Value place = s.addi(body.loop(2), s.index(gate * width));
-      return body.read(x, {body.loop(0), body.loop(1), place});
+      Value column = s.addi(body.loop(2), s.index(gate * width));
+      return body.read(x, {body.loop(0), body.loop(1), column});
     };
     Value i = sigmoid(s, gateInput(0)),
           f = s.mul(body.in[1], sigmoid(s, gateInput(1))),
@@ -158,9 +158,9 @@ SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
     // At the start of a sequence, the old state must not contribute, even if it
     // is not finite.
     Value zero = s.constant(type.getElementType(), 0);
-    Value kept =
+    Value carried =
         s.select(s.equal(body.in[1], zero), zero, s.mul(f, body.in[0]));
-    Value c = s.add(kept, s.mul(i, g));
+    Value c = s.add(carried, s.mul(i, g));
     Value tanhC = math::TanhOp::create(s.b, s.loc, c);
     return {c, s.mul(o, tanhC), i, f, o, g, tanhC};
   });
@@ -175,7 +175,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   auto type = RankedTensorType::get(shapeOf(getC()), elementTypeOf(getC()));
   int64_t width = type.getDimSize(2);
   Value dc = resultGradients[0], dh = resultGradients[1];
-  // The gradient of c, including that through h.
+  // Builds the gradient of c, including the gradient through h.
   NestBuilder total(b, getLoc(), type.getShape());
   for (Value value : {getO(), getTanhC()})
     total.input(value, iota(3));
@@ -219,26 +219,26 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value gate = s.divi(body.loop(2), width);
-        SmallVector<Value> at = {body.loop(0), body.loop(1),
-                                 s.remi(body.loop(2), width)};
-        auto read = [&](Value tensor) { return body.read(tensor, at); };
-        auto is = [&](int64_t number) {
-          return s.equali(gate, s.index(number));
+        SmallVector<Value> indices = {body.loop(0), body.loop(1),
+                                      s.remi(body.loop(2), width)};
+        auto read = [&](Value tensor) { return body.read(tensor, indices); };
+        auto isGate = [&](int64_t gateIndex) {
+          return s.equali(gate, s.index(gateIndex));
         };
         Value one = s.constant(xType.getElementType(), 1);
         // A gate's derivative is y (1 - y), except for the cell's tanh.
-        Value y = s.select(
-            is(0), read(i),
-            s.select(is(1), read(f), s.select(is(2), read(o), read(g))));
-        Value slope =
-            s.select(is(3), s.sub(one, s.mul(y, y)), s.mul(y, s.sub(one, y)));
+        Value y = s.select(isGate(0), read(i),
+                           s.select(isGate(1), read(f),
+                                    s.select(isGate(2), read(o), read(g))));
+        Value slope = s.select(isGate(3), s.sub(one, s.mul(y, y)),
+                               s.mul(y, s.sub(one, y)));
         Value dcHere = read(dcTotal);
         Value outer = dh ? s.mul(read(dh), read(tanhC))
                          : s.constant(xType.getElementType(), 0);
-        Value factor =
-            s.select(is(0), s.mul(dcHere, read(g)),
-                     s.select(is(1), s.mul(dcHere, read(cPrev)),
-                              s.select(is(2), outer, s.mul(dcHere, read(i)))));
+        Value factor = s.select(
+            isGate(0), s.mul(dcHere, read(g)),
+            s.select(isGate(1), s.mul(dcHere, read(cPrev)),
+                     s.select(isGate(2), outer, s.mul(dcHere, read(i)))));
         return {s.mul(factor, slope)};
       })[0];
   return success();

@@ -154,20 +154,20 @@ SmallVector<Value> SoftmaxOp::buildNests(OpBuilder &b) {
 SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   int64_t axis = getAxis();
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
   AxisRows rows(type, axis);
   NestBuilder dot(b, getLoc(), type.getShape(), rows.reduction);
-  dot.input(getY(), all);
-  dot.input(getDy(), all);
+  dot.input(getY(), allDims);
+  dot.input(getDy(), allDims);
   dot.output(rows.type, rows.others, 0.0);
   Value sum = dot.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   })[0];
   NestBuilder nest(b, getLoc(), type.getShape());
-  nest.input(getY(), all);
-  nest.input(getDy(), all);
+  nest.input(getY(), allDims);
+  nest.input(getDy(), allDims);
   nest.input(sum, rows.others);
-  nest.output(type, all);
+  nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     return {s.mul(body.in[0], s.sub(body.in[1], body.in[2]))};

@@ -8,9 +8,9 @@ include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ReductionOp : Brew_LayerOp<"reduction",
     [Pure, Gradient, LoopNests, ItemCounts, RoundableOperands]> {
-  let summary = "Reduces the dimensions from `axis` on to one number";
+  let summary = "Reduces all dimensions starting at `axis`";
   let description = [{
-    `coeff` multiplies the result.
+    The result has the dimensions before `axis`, and is multiplied by `coeff`.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));

@@ -56,13 +56,13 @@ struct Axis {
       : full(x[2 + i]), crop(-padBeg), in(x[2 + i] + padBeg + padEnd),
         out(y[2 + i]) {}
 
-  /// Returns cropped positions per position of the result, as Caffe's forks
-  /// compute it.
+  /// Returns the number of cropped positions per position of the result,
+  /// rounded like in Caffe's forks.
   float ratio() const {
     return out > 1 ? static_cast<float>(in - 1) / (out - 1) : 0;
   }
-  /// Return the range of positions of the result that may be interpolated from
-  /// cropped position `i`: `window` ones from `windowStart` on, including a
+  /// Return the size and the start of the range of positions of the result
+  /// that may be interpolated from cropped position `i`. The range includes a
   /// margin for rounding.
   int64_t window() const {
     return in > 1 ? std::min(out, 2 * (out - 1) / (in - 1) + 4) : out;
@@ -70,10 +70,11 @@ struct Axis {
   Value windowStart(ScalarBuilder &s, Value i) const {
     if (in == 1)
       return s.index(0);
-    Value before = s.subi(s.clamp(i, in), s.index(1));
-    Value start = s.divi(
-        s.muli(arith::MaxSIOp::create(s.b, s.loc, before, s.index(0)), out - 1),
-        in - 1);
+    Value previous = s.subi(s.clamp(i, in), s.index(1));
+    Value start =
+        s.divi(s.muli(arith::MaxSIOp::create(s.b, s.loc, previous, s.index(0)),
+                      out - 1),
+               in - 1);
     return s.clamp(s.subi(start, s.index(1)), out - window() + 1);
   }
 };
@@ -84,27 +85,28 @@ struct Neighbours {
   Value first, second; ///< cropped positions
   Value weight1, weight2;
 
-  Neighbours(ScalarBuilder &s, const Axis &axis, Value place, Type type) {
-    Type single = s.b.getF32Type(), integer = s.b.getI32Type();
+  Neighbours(ScalarBuilder &s, const Axis &axis, Value position, Type type) {
+    Type f32 = s.b.getF32Type(), integer = s.b.getI32Type();
     auto indexOf = [&](Value x) -> Value {
       return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), x);
     };
     // Single precision without contraction, so that forward and backward pass
     // round to the same neighbours.
     Value number = arith::SIToFPOp::create(
-        s.b, s.loc, single,
-        arith::IndexCastOp::create(s.b, s.loc, integer, place));
-    Value at = arith::MulFOp::create(s.b, s.loc, number,
-                                     s.constant(single, axis.ratio()));
-    Value whole = arith::FPToSIOp::create(s.b, s.loc, integer, at);
-    Value rest = arith::SubFOp::create(
-        s.b, s.loc, at, arith::SIToFPOp::create(s.b, s.loc, single, whole));
-    if (type != single)
-      rest = arith::ExtFOp::create(s.b, s.loc, type, rest);
-    first = s.clamp(indexOf(whole), axis.in);
+        s.b, s.loc, f32,
+        arith::IndexCastOp::create(s.b, s.loc, integer, position));
+    Value source = arith::MulFOp::create(s.b, s.loc, number,
+                                         s.constant(f32, axis.ratio()));
+    Value integerPart = arith::FPToSIOp::create(s.b, s.loc, integer, source);
+    Value fraction = arith::SubFOp::create(
+        s.b, s.loc, source,
+        arith::SIToFPOp::create(s.b, s.loc, f32, integerPart));
+    if (type != f32)
+      fraction = arith::ExtFOp::create(s.b, s.loc, type, fraction);
+    first = s.clamp(indexOf(integerPart), axis.in);
     second = s.clamp(s.addi(first, s.index(1)), axis.in);
-    weight2 = rest;
-    weight1 = s.sub(s.constant(type, 1), rest);
+    weight2 = fraction;
+    weight1 = s.sub(s.constant(type, 1), fraction);
   }
 
   /// Builds the weight of the cropped position `i`.
@@ -133,12 +135,12 @@ SmallVector<Value> InterpOp::buildNests(OpBuilder &b) {
                            s.addi(i, s.index(rows.crop)),
                            s.addi(j, s.index(columns.crop))});
     };
-    auto across = [&](Value i) {
+    auto interpolateRow = [&](Value i) {
       return s.add(s.mul(column.weight1, read(i, column.first)),
                    s.mul(column.weight2, read(i, column.second)));
     };
-    return {s.add(s.mul(row.weight1, across(row.first)),
-                  s.mul(row.weight2, across(row.second)))};
+    return {s.add(s.mul(row.weight1, interpolateRow(row.first)),
+                  s.mul(row.weight2, interpolateRow(row.second)))};
   });
 }
 
@@ -168,16 +170,18 @@ SmallVector<Value> InterpBackwardOp::buildNests(OpBuilder &b) {
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Type element = type.getElementType();
-    // Position of the result and its weight. Outside of the cropped range, both
-    // neighbours differ from the position, so that the weight is 0.
-    auto along = [&](const Axis &axis, Value place, Value shift) {
-      Value used = s.subi(place, s.index(axis.crop));
-      Value result = s.addi(axis.windowStart(s, used), shift);
+    // Returns a position of the result and its weight. Outside of the cropped
+    // range, both neighbours differ from the position, so that the weight is 0.
+    auto positionAndWeight = [&](const Axis &axis, Value position,
+                                 Value shift) {
+      Value cropped = s.subi(position, s.index(axis.crop));
+      Value result = s.addi(axis.windowStart(s, cropped), shift);
       Neighbours neighbours(s, axis, result, element);
-      return std::pair(result, neighbours.weightOf(s, used));
+      return std::pair(result, neighbours.weightOf(s, cropped));
     };
-    auto [i, rowWeight] = along(rows, body.loop(2), body.loop(4));
-    auto [j, columnWeight] = along(columns, body.loop(3), body.loop(5));
+    auto [i, rowWeight] = positionAndWeight(rows, body.loop(2), body.loop(4));
+    auto [j, columnWeight] =
+        positionAndWeight(columns, body.loop(3), body.loop(5));
     Value gradient = body.read(dy, {body.loop(0), body.loop(1), i, j});
     return {s.accumulate(body.out[0],
                          s.mul(gradient, s.mul(rowWeight, columnWeight)))};

@@ -33,7 +33,7 @@ LogicalResult ShuffleChannelOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Builds the transposition of the channels, a table of `rows` rows.
+/// Transposes the channels as a table of `rows` rows.
 static Value buildShuffle(OpBuilder &b, Location loc, Value x, int64_t rows,
                           RankedTensorType type) {
   NestBuilder nest(b, loc, type.getShape());
@@ -41,11 +41,12 @@ static Value buildShuffle(OpBuilder &b, Location loc, Value x, int64_t rows,
   int64_t columns = type.getDimSize(1) / rows;
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    SmallVector<Value> at;
+    SmallVector<Value> indices;
     for (int64_t dim : iota(type.getRank()))
-      at.push_back(body.loop(dim));
-    at[1] = s.addi(s.muli(s.remi(at[1], rows), columns), s.divi(at[1], rows));
-    return {body.read(x, at)};
+      indices.push_back(body.loop(dim));
+    indices[1] = s.addi(s.muli(s.remi(indices[1], rows), columns),
+                        s.divi(indices[1], rows));
+    return {body.read(x, indices)};
   })[0];
 }
 
@@ -91,11 +92,11 @@ LogicalResult ReorgOp::inferShapes(Shapes &tops, Shapes &) {
 
 /// Moves elements between a `tight` image of x's C, H and W, and a `wide` one
 /// of C / stride^2, H * stride, W * stride: element (c, h, w) of the tight
-/// image is in channel c % (C / stride^2) of the wide one. Without `reverse`,
-/// the layer reads the elements of x in wide order and writes those of y in
-/// tight order.
+/// image is in channel c % (C / stride^2) of the wide one. With
+/// `readsWide`, reads `source` in wide order and writes the result in tight
+/// order, as the layer without `reverse` does; otherwise the opposite.
 static Value buildReorg(OpBuilder &b, Location loc, Value source,
-                        ArrayRef<int64_t> tight, int64_t stride, bool gathers,
+                        ArrayRef<int64_t> tight, int64_t stride, bool readsWide,
                         RankedTensorType type) {
   NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(4));
@@ -103,10 +104,12 @@ static Value buildReorg(OpBuilder &b, Location loc, Value source,
                                tight[2] * stride, tight[3] * stride};
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    // Positions within an image, in the order of a shape's dimensions.
-    auto flatten = [&](ArrayRef<Value> at, ArrayRef<int64_t> dims) -> Value {
-      return s.addi(s.muli(s.addi(s.muli(at[0], dims[2]), at[1]), dims[3]),
-                    at[2]);
+    // Returns the row-major index of a position within an image.
+    auto flatten = [&](ArrayRef<Value> position,
+                       ArrayRef<int64_t> dims) -> Value {
+      return s.addi(
+          s.muli(s.addi(s.muli(position[0], dims[2]), position[1]), dims[3]),
+          position[2]);
     };
     auto divide = [&](Value flat,
                       ArrayRef<int64_t> dims) -> SmallVector<Value> {
@@ -114,23 +117,23 @@ static Value buildReorg(OpBuilder &b, Location loc, Value source,
       return {s.divi(row, dims[2]), s.remi(row, dims[2]),
               s.remi(flat, dims[3])};
     };
-    auto toWide = [&](ArrayRef<Value> at) -> SmallVector<Value> {
-      Value part = s.divi(at[0], wide[1]);
-      return {s.remi(at[0], wide[1]),
-              s.addi(s.muli(at[1], stride), s.divi(part, stride)),
-              s.addi(s.muli(at[2], stride), s.remi(part, stride))};
+    auto toWide = [&](ArrayRef<Value> position) -> SmallVector<Value> {
+      Value subPosition = s.divi(position[0], wide[1]);
+      return {s.remi(position[0], wide[1]),
+              s.addi(s.muli(position[1], stride), s.divi(subPosition, stride)),
+              s.addi(s.muli(position[2], stride), s.remi(subPosition, stride))};
     };
-    auto toTight = [&](ArrayRef<Value> at) -> SmallVector<Value> {
-      Value part =
-          s.addi(s.muli(s.remi(at[1], stride), stride), s.remi(at[2], stride));
-      return {s.addi(s.muli(part, wide[1]), at[0]), s.divi(at[1], stride),
-              s.divi(at[2], stride)};
+    auto toTight = [&](ArrayRef<Value> position) -> SmallVector<Value> {
+      Value subPosition = s.addi(s.muli(s.remi(position[1], stride), stride),
+                                 s.remi(position[2], stride));
+      return {s.addi(s.muli(subPosition, wide[1]), position[0]),
+              s.divi(position[1], stride), s.divi(position[2], stride)};
     };
-    SmallVector<Value> at = {body.loop(1), body.loop(2), body.loop(3)};
-    Value flat = flatten(at, type.getShape());
-    SmallVector<Value> from =
-        gathers ? toWide(divide(flat, tight)) : toTight(divide(flat, wide));
-    flat = flatten(from, gathers ? ArrayRef<int64_t>(wide) : tight);
+    SmallVector<Value> position = {body.loop(1), body.loop(2), body.loop(3)};
+    Value flat = flatten(position, type.getShape());
+    SmallVector<Value> sourcePosition =
+        readsWide ? toWide(divide(flat, tight)) : toTight(divide(flat, wide));
+    flat = flatten(sourcePosition, readsWide ? ArrayRef<int64_t>(wide) : tight);
     SmallVector<Value> indices = {body.loop(0)};
     indices.append(divide(flat, shapeOf(source)));
     return {body.read(source, indices)};

@@ -14,9 +14,10 @@ using namespace mlir;
 using namespace brew::dialects;
 
 /// Builds the gradient of a view: the same elements in x's shape.
-static LogicalResult viewGradient(OpBuilder &b, Location loc, Value x,
-                                  ArrayRef<Value> resultGradients,
-                                  MutableArrayRef<Value> operandGradients) {
+static LogicalResult
+buildViewGradient(OpBuilder &b, Location loc, Value x,
+                  ArrayRef<Value> resultGradients,
+                  MutableArrayRef<Value> operandGradients) {
   Value dy = resultGradients[0];
   // A constant has no memory to view.
   if (auto fill = dy.getDefiningOp<FillOp>())
@@ -85,7 +86,8 @@ LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Returns whether dimension 0 is that of x for every extent.
+/// Returns whether dimension 0 of the result is dimension 0 of x, whatever its
+/// extent.
 static bool keepsItems(ReshapeOp op) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), dims = op.getDims();
   const int64_t axis = op.getAxis(), axes = op.getNumAxes();
@@ -101,7 +103,8 @@ LogicalResult ReshapeOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && !keepsItems(*this))
     return counts.reject(
         *this, getX(),
-        "dimension 0 of its bottom is the items, of which only some are valid; "
+        "dimension 0 of its bottom is the item dimension, and not all items "
+        "are valid; "
         "'dim: 0' keeps it, whatever their number");
   if (failed(counts.commonCount(*this)))
     return failure();
@@ -114,7 +117,8 @@ LogicalResult
 ReshapeOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                           ArrayRef<bool>,
                           MutableArrayRef<Value> operandGradients) {
-  return viewGradient(b, getLoc(), getX(), resultGradients, operandGradients);
+  return buildViewGradient(b, getLoc(), getX(), resultGradients,
+                           operandGradients);
 }
 
 LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
@@ -150,7 +154,8 @@ LogicalResult
 FlattenOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                           ArrayRef<bool>,
                           MutableArrayRef<Value> operandGradients) {
-  return viewGradient(b, getLoc(), getX(), resultGradients, operandGradients);
+  return buildViewGradient(b, getLoc(), getX(), resultGradients,
+                           operandGradients);
 }
 
 LogicalResult FlattenOp::canonicalize(FlattenOp op, PatternRewriter &rewriter) {
@@ -163,19 +168,19 @@ LogicalResult FlattenOp::canonicalize(FlattenOp op, PatternRewriter &rewriter) {
 
 LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
-  SmallVector<bool> goes(x.size(), false);
-  for (int64_t given : getAxes()) {
-    FailureOr<int64_t> axis = canonicalAxis(*this, given, x.size());
+  SmallVector<bool> isRemoved(x.size(), false);
+  for (int64_t axisSetting : getAxes()) {
+    FailureOr<int64_t> axis = canonicalAxis(*this, axisSetting, x.size());
     if (failed(axis))
       return failure();
     if (x[*axis] != 1)
-      return layerError(*this) << "axis " << given << " of the bottom's "
+      return layerError(*this) << "axis " << axisSetting << " of the bottom's "
                                << dimsText(x) << " is not of size 1";
-    goes[*axis] = true;
+    isRemoved[*axis] = true;
   }
   SmallVector<int64_t> &y = tops.emplace_back();
-  for (auto [dim, isGiven] : llvm::zip(x, goes))
-    if (!isGiven && (dim != 1 || !getAxes().empty()))
+  for (auto [dim, removed] : llvm::zip(x, isRemoved))
+    if (!removed && (dim != 1 || !getAxes().empty()))
       y.push_back(dim);
   return success();
 }
@@ -184,14 +189,15 @@ LogicalResult SqueezeOp::propagateItemCounts(ItemCounts &counts) {
   const int64_t rank = tensorTypeOf(getX()).getRank();
   if (counts.of(getX()) && getAxes().empty())
     return counts.reject(*this, getX(),
-                         "removes every dimension of size 1, as that of its "
-                         "bottom's items may be; `axis` says which to remove");
+                         "removes every dimension of size 1, which may include "
+                         "the item dimension; `axis` says which to remove");
   if (counts.of(getX()) && llvm::any_of(getAxes(), [&](int64_t axis) {
         return axis == 0 || axis == -rank;
       }))
-    return counts.reject(*this, getX(),
-                         "axis 0 of its bottom is the items, of which only "
-                         "some are there");
+    return counts.reject(
+        *this, getX(),
+        "axis 0 of its bottom is the item dimension, and not all "
+        "items are valid");
   return counts.propagate(*this);
 }
 
@@ -199,7 +205,8 @@ LogicalResult
 SqueezeOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                           ArrayRef<bool>,
                           MutableArrayRef<Value> operandGradients) {
-  return viewGradient(b, getLoc(), getX(), resultGradients, operandGradients);
+  return buildViewGradient(b, getLoc(), getX(), resultGradients,
+                           operandGradients);
 }
 
 LogicalResult SqueezeOp::canonicalize(SqueezeOp op, PatternRewriter &rewriter) {
@@ -259,9 +266,10 @@ LogicalResult PermuteOp::inferShapes(Shapes &tops, Shapes &) {
 
 LogicalResult PermuteOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && getOrder()[0] != 0)
-    return counts.reject(*this, getX(),
-                         "moves dimension 0 of its bottom, the items, of which "
-                         "only some are valid");
+    return counts.reject(
+        *this, getX(),
+        "moves the item dimension 0 of its bottom, whose items "
+        "are not all valid");
   return counts.propagate(*this);
 }
 
@@ -346,11 +354,11 @@ SmallVector<Value> TileOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(type.getRank()));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    SmallVector<Value> at;
+    SmallVector<Value> indices;
     for (int64_t dim : iota(type.getRank()))
-      at.push_back(body.loop(dim));
+      indices.push_back(body.loop(dim));
     int64_t axis = getAxis();
-    at[axis] = body.s.remi(at[axis], shapeOf(x)[axis]);
-    return {body.read(x, at)};
+    indices[axis] = body.s.remi(indices[axis], shapeOf(x)[axis]);
+    return {body.read(x, indices)};
   });
 }

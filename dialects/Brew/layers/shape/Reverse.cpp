@@ -28,8 +28,8 @@ LogicalResult ReverseOp::inferShapes(Shapes &tops, Shapes &) {
 LogicalResult ReverseOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && llvm::is_contained(getAxes(), 0))
     return counts.reject(*this, getX(),
-                         "reverses dimension 0 of its bottom, the items, of "
-                         "which only some are valid");
+                         "reverses the item dimension 0 of its bottom, whose "
+                         "items are not all valid");
   return counts.propagate(*this);
 }
 
@@ -40,14 +40,14 @@ static Value buildReverse(OpBuilder &b, Location loc, Value x,
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    SmallVector<Value> from;
+    SmallVector<Value> indices;
     for (int64_t dim : iota(type.getRank())) {
       Value last = s.index(type.getDimSize(dim) - 1);
-      from.push_back(llvm::is_contained(axes, dim)
-                         ? s.subi(last, body.loop(dim))
-                         : body.loop(dim));
+      indices.push_back(llvm::is_contained(axes, dim)
+                            ? s.subi(last, body.loop(dim))
+                            : body.loop(dim));
     }
-    return {body.read(x, from)};
+    return {body.read(x, indices)};
   })[0];
 }
 

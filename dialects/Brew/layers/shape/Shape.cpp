@@ -30,27 +30,27 @@ RankedTensorType brew::dialects::subviewOf(RankedTensorType full,
 
 SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
-  ArrayRef<int64_t> part = shapeOf(getX());
+  ArrayRef<int64_t> sliceShape = shapeOf(getX());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(type.getRank()));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    SmallVector<Value> at;
+    SmallVector<Value> indices;
     Value inside;
     for (auto [dim, offset] : llvm::enumerate(getOffsets())) {
       Value position = body.loop(dim);
-      if (part[dim] != type.getDimSize(dim)) {
+      if (sliceShape[dim] != type.getDimSize(dim)) {
         if (offset)
           position = s.subi(position, s.index(offset));
         Value within = s.both(s.atLeast(position, s.index(0)),
-                              s.less(position, s.index(part[dim])));
+                              s.less(position, s.index(sliceShape[dim])));
         inside = inside ? s.both(inside, within) : within;
-        position = s.clamp(position, part[dim]);
+        position = s.clamp(position, sliceShape[dim]);
       }
-      at.push_back(position);
+      indices.push_back(position);
     }
-    Value element = body.read(x, at);
+    Value element = body.read(x, indices);
     if (!inside)
       return {element};
     return {s.select(inside, element, s.constant(type.getElementType(), 0))};
@@ -159,24 +159,24 @@ LogicalResult SliceOp::buildGradients(OpBuilder &b,
                                       ArrayRef<Value> resultGradients,
                                       ArrayRef<bool>,
                                       MutableArrayRef<Value> operandGradients) {
-  SmallVector<Value> parts;
+  SmallVector<Value> gradients;
   for (auto [dy, y] : llvm::zip(resultGradients, getYs()))
-    parts.push_back(
+    gradients.push_back(
         dy ? dy
            : FillOp::create(b, getLoc(), y.getType(), b.getF64FloatAttr(0)));
   operandGradients[0] = ConcatViewOp::create(
-      b, getLoc(), getX().getType(), parts, getLayerAttr(), getAxisAttr());
+      b, getLoc(), getX().getType(), gradients, getLayerAttr(), getAxisAttr());
   return success();
 }
 
 SmallVector<Value> SliceOp::buildNests(OpBuilder &b) {
-  SmallVector<Value> parts;
+  SmallVector<Value> slices;
   int64_t rank = tensorTypeOf(getX()).getRank();
   for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
-    parts.push_back(SubviewOp::create(
+    slices.push_back(SubviewOp::create(
         b, getLoc(), y.getType(), getX(), getLayerAttr(),
         b.getDenseI64ArrayAttr(offsetsAlong(rank, getAxis(), start))));
-  return parts;
+  return slices;
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,17 +193,20 @@ LogicalResult CropOp::inferShapes(Shapes &tops, Shapes &) {
     return layerError(*this)
            << "the reference has shape " << dimsText(reference)
            << ", which lacks dimensions of the bottom's " << dimsText(x);
-  ArrayRef<int64_t> given = getOffsets();
-  if (given.size() > 1 && static_cast<int64_t>(given.size()) + *axis != rank)
+  ArrayRef<int64_t> offsetSettings = getOffsets();
+  if (offsetSettings.size() > 1 &&
+      static_cast<int64_t>(offsetSettings.size()) + *axis != rank)
     return layerError(*this)
-           << "offset is given " << given.size() << " times; from axis "
-           << *axis << " on the bottom has " << rank - *axis
+           << "offset is given " << offsetSettings.size()
+           << " times; from axis " << *axis << " on the bottom has "
+           << rank - *axis
            << " dimensions, and it takes one for all or one for each";
   SmallVector<int64_t> y(x), offsets;
   for (int64_t dim = *axis; dim < rank; ++dim) {
-    offsets.push_back(given.empty()       ? 0
-                      : given.size() == 1 ? given[0]
-                                          : given[dim - *axis]);
+    offsets.push_back(offsetSettings.empty() ? 0
+                      : offsetSettings.size() == 1
+                          ? offsetSettings[0]
+                          : offsetSettings[dim - *axis]);
     y[dim] = reference[dim];
     if (offsets.back() + y[dim] > x[dim])
       return layerError(*this)
@@ -229,10 +232,10 @@ LogicalResult CropOp::propagateItemCounts(ItemCounts &counts) {
   if (!*count)
     return success();
   if (getOffsets()[0] != 0)
-    return counts.reject(*this, getX(),
-                         "starts at item " + Twine(getOffsets()[0]) +
-                             " of its bottom, of which there need not be more "
-                             "items than it keeps");
+    return counts.reject(
+        *this, getX(),
+        "starts at item " + Twine(getOffsets()[0]) +
+            " of its bottom, which may have too few valid items");
   counts.set(getY(), *count);
   return success();
 }

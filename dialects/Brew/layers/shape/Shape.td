@@ -116,7 +116,7 @@ def Brew_ConcatViewOp : Brew_SliceViewOp<"concat_view", [Brew_View]> {
 def Brew_SubviewOp : Brew_SliceViewOp<"subview", [Brew_View, Brew_AcceptsSubviews]> {
   let summary = "The slice of x that starts at `offsets`";
   let description = [{
-    In the fused phase, a view of x, like `brew.reinterpret`.
+    In the fused phase, the result is a view of x, like that of `brew.reinterpret`.
 
     Example: two of four channels.
 

@@ -19,19 +19,19 @@ struct Element {
   Value rate;        ///< learning rate of this parameter
   ValueRange states; ///< before the update
 
-  Value scalar(SolverScalar which) const {
-    return scalarValues[llvm::find(scalarNames, which) - scalarNames.begin()];
+  Value scalar(SolverScalar name) const {
+    return scalarValues[llvm::find(scalarNames, name) - scalarNames.begin()];
   }
   Value one() const { return s.constant(g.getType(), 1); }
   Value sqrt(Value x) const { return math::SqrtOp::create(s.b, s.loc, x); }
-  /// decay * mean + (1 - decay) * x.
+  /// Builds decay * mean + (1 - decay) * x.
   Value movingMean(Value decay, Value mean, Value x) const {
     return s.add(s.mul(s.sub(one(), decay), x), s.mul(decay, mean));
   }
 };
 
 /// The results of a rule, for one element.
-struct Step {
+struct RuleResult {
   SmallVector<Value> states; ///< after the update
   Value update;
 };
@@ -49,20 +49,20 @@ Value penaltySlope(ScalarBuilder &s, Value w, Regularization kind) {
 /// Builds the nest of an update from its `rule`.
 template <typename Op>
 SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
-                               function_ref<Step(const Element &)> rule) {
+                               function_ref<RuleResult(const Element &)> rule) {
   constexpr unsigned tensors = 2 + Op::stateCount;
   auto type = tensorTypeOf(op.getW());
-  SmallVector<int64_t> all = iota(type.getRank());
+  SmallVector<int64_t> allDims = iota(type.getRank());
   NestBuilder nest(b, op.getLoc(), type.getShape());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (i < tensors)
-      nest.input(operand, all);
+      nest.input(operand, allDims);
     else
       nest.input(operand, ArrayRef<int64_t>{});
   // Few programs read the update, and writing it costs memory traffic.
-  bool wantsUpdate = !op.getUpdate().use_empty();
-  for (unsigned i = 0; i < op->getNumResults() - !wantsUpdate; ++i)
-    nest.output(type, all);
+  bool needsUpdate = !op.getUpdate().use_empty();
+  for (unsigned i = 0; i < op->getNumResults() - !needsUpdate; ++i)
+    nest.output(type, allDims);
 
   SmallVector<Value> results = nest.build([&](NestBuilder::Body &body) {
     ScalarBuilder &s = body.s;
@@ -83,11 +83,11 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
                              penaltySlope(s, w, op.getRegularization())));
     e.rate =
         s.mul(e.scalar(SolverScalar::LearningRate), constant(op.getLrMult()));
-    Step step = rule(e);
-    SmallVector<Value> values = {s.sub(w, step.update)};
-    values.append(step.states);
-    if (wantsUpdate)
-      values.push_back(step.update);
+    RuleResult result = rule(e);
+    SmallVector<Value> values = {s.sub(w, result.update)};
+    values.append(result.states);
+    if (needsUpdate)
+      values.push_back(result.update);
     return values;
   });
   results.resize(op->getNumResults());
@@ -97,7 +97,7 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
 } // namespace
 
 SmallVector<Value> SGDUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> Step {
+  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
     Value history =
         e.s.add(e.s.mul(e.scalar(SolverScalar::Momentum), e.states[0]),
                 e.s.mul(e.rate, e.g));
@@ -106,7 +106,7 @@ SmallVector<Value> SGDUpdateOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> NesterovUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> Step {
+  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
     Value momentum = e.scalar(SolverScalar::Momentum);
     Value back = e.s.mul(momentum, e.states[0]);
     Value history = e.s.add(back, e.s.mul(e.rate, e.g));
@@ -116,28 +116,28 @@ SmallVector<Value> NesterovUpdateOp::buildNests(OpBuilder &b) {
 }
 
 /// Builds rate * g / (sqrt(history) + delta).
-static Value scaledByHistory(const Element &e, Value history) {
-  Value size = e.s.add(e.sqrt(history), e.scalar(SolverScalar::Delta));
-  return e.s.mul(e.rate, e.s.div(e.g, size));
+static Value buildScaledByHistory(const Element &e, Value history) {
+  Value denominator = e.s.add(e.sqrt(history), e.scalar(SolverScalar::Delta));
+  return e.s.mul(e.rate, e.s.div(e.g, denominator));
 }
 
 SmallVector<Value> AdaGradUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> Step {
+  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
     Value history = e.s.add(e.s.mul(e.g, e.g), e.states[0]);
-    return {{history}, scaledByHistory(e, history)};
+    return {{history}, buildScaledByHistory(e, history)};
   });
 }
 
 SmallVector<Value> RMSPropUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> Step {
+  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
     Value history = e.movingMean(e.scalar(SolverScalar::RmsDecay), e.states[0],
                                  e.s.mul(e.g, e.g));
-    return {{history}, scaledByHistory(e, history)};
+    return {{history}, buildScaledByHistory(e, history)};
   });
 }
 
 SmallVector<Value> AdaDeltaUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> Step {
+  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
     Value momentum = e.scalar(SolverScalar::Momentum);
     Value delta = e.scalar(SolverScalar::Delta);
     Value gradients = e.movingMean(momentum, e.states[0], e.s.mul(e.g, e.g));
@@ -151,14 +151,15 @@ SmallVector<Value> AdaDeltaUpdateOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> AdamUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> Step {
+  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
     Value mean =
         e.movingMean(e.scalar(SolverScalar::Momentum), e.states[0], e.g);
     Value variance = e.movingMean(e.scalar(SolverScalar::Momentum2),
                                   e.states[1], e.s.mul(e.g, e.g));
-    Value size = e.s.add(e.sqrt(variance), e.scalar(SolverScalar::Delta));
+    Value denominator =
+        e.s.add(e.sqrt(variance), e.scalar(SolverScalar::Delta));
     Value rate = e.s.mul(e.rate, e.scalar(SolverScalar::BiasCorrection));
-    return {{mean, variance}, e.s.mul(rate, e.s.div(mean, size))};
+    return {{mean, variance}, e.s.mul(rate, e.s.div(mean, denominator))};
   });
 }
 

@@ -102,9 +102,9 @@ def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam_update", ["mean", "variance"],
 def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure, Brew_PersistentRead]> {
   let summary = "Reads the gradients of all parameters, concatenated";
   let description = [{
-    A vector of the complete gradient arena, including the zeros between gradients. With
-    `accumulated`, the sums of the gradients of an iteration's earlier batches (`iter_size`)
-    instead.
+    The result is a vector of the complete gradient arena, including the zeros between
+    gradients. With `accumulated`, it contains the sums of the gradients of an iteration's
+    earlier batches (`iter_size`) instead.
   }];
   let arguments = (ins UnitAttr:$accumulated);
   let results = (outs AnyTensor:$result);
