@@ -1,4 +1,4 @@
-//===- PassOptions.td - Helper of pass options -------------*- tablegen -*-===//
+//===- PassOptions.td - Helper for pass options ------------*- tablegen -*-===//
 #ifndef BREW_PASS_OPTIONS_TD
 #define BREW_PASS_OPTIONS_TD
 

@@ -10,8 +10,8 @@ namespace brew::passes {
 
 /// Clones the body of a kernel. Returns the yielded values.
 static SmallVector<Value>
-clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
-      llvm::function_ref<NestGrid(NestGrid)> reschedule) {
+cloneBody(KernelOp kernel, IRMapping &outer, OpBuilder &b,
+          llvm::function_ref<NestGrid(NestGrid)> reschedule) {
   Block &body = kernel.getBody().front();
   IRMapping map;
   for (auto [argument, input] :
@@ -51,10 +51,10 @@ KernelOp fuseKernels(OpBuilder &b, KernelOp first, KernelOp second,
   IRMapping map;
   for (Value input : inputs)
     map.map(input, body->addArgument(input.getType(), input.getLoc()));
-  SmallVector<Value> yielded = clone(first, map, b, nullptr);
+  SmallVector<Value> yielded = cloneBody(first, map, b, nullptr);
   for (auto [result, value] : llvm::zip_equal(first.getOutputs(), yielded))
     map.map(result, value);
-  llvm::append_range(yielded, clone(second, map, b, reschedule));
+  llvm::append_range(yielded, cloneBody(second, map, b, reschedule));
   YieldOp::create(b, fused.getLoc(), yielded);
   const size_t count = first.getNumResults();
   first->replaceAllUsesWith(fused.getOutputs().take_front(count));

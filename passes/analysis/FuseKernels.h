@@ -9,11 +9,11 @@
 namespace brew::passes {
 
 /// Fuses two kernels of a block into one at the builder's insertion point, and
-/// erases them. The nests of `first` keep their grid, those of `second`, which
-/// may read results of `first`, get the grid that `reschedule` returns. Results
-/// of `first` stay results of the fused kernel, so that they have memory. All
-/// inputs must be defined before the insertion point, and all users must follow
-/// it.
+/// erases them. The nests of `first` keep their grid. The nests of `second`,
+/// which may read results of `first`, get the grid that `reschedule` returns.
+/// Results of `first` stay results of the fused kernel, so that they have
+/// memory. All inputs must be defined before the insertion point, and all users
+/// must follow it.
 dialects::KernelOp fuseKernels(
     mlir::OpBuilder &b, dialects::KernelOp first, dialects::KernelOp second,
     llvm::function_ref<dialects::NestGrid(dialects::NestGrid)> reschedule);

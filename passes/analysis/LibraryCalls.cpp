@@ -34,7 +34,7 @@ bool brew::passes::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
 
 void brew::passes::computeInF32(Operation *op) {
   OpBuilder b(op);
-  auto wide = [&](Type type) -> Type {
+  auto widened = [&](Type type) -> Type {
     auto tensor = cast<RankedTensorType>(type);
     return isNarrowFloat(tensor.getElementType())
                ? RankedTensorType::get(tensor.getShape(), b.getF32Type(),
@@ -49,13 +49,13 @@ void brew::passes::computeInF32(Operation *op) {
   };
   for (OpOperand &operand : op->getOpOperands())
     if (isNarrowFloat(elementTypeOf(operand.get())))
-      operand.set(castTo(wide(operand.get().getType()), operand.get()));
+      operand.set(castTo(widened(operand.get().getType()), operand.get()));
   b.setInsertionPointAfter(op);
   for (OpResult result : op->getResults()) {
     Type narrow = result.getType();
-    if (narrow == wide(narrow))
+    if (narrow == widened(narrow))
       continue;
-    result.setType(wide(narrow));
+    result.setType(widened(narrow));
     CastOp rounded = castTo(narrow, result);
     result.replaceAllUsesExcept(rounded, rounded);
   }
@@ -63,25 +63,27 @@ void brew::passes::computeInF32(Operation *op) {
 
 /// Returns whether a slice allows vector access along the channels.
 static bool isAligned(RankedTensorType type, int64_t offset) {
-  constexpr auto access = static_cast<int64_t>(brew::plan::kKernelAccessBytes);
+  constexpr auto accessBytes =
+      static_cast<int64_t>(brew::plan::kKernelAccessBytes);
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const SmallVector<int64_t> strides = memoryStrides(type);
   return type.getRank() == 4 && bytes > 0 && strides[1] == 1 &&
-         offset * bytes % access == 0 &&
-         type.getDimSize(1) * bytes % access == 0 &&
+         offset * bytes % accessBytes == 0 &&
+         type.getDimSize(1) * bytes % accessBytes == 0 &&
          llvm::all_of(ArrayRef<unsigned>{0, 2, 3}, [&](unsigned dim) {
-           return strides[dim] * bytes % access == 0;
+           return strides[dim] * bytes % accessBytes == 0;
          });
 }
 
 bool brew::passes::readsSliceInPlace(OpOperand &use, RankedTensorType type,
                                      int64_t offset) {
   Operation *op = use.getOwner();
-  const unsigned number = use.getOperandNumber();
-  // The weights come second; a sum is in place of the result.
-  const bool isBlob = (isa<ConvolutionOp>(op) && number == 0) ||
-                      (isa<ConvolutionBackwardDataOp>(op) && number == 0) ||
-                      (isa<ConvolutionBackwardWeightsOp>(op) && number <= 1);
+  const unsigned operandNumber = use.getOperandNumber();
+  // Weights, biases and sums do not count as blobs.
+  const bool isBlob =
+      (isa<ConvolutionOp>(op) && operandNumber == 0) ||
+      (isa<ConvolutionBackwardDataOp>(op) && operandNumber == 0) ||
+      (isa<ConvolutionBackwardWeightsOp>(op) && operandNumber <= 1);
   return isBlob && dialects::target::isForGpu(op) && isAligned(type, offset);
 }
 
@@ -89,19 +91,19 @@ bool brew::passes::readsSliceInPlace(OpOperand &use, RankedTensorType type,
 /// products (1x1) and Winograd algorithms do; others go through a copy.
 static bool writesSliceOnCpu(ConvolutionOp op) {
   constexpr int64_t step = brew::plan::winograd::kChannelStep;
-  auto all = [](ArrayRef<int64_t> values, int64_t value) {
+  auto allEqual = [](ArrayRef<int64_t> values, int64_t value) {
     return llvm::all_of(values, [&](int64_t v) { return v == value; });
   };
   const RankedTensorType x = tensorTypeOf(op.getX()),
                          y = tensorTypeOf(op.getY());
   // In 16 bits direct writes are no faster than a copy.
   if (!x.getElementType().isF32() || op.getGroup() != 1 ||
-      !all(op.getStride(), 1) || !all(op.getDilation(), 1) || op.getPadEnd() ||
-      op.getSame())
+      !allEqual(op.getStride(), 1) || !allEqual(op.getDilation(), 1) ||
+      op.getPadEnd() || op.getSame())
     return false;
-  if (all(op.getKernel(), 1) && all(op.getPad(), 0))
+  if (allEqual(op.getKernel(), 1) && allEqual(op.getPad(), 0))
     return true;
-  if (!all(op.getKernel(), 3) || x.getDimSize(1) % step != 0 ||
+  if (!allEqual(op.getKernel(), 3) || x.getDimSize(1) % step != 0 ||
       y.getDimSize(1) % step != 0)
     return false;
   const brew::plan::winograd::ConvolutionSize size = {
@@ -124,7 +126,7 @@ bool brew::passes::writesSliceInPlace(Value slice, RankedTensorType type,
   auto forward = dyn_cast_or_null<ConvolutionOp>(op);
   if (forward && !dialects::target::isForGpu(op))
     return writesSliceOnCpu(forward);
-  auto data = dyn_cast_or_null<ConvolutionBackwardDataOp>(op);
-  return op && (forward || (data && !data.getSum())) &&
+  auto backwardData = dyn_cast_or_null<ConvolutionBackwardDataOp>(op);
+  return op && (forward || (backwardData && !backwardData.getSum())) &&
          dialects::target::isForGpu(op);
 }

@@ -30,12 +30,12 @@ bool usesLibrary(mlir::Operation *op, llvm::ArrayRef<std::string> disabled);
 void computeInF32(mlir::Operation *op);
 
 /// Return whether the vendor call that reads `use`, or that produces `slice`,
-/// accesses a slice of a concatenated tensor in place: on a GPU the blobs of
-/// convolutions, on a CPU the results of some convolutions (other ones go
-/// through a copy, for example if Winograd algorithms are disabled). The
-/// channels must be innermost. `type` is the type of the slice, `offset` its
-/// offset in elements: the slice and each of its pixels must be aligned for the
-/// widest access, and the channels must be a multiple of it.
+/// accesses a slice of a concatenated tensor in place. On a GPU, convolutions
+/// access their blobs in place. On a CPU, some convolutions write their results
+/// in place; others go through a copy, for example if Winograd algorithms are
+/// disabled. The channels must be innermost. `type` is the type of the slice,
+/// `offset` its offset in elements: the slice and each of its pixels must be
+/// aligned for the widest access, and the channels must be a multiple of it.
 bool readsSliceInPlace(mlir::OpOperand &use, mlir::RankedTensorType type,
                        int64_t offset);
 bool writesSliceInPlace(mlir::Value slice, mlir::RankedTensorType type,

@@ -14,10 +14,10 @@ using namespace brew::dialects;
 linalg::GenericOp brew::passes::orderLoops(RewriterBase &rewriter,
                                            linalg::GenericOp nest) {
   SmallVector<unsigned> order;
-  SmallVector<int64_t> written = resultLoops(nest, 0);
+  SmallVector<int64_t> writtenLoops = resultLoops(nest, 0);
   auto type = cast<RankedTensorType>(nest.getResult(0).getType());
   for (int64_t dim : memoryOrder(type))
-    order.push_back(written[dim]);
+    order.push_back(writtenLoops[dim]);
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
     if (!llvm::is_contained(order, loop))
       order.push_back(loop);
@@ -25,19 +25,19 @@ linalg::GenericOp brew::passes::orderLoops(RewriterBase &rewriter,
     return nest;
   rewriter.setInsertionPoint(nest);
   const Origin origin = Origin::of(nest);
-  FailureOr<linalg::GenericOp> moved =
+  FailureOr<linalg::GenericOp> interchanged =
       linalg::interchangeGenericOp(rewriter, nest, order);
-  if (failed(moved))
+  if (failed(interchanged))
     return nest;
-  origin.mark(*moved);
+  origin.mark(*interchanged);
   // Interchange expresses plain loop indices as affine maps; later passes
   // expect linalg.index.
-  (*moved).getBody()->walk([](affine::AffineApplyOp apply) {
+  (*interchanged).getBody()->walk([](affine::AffineApplyOp apply) {
     if (auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0))) {
       apply.getResult().replaceAllUsesWith(
           apply.getMapOperands()[dim.getPosition()]);
       apply.erase();
     }
   });
-  return *moved;
+  return *interchanged;
 }

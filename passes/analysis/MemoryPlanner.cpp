@@ -21,8 +21,8 @@ bool overlapInTime(const LiveValue &x, const LiveValue &y) {
 
 /// Assigns offsets in the given order, each in the smallest sufficient gap.
 /// Returns the size of the arena.
-int64_t assign(std::vector<LiveValue> &values,
-               const std::vector<size_t> &order) {
+int64_t assignOffsets(std::vector<LiveValue> &values,
+                      const std::vector<size_t> &order) {
   std::vector<size_t> assigned; // sorted by offset
   int64_t extent = 0;
   for (size_t index : order) {
@@ -70,17 +70,18 @@ int64_t brew::passes::arenaLowerBound(const std::vector<LiveValue> &values) {
 
 /// Improves the offsets in `values`: repeatedly moves the value at the top of
 /// the arena towards the front of the order, and keeps the best result. Returns
-/// its size. Deterministic: the random numbers have a fixed seed.
-static int64_t improve(std::vector<LiveValue> &values,
-                       std::vector<size_t> order, int64_t best, int64_t bound) {
+/// the size of the arena. Deterministic: the random numbers have a fixed seed.
+static int64_t improveOffsets(std::vector<LiveValue> &values,
+                              std::vector<size_t> order, int64_t best,
+                              int64_t bound) {
   const auto pairs = static_cast<int64_t>(values.size() * values.size());
   const int64_t attempts = std::min(kMaxAttempts, kMaxPairs / (pairs + 1));
-  std::vector<LiveValue> moved = values;
+  std::vector<LiveValue> candidate = values;
   std::minstd_rand random(1);
   int64_t extent = best;
   for (int64_t i = 0; i < attempts && best > bound; ++i) {
     auto top = std::find_if(order.begin(), order.end(), [&](size_t value) {
-      return moved[value].offset + alignUp(moved[value].size) == extent;
+      return candidate[value].offset + alignUp(candidate[value].size) == extent;
     });
     // Alternate between the very front and a random position, to escape local
     // minima.
@@ -88,10 +89,10 @@ static int64_t improve(std::vector<LiveValue> &values,
         static_cast<size_t>(random()) % (top - order.begin() + 1);
     std::rotate(order.begin() + static_cast<int64_t>(i % 2 ? target : 0), top,
                 top + 1);
-    extent = ::assign(moved, order);
+    extent = ::assignOffsets(candidate, order);
     if (extent < best) {
       best = extent;
-      values = moved;
+      values = candidate;
     }
   }
   return best;
@@ -116,7 +117,7 @@ int64_t brew::passes::allocateArena(std::vector<LiveValue> &values) {
     std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
       return key(values[x]) < key(values[y]);
     });
-    int64_t extent = assign(values, order);
+    int64_t extent = assignOffsets(values, order);
     if (best < 0 || extent < best) {
       best = extent;
       bestOffsets = values;
@@ -126,6 +127,6 @@ int64_t brew::passes::allocateArena(std::vector<LiveValue> &values) {
       break;
   }
   values = std::move(bestOffsets);
-  return improve(values, std::move(bestOrder), std::max<int64_t>(best, 0),
-                 bound);
+  return improveOffsets(values, std::move(bestOrder),
+                        std::max<int64_t>(best, 0), bound);
 }

@@ -11,13 +11,13 @@ using namespace brew::dialects;
 
 /// Minimal bytes of a large parameter; biases and normalization parameters are
 /// smaller.
-constexpr int64_t kLarge = 16 * 1024;
+constexpr int64_t kLargeBytes = 16 * 1024;
 
 brew::passes::ParameterOffsets::ParameterOffsets(ModuleOp module) {
   for (const bool areLarge : {true, false})
     for (auto param : module.getOps<ParamOp>()) {
       const int64_t bytes = bytesOf(cast<RankedTensorType>(param.getType()));
-      if ((bytes >= kLarge) != areLarge)
+      if ((bytes >= kLargeBytes) != areLarge)
         continue;
       bySymbol[param.getSymNameAttr()] = size;
       size += llvm::alignTo(bytes, kBufferAlignment);

@@ -7,8 +7,8 @@ namespace brew::passes {
 
 /// Attribute of a `brew.param` that is persistent state: programs keep it from
 /// run to run, and it is initially zero. After brew-plan-memory has erased
-/// the parameters, an attribute of the module: a dictionary of all persistent
-/// state by name, with type and offset in the parameter arena.
+/// the parameters, it is an attribute of the module: a dictionary of all
+/// persistent state by name, with type and offset in the parameter arena.
 inline constexpr llvm::StringLiteral kPersistentAttr = "brew.persistent";
 
 /// Offsets of parameters: one per parameter, valid in the arenas of parameters,

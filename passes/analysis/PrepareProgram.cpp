@@ -11,9 +11,9 @@ using namespace brew::dialects;
 
 PrepareProgram::PrepareProgram(ModuleOp module, ProgramOp user)
     : module(module), symbols(module), user(user), b(module.getContext()) {
-  for (auto each : module.getOps<ProgramOp>())
-    if (each.getRole() == ProgramRole::Prepare)
-      program = each;
+  for (auto existing : module.getOps<ProgramOp>())
+    if (existing.getRole() == ProgramRole::Prepare)
+      program = existing;
   if (program)
     b.setInsertionPointToEnd(&program.getBody().front());
 }
@@ -25,7 +25,7 @@ void PrepareProgram::create() {
   program = ProgramOp::create(
       outer, user.getLoc(), programName(ProgramRole::Prepare), NetPhase::Test,
       ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
-  // Its values are no blobs of the net.
+  // Its values are not blobs of the net.
   program.setBlobsAttr(outer.getDictionaryAttr({}));
   program.setParamsAttr(outer.getDictionaryAttr({}));
   program.setCaffeBytes(0);
@@ -42,11 +42,11 @@ Value PrepareProgram::readParam(ParamValueOp param) {
 
 Value PrepareProgram::createDerivedParam(Value value, StringRef layer,
                                          int64_t index, StringRef suffix,
-                                         OpBuilder &at) {
+                                         OpBuilder &builder) {
   OpBuilder outer(program);
   auto type = tensorTypeOf(value);
-  auto attribute = [&](StringRef name, Attribute is) {
-    return outer.getNamedAttr(name, is);
+  auto attribute = [&](StringRef name, Attribute value) {
+    return outer.getNamedAttr(name, value);
   };
   std::string name = (layer + "." + Twine(index) + "." + suffix).str();
   SmallVector<NamedAttribute> attributes = {
@@ -61,7 +61,7 @@ Value PrepareProgram::createDerivedParam(Value value, StringRef layer,
   symbols.insert(param);
   auto symbol = FlatSymbolRefAttr::get(param.getSymNameAttr());
   StoreParamOp::create(b, value.getLoc(), value, symbol);
-  return ParamValueOp::create(at, value.getLoc(), type, symbol);
+  return ParamValueOp::create(builder, value.getLoc(), type, symbol);
 }
 
 void PrepareProgram::eraseUnused() {

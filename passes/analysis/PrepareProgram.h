@@ -18,7 +18,7 @@ inline constexpr llvm::StringLiteral kDerivedAttr = "brew.derived";
 /// Builder of a module's program `prepare`, which is created on demand.
 class PrepareProgram {
 public:
-  /// `user`: the program that reads the derived parameters.
+  /// `user` is the program that reads the derived parameters.
   PrepareProgram(mlir::ModuleOp module, dialects::ProgramOp user);
 
   /// Creates the program unless it exists. Call it before body().
@@ -32,10 +32,10 @@ public:
   /// another program.
   mlir::Value readParam(dialects::ParamValueOp param);
   /// Stores `value` to a new derived parameter @LAYER.INDEX.SUFFIX. Returns a
-  /// read of it at `at`.
+  /// read of it, built by `builder`.
   mlir::Value createDerivedParam(mlir::Value value, llvm::StringRef layer,
                                  int64_t index, llvm::StringRef suffix,
-                                 mlir::OpBuilder &at);
+                                 mlir::OpBuilder &builder);
   /// Erases derived parameters that no program reads, with their computation.
   void eraseUnused();
 

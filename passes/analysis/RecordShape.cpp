@@ -43,12 +43,12 @@ AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
                                             bool countBoxes) {
   auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
-  auto where = [&] {
+  auto recordLocation = [&] {
     return path + ", record '" + std::string(cursor->key()) + "'";
   };
   formats::AnnotatedRecord record;
-  formats::decodeAnnotatedDatum(cursor->value(), colorOf(layer), where(),
-                                record);
+  formats::decodeAnnotatedDatum(cursor->value(), colorOf(layer),
+                                recordLocation(), record);
   AnnotatedShape shape;
   shape.image = {record.image.channels, record.image.height,
                  record.image.width};
@@ -56,8 +56,8 @@ AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
       record.hasType || layer.annotated_data_param().has_anno_type();
   for (; countBoxes && shape.hasBoxes && cursor->valid(); cursor->next())
     shape.maxBoxes = std::max<int64_t>(
-        shape.maxBoxes,
-        static_cast<int64_t>(formats::countObjects(cursor->value(), where())));
+        shape.maxBoxes, static_cast<int64_t>(formats::countObjects(
+                            cursor->value(), recordLocation())));
   return shape;
 }
 
@@ -67,14 +67,14 @@ brew::passes::listedImageShape(const caffe::LayerParameter &layer,
                                const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageListEntry first = formats::readImageList(path).front();
-  const std::string where = lineLocation(path, first);
+  const std::string location = lineLocation(path, first);
   formats::Image image;
   formats::readImageFile(
       formats::requirePath(settings.root_folder() + first.name, folders,
-                           where + ": image"),
+                           location + ": image"),
       settings.is_color() ? formats::ImageColor::Color
                           : formats::ImageColor::Gray,
       static_cast<int>(settings.new_height()),
-      static_cast<int>(settings.new_width()), where, image);
+      static_cast<int>(settings.new_width()), location, image);
   return {image.channels, image.height, image.width};
 }

@@ -10,8 +10,8 @@
 namespace brew::passes {
 
 /// Returns channels, rows and columns of the first record, before cropping, of
-/// a Data layer's database at `path`. Throws Error(3) if it cannot be opened,
-/// Error(1) if it cannot be read.
+/// a Data layer's database at `path`. Throws an Error of status Unavailable if
+/// it cannot be opened, and of status BadInput if it cannot be read.
 std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
                                  const std::string &path);
 

@@ -8,14 +8,14 @@
 
 using namespace mlir;
 
-static bool isReorderable(linalg::GenericOp nest, unsigned number) {
-  auto fill = nest.getDpsInits()[number].getDefiningOp<linalg::FillOp>();
+static bool isReorderable(linalg::GenericOp nest, unsigned resultNumber) {
+  auto fill = nest.getDpsInits()[resultNumber].getDefiningOp<linalg::FillOp>();
   if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
     return false;
-  Value sum = nest.getRegionOutputArgs()[number];
+  Value sum = nest.getRegionOutputArgs()[resultNumber];
   auto add = nest.getBody()
                  ->getTerminator()
-                 ->getOperand(number)
+                 ->getOperand(resultNumber)
                  .getDefiningOp<arith::AddFOp>();
   return add && sum.hasOneUse() && add->hasOneUse() &&
          llvm::is_contained(add->getOperands(), sum) &&

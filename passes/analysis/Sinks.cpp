@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace brew::dialects;
 
 /// Returns whether `op` depends on parameters only and only sinks read it.
-static bool isOfParametersAlone(Operation &op) {
+static bool isFromParametersToSinks(Operation &op) {
   return isa<linalg::GenericOp>(op) &&
          llvm::all_of(op.getOperands(),
                       [](Value operand) {
@@ -27,43 +27,44 @@ static bool isOfParametersAlone(Operation &op) {
 
 void brew::passes::moveSinksToEnd(Block &program) {
   auto outputGradients = program.getOps<OutputGradientOp>();
-  Operation *outputGradient = outputGradients.empty()
-                                  ? nullptr
-                                  : (*outputGradients.begin()).getOperation();
+  Operation *firstOutputGradient =
+      outputGradients.empty() ? nullptr
+                              : (*outputGradients.begin()).getOperation();
   // Collect all sinks before moving any: a query of the operation order after a
   // move renumbers the full block.
   SmallVector<Operation *> early, late;
-  bool isEarly = outputGradient != nullptr;
+  bool isEarly = firstOutputGradient != nullptr;
   for (Operation &op : program) {
-    isEarly &= &op != outputGradient;
+    isEarly &= &op != firstOutputGradient;
     if (op.hasTrait<IsSink>())
       (isEarly ? early : late).push_back(&op);
   }
   for (Operation *sink : early)
-    sink->moveBefore(outputGradient);
+    sink->moveBefore(firstOutputGradient);
   for (Operation *sink : late)
     sink->moveBefore(&program, program.end());
 
   // Move nests of parameters together, so that they can form one kernel: to the
   // end of the forward pass if they belong to it, otherwise to the end.
-  SmallVector<Operation *> ofForward, ofBackward;
-  Operation *gradient = nullptr;
+  SmallVector<Operation *> forwardNests, backwardNests;
+  Operation *firstBackward = nullptr;
   for (Operation &op : program) {
-    if (!gradient && isa<linalg::GenericOp, PlanStepInterface>(op) &&
+    if (!firstBackward && isa<linalg::GenericOp, PlanStepInterface>(op) &&
         Origin::of(&op).isBackward)
-      gradient = &op;
-    if (!op.use_empty() && isOfParametersAlone(op))
-      (gradient ? ofBackward : ofForward).push_back(&op);
+      firstBackward = &op;
+    if (!op.use_empty() && isFromParametersToSinks(op))
+      (firstBackward ? backwardNests : forwardNests).push_back(&op);
   }
-  const SmallPtrSet<Operation *, 16> before(early.begin(), early.end());
-  auto moveTo = [&](Operation *op, Operation *otherwise) {
-    const bool isForEarly = llvm::any_of(
-        op->getUsers(), [&](Operation *user) { return before.contains(user); });
-    op->moveBefore(isForEarly ? early.front() : otherwise);
+  const SmallPtrSet<Operation *, 16> earlySinks(early.begin(), early.end());
+  auto moveTo = [&](Operation *op, Operation *defaultPosition) {
+    const bool isForEarly = llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return earlySinks.contains(user);
+    });
+    op->moveBefore(isForEarly ? early.front() : defaultPosition);
   };
-  for (Operation *op : ofForward)
-    moveTo(op, gradient ? gradient : late.front());
-  for (Operation *op : ofBackward)
+  for (Operation *op : forwardNests)
+    moveTo(op, firstBackward ? firstBackward : late.front());
+  for (Operation *op : backwardNests)
     moveTo(op, late.front());
 }
 

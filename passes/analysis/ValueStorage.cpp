@@ -41,10 +41,10 @@ Storage brew::passes::storageOf(Value value) {
   Storage storage{stripReshapes(value)};
   for (;;) {
     if (auto subview = storage.base.getDefiningOp<SubviewOp>()) {
-      for (auto [at, stride] :
+      for (auto [offset, stride] :
            llvm::zip_equal(subview.getOffsets(),
                            memoryStrides(tensorTypeOf(subview.getX()))))
-        storage.offset += at * stride;
+        storage.offset += offset * stride;
       storage.base = stripReshapes(subview.getX());
       continue;
     }

@@ -2,9 +2,10 @@
 //
 // Turns the operands of every brew.concat_view and the results of every
 // brew.subview into subviews: their types get the strides of the full tensor.
-// Generated kernels support any strides; so do convolutions on a GPU if pixels
-// are aligned, and on a CPU the results of some convolutions. For other users
-// (vendor calls, views of another shape, data layers) a nest copies.
+// Generated kernels support any strides. So do convolutions on a GPU, if pixels
+// are aligned, and some convolutions on a CPU, for their results. For other
+// users (vendor calls, views of another shape, data layers), a nest copies the
+// tensor.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -35,7 +36,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
     int64_t offset; ///< in elements of the full tensor
   };
 
-  /// Returns whether the user of a tensor supports the strides of that subview.
+  /// Returns whether the user of a tensor supports the strides of `slice`.
   static bool followsStrides(OpOperand &use, const Slice &slice) {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
@@ -63,8 +64,8 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
 
   /// Copies `x` to a tensor of `type` by a nest that belongs to the pass of the
   /// net that computes `x`.
-  static Value copy(OpBuilder &b, Operation *reason, Value x,
-                    RankedTensorType type) {
+  static Value buildCopy(OpBuilder &b, Operation *reason, Value x,
+                         RankedTensorType type) {
     NestBuilder nest(b, reason->getLoc(), type.getShape());
     nest.input(x, iota(type.getRank()));
     nest.output(type, iota(type.getRank()));
@@ -99,7 +100,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
       OpBuilder b(concat);
       if (Operation *source = x.getDefiningOp())
         b.setInsertionPointAfter(source);
-      Value copied = copy(b, concat, x, type);
+      Value copied = buildCopy(b, concat, x, type);
       operand.set(copied);
       if (isa_and_nonnull<PlanStepInterface>(x.getDefiningOp()))
         x.replaceUsesWithIf(copied, [&](OpOperand &use) {
@@ -113,7 +114,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   /// Returns whether `subview` is its full operand, in the same layout.
   static bool isIdentity(SubviewOp subview) {
     return llvm::all_of(subview.getOffsets(),
-                        [](int64_t at) { return at == 0; }) &&
+                        [](int64_t offset) { return offset == 0; }) &&
            subview.getY().getType() == subview.getX().getType();
   }
 
@@ -128,7 +129,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
       return;
     OpBuilder b(subview);
     b.setInsertionPointAfter(subview);
-    Value dense = copy(b, subview, y, type);
+    Value dense = buildCopy(b, subview, y, type);
     y.replaceUsesWithIf(dense, [&](OpOperand &use) {
       return !followsStrides(use, slice) &&
              use.getOwner() != dense.getDefiningOp();
@@ -138,7 +139,8 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
-      // First, because the users of a subview decide whether it is copied.
+      // Erase identities first, because the users of a subview decide whether
+      // it is copied.
       for (SubviewOp subview :
            llvm::make_early_inc_range(block.getOps<SubviewOp>()))
         if (isIdentity(subview)) {

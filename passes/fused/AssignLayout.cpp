@@ -36,14 +36,14 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     if (!library.getChannelsLast() && !library.isFasterIn(precision))
       return false;
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
-    bool found = false;
+    bool hasConvolution = false;
     getOperation().walk([&](Operation *op) {
       // Only tensors of rank 4 have a choice of layouts.
-      found |= isa<ConvolutionOp, ConvolutionSumOp>(op) &&
-               shapeOf(op->getOperand(0)).size() == 4 &&
-               brew::passes::usesLibrary(op, disabled);
+      hasConvolution |= isa<ConvolutionOp, ConvolutionSumOp>(op) &&
+                        shapeOf(op->getOperand(0)).size() == 4 &&
+                        brew::passes::usesLibrary(op, disabled);
     });
-    return found;
+    return hasConvolution;
   }
 
   /// Makes activations and their gradients channels-last. Views stay row-major,
@@ -59,14 +59,14 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
         auto type = dyn_cast<RankedTensorType>(result.getType());
         if (!type || type.getRank() != 4)
           continue;
-        bool viewed = isViewed(result);
+        bool hasViews = isViewed(result);
         // A weight gradient has the layout of its parameter.
         bool isWeight = isa<SolverUpdateInterface>(op) ||
                         isWeightGradient(op) ||
                         llvm::any_of(result.getUsers(), [](Operation *user) {
                           return user->hasTrait<IsStore>();
                         });
-        if (!viewed && !isWeight)
+        if (!hasViews && !isWeight)
           result.setType(withMemoryOrder(type, kChannelsLast));
       }
     });
@@ -108,8 +108,9 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
                            InnerProductBackwardWeightsOp>(op);
   }
 
-  /// Returns the read of the parameter that `w` is, possibly cast; or null.
-  static ParamValueOp parameterOf(Value w) {
+  /// Returns the operation that reads the parameter `w`, through casts, or null
+  /// if `w` is not a parameter.
+  static ParamValueOp parameterReadOf(Value w) {
     return castSource(w).getDefiningOp<ParamValueOp>();
   }
 
@@ -118,13 +119,13 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
   /// require it, and a channels-last bottom then needs no transpose.
   void splitWeights() {
     SymbolTable symbols(getOperation());
-    llvm::DenseMap<StringAttr, RankedTensorType> split;
+    llvm::DenseMap<StringAttr, RankedTensorType> splitTypes;
     getOperation().walk([&](InnerProductOp op) {
       auto x = tensorTypeOf(op.getX());
-      ParamValueOp read = parameterOf(op.getW());
+      ParamValueOp read = parameterReadOf(op.getW());
       int64_t axis = op.getAxis(), outputs = op.getNumOutput();
-      int64_t folded = x.getRank() - axis;
-      if (folded == 1 || !read)
+      int64_t foldedDims = x.getRank() - axis;
+      if (foldedDims == 1 || !read)
         return;
       // Dimension `dim` of x becomes dim - axis, after the outputs unless
       // transposed.
@@ -134,26 +135,26 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
         if (dim >= axis)
           order.push_back(dim - axis + first);
       shape.insert(first ? shape.begin() : shape.end(), outputs);
-      order.insert(first ? order.begin() : order.end(), first ? 0 : folded);
-      split[read.getParamAttr().getAttr()] = withMemoryOrder(
+      order.insert(first ? order.begin() : order.end(), first ? 0 : foldedDims);
+      splitTypes[read.getParamAttr().getAttr()] = withMemoryOrder(
           RankedTensorType::get(shape, elementTypeOf(read)), order);
     });
     // A parameter has one type for all layers that read it; if they need
     // different types, it keeps Caffe's.
     getOperation().walk([&](InnerProductOp op) {
-      ParamValueOp read = parameterOf(op.getW());
+      ParamValueOp read = parameterReadOf(op.getW());
       if (!read)
         return;
-      auto it = split.find(read.getParamAttr().getAttr());
-      if (it == split.end())
+      auto it = splitTypes.find(read.getParamAttr().getAttr());
+      if (it == splitTypes.end())
         return;
       ArrayRef<int64_t> x = shapeOf(op.getX());
       ArrayRef<int64_t> k = it->second.getShape();
       k = op.getTranspose() ? k.drop_back() : k.drop_front();
       if (x.drop_front(op.getAxis()) != k)
-        split.erase(it);
+        splitTypes.erase(it);
     });
-    for (auto [name, type] : split)
+    for (auto [name, type] : splitTypes)
       setParamType(symbols.lookup<ParamOp>(name), type);
   }
 
@@ -172,26 +173,27 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
   /// parameters directly (tf32), the parameters get it, unless something else
   /// reads them.
   void layOutWeights() {
-    llvm::MapVector<StringAttr, bool> wanted;
+    llvm::MapVector<StringAttr, bool> canChange;
     getOperation().walk([&](Operation *op) {
       auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("param");
       if (!symbol)
         return;
-      auto &is = wanted.try_emplace(symbol.getAttr(), true).first->second;
+      auto &allowed =
+          canChange.try_emplace(symbol.getAttr(), true).first->second;
       if (auto read = dyn_cast<ParamValueOp>(op))
         for (OpOperand &use : read->getUses())
-          is &= isWeightsOfCall(use) ||
-                isa<SolverUpdateInterface>(use.getOwner());
+          allowed &= isWeightsOfCall(use) ||
+                     isa<SolverUpdateInterface>(use.getOwner());
       // Parameters that `prepare` computes have the layout of their source.
       if (auto store = dyn_cast<StoreParamOp>(op))
-        is &= isa_and_nonnull<SolverUpdateInterface>(
+        allowed &= isa_and_nonnull<SolverUpdateInterface>(
             store.getValue().getDefiningOp());
     });
     SymbolTable symbols(getOperation());
-    for (auto [name, is] : wanted) {
+    for (auto [name, allowed] : canChange) {
       auto param = symbols.lookup<ParamOp>(name);
       auto type = cast<RankedTensorType>(param.getType());
-      if (is && type.getRank() == 4)
+      if (allowed && type.getRank() == 4)
         setParamType(param, withMemoryOrder(type, kChannelsLast));
     }
   }
@@ -224,27 +226,28 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
                (isa<CastOp>(user) && hasCalls(user->getResult(0)));
       });
     };
-    llvm::MapVector<StringAttr, bool> wanted;
-    llvm::DenseSet<StringAttr> called;
+    llvm::MapVector<StringAttr, bool> canChange;
+    llvm::DenseSet<StringAttr> readByCalls;
     getOperation().walk([&](Operation *op) {
       auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("param");
       if (!symbol)
         return;
-      bool &is = wanted.try_emplace(symbol.getAttr(), true).first->second;
+      bool &allowed =
+          canChange.try_emplace(symbol.getAttr(), true).first->second;
       if (auto read = dyn_cast<ParamValueOp>(op)) {
-        is &= areThin(read);
+        allowed &= areThin(read);
         if (hasCalls(read))
-          called.insert(symbol.getAttr());
+          readByCalls.insert(symbol.getAttr());
       } else if (auto store = dyn_cast<StoreParamOp>(op)) {
-        is &= isa_and_nonnull<SolverUpdateInterface, linalg::GenericOp>(
+        allowed &= isa_and_nonnull<SolverUpdateInterface, linalg::GenericOp>(
             store.getValue().getDefiningOp());
       }
     });
     SymbolTable symbols(getOperation());
-    for (auto [name, is] : wanted) {
+    for (auto [name, allowed] : canChange) {
       auto param = symbols.lookup<ParamOp>(name);
       auto type = cast<RankedTensorType>(param.getType());
-      if (is && called.contains(name) && type.getRank() == 4)
+      if (allowed && readByCalls.contains(name) && type.getRank() == 4)
         setParamType(param, withMemoryOrder(type, kOutputsLast));
     }
   }
@@ -263,7 +266,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
         retypeCopies(op->getResult(0));
       } else if (isa<StoreParamOp>(op) &&
                  isa<linalg::GenericOp>(op->getOperand(0).getDefiningOp())) {
-        // A result of `prepare`.
+        // The value is a result of `prepare`.
         brew::passes::setResultType(cast<OpResult>(op->getOperand(0)), type);
       } else {
         retype(op->getOperand(0), type);
@@ -302,11 +305,11 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       for (Value result : op->getResults())
         result.setType(type);
     } else if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op)) {
-      // A sum of gradients of one parameter.
+      // The nest is a sum of gradients of one parameter.
       for (Value input : nest.getInputs())
         retype(input, type);
       brew::passes::setResultType(cast<OpResult>(value), type);
-      // One loop per dimension; the rank may have grown.
+      // Create one loop per dimension, since the rank may have grown.
       OpBuilder b(nest);
       nest.setIndexingMapsAttr(b.getAffineMapArrayAttr(SmallVector<AffineMap>(
           nest->getNumOperands(), b.getMultiDimIdentityMap(type.getRank()))));

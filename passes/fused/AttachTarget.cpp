@@ -15,7 +15,7 @@ namespace {
 struct AttachTarget : brew::passes::impl::AttachTargetBase<AttachTarget> {
   using AttachTargetBase::AttachTargetBase;
 
-  Attribute machine() {
+  Attribute describeMachine() {
     MLIRContext *context = &getContext();
     if (gpuArchs.empty()) {
       if (vectorBits == 128 || vectorBits == 256 || vectorBits == 512)
@@ -37,7 +37,7 @@ struct AttachTarget : brew::passes::impl::AttachTargetBase<AttachTarget> {
   }
 
   void runOnOperation() override {
-    if (Attribute attribute = machine())
+    if (Attribute attribute = describeMachine())
       getOperation()->setAttr(kMachineAttr, attribute);
     else
       signalPassFailure();

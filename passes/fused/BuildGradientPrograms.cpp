@@ -104,11 +104,11 @@ private:
     Value partial =
         squares.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
           ScalarBuilder &s = body.s;
-          Value at = s.addi(s.muli(body.loop(0), chunk), body.loop(1));
-          Value value = body.read(gradients, s.clamp(at, count));
+          Value index = s.addi(s.muli(body.loop(0), chunk), body.loop(1));
+          Value value = body.read(gradients, s.clamp(index, count));
           // The last chunk may be shorter.
           Value square =
-              s.select(s.less(at, s.index(count)), s.mul(value, value),
+              s.select(s.less(index, s.index(count)), s.mul(value, value),
                        s.constant(type.getElementType(), 0));
           return {s.accumulate(body.out[0], square)};
         })[0];
@@ -122,7 +122,7 @@ private:
     OutputOp::create(b, loc, total, "sum_of_squares", APFloat(0.0f), false);
   }
 
-  /// Returns the number of partial sums that occupies the device.
+  /// Returns the maximal number of partial sums: enough to occupy the device.
   int64_t maxChunks() {
     if (!brew::dialects::target::isForGpu(getOperation()))
       return 256 * brew::dialects::target::cpuOf(getOperation()).getCores();

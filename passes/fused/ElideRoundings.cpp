@@ -1,8 +1,8 @@
 //===- ElideRoundings.cpp - Removal of bf16 roundings ---------------------===//
 //
-// Only for bf16, which has the range of f32. A value outside the range of f16
-// must overflow; otherwise a loss scale that is too large would be detected too
-// late.
+// Removes only roundings to bf16, which has the range of f32. A value outside
+// the range of f16 must overflow; otherwise a loss scale that is too large
+// would be detected too late.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/BrewDialect.h"

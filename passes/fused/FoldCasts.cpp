@@ -88,7 +88,7 @@ bool foldIntoWriter(CastOp cast) {
 }
 
 /// Lowers a remaining cast to a nest.
-void lower(CastOp cast) {
+void lowerToNest(CastOp cast) {
   OpBuilder b(cast);
   Value nest = cast.buildNests(b)[0];
   Origin::of(cast).mark(nest.getDefiningOp());
@@ -103,9 +103,9 @@ struct FoldCasts : brew::passes::impl::FoldCastsBase<FoldCasts> {
       SmallVector<CastOp> casts(block.getOps<CastOp>());
       // Fold pairs before readers: the rounded value then has no f32 users.
       for (CastOp &cast : casts) {
-        SmallVector<OpFoldResult> same;
-        if (succeeded(cast->fold(same)) && !same.empty()) {
-          cast.getY().replaceAllUsesWith(llvm::cast<Value>(same[0]));
+        SmallVector<OpFoldResult> folded;
+        if (succeeded(cast->fold(folded)) && !folded.empty()) {
+          cast.getY().replaceAllUsesWith(llvm::cast<Value>(folded[0]));
           cast.erase();
           cast = {};
         }
@@ -119,7 +119,7 @@ struct FoldCasts : brew::passes::impl::FoldCastsBase<FoldCasts> {
           cast.erase();
       for (CastOp cast : SmallVector<CastOp>(block.getOps<CastOp>()))
         if (widens(cast) || !foldIntoWriter(cast))
-          lower(cast);
+          lowerToNest(cast);
     }
   }
 };

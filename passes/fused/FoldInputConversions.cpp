@@ -85,11 +85,11 @@ struct FoldInputConversions
     for (DataInputOp dataInput : dataInputs)
       if (brew::dialects::target::isForGpu(dataInput) &&
           canConvertFromPixels(dataInput))
-        fold(dataInput);
+        foldConversions(dataInput);
   }
 
 private:
-  static void fold(DataInputOp dataInput) {
+  static void foldConversions(DataInputOp dataInput) {
     Value image = dataInput.getValues()[0];
     ImageReaders readers;
     if (!readers.collect(image) || !readers.haveOneType())

@@ -94,7 +94,7 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
     for (size_t i = 0; i < groups.size();) {
       SubKernels subKernels(groups[i]);
       size_t next = i + 1;
-      // Only adjacent groups: nothing between them can depend on the first.
+      // Add only adjacent groups: nothing between them can depend on the first.
       while (brew::passes::isFlat(groups[i], allowGathers) &&
              next < groups.size() &&
              static_cast<int64_t>(subKernels.size()) < limit &&

@@ -6,9 +6,9 @@
 // its weight gradient reads it saves writing and reading the blob in both
 // passes, and the memory to keep it between them.
 //
-// rematerialize-producers does the same for nests that read a value element by
-// element. Here the readers are calls, which read each element once per tap of
-// the window; they become nests only if all of them do.
+// brew-rematerialize-producers does the same for nests that read a value
+// element by element. Here the readers are calls, which read each element once
+// per tap of the window; they become nests only if all of them do.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -46,7 +46,7 @@ double bytesOf(Value value) {
 constexpr int64_t kMathFunctionCost = 10;
 
 /// Returns the floating-point operations per iteration.
-int64_t flopsOf(linalg::GenericOp nest) {
+int64_t flopsPerIteration(linalg::GenericOp nest) {
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator())
     if (isa<math::MathDialect>(op.getDialect()))
@@ -78,11 +78,11 @@ linalg::GenericOp producerOf(Value value) {
         return nest.getMatchingIndexingMap(input).isProjectedPermutation();
       });
   // Extracted elements need not be adjacent in memory.
-  const bool extracts =
+  const bool hasExtracts =
       nest.getBody()
           ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  return isElementwise && !extracts ? nest : linalg::GenericOp();
+  return isElementwise && !hasExtracts ? nest : linalg::GenericOp();
 }
 
 /// Returns whether `call` is a depthwise convolution of `bottom`, or its weight
@@ -132,25 +132,25 @@ private:
           return isDepthwise(call, bottom);
         }))
       return;
-    double before = secondsOf(producer), after = 0;
+    double separateSeconds = secondsOf(producer), fusedSeconds = 0;
     for (Operation *call : calls) {
       brew::dialects::target::Work library = trafficOf(call),
                                    generated = library;
       library.isProduct = true;
-      library.flops = flopsOf(call);
-      before += roofline.seconds(library);
+      library.flops = callFlops(call);
+      separateSeconds += roofline.seconds(library);
       // A call also counts a multiplication and an addition.
-      generated.flops =
-          flopsOf(call) / 2 * static_cast<double>(2 + ::flopsOf(producer));
+      generated.flops = callFlops(call) / 2 *
+                        static_cast<double>(2 + flopsPerIteration(producer));
       generated.bytes -= bytesOf(bottom);
       for (Value input : producer.getDpsInputs())
         generated.bytes += bytesOf(input);
-      after += roofline.seconds(generated);
+      fusedSeconds += roofline.seconds(generated);
     }
-    if (after >= before)
+    if (fusedSeconds >= separateSeconds)
       return;
     for (Operation *call : calls)
-      generate(call, producer);
+      replaceByNests(call, producer);
     producer.erase();
   }
 
@@ -159,7 +159,7 @@ private:
     for (Value input : nest.getDpsInputs())
       work.bytes += bytesOf(input);
     work.bytes += bytesOf(nest->getResult(0));
-    work.flops = static_cast<double>(::flopsOf(nest) *
+    work.flops = static_cast<double>(flopsPerIteration(nest) *
                                      countOf(nest.getStaticLoopRanges()));
     return roofline.seconds(work);
   }
@@ -173,17 +173,18 @@ private:
     return work;
   }
 
-  static double flopsOf(Operation *call) {
+  static double callFlops(Operation *call) {
     return static_cast<double>(cast<PlanStepInterface>(call).countFlops());
   }
 
   /// Replaces a call by nests that recompute its bottom as `producer` does.
-  void generate(Operation *call, linalg::GenericOp producer) {
+  void replaceByNests(Operation *call, linalg::GenericOp producer) {
     OpBuilder b(call);
     brew::passes::computeInF32(call);
     if (auto forward = dyn_cast<ConvolutionOp>(call))
       if (Value w = forward.getW(); w.getType() != channelsInnermost(w))
-        forward.getWMutable().assign(copy(b, call, w, channelsInnermost(w)));
+        forward.getWMutable().assign(
+            buildCopy(b, call, w, channelsInnermost(w)));
     // Sum with the channels innermost, then copy to the result's own layout.
     b.setInsertionPointAfter(call);
     if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(call);
@@ -192,17 +193,17 @@ private:
       Value dw = weights.getDw();
       const auto type = tensorTypeOf(dw);
       dw.setType(channelsInnermost(dw));
-      Value copied = copy(b, call, dw, type);
+      Value copied = buildCopy(b, call, dw, type);
       dw.replaceAllUsesExcept(copied, copied.getDefiningOp());
     }
     b.setInsertionPoint(call);
-    Operation *before = call->getPrevNode();
+    Operation *previous = call->getPrevNode();
     SmallVector<Value> results = cast<LoopNestInterface>(call).buildNests(b);
     for (auto [result, value] : llvm::zip(call->getResults(), results))
       result.replaceAllUsesWith(value);
     const Origin origin = Origin::of(call);
-    for (Operation *op = before ? before->getNextNode()
-                                : &program.getBody().front().front();
+    for (Operation *op = previous ? previous->getNextNode()
+                                  : &program.getBody().front().front();
          op != call; op = op->getNextNode()) {
       origin.mark(op);
       if (auto nest = dyn_cast<linalg::GenericOp>(op))
@@ -225,8 +226,8 @@ private:
         RankedTensorType::get(type.getShape(), type.getElementType()), order);
   }
 
-  static Value copy(OpBuilder &b, Operation *reason, Value from,
-                    RankedTensorType type) {
+  static Value buildCopy(OpBuilder &b, Operation *reason, Value from,
+                         RankedTensorType type) {
     NestBuilder nest(b, reason->getLoc(), type.getShape());
     nest.input(from, iota(type.getRank()));
     nest.output(type, iota(type.getRank()));
@@ -250,17 +251,18 @@ private:
     for (tensor::ExtractOp extract : extracts) {
       OpBuilder b(extract);
       const Type element = extract.getType();
-      Value made = compute(b, extract, producer);
-      if (made.getType() != element)
-        made = arith::ExtFOp::create(b, extract.getLoc(), element, made);
-      extract.replaceAllUsesWith(made);
+      Value computed = buildElement(b, extract, producer);
+      if (computed.getType() != element)
+        computed =
+            arith::ExtFOp::create(b, extract.getLoc(), element, computed);
+      extract.replaceAllUsesWith(computed);
       extract.erase();
     }
   }
 
-  static Value compute(OpBuilder &b, tensor::ExtractOp extract,
-                       linalg::GenericOp producer) {
-    // The loop indices of `producer` for that element.
+  static Value buildElement(OpBuilder &b, tensor::ExtractOp extract,
+                            linalg::GenericOp producer) {
+    // Find the loop indices of `producer` for that element.
     SmallVector<Value> loops(producer.getNumLoops());
     AffineMap result =
         producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));

@@ -30,10 +30,11 @@ StringAttr fusedName(Operation *first, Operation *second) {
 /// Returns whether a call at `call` can add to `value` in place: the value is
 /// computed before it, and from there on only `sum` reads it.
 bool canAccumulateAt(Value value, Operation *call, Operation *sum) {
-  Operation *made = value.getDefiningOp();
-  return made && made->isBeforeInBlock(call) &&
-         !isa<DataInputOp, OutputGradientOp>(made) &&
-         !made->hasTrait<IsPersistentRead>() && !made->hasTrait<IsView>() &&
+  Operation *producer = value.getDefiningOp();
+  return producer && producer->isBeforeInBlock(call) &&
+         !isa<DataInputOp, OutputGradientOp>(producer) &&
+         !producer->hasTrait<IsPersistentRead>() &&
+         !producer->hasTrait<IsView>() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            user = call->getBlock()->findAncestorOpInBlock(*user);
            return user == sum ||
@@ -67,7 +68,7 @@ struct FuseReLU : OpRewritePattern<ReLUOp> {
     return success();
   }
 
-  bool plainProducts;
+  bool plainProducts; ///< inner products support no fused leaky ReLU
 };
 
 /// Fuses the sum of two blobs into the convolution before it, at inference. In
@@ -85,16 +86,18 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
           return user->hasTrait<IsView>(); // may require another layout
         }))
       return failure();
-    // The later of two convolutions, so that the other's result is available.
+    // Choose the later of two convolutions, so that the other's result is
+    // available.
     ConvolutionOp conv;
     Value sum;
     for (unsigned i : {0, 1}) {
-      auto each = eltwise.getXs()[i].getDefiningOp<ConvolutionOp>();
+      auto candidate = eltwise.getXs()[i].getDefiningOp<ConvolutionOp>();
       Value other = eltwise.getXs()[1 - i];
-      if (each && each.getY().hasOneUse() && !each.getRelu() &&
-          each.getX() != other && canAccumulateAt(other, eltwise, eltwise) &&
-          (!conv || conv->isBeforeInBlock(each))) {
-        conv = each;
+      if (candidate && candidate.getY().hasOneUse() && !candidate.getRelu() &&
+          candidate.getX() != other &&
+          canAccumulateAt(other, eltwise, eltwise) &&
+          (!conv || conv->isBeforeInBlock(candidate))) {
+        conv = candidate;
         sum = other;
       }
     }
@@ -122,16 +125,17 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
     if (!brew::passes::isElementwiseAdd(nest))
       return failure();
     for (unsigned i : {0, 1}) {
-      auto data =
+      auto backwardData =
           nest.getInputs()[i].getDefiningOp<ConvolutionBackwardDataOp>();
       Value other = nest.getInputs()[1 - i];
-      if (!data || data.getSum() || !data.getDx().hasOneUse() ||
-          other.getType() != data.getDx().getType() ||
-          !canAccumulateAt(other, data, nest))
+      if (!backwardData || backwardData.getSum() ||
+          !backwardData.getDx().hasOneUse() ||
+          other.getType() != backwardData.getDx().getType() ||
+          !canAccumulateAt(other, backwardData, nest))
         continue;
-      rewriter.modifyOpInPlace(data,
-                               [&] { data.getSumMutable().assign(other); });
-      rewriter.replaceOp(nest, data.getDx());
+      rewriter.modifyOpInPlace(
+          backwardData, [&] { backwardData.getSumMutable().assign(other); });
+      rewriter.replaceOp(nest, backwardData.getDx());
       return success();
     }
     return failure();

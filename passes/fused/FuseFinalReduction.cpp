@@ -1,9 +1,8 @@
 //===- FuseFinalReduction.cpp - Final reduction in the last block ---------===//
 //
-// Fuses a kernel whose results only a second, small kernel reads (partial sums)
-// with that kernel. The second one becomes a sub-kernel that the last block to
-// finish executes. The results of the first one stay results of the fused
-// kernel, so that they have memory.
+// Fuses a kernel of partial sums with the small kernel that alone reads them.
+// The small kernel becomes a sub-kernel that the last block to finish executes.
+// The partial sums stay results of the fused kernel, so that they have memory.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -27,7 +26,8 @@ using brew::dialects::target::GpuAttr;
 
 namespace {
 
-/// Returns the nests of a kernel with a single sub-kernel; otherwise nothing.
+/// Returns the nests of a kernel with a single sub-kernel, or none for other
+/// kernels.
 SmallVector<linalg::GenericOp> onlySubKernel(KernelOp kernel) {
   auto subKernels = brew::passes::subKernelsOf(kernel);
   return subKernels.size() == 1 ? subKernels.front()
@@ -40,15 +40,16 @@ public:
   KernelPair(KernelOp first, KernelOp second) : first(first), second(second) {}
 
   /// Returns whether the second kernel is the only user of every result of the
-  /// first. Tensors that a reduction of the first one stores along the way
-  /// (isStoredPerIteration) may have other users instead, if the fused kernel
-  /// can stand at the position of the first.
+  /// first. Tensors that a reduction of the first one stores in every
+  /// iteration (isStoredPerIteration) may have other users instead, if the
+  /// fused kernel can stand at the position of the first.
   bool isOnlyReadBySecond() {
     const bool atFirst = canStandAtFirst();
     Block &body = first.getBody().front();
-    return llvm::all_of(llvm::enumerate(first.getOutputs()), [&](auto each) {
-      auto [number, result] = each;
-      auto yielded = cast<OpResult>(body.getTerminator()->getOperand(number));
+    return llvm::all_of(llvm::enumerate(first.getOutputs()), [&](auto output) {
+      auto [resultNumber, result] = output;
+      auto yielded =
+          cast<OpResult>(body.getTerminator()->getOperand(resultNumber));
       auto nest = dyn_cast<linalg::GenericOp>(yielded.getOwner());
       if (atFirst && nest &&
           isStoredPerIteration(nest, yielded.getResultNumber()))
@@ -73,10 +74,10 @@ public:
 
   /// Returns the cycles of the last block, estimated from iterations. If sums
   /// are adjacent in memory, each tile of them has a last block of its own.
-  static double cyclesOfLast(ArrayRef<linalg::GenericOp> partial,
-                             ArrayRef<linalg::GenericOp> nests) {
+  static double cyclesOfLastBlock(ArrayRef<linalg::GenericOp> partial,
+                                  ArrayRef<linalg::GenericOp> nests) {
     int64_t tiles = 1, threads = kThreads;
-    auto sums = adjacentSums(nests);
+    auto sums = adjacentSumCount(nests);
     if (sums && isReduction(partial)) {
       tiles = llvm::divideCeil(*sums, GpuAttr::columnsPerBlock(*sums));
       threads = GpuAttr::kReductionThreads;
@@ -121,7 +122,7 @@ private:
   /// Returns the number of results of the first nest, if it is a reduction
   /// whose inputs have the dimension of the results innermost in memory.
   static std::optional<int64_t>
-  adjacentSums(ArrayRef<linalg::GenericOp> nests) {
+  adjacentSumCount(ArrayRef<linalg::GenericOp> nests) {
     linalg::GenericOp sum = nests.front();
     if (sum.getNumReductionLoops() == 0 || sum.getNumDpsInputs() == 0 ||
         sum.getNumParallelLoops() != 1)
@@ -189,13 +190,13 @@ private:
       SmallVector<linalg::GenericOp> partial = onlySubKernel(first);
       if (!partial.empty() &&
           KernelPair::bytesBetween(partial) <= sharedBytes &&
-          KernelPair::cyclesOfLast(partial, nests) <= limit)
+          KernelPair::cyclesOfLastBlock(partial, nests) <= limit)
         return first;
     }
     return {};
   }
 
-  int64_t sharedBytes = 0; ///< bytes of shared memory
+  int64_t sharedBytes = 0; ///< limit of shared memory for each sub-kernel
 };
 
 } // namespace

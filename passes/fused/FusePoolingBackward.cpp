@@ -4,8 +4,8 @@
 // cover it. If the layer below is a normalization, the gradient is read twice:
 // by the reductions and by the nest that uses their results. If few windows
 // cover an element, both readers recompute it from the top's gradient and the
-// positions of the maxima, which are smaller, so that it need not be stored. On
-// GPUs only: there the extra operations are free.
+// positions of the maxima, which are smaller, so that it need not be stored.
+// The pass runs only for GPUs, where the extra operations are free.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -57,7 +57,7 @@ int64_t innermostDim(RankedTensorType type) {
 /// of the extracted tensors (channels in channels-last layout). Then a thread
 /// computes several elements for the index arithmetic of one.
 bool extractsNeighbours(linalg::GenericOp nest) {
-  bool isAny = false;
+  bool hasExtract = false;
   const int64_t innermost = innermostDim(tensorTypeOf(nest->getResult(0)));
   for (auto extract : nest.getBody()->getOps<tensor::ExtractOp>()) {
     const int64_t dim = innermostDim(tensorTypeOf(extract.getTensor()));
@@ -65,9 +65,9 @@ bool extractsNeighbours(linalg::GenericOp nest) {
                      .getDefiningOp<linalg::IndexOp>();
     if (!index || static_cast<int64_t>(index.getDim()) != innermost)
       return false;
-    isAny = true;
+    hasExtract = true;
   }
-  return isAny;
+  return hasExtract;
 }
 
 /// Returns whether `nest` computes a gradient whose elements are sums over a
@@ -99,14 +99,14 @@ bool gathersFromWindows(linalg::GenericOp nest) {
 int64_t operationsPerElement(linalg::GenericOp nest) {
   // Cost of a division in operations.
   constexpr int64_t kDivisionCost = 8;
-  llvm::DenseSet<Operation *> ofElements;
+  llvm::DenseSet<Operation *> elementOps;
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator())
     if (isa<tensor::ExtractOp>(op) ||
         llvm::any_of(op.getOperands(), [&](Value operand) {
-          return ofElements.contains(operand.getDefiningOp());
+          return elementOps.contains(operand.getDefiningOp());
         })) {
-      ofElements.insert(&op);
+      elementOps.insert(&op);
       count += isa<arith::DivFOp>(op) ? kDivisionCost : 1;
     }
   return count * windowsOf(nest);
@@ -129,21 +129,21 @@ linalg::GenericOp unrollWindows(RewriterBase &rewriter,
         Value sum = fill.getInputs().front();
         const int64_t windows = windowsOf(nest);
         for (int64_t window = 0; window < windows; ++window) {
-          // Windows in loop order, the last loop innermost.
-          SmallVector<int64_t> at(extents.size());
-          int64_t rest = window;
+          // Iterate over the windows in loop order, the last loop innermost.
+          SmallVector<int64_t> indices(extents.size());
+          int64_t remaining = window;
           for (size_t loop = extents.size(); loop-- > parallel;) {
-            at[loop] = rest % extents[loop];
-            rest /= extents[loop];
+            indices[loop] = remaining % extents[loop];
+            remaining /= extents[loop];
           }
           IRMapping map;
           map.map(nest.getRegionOutputArgs().front(), sum);
           for (Operation &op : nest.getBody()->without_terminator()) {
             auto index = dyn_cast<linalg::IndexOp>(op);
             if (index && index.getDim() >= parallel)
-              map.map(index.getResult(),
-                      arith::ConstantIndexOp::create(b, loc, at[index.getDim()])
-                          .getResult());
+              map.map(index.getResult(), arith::ConstantIndexOp::create(
+                                             b, loc, indices[index.getDim()])
+                                             .getResult());
             else
               b.clone(op, map);
           }
@@ -177,14 +177,14 @@ int64_t bytesMoved(linalg::GenericOp nest) {
 /// Returns whether the other operands of a nest determine the extents of all
 /// its loops.
 bool canDropOperand(linalg::GenericOp nest, Value value) {
-  llvm::SmallBitVector shown(nest.getNumLoops());
+  llvm::SmallBitVector determined(nest.getNumLoops());
   for (OpOperand &operand : nest->getOpOperands())
     if (operand.get() != value)
       for (AffineExpr result :
            nest.getMatchingIndexingMap(&operand).getResults())
         if (auto dim = dyn_cast<AffineDimExpr>(result))
-          shown.set(dim.getPosition());
-  return shown.all();
+          determined.set(dim.getPosition());
+  return determined.all();
 }
 
 /// Returns whether a nest reduces over the outermost dimension in memory of
@@ -211,7 +211,7 @@ linalg::GenericOp elementReader(OpOperand &use) {
              : linalg::GenericOp();
 }
 
-/// A pooling gradient with the nests that round it and those that read the
+/// A pooling gradient with the nests that round it and the nests that read the
 /// result.
 class PoolingBackward {
 public:
@@ -240,9 +240,9 @@ public:
     nest.getBody()->walk([&](tensor::ExtractOp extract) {
       gathered.insert(extract.getTensor());
     });
-    int64_t less = sizeOf(value);
+    int64_t savedBytes = sizeOf(value);
     for (Value tensor : gathered)
-      less -= sizeOf(tensor);
+      savedBytes -= sizeOf(tensor);
     bool isSummed = false;
     double difference = -static_cast<double>(sizeOf(value));
     for (OpOperand &use : value.getUses()) {
@@ -253,10 +253,11 @@ public:
       if (!readers.insert(reader))
         continue;
       const int64_t bytes = bytesMoved(reader);
-      const auto own = static_cast<int64_t>(
+      const auto ownOperations = static_cast<int64_t>(
           llvm::range_size(reader.getBody()->without_terminator()));
-      difference += timeOf(reader, bytes - less, own + operations) -
-                    timeOf(reader, bytes, own);
+      difference +=
+          timeOf(reader, bytes - savedBytes, ownOperations + operations) -
+          timeOf(reader, bytes, ownOperations);
     }
     return isSummed && difference < 0;
   }
@@ -279,10 +280,10 @@ public:
 private:
   /// Returns the time of a nest, in bytes of memory traffic.
   double timeOf(linalg::GenericOp reader, int64_t bytes,
-                int64_t operationsOfEach) const {
+                int64_t elementOperations) const {
     return std::max(
         static_cast<double>(bytes),
-        static_cast<double>(operationsOfEach) * bytesPerOperation *
+        static_cast<double>(elementOperations) * bytesPerOperation *
             static_cast<double>(countOf(reader.getStaticLoopRanges())));
   }
 
@@ -312,8 +313,9 @@ private:
         nests.push_back(nest);
     IRRewriter rewriter(block.getParentOp()->getContext());
     for (linalg::GenericOp nest : nests)
-      if (PoolingBackward each(nest, bytesPerOperation); each.isProfitable())
-        each.run(rewriter);
+      if (PoolingBackward pooling(nest, bytesPerOperation);
+          pooling.isProfitable())
+        pooling.run(rewriter);
     if (!nests.empty())
       brew::passes::eraseDeadNests(rewriter, block);
   }

@@ -55,10 +55,10 @@ linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
 
 linalg::GenericOp brew::passes::mergeDuplicateInputs(RewriterBase &rewriter,
                                                      linalg::GenericOp nest) {
-  brew::passes::MergedInputs once;
-  const SmallVector<unsigned> positions = once.add(nest);
-  SmallVector<Value> &inputs = once.values;
-  SmallVector<AffineMap> &maps = once.maps;
+  brew::passes::MergedInputs mergedInputs;
+  const SmallVector<unsigned> positions = mergedInputs.add(nest);
+  SmallVector<Value> &inputs = mergedInputs.values;
+  SmallVector<AffineMap> &maps = mergedInputs.maps;
   Block *body = nest.getBody();
   if (inputs.size() < positions.size()) {
     for (OpOperand &init : nest.getDpsInitsMutable())
@@ -69,12 +69,12 @@ linalg::GenericOp brew::passes::mergeDuplicateInputs(RewriterBase &rewriter,
         nest.getDpsInits(), maps, nest.getIteratorTypesArray(),
         [&](OpBuilder &b, Location, ValueRange values) {
           IRMapping map;
-          for (auto [i, at] : llvm::enumerate(positions))
-            map.map(body->getArgument(i), values[at]);
-          for (auto [old, now] :
+          for (auto [i, position] : llvm::enumerate(positions))
+            map.map(body->getArgument(i), values[position]);
+          for (auto [oldArgument, newArgument] :
                llvm::zip_equal(nest.getRegionOutputArgs(),
                                values.drop_front(inputs.size())))
-            map.map(old, now);
+            map.map(oldArgument, newArgument);
           for (Operation &op : *body)
             b.clone(op, map);
         });

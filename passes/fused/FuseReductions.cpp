@@ -6,8 +6,8 @@
 // tensor that it sums. The stored tensor is the last result, indexed by all
 // loops; other nests of the kernel do not read it.
 //
-// split-reductions then creates enough partial sums to keep a GPU busy. If each
-// block sums adjacent channels, its threads store adjacent elements.
+// brew-split-reductions then creates enough partial sums to keep a GPU busy. If
+// each block sums adjacent channels, its threads store adjacent elements.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -56,8 +56,9 @@ public:
   }
 
 private:
-  /// Returns whether a nest computes one tensor element by element, each once.
-  static bool isElementwise(linalg::GenericOp nest) {
+  /// Returns whether a nest computes each element of one large floating-point
+  /// tensor exactly once, without gathers.
+  static bool isLargeElementwise(linalg::GenericOp nest) {
     OpOperand *init = nest.getDpsInitOperand(0);
     return nest->getNumResults() == 1 && nest.getNumReductionLoops() == 0 &&
            isa<FloatType>(elementTypeOf(nest->getResult(0))) &&
@@ -66,23 +67,24 @@ private:
            countOf(nest.getStaticLoopRanges()) >= kMinElements;
   }
 
-  /// Returns whether a nest of the same pass of the net produces an input of
-  /// this one: then the two share a kernel, which saves as much.
+  /// Returns whether a nest of the same direction (forward or backward), with
+  /// at least as many elements, produces an input of `nest`. The two then share
+  /// a kernel, which saves as much memory traffic as fusing the reduction.
   static bool sharesKernelWithProducer(linalg::GenericOp nest) {
     return llvm::any_of(nest.getDpsInputs(), [&](Value input) {
-      auto maker = input.getDefiningOp<linalg::GenericOp>();
-      return maker &&
+      auto producer = input.getDefiningOp<linalg::GenericOp>();
+      return producer &&
              countOf(shapeOf(input)) >= countOf(nest.getStaticLoopRanges()) &&
-             Origin::of(maker).isBackward == Origin::of(nest).isBackward;
+             Origin::of(producer).isBackward == Origin::of(nest).isBackward;
     });
   }
 
   /// Returns the operand through which a reduction reads the result of `nest`,
   /// if the two can be fused; otherwise null.
   OpOperand *fusibleReductionOf(linalg::GenericOp nest) const {
-    if (!isElementwise(nest) || sharesKernelWithProducer(nest))
+    if (!isLargeElementwise(nest) || sharesKernelWithProducer(nest))
       return nullptr;
-    OpOperand *found = nullptr;
+    OpOperand *reduction = nullptr;
     // A value that only nests read may stay inside a kernel.
     bool isStored = false;
     for (OpOperand &use : nest->getResult(0).getUses()) {
@@ -92,11 +94,12 @@ private:
         continue;
       // Several reductions share a kernel of their own, which reads the value
       // once.
-      if (found)
+      if (reduction)
         return nullptr;
-      found = &use;
+      reduction = &use;
     }
-    return found && isStored && canFuse(nest, *found) ? found : nullptr;
+    return reduction && isStored && canFuse(nest, *reduction) ? reduction
+                                                              : nullptr;
   }
 
   bool canFuse(linalg::GenericOp nest, OpOperand &read) const {
@@ -106,7 +109,8 @@ private:
         !brew::passes::hasReorderableReductions(sum) ||
         Origin::of(nest).isBackward != Origin::of(sum).isBackward)
       return false;
-    // Its other inputs must be available where the value is computed.
+    // The other inputs of the reduction must be available where the value is
+    // computed.
     for (OpOperand *input : sum.getDpsInputOperands())
       if (input != &read && !isBefore(input->get(), nest))
         return false;
@@ -114,8 +118,8 @@ private:
   }
 
   static bool isBefore(Value value, Operation *op) {
-    Operation *made = value.getDefiningOp();
-    return !made || made->isBeforeInBlock(op);
+    Operation *producer = value.getDefiningOp();
+    return !producer || producer->isBeforeInBlock(op);
   }
 
   void fuse(linalg::GenericOp nest, OpOperand &read) {
@@ -123,9 +127,10 @@ private:
     const Value value = nest->getResult(0);
     rewriter.setInsertionPoint(nest);
     // Maps the loops of `sum` to those of the nest.
-    AffineMap made = nest.getMatchingIndexingMap(nest.getDpsInitOperand(0)),
-              taken = sum.getMatchingIndexingMap(&read);
-    const AffineMap loops = inversePermutation(made).compose(taken);
+    AffineMap producedMap =
+                  nest.getMatchingIndexingMap(nest.getDpsInitOperand(0)),
+              readMap = sum.getMatchingIndexingMap(&read);
+    const AffineMap loops = inversePermutation(producedMap).compose(readMap);
     SmallVector<Value> inputs, inits;
     SmallVector<AffineMap> maps;
     for (OpOperand *input : nest.getDpsInputOperands()) {
@@ -142,7 +147,7 @@ private:
       maps.push_back(sum.getMatchingIndexingMap(&init));
     }
     inits.push_back(cloneInit(nest.getDpsInits()[0]));
-    maps.push_back(taken);
+    maps.push_back(readMap);
     SmallVector<Type> types(sum->getResultTypes());
     types.push_back(value.getType());
     auto fused = linalg::GenericOp::create(
@@ -171,8 +176,9 @@ private:
         });
     Origin::of(nest).with(Origin::of(sum)).mark(fused);
     rewriter.replaceAllUsesWith(value, fused->getResults().back());
-    for (auto [old, now] : llvm::zip(sum->getResults(), fused->getResults()))
-      rewriter.replaceAllUsesWith(old, now);
+    for (auto [oldResult, newResult] :
+         llvm::zip(sum->getResults(), fused->getResults()))
+      rewriter.replaceAllUsesWith(oldResult, newResult);
     erased.insert(sum);
     rewriter.eraseOp(sum);
     rewriter.eraseOp(nest);

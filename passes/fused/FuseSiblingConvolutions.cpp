@@ -5,7 +5,7 @@
 // weights; their tops are slices of its top along the channels. In the backward
 // pass, one call computes the sum of the branches' gradients with respect to
 // the bottom, and one the gradients of all weights. The parameters stay
-// separate. On CPUs at inference only.
+// separate. On CPUs, the pass applies only to inference.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -35,7 +35,7 @@ namespace {
 /// A convolution with the ReLU after it and its gradients.
 struct Branch {
   ConvolutionOp conv;
-  ReLUOp relu; ///< null unless it is the only user
+  ReLUOp relu; ///< null unless it is the only user of `conv`
   ConvolutionBackwardDataOp data;
   ConvolutionBackwardWeightsOp weights;
   /// The gradient of the bottom: the sum over all its readers that contains
@@ -65,7 +65,7 @@ bool isParameter(Value value) {
 
 /// Returns the final sum that contains `term`, following additions without
 /// other users.
-Value sumOf(Value term) {
+Value finalSumOf(Value term) {
   while (term.hasOneUse()) {
     auto nest = dyn_cast<linalg::GenericOp>(*term.user_begin());
     if (!nest || !brew::passes::isElementwiseAdd(nest))
@@ -79,14 +79,14 @@ Value sumOf(Value term) {
 constexpr int64_t kSliceChannels = 8;
 
 /// Returns the single user of `read` of type Op that has the layer of `conv`
-/// and satisfies `belongs`. Clears `isUnique` if there are several.
+/// and satisfies `matches`. Clears `isUnique` if there are several.
 template <typename Op, typename Test>
-Op uniqueUser(ConvolutionOp conv, Value read, const Test &belongs,
+Op uniqueUser(ConvolutionOp conv, Value read, const Test &matches,
               bool &isUnique) {
   Op found;
   for (Operation *user : read.getUsers()) {
     auto op = dyn_cast<Op>(user);
-    if (!op || op.getLayerAttr() != conv.getLayerAttr() || !belongs(op))
+    if (!op || op.getLayerAttr() != conv.getLayerAttr() || !matches(op))
       continue;
     isUnique &= !found || found == op;
     found = op;
@@ -107,14 +107,14 @@ public:
 
   void run() {
     // In training on a CPU the copies cost more than the saved calls, and all
-    // tops live as long as the longest-lived.
+    // tops live as long as the longest-lived one.
     if (!gpu && !isInference)
       return;
     SmallVector<BranchGroup> groups;
     for (auto conv : program.getBody().front().getOps<ConvolutionOp>())
       if (std::optional<Branch> branch = branchOf(conv)) {
-        auto group = llvm::find_if(groups, [&](BranchGroup &each) {
-          return areSiblings(each[0], *branch);
+        auto group = llvm::find_if(groups, [&](BranchGroup &candidate) {
+          return areSiblings(candidate[0], *branch);
         });
         if (group == groups.end())
           groups.push_back({*branch});
@@ -204,7 +204,7 @@ std::optional<Branch> SiblingFuser::branchOf(ConvolutionOp conv) const {
   if (branch.dy() && branch.dy().getType() != conv.getY().getType())
     return std::nullopt;
   if (branch.data)
-    branch.gradient = sumOf(branch.data.getDx());
+    branch.gradient = finalSumOf(branch.data.getDx());
   return branch;
 }
 
@@ -213,7 +213,7 @@ std::optional<Branch> SiblingFuser::branchOf(ConvolutionOp conv) const {
 bool SiblingFuser::areSiblings(Branch &a, Branch &b) {
   ConvolutionOp x = a.conv, y = b.conv;
   const auto axis = static_cast<size_t>(channelAxis(x));
-  auto shapeBut = [&](ConvolutionOp conv) {
+  auto shapeWithoutChannels = [&](ConvolutionOp conv) {
     SmallVector<int64_t> shape(shapeOf(conv.getY()));
     shape[axis] = 0;
     return shape;
@@ -223,7 +223,8 @@ bool SiblingFuser::areSiblings(Branch &a, Branch &b) {
   };
   return x.getX() == y.getX() && x.getKernel() == y.getKernel() &&
          x.getStride() == y.getStride() && x.getPad() == y.getPad() &&
-         x.getDilation() == y.getDilation() && shapeBut(x) == shapeBut(y) &&
+         x.getDilation() == y.getDilation() &&
+         shapeWithoutChannels(x) == shapeWithoutChannels(y) &&
          elementTypeOf(x.getY()) == elementTypeOf(y.getY()) &&
          !x.getB() == !y.getB() && slope(a) == slope(b) && !a.data == !b.data &&
          !a.weights == !b.weights && a.gradient == b.gradient &&
@@ -251,12 +252,12 @@ int64_t SiblingFuser::callBytes() const {
 /// bottom in the forward pass and for the weight gradient; its data gradient is
 /// written and added to the others (in place by a GPU's call).
 int64_t SiblingFuser::bytesSaved(Branch &branch) const {
-  const int64_t x = sizeOf(branch.conv.getX()), call = callBytes();
-  int64_t sum = x + call;
+  const int64_t x = sizeOf(branch.conv.getX()), callCost = callBytes();
+  int64_t sum = x + callCost;
   if (branch.data)
-    sum += gpu ? 2 * x + call : 4 * x + 2 * call;
+    sum += gpu ? 2 * x + callCost : 4 * x + 2 * callCost;
   if (branch.weights)
-    sum += x + call;
+    sum += x + callCost;
   return sum;
 }
 
@@ -284,9 +285,9 @@ bool SiblingFuser::isReadByCall(Value top) const {
 /// Returns whether a nest computes the top's gradient and can write it into the
 /// concatenated tensor.
 bool SiblingFuser::isWrittenInPlace(Branch &branch) const {
-  Operation *made = branch.dy().getDefiningOp();
-  return made && !isCall(made) && !made->hasTrait<IsView>() &&
-         isa<linalg::GenericOp, LoopNestInterface>(made) &&
+  Operation *producer = branch.dy().getDefiningOp();
+  return producer && !isCall(producer) && !producer->hasTrait<IsView>() &&
+         isa<linalg::GenericOp, LoopNestInterface>(producer) &&
          llvm::all_of(branch.dy().getUsers(), [&](Operation *user) {
            return user == branch.data || user == branch.weights ||
                   (!isCall(user) && !user->hasTrait<IsView>());
@@ -299,13 +300,13 @@ bool SiblingFuser::isWrittenInPlace(Branch &branch) const {
 int64_t SiblingFuser::bytesSpent(Branch &branch) const {
   const int64_t y = sizeOf(branch.top());
   int64_t sum = 0;
-  auto copy = [&](int64_t bytes) { sum += 2 * bytes + callBytes(); };
+  auto addCopy = [&](int64_t bytes) { sum += 2 * bytes + callBytes(); };
   if (isReadByCall(branch.top()))
-    copy(y);
+    addCopy(y);
   if (gpu)
     for (Operation *user : branch.top().getUsers()) {
       if (isa<ConcatOp>(user) && canBeSlice(branch.top()))
-        copy(y); // a separate call would write into the Concat
+        addCopy(y); // a separate call would write into the Concat
       else
         sum += isCall(user) ? 0 : y;
     }
@@ -317,7 +318,7 @@ int64_t SiblingFuser::bytesSpent(Branch &branch) const {
   if (!isInference)
     sum += 2 * parameters;
   if (branch.dy() && !isWrittenInPlace(branch))
-    copy(y);
+    addCopy(y);
   if (branch.weights)
     sum += 2 * parameters;
   return sum;
@@ -326,20 +327,20 @@ int64_t SiblingFuser::bytesSpent(Branch &branch) const {
 /// Removes unprofitable branches from the group. Returns whether fusing the
 /// rest pays off.
 bool SiblingFuser::keepProfitable(BranchGroup &group) const {
-  llvm::erase_if(group, [&](Branch &each) {
-    return bytesSpent(each) >= bytesSaved(each);
+  llvm::erase_if(group, [&](Branch &branch) {
+    return bytesSpent(branch) >= bytesSaved(branch);
   });
   if (group.size() < 2)
     return false;
   int64_t gain = -bytesSaved(group[0]);
-  for (Branch &each : group) {
-    gain += bytesSaved(each) - bytesSpent(each);
-    if (!each.weights)
+  for (Branch &branch : group) {
+    gain += bytesSaved(branch) - bytesSpent(branch);
+    if (!branch.weights)
       continue;
     // The users of weight gradients must come after all branches, as stores do.
-    for (Operation *user : each.weights->getUsers())
+    for (Operation *user : branch.weights->getUsers())
       for (Branch &other : group)
-        if (user->getBlock() != each.weights->getBlock() ||
+        if (user->getBlock() != branch.weights->getBlock() ||
             user->isBeforeInBlock(other.last()))
           return false;
   }
@@ -529,11 +530,11 @@ void SiblingFuser::fuseBackward(BranchGroup &group, StringAttr layer, Value w,
       int64_t start = 0;
       for (Branch &branch : group) {
         Value slice = branch.weights->getResult(i);
-        SubviewOp own =
+        SubviewOp branchSlice =
             sliceAlong(b, fused->getResult(i), slice.getType(), 0, start,
                        branch.weights.getLayerAttr(), /*isBackward=*/true);
         if (!slice.use_empty())
-          slice.replaceAllUsesWith(copySlice(b, own));
+          slice.replaceAllUsesWith(copySlice(b, branchSlice));
       }
     }
   }

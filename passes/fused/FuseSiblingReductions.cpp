@@ -42,22 +42,23 @@ bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
       Origin::of(a).isBackward != Origin::of(b).isBackward)
     return false;
   AffineMap result = a.getMatchingIndexingMap(a.getDpsInitOperand(0));
-  auto isSame = [&](linalg::GenericOp nest) {
+  auto hasResultMap = [&](linalg::GenericOp nest) {
     return llvm::all_of(nest.getDpsInitsMutable(), [&](OpOperand &init) {
       return nest.getMatchingIndexingMap(&init) == result;
     });
   };
-  return isSame(a) && isSame(b);
+  return hasResultMap(a) && hasResultMap(b);
 }
 
 /// Returns whether both nests read a common tensor through the same map, which
 /// covers all loops.
 bool shareInput(linalg::GenericOp a, linalg::GenericOp b) {
-  for (OpOperand *one : a.getDpsInputOperands())
-    for (OpOperand *other : b.getDpsInputOperands())
-      if (one->get() == other->get() &&
-          a.getMatchingIndexingMap(one) == b.getMatchingIndexingMap(other) &&
-          a.getMatchingIndexingMap(one).getNumResults() == a.getNumLoops())
+  for (OpOperand *inputA : a.getDpsInputOperands())
+    for (OpOperand *inputB : b.getDpsInputOperands())
+      if (inputA->get() == inputB->get() &&
+          a.getMatchingIndexingMap(inputA) ==
+              b.getMatchingIndexingMap(inputB) &&
+          a.getMatchingIndexingMap(inputA).getNumResults() == a.getNumLoops())
         return true;
   return false;
 }
@@ -83,15 +84,15 @@ Value initialValueAt(OpBuilder &builder, Value value, Operation *position) {
 
 /// Returns whether all inputs of `nest` are available before `position`.
 bool canHoistTo(linalg::GenericOp nest, Operation *position) {
-  bool can = true;
+  bool canHoist = true;
   nest->walk([&](Operation *op) {
     for (Value operand : op->getOperands()) {
       Operation *source = operand.getDefiningOp();
       if (source && !nest->isAncestor(source) && !isInitialValue(source))
-        can &= ancestorInProgram(source)->isBeforeInBlock(position);
+        canHoist &= ancestorInProgram(source)->isBeforeInBlock(position);
     }
   });
-  return can;
+  return canHoist;
 }
 
 /// Returns whether no user of `nest` precedes `position`.
@@ -104,14 +105,14 @@ bool canSinkTo(linalg::GenericOp nest, Operation *position) {
 linalg::GenericOp fuse(linalg::GenericOp a, linalg::GenericOp b,
                        Operation *position) {
   OpBuilder builder(position);
-  linalg::GenericOp both[] = {a, b};
+  linalg::GenericOp nests[] = {a, b};
   brew::passes::MergedInputs mergedInputs;
   SmallVector<Value> inits;
   SmallVector<AffineMap> initMaps;
   SmallVector<Type> types;
   // Positions of each nest's operands among the merged inputs.
   SmallVector<SmallVector<unsigned>> positions;
-  for (linalg::GenericOp nest : both) {
+  for (linalg::GenericOp nest : nests) {
     positions.push_back(mergedInputs.add(nest));
     for (OpOperand &init : nest.getDpsInitsMutable()) {
       inits.push_back(initialValueAt(builder, init.get(), position));
@@ -128,16 +129,16 @@ linalg::GenericOp fuse(linalg::GenericOp a, linalg::GenericOp b,
       [&](OpBuilder &body, Location loc, ValueRange values) {
         SmallVector<Value> results;
         unsigned next = inputs.size();
-        for (auto [n, nest] : llvm::enumerate(both)) {
+        for (auto [n, nest] : llvm::enumerate(nests)) {
           IRMapping map;
-          Block &old = *nest.getBody();
-          for (auto [i, at] : llvm::enumerate(positions[n]))
-            map.map(old.getArgument(i), values[at]);
+          Block &nestBody = *nest.getBody();
+          for (auto [i, mergedPosition] : llvm::enumerate(positions[n]))
+            map.map(nestBody.getArgument(i), values[mergedPosition]);
           for (Value sum : nest.getRegionOutputArgs())
             map.map(sum, values[next++]);
-          for (Operation &op : old.without_terminator())
+          for (Operation &op : nestBody.without_terminator())
             body.clone(op, map);
-          for (Value result : old.getTerminator()->getOperands())
+          for (Value result : nestBody.getTerminator()->getOperands())
             results.push_back(map.lookupOrDefault(result));
         }
         linalg::YieldOp::create(body, loc, results);
@@ -167,31 +168,31 @@ struct FuseSiblingReductions
   }
 
 private:
-  /// Fuses each nest with the first possible one before it.
+  /// Fuses each nest with the first earlier nest for which that is possible.
   static void fuseAll(IRRewriter &rewriter, ArrayRef<linalg::GenericOp> nests) {
-    SmallVector<linalg::GenericOp> kept;
-    DenseMap<Operation *, unsigned> numberOf; // index in `kept`
+    SmallVector<linalg::GenericOp> fusedNests;
+    DenseMap<Operation *, unsigned> indexOf; // index in `fusedNests`
     for (linalg::GenericOp nest : nests) {
       // Only nests that read one of its inputs can share it.
       SmallVector<unsigned> related;
       for (Value input : nest.getDpsInputs())
         for (Operation *reader : input.getUsers())
-          if (auto found = numberOf.find(reader); found != numberOf.end())
-            related.push_back(found->second);
+          if (auto entry = indexOf.find(reader); entry != indexOf.end())
+            related.push_back(entry->second);
       llvm::sort(related);
-      unsigned number = kept.size();
-      for (unsigned other : related)
-        if (Operation *position = fusionPoint(kept[other], nest)) {
-          numberOf.erase(kept[other]);
+      unsigned index = fusedNests.size();
+      for (unsigned candidate : related)
+        if (Operation *position = fusionPoint(fusedNests[candidate], nest)) {
+          indexOf.erase(fusedNests[candidate]);
           nest = brew::passes::shareReductions(
-              rewriter, fuse(kept[other], nest, position));
-          number = other;
+              rewriter, fuse(fusedNests[candidate], nest, position));
+          index = candidate;
           break;
         }
-      if (number == kept.size())
-        kept.emplace_back();
-      kept[number] = nest;
-      numberOf[nest] = number;
+      if (index == fusedNests.size())
+        fusedNests.emplace_back();
+      fusedNests[index] = nest;
+      indexOf[nest] = index;
     }
   }
 

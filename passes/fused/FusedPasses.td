@@ -18,12 +18,12 @@ def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
             multiprocessors = 132, ...>}
   }];
   let options = [
-    ListOption<"gpuArchs", "gpu-arch", "std::string", "sm_90 and the like, or sim">,
+    ListOption<"gpuArchs", "gpu-arch", "std::string", "GPU architectures, such as sm_90, or sim">,
     Option<"vectorBits", "vector-bits", "int64_t",
       "::brew::dialects::target::kDefaultVectorBits",
       "Vector width of the CPU">,
     Option<"bf16", "bf16", "bool", "::brew::dialects::target::kDefaultBf16",
-      "Whether the CPU's library gains by multiplying bf16">];
+      "Whether the CPU's library multiplies faster in bf16">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
@@ -34,8 +34,8 @@ def FuseSiblingConvolutions : Pass<"brew-fuse-sibling-convolutions", "::mlir::Mo
     become one with concatenated weights. Their tops are slices of its top; one call
     computes the sum of their data gradients, another one all weight gradients. Applied if
     the memory traffic and calls saved exceed the cost of the copies: of slices, for calls
-    that do not support strides, and of weights. On CPUs only in the program `deploy`,
-    where `prepare` concatenates the weights.
+    that do not support strides, and of weights. On CPUs, the pass applies only to the
+    program `deploy`, whose weights `prepare` concatenates.
 
     Input:
 
@@ -82,8 +82,8 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
     Casts every activation, and the gradient of one, to `type` after its producer; users
     read it through a cast back to f32 and compute as before. Data, labels, losses,
     probabilities, statistics, parameters, their gradients and solver state stay f32, as do
-    programs without layers. Products round all operands. If the target's library gains by
-    it, they take operands and return results in `type`, except that weight gradients of
+    programs without layers. Products round all operands. If the target's library is faster
+    in `type`, products take operands and return results in `type`, except that weight gradients of
     inner products are f32.
 
     Input:
@@ -157,7 +157,7 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
   let summary = "Assign memory layouts to activations and weights";
   let description = [{
     Makes one choice for the entire net: channels-last if the net has vendor convolutions
-    and the target's library is good at it in that precision, otherwise Caffe's layout. Every
+    and the target's library is faster with it in that precision, otherwise Caffe's layout. Every
     consumer reads through strides, so no transposes are needed. The weights of an inner
     product after a channels-last blob are split into that blob's dimensions, in the same
     order; without `order-weights`, that blob is row-major instead and the weights keep
@@ -221,10 +221,10 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
 }
 
 def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
-  let summary = "Lower layers that are no vendor call to loop nests";
+  let summary = "Lower layers that are not vendor calls to loop nests";
   let description = [{
     Replaces layers by their generic form, `linalg.generic` operations. Products in f64,
-    and those excluded by `no-library`, are no vendor calls.
+    and those excluded by `no-library`, are not vendor calls.
 
     Input:
 
@@ -365,7 +365,7 @@ def PackSignMasks : Pass<"brew-pack-sign-masks", "::mlir::ModuleOp"> {
   let description = [{
     If the backward pass only compares a result of the forward pass with zero (the mask of
     a ReLU after a sum), the producer also stores one bit per element, and the backward
-    pass reads the bits. On GPUs, except for small values.
+    pass reads the bits. Applied on GPUs, except to small values.
 
     Input:
 
@@ -389,7 +389,7 @@ def FusePoolingBackward : Pass<"brew-fuse-pooling-backward", "::mlir::ModuleOp">
     The bottom gradient of a pooling whose windows overlap little, and over which
     reductions run, is not stored: each nest that reads it adds up the gradients of the
     windows that cover an element. Applied if that takes less time; operations count as the
-    bytes that the machine moves in the same time. On GPUs, in channels-last layout.
+    bytes that the machine moves in the same time. Applied on GPUs, in channels-last layout.
 
     Input, for windows that overlap by one:
 
@@ -468,10 +468,11 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     adds them. If full loops yield too few partial sums, such as the single loop over a flat
     blob, a loop is split into two. On GPUs, at most one block computes a result; if
     adjacent elements belong to different results (sums per channel, channels-last), several
-    threads share a result. On CPUs only the latter are split, if the results are few:
-    threads then read full rows; and reductions for several taps of a window, so that
-    their common input stays in a core's cache. Only reorderable reductions; the new order
-    is as deterministic as the old one.
+    threads share a result. On CPUs, the pass splits two kinds of reductions: those of
+    adjacent elements to different results, if the results are few, so that threads read
+    full rows; and those for several taps of a window, so that their common input stays in
+    a core's cache. All split reductions are reorderable. The new order is as deterministic
+    as the old one.
 
     Input:
 
@@ -606,11 +607,11 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
 def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
   let summary = "Fuse the final reduction into the kernel of partial sums";
   let description = [{
-    Fuses a kernel whose results only a second kernel reads (the partial sums of
-    brew-split-reductions) with that kernel. The second one becomes a sub-kernel that the
-    last block to finish executes or, if blocks compute adjacent sums, the last block of
-    each tile of them. Not applied if the last blocks would take longer than a second
-    launch. On GPUs only.
+    Fuses a kernel of partial sums (see brew-split-reductions) with the second kernel, which
+    alone reads them. The second kernel becomes a sub-kernel that the last block to finish
+    executes or, if blocks compute adjacent sums, the last block of each tile of them. Not
+    applied if the last blocks would take longer than a second launch. Applied on GPUs
+    only.
 
     Input:
 

@@ -38,12 +38,12 @@ struct Limits {
   int64_t sequentialWork = 0;
   /// Minimal number of grid points for a grid shallower than its nests.
   int64_t enoughGridPoints = 0;
-  /// On a GPU: the number of grid points that occupies every multiprocessor,
-  /// and the maximal work per point of a shallower grid with at least that many
-  /// points, and with fewer. Beyond the limit a value leaves the caches before
-  /// it is read again, or too few blocks share the work.
-  int64_t manyGridPoints = 0, maxPointWork = INT64_MAX,
-          maxPointWorkOfFew = INT64_MAX;
+  /// On a GPU: the number of grid points that occupies every multiprocessor.
+  int64_t manyGridPoints = 0;
+  /// On a GPU: the maximal work per point of a shallower grid with at least
+  /// `manyGridPoints` points, and with fewer. With more work, a value leaves
+  /// the caches before it is read again, or too few blocks share the work.
+  int64_t maxPointWork = INT64_MAX, maxPointWorkOfFew = INT64_MAX;
 };
 
 /// Maximal bytes of values per grid point between nests (thread stacks).
@@ -84,14 +84,15 @@ struct OpenGroup {
 /// point, of `depth` loops, at which it was written.
 bool readsAtGridPoint(OpResult value, ArrayRef<SmallVector<int64_t>> accesses,
                       int64_t depth) {
-  SmallVector<int64_t> written = resultLoops(
+  SmallVector<int64_t> writtenLoops = resultLoops(
       cast<linalg::GenericOp>(value.getOwner()), value.getResultNumber());
   for (ArrayRef<int64_t> access : accesses)
     for (int64_t loop = 0; loop < depth; ++loop) {
       // A loop that does not index the result is a reduction loop, which no
       // grid contains.
-      auto place = llvm::find(written, loop);
-      if (place == written.end() || access[place - written.begin()] != loop)
+      auto dim = llvm::find(writtenLoops, loop);
+      if (dim == writtenLoops.end() ||
+          access[dim - writtenLoops.begin()] != loop)
         return false;
     }
   // With all loops in the grid the value is a scalar; with fewer, any element
@@ -106,26 +107,26 @@ class Grouping {
 public:
   explicit Grouping(ProgramOp program)
       : block(program.getBody().front()), limits(program) {
-    for (auto [number, op] : llvm::enumerate(block))
-      position[&op] = number;
+    for (auto [i, op] : llvm::enumerate(block))
+      position[&op] = i;
   }
 
   std::vector<NestGroup> run() {
     SmallVector<linalg::GenericOp> nests(block.getOps<linalg::GenericOp>());
     for (auto nest : nests)
-      assign(nest);
-    std::vector<NestGroup> ended;
+      assignToGroup(nest);
+    std::vector<NestGroup> ordered;
     for (auto nest : nests)
       if (OpenGroup &open = groups[groupOf.at(nest)];
           open.group.nests.back() == nest)
-        ended.push_back(std::move(open.group));
-    return ended;
+        ordered.push_back(std::move(open.group));
+    return ordered;
   }
 
 private:
   /// Returns the grid depth at which `nest` can be added to the group, or -1.
-  int64_t fusionDepth(unsigned number, linalg::GenericOp nest) const {
-    const OpenGroup &open = groups[number];
+  int64_t fusionDepth(unsigned groupIndex, linalg::GenericOp nest) const {
+    const OpenGroup &open = groups[groupIndex];
     const NestInfo &added = infoOf(nest);
     const NestInfo &first = infoOf(open.group.nests[0]);
     int64_t depth = std::min(open.group.grid, added.parallelLoops);
@@ -133,7 +134,7 @@ private:
       --depth;
     bool depends = false;
     for (const auto &[tensor, accesses] : added.accesses) {
-      if (numberOf(tensor.getDefiningOp()) != number)
+      if (groupIndexOf(tensor.getDefiningOp()) != groupIndex)
         continue;
       if (isStoredPerIteration(cast<linalg::GenericOp>(tensor.getDefiningOp()),
                                cast<OpResult>(tensor).getResultNumber()))
@@ -146,35 +147,36 @@ private:
     const int64_t work = open.work + added.work;
     // A shallower grid must still occupy all threads, unless there is too
     // little work to divide.
-    int64_t finest = std::max(open.group.grid, added.parallelLoops);
-    if (depth < finest && work > limits.sequentialWork &&
+    int64_t finestDepth = std::max(open.group.grid, added.parallelLoops);
+    if (depth < finestDepth && work > limits.sequentialWork &&
         countOf(added.grid(depth)) < limits.enoughGridPoints)
       return -1;
     const int64_t points = std::max<int64_t>(countOf(added.grid(depth)), 1);
-    if (depth < finest && work / points > (points < limits.manyGridPoints
-                                               ? limits.maxPointWorkOfFew
-                                               : limits.maxPointWork))
+    if (depth < finestDepth && work / points > (points < limits.manyGridPoints
+                                                    ? limits.maxPointWorkOfFew
+                                                    : limits.maxPointWork))
       return -1;
     // Loops outside the grid are no longer collapsed and vectorized. That pays
     // off only if a value then needs no memory, that is for dependent nests.
-    if (depth < finest && !depends && work > limits.sequentialWork)
+    if (depth < finestDepth && !depends && work > limits.sequentialWork)
       return -1;
     return depth;
   }
 
   /// Returns the bytes per grid point, of `depth` loops, of values that stay
   /// inside the group after adding `added`.
-  int64_t localBytes(unsigned number, linalg::GenericOp added,
+  int64_t localBytes(unsigned groupIndex, linalg::GenericOp added,
                      int64_t depth) const {
     int64_t bytes = 0;
-    auto add = [&](linalg::GenericOp nest) {
+    auto addLocalValues = [&](linalg::GenericOp nest) {
       for (OpResult result : nest->getResults()) {
-        bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
-          // A use inside a nest's body counts for the nest.
-          user = block.findAncestorOpInBlock(*user);
-          return user != added && numberOf(user) != number;
-        });
-        if (leaves)
+        bool leavesGroup =
+            llvm::any_of(result.getUsers(), [&](Operation *user) {
+              // A use inside a nest's body counts for the nest.
+              user = block.findAncestorOpInBlock(*user);
+              return user != added && groupIndexOf(user) != groupIndex;
+            });
+        if (leavesGroup)
           continue;
         auto type = cast<RankedTensorType>(result.getType());
         int64_t points = countOf(infoOf(nest).grid(depth));
@@ -182,51 +184,52 @@ private:
                  type.getElementTypeBitWidth() / 8;
       }
     };
-    llvm::for_each(groups[number].group.nests, add);
-    add(added);
+    llvm::for_each(groups[groupIndex].group.nests, addLocalValues);
+    addLocalValues(added);
     return bytes;
   }
 
-  /// Returns whether the group cannot move down to `where`: an operation in
+  /// Returns whether the group cannot move down to `target`: an operation in
   /// between reads its results.
-  bool isClosed(unsigned number, int64_t where) const {
-    const std::set<int64_t> &readers = groups[number].readers;
-    return !readers.empty() && *readers.begin() < where;
+  bool isClosed(unsigned groupIndex, int64_t target) const {
+    const std::set<int64_t> &readers = groups[groupIndex].readers;
+    return !readers.empty() && *readers.begin() < target;
   }
 
   /// Returns the groups that produce or read an input of `nest`, latest end
   /// first.
   SmallVector<unsigned> candidates(linalg::GenericOp nest) {
-    const int64_t where = position.at(nest);
-    llvm::SmallSetVector<unsigned, 8> found;
+    const int64_t target = position.at(nest);
+    llvm::SmallSetVector<unsigned, 8> candidateSet;
     for (const auto &[tensor, accesses] : infoOf(nest).accesses)
-      if (auto producer = numberOf(tensor.getDefiningOp()))
-        found.insert(*producer);
+      if (auto producer = groupIndexOf(tensor.getDefiningOp()))
+        candidateSet.insert(*producer);
     for (Value input : nest.getInputs()) {
       // Reading scalars twice costs nothing.
       if (input.getDefiningOp<tensor::EmptyOp>() || shapeOf(input).empty())
         continue;
       auto &reading = readersOf[input];
-      reading.remove_if([&](unsigned group) { return isClosed(group, where); });
-      found.insert_range(reading);
+      reading.remove_if(
+          [&](unsigned group) { return isClosed(group, target); });
+      candidateSet.insert_range(reading);
     }
-    SmallVector<unsigned> numbers = found.takeVector();
-    llvm::erase_if(numbers,
-                   [&](unsigned group) { return isClosed(group, where); });
-    llvm::sort(numbers, [&](unsigned a, unsigned b) {
+    SmallVector<unsigned> found = candidateSet.takeVector();
+    llvm::erase_if(found,
+                   [&](unsigned group) { return isClosed(group, target); });
+    llvm::sort(found, [&](unsigned a, unsigned b) {
       return groups[a].end > groups[b].end;
     });
-    return numbers;
+    return found;
   }
 
-  void assign(linalg::GenericOp nest) {
+  void assignToGroup(linalg::GenericOp nest) {
     infos.try_emplace(nest, nest);
-    for (unsigned number : candidates(nest)) {
-      int64_t depth = fusionDepth(number, nest);
-      if (depth < 0 || localBytes(number, nest, depth) > kMaxLocalBytes)
+    for (unsigned groupIndex : candidates(nest)) {
+      int64_t depth = fusionDepth(groupIndex, nest);
+      if (depth < 0 || localBytes(groupIndex, nest, depth) > kMaxLocalBytes)
         continue;
-      groups[number].group.grid = depth;
-      addToGroup(number, nest);
+      groups[groupIndex].group.grid = depth;
+      addToGroup(groupIndex, nest);
       return;
     }
     groups.emplace_back().group.grid = infoOf(nest).parallelLoops;
@@ -234,24 +237,24 @@ private:
   }
 
   /// Adds `nest` at the end of the group.
-  void addToGroup(unsigned number, linalg::GenericOp nest) {
-    OpenGroup &open = groups[number];
+  void addToGroup(unsigned groupIndex, linalg::GenericOp nest) {
+    OpenGroup &open = groups[groupIndex];
     open.group.nests.push_back(nest);
     open.work += infoOf(nest).work;
     open.end = position.at(nest);
     open.readers.erase(open.end);
     for (Operation *user : nest->getUsers())
       open.readers.insert(position.at(block.findAncestorOpInBlock(*user)));
-    groupOf[nest] = number;
+    groupOf[nest] = groupIndex;
     for (const auto &[tensor, accesses] : infoOf(nest).accesses)
-      readersOf[tensor].insert(number);
+      readersOf[tensor].insert(groupIndex);
   }
 
   const NestInfo &infoOf(linalg::GenericOp nest) const {
     return infos.at(nest);
   }
-  /// Returns the number of the group that contains `op`.
-  std::optional<unsigned> numberOf(Operation *op) const {
+  /// Returns the index of the group that contains `op`.
+  std::optional<unsigned> groupIndexOf(Operation *op) const {
     auto found = groupOf.find(op);
     return found == groupOf.end() ? std::nullopt : std::optional(found->second);
   }

@@ -12,7 +12,7 @@ namespace brew::passes {
 /// Nests that become one sub-kernel.
 struct NestGroup {
   llvm::SmallVector<mlir::linalg::GenericOp> nests;
-  int64_t grid = 0; ///< leading loops they share
+  int64_t grid = 0; ///< number of leading loops that the nests share
 
   bool contains(mlir::Operation *op) const {
     return llvm::any_of(nests, [&](mlir::linalg::GenericOp nest) {

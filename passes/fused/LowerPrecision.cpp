@@ -5,7 +5,7 @@
 // compute in f32, and brew-fold-casts merges casts into adjacent nests.
 // Operations that only move elements move narrow ones. Products take narrow
 // operands if the target's calls support them; otherwise their operands are
-// rounded all the same.
+// still rounded.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -40,11 +40,12 @@ RankedTensorType withElement(RankedTensorType type, Type element) {
 /// Rewrites one program.
 class Narrowing {
 public:
-  /// `calls`: whether the library's products take narrow operands.
+  /// `hasNarrowCalls` is whether the library's products take narrow operands.
   Narrowing(ProgramOp program, FloatType narrow,
-            brew::dialects::target::LibraryAttr library, bool calls)
-      : program(program), narrow(narrow), library(library), calls(calls),
-        exact(brew::passes::findExactValues(program)) {}
+            brew::dialects::target::LibraryAttr library, bool hasNarrowCalls)
+      : program(program), narrow(narrow), library(library),
+        hasNarrowCalls(hasNarrowCalls),
+        exactValues(brew::passes::findExactValues(program)) {}
 
   void run() {
     SmallVector<Operation *> ops;
@@ -74,7 +75,7 @@ private:
       return;
     }
     for (OpResult result : op->getResults())
-      if (!exact.contains(result) && brew::passes::isNarrowResult(result))
+      if (!exactValues.contains(result) && brew::passes::isNarrowResult(result))
         narrowResult(result);
   }
 
@@ -107,7 +108,7 @@ private:
   void visitProduct(Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
       Value form = narrowForm(operand.get(), op);
-      if (!calls) {
+      if (!hasNarrowCalls) {
         Value &wide = widened[form];
         if (!wide) {
           OpBuilder b(op);
@@ -119,7 +120,7 @@ private:
       operand.set(form);
     }
     if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(op))
-      if (calls)
+      if (hasNarrowCalls)
         op = splitBias(weights);
     // Products accumulate in f32, and libraries can return that.
     if (isa<InnerProductBackwardWeightsOp>(op) ||
@@ -127,9 +128,10 @@ private:
          library.getF32WeightGradients()))
       return;
     for (OpResult result : op->getResults()) {
-      if (calls)
+      if (hasNarrowCalls)
         retypeResult(result);
-      else if (!exact.contains(result) && brew::passes::isNarrowResult(result))
+      else if (!exactValues.contains(result) &&
+               brew::passes::isNarrowResult(result))
         narrowResult(result);
     }
   }
@@ -162,9 +164,9 @@ private:
   Value narrowForm(Value value, Operation *user) {
     if (elementTypeOf(value) == narrow)
       return value;
-    if (auto known = value.getDefiningOp<CastOp>())
-      if (elementTypeOf(known.getX()) == narrow)
-        return known.getX();
+    if (auto cast = value.getDefiningOp<CastOp>())
+      if (elementTypeOf(cast.getX()) == narrow)
+        return cast.getX();
     Value &form = narrowed[value];
     if (form)
       return form;
@@ -195,9 +197,9 @@ private:
   CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
     Origin origin = Origin::of(reason);
     // A view has no layer; use the viewed value's.
-    if (Operation *made = brew::passes::stripReshapes(x).getDefiningOp();
-        made && !origin.layer)
-      origin.layer = Origin::of(made).layer;
+    if (Operation *producer = brew::passes::stripReshapes(x).getDefiningOp();
+        producer && !origin.layer)
+      origin.layer = Origin::of(producer).layer;
     if (!origin.layer)
       origin.layer = b.getStringAttr("");
     auto cast =
@@ -229,8 +231,8 @@ private:
     }
   }
 
-  /// Moves casts of weight gradients to their stores at the end, for the same
-  /// reason.
+  /// Moves casts of weight gradients to their stores at the end, so that one
+  /// kernel computes them.
   void deferGradientCasts() {
     for (auto product :
          program.getBody().front().getOps<ConvolutionBackwardWeightsOp>()) {
@@ -259,26 +261,26 @@ private:
   /// Moves weight gradients after data gradients. The latter read a copy of the
   /// weights, which can then use the memory of the weight gradient.
   void deferWeightGradients() {
-    for (auto data : llvm::make_early_inc_range(
+    for (auto backwardData : llvm::make_early_inc_range(
              program.getBody().front().getOps<InnerProductBackwardDataOp>())) {
       Operation *weights = nullptr;
-      for (Operation *user : data.getDy().getUsers())
+      for (Operation *user : backwardData.getDy().getUsers())
         if (auto product = dyn_cast<InnerProductBackwardWeightsOp>(user);
-            product && product.getLayerAttr() == data.getLayerAttr())
+            product && product.getLayerAttr() == backwardData.getLayerAttr())
           weights = product;
-      if (weights && weights->isBeforeInBlock(data) &&
+      if (weights && weights->isBeforeInBlock(backwardData) &&
           llvm::none_of(weights->getUsers(), [&](Operation *user) {
-            return user->isBeforeInBlock(data);
+            return user->isBeforeInBlock(backwardData);
           }))
-        weights->moveAfter(data);
+        weights->moveAfter(backwardData);
     }
   }
 
   ProgramOp program;
   FloatType narrow;
   brew::dialects::target::LibraryAttr library;
-  bool calls;
-  llvm::DenseSet<Value> exact;
+  bool hasNarrowCalls;
+  llvm::DenseSet<Value> exactValues;
   llvm::DenseMap<Value, Value> narrowed, widened;
 };
 
@@ -297,12 +299,12 @@ struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
         return signalPassFailure();
       }
     const auto library = brew::dialects::target::libraryOf(getOperation());
-    const bool calls = library.isFasterIn(type);
+    const bool hasNarrowCalls = library.isFasterIn(type);
     for (auto program : getOperation().getOps<ProgramOp>())
       // Programs without layers compute on parameters, gradients and solver
       // state, which stay f32.
       if (!program.getBody().front().getOps<ShapeInterface>().empty())
-        Narrowing(program, narrow, library, calls).run();
+        Narrowing(program, narrow, library, hasNarrowCalls).run();
   }
 };
 

@@ -28,8 +28,8 @@ namespace {
 struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
   using LowerToNestsBase::LowerToNestsBase;
 
-  /// Lets a nest write constants that sinks and calls read, because these need
-  /// memory.
+  /// Lets a nest write the constants that sinks and calls read, since these
+  /// read from memory.
   static void materializeFills(ProgramOp program) {
     program.walk([](FillOp fill) {
       auto needsMemory = [](OpOperand &use) {
@@ -42,13 +42,13 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
       auto type = tensorTypeOf(fill);
       NestBuilder nest(b, fill.getLoc(), type.getShape());
       nest.output(type, iota(type.getRank()));
-      Value written =
+      Value constantTensor =
           nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
             return {body.s.constant(type.getElementType(),
                                     fill.getValue().convertToDouble())};
           })[0];
-      Origin::of(fill).mark(written.getDefiningOp());
-      fill.getResult().replaceUsesWithIf(written, needsMemory);
+      Origin::of(fill).mark(constantTensor.getDefiningOp());
+      fill.getResult().replaceUsesWithIf(constantTensor, needsMemory);
     });
   }
 
@@ -88,7 +88,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     // bias gradient pays off, although it reads the gradient from memory again:
     // oneDNN sums at a fraction of the memory bandwidth, and cuDNN has only a
     // function of its deprecated interface for it.
-    const int64_t summedApart =
+    const int64_t minSeparateBiasElements =
         brew::dialects::target::libraryOf(getOperation()).getSlowBiasElements();
     for (auto program : getOperation().getOps<ProgramOp>()) {
       program.walk([&](LibraryInterface op) {
@@ -97,7 +97,8 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
       });
       program.walk([&](ConvolutionBackwardWeightsOp op) {
         if (op.getDb() && brew::passes::usesLibrary(op, disabled) &&
-            tensorTypeOf(op.getDy()).getNumElements() >= summedApart)
+            tensorTypeOf(op.getDy()).getNumElements() >=
+                minSeparateBiasElements)
           sumBias(op);
       });
       SmallVector<Operation *> ops;

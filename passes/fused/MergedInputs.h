@@ -15,15 +15,15 @@ struct MergedInputs {
     llvm::SmallVector<unsigned> positions;
     for (mlir::OpOperand *input : nest.getDpsInputOperands()) {
       const mlir::AffineMap map = nest.getMatchingIndexingMap(input);
-      unsigned at = 0;
-      while (at < values.size() &&
-             (values[at] != input->get() || maps[at] != map))
-        ++at;
-      if (at == values.size()) {
+      unsigned position = 0;
+      while (position < values.size() &&
+             (values[position] != input->get() || maps[position] != map))
+        ++position;
+      if (position == values.size()) {
         values.push_back(input->get());
         maps.push_back(map);
       }
-      positions.push_back(at);
+      positions.push_back(position);
     }
     return positions;
   }

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-/// Gives the initial value of a nest the type of its result.
+/// Sets the type of a nest's initial value to the type of its result.
 static void setInitType(OpOperand &init, Type type) {
   Operation *source = init.get().getDefiningOp();
   if (init.get().getType() == type ||

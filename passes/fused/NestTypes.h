@@ -6,7 +6,7 @@
 namespace brew::passes {
 
 /// Changes the layout of a result. `type` has the same shape and element type.
-/// The initial value of a nest follows.
+/// Also changes the type of the initial value of a nest.
 void setResultType(mlir::OpResult result, mlir::Type type);
 
 } // namespace brew::passes

@@ -16,6 +16,8 @@ using namespace brew::dialects;
 
 namespace {
 
+/// Outlines groups of nests into one kernel.
+///
 /// MLIR's makeRegionIsolatedFromAbove would also create the arguments, but in
 /// the order in which it meets operands, initial values first. The arguments of
 /// a kernel are the inputs of its nests, in order.
@@ -35,22 +37,22 @@ public:
     for (const NestGroup *group : groups)
       for (auto nest : group->nests)
         locations.push_back(nest.getLoc());
-    auto kernel =
-        KernelOp::create(b, b.getFusedLoc(locations), types,
-                         inputs.getArrayRef(), name(), layers(), isBackward());
+    auto kernel = KernelOp::create(b, b.getFusedLoc(locations), types,
+                                   inputs.getArrayRef(), profileName(),
+                                   layersAttr(), isBackward());
     Block *body = b.createBlock(&kernel.getBody());
     IRMapping map;
     for (Value input : inputs)
       map.map(input, body->addArgument(input.getType(), input.getLoc()));
-    for (auto [number, group] : llvm::enumerate(groups))
+    for (auto [subKernel, group] : llvm::enumerate(groups))
       for (auto nest : group->nests)
-        cloneNest(nest, number, group->grid, map);
+        cloneNest(nest, subKernel, group->grid, map);
     SmallVector<Value> yielded;
     for (Value output : outputs)
       yielded.push_back(map.lookup(output));
     YieldOp::create(b, kernel.getLoc(), yielded);
-    for (auto [store, number] : moreStores)
-      store->set(kernel.getOutputs()[number]);
+    for (auto [store, resultNumber] : additionalStores)
+      store->set(kernel.getOutputs()[resultNumber]);
     for (auto [output, result] : llvm::zip(outputs, kernel.getOutputs()))
       output.replaceUsesWithIf(result, [&](OpOperand &use) {
         return !members.contains(use.getOwner()) &&
@@ -77,16 +79,16 @@ private:
         members.insert(nest);
     for (const NestGroup *group : groups)
       for (auto nest : group->nests) {
-        auto read = [&](Value tensor) {
+        auto addInput = [&](Value tensor) {
           Operation *source = tensor.getDefiningOp();
           if (!members.contains(source) &&
               !isa_and_nonnull<tensor::EmptyOp, linalg::FillOp, FillOp>(source))
             inputs.insert(tensor);
         };
         for (Value input : nest.getInputs())
-          read(input);
+          addInput(input);
         nest.getBody()->walk(
-            [&](tensor::ExtractOp extract) { read(extract.getTensor()); });
+            [&](tensor::ExtractOp extract) { addInput(extract.getTensor()); });
         for (OpResult result : nest->getResults())
           if (llvm::any_of(result.getUsers(), [&](Operation *user) {
                 return !isInsideMember(user);
@@ -103,7 +105,7 @@ private:
     for (OpOperand &use : result.getUses())
       if (use.getOwner()->hasTrait<IsStore>() &&
           std::exchange(isStored, true)) {
-        moreStores.push_back({&use, outputs.size()});
+        additionalStores.push_back({&use, outputs.size()});
         outputs.push_back(result);
       }
   }
@@ -147,10 +149,10 @@ private:
       });
     });
   }
-  ArrayAttr layers() { return b.getStrArrayAttr(layerNames()); }
+  ArrayAttr layersAttr() { return b.getStrArrayAttr(layerNames()); }
 
   /// Returns a name for profiles, from the layer names; not yet unique.
-  std::string name() {
+  std::string profileName() {
     SmallVector<StringRef> names = layerNames();
     // Two layer names suffice; the layers attribute lists all.
     std::string text;
@@ -163,7 +165,7 @@ private:
                  .str();
     if (isBackward())
       text += "_backward";
-    return brew::passes::kernelName(std::move(text));
+    return brew::passes::toIdentifier(std::move(text));
   }
 
   SmallVector<const NestGroup *> groups;
@@ -171,13 +173,13 @@ private:
   llvm::DenseSet<Operation *> members;
   llvm::SetVector<Value> inputs;
   SmallVector<Value> outputs;
-  /// Uses by stores after the first one, with the number of their result.
-  SmallVector<std::pair<OpOperand *, size_t>> moreStores;
+  /// Uses by stores after the first one, with their result number.
+  SmallVector<std::pair<OpOperand *, size_t>> additionalStores;
 };
 
 } // namespace
 
-std::string brew::passes::kernelName(std::string text) {
+std::string brew::passes::toIdentifier(std::string text) {
   for (char &c : text)
     if (!llvm::isAlnum(c))
       c = '_';

@@ -14,6 +14,6 @@ dialects::KernelOp outlineKernel(llvm::ArrayRef<const NestGroup *> groups,
 
 /// Returns `text` as a C identifier: other characters than letters and digits
 /// become `_`.
-std::string kernelName(std::string text);
+std::string toIdentifier(std::string text);
 
 } // namespace brew::passes

@@ -3,7 +3,7 @@
 // The backward pass can derive the mask of a ReLU after the sum of a residual
 // block only from the large sum. The nest that computes the sum also stores one
 // bit per element, and nests that only test whether the value is positive read
-// these: a sixteenth of the bytes or less.
+// the bits: a sixteenth of the bytes or less.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -37,8 +37,8 @@ constexpr int64_t kBitsPerWrite = 8;
 constexpr int64_t kMinElements = 4096;
 
 /// Returns the comparisons with zero that use an input, if it has no other
-/// uses; otherwise nothing.
-SmallVector<arith::CmpFOp> signsOf(Value input) {
+/// uses; otherwise an empty list.
+SmallVector<arith::CmpFOp> signComparisonsOf(Value input) {
   SmallVector<arith::CmpFOp> compares;
   SmallVector<Value> values = {input};
   while (!values.empty())
@@ -79,7 +79,7 @@ public:
 
   /// Lets `uses`, which only test signs, read bits. Returns the nest that
   /// produces value and bits.
-  Operation *store(OpResult value, ArrayRef<OpOperand *> uses) {
+  Operation *packSigns(OpResult value, ArrayRef<OpOperand *> uses) {
     Value bits = addBits(value);
     for (OpOperand *use : uses)
       readBits(*use, bits);
@@ -91,7 +91,7 @@ private:
   /// the last result. Returns the signs.
   Value addBits(OpResult value) {
     auto nest = cast<linalg::GenericOp>(value.getOwner());
-    const unsigned number = value.getResultNumber();
+    const unsigned resultNumber = value.getResultNumber();
     auto type = tensorTypeOf(value);
     rewriter.setInsertionPoint(nest);
     auto bitsType = RankedTensorType::get(type.getShape(), rewriter.getI1Type(),
@@ -103,19 +103,20 @@ private:
     SmallVector<Type> types(nest->getResultTypes());
     types.push_back(bitsType);
     SmallVector<AffineMap> maps = nest.getIndexingMapsArray();
-    maps.push_back(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
-    auto both = linalg::GenericOp::create(rewriter, nest.getLoc(), types,
-                                          nest.getInputs(), inits, maps,
-                                          nest.getIteratorTypesArray());
+    maps.push_back(
+        nest.getMatchingIndexingMap(nest.getDpsInitOperand(resultNumber)));
+    auto withBits = linalg::GenericOp::create(rewriter, nest.getLoc(), types,
+                                              nest.getInputs(), inits, maps,
+                                              nest.getIteratorTypesArray());
     IRMapping map;
-    nest.getRegion().cloneInto(&both.getRegion(), map);
-    Block *body = both.getBody();
+    nest.getRegion().cloneInto(&withBits.getRegion(), map);
+    Block *body = withBits.getBody();
     body->addArgument(rewriter.getI1Type(), nest.getLoc());
     Operation *yield = body->getTerminator();
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(yield);
-    // The sign of the stored, rounded value.
-    Value stored = yield->getOperand(number);
+    // Take the sign of the stored, rounded value.
+    Value stored = yield->getOperand(resultNumber);
     if (!stored.getType().isF32() && !stored.getType().isF64())
       stored = arith::ExtFOp::create(rewriter, nest.getLoc(),
                                      rewriter.getF32Type(), stored);
@@ -124,15 +125,15 @@ private:
     Value sign = arith::CmpFOp::create(rewriter, nest.getLoc(),
                                        arith::CmpFPredicate::OGT, stored, zero);
     yield->insertOperands(yield->getNumOperands(), sign);
-    Origin::of(nest).mark(both);
-    rewriter.replaceOp(nest, both->getResults().drop_back());
-    return both->getResults().back();
+    Origin::of(nest).mark(withBits);
+    rewriter.replaceOp(nest, withBits->getResults().drop_back());
+    return withBits->getResults().back();
   }
 
   void readBits(OpOperand &use, Value bits) {
     auto nest = cast<linalg::GenericOp>(use.getOwner());
     BlockArgument input = nest.getMatchingBlockArgument(&use);
-    for (arith::CmpFOp compare : signsOf(input))
+    for (arith::CmpFOp compare : signComparisonsOf(input))
       rewriter.replaceOp(compare, input);
     SmallVector<Operation *> casts(input.getUsers());
     for (Operation *cast : casts)
@@ -155,8 +156,9 @@ struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
       Block &block = program.getBody().front();
       for (Operation *op = block.empty() ? nullptr : &block.front(); op;
            op = op->getNextNode())
-        for (unsigned number = 0; number < op->getNumResults(); ++number) {
-          OpResult value = op->getResult(number);
+        for (unsigned resultNumber = 0; resultNumber < op->getNumResults();
+             ++resultNumber) {
+          OpResult value = op->getResult(resultNumber);
           if (!isa<linalg::GenericOp>(op) ||
               tensorTypeOf(value).getNumElements() < kMinElements ||
               !producerOf(value))
@@ -164,7 +166,7 @@ struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
           SmallVector<OpOperand *> uses = usesOfSigns(value);
           if (uses.empty())
             continue;
-          op = writer.store(value, uses);
+          op = writer.packSigns(value, uses);
         }
     }
   }
@@ -176,7 +178,7 @@ private:
     for (OpOperand &use : value.getUses()) {
       auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
       if (nest && nest.isDpsInput(&use) &&
-          !signsOf(nest.getMatchingBlockArgument(&use)).empty() &&
+          !signComparisonsOf(nest.getMatchingBlockArgument(&use)).empty() &&
           // Nests of the same pass may share a kernel with the producer.
           Origin::of(nest).isBackward !=
               Origin::of(value.getOwner()).isBackward)

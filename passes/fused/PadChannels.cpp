@@ -48,9 +48,9 @@ public:
     for (Operation *op : calls) {
       op->setAttr(kUnpaddedChannelsAttr,
                   Builder(op).getI64IntegerAttr(shapeOf(op->getOperand(0))[1]));
-      if (auto product = dyn_cast<ConvolutionBackwardWeightsOp>(op)) {
+      if (auto gradient = dyn_cast<ConvolutionBackwardWeightsOp>(op)) {
         pad(op->getOpOperand(0));
-        sliceGradient(product);
+        sliceGradient(gradient);
       } else {
         pad(op->getOpOperand(0));
         pad(op->getOpOperand(1));
@@ -63,13 +63,13 @@ public:
   }
 
 private:
-  static int64_t wanted(Type element) {
+  static int64_t requiredChannels(Type element) {
     return GpuAttr::kMaxAccessBytes * 8 / element.getIntOrFloatBitWidth();
   }
 
   /// Returns whether padding helps: the call reads an image of too few
   /// channels, and its other operand has enough for tensor cores. Excludes
-  /// bottoms with a gradient: they are no input images but results of other
+  /// bottoms with a gradient: they are not input images but results of other
   /// layers.
   bool isProfitable(Operation *op) const {
     const Type element = elementTypeOf(op->getOperand(0));
@@ -81,13 +81,13 @@ private:
     ArrayRef<int64_t> x = shapeOf(op->getOperand(0));
     const Value y = isa<ConvolutionBackwardWeightsOp>(op) ? op->getOperand(1)
                                                           : op->getResult(0);
-    return x.size() == 4 && x[1] < wanted(element) &&
-           shapeOf(y)[1] % wanted(element) == 0;
+    return x.size() == 4 && x[1] < requiredChannels(element) &&
+           shapeOf(y)[1] % requiredChannels(element) == 0;
   }
 
   static RankedTensorType withChannels(RankedTensorType type) {
     SmallVector<int64_t> shape(type.getShape());
-    shape[1] = wanted(type.getElementType());
+    shape[1] = requiredChannels(type.getElementType());
     return RankedTensorType::get(shape, type.getElementType());
   }
 
@@ -95,33 +95,34 @@ private:
     return b.getDenseI64ArrayAttr(SmallVector<int64_t>(type.getRank(), 0));
   }
 
-  /// Pads an operand, before its rounding, so that one nest does both.
+  /// Pads an operand. If a CastOp computes it, pads the cast's operand, so that
+  /// one nest pads and casts.
   void pad(OpOperand &operand) {
-    const Value narrow = operand.get();
-    Value &wide = padded[narrow];
-    if (!wide) {
-      auto cast = narrow.getDefiningOp<CastOp>();
-      const RankedTensorType type = withChannels(tensorTypeOf(narrow));
+    const Value unpadded = operand.get();
+    Value &paddedValue = padded[unpadded];
+    if (!paddedValue) {
+      auto cast = unpadded.getDefiningOp<CastOp>();
+      const RankedTensorType type = withChannels(tensorTypeOf(unpadded));
       OpBuilder b(operand.getOwner());
       if (cast)
         b.setInsertionPoint(cast);
       else
-        b.setInsertionPointAfterValue(narrow);
+        b.setInsertionPointAfterValue(unpadded);
       Operation *reason = cast ? cast : operand.getOwner();
-      const Value from = cast ? cast.getX() : narrow;
+      const Value source = cast ? cast.getX() : unpadded;
       auto layer = reason->getAttrOfType<StringAttr>("layer");
       auto padding = ZeroPadOp::create(
           b, reason->getLoc(),
-          RankedTensorType::get(type.getShape(), elementTypeOf(from)), from,
+          RankedTensorType::get(type.getShape(), elementTypeOf(source)), source,
           layer, noOffsets(type, b));
       Origin::of(reason).mark(padding);
-      wide = padding;
+      paddedValue = padding;
       if (cast) {
-        wide = CastOp::create(b, cast.getLoc(), type, padding, layer);
-        Origin::of(cast).mark(wide.getDefiningOp());
+        paddedValue = CastOp::create(b, cast.getLoc(), type, padding, layer);
+        Origin::of(cast).mark(paddedValue.getDefiningOp());
       }
     }
-    operand.set(wide);
+    operand.set(paddedValue);
   }
 
   void sliceGradient(ConvolutionBackwardWeightsOp op) {

@@ -16,7 +16,7 @@ namespace {
 
 /// Returns whether `op` tolerates rounded operands without declaring it:
 /// elementwise operations, vendor calls and data movement.
-bool isKnown(Operation *op) {
+bool toleratesRounding(Operation *op) {
   return isa<ScalarBodyInterface, LibraryInterface, linalg::LinalgOp>(op) ||
          brew::passes::movesElements(op);
 }
@@ -27,11 +27,11 @@ bool isExactOperand(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (auto rule = dyn_cast<PrecisionInterface>(op))
     return rule.mustStayExact(operand.getOperandNumber());
-  return isa<LoopNestInterface>(op) && !isKnown(op);
+  return isa<LoopNestInterface>(op) && !toleratesRounding(op);
 }
 
 /// Returns whether exact results require exact operands.
-bool passesOn(Operation *op) {
+bool propagatesExactness(Operation *op) {
   if (isa<ScalarBodyInterface, UnscaleOp>(op) ||
       brew::passes::movesElements(op))
     return true;
@@ -56,9 +56,9 @@ llvm::DenseSet<Value> brew::passes::findExactValues(ProgramOp program) {
               rule.copiesElements(operand.getOperandNumber(),
                                   result.getResultNumber()))
             exact.insert(operand.get());
-    bool any = llvm::any_of(
+    bool hasExactResult = llvm::any_of(
         op.getResults(), [&](Value result) { return exact.contains(result); });
-    if (!any || !passesOn(&op))
+    if (!hasExactResult || !propagatesExactness(&op))
       continue;
     for (Value operand : op.getOperands())
       // An operand with other users was not computed for the exact result.
@@ -91,11 +91,11 @@ bool brew::passes::isNarrowResult(OpResult result) {
     return false;
   // Results beyond a layer's tops are saved for the backward pass. The
   // components of a composite layer have no named tops.
-  unsigned number = result.getResultNumber();
+  unsigned resultNumber = result.getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
-    if (number >= tops.size() && op->getNumResults() > 1)
+    if (resultNumber >= tops.size() && op->getNumResults() > 1)
       return false;
   if (auto rule = dyn_cast<PrecisionInterface>(op))
-    return !rule.staysF32(number);
-  return !isa<LoopNestInterface>(op) || isKnown(op);
+    return !rule.staysF32(resultNumber);
+  return !isa<LoopNestInterface>(op) || toleratesRounding(op);
 }

@@ -14,8 +14,8 @@ llvm::DenseSet<mlir::Value> findExactValues(dialects::ProgramOp program);
 
 /// Returns whether `op` only moves or reshapes elements of its operands.
 bool movesElements(mlir::Operation *op);
-/// Returns whether such an operation moves the elements of `operand`; otherwise
-/// it reads only the shape.
+/// Returns whether an operation that moves elements moves those of `operand`;
+/// otherwise it reads only the operand's shape.
 bool isMoved(mlir::OpOperand &operand);
 
 /// Returns whether an f32 result is an activation, or the gradient of one, with

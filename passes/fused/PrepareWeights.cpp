@@ -3,7 +3,7 @@
 // Inference may read weights in another type or order than they were trained
 // in. The conversion is the same in every run, so its nests move to the program
 // `prepare`. Most of them round weights for 16-bit products; AlexNet at batch 1
-// spends half of its time there.
+// would spend half of its time on them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -73,8 +73,8 @@ private:
           paramsOf[value.getResult()].insert(value);
         continue;
       }
-      const bool constant = op.hasTrait<OpTrait::ConstantLike>();
-      if (!constant &&
+      const bool isConstant = op.hasTrait<OpTrait::ConstantLike>();
+      if (!isConstant &&
           !isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op))
         continue;
       llvm::SetVector<Value> read(op.operand_begin(), op.operand_end());
@@ -95,11 +95,11 @@ private:
   /// computation of the run reads it, and it is no larger than its source
   /// parameters in their widest form.
   bool isWorthStoring(Value value) {
-    auto found = paramsOf.find(value);
-    if (found == paramsOf.end() || found->second.empty())
+    auto entry = paramsOf.find(value);
+    if (entry == paramsOf.end() || entry->second.empty())
       return false;
     int64_t bytes = 0;
-    for (ParamValueOp param : found->second)
+    for (ParamValueOp param : entry->second)
       bytes += std::max(brew::passes::bytesOf(tensorTypeOf(param.getResult())),
                         tensorTypeOf(param.getResult()).getNumElements() *
                             int64_t(sizeof(float)));
@@ -114,8 +114,8 @@ private:
 
   /// Clones the computation of `value` into `prepare`.
   Value cloneIntoPrepare(Value value) {
-    if (Value known = copies.lookupOrNull(value))
-      return known;
+    if (Value existing = copies.lookupOrNull(value))
+      return existing;
     Operation *op = value.getDefiningOp();
     if (auto param = dyn_cast<ParamValueOp>(op)) {
       copies.map(value, prepare.readParam(param));
@@ -123,8 +123,8 @@ private:
     }
     llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), read);
-    for (Value each : read)
-      cloneIntoPrepare(each);
+    for (Value input : read)
+      cloneIntoPrepare(input);
     prepare.body().clone(*op, copies);
     return copies.lookup(value);
   }
@@ -134,10 +134,10 @@ private:
     ParamValueOp param = paramsOf[value].front();
     auto source =
         cast<ParamOp>(SymbolTable::lookupSymbolIn(module, param.getParam()));
-    OpBuilder at(value.getDefiningOp());
-    Value read =
-        prepare.createDerivedParam(cloneIntoPrepare(value), source.getLayer(),
-                                   source.getIndex(), "prepared", at);
+    OpBuilder insertionPoint(value.getDefiningOp());
+    Value read = prepare.createDerivedParam(
+        cloneIntoPrepare(value), source.getLayer(), source.getIndex(),
+        "prepared", insertionPoint);
     value.replaceAllUsesWith(read);
   }
 
@@ -152,8 +152,8 @@ private:
 
 struct PrepareWeights : brew::passes::impl::PrepareWeightsBase<PrepareWeights> {
   void runOnOperation() override {
-    // Only `deploy`: other programs share parameters with a program that
-    // changes them.
+    // Transform only `deploy`: other programs share parameters with a program
+    // that changes them.
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       if (program.getRole() == ProgramRole::Deploy)

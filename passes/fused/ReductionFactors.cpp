@@ -17,13 +17,13 @@ namespace {
 
 /// A term of a reduction, factored.
 struct Product {
-  SmallVector<Value> fixed;   ///< factors without reduction loops
+  SmallVector<Value> fixed;   ///< factors that do not depend on reduction loops
   SmallVector<Value> varying; ///< the other factors, in body order
 };
 
-class Sharing {
+class ReductionSharer {
 public:
-  Sharing(RewriterBase &rewriter, linalg::GenericOp nest)
+  ReductionSharer(RewriterBase &rewriter, linalg::GenericOp nest)
       : rewriter(rewriter), nest(nest) {}
 
   linalg::GenericOp run() {
@@ -35,7 +35,7 @@ public:
     // For each result, the first result with the same varying factors. The
     // result is a multiple of it.
     SmallVector<unsigned> base;
-    bool any = false;
+    bool sharesAny = false;
     for (unsigned i = 0; i < products.size(); ++i) {
       unsigned first = 0;
       while (first < i && (products[i].varying.empty() ||
@@ -43,18 +43,18 @@ public:
                            !hasSameType(first, i)))
         ++first;
       base.push_back(first);
-      any |= first != i;
+      sharesAny |= first != i;
     }
-    return any ? rebuild(products, base) : nest;
+    return sharesAny ? rebuild(products, base) : nest;
   }
 
 private:
-  Value termOf(unsigned number) {
+  Value termOf(unsigned resultIndex) {
     auto add = nest.getBody()
                    ->getTerminator()
-                   ->getOperand(number)
+                   ->getOperand(resultIndex)
                    .getDefiningOp<arith::AddFOp>();
-    Value sum = nest.getRegionOutputArgs()[number];
+    Value sum = nest.getRegionOutputArgs()[resultIndex];
     return add.getLhs() == sum ? add.getRhs() : add.getLhs();
   }
 
@@ -81,15 +81,15 @@ private:
 
   Product productOf(Value term) {
     Product product;
-    SmallVector<Value> left = {term};
-    while (!left.empty()) {
-      Value value = left.pop_back_val();
+    SmallVector<Value> pending = {term};
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
       auto mul = value.getDefiningOp<arith::MulFOp>();
       if (mul && mul->getBlock() == nest.getBody() &&
           arith::bitEnumContainsAll(mul.getFastmath(),
                                     arith::FastMathFlags::contract)) {
-        left.push_back(mul.getRhs());
-        left.push_back(mul.getLhs());
+        pending.push_back(mul.getRhs());
+        pending.push_back(mul.getLhs());
       } else if (isFixed(value)) {
         product.fixed.push_back(value);
       } else {
@@ -97,18 +97,17 @@ private:
       }
     }
     llvm::sort(product.varying, [this](Value a, Value b) {
-      auto place = [](Value value) {
+      auto sortKey = [](Value value) {
         auto argument = dyn_cast<BlockArgument>(value);
         return argument ? std::pair(0u, argument.getArgNumber())
                         : std::pair(1u, 0u);
       };
-      if (place(a) != place(b) || isa<BlockArgument>(a) || a == b)
-        return place(a) < place(b);
-      Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
-      if (one->getBlock() !=
-          other->getBlock()) // defined in the body, or outside
-        return one->getBlock() != nest.getBody();
-      return one->isBeforeInBlock(other);
+      if (sortKey(a) != sortKey(b) || isa<BlockArgument>(a) || a == b)
+        return sortKey(a) < sortKey(b);
+      Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
+      if (opA->getBlock() != opB->getBlock()) // defined in the body, or outside
+        return opA->getBlock() != nest.getBody();
+      return opA->isBeforeInBlock(opB);
     });
     return product;
   }
@@ -117,7 +116,7 @@ private:
   linalg::GenericOp rebuild(ArrayRef<Product> products,
                             ArrayRef<unsigned> base) {
     rewriter.setInsertionPoint(nest);
-    SmallVector<unsigned> left;
+    SmallVector<unsigned> remaining;
     SmallVector<Value> inits;
     SmallVector<Type> types;
     SmallVector<AffineMap> maps = nest.getIndexingMapsArray();
@@ -125,7 +124,7 @@ private:
     for (unsigned i = 0; i < base.size(); ++i)
       if (base[i] == i) {
         OpOperand *init = nest.getDpsInitOperand(i);
-        left.push_back(i);
+        remaining.push_back(i);
         inits.push_back(init->get());
         types.push_back(nest->getResult(i).getType());
         maps.push_back(nest.getMatchingIndexingMap(init));
@@ -139,8 +138,9 @@ private:
           unsigned inputs = nest.getNumDpsInputs();
           for (unsigned i = 0; i < inputs; ++i)
             map.map(nest.getBody()->getArgument(i), values[i]);
-          for (auto [at, number] : llvm::enumerate(left))
-            map.map(nest.getRegionOutputArgs()[number], values[inputs + at]);
+          for (auto [sharedIndex, resultIndex] : llvm::enumerate(remaining))
+            map.map(nest.getRegionOutputArgs()[resultIndex],
+                    values[inputs + sharedIndex]);
           for (Operation &op : nest.getBody()->without_terminator())
             if (llvm::none_of(op.getOperands(), [&](Value operand) {
                   auto argument = dyn_cast<BlockArgument>(operand);
@@ -149,10 +149,10 @@ private:
                 }))
               b.clone(op, map);
           SmallVector<Value> sums;
-          for (auto [at, number] : llvm::enumerate(left))
+          for (auto [sharedIndex, resultIndex] : llvm::enumerate(remaining))
             sums.push_back(arith::AddFOp::create(
-                b, loc, values[inputs + at],
-                termFor(b, loc, map, number, products, base),
+                b, loc, values[inputs + sharedIndex],
+                termFor(b, loc, map, resultIndex, products, base),
                 arith::FastMathFlags::reassoc |
                     arith::FastMathFlags::contract));
           linalg::YieldOp::create(b, loc, sums);
@@ -160,27 +160,29 @@ private:
     origin.mark(shared);
     SmallVector<Value> results(base.size());
     for (unsigned i = 0; i < base.size(); ++i) {
-      Value sum = shared->getResult(llvm::find(left, base[i]) - left.begin());
+      Value sum =
+          shared->getResult(llvm::find(remaining, base[i]) - remaining.begin());
       results[i] = isShared(base, base[i])
-                       ? multiple(sum, products[i].fixed, i, origin)
+                       ? buildMultiple(sum, products[i].fixed, i, origin)
                        : sum;
     }
     rewriter.replaceOp(nest, results);
     return shared;
   }
 
-  static bool isShared(ArrayRef<unsigned> base, unsigned number) {
-    return llvm::count(base, number) > 1;
+  static bool isShared(ArrayRef<unsigned> base, unsigned resultIndex) {
+    return llvm::count(base, resultIndex) > 1;
   }
 
-  /// Returns the term to reduce for result `number`: the original one unless
-  /// several results share the reduction.
-  Value termFor(OpBuilder &b, Location loc, IRMapping &map, unsigned number,
-                ArrayRef<Product> products, ArrayRef<unsigned> base) {
-    if (!isShared(base, number))
-      return map.lookupOrDefault(termOf(number));
+  /// Returns the term to reduce for result `resultIndex`: the original one
+  /// unless several results share the reduction.
+  Value termFor(OpBuilder &b, Location loc, IRMapping &map,
+                unsigned resultIndex, ArrayRef<Product> products,
+                ArrayRef<unsigned> base) {
+    if (!isShared(base, resultIndex))
+      return map.lookupOrDefault(termOf(resultIndex));
     Value term;
-    for (Value factor : products[number].varying) {
+    for (Value factor : products[resultIndex].varying) {
       Value value = map.lookupOrDefault(factor);
       term = term ? arith::MulFOp::create(b, loc, term, value,
                                           arith::FastMathFlags::contract)
@@ -191,30 +193,30 @@ private:
   }
 
   /// Multiplies `sum` by `factors`, which are arguments of the old nest.
-  Value multiple(Value sum, ArrayRef<Value> factors, unsigned number,
-                 const Origin &origin) {
+  Value buildMultiple(Value sum, ArrayRef<Value> factors, unsigned resultIndex,
+                      const Origin &origin) {
     if (factors.empty())
       return sum;
-    AffineMap written =
-        nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
+    AffineMap resultMap =
+        nest.getMatchingIndexingMap(nest.getDpsInitOperand(resultIndex));
     auto type = tensorTypeOf(sum);
     // Maps loops of the old nest to dimensions of the result.
     DenseMap<unsigned, unsigned> loops;
-    for (auto [dim, place] : llvm::enumerate(written.getResults()))
-      loops[cast<AffineDimExpr>(place).getPosition()] = dim;
+    for (auto [dim, expr] : llvm::enumerate(resultMap.getResults()))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = dim;
     SmallVector<Value> inputs = {sum};
     SmallVector<AffineMap> maps = {
         rewriter.getMultiDimIdentityMap(type.getRank())};
     for (Value factor : factors) {
       OpOperand *input =
           nest.getDpsInputOperand(cast<BlockArgument>(factor).getArgNumber());
-      SmallVector<AffineExpr> places;
-      for (AffineExpr place : nest.getMatchingIndexingMap(input).getResults())
-        places.push_back(rewriter.getAffineDimExpr(
-            loops.lookup(cast<AffineDimExpr>(place).getPosition())));
+      SmallVector<AffineExpr> dims;
+      for (AffineExpr expr : nest.getMatchingIndexingMap(input).getResults())
+        dims.push_back(rewriter.getAffineDimExpr(
+            loops.lookup(cast<AffineDimExpr>(expr).getPosition())));
       inputs.push_back(input->get());
       maps.push_back(
-          AffineMap::get(type.getRank(), 0, places, rewriter.getContext()));
+          AffineMap::get(type.getRank(), 0, dims, rewriter.getContext()));
     }
     maps.push_back(rewriter.getMultiDimIdentityMap(type.getRank()));
     Value empty =
@@ -247,5 +249,5 @@ private:
 
 linalg::GenericOp brew::passes::shareReductions(RewriterBase &rewriter,
                                                 linalg::GenericOp nest) {
-  return Sharing(rewriter, nest).run();
+  return ReductionSharer(rewriter, nest).run();
 }

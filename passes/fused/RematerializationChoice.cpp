@@ -31,21 +31,24 @@ struct BackwardUses {
       : first(problem.units.size(), kNever), last(problem.units.size(), -1) {
     for (size_t u = problem.units.size(); u-- > 0;) {
       const RematerializationUnit &unit = problem.units[u];
-      // Deferred readers read it a step later.
-      const bool waits = rematerialized[u] && unit.fusionStep >= 0;
-      const int64_t from = unit.fusionStep + (unit.reusesInputMemory ? 1 : 0);
+      // Deferred readers read the unit a step later.
+      const bool isDeferred = rematerialized[u] && unit.fusionStep >= 0;
+      const int64_t deferredUse =
+          unit.fusionStep + (unit.reusesInputMemory ? 1 : 0);
       if (unit.lastBackwardUse >= 0) {
-        first[u] = std::min(first[u], waits ? from : unit.firstBackwardUse);
-        last[u] = std::max(last[u], waits ? std::max(from, unit.lastBackwardUse)
-                                          : unit.lastBackwardUse);
+        first[u] = std::min(first[u],
+                            isDeferred ? deferredUse : unit.firstBackwardUse);
+        last[u] = std::max(
+            last[u], isDeferred ? std::max(deferredUse, unit.lastBackwardUse)
+                                : unit.lastBackwardUse);
       }
       if (!rematerialized[u] || last[u] < 0)
         continue;
-      const int64_t read =
-          waits && first[u] >= from ? unit.fusionStep : first[u];
+      const int64_t inputUse =
+          isDeferred && first[u] >= deferredUse ? unit.fusionStep : first[u];
       for (unsigned input : unit.inputs) {
-        first[input] = std::min(first[input], read);
-        last[input] = std::max(last[input], read);
+        first[input] = std::min(first[input], inputUse);
+        last[input] = std::max(last[input], inputUse);
       }
     }
   }
@@ -62,19 +65,20 @@ enum class Order { Time, Peak };
 /// Searches one problem.
 class Search {
 public:
-  Search(const RematerializationProblem &problem, int64_t wanted, Order order)
-      : problem(problem), wanted(wanted), order(order),
+  Search(const RematerializationProblem &problem, int64_t limitBytes,
+         Order order)
+      : problem(problem), limitBytes(limitBytes), order(order),
         rematerialized(problem.units.size()) {}
 
   std::vector<bool> run() {
-    now = evaluate(problem, rematerialized);
-    isFinal.assign(now.bytesAt.size(), false);
-    while (now.peakBytes > wanted && work < kMaxWork)
-      if (!step()) {
+    current = evaluate(problem, rematerialized);
+    isFinal.assign(current.bytesAt.size(), false);
+    while (current.peakBytes > limitBytes && work < kMaxWork)
+      if (!makeMove()) {
         // Other steps may still be improved: the memory of this one is an
         // estimate.
-        isFinal[now.peakStep] = true;
-        findPeak(now);
+        isFinal[current.peakStep] = true;
+        findPeak(current);
       }
     dropUnneeded();
     return rematerialized;
@@ -91,15 +95,15 @@ private:
       }
   }
 
-  /// Evaluates `choice`. Returns nothing if a final step would need more
+  /// Evaluates `choice`. Returns nullopt if a final step would need more
   /// memory.
   std::optional<RematerializationCost>
   tryChoice(const std::vector<bool> &choice) const {
     RematerializationCost outcome = evaluate(problem, choice);
     work += problem.units.size() + problem.otherBytes.size();
     for (size_t step = 0; step < isFinal.size(); ++step)
-      if (isFinal[step] && outcome.bytesAt[step] > now.bytesAt[step] &&
-          outcome.bytesAt[step] > wanted)
+      if (isFinal[step] && outcome.bytesAt[step] > current.bytesAt[step] &&
+          outcome.bytesAt[step] > limitBytes)
         return std::nullopt;
     findPeak(outcome);
     return outcome;
@@ -107,41 +111,42 @@ private:
 
   /// Adds `u` to the choice, and recursively its inputs unless the backward
   /// pass reads them anyway.
-  void add(std::vector<bool> &choice, const BackwardUses &uses,
-           unsigned u) const {
+  void addWithInputs(std::vector<bool> &choice, const BackwardUses &uses,
+                     unsigned u) const {
     choice[u] = true;
     for (unsigned input : problem.units[u].inputs)
       if (!choice[input] && !uses.isUsed(input) &&
           problem.units[input].canRematerialize &&
           problem.units[input].bytes * kSmallInput > problem.units[u].bytes)
-        add(choice, uses, input);
+        addWithInputs(choice, uses, input);
   }
 
   /// Returns the units that are saved across the peak, sorted by bytes freed
   /// per second.
   std::vector<unsigned> candidates(const BackwardUses &uses) const {
-    std::vector<unsigned> found;
+    std::vector<unsigned> units;
     for (unsigned u = 0; u < problem.units.size(); ++u) {
       const RematerializationUnit &unit = problem.units[u];
       if (unit.canRematerialize && !rematerialized[u] && uses.isUsed(u) &&
-          unit.lastForwardUse < now.peakStep && now.peakStep <= uses.last[u])
-        found.push_back(u);
+          unit.lastForwardUse < current.peakStep &&
+          current.peakStep <= uses.last[u])
+        units.push_back(u);
     }
     auto gain = [&](unsigned u) {
       const RematerializationUnit &unit = problem.units[u];
       return static_cast<double>(unit.bytes) / std::max(unit.seconds, 1e-9);
     };
-    std::stable_sort(found.begin(), found.end(),
+    std::stable_sort(units.begin(), units.end(),
                      [&](unsigned a, unsigned b) { return gain(a) > gain(b); });
-    if (found.size() > kMaxCandidates) {
+    if (units.size() > kMaxCandidates) {
       // A large unit may free more than many cheap ones.
-      std::stable_sort(found.begin() + kMaxCandidates / 2, found.end(),
+      std::stable_sort(units.begin() + kMaxCandidates / 2, units.end(),
                        [&](unsigned a, unsigned b) {
                          return problem.units[a].bytes > problem.units[b].bytes;
                        });
-      found.resize(kMaxCandidates);
+      units.resize(kMaxCandidates);
     }
-    return found;
+    return units;
   }
 
   /// An evaluated choice.
@@ -150,82 +155,85 @@ private:
     RematerializationCost outcome;
   };
 
-  /// Evaluates `choice` and adds it to `found` if it frees memory at the peak
-  /// step and the new peak is at most `most`.
-  void consider(std::vector<Candidate> &found, std::vector<bool> choice,
-                int64_t most) const {
+  /// Evaluates `choice` and adds it to `moves` if it frees memory at the peak
+  /// step and the new peak is at most `maxPeakBytes`.
+  void consider(std::vector<Candidate> &moves, std::vector<bool> choice,
+                int64_t maxPeakBytes) const {
     std::optional<RematerializationCost> outcome = tryChoice(choice);
-    if (outcome && outcome->bytesAt[now.peakStep] < now.bytesAt[now.peakStep] &&
-        outcome->peakBytes <= most)
-      found.push_back({std::move(choice), std::move(*outcome)});
+    if (outcome &&
+        outcome->bytesAt[current.peakStep] <
+            current.bytesAt[current.peakStep] &&
+        outcome->peakBytes <= maxPeakBytes)
+      moves.push_back({std::move(choice), std::move(*outcome)});
   }
 
   /// Returns the rank of an outcome; larger is better.
-  std::pair<double, double> rank(const RematerializationCost &of) const {
-    const auto peak = -static_cast<double>(of.peakBytes);
-    const double gain = static_cast<double>(now.bytesAt[now.peakStep] -
-                                            of.bytesAt[now.peakStep]) /
-                        std::max(of.seconds - now.seconds, 1e-9);
+  std::pair<double, double> rank(const RematerializationCost &outcome) const {
+    const auto peak = -static_cast<double>(outcome.peakBytes);
+    const double gain = static_cast<double>(current.bytesAt[current.peakStep] -
+                                            outcome.bytesAt[current.peakStep]) /
+                        std::max(outcome.seconds - current.seconds, 1e-9);
     return order == Order::Time ? std::pair(gain, peak) : std::pair(peak, gain);
   }
 
-  /// Makes the best move, in a large problem several. Returns whether there is
-  /// one.
-  bool step() {
+  /// Makes the best move, or several moves in a large problem. Returns whether
+  /// there is one.
+  bool makeMove() {
     const BackwardUses uses(problem, rematerialized);
     const std::vector<unsigned> promising = candidates(uses);
-    std::vector<Candidate> found;
+    std::vector<Candidate> moves;
     for (unsigned u : promising) {
       std::vector<bool> choice = rematerialized;
       choice[u] = true;
-      consider(found, choice, now.peakBytes);
-      add(choice, uses, u);
-      consider(found, std::move(choice), now.peakBytes);
+      consider(moves, choice, current.peakBytes);
+      addWithInputs(choice, uses, u);
+      consider(moves, std::move(choice), current.peakBytes);
     }
     // A unit recomputed around the peak, with its inputs, may need more memory
     // there than it frees elsewhere: try saving it.
-    if (found.empty())
+    if (moves.empty())
       for (unsigned u = 0; u < rematerialized.size(); ++u)
-        if (rematerialized[u] && uses.first[u] <= now.peakStep &&
-            now.peakStep <= uses.last[u]) {
+        if (rematerialized[u] && uses.first[u] <= current.peakStep &&
+            current.peakStep <= uses.last[u]) {
           std::vector<bool> choice = rematerialized;
           choice[u] = false;
-          consider(found, std::move(choice), now.peakBytes - 1);
+          consider(moves, std::move(choice), current.peakBytes - 1);
         }
     // Two units may help only together.
-    if (found.empty() && rematerialized.size() <= kMaxUnitsForPairs)
+    if (moves.empty() && rematerialized.size() <= kMaxUnitsForPairs)
       for (unsigned u : promising)
         for (unsigned other : promising)
           if (other < u) {
             std::vector<bool> choice = rematerialized;
-            add(choice, uses, u);
-            add(choice, uses, other);
-            consider(found, std::move(choice), now.peakBytes);
+            addWithInputs(choice, uses, u);
+            addWithInputs(choice, uses, other);
+            consider(moves, std::move(choice), current.peakBytes);
           }
-    if (found.empty())
+    if (moves.empty())
       return false;
-    take(found);
+    applyBest(moves);
     return true;
   }
 
-  void take(std::vector<Candidate> &found) {
-    std::stable_sort(found.begin(), found.end(),
+  void applyBest(std::vector<Candidate> &moves) {
+    std::stable_sort(moves.begin(), moves.end(),
                      [&](const Candidate &a, const Candidate &b) {
                        return rank(a.outcome) > rank(b.outcome);
                      });
-    const size_t most = 1 + rematerialized.size() / kUnitsPerMove;
-    if (most > 1 && found.size() > 1) {
-      std::vector<bool> all = rematerialized;
-      for (size_t i = 0; i < std::min(most, found.size()); ++i)
-        for (size_t u = 0; u < all.size(); ++u)
-          all[u] = all[u] || found[i].rematerialized[u];
-      std::vector<Candidate> together;
-      consider(together, std::move(all), found.front().outcome.peakBytes);
-      if (!together.empty())
-        std::swap(found.front(), together.front());
+    const size_t moveCount = 1 + rematerialized.size() / kUnitsPerMove;
+    if (moveCount > 1 && moves.size() > 1) {
+      std::vector<bool> combinedChoice = rematerialized;
+      for (size_t i = 0; i < std::min(moveCount, moves.size()); ++i)
+        for (size_t u = 0; u < combinedChoice.size(); ++u)
+          combinedChoice[u] = combinedChoice[u] || moves[i].rematerialized[u];
+      std::vector<Candidate> combined;
+      consider(combined, std::move(combinedChoice),
+               moves.front().outcome.peakBytes);
+      if (!combined.empty())
+        std::swap(moves.front(), combined.front());
     }
-    rematerialized = std::move(found.front().rematerialized);
-    now = std::move(found.front().outcome);
+    rematerialized = std::move(moves.front().rematerialized);
+    current = std::move(moves.front().outcome);
   }
 
   /// Saves units that need not be recomputed, most expensive first.
@@ -237,23 +245,25 @@ private:
     std::stable_sort(byCost.begin(), byCost.end(), [&](unsigned a, unsigned b) {
       return problem.units[a].seconds > problem.units[b].seconds;
     });
-    const int64_t most = std::max(wanted, now.peakBytes);
+    const int64_t maxPeakBytes = std::max(limitBytes, current.peakBytes);
     for (unsigned u : byCost) {
       rematerialized[u] = false;
       std::optional<RematerializationCost> outcome = tryChoice(rematerialized);
-      if (outcome && outcome->peakBytes <= most &&
-          outcome->seconds <= now.seconds)
-        now = std::move(*outcome);
+      if (outcome && outcome->peakBytes <= maxPeakBytes &&
+          outcome->seconds <= current.seconds)
+        current = std::move(*outcome);
       else
         rematerialized[u] = true;
     }
   }
 
   const RematerializationProblem &problem;
-  const int64_t wanted;
+  const int64_t limitBytes;
   const Order order;
   std::vector<bool> rematerialized;
-  RematerializationCost now; ///< its peak covers only steps that are not final
+  /// Outcome of `rematerialized`. Its peak covers only steps that are not
+  /// final.
+  RematerializationCost current;
   std::vector<bool> isFinal;
   mutable size_t work = 0; ///< of all evaluations
 };
@@ -266,8 +276,8 @@ brew::passes::evaluate(const RematerializationProblem &problem,
   const BackwardUses uses(problem, rematerialized);
   const size_t steps = problem.otherBytes.size();
   std::vector<int64_t> changes(steps + 1);
-  auto live = [&](const RematerializationUnit &unit, int64_t first,
-                  int64_t last) {
+  auto addLifetime = [&](const RematerializationUnit &unit, int64_t first,
+                         int64_t last) {
     changes[first] += unit.bytes;
     changes[last + 1] -= unit.bytes;
   };
@@ -276,10 +286,11 @@ brew::passes::evaluate(const RematerializationProblem &problem,
     const RematerializationUnit &unit = problem.units[u];
     if (rematerialized[u] && uses.isUsed(u)) {
       result.seconds += unit.seconds;
-      live(unit, unit.definedAt, unit.lastForwardUse);
-      live(unit, uses.first[u], uses.last[u]);
+      addLifetime(unit, unit.definedAt, unit.lastForwardUse);
+      addLifetime(unit, uses.first[u], uses.last[u]);
     } else {
-      live(unit, unit.definedAt, std::max(unit.lastForwardUse, uses.last[u]));
+      addLifetime(unit, unit.definedAt,
+                  std::max(unit.lastForwardUse, uses.last[u]));
     }
   }
   result.bytesAt.resize(steps);
@@ -344,11 +355,11 @@ brew::passes::chooseFused(const RematerializationProblem &problem,
     if (!rematerialized[u])
       continue;
     rematerialized[u] = false;
-    const int64_t now = evaluate(problem, rematerialized).peakBytes;
-    if (now > peak)
+    const int64_t newPeak = evaluate(problem, rematerialized).peakBytes;
+    if (newPeak > peak)
       rematerialized[u] = true;
     else
-      peak = now;
+      peak = newPeak;
   }
   return rematerialized;
 }

@@ -4,11 +4,11 @@
 // save, as far as memory is short (see RematerializationChoice.h). Each unit is
 // cloned once, right before the first operation of the backward pass that reads
 // it or a value recomputed from it. If that operation can be deferred until
-// after the last reader of the unit's input, it is: one kernel then does both,
-// and the unit reuses the memory of its input. The pass runs after CSE, which
-// would undo it. Recomputed values are the same: random masks, which have the
-// same key, bit for bit; sums and products except for how a kernel contracts
-// them.
+// after the last reader of the unit's input, the pass defers it: one kernel
+// then does both, and the unit reuses the memory of its input. The pass runs
+// after CSE, which would undo it. Recomputed values equal the saved ones:
+// random masks exactly, since they have the same key; sums and products up to
+// the way in which a kernel contracts them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -29,8 +29,8 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Share of a step's time that counts as free: it is below the accuracy of the
-/// roofline model.
+/// Share of a program's time that counts as free: it is below the accuracy of
+/// the roofline model.
 constexpr double kNegligibleShare = 0.015;
 
 /// Clones the chosen units of one program.
@@ -48,9 +48,9 @@ public:
         continue;
       b.setInsertionPoint(op);
       for (Value value : brew::passes::valuesReadBy(op)) {
-        Value now = rematerializedForm(value);
-        if (now != value)
-          value.replaceUsesWithIf(now, [&](OpOperand &use) {
+        Value replacement = rematerializedForm(value);
+        if (replacement != value)
+          value.replaceUsesWithIf(replacement, [&](OpOperand &use) {
             return op->isAncestor(use.getOwner());
           });
       }
@@ -65,9 +65,9 @@ private:
     for (unsigned unit = 0; unit < rematerialized.size(); ++unit) {
       if (!rematerialized[unit] || saved.problem.units[unit].fusionStep < 0)
         continue;
-      Operation *last =
-          lastFusible(saved.fusionStepOf(unit), saved.deferredFor(unit));
-      for (Operation *op : saved.deferredFor(unit)) {
+      Operation *last = lastFusible(saved.fusionStepOf(unit),
+                                    saved.deferredOperationsOf(unit));
+      for (Operation *op : saved.deferredOperationsOf(unit)) {
         op->moveAfter(last);
         last = op;
       }
@@ -115,8 +115,8 @@ private:
 
   /// Returns `value` as the backward pass reads it, recomputed if chosen.
   Value rematerializedForm(Value value) {
-    if (Value known = clones.lookupOrNull(value))
-      return known;
+    if (Value existing = clones.lookupOrNull(value))
+      return existing;
     Operation *source = value.getDefiningOp();
     if (!source)
       return value;

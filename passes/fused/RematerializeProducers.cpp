@@ -63,7 +63,7 @@ int64_t operationsOf(linalg::GenericOp nest) {
 
 /// Returns the operations per iteration of any nest; a math function counts as
 /// 10.
-int64_t weightOf(linalg::GenericOp nest) {
+int64_t weightedOperationsOf(linalg::GenericOp nest) {
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator())
     count += op.getDialect()->getNamespace() == "math" ? 10
@@ -145,14 +145,14 @@ private:
     linalg::GenericOp nest = cheapProducer(value);
     if (!nest || depth == 0 || gathers(nest))
       return bytesOf(value);
-    int64_t more = operationsOf(nest);
+    int64_t nestOperations = operationsOf(nest);
     for (OpOperand *input : nest.getDpsInputOperands())
       if (!readsEachOnce(*input) && !isSmall(input->get(), reader))
         return bytesOf(value);
-      else if (extraBytesFor(input->get(), available, reader, more, depth - 1) >
-               0)
+      else if (extraBytesFor(input->get(), available, reader, nestOperations,
+                             depth - 1) > 0)
         return bytesOf(value);
-    operations += more;
+    operations += nestOperations;
     return 0;
   }
 
@@ -162,28 +162,30 @@ private:
   double extraCostFor(linalg::GenericOp nest, linalg::GenericOp reader) const {
     Value value = nest->getResult(0);
     Values available = otherInputs(reader, value);
-    int64_t before = bytesOf(value), operations = operationsOf(nest), after = 0;
+    int64_t bytesBefore = bytesOf(value), operations = operationsOf(nest),
+            bytesAfter = 0;
     for (Value input : nest.getDpsInputs()) {
-      int64_t more = extraBytesFor(input, available, reader, operations);
-      after += more;
-      if (more > 0)
+      int64_t extraBytes = extraBytesFor(input, available, reader, operations);
+      bytesAfter += extraBytes;
+      if (extraBytes > 0)
         available.push_back(input);
     }
-    int64_t others = 0;
+    int64_t otherBytes = 0;
     SetVector<Value> tensors;
     tensors.insert_range(otherInputs(reader, value));
     tensors.insert_range(reader->getResults());
     for (Value tensor : tensors)
       if (isa<RankedTensorType>(tensor.getType()))
-        others += bytesOf(tensor);
+        otherBytes += bytesOf(tensor);
     auto time = [&](int64_t bytes, int64_t operations) {
       return std::max(
-          static_cast<double>(others + bytes),
+          static_cast<double>(otherBytes + bytes),
           static_cast<double>(operations) * bytesPerOperation *
               static_cast<double>(countOf(reader.getStaticLoopRanges())));
     };
-    int64_t own = weightOf(reader);
-    return time(after, own + operations) - time(before, own);
+    int64_t ownOperations = weightedOperationsOf(reader);
+    return time(bytesAfter, ownOperations + operations) -
+           time(bytesBefore, ownOperations);
   }
 
   static Values otherInputs(linalg::GenericOp reader, Value value) {
@@ -195,27 +197,28 @@ private:
   void rematerialize(linalg::GenericOp nest) {
     Value value = nest->getResult(0);
     SetVector<Operation *> readers;
-    SmallVector<Operation *> others;
+    SmallVector<Operation *> otherUsers;
     for (OpOperand &use : value.getUses())
       if (readsEachOnce(use))
         readers.insert(use.getOwner());
       else
-        others.push_back(use.getOwner());
-    for (Operation *other : others)
+        otherUsers.push_back(use.getOwner());
+    for (Operation *other : otherUsers)
       readers.remove(other);
-    double all = others.empty() ? -static_cast<double>(bytesOf(value)) : 0;
+    double totalCost =
+        otherUsers.empty() ? -static_cast<double>(bytesOf(value)) : 0;
     SmallVector<double> extraCosts;
     for (Operation *reader : readers)
-      all += extraCosts.emplace_back(
+      totalCost += extraCosts.emplace_back(
           extraCostFor(nest, cast<linalg::GenericOp>(reader)));
-    const bool isForAllReaders = others.empty() && all < 0;
+    const bool isForAllReaders = otherUsers.empty() && totalCost < 0;
     if (!isForAllReaders &&
-        storeInReader(nest, readers.getArrayRef(), others, extraCosts))
+        storeInReader(nest, readers.getArrayRef(), otherUsers, extraCosts))
       return;
     for (auto [reader, extraCost] : llvm::zip(readers, extraCosts))
       if (isForAllReaders || extraCost < 0) {
-        auto computing = cast<linalg::GenericOp>(reader);
-        fuseInto(value, otherInputs(computing, value), computing, kMaxDepth,
+        auto readerNest = cast<linalg::GenericOp>(reader);
+        fuseInto(value, otherInputs(readerNest, value), readerNest, kMaxDepth,
                  isForAllReaders);
       }
   }
@@ -234,34 +237,36 @@ private:
   /// the value at the cost of their `extraCosts`. The first reader is no
   /// candidate: it can share a kernel with the producer anyway.
   bool storeInReader(linalg::GenericOp nest, ArrayRef<Operation *> readers,
-                     ArrayRef<Operation *> others,
+                     ArrayRef<Operation *> otherUsers,
                      ArrayRef<double> extraCosts) {
     auto order = llvm::to_vector(
         llvm::seq<unsigned>(0, static_cast<unsigned>(readers.size())));
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return readers[a]->isBeforeInBlock(readers[b]);
     });
-    double before = 0, least = 0;
+    double costBefore = 0, lowestCost = 0;
     for (double extraCost : extraCosts)
-      least += std::min(extraCost, 0.0);
+      lowestCost += std::min(extraCost, 0.0);
     std::optional<unsigned> chosen;
-    for (auto [i, number] : llvm::enumerate(order)) {
-      double all = before + extraCosts[number] - bytesReadBy(nest);
+    for (auto [i, readerIndex] : llvm::enumerate(order)) {
+      double totalCost =
+          costBefore + extraCosts[readerIndex] - bytesReadBy(nest);
       for (unsigned later : ArrayRef(order).drop_front(i + 1))
-        all += std::min(extraCosts[later], 0.0);
-      before += extraCosts[number];
-      if (i == 0 || all >= least ||
-          !canStore(nest, cast<linalg::GenericOp>(readers[number]), others))
+        totalCost += std::min(extraCosts[later], 0.0);
+      costBefore += extraCosts[readerIndex];
+      if (i == 0 || totalCost >= lowestCost ||
+          !canStore(nest, cast<linalg::GenericOp>(readers[readerIndex]),
+                    otherUsers))
         continue;
-      least = all;
+      lowestCost = totalCost;
       chosen = i;
     }
     if (!chosen)
       return false;
     const Value value = nest->getResult(0);
-    for (auto [i, number] : llvm::enumerate(order)) {
-      auto reader = cast<linalg::GenericOp>(readers[number]);
-      if (i != *chosen && (i < *chosen || extraCosts[number] < 0))
+    for (auto [i, readerIndex] : llvm::enumerate(order)) {
+      auto reader = cast<linalg::GenericOp>(readers[readerIndex]);
+      if (i != *chosen && (i < *chosen || extraCosts[readerIndex] < 0))
         fuseInto(value, otherInputs(reader, value), reader, kMaxDepth);
     }
     storeIn(cast<linalg::GenericOp>(readers[order[*chosen]]), value);
@@ -302,11 +307,11 @@ private:
   /// Returns whether `reader` can store the result of `nest` for all other
   /// users.
   static bool canStore(linalg::GenericOp nest, linalg::GenericOp reader,
-                       ArrayRef<Operation *> others) {
+                       ArrayRef<Operation *> otherUsers) {
     return reader.getNumReductionLoops() == 0 && !gathers(reader) &&
            Origin::of(nest).isBackward == Origin::of(reader).isBackward &&
            llvm::count(reader.getDpsInputs(), nest->getResult(0)) == 1 &&
-           llvm::all_of(others, [&](Operation *other) {
+           llvm::all_of(otherUsers, [&](Operation *other) {
              return reader->isBeforeInBlock(inBlockOf(reader, other));
            });
   }

@@ -19,7 +19,7 @@ using namespace brew::passes;
 using namespace brew::dialects;
 
 /// Returns whether the results of `op` need memory.
-static bool makesValues(Operation *op) {
+static bool needsMemory(Operation *op) {
   return op->getNumResults() > 0 && !op->hasTrait<IsPersistentRead>() &&
          !op->hasTrait<OpTrait::ConstantLike>() &&
          !isa<tensor::EmptyOp, linalg::FillOp, FillOp>(op) &&
@@ -35,8 +35,8 @@ SmallVector<Value> brew::passes::valuesReadBy(Operation *op) {
 SavedValues::SavedValues(ProgramOp program,
                          const dialects::target::Roofline &roofline)
     : block(program.getBody().front()), roofline(roofline) {
-  for (auto [number, op] : llvm::enumerate(block))
-    position[&op] = static_cast<int64_t>(number);
+  for (auto [i, op] : llvm::enumerate(block))
+    position[&op] = static_cast<int64_t>(i);
   problem.otherBytes.assign(position.size() + 1, 0);
   findBackward();
   if (!backwardBegin)
@@ -92,33 +92,33 @@ dialects::target::Work SavedValues::workOf(Operation *op) const {
 
 void SavedValues::formUnits() {
   // The slices of a concatenated tensor belong to its unit.
-  llvm::EquivalenceClasses<Operation *> together;
+  llvm::EquivalenceClasses<Operation *> sharedStorage;
   for (Operation &op : block)
-    if (isForward(&op) && makesValues(&op)) {
-      together.insert(&op);
+    if (isForward(&op) && needsMemory(&op)) {
+      sharedStorage.insert(&op);
       for (Value result : op.getResults())
         if (Operation *base = storageOf(result).base.getDefiningOp();
-            base && isForward(base) && makesValues(base))
-          together.unionSets(&op, base);
+            base && isForward(base) && needsMemory(base))
+          sharedStorage.unionSets(&op, base);
     }
   // Units are ordered by their last operation.
   llvm::DenseMap<Operation *, unsigned>
-      numberOf; // by leader of an equivalence class
+      unitOfLeader; // by leader of an equivalence class
   for (Operation &op : llvm::reverse(block)) {
-    if (!isForward(&op) || !makesValues(&op))
+    if (!isForward(&op) || !needsMemory(&op))
       continue;
-    auto [entry, isNew] =
-        numberOf.try_emplace(together.getLeaderValue(&op), operations.size());
+    auto [entry, isNew] = unitOfLeader.try_emplace(
+        sharedStorage.getLeaderValue(&op), operations.size());
     if (isNew)
       operations.emplace_back();
     operations[entry->second].push_back(&op);
   }
   std::reverse(operations.begin(), operations.end());
   problem.units.resize(operations.size());
-  for (auto [number, ops] : llvm::enumerate(operations)) {
+  for (auto [unitIndex, ops] : llvm::enumerate(operations)) {
     std::reverse(ops.begin(), ops.end());
     for (Operation *op : ops)
-      units[op] = number;
+      units[op] = unitIndex;
   }
   for (RematerializationUnit &unit : problem.units)
     unit.canRematerialize = true; // until proved otherwise
@@ -126,12 +126,13 @@ void SavedValues::formUnits() {
     describeUnit(unit);
 }
 
-void SavedValues::describeUnit(unsigned number) {
-  RematerializationUnit &unit = problem.units[number];
-  unit.definedAt = unit.lastForwardUse = positionOf(operations[number].front());
+void SavedValues::describeUnit(unsigned unitIndex) {
+  RematerializationUnit &unit = problem.units[unitIndex];
+  unit.definedAt = unit.lastForwardUse =
+      positionOf(operations[unitIndex].front());
   llvm::DenseSet<Value> owners;
   llvm::SetVector<unsigned> inputs;
-  for (Operation *op : operations[number]) {
+  for (Operation *op : operations[unitIndex]) {
     unit.canRematerialize &=
         isMemoryEffectFree(op) &&
         isa<linalg::GenericOp, PlanStepInterface, ConcatViewOp>(op);
@@ -143,11 +144,11 @@ void SavedValues::describeUnit(unsigned number) {
       unit.seconds += roofline.seconds(work);
     for (Value value : valuesReadBy(op))
       if (Operation *source = storageOf(value).base.getDefiningOp())
-        if (auto input = unitOf(source); input && *input != number)
+        if (auto input = unitOf(source); input && *input != unitIndex)
           inputs.insert(*input);
   }
   for (unsigned input : inputs)
-    if (input < number)
+    if (input < unitIndex)
       unit.inputs.push_back(input);
     else
       // A slice computed from another slice of the same tensor: neither can be
@@ -158,45 +159,48 @@ void SavedValues::describeUnit(unsigned number) {
 void SavedValues::findUses() {
   std::vector<int64_t> changes(problem.otherBytes.size() + 1);
   llvm::DenseMap<Value, std::pair<int64_t, int64_t>>
-      others; // lifetimes of other values
+      otherLifetimes; // lifetimes of other values
   const int64_t end = static_cast<int64_t>(position.size());
   llvm::DenseSet<Value> stored;
   for (Operation &op : block) {
-    const int64_t now = positionOf(&op);
-    if (!isForward(&op) && makesValues(&op))
+    const int64_t opPosition = positionOf(&op);
+    if (!isForward(&op) && needsMemory(&op))
       for (Value result : op.getResults())
-        others.try_emplace(storageOf(result).base, now, now);
+        otherLifetimes.try_emplace(storageOf(result).base, opPosition,
+                                   opPosition);
     if (op.hasTrait<IsView>())
       continue; // views read nothing themselves
     for (Value value : valuesReadBy(&op)) {
       Value owner = storageOf(value).base;
       Operation *source = owner.getDefiningOp();
-      auto number = source ? unitOf(source) : std::nullopt;
+      auto unitIndex = source ? unitOf(source) : std::nullopt;
       if (op.hasTrait<IsStore>()) {
         stored.insert(owner); // is allocated where it is stored
-        if (number)
-          problem.units[*number].canRematerialize = false;
+        if (unitIndex)
+          problem.units[*unitIndex].canRematerialize = false;
         continue;
       }
-      const int64_t when = op.hasTrait<IsSink>() ? end : now;
-      if (auto other = others.find(owner); other != others.end())
-        other->second.second = std::max(other->second.second, when);
-      if (!number)
+      const int64_t usePosition = op.hasTrait<IsSink>() ? end : opPosition;
+      if (auto entry = otherLifetimes.find(owner);
+          entry != otherLifetimes.end())
+        entry->second.second = std::max(entry->second.second, usePosition);
+      if (!unitIndex)
         continue;
-      RematerializationUnit &unit = problem.units[*number];
+      RematerializationUnit &unit = problem.units[*unitIndex];
       if (op.hasTrait<IsSink>())
         unit.canRematerialize = false;
-      if (when < backwardPosition) {
-        unit.lastForwardUse = std::max(unit.lastForwardUse, when);
+      if (usePosition < backwardPosition) {
+        unit.lastForwardUse = std::max(unit.lastForwardUse, usePosition);
       } else {
-        unit.firstBackwardUse = unit.lastBackwardUse < 0
-                                    ? when
-                                    : std::min(unit.firstBackwardUse, when);
-        unit.lastBackwardUse = std::max(unit.lastBackwardUse, when);
+        unit.firstBackwardUse =
+            unit.lastBackwardUse < 0
+                ? usePosition
+                : std::min(unit.firstBackwardUse, usePosition);
+        unit.lastBackwardUse = std::max(unit.lastBackwardUse, usePosition);
       }
     }
   }
-  for (auto [owner, life] : others)
+  for (auto [owner, life] : otherLifetimes)
     if (!stored.contains(owner)) {
       changes[life.first] += bytesOf(owner);
       changes[life.second + 1] -= bytesOf(owner);
@@ -247,7 +251,7 @@ SavedValues::deferrableUsersOf(Value y, Operation *until) const {
       if (isForward(user) || until->isBeforeInBlock(user) ||
           !found.insert(user).second)
         continue;
-      // Nests stay: next to other gradients they read `y` cheaply.
+      // Nests are not deferred: next to other gradients they read `y` cheaply.
       if ((!isMemoryEffectFree(user) && !user->hasTrait<IsSink>()) ||
           (llvm::is_contained(user->getOperands(), y) &&
            !isa<PlanStepInterface>(user)))
@@ -264,11 +268,12 @@ SavedValues::deferrableUsersOf(Value y, Operation *until) const {
 /// blob that only a weight gradient reads. The nest that computes the gradient
 /// of the normalization is the last reader of its bottom, and could recompute
 /// the blob, if the weight gradient came later.
-void SavedValues::findFusionStep(unsigned number) {
-  RematerializationUnit &unit = problem.units[number];
-  auto producer = operations[number].size() == 1
-                      ? dyn_cast<linalg::GenericOp>(operations[number].front())
-                      : linalg::GenericOp();
+void SavedValues::findFusionStep(unsigned unitIndex) {
+  RematerializationUnit &unit = problem.units[unitIndex];
+  auto producer =
+      operations[unitIndex].size() == 1
+          ? dyn_cast<linalg::GenericOp>(operations[unitIndex].front())
+          : linalg::GenericOp();
   if (!unit.canRematerialize || unit.lastBackwardUse < 0 || !producer ||
       producer->getNumResults() != 1 || producer.getNumReductionLoops() > 0 ||
       !producer.getMatchingIndexingMap(producer.getDpsInitOperand(0))
@@ -288,18 +293,18 @@ void SavedValues::findFusionStep(unsigned number) {
     auto users = deferrableUsersOf(y, reader);
     if (!users || users->empty())
       continue;
-    // A kernel of both reads x once.
-    dialects::target::Work both = workOf(reader);
-    const double alone = roofline.seconds(both);
-    const dialects::target::Work own = workOf(producer);
-    both.bytes += own.bytes - static_cast<double>(bytesOf(x));
-    both.flops += own.flops;
-    unit.seconds = roofline.seconds(both) - alone;
+    // A kernel that contains both nests reads x once.
+    dialects::target::Work combined = workOf(reader);
+    const double readerSeconds = roofline.seconds(combined);
+    const dialects::target::Work producerWork = workOf(producer);
+    combined.bytes += producerWork.bytes - static_cast<double>(bytesOf(x));
+    combined.flops += producerWork.flops;
+    unit.seconds = roofline.seconds(combined) - readerSeconds;
     unit.fusionStep = positionOf(reader);
     // A slice of a concatenated tensor has no memory of its own to reuse.
     unit.reusesInputMemory = storageOf(x).base == x;
-    fusionSteps[number] = reader;
-    deferred[number] = std::move(*users);
+    fusionSteps[unitIndex] = reader;
+    deferred[unitIndex] = std::move(*users);
     return;
   }
 }

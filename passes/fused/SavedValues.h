@@ -39,7 +39,7 @@ public:
   mlir::Operation *fusionStepOf(unsigned unit) const {
     return fusionSteps[unit];
   }
-  llvm::ArrayRef<mlir::Operation *> deferredFor(unsigned unit) const {
+  llvm::ArrayRef<mlir::Operation *> deferredOperationsOf(unsigned unit) const {
     return deferred[unit];
   }
   /// Time of all steps by the roofline model.

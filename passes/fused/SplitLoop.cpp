@@ -16,10 +16,10 @@ namespace {
 
 class LoopSplitter {
 public:
-  LoopSplitter(linalg::GenericOp nest, unsigned loop, int64_t pieces)
-      : nest(nest), loop(loop), pieces(pieces),
+  LoopSplitter(linalg::GenericOp nest, unsigned loop, int64_t chunks)
+      : nest(nest), loop(loop), chunks(chunks),
         extent(nest.getStaticLoopRanges()[loop]),
-        length(llvm::divideCeil(extent, pieces)), b(nest) {}
+        length(llvm::divideCeil(extent, chunks)), b(nest) {}
 
   linalg::GenericOp run() {
     SmallVector<Value> inputs;
@@ -35,18 +35,19 @@ public:
     }
     // An operand that is never read determines the loops' extents.
     SmallVector<int64_t> shape;
-    SmallVector<AffineExpr> shown;
+    SmallVector<AffineExpr> extentDims;
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     extents[loop] = length;
-    extents.insert(extents.begin() + loop, pieces);
+    extents.insert(extents.begin() + loop, chunks);
     for (auto [i, kind] : llvm::enumerate(iterators))
       if (kind == utils::IteratorType::reduction) {
         shape.push_back(extents[i]);
-        shown.push_back(b.getAffineDimExpr(i));
+        extentDims.push_back(b.getAffineDimExpr(i));
       }
     inputs.push_back(
         tensor::EmptyOp::create(b, nest.getLoc(), shape, b.getI8Type()));
-    maps.push_back(AffineMap::get(extents.size(), 0, shown, b.getContext()));
+    maps.push_back(
+        AffineMap::get(extents.size(), 0, extentDims, b.getContext()));
     for (OpOperand &init : nest.getDpsInitsMutable())
       maps.push_back(remapped(nest.getMatchingIndexingMap(&init)));
     auto split = linalg::GenericOp::create(
@@ -78,71 +79,73 @@ private:
     for (unsigned dim = 0; dim < nest.getNumLoops(); ++dim)
       indices.push_back(linalg::IndexOp::create(body, loc, newDim(dim)));
     Value inner = linalg::IndexOp::create(body, loc, loop + 1);
-    Value at = s.addi(s.muli(indices[loop], length), inner);
-    Value isThere;
-    if (pieces * length != extent) {
-      isThere = s.less(at, s.index(extent));
-      at = s.clamp(at, extent);
+    Value position = s.addi(s.muli(indices[loop], length), inner);
+    Value isValid;
+    if (chunks * length != extent) {
+      isValid = s.less(position, s.index(extent));
+      position = s.clamp(position, extent);
     }
-    indices[loop] = at;
+    indices[loop] = position;
 
     IRMapping map;
-    Block &old = *nest.getBody();
+    Block &oldBody = *nest.getBody();
     unsigned next = 0;
     for (OpOperand *input : nest.getDpsInputOperands()) {
-      BlockArgument value = old.getArgument(input->getOperandNumber());
+      BlockArgument value = oldBody.getArgument(input->getOperandNumber());
       AffineMap access = nest.getMatchingIndexingMap(input);
       if (!access.isFunctionOfDim(loop)) {
         map.map(value, values[next++]);
       } else if (!value.use_empty()) {
-        SmallVector<Value> element;
+        SmallVector<Value> elementIndices;
         for (AffineExpr result : access.getResults())
           if (auto dim = dyn_cast<AffineDimExpr>(result))
-            element.push_back(indices[dim.getPosition()]);
+            elementIndices.push_back(indices[dim.getPosition()]);
           else // a dimension of size 1
-            element.push_back(s.index(0));
-        map.map(value,
-                tensor::ExtractOp::create(body, loc, input->get(), element));
+            elementIndices.push_back(s.index(0));
+        map.map(value, tensor::ExtractOp::create(body, loc, input->get(),
+                                                 elementIndices));
       }
     }
     ++next; // skip the operand for the extents
     llvm::SmallDenseMap<Operation *, Value> sums;
-    for (auto [number, present] : llvm::enumerate(nest.getRegionOutputArgs())) {
-      map.map(present, values[next + number]);
-      if (isStoredPerIteration(nest, number))
+    for (auto [resultNumber, accumulator] :
+         llvm::enumerate(nest.getRegionOutputArgs())) {
+      map.map(accumulator, values[next + resultNumber]);
+      if (isStoredPerIteration(nest, resultNumber))
         continue;
-      sums[old.getTerminator()->getOperand(number).getDefiningOp()] = present;
+      sums[oldBody.getTerminator()->getOperand(resultNumber).getDefiningOp()] =
+          accumulator;
     }
-    for (Operation &op : old) {
+    for (Operation &op : oldBody) {
       if (auto index = dyn_cast<linalg::IndexOp>(op)) {
         map.map(index.getResult(), indices[index.getDim()]);
         continue;
       }
       Operation *copy = body.clone(op, map);
-      Value present = sums.lookup(&op);
-      if (!present || !isThere)
+      Value accumulator = sums.lookup(&op);
+      if (!accumulator || !isValid)
         continue;
       OpBuilder::InsertionGuard guard(body);
       body.setInsertionPoint(copy);
       for (OpOperand &operand : copy->getOpOperands())
-        if (operand.get() != map.lookup(present))
-          operand.set(s.select(isThere, operand.get(),
+        if (operand.get() != map.lookup(accumulator))
+          operand.set(s.select(isValid, operand.get(),
                                s.constant(operand.get().getType(), 0)));
     }
   }
 
   linalg::GenericOp nest;
   unsigned loop;
-  int64_t pieces, extent, length;
+  int64_t chunks, extent, length;
   OpBuilder b;
 };
 
 } // namespace
 
 bool brew::passes::canSplitLoop(linalg::GenericOp nest, unsigned loop,
-                                int64_t pieces) {
-  // Elements stored along the way must be stored once.
-  if (nest.getStaticLoopRanges()[loop] % pieces != 0)
+                                int64_t chunks) {
+  // A tensor that every iteration stores must be stored once per element.
+  if (nest.getStaticLoopRanges()[loop] % chunks != 0)
     for (unsigned i = 0; i < nest->getNumResults(); ++i)
       if (isStoredPerIteration(nest, i))
         return false;
@@ -154,6 +157,6 @@ bool brew::passes::canSplitLoop(linalg::GenericOp nest, unsigned loop,
 }
 
 linalg::GenericOp brew::passes::splitLoop(linalg::GenericOp nest, unsigned loop,
-                                          int64_t pieces) {
-  return LoopSplitter(nest, loop, pieces).run();
+                                          int64_t chunks) {
+  return LoopSplitter(nest, loop, chunks).run();
 }

@@ -32,26 +32,28 @@ namespace {
 /// second nest that adds them. MLIR's splitReduction and
 /// tileReductionUsingForall handle one loop and one result at a time and no
 /// layouts; here one pair of nests computes all results.
-class Split {
+class NestSplitter {
 public:
-  Split(linalg::GenericOp nest, ArrayRef<unsigned> loops)
+  NestSplitter(linalg::GenericOp nest, ArrayRef<unsigned> loops)
       : nest(nest), loops(loops), b(nest) {
-    // Tensors stored along the way come after the sums.
+    // Tensors that every iteration stores come after the sums.
     while (sumCount < nest->getNumResults() &&
            !isStoredPerIteration(nest, sumCount))
       ++sumCount;
   }
 
   void run() {
-    linalg::GenericOp partial = sumPartially(), sums = sumUp(partial);
-    for (auto [number, result] : llvm::enumerate(nest->getResults()))
-      result.replaceAllUsesWith(number < sumCount ? sums->getResult(number)
-                                                  : partial->getResult(number));
+    linalg::GenericOp partial = buildPartialSums(),
+                      sums = buildFinalSums(partial);
+    for (auto [resultNumber, result] : llvm::enumerate(nest->getResults()))
+      result.replaceAllUsesWith(resultNumber < sumCount
+                                    ? sums->getResult(resultNumber)
+                                    : partial->getResult(resultNumber));
     nest->erase();
   }
 
 private:
-  Value zeros(RankedTensorType type) {
+  Value buildZeros(RankedTensorType type) {
     Location loc = nest.getLoc();
     Value empty = tensor::EmptyOp::create(
         b, loc, type.getShape(), type.getElementType(), type.getEncoding());
@@ -62,7 +64,7 @@ private:
 
   /// Creates the nest of partial sums, with `loops` parallel. They become the
   /// leading dimensions of the results.
-  linalg::GenericOp sumPartially() {
+  linalg::GenericOp buildPartialSums() {
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     SmallVector<utils::IteratorType> iterators = nest.getIteratorTypesArray();
     SmallVector<AffineMap> maps = nest.getIndexingMapsArray();
@@ -70,14 +72,14 @@ private:
     SmallVector<Type> types;
     for (unsigned loop : loops)
       iterators[loop] = utils::IteratorType::parallel;
-    for (auto [number, result] : llvm::enumerate(nest->getResults())) {
+    for (auto [resultNumber, result] : llvm::enumerate(nest->getResults())) {
       auto type = cast<RankedTensorType>(result.getType());
-      if (number >= sumCount) {
+      if (resultNumber >= sumCount) {
         types.push_back(type);
-        inits.push_back(nest.getDpsInits()[number]);
+        inits.push_back(nest.getDpsInits()[resultNumber]);
         continue;
       }
-      AffineMap &map = maps[nest.getNumDpsInputs() + number];
+      AffineMap &map = maps[nest.getNumDpsInputs() + resultNumber];
       SmallVector<int64_t> shape;
       SmallVector<AffineExpr> dims;
       for (unsigned loop : loops) {
@@ -94,7 +96,7 @@ private:
       auto partial = withMemoryOrder(
           RankedTensorType::get(shape, type.getElementType()), order);
       types.push_back(partial);
-      inits.push_back(zeros(partial));
+      inits.push_back(buildZeros(partial));
     }
     auto partial = linalg::GenericOp::create(
         b, nest.getLoc(), types, nest.getInputs(), inits, maps, iterators);
@@ -106,37 +108,39 @@ private:
 
   /// Creates the nest that adds the partial sums of all results. Their trailing
   /// dimensions are those of the result.
-  linalg::GenericOp sumUp(linalg::GenericOp partial) {
-    int64_t kept = nest.getNumLoops() - nest.getNumReductionLoops(),
-            reduced = loops.size();
+  linalg::GenericOp buildFinalSums(linalg::GenericOp partial) {
+    int64_t keptLoops = nest.getNumLoops() - nest.getNumReductionLoops(),
+            reducedLoops = loops.size();
     // Express each result's dimensions in terms of those of the first.
     SmallVector<AffineExpr> reductions;
-    for (int64_t i = 0; i < reduced; ++i)
-      reductions.push_back(b.getAffineDimExpr(kept + i));
+    for (int64_t i = 0; i < reducedLoops; ++i)
+      reductions.push_back(b.getAffineDimExpr(keptLoops + i));
     SmallVector<int64_t> parallel = resultLoops(nest, 0);
-    SmallVector<AffineMap> from, to;
+    SmallVector<AffineMap> inputMaps, outputMaps;
     SmallVector<Value> inits;
     SmallVector<Value> partialSums(partial->getResults().take_front(sumCount));
     SmallVector<Type> types(nest->getResultTypes());
     types.resize(sumCount);
-    for (auto [number, result] :
+    for (auto [resultNumber, result] :
          llvm::enumerate(nest->getResults().take_front(sumCount))) {
       SmallVector<AffineExpr> dims;
-      for (int64_t loop : resultLoops(nest, number))
+      for (int64_t loop : resultLoops(nest, resultNumber))
         dims.push_back(b.getAffineDimExpr(
             std::distance(parallel.begin(), llvm::find(parallel, loop))));
-      to.push_back(AffineMap::get(kept + reduced, 0, dims, b.getContext()));
+      outputMaps.push_back(
+          AffineMap::get(keptLoops + reducedLoops, 0, dims, b.getContext()));
       SmallVector<AffineExpr> read = reductions;
       llvm::append_range(read, dims);
-      from.push_back(AffineMap::get(kept + reduced, 0, read, b.getContext()));
-      inits.push_back(zeros(cast<RankedTensorType>(result.getType())));
+      inputMaps.push_back(
+          AffineMap::get(keptLoops + reducedLoops, 0, read, b.getContext()));
+      inits.push_back(buildZeros(cast<RankedTensorType>(result.getType())));
     }
-    llvm::append_range(from, to);
-    SmallVector<utils::IteratorType> iterators(kept,
+    llvm::append_range(inputMaps, outputMaps);
+    SmallVector<utils::IteratorType> iterators(keptLoops,
                                                utils::IteratorType::parallel);
-    iterators.append(reduced, utils::IteratorType::reduction);
+    iterators.append(reducedLoops, utils::IteratorType::reduction);
     auto sum = linalg::GenericOp::create(
-        b, nest.getLoc(), types, partialSums, inits, from, iterators,
+        b, nest.getLoc(), types, partialSums, inits, inputMaps, iterators,
         [](OpBuilder &body, Location loc, ValueRange values) {
           SmallVector<Value> sums;
           size_t count = values.size() / 2;
@@ -172,7 +176,7 @@ struct SplitReductions
         SmallVector<unsigned> loops =
             gpu ? loopsToSplit(nest) : loopsToSplitOnCpu(nest);
         if (!loops.empty())
-          Split(nest, loops).run();
+          NestSplitter(nest, loops).run();
       }
     }
   }
@@ -184,7 +188,8 @@ private:
     fewResults = llvm::bit_floor<uint64_t>(gpu.getMultiprocessors());
     enoughSums = 2 * gpu.getMultiprocessors();
     enoughThreads = llvm::bit_floor<uint64_t>(gpu.residentThreads() / 2);
-    // The elements that memory delivers during a kernel launch.
+    // Default: the number of elements that memory delivers during a kernel
+    // launch.
     enoughWork = minWork;
     if (enoughWork == 0)
       enoughWork = llvm::bit_ceil<uint64_t>(
@@ -204,15 +209,16 @@ private:
       (kind == utils::IteratorType::parallel ? points : length) *= extent;
     if (SmallVector<unsigned> loops = loopsForCaches(nest); !loops.empty())
       return loops;
-    const int64_t few = 4 * cpu.getCores() * cpu.lanes();
-    const int64_t least = minWork ? minWork : kMinCpuWork;
-    if (points >= few || points * length < least || !readsAcross(nest) ||
+    const int64_t maxPoints = 4 * cpu.getCores() * cpu.lanes();
+    const int64_t minTotalWork = minWork ? minWork : kMinCpuWork;
+    if (points >= maxPoints || points * length < minTotalWork ||
+        !readsAcrossResults(nest) ||
         !brew::passes::hasReorderableReductions(nest))
       return {};
     SmallVector<unsigned> loops;
-    int64_t pieces = 1;
+    int64_t chunks = 1;
     for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
-      if (pieces >= 2 * cpu.getCores())
+      if (chunks >= 2 * cpu.getCores())
         break;
       if (kind == utils::IteratorType::parallel)
         continue;
@@ -220,10 +226,10 @@ private:
       if (length / extent < kMinLength)
         return {};
       loops.push_back(loop);
-      pieces *= extent;
+      chunks *= extent;
       length /= extent;
     }
-    return pieces > 1 ? loops : SmallVector<unsigned>();
+    return chunks > 1 ? loops : SmallVector<unsigned>();
   }
 
   /// Returns the loops to split on a CPU, outermost first, so that the input of
@@ -254,18 +260,19 @@ private:
     if (taps == 1)
       return {};
     // The extracted tensor is about as large.
-    const int64_t all = 2 * brew::passes::bytesOf(tensorTypeOf(largest->get()));
+    const int64_t inputBytes =
+        2 * brew::passes::bytesOf(tensorTypeOf(largest->get()));
     const int64_t cache = brew::dialects::target::cpuOf(nest).getL2Bytes() / 2;
     SmallVector<unsigned> loops;
-    int64_t pieces = 1;
+    int64_t chunks = 1;
     for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
       if (kind == utils::IteratorType::parallel)
         continue;
-      if (all <= pieces * cache)
+      if (inputBytes <= chunks * cache)
         break;
-      pieces *= extents[loop];
-      if (pieces * points * static_cast<int64_t>(sizeof(float)) >
-          all / kPartialSumDivisor)
+      chunks *= extents[loop];
+      if (chunks * points * static_cast<int64_t>(sizeof(float)) >
+          inputBytes / kPartialSumDivisor)
         break;
       loops.push_back(loop);
     }
@@ -279,7 +286,7 @@ private:
   }
 
   /// Returns the reduction loops to split on a GPU, outermost first, until
-  /// there are enough partial sums; nothing if the nest has enough results or
+  /// there are enough partial sums, or none if the nest has enough results or
   /// too little work. If full loops yield too few or far too many partial sums,
   /// splits a loop into two and updates `nest`.
   SmallVector<unsigned> loopsToSplit(linalg::GenericOp &nest) const {
@@ -289,23 +296,27 @@ private:
          llvm::zip_equal(extents, nest.getIteratorTypesArray()))
       (kind == utils::IteratorType::parallel ? points : length) *= extent;
     // Half of the resident threads still hide most of the latency.
-    const bool across = readsAcross(nest);
-    const int64_t shares =
-        across ? brew::dialects::target::GpuAttr::threadsPerColumn(points) : 1;
-    const int64_t few = across ? enoughThreads / 2 / shares : fewResults;
-    const int64_t enough = across ? enoughThreads / 2 / shares : enoughSums;
-    if (points >= few || points * length < enoughWork)
+    const bool isAcross = readsAcrossResults(nest);
+    const int64_t threadsPerSum =
+        isAcross ? brew::dialects::target::GpuAttr::threadsPerColumn(points)
+                 : 1;
+    const int64_t maxPoints =
+        isAcross ? enoughThreads / 2 / threadsPerSum : fewResults;
+    const int64_t enoughPoints =
+        isAcross ? enoughThreads / 2 / threadsPerSum : enoughSums;
+    if (points >= maxPoints || points * length < enoughWork)
       return {};
     if (!brew::passes::hasReorderableReductions(nest))
       return {};
     SmallVector<unsigned> loops;
     std::optional<unsigned> longest;
     for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
-      if (kind == utils::IteratorType::parallel || points >= enough)
+      if (kind == utils::IteratorType::parallel || points >= enoughPoints)
         continue;
-      if (across)
-        if (auto last = loopToDivide(nest, loop, points, length, shares))
-          return splitInTwo(nest, loops, last->first, last->second);
+      if (isAcross)
+        if (auto division =
+                loopToDivide(nest, loop, points, length, threadsPerSum))
+          return splitInTwo(nest, loops, division->first, division->second);
       // The remaining loop must still be worth a warp.
       if (length / extents[loop] < kMinLength) {
         if (!longest || extents[loop] > extents[*longest])
@@ -316,18 +327,18 @@ private:
       points *= extents[loop];
       length /= extents[loop];
     }
-    int64_t pieces = llvm::divideCeil(enough, points);
-    if (points >= enough || !longest || length / pieces < kMinLength ||
-        extents[*longest] < 2 * pieces ||
-        !brew::passes::canSplitLoop(nest, *longest, pieces))
+    int64_t chunks = llvm::divideCeil(enoughPoints, points);
+    if (points >= enoughPoints || !longest || length / chunks < kMinLength ||
+        extents[*longest] < 2 * chunks ||
+        !brew::passes::canSplitLoop(nest, *longest, chunks))
       return loops;
-    return splitInTwo(nest, loops, *longest, pieces);
+    return splitInTwo(nest, loops, *longest, chunks);
   }
 
   /// Returns whether adjacent elements of the largest input belong to different
   /// results (channels in channels-last layout). Then several threads of a
   /// block share each of a number of adjacent results.
-  static bool readsAcross(linalg::GenericOp nest) {
+  static bool readsAcrossResults(linalg::GenericOp nest) {
     RankedTensorType largest;
     AffineMap access;
     for (OpOperand *input : nest.getDpsInputOperands()) {
@@ -353,38 +364,38 @@ private:
 
   /// Returns the innermost reduction loop, from `first` on, that can be split
   /// into two for enough, but not far too many partial sums, and the number of
-  /// pieces. `shares` threads compute each sum.
+  /// chunks. `threadsPerSum` threads compute each sum.
   std::optional<std::pair<unsigned, int64_t>>
   loopToDivide(linalg::GenericOp nest, unsigned first, int64_t points,
-               int64_t length, int64_t shares) const {
+               int64_t length, int64_t threadsPerSum) const {
     for (unsigned loop = nest.getNumLoops(); loop-- > first;) {
       if (nest.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
         continue;
       const int64_t extent = nest.getStaticLoopRanges()[loop];
-      const int64_t pieces =
-          piecesOf(extent, llvm::divideCeil(enoughThreads / shares, points));
-      if (pieces < extent && length / pieces >= kMinLength &&
-          brew::passes::canSplitLoop(nest, loop, pieces))
-        return std::pair(loop, pieces);
+      const int64_t chunks = chunkCount(
+          extent, llvm::divideCeil(enoughThreads / threadsPerSum, points));
+      if (chunks < extent && length / chunks >= kMinLength &&
+          brew::passes::canSplitLoop(nest, loop, chunks))
+        return std::pair(loop, chunks);
     }
     return std::nullopt;
   }
 
-  /// Returns the smallest divisor of `extent` in [wanted, 2 * wanted), or
+  /// Returns the smallest divisor of `extent` in [minimum, 2 * minimum), or
   /// `extent`.
-  static int64_t piecesOf(int64_t extent, int64_t wanted) {
-    for (int64_t pieces = wanted; pieces < std::min(2 * wanted, extent);
-         ++pieces)
-      if (extent % pieces == 0)
-        return pieces;
+  static int64_t chunkCount(int64_t extent, int64_t minimum) {
+    for (int64_t chunks = minimum; chunks < std::min(2 * minimum, extent);
+         ++chunks)
+      if (extent % chunks == 0)
+        return chunks;
     return extent;
   }
 
   /// Splits `loop` into two and adds the outer one to `loops`.
   static SmallVector<unsigned> splitInTwo(linalg::GenericOp &nest,
                                           SmallVector<unsigned> loops,
-                                          unsigned loop, int64_t pieces) {
-    nest = brew::passes::splitLoop(nest, loop, pieces);
+                                          unsigned loop, int64_t chunks) {
+    nest = brew::passes::splitLoop(nest, loop, chunks);
     for (unsigned &other : loops)
       other += other > loop;
     loops.push_back(loop);
@@ -400,8 +411,8 @@ private:
   static constexpr int64_t kPartialSumDivisor = 8;
 
   int64_t fewResults = 0;    ///< with this many results all blocks are busy
-  int64_t enoughSums = 0;    ///< enough partial sums
-  int64_t enoughThreads = 0; ///< enough threads that share sums
+  int64_t enoughSums = 0;    ///< number of partial sums that occupies the GPU
+  int64_t enoughThreads = 0; ///< number of threads that occupies the GPU
   int64_t enoughWork = 0;    ///< iterations that justify a second stage
 };
 } // namespace

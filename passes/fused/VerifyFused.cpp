@@ -24,17 +24,17 @@ namespace {
 /// Checks that concatenated and sliced tensors have the strides of the full
 /// tensor, and that only operations that support strides access them.
 LogicalResult checkSubviews(Operation *op) {
-  auto check = [&](Value subview, Value full) -> LogicalResult {
+  auto checkStrides = [&](Value subview, Value full) -> LogicalResult {
     if (subview.getType() == subviewOf(tensorTypeOf(full), shapeOf(subview)))
       return success();
     return op->emitError(
         "phase fused: a subview does not have the strides of the full tensor");
   };
   if (auto subview = dyn_cast<SubviewOp>(op))
-    return check(subview.getY(), subview.getX());
+    return checkStrides(subview.getY(), subview.getX());
   if (auto concat = dyn_cast<ConcatViewOp>(op)) {
     for (Value x : concat.getXs())
-      if (failed(check(x, concat.getY())))
+      if (failed(checkStrides(x, concat.getY())))
         return failure();
     return success();
   }
@@ -45,17 +45,18 @@ LogicalResult checkSubviews(Operation *op) {
     return !type || !isSubview(type) ||
            supports(type, brew::passes::storageOf(value).offset);
   };
-  bool follows = true;
+  bool isSupportedEverywhere = true;
   for (OpOperand &use : op->getOpOperands())
-    follows &=
+    isSupportedEverywhere &=
         isSupported(use.get(), [&](RankedTensorType type, int64_t offset) {
           return brew::passes::readsSliceInPlace(use, type, offset);
         });
   for (Value result : op->getResults())
-    follows &= isSupported(result, [&](RankedTensorType type, int64_t offset) {
-      return brew::passes::writesSliceInPlace(result, type, offset);
-    });
-  if (follows)
+    isSupportedEverywhere &=
+        isSupported(result, [&](RankedTensorType type, int64_t offset) {
+          return brew::passes::writesSliceInPlace(result, type, offset);
+        });
+  if (isSupportedEverywhere)
     return success();
   return op->emitError(
       "phase fused: this operation does not support the strides of a subview");
@@ -136,15 +137,16 @@ LogicalResult checkKernel(KernelOp kernel) {
 struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      bool ends = false;
+      bool hasSeenSink = false;
       for (Operation &op : program.getBody().front()) {
-        if (isa<KernelOp, PlanStepInterface>(op) && ends) {
+        if (isa<KernelOp, PlanStepInterface>(op) && hasSeenSink) {
           op.emitError("phase fused: a step follows a sink");
           return signalPassFailure();
         }
         // The caller reads results of the forward pass before it writes output
         // gradients, so sinks may precede them.
-        ends = !isa<OutputGradientOp>(op) && (ends || op.hasTrait<IsSink>());
+        hasSeenSink = !isa<OutputGradientOp>(op) &&
+                      (hasSeenSink || op.hasTrait<IsSink>());
         if (auto kernel = dyn_cast<KernelOp>(op);
             kernel && failed(checkKernel(kernel)))
           return signalPassFailure();

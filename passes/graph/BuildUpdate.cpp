@@ -45,15 +45,15 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
   Value nonFinite;
 
   const UpdateRule *findRule() {
-    std::string known;
+    std::string knownTypes;
     for (auto [type, rule] :
          llvm::zip_equal(brew::plan::kSolverTypes, allRules())) {
       if (type == StringRef(solverType))
         return &rule;
-      known += (known.empty() ? "" : ", ") + std::string(type);
+      knownTypes += (knownTypes.empty() ? "" : ", ") + std::string(type);
     }
     getOperation().emitError() << "unknown solver type '" << solverType
-                               << "' (known: " << known << ")";
+                               << "' (known: " << knownTypes << ")";
     return nullptr;
   }
 
@@ -81,8 +81,8 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
     SymbolTable symbols(module);
     llvm::DenseMap<SolverScalar, Value> scalars;
     if (lossScale != 0) {
-      for (auto learning : module.getOps<ProgramOp>())
-        brew::passes::countNonFiniteGradients(learning);
+      for (auto trainingProgram : module.getOps<ProgramOp>())
+        brew::passes::countNonFiniteGradients(trainingProgram);
       nonFinite = brew::passes::buildNonFiniteCount(b, module.getLoc());
     }
     for (StringAttr name : stored)
@@ -101,16 +101,16 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
     OperationState update(loc, rule.operation);
     // All parameters share the scalars: each is read once.
     SmallVector<Value> scalarValues;
-    for (SolverScalar which : rule.scalars) {
-      Value &value = scalars[which];
+    for (SolverScalar scalar : rule.scalars) {
+      Value &value = scalars[scalar];
       if (!value)
         value = SolverScalarOp::create(
             b, getOperation().getLoc(),
-            RankedTensorType::get({}, type.getElementType()), which);
+            RankedTensorType::get({}, type.getElementType()), scalar);
       scalarValues.push_back(value);
     }
-    Value present = ParamValueOp::create(b, loc, type, symbol);
-    update.addOperands(present);
+    Value currentValue = ParamValueOp::create(b, loc, type, symbol);
+    update.addOperands(currentValue);
     update.addOperands(
         ParamGradientOp::create(b, loc, type, symbol).getResult());
     SmallVector<Value> history;
@@ -127,17 +127,18 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
     Operation *op = b.create(update);
 
     // If a gradient is not finite, parameter and state keep their values.
-    auto chosen = [&](Value updated, Value before) {
+    auto selectIfFinite = [&](Value updated, Value previous) {
       return nonFinite ? brew::passes::buildSelectIfFinite(b, loc, nonFinite,
-                                                           updated, before,
+                                                           updated, previous,
                                                            param.getLayerAttr())
                        : updated;
     };
-    StoreParamOp::create(b, loc, chosen(op->getResult(0), present), symbol);
+    StoreParamOp::create(b, loc, selectIfFinite(op->getResult(0), currentValue),
+                         symbol);
     for (unsigned slot = 0; slot < rule.states; ++slot)
-      StoreStateOp::create(b, loc,
-                           chosen(op->getResult(1 + slot), history[slot]),
-                           symbol, b.getI64IntegerAttr(slot));
+      StoreStateOp::create(
+          b, loc, selectIfFinite(op->getResult(1 + slot), history[slot]),
+          symbol, b.getI64IntegerAttr(slot));
     if (keepUpdate)
       StoreGradientOp::create(b, loc, op->getResult(1 + rule.states), symbol);
   }

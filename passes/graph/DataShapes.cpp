@@ -69,18 +69,18 @@ private:
     throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   }
   const DataShape *explicitShape(int top) const {
-    auto found = options.explicitShapes.find(layer.top(top));
-    return found == options.explicitShapes.end() ? nullptr : &found->second;
+    auto entry = options.explicitShapes.find(layer.top(top));
+    return entry == options.explicitShapes.end() ? nullptr : &entry->second;
   }
   void setBatch(DataShape &shape) {
     hasOwnBatch = options.batch != 0;
     if (options.batch && !shape.empty())
       shape[0] = options.batch;
   }
-  /// Reports an explicit shape that contradicts the inferred one.
+  /// Throws if the explicit shape of a top contradicts the inferred one.
   void checkExplicit(int top, const DataShape &shape) const;
-  /// Returns the batch size of a layer that has one; the option takes
-  /// precedence.
+  /// Returns the batch size of a layer. Writes the option, which takes
+  /// precedence, into the settings first.
   template <typename Settings> int64_t takeBatch(Settings &settings) {
     hasOwnBatch |= options.batch != 0;
     if (options.batch)
@@ -96,8 +96,8 @@ private:
   /// Finds a source file. If it is missing, returns nullopt when all shapes are
   /// explicit; otherwise the error names the option that replaces the source.
   std::optional<std::string> findSource(const std::string &name,
-                                        const std::string &what,
-                                        const std::string &example) const;
+                                        const std::string &sourceKind,
+                                        const std::string &shapeExample) const;
 
   std::vector<DataShape> inputShapes();
   std::vector<DataShape> dummyShapes();
@@ -112,7 +112,7 @@ private:
   std::vector<DataShape> blobShapes();
   void checkExplicitImage(const DataShape &shape) const;
   void checkMean(const DataShape &image, bool isCropped,
-                 const std::string &from) const;
+                 const std::string &sourceName) const;
 
   caffe::LayerParameter &layer;
   const caffe::DataLayerKind *kind; ///< null: unknown type
@@ -128,37 +128,38 @@ void DataLayerShapes::checkExplicit(int top, const DataShape &shape) const {
   const DataShape *explicitTop = explicitShape(top);
   if (!explicitTop)
     return;
-  const size_t from = hasOwnBatch ? 1 : 0;
+  const size_t firstDim = hasOwnBatch ? 1 : 0;
   if (explicitTop->size() != shape.size() ||
-      (shape.size() > from &&
-       !std::equal(explicitTop->begin() + from, explicitTop->end(),
-                   shape.begin() + from)))
+      (shape.size() > firstDim &&
+       !std::equal(explicitTop->begin() + firstDim, explicitTop->end(),
+                   shape.begin() + firstDim)))
     throw badInput("--input-shape gives '" + layer.top(top) + "' as " +
                    dimsText(*explicitTop) + ", but the layer makes it " +
                    dimsText(shape));
 }
 
 std::optional<std::string>
-DataLayerShapes::findSource(const std::string &name, const std::string &what,
-                            const std::string &example) const {
-  int missing = -1;
-  for (int i = 0; i < layer.top_size() && missing < 0; ++i)
+DataLayerShapes::findSource(const std::string &name,
+                            const std::string &sourceKind,
+                            const std::string &shapeExample) const {
+  int missingTop = -1;
+  for (int i = 0; i < layer.top_size() && missingTop < 0; ++i)
     if (!explicitShape(i) && !kind->isLabel(i))
-      missing = i;
-  if (missing < 0)
+      missingTop = i;
+  if (missingTop < 0)
     return formats::findPath(name, folders);
   try {
-    return formats::requirePath(name, folders, what);
+    return formats::requirePath(name, folders, sourceKind);
   } catch (const Error &error) {
     if (error.status() != ExitStatus::Unavailable)
       throw;
     throw unavailable(std::string(error.what()) +
                       "; to compile without it, pass --input-shape " +
-                      layer.top(missing) + "=" + example);
+                      layer.top(missingTop) + "=" + shapeExample);
   }
 }
 
-/// The shape of a matrix in a .binaryproto file.
+/// Returns the shape of a matrix in a .binaryproto file.
 std::vector<DataShape> DataLayerShapes::blobShapes() {
   const formats::Blob blob = formats::readBinaryProto(formats::requirePath(
       layer.infogain_loss_param().source(), folders, "infogain matrix"));
@@ -190,9 +191,9 @@ std::vector<DataShape> DataLayerShapes::inputShapes() {
   }
   settings.clear_shape();
   for (const DataShape &shape : shapes) {
-    caffe::BlobShape &text = *settings.add_shape();
+    caffe::BlobShape &blobShape = *settings.add_shape();
     for (int64_t dim : shape)
-      text.add_dim(dim);
+      blobShape.add_dim(dim);
   }
   return shapes;
 }
@@ -225,9 +226,9 @@ std::vector<DataShape> DataLayerShapes::dummyShapes() {
   settings.clear_width();
   settings.clear_shape();
   for (const DataShape &shape : shapes) {
-    caffe::BlobShape &text = *settings.add_shape();
+    caffe::BlobShape &blobShape = *settings.add_shape();
     for (int64_t dim : shape)
-      text.add_dim(dim);
+      blobShape.add_dim(dim);
   }
   return shapes;
 }
@@ -278,7 +279,7 @@ void DataLayerShapes::checkExplicitImage(const DataShape &shape) const {
 /// Checks mean_value and mean_file. `image` is channels x height x width before
 /// cropping, or after it if `isCropped`.
 void DataLayerShapes::checkMean(const DataShape &image, bool isCropped,
-                                const std::string &from) const {
+                                const std::string &sourceName) const {
   const caffe::TransformationParameter &transform = layer.transform_param();
   if (transform.mean_value_size() > 1 &&
       transform.mean_value_size() != image[0])
@@ -299,7 +300,8 @@ void DataLayerShapes::checkMean(const DataShape &image, bool isCropped,
     fits = isCropped ? mean[i] >= image[i] : mean[i] == image[i];
   if (!fits)
     throw badInput("the mean image in " + *path + " is " + dimsText(mean) +
-                   ", but the images of " + from + " are " + dimsText(image));
+                   ", but the images of " + sourceName + " are " +
+                   dimsText(image));
 }
 
 std::vector<DataShape> DataLayerShapes::databaseShapes() {
@@ -363,7 +365,7 @@ DataShape DataLayerShapes::imageIn(const DataShape &shape) const {
 /// The label top has one row per box, with room for a batch of images that all
 /// have the maximal number of boxes.
 std::vector<DataShape> DataLayerShapes::annotatedShapes() {
-  constexpr int64_t kRow = 8;
+  constexpr int64_t kBoxFields = 8;
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_data_param());
   const caffe::TransformationParameter &transform = layer.transform_param();
@@ -403,10 +405,10 @@ std::vector<DataShape> DataLayerShapes::annotatedShapes() {
   if (!record.hasBoxes)
     shapes.push_back({batch});
   else if (explicitLabels && explicitLabels->size() == 4)
-    shapes.push_back({1, 1, explicitLabels->at(2), kRow});
+    shapes.push_back({1, 1, explicitLabels->at(2), kBoxFields});
   else
     shapes.push_back(
-        {1, 1, batch * std::max<int64_t>(record.maxBoxes, 1), kRow});
+        {1, 1, batch * std::max<int64_t>(record.maxBoxes, 1), kBoxFields});
   return shapes;
 }
 
@@ -424,7 +426,7 @@ std::vector<DataShape> DataLayerShapes::imageShapes() {
   if (explicitTop)
     checkExplicitImage(*explicitTop);
   DataShape image;
-  std::string from = "'" + settings.source() + "'";
+  std::string sourceName = "'" + settings.source() + "'";
   bool isCropped = false;
   if (settings.new_height() && settings.new_width()) {
     image = {channels, settings.new_height(), settings.new_width()};
@@ -435,16 +437,16 @@ std::vector<DataShape> DataLayerShapes::imageShapes() {
   } else if (auto list =
                  findSource(settings.source(), "list of images", "N,C,H,W")) {
     image = listedImageShape(layer, *list, folders);
-    from = *list;
+    sourceName = *list;
   } else {
     image = imageIn(*explicitTop);
-    from = "--input-shape";
+    sourceName = "--input-shape";
   }
-  checkMean(image, isCropped, from);
+  checkMean(image, isCropped, sourceName);
   if (crop > image[1] || crop > image[2])
     throw badInput("crop_size " + std::to_string(crop) +
-                   " is larger than the images of " + from + ", which are " +
-                   dimsText(image));
+                   " is larger than the images of " + sourceName +
+                   ", which are " + dimsText(image));
   if (crop)
     image = {channels, crop, crop};
   return withLabels(batch, image);
@@ -512,11 +514,11 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
     text += (text.empty() ? "" : ",") + entry;
   std::map<std::string, DataShape> shapes;
   DataShape *current = nullptr;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    std::string word = text.substr(at, comma - at);
-    at = comma + 1;
+  size_t position = 0;
+  while (position < text.size()) {
+    const size_t comma = std::min(text.find(',', position), text.size());
+    std::string word = text.substr(position, comma - position);
+    position = comma + 1;
     const size_t equals = word.rfind('=');
     auto fail = [&] {
       throw Error(ExitStatus::Usage,
@@ -532,7 +534,7 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
                         (equals ? "' names a blob twice" : "' names no blob"));
       current = &entry->second;
       word = word.substr(equals + 1);
-      if (word.empty() && at > text.size())
+      if (word.empty() && position > text.size())
         break; // a scalar has no dimensions
     }
     int64_t dim = 0;

@@ -26,10 +26,10 @@ using brew::dialects::plan::LayerValue;
 namespace {
 
 /// Appends the backward pass of one program.
-class Backward {
+class BackwardBuilder {
 public:
   /// `lossScale` is the initial factor of losses; 0 disables loss scaling.
-  Backward(ProgramOp program, SymbolTable &symbols, double lossScale)
+  BackwardBuilder(ProgramOp program, SymbolTable &symbols, double lossScale)
       : program(program), symbols(symbols), lossScale(lossScale),
         b(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
@@ -52,12 +52,11 @@ private:
   void findNeeded(ArrayRef<Operation *> layers);
   LogicalResult differentiate(Operation *op);
   LogicalResult build(Operation *op, ArrayRef<Value> results,
-                      ArrayRef<bool> wanted, MutableArrayRef<Value> operands);
-  bool tryBuildWithoutLearner(Operation *op, ArrayRef<Value> results,
-                              ArrayRef<bool> wanted,
-                              MutableArrayRef<Value> operands);
+                      ArrayRef<bool> selected, MutableArrayRef<Value> operands);
+  bool tryBuild(Operation *op, ArrayRef<Value> results, ArrayRef<bool> selected,
+                MutableArrayRef<Value> operands);
   void markBackwardSince(Operation *last, Operation *layer);
-  void add(Value value, Value gradient) {
+  void addGradient(Value value, Value gradient) {
     Value &sum = gradients[value];
     sum = sum ? markBackward(buildSum(b, gradient.getLoc(), sum, gradient),
                              value.getDefiningOp())
@@ -71,19 +70,20 @@ private:
   LogicalResult addOutputGradient(StringRef blob);
   LogicalResult addMemoryLossGradients(MemoryLossOp loss);
   InFlightDiagnostic usageError(Location loc);
-  void buildScale(Location loc) {
+  void ensureScale(Location loc) {
     if (!scale)
       scale = brew::passes::buildLossScale(b, loc, lossScale);
   }
   Value lossGradientOf(Operation *op, Value result, float weight);
-  /// Divides a gradient that leaves the program by the loss scale. `of`
+  /// Divides a gradient that leaves the program by the loss scale. `producer`
   /// computes the value that the gradient belongs to.
-  Value unscaled(Value gradient, Operation *of) {
+  Value unscaled(Value gradient, Operation *producer) {
     if (!scale)
       return gradient;
-    auto layer = of->getAttrOfType<StringAttr>("layer");
+    auto layer = producer->getAttrOfType<StringAttr>("layer");
     return brew::passes::buildUnscaledGradient(
-        b, of->getLoc(), gradient, scale, layer ? layer : b.getStringAttr(""));
+        b, producer->getLoc(), gradient, scale,
+        layer ? layer : b.getStringAttr(""));
   }
 
   /// Marks the producer of `value` as part of the backward pass of `layer`,
@@ -93,7 +93,7 @@ private:
         value.getDefiningOp());
     return value;
   }
-  Value fill(Location loc, Type type, double value, Operation *layer) {
+  Value buildFill(Location loc, Type type, double value, Operation *layer) {
     return markBackward(FillOp::create(b, loc, type, b.getF64FloatAttr(value)),
                         layer);
   }
@@ -107,16 +107,16 @@ private:
   /// that blocks the gradient on the way does not matter.
   llvm::DenseSet<Value> needed;
   /// Subset of `needed` whose gradient reaches no parameter.
-  llvm::DenseSet<Value> withoutLearner;
+  llvm::DenseSet<Value> reachesNoParameter;
   llvm::DenseMap<Value, Value> gradients;
   SmallVector<Operation *> layers;
-  /// By the value whose gradient they start.
+  /// Output gradients with the values whose gradients they start.
   SmallVector<std::pair<Value, OutputGradientOp>> outputGradients;
-  /// Includes the bottoms of MemoryLoss.
+  /// Blobs with an output gradient, including the bottoms of MemoryLoss.
   llvm::StringSet<> blobsWithOutputGradient;
 };
 
-void Backward::findNeeded(ArrayRef<Operation *> layers) {
+void BackwardBuilder::findNeeded(ArrayRef<Operation *> layers) {
   for (Operation *op : layers) {
     if (auto read = dyn_cast<ParamValueOp>(op)) {
       // The importer marks parameters that get a gradient despite lr_mult 0.
@@ -127,13 +127,14 @@ void Backward::findNeeded(ArrayRef<Operation *> layers) {
     }
     if (!isa<GradientInterface, ScalarBodyInterface, ReinterpretOp>(op))
       continue;
-    bool any = false, reaches = false;
+    bool dependsOnParameter = false, reachesParameter = false;
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       const bool down = propagates(op, i);
-      any |= down || needed.contains(op->getOperand(i));
-      reaches |= down && !withoutLearner.contains(op->getOperand(i));
+      dependsOnParameter |= down || needed.contains(op->getOperand(i));
+      reachesParameter |=
+          down && !reachesNoParameter.contains(op->getOperand(i));
     }
-    if (!any)
+    if (!dependsOnParameter)
       continue;
     for (Value result : op->getResults()) {
       // Integers (item counts, positions) have no gradient.
@@ -141,22 +142,22 @@ void Backward::findNeeded(ArrayRef<Operation *> layers) {
           type && !isa<FloatType>(type.getElementType()))
         continue;
       needed.insert(result);
-      if (!reaches)
-        withoutLearner.insert(result);
+      if (!reachesParameter)
+        reachesNoParameter.insert(result);
     }
   }
 }
 
-/// Builds the gradients of the operands selected by `wanted` from the gradients
-/// of the results.
-LogicalResult Backward::build(Operation *op, ArrayRef<Value> results,
-                              ArrayRef<bool> wanted,
-                              MutableArrayRef<Value> operands) {
+/// Builds the gradients of the operands selected by `selected` from the
+/// gradients of the results.
+LogicalResult BackwardBuilder::build(Operation *op, ArrayRef<Value> results,
+                                     ArrayRef<bool> selected,
+                                     MutableArrayRef<Value> operands) {
   if (auto layer = dyn_cast<GradientInterface>(op))
-    return layer.buildGradients(b, results, wanted, operands);
+    return layer.buildGradients(b, results, selected, operands);
   if (auto layer = dyn_cast<ScalarBodyInterface>(op)) {
-    for (auto [i, isWanted] : llvm::enumerate(wanted)) {
-      if (!isWanted)
+    for (auto [i, isSelected] : llvm::enumerate(selected)) {
+      if (!isSelected)
         continue;
       FailureOr<Value> gradient =
           brew::passes::buildScalarGradient(b, layer, i, results[0]);
@@ -171,17 +172,17 @@ LogicalResult Backward::build(Operation *op, ArrayRef<Value> results,
   return success();
 }
 
-/// Like build(), but failure is no error: some of the operands lead to no
+/// Like build(), but failure is not an error: some of the operands lead to no
 /// learnable parameter. Caffe computes their gradients too and shows them; a
 /// layer may have none, for example for labels. Returns whether it succeeded.
-bool Backward::tryBuildWithoutLearner(Operation *op, ArrayRef<Value> results,
-                                      ArrayRef<bool> wanted,
-                                      MutableArrayRef<Value> operands) {
+bool BackwardBuilder::tryBuild(Operation *op, ArrayRef<Value> results,
+                               ArrayRef<bool> selected,
+                               MutableArrayRef<Value> operands) {
   Block &block = program.getBody().front();
   Operation *last = &block.back();
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });
-  if (succeeded(build(op, results, wanted, operands)))
+  if (succeeded(build(op, results, selected, operands)))
     return true;
   while (&block.back() != last)
     block.back().erase();
@@ -189,63 +190,63 @@ bool Backward::tryBuildWithoutLearner(Operation *op, ArrayRef<Value> results,
   return false;
 }
 
-LogicalResult Backward::differentiate(Operation *op) {
+LogicalResult BackwardBuilder::differentiate(Operation *op) {
   SmallVector<Value> results;
-  bool any = false;
+  bool hasGradient = false;
   for (Value result : op->getResults()) {
     results.push_back(gradients.lookup(result));
-    any |= results.back() != nullptr;
+    hasGradient |= results.back() != nullptr;
   }
-  if (!any)
+  if (!hasGradient)
     return success();
-  SmallVector<bool> wanted;
-  bool anyWithoutLearner = false;
+  SmallVector<bool> selected;
+  bool anyReachesNoParameter = false;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    wanted.push_back(propagates(op, i));
-    anyWithoutLearner |=
-        wanted[i] && withoutLearner.contains(op->getOperand(i));
+    selected.push_back(propagates(op, i));
+    anyReachesNoParameter |=
+        selected[i] && reachesNoParameter.contains(op->getOperand(i));
   }
-  if (!llvm::is_contained(wanted, true)) {
+  if (!llvm::is_contained(selected, true)) {
     warnIfBlocked(op);
     return success();
   }
 
   SmallVector<Value> operands(op->getNumOperands());
-  if (!anyWithoutLearner ||
-      !tryBuildWithoutLearner(op, results, wanted, operands)) {
+  if (!anyReachesNoParameter || !tryBuild(op, results, selected, operands)) {
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
-      wanted[i] = wanted[i] && !withoutLearner.contains(op->getOperand(i));
-    if (!llvm::is_contained(wanted, true))
+      selected[i] =
+          selected[i] && !reachesNoParameter.contains(op->getOperand(i));
+    if (!llvm::is_contained(selected, true))
       return success();
-    if (failed(build(op, results, wanted, operands)))
+    if (failed(build(op, results, selected, operands)))
       return failure();
   }
-  for (auto [operand, gradient, isWanted] :
-       llvm::zip(op->getOperands(), operands, wanted))
-    if (isWanted && gradient)
-      add(operand, gradient);
+  for (auto [operand, gradient, isSelected] :
+       llvm::zip(op->getOperands(), operands, selected))
+    if (isSelected && gradient)
+      addGradient(operand, gradient);
   return success();
 }
 
 /// Warns if `op` blocks a gradient that would reach a learnable parameter.
-void Backward::warnIfBlocked(Operation *op) {
+void BackwardBuilder::warnIfBlocked(Operation *op) {
   auto blob = op->getAttrOfType<StringAttr>(brew::passes::kNoGradientAttr);
   if (blob && needed.contains(op->getOperand(0)) &&
-      !withoutLearner.contains(op->getOperand(0)))
+      !reachesNoParameter.contains(op->getOperand(0)))
     layerWarning(op) << "no gradient passes its exposed hidden "
                      << blob.getValue()
-                     << ", as in Caffe; --exact-hidden-gradients lets it pass";
+                     << ", as in Caffe; --exact-hidden-gradients propagates it";
 }
 
 /// Marks all operations appended after `last` as the backward pass of `layer`.
-void Backward::markBackwardSince(Operation *last, Operation *layer) {
+void BackwardBuilder::markBackwardSince(Operation *last, Operation *layer) {
   const Origin origin{Origin::of(layer).layer, /*isBackward=*/true};
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
     origin.mark(op);
 }
 
 /// Stores the gradient of each parameter: the sum over all reads of it.
-void Backward::storeParameters() {
+void BackwardBuilder::storeParameters() {
   llvm::MapVector<StringAttr, Value> sums;
   llvm::DenseMap<StringAttr, ParamValueOp> reads;
   for (Operation *op : layers) {
@@ -266,31 +267,32 @@ void Backward::storeParameters() {
     ParamValueOp read = reads[name];
     Operation *param = symbols.lookup(name);
     if (!sum) // no loss depends on it
-      sum = fill(read.getLoc(), read.getType(), 0, param);
+      sum = buildFill(read.getLoc(), read.getType(), 0, param);
     sum = unscaled(sum, param);
     StoreGradientOp::create(b, read.getLoc(), sum, read.getParamAttr());
   }
 }
 
 /// Returns the gradient of the total loss with respect to one of its terms.
-Value Backward::lossGradientOf(Operation *op, Value result, float weight) {
+Value BackwardBuilder::lossGradientOf(Operation *op, Value result,
+                                      float weight) {
   if (lossScale == 0)
-    return fill(op->getLoc(), result.getType(), weight, op);
-  buildScale(op->getLoc());
+    return buildFill(op->getLoc(), result.getType(), weight, op);
+  ensureScale(op->getLoc());
   return brew::passes::buildScaledLossGradient(
       b, op->getLoc(), result.getType(), scale,
       op->getAttrOfType<StringAttr>("layer"), weight);
 }
 
 /// Starts an error about the command line.
-InFlightDiagnostic Backward::usageError(Location loc) {
+InFlightDiagnostic BackwardBuilder::usageError(Location loc) {
   InFlightDiagnostic error = emitError(loc);
   setExitStatus(error, brew::ExitStatus::Usage);
   return error;
 }
 
 /// Returns the operation that pins the data of a blob, or null.
-PinOp Backward::pinOf(StringRef blob) {
+PinOp BackwardBuilder::pinOf(StringRef blob) {
   for (Operation *op : layers)
     if (auto pin = dyn_cast<PinOp>(op);
         pin && pin.getBlob() == blob && pin.getKind() == BlobValue::Data)
@@ -298,7 +300,8 @@ PinOp Backward::pinOf(StringRef blob) {
   return {};
 }
 
-OutputGradientOp Backward::createOutputGradient(Value value, StringRef blob) {
+OutputGradientOp BackwardBuilder::createOutputGradient(Value value,
+                                                       StringRef blob) {
   auto gradientOp =
       OutputGradientOp::create(b, value.getLoc(), value.getType(), blob);
   Origin{{}, /*isBackward=*/true}.mark(gradientOp);
@@ -308,7 +311,7 @@ OutputGradientOp Backward::createOutputGradient(Value value, StringRef blob) {
 
 /// Starts the gradient of a pinned blob with the output gradient that the
 /// caller will write.
-LogicalResult Backward::addOutputGradient(StringRef blob) {
+LogicalResult BackwardBuilder::addOutputGradient(StringRef blob) {
   for (Operation *op : layers)
     if (auto pin = dyn_cast<PinOp>(op);
         pin && pin.getBlob() == blob && pin.getKind() == BlobValue::Count)
@@ -324,7 +327,7 @@ LogicalResult Backward::addOutputGradient(StringRef blob) {
   if (!isa<FloatType>(elementTypeOf(value)))
     return usageError(loc) << "--output-gradient: blob '" << blob
                            << "' has an integer type, which has no gradient";
-  if (!needed.contains(value) || withoutLearner.contains(value))
+  if (!needed.contains(value) || reachesNoParameter.contains(value))
     return usageError(loc)
            << "--output-gradient: no learnable parameter gets a gradient "
               "through blob '"
@@ -334,14 +337,14 @@ LogicalResult Backward::addOutputGradient(StringRef blob) {
 }
 
 /// Adds the output gradients that a MemoryLoss scales.
-LogicalResult Backward::addMemoryLossGradients(MemoryLossOp loss) {
-  bool learns = false;
+LogicalResult BackwardBuilder::addMemoryLossGradients(MemoryLossOp loss) {
+  bool reachesParameter = false;
   for (auto [i, blob] :
        llvm::enumerate(loss.getBlobs().getAsValueRange<StringAttr>())) {
     Value x = loss.getXs()[i];
     if (!propagates(loss, static_cast<unsigned>(i)))
       continue;
-    learns |= needed.contains(x) && !withoutLearner.contains(x);
+    reachesParameter |= needed.contains(x) && !reachesNoParameter.contains(x);
     if (PinOp pin = pinOf(blob); !pin || pin.getValue() != x)
       return layerError(loss)
              << "'" << blob
@@ -355,13 +358,13 @@ LogicalResult Backward::addMemoryLossGradients(MemoryLossOp loss) {
                 "MemoryLoss, or by --output-gradient";
     createOutputGradient(x, blob);
   }
-  if (!learns)
+  if (!reachesParameter)
     return layerError(loss)
            << "no learnable parameter gets a gradient through its bottoms";
   return success();
 }
 
-LogicalResult Backward::run(ArrayRef<std::string> blobs) {
+LogicalResult BackwardBuilder::run(ArrayRef<std::string> blobs) {
   for (Operation &op : program.getBody().front())
     layers.push_back(&op);
   findNeeded(layers);
@@ -376,11 +379,11 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
   for (auto [value, gradientOp] : outputGradients) {
     Value gradient = gradientOp.getGradient();
     if (lossScale != 0) {
-      buildScale(gradientOp.getLoc());
+      ensureScale(gradientOp.getLoc());
       gradient = brew::passes::buildScaledGradient(
           b, gradientOp.getLoc(), gradient, scale, gradientOp.getBlobAttr());
     }
-    add(value, gradient);
+    addGradient(value, gradient);
   }
   for (Operation *op : layers) {
     auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
@@ -389,7 +392,7 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
     for (auto [weight, result] :
          llvm::zip(weights.asArrayRef(), op->getResults()))
       if (weight != 0 && needed.contains(result))
-        add(result, lossGradientOf(op, result, weight));
+        addGradient(result, lossGradientOf(op, result, weight));
   }
   for (Operation *op : llvm::reverse(layers)) {
     Operation *last = &program.getBody().front().back();
@@ -405,7 +408,7 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
 /// zero; for a loss it is the loss weight, unless another layer reads the blob:
 /// then the weight moves to the copy that Caffe's split creates. Null for
 /// values without a diff.
-Value Backward::defaultDiff(Operation *op, OpResult result) {
+Value BackwardBuilder::defaultDiff(Operation *op, OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !isa<FloatType>(type.getElementType()))
     return {};
@@ -415,11 +418,11 @@ Value Backward::defaultDiff(Operation *op, OpResult result) {
         return isa<OutputOp, PinOp, PinLayerValueOp>(user);
       }))
     value = weights[result.getResultNumber()];
-  return fill(op->getLoc(), type, value, op);
+  return buildFill(op->getLoc(), type, value, op);
 }
 
-void Backward::pinGradients(ArrayRef<std::string> blobs) {
-  bool all = llvm::is_contained(blobs, "all");
+void BackwardBuilder::pinGradients(ArrayRef<std::string> blobs) {
+  bool pinsAll = llvm::is_contained(blobs, "all");
   // The diff of an in-place blob is the gradient of its first version that has
   // one.
   llvm::MapVector<StringRef, OpResult> versions;
@@ -430,7 +433,7 @@ void Backward::pinGradients(ArrayRef<std::string> blobs) {
     for (auto [name, result] :
          llvm::zip(tops.getAsRange<StringAttr>(), op->getResults())) {
       if (name.getValue().empty() ||
-          (!all && !llvm::is_contained(blobs, name.getValue())))
+          (!pinsAll && !llvm::is_contained(blobs, name.getValue())))
         continue;
       OpResult &version =
           versions.try_emplace(name.getValue(), result).first->second;
@@ -450,8 +453,8 @@ void Backward::pinGradients(ArrayRef<std::string> blobs) {
 /// Returns the gradient of a blob, or null. Recurrent layers compute a gradient
 /// for a bottom that needs none; if other layers also read that blob, the
 /// gradient is incomplete and does not count.
-Value Backward::fullGradient(Value value) {
-  const auto addsNothing = [&](OpOperand &use) {
+Value BackwardBuilder::fullGradient(Value value) {
+  const auto contributesNoGradient = [&](OpOperand &use) {
     Operation *op =
         program.getBody().front().findAncestorOpInBlock(*use.getOwner());
     if (op->hasTrait<IsSink>() || Origin::of(op).isBackward)
@@ -459,14 +462,15 @@ Value Backward::fullGradient(Value value) {
     auto down = op->getAttrOfType<DenseBoolArrayAttr>("propagate_down");
     return !down || use.getOperandNumber() >= down.size();
   };
-  const bool isPart =
-      !needed.contains(value) && llvm::any_of(value.getUses(), addsNothing);
-  return isPart ? Value() : gradients.lookup(value);
+  const bool isIncomplete =
+      !needed.contains(value) &&
+      llvm::any_of(value.getUses(), contributesNoGradient);
+  return isIncomplete ? Value() : gradients.lookup(value);
 }
 
 /// Moves each `bottom_diff` pin of the importer from the bottom to its
 /// gradient. Erases it if there is no gradient.
-void Backward::pinBottomGradients() {
+void BackwardBuilder::pinBottomGradients() {
   for (Operation *op : layers) {
     auto pin = dyn_cast<PinLayerValueOp>(op);
     if (!pin || pin.getKind() != LayerValue::BottomDiff)
@@ -487,7 +491,7 @@ struct Differentiate : brew::passes::impl::DifferentiateBase<Differentiate> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (!program.getDifferentiate())
         continue;
-      Backward backward(program, symbols, lossScale);
+      BackwardBuilder backward(program, symbols, lossScale);
       if (failed(backward.run(SmallVector<std::string>(outputGradients.begin(),
                                                        outputGradients.end()))))
         return signalPassFailure();

@@ -88,10 +88,10 @@ private:
   Affine affineOf(ArrayRef<Operation *> chain, Value bias,
                   RankedTensorType type);
   Value createDerivedParam(Value value, StringRef layer, int64_t index,
-                           OpBuilder &at);
+                           OpBuilder &builder);
   void markNests(StringAttr layer);
   void foldInto(Operation *product, ArrayRef<Operation *> chain);
-  void replace(ArrayRef<Operation *> chain);
+  void replaceByScale(ArrayRef<Operation *> chain);
   void erase(ArrayRef<Operation *> chain);
 
   ProgramOp program;
@@ -151,8 +151,8 @@ Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
 }
 
 Value Folder::createDerivedParam(Value value, StringRef layer, int64_t index,
-                                 OpBuilder &at) {
-  return prepare.createDerivedParam(value, layer, index, "folded", at);
+                                 OpBuilder &builder) {
+  return prepare.createDerivedParam(value, layer, index, "folded", builder);
 }
 
 /// Sets the origin of new nests, for names and profiles.
@@ -176,24 +176,25 @@ void Folder::erase(ArrayRef<Operation *> chain) {
 static StringAttr fusedName(OpBuilder &b, Operation *first,
                             ArrayRef<Operation *> chain) {
   std::string name;
-  auto add = [&](Operation *op) {
+  auto appendName = [&](Operation *op) {
     name += (name.empty() ? "" : "+") +
             op->getAttrOfType<StringAttr>("layer").getValue().str();
   };
   if (first)
-    add(first);
-  llvm::for_each(chain, add);
+    appendName(first);
+  llvm::for_each(chain, appendName);
   return b.getStringAttr(name);
 }
 
 void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
   prepare.create();
-  OpBuilder at(product);
+  OpBuilder builder(product);
   Value weights = product->getOperand(1);
   Value bias = product->getNumOperands() > 2 ? product->getOperand(2) : Value();
   auto type = tensorTypeOf(weights);
-  auto inner = dyn_cast<InnerProductOp>(product);
-  int64_t outputs = inner && inner.getTranspose() ? type.getRank() - 1 : 0;
+  auto innerProduct = dyn_cast<InnerProductOp>(product);
+  int64_t outputs =
+      innerProduct && innerProduct.getTranspose() ? type.getRank() - 1 : 0;
   Affine affine = affineOf(
       chain, bias,
       RankedTensorType::get(type.getDimSize(outputs), type.getElementType()));
@@ -209,11 +210,11 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
   auto layer = product->getAttrOfType<StringAttr>("layer");
   OperationState state(product->getLoc(), product->getName());
   state.addOperands({product->getOperand(0),
-                     createDerivedParam(scaled, layer, 0, at),
-                     createDerivedParam(affine.shift, layer, 1, at)});
+                     createDerivedParam(scaled, layer, 0, builder),
+                     createDerivedParam(affine.shift, layer, 1, builder)});
   state.addAttributes(product->getAttrs());
   state.addTypes(product->getResultTypes());
-  Operation *folded = at.create(state);
+  Operation *folded = builder.create(state);
   StringAttr name = fusedName(b, product, chain);
   folded->setAttr("layer", name);
   markNests(name);
@@ -223,9 +224,9 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
   erase(product);
 }
 
-void Folder::replace(ArrayRef<Operation *> chain) {
+void Folder::replaceByScale(ArrayRef<Operation *> chain) {
   prepare.create();
-  OpBuilder at(chain.front());
+  OpBuilder builder(chain.front());
   Value x = chain.front()->getOperand(0);
   auto norm = llvm::find_if(
       chain, [](Operation *op) { return isa<BatchNormGlobalOp>(op); });
@@ -233,11 +234,11 @@ void Folder::replace(ArrayRef<Operation *> chain) {
       affineOf(chain, Value(), tensorTypeOf((*norm)->getOperand(1)));
   StringAttr layer = fusedName(b, nullptr, chain);
   auto scale = ScaleOp::create(
-      at, chain.front()->getLoc(), chain.back()->getResult(0).getType(), x,
-      createDerivedParam(affine.scale, layer, 0, at),
-      createDerivedParam(affine.shift, layer, 1, at), layer,
+      builder, chain.front()->getLoc(), chain.back()->getResult(0).getType(), x,
+      createDerivedParam(affine.scale, layer, 0, builder),
+      createDerivedParam(affine.shift, layer, 1, builder), layer,
       chain.back()->getAttrOfType<ArrayAttr>("tops"), nullptr, nullptr,
-      at.getI64IntegerAttr(1), at.getI64IntegerAttr(1));
+      builder.getI64IntegerAttr(1), builder.getI64IntegerAttr(1));
   chain.back()->getResult(0).replaceAllUsesWith(scale.getY());
   markNests(layer);
   erase(chain);
@@ -250,10 +251,10 @@ void Folder::run() {
       products.push_back(&op);
   }
   for (Operation *product : products) {
-    auto inner = dyn_cast<InnerProductOp>(product);
+    auto innerProduct = dyn_cast<InnerProductOp>(product);
     // The outputs must be dimension 1, and the weights keep their layout.
-    if (inner &&
-        (inner.getAxis() != 1 || tensorTypeOf(inner.getX()).getRank() != 2))
+    if (innerProduct && (innerProduct.getAxis() != 1 ||
+                         tensorTypeOf(innerProduct.getX()).getRank() != 2))
       continue;
     auto conv = dyn_cast<ConvolutionOp>(product);
     if (conv && conv.getAxis() != 1)
@@ -265,26 +266,26 @@ void Folder::run() {
     if (!chain.empty())
       foldInto(product, chain);
   }
-  // The first layer of each remaining chain.
+  // Find the first layer of each remaining chain.
   for (Operation &op : program.getBody().front())
     if (isa<BatchNormGlobalOp>(op) && isChannelwise(&op))
       norms.push_back(&op);
-  llvm::DenseSet<Operation *> done;
+  llvm::DenseSet<Operation *> processed;
   for (Operation *norm : norms) {
-    if (done.contains(norm))
+    if (processed.contains(norm))
       continue;
     SmallVector<Operation *> chain = {norm};
     chain.append(chainAfter(norm->getResult(0)));
-    done.insert(chain.begin(), chain.end());
-    replace(chain);
+    processed.insert(chain.begin(), chain.end());
+    replaceByScale(chain);
   }
 }
 
 struct FoldNormalization
     : brew::passes::impl::FoldNormalizationBase<FoldNormalization> {
   void runOnOperation() override {
-    // Only `deploy`: other programs share parameters with a program that
-    // changes them.
+    // Transform only `deploy`: other programs share parameters with a program
+    // that changes them.
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       if (program.getRole() == ProgramRole::Deploy)

@@ -41,13 +41,13 @@ void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
 }
 
 /// Returns the products whose sum `nest` computes, if they can be fused and one
-/// product moves less memory; otherwise returns nothing.
+/// product moves less memory; otherwise returns an empty list.
 SmallVector<Product> productsOf(linalg::GenericOp nest) {
   SmallVector<Value> terms;
   for (Value input : nest.getInputs())
     collectTerms(input, terms);
   SmallVector<Product> products;
-  int64_t moved = 0;
+  int64_t operandElements = 0;
   for (Value term : terms) {
     auto product = term.getDefiningOp<Product>();
     if (!product || !term.hasOneUse() || product.getDb() ||
@@ -55,34 +55,38 @@ SmallVector<Product> productsOf(linalg::GenericOp nest) {
       return {};
     if (!products.empty()) {
       Product first = products.front();
-      auto restOf = [](Value x) { return shapeOf(x).drop_front(); };
+      auto shapeWithoutBatch = [](Value x) { return shapeOf(x).drop_front(); };
       if (product.getAxis() != first.getAxis() ||
           product.getTranspose() != first.getTranspose() ||
-          restOf(product.getX()) != restOf(first.getX()) ||
-          restOf(product.getDy()) != restOf(first.getDy()))
+          shapeWithoutBatch(product.getX()) !=
+              shapeWithoutBatch(first.getX()) ||
+          shapeWithoutBatch(product.getDy()) !=
+              shapeWithoutBatch(first.getDy()))
         return {};
     }
     products.push_back(product);
-    moved += tensorTypeOf(product.getX()).getNumElements() +
-             tensorTypeOf(product.getDy()).getNumElements();
+    operandElements += tensorTypeOf(product.getX()).getNumElements() +
+                       tensorTypeOf(product.getDy()).getNumElements();
   }
   // In the worst case all operands are copied. Each addition reads two tensors
   // of the weights' size and writes one.
   const int64_t weights = tensorTypeOf(nest->getResult(0)).getNumElements();
-  const auto sums = static_cast<int64_t>(products.size()) - 1;
-  return 2 * moved <= 3 * weights * sums ? products : SmallVector<Product>();
+  const auto additions = static_cast<int64_t>(products.size()) - 1;
+  return 2 * operandElements <= 3 * weights * additions
+             ? products
+             : SmallVector<Product>();
 }
 
-Value concatenate(OpBuilder &b, Product of, ArrayRef<Value> operands) {
+Value concatenate(OpBuilder &b, Product product, ArrayRef<Value> operands) {
   auto type = tensorTypeOf(operands.front());
   SmallVector<int64_t> shape(type.getShape());
   shape[0] = 0;
   for (Value operand : operands)
     shape[0] += shapeOf(operand)[0];
   auto concat = ConcatViewOp::create(
-      b, of.getLoc(), RankedTensorType::get(shape, type.getElementType()),
-      operands, of.getLayerAttr(), b.getI64IntegerAttr(0));
-  Origin::of(of).mark(concat);
+      b, product.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+      operands, product.getLayerAttr(), b.getI64IntegerAttr(0));
+  Origin::of(product).mark(concat);
   return concat;
 }
 
@@ -90,20 +94,21 @@ struct FuseWeightGradients
     : brew::passes::impl::FuseWeightGradientsBase<FuseWeightGradients> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      // In reverse order: the last sum contains all terms.
+      // Visit the nests in reverse order: the last sum contains all terms.
       SmallVector<linalg::GenericOp> nests(
           program.getBody().front().getOps<linalg::GenericOp>());
       llvm::SmallPtrSet<Operation *, 16> erased;
       for (linalg::GenericOp nest : llvm::reverse(nests))
         if (!erased.contains(nest) && brew::passes::isElementwiseAdd(nest))
           if (auto products = productsOf(nest); !products.empty())
-            replace(nest, products, erased);
+            fuseProducts(nest, products, erased);
     }
   }
 
 private:
-  static void replace(linalg::GenericOp nest, MutableArrayRef<Product> products,
-                      llvm::SmallPtrSetImpl<Operation *> &erased) {
+  static void fuseProducts(linalg::GenericOp nest,
+                           MutableArrayRef<Product> products,
+                           llvm::SmallPtrSetImpl<Operation *> &erased) {
     // Restore the order of the forward pass: if it concatenates the same
     // operands (the gates of all steps), CSE then finds identical operations.
     llvm::sort(products,

@@ -17,7 +17,7 @@ def InferDataShapes : Pass<"brew-infer-data-shapes", "::mlir::ModuleOp"> {
   let description = [{
     Reads the shapes from the layer's settings or from the first record of its source.
     A missing source is an error unless `input-shape` provides the shape; the leading
-    dimension then still is the layer's batch size. Explicit shapes of a host layer's tops
+    dimension is still the layer's batch size. Explicit shapes of a host layer's tops
     become an attribute of that layer. Errors carry the exit status of the tool
     (dialects/Brew/DiagnosticMetadata.h).
 
@@ -237,7 +237,7 @@ def SinkReluBelowMaxPool : Pass<"brew-sink-relu-below-max-pool", "::mlir::Module
 def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
   let summary = "Replace the tops of Split layers by their bottom";
   let description = [{
-    After differentiation a Split is only another name of its bottom. Erases Silence
+    After differentiation a Split is only another name for its bottom. Erases Silence
     layers, too.
 
     Input:

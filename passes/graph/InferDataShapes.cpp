@@ -44,7 +44,7 @@ struct InferDataShapes
     getOperation().walk([&](DataInputOp dataInput) {
       for (auto top : dataInput.getTops().getAsRange<StringAttr>())
         tops.insert(top.str());
-      resolve(dataInput, options);
+      inferTopShapes(dataInput, options);
     });
     getOperation().walk([&](HostLayerOp layer) {
       for (auto top : layer.getTops().getAsRange<StringAttr>())
@@ -62,19 +62,19 @@ struct InferDataShapes
   }
 
 private:
-  void resolve(DataInputOp dataInput,
-               const brew::passes::DataShapeOptions &options) {
-    const std::string who = "layer '" + dataInput.getLayer().str() + "' (" +
-                            dataInput.getKind().str() + "): ";
+  void inferTopShapes(DataInputOp dataInput,
+                      const brew::passes::DataShapeOptions &options) {
+    const std::string prefix = "layer '" + dataInput.getLayer().str() + "' (" +
+                               dataInput.getKind().str() + "): ";
     const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
     if (kind && kind->source == brew::caffe::DataLayerSource::RandomKey) {
-      // A key of two words (dialects/Brew/RandomBits.h).
+      // A key has two words (dialects/Brew/RandomBits.h).
       for (Value value : dataInput.getValues())
         value.setType(RankedTensorType::get({2}, elementTypeOf(value)));
       return;
     }
     try {
-      // A copy: the options change it.
+      // Copy the settings, because inference writes the options into them.
       caffe::LayerParameter layer = dataInput.getConfig().getLayer();
       if (layer.top_size() != static_cast<int>(dataInput.getNumResults()))
         throw brew::badInput("config belongs to a layer with other tops");
@@ -89,7 +89,7 @@ private:
       dataInput.setConfigAttr(
           brew::dialects::plan::DataInputConfigAttr::get(&getContext(), layer));
     } catch (const brew::Error &error) {
-      fail(dataInput, error, who);
+      fail(dataInput, error, prefix);
     }
   }
 
@@ -98,26 +98,27 @@ private:
                                 const brew::passes::DataShapeOptions &options) {
     Builder b(layer.getContext());
     SmallVector<Attribute> shapes;
-    bool any = false;
+    bool hasExplicit = false;
     for (auto top : layer.getTops().getAsRange<StringAttr>()) {
-      auto found = options.explicitShapes.find(top.str());
-      const bool isExplicit = found != options.explicitShapes.end();
-      any |= isExplicit;
+      auto entry = options.explicitShapes.find(top.str());
+      const bool isExplicit = entry != options.explicitShapes.end();
+      hasExplicit |= isExplicit;
       shapes.push_back(isExplicit
-                           ? Attribute(b.getDenseI64ArrayAttr(found->second))
+                           ? Attribute(b.getDenseI64ArrayAttr(entry->second))
                            : b.getUnitAttr());
     }
-    if (any)
+    if (hasExplicit)
       layer.setShapesAttr(b.getArrayAttr(shapes));
   }
 
   /// Turns an exception into a diagnostic: exceptions must not cross the pass
   /// manager.
-  void fail(Operation *at, const brew::Error &error, const std::string &who) {
-    auto diagnostic = at->emitError();
-    diagnostic << who << error.what();
+  void fail(Operation *op, const brew::Error &error,
+            const std::string &prefix) {
+    auto diagnostic = op->emitError();
+    diagnostic << prefix << error.what();
     setExitStatus(diagnostic, error.status());
-    if (auto layer = at->getAttrOfType<StringAttr>("layer"))
+    if (auto layer = op->getAttrOfType<StringAttr>("layer"))
       setLayer(diagnostic, layer);
     signalPassFailure();
   }

@@ -40,45 +40,45 @@ LogicalResult setParamShape(Operation *layer, ParamValueOp read,
                             ArrayRef<int64_t> shape, SymbolTable &symbols) {
   auto param = symbols.lookup<ParamOp>(read.getParam());
   Type element = elementTypeOf(read.getResult());
-  auto wanted = RankedTensorType::get(shape, element);
-  auto known = dyn_cast<RankedTensorType>(param.getType());
-  if (!known) {
-    param.setType(wanted);
+  auto layerType = RankedTensorType::get(shape, element);
+  auto paramType = dyn_cast<RankedTensorType>(param.getType());
+  if (!paramType) {
+    param.setType(layerType);
     param.setFileDims(fileShape(layer, shape));
-    read.getResult().setType(wanted);
+    read.getResult().setType(layerType);
     return success();
   }
-  read.getResult().setType(known);
-  if (known == wanted)
+  read.getResult().setType(paramType);
+  if (paramType == layerType)
     return success();
-  if (countOf(known.getShape()) != countOf(shape) ||
+  if (countOf(paramType.getShape()) != countOf(shape) ||
       (param.getSharedName() && !param.getPermissive())) {
     auto diagnostic = layerError(layer)
                       << "shares parameter '"
                       << param.getSharedName().value_or(param.getSymName())
                       << "' but needs it as " << shapeText(shape) << ", not as "
-                      << shapeText(known.getShape());
+                      << shapeText(paramType.getShape());
     diagnostic.attachNote(param.getLoc())
         << "layer '" << param.getLayer() << "' owns the parameter";
     return diagnostic;
   }
   // PERMISSIVE sharing: the same elements in this layer's shape.
   OpBuilder b(layer);
-  auto view = ReinterpretOp::create(b, layer->getLoc(), wanted, read);
+  auto view = ReinterpretOp::create(b, layer->getLoc(), layerType, read);
   layer->replaceUsesOfWith(read, view);
   return success();
 }
 
 /// Checks that the element count fits an int, as in Caffe. Accepts a parameter
 /// without elements: it leads to a top without elements, which is reported.
-LogicalResult checkCount(Operation *layer, const char *what,
+LogicalResult checkCount(Operation *layer, const char *name,
                          ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t dim : shape) {
     if (dim <= 0)
       return success();
     if (dim > INT_MAX / count)
-      return layerError(layer) << what << " has shape " << shapeText(shape)
+      return layerError(layer) << name << " has shape " << shapeText(shape)
                                << ", of more than 2147483647 elements";
     count *= dim;
   }
@@ -137,9 +137,10 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
     }
     program.setBlobsAttr(b.getDictionaryAttr(entries));
 
-    // Parameters by the layer that uses them; a shared one appears under every
-    // user. A layer may consist of several operations that read the same
-    // parameters; the reads are in the order of the layer's blobs.
+    // Collect the parameters by the layer that uses them. A shared parameter
+    // appears under every user. A layer may consist of several operations that
+    // read the same parameters; the reads are in the order of the layer's
+    // blobs.
     llvm::MapVector<StringAttr, llvm::MapVector<Operation *, Attribute>> params;
     program.walk([&](ShapeInterface layer) {
       auto name = layer->getAttrOfType<StringAttr>("layer");

@@ -19,7 +19,8 @@ static ModuleOp moduleOf(OpBuilder &b) {
   return b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
 }
 
-static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
+static FlatSymbolRefAttr getOrCreateState(OpBuilder &b, Location loc,
+                                          StringRef name) {
   ModuleOp module = moduleOf(b);
   if (!SymbolTable::lookupSymbolIn(module, name)) {
     auto start = OpBuilder::atBlockBegin(module.getBody());
@@ -35,21 +36,23 @@ static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
   return FlatSymbolRefAttr::get(b.getContext(), name);
 }
 
-static RankedTensorType scalar(OpBuilder &b) {
+static RankedTensorType scalarType(OpBuilder &b) {
   return RankedTensorType::get({}, b.getF32Type());
 }
 
-static Value read(OpBuilder &b, Location loc, StringRef name) {
-  return ParamValueOp::create(b, loc, scalar(b), symbolOf(b, loc, name));
+static Value readState(OpBuilder &b, Location loc, StringRef name) {
+  return ParamValueOp::create(b, loc, scalarType(b),
+                              getOrCreateState(b, loc, name));
 }
 
-static void store(OpBuilder &b, Location loc, Value value, StringRef name) {
-  StoreParamOp::create(b, loc, value, symbolOf(b, loc, name));
+static void storeState(OpBuilder &b, Location loc, Value value,
+                       StringRef name) {
+  StoreParamOp::create(b, loc, value, getOrCreateState(b, loc, name));
 }
 
 Value brew::passes::buildLossScale(OpBuilder &b, Location loc, double initial) {
-  return LossScaleOp::create(b, loc, scalar(b), read(b, loc, kValue), kLayer,
-                             APFloat(initial));
+  return LossScaleOp::create(b, loc, scalarType(b), readState(b, loc, kValue),
+                             kLayer, APFloat(initial));
 }
 
 Value brew::passes::buildScaledLossGradient(OpBuilder &b, Location loc,
@@ -87,32 +90,33 @@ void brew::passes::countNonFiniteGradients(ProgramOp program) {
     return;
   auto b = OpBuilder::atBlockEnd(&program.getBody().front());
   Location loc = program.getLoc();
-  auto count = CountNonFiniteOp::create(b, loc, scalar(b),
-                                        read(b, loc, kNonFiniteGradients),
+  auto count = CountNonFiniteOp::create(b, loc, scalarType(b),
+                                        readState(b, loc, kNonFiniteGradients),
                                         gradients, b.getStringAttr(kLayer));
   Origin{{}, /*isBackward=*/true}.mark(count);
-  store(b, loc, count, kNonFiniteGradients);
+  storeState(b, loc, count, kNonFiniteGradients);
 }
 
 Value brew::passes::buildNonFiniteCount(OpBuilder &b, Location loc) {
-  return read(b, loc, kNonFiniteGradients);
+  return readState(b, loc, kNonFiniteGradients);
 }
 
 Value brew::passes::buildSelectIfFinite(OpBuilder &b, Location loc, Value count,
-                                        Value updated, Value before,
+                                        Value updated, Value previous,
                                         StringAttr layer) {
   return SelectIfZeroOp::create(b, loc, updated.getType(), count, updated,
-                                before, layer);
+                                previous, layer);
 }
 
 void brew::passes::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
                                     int64_t window) {
   Value scale = buildLossScale(b, loc, initial);
-  auto next = UpdateLossScaleOp::create(
-      b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,
-      read(b, loc, kGoodIterations), read(b, loc, kNonFiniteGradients),
-      b.getStringAttr(kLayer), b.getI64IntegerAttr(window));
-  store(b, loc, next.getNewScale(), kValue);
-  store(b, loc, next.getNewGoodIterations(), kGoodIterations);
-  store(b, loc, next.getZeroCount(), kNonFiniteGradients);
+  auto update = UpdateLossScaleOp::create(
+      b, loc, TypeRange{scalarType(b), scalarType(b), scalarType(b)}, scale,
+      readState(b, loc, kGoodIterations),
+      readState(b, loc, kNonFiniteGradients), b.getStringAttr(kLayer),
+      b.getI64IntegerAttr(window));
+  storeState(b, loc, update.getNewScale(), kValue);
+  storeState(b, loc, update.getNewGoodIterations(), kGoodIterations);
+  storeState(b, loc, update.getZeroCount(), kNonFiniteGradients);
 }

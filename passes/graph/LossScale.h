@@ -38,10 +38,10 @@ mlir::Value buildUnscaledGradient(mlir::OpBuilder &b, mlir::Location loc,
 void countNonFiniteGradients(dialects::ProgramOp program);
 /// Returns the persistent count of non-finite gradients.
 mlir::Value buildNonFiniteCount(mlir::OpBuilder &b, mlir::Location loc);
-/// Returns `updated` if `count` is zero, else `before`.
+/// Returns `updated` if `count` is zero, else `previous`.
 mlir::Value buildSelectIfFinite(mlir::OpBuilder &b, mlir::Location loc,
                                 mlir::Value count, mlir::Value updated,
-                                mlir::Value before, mlir::StringAttr layer);
+                                mlir::Value previous, mlir::StringAttr layer);
 /// Stores the scale of the next iteration and resets the count.
 void buildScaleUpdate(mlir::OpBuilder &b, mlir::Location loc, double initial,
                       int64_t window);

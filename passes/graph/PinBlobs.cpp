@@ -23,40 +23,40 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
   using PinBlobsBase::PinBlobsBase;
 
   void runOnOperation() override {
-    bool all = llvm::is_contained(blobs, "all");
+    bool pinsAll = llvm::is_contained(blobs, "all");
     llvm::StringSet<> found;
     std::vector<std::string>
         differentiated; // blobs that can have an output gradient
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      if (all)
+      if (pinsAll)
         program->setAttr(brew::passes::kRepeatableBackwardAttr,
                          UnitAttr::get(&getContext()));
       // The last version of an in-place blob counts.
-      llvm::MapVector<StringRef, Value> last;
+      llvm::MapVector<StringRef, Value> lastVersions;
       program.walk([&](Operation *op) {
         if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
           for (auto [name, result] :
                llvm::zip(tops.getAsRange<StringAttr>(), op->getResults()))
             if (!name.getValue().empty()) // unnamed: internal to a layer
-              last[name.getValue()] = result;
+              lastVersions[name.getValue()] = result;
       });
-      llvm::StringSet<> fromLosses;
+      llvm::StringSet<> memoryLossBlobs;
       if (program.getDifferentiate())
         program.walk([&](MemoryLossOp loss) {
           for (StringRef blob : loss.getBlobs().getAsValueRange<StringAttr>())
-            fromLosses.insert(blob);
+            memoryLossBlobs.insert(blob);
         });
       auto b = OpBuilder::atBlockEnd(&program.getBody().front());
-      for (auto [name, value] : last) {
+      for (auto [name, value] : lastVersions) {
         bool hasOutputGradient = false;
         if (program.getDifferentiate()) {
           differentiated.push_back(name.str());
           hasOutputGradient = llvm::is_contained(outputGradients, name) ||
-                              fromLosses.contains(name);
+                              memoryLossBlobs.contains(name);
         }
         if (llvm::is_contained(blobs, name))
           found.insert(name);
-        else if (!all && !hasOutputGradient)
+        else if (!pinsAll && !hasOutputGradient)
           continue;
         PinOp::create(b, value.getLoc(), value, BlobValue::Data, name);
       }
@@ -65,7 +65,7 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
       if (!llvm::is_contained(differentiated, name))
         return fail("--output-gradient: the net that learns has no blob '" +
                     name.str() + "'" + brew::didYouMean(name, differentiated));
-    if (all)
+    if (pinsAll)
       return;
     for (StringRef name : blobs)
       if (!found.contains(name))

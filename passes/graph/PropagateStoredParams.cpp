@@ -30,17 +30,18 @@ struct PropagateStoredParams
 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      llvm::DenseMap<StringAttr, StoreParamOp> last;
+      llvm::DenseMap<StringAttr, StoreParamOp> lastStores;
       for (Operation &op :
            llvm::make_early_inc_range(program.getBody().front())) {
         if (auto read = dyn_cast<ParamValueOp>(op)) {
-          if (StoreParamOp store = last.lookup(read.getParamAttr().getAttr()))
+          if (StoreParamOp store =
+                  lastStores.lookup(read.getParamAttr().getAttr()))
             replaceRead(read, store.getValue());
         } else if (auto store = dyn_cast<StoreParamOp>(op)) {
-          StoreParamOp &known = last[store.getParamAttr().getAttr()];
-          if (known)
-            known.erase();
-          known = store;
+          StoreParamOp &lastStore = lastStores[store.getParamAttr().getAttr()];
+          if (lastStore)
+            lastStore.erase();
+          lastStore = store;
         }
       }
     }

@@ -1,7 +1,8 @@
 //===- ScalarGradient.cpp - Derivatives of scalar expressions -------------===//
 //
 // Differentiates the arith/math operations of a layer's scalar expression. At
-// kinks (compare and select) the derivative is the one of the selected side.
+// kinks (compare and select) the result is the derivative of the selected
+// branch.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph/ScalarGradient.h"
@@ -20,9 +21,9 @@ using namespace brew::dialects;
 namespace {
 
 /// Forward-mode derivatives of the values of one expression with respect to one
-/// of its inputs. A select selects the derivative as well: a NaN of the other
-/// side, such as the derivative of sqrt at a negative x, does not reach the
-/// result even as 0 * NaN.
+/// of its inputs. A select also selects the derivative: multiplying the other
+/// branch by 0 instead would propagate its NaN, such as the derivative of sqrt
+/// at a negative x.
 class Derivatives {
 public:
   Derivatives(ScalarBuilder &s, Value input)
@@ -38,7 +39,8 @@ public:
     return y == one ? x : s.mul(x, y);
   }
 
-  /// Builds the derivative of the result of `op`.
+  /// Builds the derivative of the result of `op` from those of its operands.
+  /// Reports an error and fails if there is no derivative rule for `op`.
   LogicalResult visit(Operation *op);
 
 private:
@@ -48,8 +50,8 @@ private:
       return x ? x : y;
     return s.add(x, y);
   }
-  FailureOr<Value> ofUnary(Operation *op);
-  Value ofPower(math::PowFOp op);
+  FailureOr<Value> unaryDerivative(Operation *op);
+  Value powerDerivative(math::PowFOp op);
 
   ScalarBuilder &s;
   Value one;
@@ -59,41 +61,44 @@ private:
 LogicalResult Derivatives::visit(Operation *op) {
   Value y = op->getResult(0);
   auto operand = [&](unsigned i) { return op->getOperand(i); };
-  auto of = [&](unsigned i) { return get(operand(i)); };
+  auto derivativeOf = [&](unsigned i) { return get(operand(i)); };
   if (llvm::none_of(op->getOperands(), [&](Value x) { return get(x); }) ||
       y.getType().isInteger(1))
     return success(); // independent of the input, or a condition
   Value result;
   if (isa<arith::AddFOp>(op)) {
-    result = sum(of(0), of(1));
+    result = sum(derivativeOf(0), derivativeOf(1));
   } else if (isa<arith::SubFOp>(op)) {
-    if (!of(1))
-      result = of(0);
+    if (!derivativeOf(1))
+      result = derivativeOf(0);
     else
-      result = of(0) ? s.sub(of(0), of(1)) : s.neg(of(1));
+      result = derivativeOf(0) ? s.sub(derivativeOf(0), derivativeOf(1))
+                               : s.neg(derivativeOf(1));
   } else if (isa<arith::MulFOp>(op)) {
-    result = sum(of(0) ? times(of(0), operand(1)) : Value(),
-                 of(1) ? times(of(1), operand(0)) : Value());
+    result =
+        sum(derivativeOf(0) ? times(derivativeOf(0), operand(1)) : Value(),
+            derivativeOf(1) ? times(derivativeOf(1), operand(0)) : Value());
   } else if (isa<arith::DivFOp>(op)) {
-    Value above = of(0);
-    if (of(1)) {
-      Value rest = times(of(1), y);
-      above = above ? s.sub(above, rest) : s.neg(rest);
+    Value numerator = derivativeOf(0);
+    if (derivativeOf(1)) {
+      Value product = times(derivativeOf(1), y);
+      numerator = numerator ? s.sub(numerator, product) : s.neg(product);
     }
-    result = s.div(above, operand(1));
+    result = s.div(numerator, operand(1));
   } else if (isa<arith::SelectOp>(op)) {
-    if (of(1) || of(2))
-      result = s.select(operand(0), of(1) ? of(1) : constant(0),
-                        of(2) ? of(2) : constant(0));
+    if (derivativeOf(1) || derivativeOf(2))
+      result =
+          s.select(operand(0), derivativeOf(1) ? derivativeOf(1) : constant(0),
+                   derivativeOf(2) ? derivativeOf(2) : constant(0));
   } else if (isa<arith::NegFOp>(op)) {
-    result = s.neg(of(0));
+    result = s.neg(derivativeOf(0));
   } else if (auto power = dyn_cast<math::PowFOp>(op)) {
-    result = ofPower(power);
+    result = powerDerivative(power);
   } else if (op->getNumOperands() == 1) {
-    FailureOr<Value> factor = ofUnary(op);
+    FailureOr<Value> factor = unaryDerivative(op);
     if (failed(factor))
       return op->emitError("no derivative rule for this operation");
-    result = *factor ? times(of(0), *factor) : Value();
+    result = *factor ? times(derivativeOf(0), *factor) : Value();
   } else {
     return op->emitError("no derivative rule for this operation");
   }
@@ -101,8 +106,9 @@ LogicalResult Derivatives::visit(Operation *op) {
   return success();
 }
 
-/// Returns the derivative of a unary function; null stands for 0.
-FailureOr<Value> Derivatives::ofUnary(Operation *op) {
+/// Returns the derivative of a unary function, where null stands for 0, or
+/// failure if there is no rule for it.
+FailureOr<Value> Derivatives::unaryDerivative(Operation *op) {
   Value x = op->getOperand(0), y = op->getResult(0);
   if (isa<math::ExpOp>(op))
     return y;
@@ -139,16 +145,17 @@ FailureOr<Value> Derivatives::ofUnary(Operation *op) {
 
 /// The derivatives of x ^ p: p * x ^ (p - 1) for x, and log(x) * x ^ p for p,
 /// which is 0 at x = 0.
-Value Derivatives::ofPower(math::PowFOp op) {
+Value Derivatives::powerDerivative(math::PowFOp op) {
   Value x = op.getLhs(), p = op.getRhs(), y = op.getResult();
   Value byBase, byExponent;
   if (Value derivative = get(x)) {
     FloatAttr exponent;
-    Value lower = matchPattern(p, m_Constant(&exponent))
-                      ? constant(exponent.getValueAsDouble() - 1)
-                      : s.sub(p, constant(1));
+    Value reducedExponent = matchPattern(p, m_Constant(&exponent))
+                                ? constant(exponent.getValueAsDouble() - 1)
+                                : s.sub(p, constant(1));
     byBase =
-        times(derivative, s.mul(p, math::PowFOp::create(s.b, s.loc, x, lower)));
+        times(derivative,
+              s.mul(p, math::PowFOp::create(s.b, s.loc, x, reducedExponent)));
   }
   if (Value derivative = get(p)) {
     Value zero = constant(0);
@@ -162,11 +169,11 @@ Value Derivatives::ofPower(math::PowFOp op) {
 
 FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
                                                    ScalarBodyInterface op,
-                                                   unsigned number,
+                                                   unsigned operandNumber,
                                                    Value resultGradient) {
-  Value y = op->getResult(0), target = op->getOperand(number);
+  Value y = op->getResult(0), target = op->getOperand(operandNumber);
   auto yType = tensorTypeOf(y), type = tensorTypeOf(target);
-  int64_t rank = yType.getRank(), axis = op.operandAxis(number);
+  int64_t rank = yType.getRank(), axis = op.operandAxis(operandNumber);
   auto dimsOf = [&](unsigned i) {
     SmallVector<int64_t> dims;
     for (int64_t dim : iota(tensorTypeOf(op->getOperand(i)).getRank()))
@@ -186,8 +193,8 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
     OpBuilder probe(op->getContext());
     probe.setInsertionPointToStart(&scratch);
     Value element = scratch.addArgument(yType.getElementType(), op->getLoc());
-    fromResult = op.buildDerivativeFromResult(probe, op->getLoc(), number,
-                                              element) != nullptr;
+    fromResult = op.buildDerivativeFromResult(
+                     probe, op->getLoc(), operandNumber, element) != nullptr;
     scratch.dropAllDefinedValueUses();
     scratch.clear();
   }
@@ -202,29 +209,29 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
       nest.input(op->getOperand(i), dimsOf(i));
   }
   if (reduces)
-    nest.output(type, dimsOf(number), 0.0);
+    nest.output(type, dimsOf(operandNumber), 0.0);
   else
-    nest.output(type, dimsOf(number));
+    nest.output(type, dimsOf(operandNumber));
   Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value gradient;
     if (fromResult) {
-      gradient =
-          s.mul(body.in[0],
-                op.buildDerivativeFromResult(s.b, s.loc, number, body.in[1]));
+      gradient = s.mul(body.in[0], op.buildDerivativeFromResult(
+                                       s.b, s.loc, operandNumber, body.in[1]));
     } else {
-      // If an operand appears twice (x * x as two bottoms), differentiate with
-      // respect to this one only: each has its own block argument.
-      Derivatives derivatives(s, body.in[1 + number]);
+      // A value may be two operands (x * x with x as both bottoms). Each
+      // operand has its own block argument, so this differentiates with respect
+      // to one only.
+      Derivatives derivatives(s, body.in[1 + operandNumber]);
       Block *block = s.b.getInsertionBlock();
-      Operation *before = &block->back(); // the constant just created
+      Operation *lastBefore = &block->back(); // the constant just created
       Value y = op.buildScalar(s.b, s.loc, body.in.drop_front());
       SmallVector<Operation *> expression;
-      for (Operation *each = before->getNextNode(); each;
-           each = each->getNextNode())
-        expression.push_back(each);
-      for (Operation *each : expression)
-        if (failed(derivatives.visit(each)))
+      for (Operation *expressionOp = lastBefore->getNextNode(); expressionOp;
+           expressionOp = expressionOp->getNextNode())
+        expression.push_back(expressionOp);
+      for (Operation *expressionOp : expression)
+        if (failed(derivatives.visit(expressionOp)))
           status = failure();
       Value derivative = derivatives.get(y);
       gradient = derivative ? derivatives.times(derivative, body.in[0])

@@ -5,11 +5,13 @@
 
 namespace brew::passes {
 
-/// Builds the gradient of an elementwise layer with respect to operand `number`
-/// by differentiating the layer's scalar expression. The gradient of a
-/// broadcast operand is summed over the broadcast dimensions.
+/// Builds the gradient of an elementwise layer with respect to operand
+/// `operandNumber` by differentiating the layer's scalar expression. The
+/// gradient of a broadcast operand is summed over the broadcast dimensions.
+/// Reports an error and fails if an operation of the expression has no
+/// derivative rule.
 mlir::FailureOr<mlir::Value>
 buildScalarGradient(mlir::OpBuilder &b, dialects::ScalarBodyInterface op,
-                    unsigned number, mlir::Value resultGradient);
+                    unsigned operandNumber, mlir::Value resultGradient);
 
 } // namespace brew::passes

@@ -17,7 +17,9 @@ using brew::dialects::plan::BlobValue;
 namespace {
 struct TrackItemCounts
     : brew::passes::impl::TrackItemCountsBase<TrackItemCounts> {
-  static LogicalResult visit(Operation *op, ItemCounts &counts) {
+  /// Propagates the item counts of the operands of `op` to its results. Reports
+  /// an error if `op` needs all items of an operand that has an item count.
+  static LogicalResult propagate(Operation *op, ItemCounts &counts) {
     if (auto layer = dyn_cast<ItemCountInterface>(op))
       return layer.propagateItemCounts(counts);
     if (auto layer = dyn_cast<ScalarBodyInterface>(op))
@@ -36,8 +38,8 @@ struct TrackItemCounts
     return success();
   }
 
-  /// Rejects a loss with a dynamic number of items: it would have to be masked,
-  /// and no layer of Caffe produces one.
+  /// Rejects a loss top with a dynamic number of items: the sum over its items
+  /// would have to be masked, and no layer of Caffe produces such a top.
   static LogicalResult checkLoss(Operation *op, ItemCounts &counts) {
     auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
     if (!weights)
@@ -50,7 +52,7 @@ struct TrackItemCounts
     return success();
   }
 
-  /// Returns the blob name of `value`; the pins of debug_info have none.
+  /// Returns the blob name of `value`, or null if it has none.
   static StringAttr blobOf(Value value) {
     auto result = dyn_cast<OpResult>(value);
     auto tops = result ? result.getOwner()->getAttrOfType<ArrayAttr>("tops")
@@ -61,12 +63,12 @@ struct TrackItemCounts
   }
 
   /// Pins the item count of every value that can be read after a run.
-  static void keepCounts(ProgramOp program, const ItemCounts &counts) {
-    llvm::StringSet<> seen;
+  static void pinCounts(ProgramOp program, const ItemCounts &counts) {
+    llvm::StringSet<> pinnedBlobs;
     auto b = OpBuilder::atBlockEnd(&program.getBody().front());
-    auto keep = [&](Value value, StringAttr blob) {
+    auto pinCount = [&](Value value, StringAttr blob) {
       if (Value count = blob ? counts.of(value) : Value())
-        if (seen.insert(blob.getValue()).second)
+        if (pinnedBlobs.insert(blob.getValue()).second)
           PinOp::create(b, value.getLoc(), count, BlobValue::Count,
                         blob.getValue());
     };
@@ -75,11 +77,11 @@ struct TrackItemCounts
       ops.push_back(&op);
     for (Operation *op : ops) {
       if (auto output = dyn_cast<OutputOp>(op))
-        keep(output.getValue(), output.getBlobAttr());
-      else if (auto kept = dyn_cast<PinOp>(op))
-        keep(kept.getValue(), kept.getBlobAttr());
-      else if (auto kept = dyn_cast<PinLayerValueOp>(op))
-        keep(kept.getValue(), blobOf(kept.getValue()));
+        pinCount(output.getValue(), output.getBlobAttr());
+      else if (auto pin = dyn_cast<PinOp>(op))
+        pinCount(pin.getValue(), pin.getBlobAttr());
+      else if (auto pin = dyn_cast<PinLayerValueOp>(op))
+        pinCount(pin.getValue(), blobOf(pin.getValue()));
     }
   }
 
@@ -88,9 +90,9 @@ struct TrackItemCounts
       ItemCounts counts;
       for (Operation &op :
            llvm::make_early_inc_range(program.getBody().front()))
-        if (failed(visit(&op, counts)) || failed(checkLoss(&op, counts)))
+        if (failed(propagate(&op, counts)) || failed(checkLoss(&op, counts)))
           return signalPassFailure();
-      keepCounts(program, counts);
+      pinCounts(program, counts);
     }
   }
 };

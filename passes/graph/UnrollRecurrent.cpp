@@ -24,9 +24,9 @@ using namespace brew::dialects;
 namespace {
 
 /// Creates layer operations by name, with the common attributes.
-class Layers {
+class LayerCreator {
 public:
-  Layers(OpBuilder &b, Operation *layer) : b(b), layer(layer) {}
+  LayerCreator(OpBuilder &b, Operation *layer) : b(b), layer(layer) {}
 
   Operation *create(StringRef name, ValueRange operands, ArrayRef<Type> types,
                     ArrayRef<NamedAttribute> attributes) {
@@ -38,10 +38,10 @@ public:
     state.addAttributes(attributes);
     return b.create(state);
   }
-  NamedAttribute integer(StringRef name, int64_t value) {
+  NamedAttribute integerAttr(StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   }
-  NamedAttribute down(ArrayRef<bool> flags) {
+  NamedAttribute propagateDownAttr(ArrayRef<bool> flags) {
     return b.getNamedAttr("propagate_down", b.getDenseBoolArrayAttr(flags));
   }
 
@@ -54,8 +54,8 @@ public:
     operands.append(weights.begin(), weights.end());
     return create("inner_product", operands,
                   RankedTensorType::get(shape, elementTypeOf(x)),
-                  {integer("num_output", outputs), integer("axis", axis),
-                   down(propagates)})
+                  {integerAttr("num_output", outputs),
+                   integerAttr("axis", axis), propagateDownAttr(propagates)})
         ->getResult(0);
   }
 
@@ -70,8 +70,8 @@ public:
         ->getResult(0);
   }
 
-  /// Slices x into time steps, each with a leading dimension of 1.
-  SmallVector<Value> steps(Value x, bool propagates) {
+  /// Slices `x` into time steps, each with a leading dimension of 1.
+  SmallVector<Value> sliceSteps(Value x, bool propagates) {
     SmallVector<int64_t> shape(shapeOf(x));
     int64_t count = shape[0];
     if (count == 1)
@@ -81,18 +81,18 @@ public:
                             RankedTensorType::get(shape, elementTypeOf(x)));
     return create(
                "slice", x, types,
-               {integer("axis", 0),
+               {integerAttr("axis", 0),
                 b.getNamedAttr("points", b.getDenseI64ArrayAttr(llvm::to_vector(
                                              llvm::seq<int64_t>(1, count)))),
-                down(propagates)})
+                propagateDownAttr(propagates)})
         ->getResults();
   }
 
   /// Multiplies x by cont, which has x's leading dimensions and no gradient.
-  Value masked(Value x, Value cont) {
+  Value maskByCont(Value x, Value cont) {
     return create("scale", {x, cont}, x.getType(),
-                  {integer("axis", 0), integer("num_axes", 2),
-                   down({true, false})})
+                  {integerAttr("axis", 0), integerAttr("num_axes", 2),
+                   propagateDownAttr({true, false})})
         ->getResult(0);
   }
 
@@ -104,7 +104,8 @@ public:
   Operation *layer;
 };
 
-/// The bottoms and parameters of one recurrent layer.
+/// The bottoms and parameters of one recurrent layer. `propagates` and
+/// `propagatesStatic` are the propagate_down of `x` and `staticInput`.
 struct Inputs {
   Value x, cont, staticInput;
   SmallVector<Value> states; ///< before the first step
@@ -118,7 +119,7 @@ struct UnrollRecurrent
 
   /// Creates a split of a state that is exposed as a bottom or top of the
   /// layer; `blob` names the bottom or top.
-  Operation *splitExposed(Layers &l, Value state, const Twine &blob) {
+  Operation *splitExposed(LayerCreator &l, Value state, const Twine &blob) {
     Operation *split = l.create("split", state, state.getType(), {});
     if (!exactHiddenGradients) {
       split->setAttr("propagate_down", l.b.getDenseBoolArrayAttr({false}));
@@ -148,12 +149,17 @@ struct UnrollRecurrent
                                 FlatSymbolRefAttr::get(b.getContext(), name));
   }
 
-  template <typename Op> Inputs inputsOf(Op op, OpBuilder &b, int64_t states) {
+  /// Returns the inputs of a layer. Creates the initial states, or splits of
+  /// them if they are bottoms.
+  template <typename Op>
+  Inputs prepareInputs(Op op, OpBuilder &b, int64_t stateCount) {
     Inputs inputs;
     auto next = op.getInputs().begin();
-    auto down =
+    auto propagateDown =
         op->template getAttrOfType<DenseBoolArrayAttr>("propagate_down");
-    auto allowed = [&](int64_t bottom) { return !down || down[bottom]; };
+    auto allowed = [&](int64_t bottom) {
+      return !propagateDown || propagateDown[bottom];
+    };
     inputs.propagates = allowed(0);
     inputs.x = *next++;
     inputs.cont = *next++;
@@ -164,8 +170,8 @@ struct UnrollRecurrent
     Type type = RankedTensorType::get(
         {1, shapeOf(inputs.x)[1], static_cast<int64_t>(op.getNumOutput())},
         elementTypeOf(inputs.x));
-    Layers l(b, op);
-    for (int64_t i = 0; i < states; ++i) {
+    LayerCreator l(b, op);
+    for (int64_t i = 0; i < stateCount; ++i) {
       if (!op.getExposeHidden()) {
         inputs.states.push_back(persistentState(op, b, i, type));
         continue;
@@ -180,11 +186,11 @@ struct UnrollRecurrent
 
   /// Returns the contributions of the sequence and the static input to the
   /// gates: one list of terms per time step.
-  SmallVector<SmallVector<Value>> gateTerms(Layers &l, const Inputs &in) {
+  SmallVector<SmallVector<Value>> gateTerms(LayerCreator &l, const Inputs &in) {
     Value product =
         l.product(in.x, ArrayRef(in.params).take_front(2), 2, in.propagates);
     SmallVector<SmallVector<Value>> terms;
-    for (Value step : l.steps(product, true))
+    for (Value step : l.sliceSteps(product, true))
       terms.push_back({step});
     if (!in.staticInput)
       return terms;
@@ -200,10 +206,10 @@ struct UnrollRecurrent
   /// Concatenates the steps' results and replaces the layer. `states` are the
   /// states after the last step.
   template <typename Op>
-  void finish(Op op, Layers &l, const Inputs &in, ArrayRef<Value> results,
+  void finish(Op op, LayerCreator &l, const Inputs &in, ArrayRef<Value> results,
               ArrayRef<Value> states) {
     Value y = results[0];
-    SmallVector<NamedAttribute> attributes = {l.integer("axis", 0)};
+    SmallVector<NamedAttribute> attributes = {l.integerAttr("axis", 0)};
     Operation *concat =
         l.create("concat", results, op.getOutputs()[0].getType(), attributes);
     concat->setAttr("tops", l.b.getStrArrayAttr(
@@ -215,7 +221,7 @@ struct UnrollRecurrent
     op.getOutputs()[0].replaceAllUsesWith(y);
     if (op.getExposeHidden()) {
       for (auto [i, state] : llvm::enumerate(states)) {
-        // A separate top, for its name and its loss weight.
+        // Create a separate top, which has its own name and loss weight.
         auto name = cast<StringAttr>(op.getTops()[i + 1]).getValue();
         Operation *top = splitExposed(l, state, "top '" + name + "'");
         top->setAttr("tops",
@@ -237,18 +243,19 @@ struct UnrollRecurrent
 
   void unroll(LSTMOp op) {
     OpBuilder b(op);
-    Layers l(b, op);
-    Inputs in = inputsOf(op, b, /*states=*/2);
+    LayerCreator l(b, op);
+    Inputs in = prepareInputs(op, b, /*stateCount=*/2);
     SmallVector<SmallVector<Value>> terms = gateTerms(l, in);
-    SmallVector<Value> cont = l.steps(in.cont, false), results;
+    SmallVector<Value> cont = l.sliceSteps(in.cont, false), results;
     Value weights = in.params.back(), h = in.states[0], c = in.states[1];
-    for (auto [step, here] : llvm::zip(terms, cont)) {
-      Value hidden = l.product(l.masked(h, here), weights, 2, true);
+    for (auto [step, stepCont] : llvm::zip(terms, cont)) {
+      Value hidden = l.product(l.maskByCont(h, stepCont), weights, 2, true);
       SmallVector<Value> gates = {hidden};
       gates.append(step);
       SmallVector<Type> types(7, c.getType());
-      Operation *unit = l.create("lstm_unit", {c, l.sum(gates), here}, types,
-                                 l.down({true, true, false}));
+      Operation *unit =
+          l.create("lstm_unit", {c, l.sum(gates), stepCont}, types,
+                   l.propagateDownAttr({true, true, false}));
       c = unit->getResult(0);
       h = unit->getResult(1);
       results.push_back(h);
@@ -258,17 +265,19 @@ struct UnrollRecurrent
 
   void unroll(RNNOp op) {
     OpBuilder b(op);
-    Layers l(b, op);
-    Inputs in = inputsOf(op, b, /*states=*/1);
+    LayerCreator l(b, op);
+    Inputs in = prepareInputs(op, b, /*stateCount=*/1);
     SmallVector<SmallVector<Value>> terms = gateTerms(l, in);
-    SmallVector<Value> cont = l.steps(in.cont, false), results;
-    ArrayRef<Value> rest = ArrayRef(in.params).take_back(3);
+    SmallVector<Value> cont = l.sliceSteps(in.cont, false), results;
+    ArrayRef<Value> hiddenAndOutputParams = ArrayRef(in.params).take_back(3);
     Value h = in.states[0];
-    for (auto [step, here] : llvm::zip(terms, cont)) {
-      SmallVector<Value> sum = {l.product(l.masked(h, here), rest[0], 2, true)};
+    for (auto [step, stepCont] : llvm::zip(terms, cont)) {
+      SmallVector<Value> sum = {l.product(l.maskByCont(h, stepCont),
+                                          hiddenAndOutputParams[0], 2, true)};
       sum.append(step);
       h = l.tanh(l.sum(sum));
-      results.push_back(l.tanh(l.product(h, rest.drop_front(), 2, true)));
+      results.push_back(
+          l.tanh(l.product(h, hiddenAndOutputParams.drop_front(), 2, true)));
     }
     finish(op, l, in, results, h);
   }

@@ -63,11 +63,12 @@ void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
   SmallVector<int64_t> &shared = inPlace[kernel];
   shared.assign(kernel.getNumResults(), -1);
   llvm::SmallDenseSet<unsigned> takenAllocations;
-  // A kernel of many sub-kernels has thousands of inputs and results.
+  // Look up the allocations once: a kernel of many sub-kernels has thousands of
+  // inputs and results.
   SmallVector<unsigned> inputAllocations;
-  llvm::SmallDenseMap<unsigned, unsigned> inputsOf;
+  llvm::SmallDenseMap<unsigned, unsigned> inputCount;
   for (Value input : kernel.getInputs())
-    ++inputsOf[inputAllocations.emplace_back(allocationOf(input))];
+    ++inputCount[inputAllocations.emplace_back(allocationOf(input))];
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
     // A subview is allocated with the full tensor.
     if (isSubview(tensorTypeOf(result)))
@@ -77,9 +78,9 @@ void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
       if (isSubview(tensorTypeOf(input)))
         continue;
       unsigned allocation = inputAllocations[i];
-      // Parameters and state are updated in place; other fixed buffers and
-      // data-layer tops, which may not be rewritten before the next run, are
-      // not.
+      // A fixed buffer is updated in place only if the result is stored to it.
+      // Data-layer tops are not overwritten, because the next run may use them
+      // without refilling them.
       if (const std::optional<FixedBuffer> &fixed =
               allocations[allocation].fixed) {
         bool updates = llvm::any_of(stores, [&](const FixedBuffer &buffer) {
@@ -93,9 +94,10 @@ void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
                  isa<DataInputOp>(input.getDefiningOp())) {
         continue;
       }
-      // Another view of the same bytes among the inputs prevents it.
-      if (takenAllocations.contains(allocation) || inputsOf[allocation] != 1 ||
-          !mayShareBuffer(kernel, i, number))
+      // If another input is a view of the same bytes, it may still be read, so
+      // the bytes must not be overwritten.
+      if (takenAllocations.contains(allocation) ||
+          inputCount[allocation] != 1 || !mayShareBuffer(kernel, i, number))
         continue;
       shared[number] = i;
       takenAllocations.insert(allocation);
@@ -153,8 +155,8 @@ void BufferAssignment::reduceInPlace(Operation *reduce, int64_t step) {
                storageOf(operand).base.getDefiningOp<OutputGradientOp>()) {
       continue;
     }
-    // Not if another value of the bucket shares the bytes, or if the value is
-    // only a slice of them.
+    // Do not overwrite an operand that shares its allocation with another
+    // operand of the bucket, or that is only a slice of it.
     if (bytesOf(tensorTypeOf(storageOf(operand).base)) !=
             bytesOf(tensorTypeOf(operand)) ||
         llvm::count_if(reduce->getOperands(), [&](Value other) {
@@ -184,7 +186,8 @@ bool BufferAssignment::isOverwrittenBeforeLastUse(
          lastUse.lookup(read->getResult(0)) >= forwardSteps;
 }
 
-/// Returns the first step that reads a value or a view of it.
+/// Returns the first step that reads a value or a view of it; the number of
+/// steps if there is none.
 int64_t BufferAssignment::firstUseOf(Value value) {
   for (Operation &op : program.getBody().front())
     if (auto step = stepNumber.find(&op); step != stepNumber.end())
@@ -225,31 +228,31 @@ void BufferAssignment::findLastUses() {
   };
   const bool isRepeatable = isa_and_nonnull<OutputGradientOp>(backward) &&
                             program->hasAttr(kRepeatableBackwardAttr);
-  auto isOfForwardPass = [&](Value value) {
+  auto isForwardValue = [&](Value value) {
     Operation *source = storageOf(value).base.getDefiningOp();
     auto step = stepNumber.find(source);
     return step == stepNumber.end() ? !isa<OutputGradientOp>(source)
                                     : step->second < forwardSteps;
   };
-  // Last step that reads each value or a view of it.
+  // Find the last step that reads each value or a view of it.
   for (Operation &op : llvm::reverse(block)) {
-    int64_t when = -1;
+    int64_t lastStep = -1;
     if (isStep(&op))
-      when = stepNumber[&op];
+      lastStep = stepNumber[&op];
     else if (op.hasTrait<IsStore>() && isCopied(op) &&
              isStoredByForwardPass(&op))
-      when = forwardSteps;
+      lastStep = forwardSteps;
     else if (op.hasTrait<IsSink>()) // stored values are read after the run
-      when = stepCount;
+      lastStep = stepCount;
     if (op.hasTrait<IsView>())
-      when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
-                                            : int64_t(-1);
+      lastStep = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
+                                                : int64_t(-1);
     for (Value operand : op.getOperands()) {
       const bool isPinnedForRepeat =
-          isRepeatable && when >= forwardSteps && isOfForwardPass(operand);
+          isRepeatable && lastStep >= forwardSteps && isForwardValue(operand);
       lastUse[operand] =
           std::max(lastUse.count(operand) ? lastUse[operand] : int64_t(-1),
-                   isPinnedForRepeat ? stepCount : when);
+                   isPinnedForRepeat ? stepCount : lastStep);
     }
   }
 }
@@ -282,26 +285,26 @@ void BufferAssignment::findAllocations() {
         allocations[allocation].isWrittenExternally = true;
       }
     } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
-      // The caller may write it before the forward pass.
-      allocations[newAllocation(outputGradient.getGradient(), 0)].isWrittenExternally =
-          true;
+      // The caller may write the gradient before the forward pass.
+      allocations[newAllocation(outputGradient.getGradient(), 0)]
+          .isWrittenExternally = true;
     } else if (isStep(&op)) {
-      int64_t now = stepNumber[&op];
+      int64_t step = stepNumber[&op];
       // Extend the operands first: in-place decisions depend on their last use.
       for (Value operand : op.getOperands())
-        extendLifetime(operand, now);
+        extendLifetime(operand, step);
       if (auto kernel = dyn_cast<KernelOp>(op))
-        reuseInputs(kernel, now);
+        reuseInputs(kernel, step);
       else if (auto conv = dyn_cast<ConvolutionSumOp>(op))
-        accumulateInPlace(conv, conv.getSum(), now);
+        accumulateInPlace(conv, conv.getSum(), step);
       else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
                data && data.getSum())
-        accumulateInPlace(data, data.getSum(), now);
+        accumulateInPlace(data, data.getSum(), step);
       else if (isa<AllReduceStartOp, AllReduceWaitOp>(op))
-        reduceInPlace(&op, now);
+        reduceInPlace(&op, step);
       for (Value result : op.getResults())
         if (!allocationIndex.count(storageOf(result).base))
-          newAllocation(result, now);
+          newAllocation(result, step);
     }
     if (isa<ConcatViewOp>(op)) { // its operands have created the allocation
       if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
@@ -325,11 +328,12 @@ void BufferAssignment::findAllocations() {
       }
 }
 
-/// Returns whether the old value of a buffer is loaded only after step `made`.
+/// Returns whether the old value of a buffer is loaded only after step
+/// `writeStep`.
 bool BufferAssignment::isComputedBeforeLoad(const FixedBuffer &buffer,
-                                            int64_t made) const {
+                                            int64_t writeStep) const {
   return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
-    return load.buffer.isAt(buffer) && made < load.step;
+    return load.buffer.isAt(buffer) && writeStep < load.step;
   });
 }
 
@@ -349,12 +353,12 @@ void BufferAssignment::assignStores() {
     if (allocation.fixed && allocation.fixed->isAt(*buffer))
       continue; // written in place
     // If the buffer is also read, it must keep its value until the last read.
-    bool readToo = buffer->arena != dialects::plan::ArenaKind::Gradients &&
-                   taken.count(keyOf(*buffer));
+    bool isAlsoRead = buffer->arena != dialects::plan::ArenaKind::Gradients &&
+                      taken.count(keyOf(*buffer));
     // A subview is allocated with the full tensor, and an output gradient must
     // not overwrite results of an earlier run.
     Value owner = stripReshapes(value);
-    if (allocation.fixed || readToo || isSubview(tensorTypeOf(owner)) ||
+    if (allocation.fixed || isAlsoRead || isSubview(tensorTypeOf(owner)) ||
         owner.getDefiningOp<OutputGradientOp>() ||
         isComputedBeforeLoad(*buffer, allocation.live.first)) {
       const bool isForward = isStoredByForwardPass(&op);
@@ -370,10 +374,11 @@ void BufferAssignment::assignStores() {
     extendLifetime(copy.value, copy.step);
 }
 
-/// Returns the memory of gradients, reusable until they are written. Gaps
-/// between gradients stay untouched, because some programs read the full arena.
-/// Returns nothing if the caller writes output gradients: it may read the
-/// gradients of the last run after the next forward pass.
+/// Returns the memory of gradients, which other values can use until the
+/// gradients are written. Gaps between gradients stay untouched, because some
+/// programs read the full arena. Returns nothing if the caller writes output
+/// gradients: it may read the gradients of the last run after the next forward
+/// pass.
 std::vector<ReusableRange> BufferAssignment::findReusableRanges() {
   Block &block = program.getBody().front();
   if (!block.getOps<OutputGradientOp>().empty() ||
@@ -394,7 +399,7 @@ std::vector<ReusableRange> BufferAssignment::findReusableRanges() {
 void BufferAssignment::assignOffsets() {
   const std::vector<ReusableRange> reusable = findReusableRanges();
   std::vector<LiveValue> values, others;
-  std::vector<unsigned> owners;
+  std::vector<unsigned> allocationIndices;
   for (auto [index, allocation] : llvm::enumerate(allocations)) {
     if (allocation.fixed)
       continue;
@@ -403,26 +408,26 @@ void BufferAssignment::assignOffsets() {
       continue;
     }
     values.push_back(allocation.live);
-    owners.push_back(index);
+    allocationIndices.push_back(index);
   }
-  for (auto [offset, owner] :
-       llvm::zip(assignReusedOffsets(values, others, reusable), owners))
+  for (auto [offset, index] : llvm::zip(
+           assignReusedOffsets(values, others, reusable), allocationIndices))
     if (offset >= 0) {
-      allocations[owner].arena = dialects::plan::ArenaKind::Gradients;
-      allocations[owner].live.offset = offset;
+      allocations[index].arena = dialects::plan::ArenaKind::Gradients;
+      allocations[index].live.offset = offset;
     }
   values.clear();
-  owners.clear();
+  allocationIndices.clear();
   for (auto [index, allocation] : llvm::enumerate(allocations))
     if (!allocation.fixed &&
         allocation.arena == dialects::plan::ArenaKind::Transient) {
       values.push_back(allocation.live);
-      owners.push_back(index);
+      allocationIndices.push_back(index);
     }
   arenaBytes = allocateArena(values);
   lowerBoundBytes = arenaLowerBound(values);
-  for (auto [value, owner] : llvm::zip(values, owners))
-    allocations[owner].live.offset = value.offset;
+  for (auto [value, index] : llvm::zip(values, allocationIndices))
+    allocations[index].live.offset = value.offset;
 }
 
 BufferAssignment::BufferAssignment(ProgramOp program,

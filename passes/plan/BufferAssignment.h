@@ -57,8 +57,8 @@ public:
   bool isPinned(mlir::Value owner) const {
     return pinnedValues.contains(owner);
   }
-  /// Returns for every result of a kernel the input whose bytes it overwrites,
-  /// or -1.
+  /// Returns, for every result of a kernel, the index of the input whose bytes
+  /// it overwrites; -1 if there is none.
   llvm::ArrayRef<int64_t> inPlaceOf(dialects::KernelOp kernel) const;
   /// Copies of values that cannot be computed in the buffer they are stored to.
   llvm::ArrayRef<PlannedCopy> stores() const { return storeCopies; }
@@ -69,11 +69,12 @@ public:
   /// Returns the number of steps of the forward pass; all steps if there is no
   /// backward pass.
   int64_t forwardStepCount() const { return forwardSteps; }
-  /// Bytes of the transient arena, and the maximum of live bytes at one step.
+  /// Size of the transient arena, and the maximum of the live bytes at one
+  /// step, a lower bound of that size.
   int64_t arenaBytes = 0, lowerBoundBytes = 0;
 
 private:
-  /// Fixed buffers with equal keys are the same.
+  /// Fixed buffers with equal keys are the same buffer.
   using FixedKey = std::pair<dialects::plan::ArenaKind, int64_t>;
   static FixedKey keyOf(const FixedBuffer &buffer) {
     return {buffer.arena, buffer.offset};
@@ -86,7 +87,7 @@ private:
   bool isOverwrittenBeforeLastUse(mlir::Operation *read,
                                   const FixedBuffer &buffer) const;
   int64_t firstUseOf(mlir::Value value);
-  bool isComputedBeforeLoad(const FixedBuffer &buffer, int64_t made) const;
+  bool isComputedBeforeLoad(const FixedBuffer &buffer, int64_t writeStep) const;
   bool isReadAfter(const FixedBuffer &buffer, int64_t step) const;
   llvm::SmallVector<FixedBuffer> storesOf(mlir::Value value) const;
   void reuseInputs(dialects::KernelOp kernel, int64_t step);

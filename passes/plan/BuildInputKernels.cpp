@@ -30,7 +30,7 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-/// Caffe's order of dimensions.
+/// Indices of dimensions, in Caffe's order.
 enum : int64_t { N, C, H, W };
 
 /// Columns of the kernel's argument `crop_and_mirror`, which has a row per
@@ -109,13 +109,13 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
   if (!layer.transform_param().crop_size())
     return cropped;
   std::array<int64_t, 2> record = cropped;
-  const caffe::ImageDataParameter &files = layer.image_data_param();
+  const caffe::ImageDataParameter &imageData = layer.image_data_param();
   if (layer.transform_param().has_mean_file()) {
     record = {mean[1], mean[2]};
   } else if (layer.has_image_data_param()) {
     // Without new_height and new_width, the files' sizes may differ.
-    if (files.new_height() && files.new_width())
-      record = {files.new_height(), files.new_width()};
+    if (imageData.new_height() && imageData.new_width())
+      record = {imageData.new_height(), imageData.new_width()};
   } else if (auto path = brew::formats::findPath(layer.data_param().source(),
                                                  {folder})) {
     try {
@@ -166,12 +166,12 @@ public:
     }
     names.push_back(blob);
     kernel.setArgumentNamesAttr(b.getStrArrayAttr(names));
-    YieldOp::create(b, loc, ValueRange{convert(layer)});
+    YieldOp::create(b, loc, ValueRange{buildConversion(layer)});
     return kernel;
   }
 
 private:
-  Value convert(StringRef layer) {
+  Value buildConversion(StringRef layer) {
     // Adjacent threads write adjacent elements.
     SmallVector<int64_t> order = memoryOrder(top), extents, loops(4);
     for (auto [loop, dim] : llvm::enumerate(order)) {
@@ -182,7 +182,7 @@ private:
     nest.output(top, loops);
     Value result =
         nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-          return {element(body, loops)};
+          return {buildElement(body, loops)};
         })[0];
     Operation *generic = result.getDefiningOp();
     Origin{b.getStringAttr(layer)}.mark(generic);
@@ -190,14 +190,14 @@ private:
     return result;
   }
 
-  Value element(NestBuilder::Body &body, ArrayRef<int64_t> loops) {
+  Value buildElement(NestBuilder::Body &body, ArrayRef<int64_t> loops) {
     ScalarBuilder &s = body.s;
     Value n = body.loop(loops[N]), c = body.loop(loops[C]),
           h = body.loop(loops[H]), w = body.loop(loops[W]);
     const bool isPadded = channels != top.getDimSize(C);
-    Value isImage;
+    Value isImageChannel;
     if (isPadded) {
-      isImage = s.less(c, s.index(channels));
+      isImageChannel = s.less(c, s.index(channels));
       c = s.clamp(c, channels);
     }
     auto cropAndMirrorOf = [&](int64_t field) {
@@ -221,35 +221,38 @@ private:
       recordRow = addCropOffset(CropRow, h);
       recordColumn = addCropOffset(CropColumn, sourceColumn);
     }
-    Type element = top.getElementType();
+    Type elementType = top.getElementType();
     // 16-bit blobs are rounded once, from single precision.
-    Type precise = element.isF64() ? element : Type(s.b.getF32Type());
+    Type computeType =
+        elementType.isF64() ? elementType : Type(s.b.getF32Type());
     Value pixel = arith::UIToFPOp::create(
-        s.b, loc, precise,
+        s.b, loc, computeType,
         crops ? body.read(pixels, {n, c, recordRow, recordColumn})
               : body.read(pixels, {n, c, h, sourceColumn}));
     // The order of Caffe's data_transformer: (pixel - mean) * scale.
     Value value = s.mul(
-        s.sub(pixel, meanIsImage
-                         ? meanAt(body, precise, {c, recordRow, recordColumn})
-                         : meanAt(body, precise, {c, s.index(0), s.index(0)})),
-        s.constant(precise, transform.scale()));
+        s.sub(pixel,
+              meanIsImage
+                  ? meanAt(body, computeType, {c, recordRow, recordColumn})
+                  : meanAt(body, computeType, {c, s.index(0), s.index(0)})),
+        s.constant(computeType, transform.scale()));
     if (isPadded)
-      value = s.select(isImage, value, s.constant(precise, 0));
-    if (precise != element)
-      value = arith::TruncFOp::create(s.b, loc, element, value);
+      value = s.select(isImageChannel, value, s.constant(computeType, 0));
+    if (computeType != elementType)
+      value = arith::TruncFOp::create(s.b, loc, elementType, value);
     return value;
   }
 
-  Value meanAt(NestBuilder::Body &body, Type precise,
+  Value meanAt(NestBuilder::Body &body, Type computeType,
                ArrayRef<Value> position) {
     ScalarBuilder &s = body.s;
     if (!means)
-      return s.constant(
-          precise, transform.mean_value_size() ? transform.mean_value(0) : 0);
+      return s.constant(computeType, transform.mean_value_size()
+                                         ? transform.mean_value(0)
+                                         : 0);
     Value value = body.read(means, position);
-    if (precise.isF64())
-      value = arith::ExtFOp::create(s.b, loc, precise, value);
+    if (computeType.isF64())
+      value = arith::ExtFOp::create(s.b, loc, computeType, value);
     return value;
   }
 
@@ -297,7 +300,7 @@ private:
       return;
     OpBuilder b(dataInput->getParentOfType<brew::dialects::plan::ProgramOp>());
     const std::string name =
-        brew::passes::kernelName((dataInput.getLayer() + "_pixels").str());
+        brew::passes::toIdentifier((dataInput.getLayer() + "_pixels").str());
     brew::dialects::plan::KernelOp kernel =
         PixelKernelBuilder(b, dataInput.getLoc(), *top, buffer.getDimSize(C),
                            imageDims(layer, buffer.getShape(), *mean,

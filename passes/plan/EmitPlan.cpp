@@ -29,16 +29,17 @@ public:
   FailureOr<dialects::plan::ProgramOp> run();
 
 private:
-  Value buffer(Value value);
-  Value unpadded(Value whole, int64_t channels);
+  /// Returns the buffer of `value`, which it creates at the first call.
+  Value bufferOf(Value value);
+  Value unpadded(Value padded, int64_t channels);
   void emitDataInput(DataInputOp dataInput);
   void emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan);
   LogicalResult emitCall(PlanStepInterface call);
   void emitCopies(int64_t step);
   LogicalResult emitSteps(dialects::plan::ProgramOp plan);
   LogicalResult emitSinks();
-  dialects::plan::KernelOp outline(KernelOp kernel,
-                                   dialects::plan::ProgramOp plan);
+  dialects::plan::KernelOp outlineKernel(KernelOp kernel,
+                                         dialects::plan::ProgramOp plan);
   const std::string &uniqueName(Value owner);
 
   ProgramOp program;
@@ -46,7 +47,7 @@ private:
   OpBuilder &b;
   llvm::StringMap<int> &symbolUses;
   llvm::DenseMap<Value, Value> buffers;
-  llvm::StringMap<int> names;
+  llvm::StringMap<int> nameUses;
   llvm::DenseMap<Value, std::string> valueNames;
   /// Whether the last step belongs to the backward pass.
   bool isBackward = false;
@@ -54,7 +55,8 @@ private:
 
 } // namespace
 
-/// Returns a recognizable name for reports: of the blob, or of the layer.
+/// Returns a recognizable name for reports, made from the name of the blob or
+/// the layer.
 static std::string nameOf(Value value) {
   for (Operation *user : value.getUsers())
     if (auto pin = dyn_cast<PinOp>(user)) {
@@ -98,19 +100,20 @@ const std::string &PlanEmitter::uniqueName(Value owner) {
   name = fixed && isFullTensor ? fixed->name : nameOf(owner);
   if (fixed && isFullTensor)
     return name;
-  if (int repeat = names[name]++)
-    name += "#" + std::to_string(repeat);
+  if (int earlierUses = nameUses[name]++)
+    name += "#" + std::to_string(earlierUses);
   return name;
 }
 
-Value PlanEmitter::buffer(Value value) {
-  // The results of an all-reduce for a layer are in the buffers of its start.
+Value PlanEmitter::bufferOf(Value value) {
+  // A layer's all-reduce leaves its results in the buffers of the start
+  // operation.
   if (auto wait = value.getDefiningOp<AllReduceWaitOp>();
       wait && wait.getStatistic())
-    return buffer(wait.getXs()[cast<OpResult>(value).getResultNumber()]);
-  Value &known = buffers[value];
-  if (known)
-    return known;
+    return bufferOf(wait.getXs()[cast<OpResult>(value).getResultNumber()]);
+  Value &cached = buffers[value];
+  if (cached)
+    return cached;
   const Allocation &allocation = assignment.of(value);
   // A reshaped view has the name of its source.
   Value owner = stripReshapes(value);
@@ -130,18 +133,19 @@ Value PlanEmitter::buffer(Value value) {
       start +
           storage.offset * (tensorTypeOf(value).getElementTypeBitWidth() / 8),
       live,
-      // An earlier value in the same bytes may be overwritten in place.
+      // Pinned if the value itself is: an earlier value in the same allocation
+      // may be overwritten in place.
       !allocation.fixed && assignment.isPinned(owner), nullptr);
   if (isSubview(tensorTypeOf(owner)))
     buffer->setAttr(brew::passes::kBaseAttr,
                     b.getArrayAttr({b.getStringAttr(uniqueName(storage.base)),
                                     b.getI64IntegerAttr(start)}));
-  known = buffer;
-  return known;
+  cached = buffer;
+  return cached;
 }
 
-dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
-                                              dialects::plan::ProgramOp plan) {
+dialects::plan::KernelOp
+PlanEmitter::outlineKernel(KernelOp kernel, dialects::plan::ProgramOp plan) {
   OpBuilder outer(plan);
   // A name with a number appended may equal another layer's name, so look up
   // every candidate.
@@ -162,26 +166,27 @@ dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
 
 /// Returns a view of a data layer's first buffer without the padding channels.
 /// Layers also read the padding, which is zero.
-Value PlanEmitter::unpadded(Value whole, int64_t channels) {
-  auto buffer = whole.getDefiningOp<dialects::plan::BufferOp>();
+Value PlanEmitter::unpadded(Value padded, int64_t channels) {
+  auto buffer = padded.getDefiningOp<dialects::plan::BufferOp>();
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> shape(type.getShape()), strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     llvm_unreachable("buffers have strides");
-  const int64_t padded = std::exchange(shape[1], channels);
+  const int64_t paddedChannels = std::exchange(shape[1], channels);
   return dialects::plan::BufferOp::create(
       b, buffer.getLoc(),
       MemRefType::get(shape, type.getElementType(),
                       StridedLayoutAttr::get(b.getContext(), offset, strides)),
       buffer.getName(), buffer.getArena(), buffer.getOffset(),
-      buffer.getLiveAttr(), buffer.getPinned(), b.getI64IntegerAttr(padded));
+      buffer.getLiveAttr(), buffer.getPinned(),
+      b.getI64IntegerAttr(paddedChannels));
 }
 
 void PlanEmitter::emitDataInput(DataInputOp dataInput) {
   SmallVector<Value> tops;
   for (Value value : dataInput.getValues())
-    tops.push_back(buffer(value));
+    tops.push_back(bufferOf(value));
   if (auto channels = dataInput.getChannels())
     tops[0] = unpadded(tops[0], *channels);
   dialects::plan::DataInputOp::create(
@@ -193,23 +198,23 @@ void PlanEmitter::emitDataInput(DataInputOp dataInput) {
 void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
   SmallVector<Value> arguments;
   for (Value input : kernel.getInputs())
-    arguments.push_back(buffer(input));
+    arguments.push_back(bufferOf(input));
   for (Value result : kernel.getOutputs())
-    arguments.push_back(buffer(result));
+    arguments.push_back(bufferOf(result));
   dialects::plan::LaunchOp::create(
-      b, kernel.getLoc(), outline(kernel, plan).getSymName(), arguments,
+      b, kernel.getLoc(), outlineKernel(kernel, plan).getSymName(), arguments,
       kernel.getLayersAttr(), isBackward, nullptr, isRematerialized(kernel));
 }
 
 LogicalResult PlanEmitter::emitCall(PlanStepInterface call) {
-  Operation *built =
-      call.buildPlanStep(b, [&](Value value) { return buffer(value); });
-  auto step = dyn_cast_or_null<dialects::plan::StepInterface>(built);
+  Operation *planOp =
+      call.buildPlanStep(b, [&](Value value) { return bufferOf(value); });
+  auto step = dyn_cast_or_null<dialects::plan::StepInterface>(planOp);
   if (!step)
     return call.emitError("phase plan: this call has no step");
   if (auto generated = call->getAttrOfType<dialects::plan::GeneratedAttr>(
           brew::passes::kGeneratedAttr))
-    cast<dialects::plan::ConvolutionOp>(built).setGeneratedAttr(generated);
+    cast<dialects::plan::ConvolutionOp>(planOp).setGeneratedAttr(generated);
   if (auto layer = call->getAttrOfType<StringAttr>("layer"))
     step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
   else if (StringAttr layer = Origin::of(call).layer;
@@ -249,11 +254,11 @@ void PlanEmitter::emitCopies(int64_t step) {
   };
   for (const PlannedCopy &copy : assignment.loads())
     if (copy.step == step)
-      emit(copy, fixedBuffer(copy), buffer(copy.value), nullptr);
+      emit(copy, fixedBuffer(copy), bufferOf(copy.value), nullptr);
   for (bool backward : {false, true})
     for (const PlannedCopy &copy : assignment.stores())
       if (copy.step == step && copy.isBackward == backward)
-        emit(copy, buffer(copy.value), fixedBuffer(copy),
+        emit(copy, bufferOf(copy.value), fixedBuffer(copy),
              layersOf(b, copy.value));
 }
 
@@ -271,7 +276,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
       emitDataInput(dataInput);
     } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(
-          b, outputGradient.getLoc(), buffer(outputGradient.getGradient()),
+          b, outputGradient.getLoc(), bufferOf(outputGradient.getGradient()),
           outputGradient.getBlobAttr());
     } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
       if (failed(emitCall(call)))
@@ -292,19 +297,20 @@ LogicalResult PlanEmitter::emitSinks() {
       continue;
     if (auto output = dyn_cast<OutputOp>(op))
       dialects::plan::OutputOp::create(
-          b, op.getLoc(), buffer(output.getValue()), output.getBlobAttr(),
+          b, op.getLoc(), bufferOf(output.getValue()), output.getBlobAttr(),
           output.getLossWeightAttr(), output.getUnreportedAttr());
     else if (auto pin = dyn_cast<PinOp>(op))
-      dialects::plan::PinOp::create(b, op.getLoc(), buffer(pin.getValue()),
+      dialects::plan::PinOp::create(b, op.getLoc(), bufferOf(pin.getValue()),
                                     pin.getKind(), pin.getBlob());
     else if (auto pin = dyn_cast<PinLayerValueOp>(op))
       dialects::plan::PinLayerValueOp::create(
-          b, op.getLoc(), buffer(pin.getValue()), pin.getKind(), pin.getLayer(),
-          pin.getIndex());
+          b, op.getLoc(), bufferOf(pin.getValue()), pin.getKind(),
+          pin.getLayer(), pin.getIndex());
     else if (auto check = dyn_cast<CheckLabelsOp>(op))
       dialects::plan::CheckLabelsOp::create(
-          b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),
-          check.getLimitAttr(), check.getLayerAttr(), check.getBlobAttr());
+          b, op.getLoc(), bufferOf(check.getStatus()),
+          bufferOf(check.getLabels()), check.getLimitAttr(),
+          check.getLayerAttr(), check.getBlobAttr());
     else
       return op.emitError("phase plan: this sink has no step");
   }

@@ -10,7 +10,8 @@ using namespace brew::passes;
 using namespace brew::dialects;
 using dialects::plan::ArenaKind;
 
-/// Sums over batches follow the solver's state; they are initially zero.
+/// Returns the buffer of all gradients or, if `sums`, of their sums over
+/// batches. The sums follow the solver's state and are initially zero.
 FixedBuffer FixedBuffers::allGradients(bool sums) const {
   if (sums)
     return {ArenaKind::State, offsets.slots * offsets.size, "gradient sums"};
@@ -39,7 +40,7 @@ std::optional<FixedBuffer> FixedBuffers::readBy(Operation *op) const {
                        static_cast<int64_t>(read.getScalar()) *
                            brew::passes::kBufferAlignment,
                        stringifySolverScalar(read.getScalar()).str()};
-  assert(!op->hasTrait<IsPersistentRead>() && "a read without a place");
+  assert(!op->hasTrait<IsPersistentRead>() && "a read without a buffer");
   return std::nullopt;
 }
 
@@ -60,6 +61,6 @@ std::optional<FixedBuffer> FixedBuffers::storedBy(Operation *op) const {
         store.getParam().str() + ".history" + std::to_string(store.getSlot())};
   if (auto store = dyn_cast<StoreAllGradientsOp>(op))
     return allGradients(store.getAccumulated());
-  assert(!op->hasTrait<IsStore>() && "a store without a place");
+  assert(!op->hasTrait<IsStore>() && "a store without a buffer");
   return std::nullopt;
 }

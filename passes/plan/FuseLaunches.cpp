@@ -1,6 +1,6 @@
 //===- FuseLaunches.cpp - Fusion of kernels into one launch ---------------===//
 //
-// Appends a kernel that follows another one as a further stage: a grid barrier
+// Appends a kernel to the preceding one as a further stage: a grid barrier
 // within one launch takes less time than a second launch. All values of both
 // kernels are then live at the same time, so the memory must not exceed the
 // program's peak elsewhere.
@@ -41,9 +41,9 @@ class KernelPair {
 public:
   KernelPair(KernelOp first, KernelOp second) : first(first), second(second) {}
 
-  /// Returns whether both belong to the same pass, and both or neither are
-  /// recomputed: a plan records that per step.
-  bool haveSameKind() {
+  /// Returns whether both kernels belong to the same pass, and both or neither
+  /// are rematerialized. A plan records both properties per step.
+  bool haveSamePassAndOrigin() {
     return first.getBackward() == second.getBackward() &&
            brew::passes::isRematerialized(first) ==
                brew::passes::isRematerialized(second);
@@ -61,7 +61,7 @@ public:
   /// after both. Returns false if that is impossible: a step between them
   /// depends on the first kernel, the second kernel reads a view of it, or the
   /// caller writes output gradients between them.
-  bool canBeAdjacent() {
+  bool divideOperationsBetween() {
     llvm::SmallPtrSet<Operation *, 8> dependent = {first};
     for (Operation *op = first->getNextNode(); op != second;
          op = op->getNextNode()) {
@@ -82,8 +82,9 @@ public:
     });
   }
 
-  /// Returns the bytes that the first kernel reads. They may be in a cache now;
-  /// if calls between the two move before it, they come from memory.
+  /// Returns the number of bytes that the first kernel reads. Without fusion
+  /// they may still be in a cache; if the calls between the kernels move before
+  /// the first one, they come from memory.
   int64_t bytesRead() {
     int64_t bytes = 0;
     for (Value input : first.getInputs())
@@ -98,19 +99,19 @@ public:
     for (Operation *op : llvm::reverse(after))
       op->moveAfter(second);
     const int64_t stages = stagesOf(first);
-    const auto parts =
+    const auto subKernels =
         static_cast<int64_t>(brew::passes::subKernelsOf(first).size());
     OpBuilder b(second);
-    return brew::passes::fuseKernels(b, first, second, [&](NestGrid schedule) {
-      schedule.subKernel += parts;
-      schedule.stage += stages;
-      return schedule;
+    return brew::passes::fuseKernels(b, first, second, [&](NestGrid grid) {
+      grid.subKernel += subKernels;
+      grid.stage += stages;
+      return grid;
     });
   }
 
 private:
-  /// Maximal number of stages: each one occupies as many registers as the
-  /// largest.
+  /// Maximal number of stages: every stage occupies as many registers as the
+  /// largest one.
   static constexpr int64_t kMaxStages = 4;
   static_assert(kMaxStages <= brew::plan::kMaxStages);
 
@@ -135,8 +136,8 @@ public:
       : problem(problem), usage(memoryUsageOf(problem)),
         limit(usage.peak - reserve) {}
 
-  /// Starts with a single step.
-  void begin(unsigned step) {
+  /// Starts a new group of fused steps with `step`.
+  void startGroup(unsigned step) {
     last = step;
     fused = problem.steps[step];
   }
@@ -144,24 +145,25 @@ public:
   /// Adds `step` to the fused steps, unless the memory would exceed the limit.
   bool add(unsigned step) {
     const brew::passes::OrderedStep &next = problem.steps[step];
-    brew::passes::OrderedStep both = fused;
+    brew::passes::OrderedStep extended = fused;
     // A result may still reuse the memory of an input, unless a later stage
     // reads that input or the input is a result of an earlier stage.
-    llvm::erase_if(both.inPlacePairs,
-                   [&](const brew::passes::OrderedStep::InPlacePair &share) {
-                     return llvm::is_contained(next.reads, share.read);
-                   });
-    for (const brew::passes::OrderedStep::InPlacePair &share :
+    llvm::erase_if(
+        extended.inPlacePairs,
+        [&](const brew::passes::OrderedStep::InPlacePair &inPlacePair) {
+          return llvm::is_contained(next.reads, inPlacePair.read);
+        });
+    for (const brew::passes::OrderedStep::InPlacePair &inPlacePair :
          next.inPlacePairs)
-      if (!llvm::is_contained(fused.writes, share.read) &&
+      if (!llvm::is_contained(fused.writes, inPlacePair.read) &&
           llvm::none_of(
-              both.inPlacePairs,
+              extended.inPlacePairs,
               [&](const brew::passes::OrderedStep::InPlacePair &other) {
-                return other.read == share.read;
+                return other.read == inPlacePair.read;
               }))
-        both.inPlacePairs.push_back(share);
-    for (auto [to, from] : {std::pair(&both.reads, &next.reads),
-                            std::pair(&both.writes, &next.writes)})
+        extended.inPlacePairs.push_back(inPlacePair);
+    for (auto [to, from] : {std::pair(&extended.reads, &next.reads),
+                            std::pair(&extended.writes, &next.writes)})
       for (unsigned value : *from)
         if (!llvm::is_contained(*to, value))
           to->push_back(value);
@@ -169,22 +171,22 @@ public:
     for (unsigned between = last + 1; between < step; ++between) {
       int64_t bytes =
           usage.during[between] + bytesEndedBefore(fused.reads, between);
-      for (const brew::passes::OrderedStep::InPlacePair &share :
+      for (const brew::passes::OrderedStep::InPlacePair &inPlacePair :
            problem.steps[between].inPlacePairs)
-        if (llvm::is_contained(fused.reads, share.read))
-          bytes += problem.values[share.written].bytes;
+        if (llvm::is_contained(fused.reads, inPlacePair.read))
+          bytes += problem.values[inPlacePair.written].bytes;
       if (bytes > limit)
         return false;
     }
-    if (bytesOf(both, step) > limit)
+    if (bytesOf(extended, step) > limit)
       return false;
-    fused = std::move(both);
+    fused = std::move(extended);
     last = step;
     return true;
   }
 
 private:
-  /// Returns the bytes of those values that end before `step`.
+  /// Returns the total size of the values that are last read before `step`.
   int64_t bytesEndedBefore(ArrayRef<unsigned> values, unsigned step) const {
     int64_t bytes = 0;
     for (unsigned value : values)
@@ -200,18 +202,19 @@ private:
            (usage.firstWrite[value] && *usage.firstWrite[value] < step);
   }
 
-  /// Returns the memory while `both` runs in place of step `end`: live values,
-  /// results, and values that would have ended without fusion.
-  int64_t bytesOf(const brew::passes::OrderedStep &both, unsigned end) const {
-    int64_t bytes = usage.before[end] + bytesEndedBefore(both.reads, end);
-    for (unsigned value : both.writes)
-      if (!isWritten(value, end) || !llvm::is_contained(both.reads, value))
+  /// Returns the bytes live while `fusedStep` runs in place of step `end`: live
+  /// values, results, and values that would have ended without fusion.
+  int64_t bytesOf(const brew::passes::OrderedStep &fusedStep,
+                  unsigned end) const {
+    int64_t bytes = usage.before[end] + bytesEndedBefore(fusedStep.reads, end);
+    for (unsigned value : fusedStep.writes)
+      if (!isWritten(value, end) || !llvm::is_contained(fusedStep.reads, value))
         bytes += isWritten(value, end) ? bytesEndedBefore(value, end)
                                        : problem.values[value].bytes;
-    for (const brew::passes::OrderedStep::InPlacePair &share :
-         both.inPlacePairs)
-      if (usage.lastRead[share.read] <= end)
-        bytes -= problem.values[share.written].bytes;
+    for (const brew::passes::OrderedStep::InPlacePair &inPlacePair :
+         fusedStep.inPlacePairs)
+      if (usage.lastRead[inPlacePair.read] <= end)
+        bytes -= problem.values[inPlacePair.written].bytes;
     return bytes;
   }
 
@@ -238,39 +241,41 @@ struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
 
 private:
   /// Fuses the launches of one program. Longer lifetimes may need more memory
-  /// than estimated, because values may no longer fit into memory of gradients
-  /// that are written later. In that case fuses less, starting with kernels
-  /// that have calls between them.
+  /// than estimated, because values may no longer fit into the memory of
+  /// gradients that are written later. In that case fuses less in further
+  /// attempts: kernels with calls between them are the first that stay
+  /// separate.
   void fuseLaunches(ProgramOp program, GpuAttr gpu,
                     const brew::passes::FixedBuffers &fixedBuffers) const {
-    const int64_t arena =
+    const int64_t arenaBytes =
         brew::passes::BufferAssignment(program, fixedBuffers).arenaBytes;
     // Bytes that memory delivers in the time of a launch.
     auto maxBytesAcrossCalls =
         static_cast<int64_t>(GpuAttr::kDependentLaunchCycles *
                              static_cast<double>(gpu.getBytesPerCycle()));
     int64_t reserve = 0;
-    ProgramOp fallback; // fallback that needs slightly more memory
+    ProgramOp fallback; // fused program that needs slightly more memory
     for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
       auto trial = cast<ProgramOp>(OpBuilder(program).clone(*program));
       if (!fuse(trial, fixedBuffers, maxBytesAcrossCalls, reserve)) {
         trial.erase();
         break;
       }
-      const int64_t more =
+      const int64_t additionalBytes =
           brew::passes::BufferAssignment(trial, fixedBuffers).arenaBytes -
-          arena;
-      if (more <= 0) {
+          arenaBytes;
+      if (additionalBytes <= 0) {
         if (fallback)
           fallback.erase();
         program.erase();
         return;
       }
-      if (!fallback && !isLimited && more <= arena / kSlackDivisor)
+      if (!fallback && !hasMemoryLimit &&
+          additionalBytes <= arenaBytes / kSlackDivisor)
         fallback = trial;
       else
         trial.erase();
-      reserve += more;
+      reserve += additionalBytes;
       maxBytesAcrossCalls =
           attempt + 1 < kMaxAttempts ? maxBytesAcrossCalls / 4 : 0;
     }
@@ -280,7 +285,7 @@ private:
 
   /// Fuses kernels within the peak memory minus `reserve` bytes. Kernels that
   /// read more than `maxBytesAcrossCalls` bytes are fused only if no calls are
-  /// between them. Returns whether it fused any.
+  /// between them. Returns whether any kernels were fused.
   static bool fuse(ProgramOp program,
                    const brew::passes::FixedBuffers &fixedBuffers,
                    int64_t maxBytesAcrossCalls, int64_t reserve) {
@@ -302,14 +307,14 @@ private:
       KernelOp fused;
       if (last)
         if (KernelPair pair(last, kernel);
-            pair.haveSameKind() && pair.fitLimits() &&
+            pair.haveSamePassAndOrigin() && pair.fitLimits() &&
             (number == lastNumber + 1 ||
              pair.bytesRead() <= maxBytesAcrossCalls) &&
-            pair.canBeAdjacent() && memory.add(number))
+            pair.divideOperationsBetween() && memory.add(number))
           fused = pair.fuse();
       isChanged |= fused != nullptr;
       if (!fused)
-        memory.begin(number);
+        memory.startGroup(number);
       last = fused ? fused : kernel;
       lastNumber = number;
     }

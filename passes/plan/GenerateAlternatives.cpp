@@ -40,8 +40,8 @@ using brew::dialects::plan::CallOperand;
 
 namespace {
 
-/// Results with at most this many pixels are dominated by the overhead of a
-/// call.
+/// For results with at most this many pixels, the overhead of a library call
+/// dominates its time.
 constexpr int64_t kMaxFewPixels = 16;
 
 /// The roles of a call's operands and results in the plan.
@@ -71,19 +71,19 @@ Roles rolesOf(Operation *op) {
 /// Returns the types of the weights and of the forward result, for a call in
 /// any direction.
 std::optional<std::pair<RankedTensorType, RankedTensorType>>
-weightsAndTop(Operation *op) {
+weightAndTopTypes(Operation *op) {
   RankedTensorType weights, top;
   const Roles roles = rolesOf(op);
-  auto note = [&](CallOperand role, Value value) {
+  auto assignType = [&](CallOperand role, Value value) {
     if (role == CallOperand::W)
       weights = tensorTypeOf(value);
     if (role == CallOperand::Y)
       top = tensorTypeOf(value);
   };
   for (auto [role, value] : llvm::zip(roles.operands, op->getOperands()))
-    note(role, value);
+    assignType(role, value);
   for (auto [role, value] : llvm::zip(roles.results, op->getResults()))
-    note(role, value);
+    assignType(role, value);
   if (!weights || !top)
     return std::nullopt;
   return std::pair(weights, top);
@@ -92,26 +92,26 @@ weightsAndTop(Operation *op) {
 /// Returns whether a library may be slower than generated code, because the
 /// call has few channels per group or few pixels.
 bool mayBeSlow(Operation *op) {
-  auto types = weightsAndTop(op);
+  auto types = weightAndTopTypes(op);
   if (!types)
     return false;
   auto [weights, top] = *types;
   const bool isThin = weights.getDimSize(1) <= brew::passes::kFewChannels;
-  // GPU libraries have special engines for first layers, or their channels are
-  // padded.
+  // Calls with few channels in one group, as in first layers, are fast on GPUs:
+  // the libraries have special engines for them, or the channels are padded.
   if (brew::dialects::target::isForGpu(op))
     return isThin && op->getAttrOfType<IntegerAttr>("group").getInt() > 1;
   // A 1x1 window is a matrix product.
-  const int64_t taps = countOf(weights.getShape().drop_front(2));
+  const int64_t windowSize = countOf(weights.getShape().drop_front(2));
   const int64_t pixels = countOf(top.getShape().drop_front(2));
-  return isThin || (taps > 1 && pixels <= kMaxFewPixels);
+  return isThin || (windowSize > 1 && pixels <= kMaxFewPixels);
 }
 
 class AlternativeGenerator {
 public:
-  using Run = std::function<LogicalResult(ModuleOp)>;
-  AlternativeGenerator(ModuleOp module, Run run)
-      : module(module), run(std::move(run)) {
+  using RunPipeline = std::function<LogicalResult(ModuleOp)>;
+  AlternativeGenerator(ModuleOp module, RunPipeline runPipeline)
+      : module(module), runPipeline(std::move(runPipeline)) {
     for (auto kernel : module.getOps<brew::dialects::plan::KernelOp>())
       names.insert(kernel.getSymName());
     for (auto program : module.getOps<ProgramOp>())
@@ -119,18 +119,18 @@ public:
   }
 
   LogicalResult generate(Operation *call) {
-    ModuleOp inside = isolate(call);
-    LogicalResult result = run(inside);
+    ModuleOp isolated = isolate(call);
+    LogicalResult result = runPipeline(isolated);
     if (succeeded(result))
-      addKernel(call, inside);
-    inside.erase();
+      addKernel(call, isolated);
+    isolated.erase();
     return result;
   }
 
 private:
   /// Creates a module with a clone of the call whose operands are output
-  /// gradients. It is nested in the pass's own module, which dynamic pipelines
-  /// require and which knows the target.
+  /// gradients. The new module is nested in the module of the pass: dynamic
+  /// pipelines require that, and the outer module has the target attribute.
   ModuleOp isolate(Operation *call) {
     auto b = OpBuilder::atBlockEnd(module.getBody());
     auto result = ModuleOp::create(b, call->getLoc());
@@ -139,7 +139,7 @@ private:
         ProgramOp::create(b, call->getLoc(), "isolated", NetPhase::Train,
                           ProgramRole::Main, nullptr, nullptr, nullptr);
     b.createBlock(&program.getBody());
-    // Output gradients, because they are not erased if no nest reads them.
+    // Use output gradients, because they are not erased if no nest reads them.
     SmallVector<Value> operands;
     for (auto [number, type] : llvm::enumerate(call->getOperandTypes()))
       operands.push_back(OutputGradientOp::create(b, call->getLoc(), type,
@@ -157,8 +157,8 @@ private:
 
   /// Adds the generated kernel to the plan, if there is exactly one and it
   /// accesses only the call's operands and results.
-  void addKernel(Operation *call, ModuleOp inside) {
-    auto program = *inside.getOps<ProgramOp>().begin();
+  void addKernel(Operation *call, ModuleOp isolated) {
+    auto program = *isolated.getOps<ProgramOp>().begin();
     auto kernels =
         llvm::to_vector(program.getBody().front().getOps<KernelOp>());
     if (kernels.size() != 1)
@@ -169,24 +169,25 @@ private:
     SmallVector<int64_t> inPlace;
     std::optional<int64_t> sum;
     for (auto [number, input] : llvm::enumerate(kernel.getInputs())) {
-      unsigned which = 0;
+      unsigned index = 0;
       auto gradient = input.getDefiningOp<OutputGradientOp>();
-      if (!gradient || gradient.getBlob().getAsInteger(10, which))
+      if (!gradient || gradient.getBlob().getAsInteger(10, index))
         return;
-      buffers.push_back(roles.operands[which]);
+      buffers.push_back(roles.operands[index]);
       if (buffers.back() == CallOperand::Sum)
         sum = number;
     }
     for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
       auto pin =
           result.hasOneUse() ? dyn_cast<PinOp>(*result.user_begin()) : PinOp();
-      unsigned which = 0;
-      if (!pin || pin.getBlob().getAsInteger(10, which) ||
-          result.getType() != call->getResult(which).getType())
+      unsigned index = 0;
+      if (!pin || pin.getBlob().getAsInteger(10, index) ||
+          result.getType() != call->getResult(index).getType())
         return;
-      buffers.push_back(roles.results[which]);
-      // A call adds in place; if the sum is a copy in another layout, the
-      // kernel would read the wrong buffer.
+      buffers.push_back(roles.results[index]);
+      // A call accumulates into the sum in place. If the sum of the kernel has
+      // another layout, it is a copy of the call's operand, and the kernel
+      // would read the wrong buffer.
       if (sum && kernel.getInputs()[*sum].getType() != result.getType())
         return;
       inPlace.push_back(sum.value_or(-1));
@@ -208,7 +209,7 @@ private:
 
   std::string nameOf(Operation *call) {
     const Origin origin = Origin::of(call);
-    const std::string base = brew::passes::kernelName(
+    const std::string base = brew::passes::toIdentifier(
         (origin.layer ? origin.layer.str() : "call") +
         (origin.isBackward ? "_backward" : "") + "_generated");
     std::string name = base;
@@ -218,7 +219,7 @@ private:
   }
 
   ModuleOp module;
-  Run run;
+  RunPipeline runPipeline;
   llvm::StringSet<> names;
 };
 
@@ -234,8 +235,8 @@ struct GenerateAlternatives
     passes.addPass(brew::passes::createFoldCasts());
     passes.addPass(createCSEPass());
     passes.addPass(brew::passes::createFormKernels());
-    AlternativeGenerator generator(getOperation(), [&](ModuleOp inside) {
-      return runPipeline(passes, inside);
+    AlternativeGenerator generator(getOperation(), [&](ModuleOp isolated) {
+      return runPipeline(passes, isolated);
     });
     SmallVector<Operation *> calls;
     for (auto program : getOperation().getOps<ProgramOp>())

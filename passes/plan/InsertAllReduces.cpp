@@ -25,18 +25,20 @@ namespace {
 /// A gradient, stored for one or more parameters.
 struct Gradient {
   Value value;
-  int64_t ready = 0; ///< step that completes it
+  int64_t readyStep = 0; ///< step that completes it
 };
 
+/// Gradients that are all-reduced together.
 struct Bucket {
   SmallVector<Value> gradients;
-  int64_t ready = 0;
+  int64_t readyStep = 0;
   int64_t bytes = 0;
 };
 
-/// Divides gradients, sorted by completion, into buckets. A bucket is full with
-/// at least `minBytes` bytes.
-SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t minBytes) {
+/// Divides gradients, sorted by completion, into buckets of at least `minBytes`
+/// bytes; the last one may be smaller.
+SmallVector<Bucket> divideIntoBuckets(ArrayRef<Gradient> gradients,
+                                      int64_t minBytes) {
   SmallVector<Bucket> buckets;
   for (const Gradient &gradient : gradients) {
     if (buckets.empty() || buckets.back().bytes >= minBytes)
@@ -44,7 +46,7 @@ SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t minBytes) {
     Bucket &bucket = buckets.back();
     bucket.gradients.push_back(gradient.value);
     bucket.bytes += brew::passes::bytesOf(tensorTypeOf(gradient.value));
-    bucket.ready = gradient.ready;
+    bucket.readyStep = gradient.readyStep;
   }
   return buckets;
 }
@@ -66,7 +68,7 @@ struct InsertAllReduces
         return signalPassFailure();
       }
       if (program.getRole() == ProgramRole::ForwardBackward)
-        if (failed(insert(program, element)))
+        if (failed(insertAllReduces(program, element)))
           return signalPassFailure();
       if (program.getRole() == ProgramRole::Update)
         reduceNonFiniteCount(program);
@@ -78,22 +80,24 @@ struct InsertAllReduces
 private:
   /// Returns the type in which gradients are sent, or null for their own type.
   TypeAttr wireTypeOf(Type element) {
-    auto narrow = BFloat16Type::get(&getContext());
-    return halfWire && element.isF32() ? TypeAttr::get(narrow) : TypeAttr();
+    auto bf16 = BFloat16Type::get(&getContext());
+    return reduceInBf16 && element.isF32() ? TypeAttr::get(bf16) : TypeAttr();
   }
-  LogicalResult insert(ProgramOp program, Type &element);
+  LogicalResult insertAllReduces(ProgramOp program, Type &element);
   void reduceNonFiniteCount(ProgramOp update);
   void buildReduce(Type element);
 };
 
 } // namespace
 
-LogicalResult InsertAllReduces::insert(ProgramOp program, Type &element) {
+LogicalResult InsertAllReduces::insertAllReduces(ProgramOp program,
+                                                 Type &element) {
   Block &block = program.getBody().front();
   // Number the all-reduces of layers first.
-  int64_t statistics = 0;
+  int64_t layerAllReduces = 0;
   for (auto wait : block.getOps<AllReduceWaitOp>()) {
-    IntegerAttr number = Builder(&getContext()).getI64IntegerAttr(statistics++);
+    IntegerAttr number =
+        Builder(&getContext()).getI64IntegerAttr(layerAllReduces++);
     wait.getXs().front().getDefiningOp<AllReduceStartOp>().setBucketAttr(
         number);
     wait.setBucketAttr(number);
@@ -139,22 +143,22 @@ LogicalResult InsertAllReduces::insert(ProgramOp program, Type &element) {
                                    "tensor, which cannot be all-reduced");
     element = type.getElementType();
     total += brew::passes::bytesOf(type);
-    // A value that no step computes is ready from the start.
+    // A value that no step computes is ready at step 0.
     Gradient gradient{value};
     Value owner = brew::passes::storageOf(value).base;
-    auto done = [&](Operation *op) {
+    auto waitForStep = [&](Operation *op) {
       if (auto found = numberOf.find(op); found != numberOf.end())
-        gradient.ready = std::max(gradient.ready, found->second);
+        gradient.readyStep = std::max(gradient.readyStep, found->second);
     };
-    done(owner.getDefiningOp());
+    waitForStep(owner.getDefiningOp());
     gradients.push_back(gradient);
   }
   llvm::stable_sort(gradients, [](const Gradient &a, const Gradient &b) {
-    return a.ready < b.ready;
+    return a.readyStep < b.readyStep;
   });
 
-  // Minimize the seconds that no step hides: starting total / n buckets, and
-  // the transfer of the last one of n bytes.
+  // Minimize the time that no step hides for buckets of n bytes: the latency of
+  // total / n all-reduces, and the transfer of the last bucket.
   int64_t minBytes = bucketBytes;
   if (!minBytes)
     minBytes = std::max<int64_t>(
@@ -171,14 +175,14 @@ LogicalResult InsertAllReduces::insert(ProgramOp program, Type &element) {
     }
   Operation *lastStart = nullptr;
   for (auto [number, bucket] :
-       llvm::enumerate(bucketsOf(gradients, minBytes))) {
+       llvm::enumerate(divideIntoBuckets(gradients, minBytes))) {
     OpBuilder b(&getContext());
-    Operation *after = steps.empty() ? nullptr : steps[bucket.ready];
+    Operation *after = steps.empty() ? nullptr : steps[bucket.readyStep];
     // Views come after the steps that compute their source.
     for (Value value : bucket.gradients)
-      if (Operation *made = value.getDefiningOp();
-          !after || after->isBeforeInBlock(made))
-        after = made;
+      if (Operation *producer = value.getDefiningOp();
+          !after || after->isBeforeInBlock(producer))
+        after = producer;
     // Buckets start in order.
     if (lastStart && after->isBeforeInBlock(lastStart))
       after = lastStart;
@@ -190,7 +194,7 @@ LogicalResult InsertAllReduces::insert(ProgramOp program, Type &element) {
       locations.push_back(value.getLoc());
     Location loc = b.getFusedLoc(locations);
     IntegerAttr index =
-        b.getI64IntegerAttr(statistics + static_cast<int64_t>(number));
+        b.getI64IntegerAttr(layerAllReduces + static_cast<int64_t>(number));
     auto start = AllReduceStartOp::create(b, loc, types, bucket.gradients,
                                           index, nullptr, wireTypeOf(element));
     lastStart = start;
@@ -215,20 +219,23 @@ void InsertAllReduces::reduceNonFiniteCount(ProgramOp update) {
   if (counts.empty())
     return;
   // One all-reduce serves all reads.
-  Value own = counts.front();
+  Value localCount = counts.front();
   OpBuilder b(&getContext());
   b.setInsertionPointAfter(counts.front());
   IntegerAttr index = b.getI64IntegerAttr(0);
-  auto start = AllReduceStartOp::create(b, own.getLoc(), own.getType(), own,
-                                        index, b.getUnitAttr(), nullptr);
-  auto wait = AllReduceWaitOp::create(b, own.getLoc(), own.getType(),
-                                      start.getYs(), index, b.getUnitAttr());
+  auto start =
+      AllReduceStartOp::create(b, localCount.getLoc(), localCount.getType(),
+                               localCount, index, b.getUnitAttr(), nullptr);
+  auto wait =
+      AllReduceWaitOp::create(b, localCount.getLoc(), localCount.getType(),
+                              start.getYs(), index, b.getUnitAttr());
   for (ParamValueOp count : counts)
     count.getResult().replaceAllUsesExcept(wait.getYs()[0], start);
 }
 
 /// Builds the program that reduces accumulated gradients of several batches:
-/// the full arena in one bucket, because no computation could overlap.
+/// the full arena in one bucket, because there is no computation to overlap
+/// with.
 void InsertAllReduces::buildReduce(Type element) {
   ModuleOp module = getOperation();
   Location loc = module.getLoc();

@@ -13,7 +13,8 @@ using brew::passes::ReusableRange;
 
 namespace {
 
-/// Limits of the improvement: attempts, and pairs of values compared.
+/// Limits of the local search: attempts, and pairs of values compared in all of
+/// them.
 constexpr int64_t kMaxAttempts = 200, kMaxPairs = 100'000'000;
 
 constexpr int64_t kAlways = std::numeric_limits<int64_t>::min(),
@@ -24,9 +25,9 @@ struct UsedBytes {
   int64_t begin, end, first, last;
 };
 
-/// Returns the used bytes, sorted by begin: around the ranges always, inside
-/// them from the first use on.
-std::vector<UsedBytes> usedAround(std::vector<ReusableRange> ranges) {
+/// Returns the bytes that cannot be reused, sorted by begin: bytes outside the
+/// ranges at all steps, bytes inside a range from its first use on.
+std::vector<UsedBytes> usedBytesOf(std::vector<ReusableRange> ranges) {
   std::stable_sort(ranges.begin(), ranges.end(),
                    [](const ReusableRange &a, const ReusableRange &b) {
                      return a.offset < b.offset;
@@ -64,10 +65,13 @@ int64_t smallestGap(const std::vector<UsedBytes> &used,
 }
 
 /// Live bytes at each step.
-class Profile {
+class LiveBytesProfile {
 public:
-  explicit Profile(const std::vector<LiveValue> &values) { add(values, 1); }
+  explicit LiveBytesProfile(const std::vector<LiveValue> &values) {
+    add(values, 1);
+  }
 
+  /// Adds values, or subtracts them if `sign` is -1.
   void add(const std::vector<LiveValue> &values, int64_t sign) {
     for (const LiveValue &value : values)
       add(value, sign);
@@ -88,7 +92,7 @@ private:
   std::vector<int64_t> changes = {0};
 };
 
-/// Returns bytes times steps of a value.
+/// Returns the size of a value times the number of steps that it is live.
 int64_t areaOf(const LiveValue &value) {
   return value.size * (value.last - value.first + 1);
 }
@@ -104,22 +108,26 @@ struct Outcome {
   }
 };
 
+/// Searches for the order of the values whose greedy assignment leaves the
+/// lowest peak.
 class Search {
 public:
   Search(const std::vector<LiveValue> &values,
          const std::vector<LiveValue> &others,
          const std::vector<ReusableRange> &ranges)
-      : values(values), used(usedAround(ranges)), all(others) {
+      : values(values), used(usedBytesOf(ranges)), all(others) {
     all.add(values, 1);
   }
 
   std::vector<int64_t> run() {
-    const std::vector<int64_t> high = stepsNearPeak();
+    const std::vector<int64_t> nearPeak = stepsNearPeak();
     auto area = [&](size_t i) { return areaOf(values[i]); };
     using Key = std::function<std::pair<int64_t, int64_t>(size_t)>;
     const Key keys[] = {
         [&](size_t i) { return std::pair(area(i), int64_t(0)); },
-        [&](size_t i) { return std::pair(values[i].size * high[i], area(i)); },
+        [&](size_t i) {
+          return std::pair(values[i].size * nearPeak[i], area(i));
+        },
         [&](size_t i) { return std::pair(values[i].size, area(i)); },
     };
     Outcome best;
@@ -135,31 +143,34 @@ public:
         bestOrder = std::move(order);
       }
     }
-    return improved(std::move(best), std::move(bestOrder));
+    return improve(std::move(best), std::move(bestOrder));
   }
 
 private:
-  /// Assigns values in the given order, each if there is a gap.
+  /// Assigns values in the given order, each to the smallest sufficient gap if
+  /// there is one.
   Outcome assign(const std::vector<size_t> &order) const {
     Outcome outcome;
     outcome.offsets.assign(values.size(), -1);
     outcome.area = 0;
-    std::vector<UsedBytes> now = used;
-    Profile unassigned = all;
+    std::vector<UsedBytes> current = used;
+    LiveBytesProfile unassigned = all;
     for (size_t index : order) {
       const LiveValue &value = values[index];
-      const int64_t offset = outcome.offsets[index] = smallestGap(now, value);
+      const int64_t offset = outcome.offsets[index] =
+          smallestGap(current, value);
       if (offset < 0) {
         outcome.area += areaOf(value);
         continue;
       }
       unassigned.add(value, -1);
-      auto behind = std::upper_bound(now.begin(), now.end(), offset,
-                                     [](int64_t begin, const UsedBytes &other) {
-                                       return begin < other.begin;
-                                     });
-      now.insert(behind,
-                 {offset, offset + value.size, value.first, value.last});
+      auto insertionPoint =
+          std::upper_bound(current.begin(), current.end(), offset,
+                           [](int64_t begin, const UsedBytes &other) {
+                             return begin < other.begin;
+                           });
+      current.insert(insertionPoint,
+                     {offset, offset + value.size, value.first, value.last});
     }
     const std::vector<int64_t> bytes = unassigned.bytes();
     const auto peak = std::max_element(bytes.begin(), bytes.end());
@@ -171,18 +182,18 @@ private:
   /// Improves an order: repeatedly moves a value that did not fit and is live
   /// at the peak towards the front. Deterministic: the random numbers have a
   /// fixed seed.
-  std::vector<int64_t> improved(Outcome best, std::vector<size_t> order) const {
+  std::vector<int64_t> improve(Outcome best, std::vector<size_t> order) const {
     const auto pairs =
         static_cast<int64_t>(values.size() * (values.size() + used.size()));
     const int64_t attempts = std::min(kMaxAttempts, kMaxPairs / (pairs + 1));
     std::minstd_rand random(1);
     for (int64_t i = 0; i < attempts; ++i) {
       std::vector<size_t> unassigned; // positions in the order
-      for (size_t at = 0; at < order.size(); ++at)
-        if (const LiveValue &value = values[order[at]];
-            best.offsets[order[at]] < 0 && value.first <= best.peakStep &&
+      for (size_t position = 0; position < order.size(); ++position)
+        if (const LiveValue &value = values[order[position]];
+            best.offsets[order[position]] < 0 && value.first <= best.peakStep &&
             best.peakStep <= value.last)
-          unassigned.push_back(at);
+          unassigned.push_back(position);
       if (unassigned.empty())
         break;
       const size_t from = unassigned[random() % unassigned.size()],
@@ -206,18 +217,19 @@ private:
   std::vector<int64_t> stepsNearPeak() const {
     const std::vector<int64_t> bytes = all.bytes();
     const int64_t peak = *std::max_element(bytes.begin(), bytes.end());
-    std::vector<int64_t> high(bytes.size() + 1), result;
+    std::vector<int64_t> nearPeakBefore(bytes.size() + 1), result;
     for (size_t step = 0; step < bytes.size(); ++step)
-      high[step + 1] = high[step] + (bytes[step] >= peak - peak / 16);
+      nearPeakBefore[step + 1] =
+          nearPeakBefore[step] + (bytes[step] >= peak - peak / 16);
     for (const LiveValue &value : values)
-      result.push_back(high[static_cast<size_t>(value.last + 1)] -
-                       high[static_cast<size_t>(value.first)]);
+      result.push_back(nearPeakBefore[static_cast<size_t>(value.last + 1)] -
+                       nearPeakBefore[static_cast<size_t>(value.first)]);
     return result;
   }
 
   const std::vector<LiveValue> &values;
   const std::vector<UsedBytes> used;
-  Profile all;
+  LiveBytesProfile all;
 };
 
 } // namespace

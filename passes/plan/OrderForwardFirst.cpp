@@ -1,8 +1,8 @@
 //===- OrderForwardFirst.cpp - Forward pass before backward ---------------===//
 //
 // Kernel forming may place a loss and its gradient before the forward pass of
-// another branch. But a caller may run the forward pass alone, and reads all of
-// its values afterwards.
+// another branch. But a caller may run the forward pass alone and then read all
+// of its values.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -24,7 +24,7 @@ struct OrderForwardFirst
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       brew::passes::OrderedProgram steps(program);
-      const std::vector<unsigned> order = steps.forwardFirst();
+      const std::vector<unsigned> order = steps.forwardFirstOrder();
       if (!llvm::is_sorted(order))
         steps.applyOrder(order);
     }

@@ -31,7 +31,7 @@ OrderedProgram::OrderedProgram(ProgramOp program)
   problem.forwardSteps = backwardBegin.value_or(steps.size());
 }
 
-std::vector<unsigned> OrderedProgram::forwardFirst() const {
+std::vector<unsigned> OrderedProgram::forwardFirstOrder() const {
   llvm::DenseMap<Operation *, unsigned> numbers;
   for (auto [number, step] : llvm::enumerate(steps))
     numbers[step] = number;
@@ -63,9 +63,9 @@ void OrderedProgram::applyOrder(ArrayRef<unsigned> order) {
   for (Operation &op : block)
     all.push_back(&op);
   for (unsigned step : order)
-    append(steps[step]);
+    appendWithProducers(steps[step]);
   for (Operation *op : all)
-    append(op);
+    appendWithProducers(op);
 }
 
 void OrderedProgram::excludeValues(
@@ -75,22 +75,22 @@ void OrderedProgram::excludeValues(
       problem.values[number].bytes = 0;
 }
 
-void OrderedProgram::append(Operation *op) {
+void OrderedProgram::appendWithProducers(Operation *op) {
   if (!appended.insert(op).second)
     return;
   for (Value operand : op->getOperands())
-    append(operand.getDefiningOp());
+    appendWithProducers(operand.getDefiningOp());
   op->moveBefore(&block, block.end());
 }
 
-unsigned OrderedProgram::valueOf(Value value) {
+unsigned OrderedProgram::valueNumberOf(Value value) {
   Value owner = storageOf(value).base;
   auto [entry, isNew] = values.try_emplace(owner, problem.values.size());
   if (!isNew)
     return entry->second;
   Operation *source = owner.getDefiningOp();
   OrderedValue &newValue = problem.values.emplace_back();
-  // Values in other arenas need no memory here.
+  // Values in other arenas need no transient memory.
   newValue.bytes =
       source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorTypeOf(owner));
   newValue.liveAtStart = !isStep(source) && !isa<ConcatViewOp>(source);
@@ -101,21 +101,21 @@ void OrderedProgram::addStep(Operation *op) {
   const unsigned number = steps.size();
   steps.push_back(op);
   OrderedStep step;
-  auto add = [&](Value value, std::vector<unsigned> &to) {
-    unsigned known = valueOf(value);
-    if (!llvm::is_contained(to, known))
-      to.push_back(known);
+  auto addUnique = [&](Value value, std::vector<unsigned> &to) {
+    unsigned valueNumber = valueNumberOf(value);
+    if (!llvm::is_contained(to, valueNumber))
+      to.push_back(valueNumber);
   };
   for (Value operand : op->getOperands())
-    add(operand, step.reads);
+    addUnique(operand, step.reads);
   for (Value result : op->getResults())
-    add(result, step.writes);
+    addUnique(result, step.writes);
   addInPlacePairs(op, step);
   // Steps with side effects keep their order.
   if (!isMemoryEffectFree(op)) {
-    if (lastEffect)
-      step.after.push_back(*lastEffect);
-    lastEffect = number;
+    if (lastStepWithEffects)
+      step.after.push_back(*lastStepWithEffects);
+    lastStepWithEffects = number;
   }
   problem.steps.push_back(std::move(step));
 }
@@ -123,7 +123,7 @@ void OrderedProgram::addStep(Operation *op) {
 /// Predicts which results BufferAssignment will compute in place.
 void OrderedProgram::addInPlacePairs(Operation *op, OrderedStep &step) {
   auto canReuse = [&](Value result, Value operand) {
-    const unsigned read = valueOf(operand);
+    const unsigned read = valueNumberOf(operand);
     return problem.values[read].bytes > 0 &&
            !problem.values[read].liveAtStart &&
            result.getType() == operand.getType() &&
@@ -134,7 +134,8 @@ void OrderedProgram::addInPlacePairs(Operation *op, OrderedStep &step) {
                          });
   };
   auto addPair = [&](Value result, Value operand) {
-    step.inPlacePairs.push_back({valueOf(result), valueOf(operand)});
+    step.inPlacePairs.push_back(
+        {valueNumberOf(result), valueNumberOf(operand)});
   };
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     for (auto [number, result] : llvm::enumerate(kernel.getOutputs()))
@@ -155,10 +156,10 @@ void OrderedProgram::addInPlacePairs(Operation *op, OrderedStep &step) {
 
 void OrderedProgram::addSink(Operation *op) {
   for (Value operand : op->getOperands()) {
-    OrderedValue &value = problem.values[valueOf(operand)];
+    OrderedValue &value = problem.values[valueNumberOf(operand)];
     value.liveAtEnd = true;
     if (op->hasTrait<IsStore>())
-      value.bytes = 0; // it is computed where it is stored
+      value.bytes = 0; // computed in the buffer that it is stored to
   }
 }
 

@@ -23,14 +23,14 @@ public:
   void excludeValues(llvm::function_ref<bool(mlir::Value)> isOutsideArena);
   /// Returns an order with the steps of the forward pass, and their
   /// dependencies, before all others.
-  std::vector<unsigned> forwardFirst() const;
-  /// Applies an order of the steps. Moves other operations before the first
-  /// step that reads them, or to the end.
+  std::vector<unsigned> forwardFirstOrder() const;
+  /// Applies an order of the steps. Moves each other operation before the first
+  /// step that reads its results, or to the end.
   void applyOrder(llvm::ArrayRef<unsigned> order);
 
 private:
-  void append(mlir::Operation *op);
-  unsigned valueOf(mlir::Value value);
+  void appendWithProducers(mlir::Operation *op);
+  unsigned valueNumberOf(mlir::Value value);
   void addStep(mlir::Operation *op);
   void addInPlacePairs(mlir::Operation *op, OrderedStep &step);
   void addSink(mlir::Operation *op);
@@ -39,7 +39,7 @@ private:
   llvm::SmallVector<mlir::Operation *> steps;
   llvm::DenseMap<mlir::Value, unsigned> values;
   llvm::SmallPtrSet<mlir::Operation *, 32> appended;
-  std::optional<unsigned> lastEffect;
+  std::optional<unsigned> lastStepWithEffects;
 };
 
 } // namespace brew::passes

@@ -10,9 +10,10 @@ namespace brew::passes {
 bool isBackwardStep(mlir::Operation *step);
 
 /// Returns the first operation of the backward pass; all steps of the forward
-/// pass precede it. If the caller writes output gradients, that is the first
-/// brew.output_gradient; otherwise the first step after the last one of the
-/// forward pass. Returns null if the program has no backward pass.
+/// pass precede it. If the caller writes output gradients, the backward pass
+/// begins with the first brew.output_gradient; otherwise with the first step
+/// after the last step of the forward pass. Returns null if the program has no
+/// backward pass.
 mlir::Operation *findBackwardPass(mlir::Block &program);
 
 } // namespace brew::passes

@@ -21,10 +21,10 @@ namespace {
 
 struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
   /// Emits the parameters and the arenas.
-  void emitParameters(OpBuilder &b,
-                      const brew::passes::ParameterOffsets &offsets) {
+  void emitParametersAndArenas(OpBuilder &b,
+                               const brew::passes::ParameterOffsets &offsets) {
     ModuleOp module = getOperation();
-    bool learns = offsets.slots > 0;
+    bool isTrained = offsets.slots > 0;
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
     SmallVector<NamedAttribute> persistent;
     b.setInsertionPointToStart(module.getBody());
@@ -49,46 +49,49 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
           param.getLrMultAttr().getValue(), param.getDecayMultAttr().getValue(),
           param.getSharedNameAttr(), param.getSharersAttr(),
           param.getLayerType(),
-          // Caffe has history for every learnable parameter.
+          // Caffe allocates history for every learnable parameter.
           offsets.slots);
     }
     if (!persistent.empty())
       module->setAttr(brew::passes::kPersistentAttr,
                       b.getDictionaryAttr(persistent));
-    auto arena = [&](ArenaKind kind, int64_t size) {
+    auto emitArena = [&](ArenaKind kind, int64_t size) {
       if (size)
         brew::dialects::plan::ArenaOp::create(b, module.getLoc(), kind, size);
     };
-    arena(ArenaKind::Parameters, offsets.size);
-    bool gradients = false;
-    module.walk([&](StoreGradientOp) { gradients = true; });
-    arena(ArenaKind::Gradients, gradients ? offsets.size : 0);
-    bool sums = false;
-    module.walk(
-        [&](StoreAllGradientsOp store) { sums |= store.getAccumulated(); });
-    arena(ArenaKind::State,
-          brew::plan::stateOffset(offsets.slots + sums, offsets.size, 0));
-    arena(ArenaKind::Scalars,
-          learns ? brew::plan::scalarOffset(brew::plan::kScalarCount) : 0);
+    emitArena(ArenaKind::Parameters, offsets.size);
+    bool hasGradients = false;
+    module.walk([&](StoreGradientOp) { hasGradients = true; });
+    emitArena(ArenaKind::Gradients, hasGradients ? offsets.size : 0);
+    bool hasGradientSums = false;
+    module.walk([&](StoreAllGradientsOp store) {
+      hasGradientSums |= store.getAccumulated();
+    });
+    emitArena(ArenaKind::State,
+              brew::plan::stateOffset(offsets.slots + hasGradientSums,
+                                      offsets.size, 0));
+    emitArena(ArenaKind::Scalars,
+              isTrained ? brew::plan::scalarOffset(brew::plan::kScalarCount)
+                        : 0);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
     brew::passes::ParameterOffsets offsets(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
-    emitParameters(b, offsets);
+    emitParametersAndArenas(b, offsets);
     b.setInsertionPointToEnd(module.getBody());
-    int64_t transient = 0;
+    int64_t transientBytes = 0;
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
     // Kernels and programs share the symbol table.
     llvm::StringMap<int> symbolUses;
     for (ProgramOp program : programs)
       symbolUses[program.getSymName()] = 1;
-    for (auto alternative : module.getOps<brew::dialects::plan::KernelOp>())
-      symbolUses[alternative.getSymName()] = 1;
-    brew::passes::FixedBuffers fixed(offsets);
+    for (auto generatedKernel : module.getOps<brew::dialects::plan::KernelOp>())
+      symbolUses[generatedKernel.getSymName()] = 1;
+    brew::passes::FixedBuffers fixedBuffers(offsets);
     for (ProgramOp program : programs) {
-      brew::passes::BufferAssignment assignment(program, fixed);
+      brew::passes::BufferAssignment assignment(program, fixedBuffers);
       StringAttr name = program.getSymNameAttr();
       // Rename the old program: symbol names must be unique.
       program.setSymName((name.getValue() + ".source").str());
@@ -96,15 +99,15 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       if (failed(plan))
         return signalPassFailure();
       plan->setSymName(name.getValue());
-      transient = std::max(transient, assignment.arenaBytes);
+      transientBytes = std::max(transientBytes, assignment.arenaBytes);
       program.erase();
     }
     for (ParamOp param : llvm::make_early_inc_range(module.getOps<ParamOp>()))
       param.erase();
     b.setInsertionPointToStart(module.getBody());
-    if (transient)
-      brew::dialects::plan::ArenaOp::create(b, module.getLoc(),
-                                            ArenaKind::Transient, transient);
+    if (transientBytes)
+      brew::dialects::plan::ArenaOp::create(
+          b, module.getLoc(), ArenaKind::Transient, transientBytes);
   }
 };
 

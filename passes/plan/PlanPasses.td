@@ -16,10 +16,10 @@ def OrderForwardFirst : Pass<"brew-order-forward-first", "::mlir::ModuleOp"> {
 def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
   let summary = "Reorder steps to lower the peak memory";
   let description = [{
-    Keeps the order of the prototxt except for moves that lower the peak: sinks steps that
-    are not needed yet below the peak, and hoists steps that free more than they take above
-    it. No step leaves its pass. Programs whose caller writes output gradients keep their
-    order.
+    Keeps the order of the prototxt except for moves that lower the peak: sinks steps below
+    the peak if only later steps need their results, and hoists steps above it if they free
+    more memory than they allocate. No step moves between the forward and the backward pass.
+    Programs whose caller writes output gradients keep their order.
 
     Input, where %tall needs the most memory:
 
@@ -40,9 +40,9 @@ def FuseLaunches : Pass<"brew-fuse-launches", "::mlir::ModuleOp"> {
   let description = [{
     On a GPU, kernels with no other step between them become stages of one kernel,
     separated by grid barriers, which take less time than a second launch. Calls between two
-    kernels move before the first one if they do not depend on it and it reads little. Not
-    applied if the two kernels together need more memory than the program's peak, or
-    beyond four stages.
+    kernels move before the first one if they do not depend on it and it reads few bytes.
+    Does not fuse two kernels that together need more memory than the program's peak, or
+    have more than four stages.
 
     Input:
 
@@ -59,8 +59,8 @@ def FuseLaunches : Pass<"brew-fuse-launches", "::mlir::ModuleOp"> {
         }
   }];
   let options = [
-    Option<"isLimited", "limited", "bool", "false",
-      "Memory is limited: do not exceed the peak by a byte; otherwise by a little">];
+    Option<"hasMemoryLimit", "has-memory-limit", "bool", "false",
+      "Never exceed the peak; otherwise the arena may grow by 1/256">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
@@ -70,10 +70,10 @@ def InsertAllReduces : Pass<"brew-insert-all-reduces", "::mlir::ModuleOp"> {
     Divides gradients into buckets in the order in which the steps of forward_backward
     complete them. A bucket is full with `bucket-bytes`: its all-reduce starts after the
     step that fills it, and is awaited before gradients are stored. A gradient of several
-    parameters, and the gradient of a shared one, is reduced once. The default bucket size
-    minimizes the time that no step hides: each bucket takes a time a to start, and the last
-    one its transfer at w bytes per second, so for G bytes of gradients the size is
-    n = sqrt(G * a * w), with a and w of dialects/Target/Interconnect.h.
+    parameters, and the gradient of a shared one, are each reduced once. The default bucket size
+    minimizes the time that no step hides: a latency of a seconds for each bucket, and the
+    transfer of the last one at w bytes per second. For G bytes of gradients the size is
+    n = sqrt(G * a * w), with a and w from dialects/Target/Interconnect.h.
 
     The program `reduce` reduces all gradients at once, for iterations that accumulate
     several batches. The number of ranks is not known at compile time; with one rank, the
@@ -99,18 +99,19 @@ def InsertAllReduces : Pass<"brew-insert-all-reduces", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "0",
-      "Minimal bytes of a full bucket; 0: by the cost model">,
-    Option<"halfWire", "half-wire", "bool", "false",
+      "Minimal size of a full bucket, in bytes; 0: computed by the cost model">,
+    Option<"reduceInBf16", "reduce-in-bf16", "bool", "false",
       "Send gradients as bf16 (--reduce-precision)">];
 }
 
 def GenerateAlternatives : Pass<"brew-generate-alternatives", "::mlir::ModuleOp"> {
   let summary = "Generate alternative kernels to library calls";
   let description = [{
-    A convolution of few channels (a first layer, a depthwise one) or of few pixels, on
-    GPUs one of groups of few channels, gets an alternative kernel with the same buffers,
-    provided it is a single kernel without memory of its own. The runtime selects the
-    faster one by measurement: `brew-run tune`, and every session on a GPU.
+    Adds an alternative kernel with the same buffers to convolutions with few channels (first
+    layers, depthwise convolutions) or few pixels; on GPUs, only to convolutions in groups of
+    few channels. The alternative must be a single kernel without memory of its own. The
+    runtime selects the faster one by measurement: `brew-run tune`, and every session on a
+    GPU.
 
     Input:
 
@@ -133,8 +134,8 @@ def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Assign memory to all values and emit the plan";
   let description = [{
     Lowers brew programs to the plan dialect. Views share the memory of their source,
-    kernels work in place where every access allows it, and stored values are computed
-    where they are stored. Offsets come from the best of several greedy orders.
+    kernels work in place where every access allows it, and values are computed in the buffers
+    that they are stored to. Offsets come from the best of several greedy orders.
 
     Input:
 
@@ -158,9 +159,9 @@ def BuildInputKernels : Pass<"brew-build-input-kernels", "::mlir::ModuleOp"> {
     Adds one kernel per data layer with images: it crops and mirrors as the CPU has decided
     for each image, subtracts the mean, and scales. The kernel is not a step of the program
     but belongs to the data layer. A mean image has the size of its file; if the file is
-    missing, there is no kernel, and the CPU converts. Records have the size of the mean
-    image or of the database's first record; if it is unknown, or more than twice the size
-    of the crop, the CPU crops.
+    missing, there is no kernel, and the CPU converts the pixels. Records have the size of the
+    mean image or of the database's first record; if that size is unknown, or more than twice
+    the size of the crop, the CPU crops.
 
     Input:
 

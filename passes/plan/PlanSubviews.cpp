@@ -57,15 +57,15 @@ struct Box {
     strides = std::move(mergedStrides);
   }
 
-  /// Sets `start` from the offset in elements. Returns false if the buffer is
-  /// not a box.
-  bool findStart(int64_t rest) {
+  /// Sets `start` from the offset from the base in elements. Returns false if
+  /// the buffer is not a box.
+  bool findStart(int64_t offset) {
     start.clear();
     for (int64_t stride : strides) {
-      start.push_back(rest / stride);
-      rest %= stride;
+      start.push_back(offset / stride);
+      offset %= stride;
     }
-    return rest == 0;
+    return offset == 0;
   }
 };
 
@@ -83,12 +83,14 @@ Box boxOf(BufferOp buffer) {
   return box;
 }
 
-/// Returns the offset of a buffer from its base, in elements.
-std::optional<int64_t> firstElement(BufferOp buffer) {
+/// Returns the offset of a buffer from its base, in elements; nullopt if it is
+/// not a multiple of the element size.
+std::optional<int64_t> elementOffset(BufferOp buffer) {
   const int64_t bytes =
       static_cast<int64_t>(buffer.getOffset()) - baseOffsetOf(buffer);
-  const int64_t each = elementBytes(typeOf(buffer));
-  return bytes < 0 || bytes % each ? std::nullopt : std::optional(bytes / each);
+  const int64_t elementSize = elementBytes(typeOf(buffer));
+  return bytes < 0 || bytes % elementSize ? std::nullopt
+                                          : std::optional(bytes / elementSize);
 }
 
 } // namespace
@@ -124,8 +126,8 @@ std::optional<int64_t> brew::passes::commonElements(BufferOp x, BufferOp y) {
   if (isDense(xType) && xStart <= yStart &&
       yStart + extentOf(yType) <= xStart + extentOf(xType))
     return yType.getNumElements();
-  const std::optional<int64_t> xFirst = firstElement(x),
-                               yFirst = firstElement(y);
+  const std::optional<int64_t> xFirst = elementOffset(x),
+                               yFirst = elementOffset(y);
   if (!xFirst || !yFirst)
     return std::nullopt;
   Box xBox = boxOf(x), yBox = boxOf(y);

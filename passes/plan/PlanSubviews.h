@@ -3,7 +3,7 @@
 // Concatenated and sliced tensors are subviews of a base buffer. The attribute
 // `brew.base` of a plan.buffer contains the name of the base and its offset in
 // bytes. Subviews have the strides of the base, so that each one is a box of
-// its elements.
+// elements of the base.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,8 +14,8 @@ namespace brew::passes {
 
 inline constexpr llvm::StringLiteral kBaseAttr = "brew.base";
 
-/// Returns the bytes from the first to the last element that a memref
-/// addresses.
+/// Returns the size in bytes of the range from the start of a memref through
+/// the last element that it addresses; -1 if it has no strides.
 int64_t extentOf(mlir::MemRefType type);
 
 /// Returns the name of the base of a subview, or the buffer's own name.

@@ -1,9 +1,10 @@
 //===- StepOrder.cpp - Step order with a lower memory peak ----------------===//
 //
 // Starts from the program order, which suits caches, and changes it only around
-// the peak: hoists later steps that free more memory than they take, with their
-// dependencies, before it, and sinks earlier steps, with their dependents,
-// below it. Repeats the move that lowers the peak most, until none does.
+// the peak: hoists later steps above the peak, with their dependencies, if they
+// free more memory than they take, and sinks earlier steps below it, with their
+// dependents. Repeatedly makes the move that lowers the peak most, until no
+// move lowers it enough.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/plan/StepOrder.h"
@@ -17,17 +18,18 @@ namespace {
 
 /// Maximal number of moves.
 constexpr int kMaxMoves = 48;
-/// Only steps of this many largest live values at the peak are candidates.
+/// Candidates for a move are the steps that access the largest live values at
+/// the peak; this is the number of these values.
 constexpr size_t kMaxValues = 24;
 /// Maximal distance from the peak to the target of a move.
 constexpr unsigned kMaxDistance = 15;
-/// Minimal gain of a round: this fraction of the peak.
+/// A move must lower the peak by at least the peak divided by this number.
 constexpr int64_t kMinGainDivisor = 256;
 
 /// The peak of an order.
 struct Peak {
   int64_t bytes = 0;
-  unsigned at = 0; ///< position in the order
+  unsigned position = 0; ///< position in the order
 };
 
 /// Simulates the memory usage of an order, and of changes to a section of it.
@@ -35,7 +37,8 @@ class Simulation {
 public:
   explicit Simulation(const OrderProblem &problem)
       : problem(problem), readers(problem.values.size()),
-        left(problem.values.size()), isWritten(problem.values.size()) {}
+        remainingReads(problem.values.size()),
+        isWritten(problem.values.size()) {}
 
   /// Simulates a full order. Returns its peak.
   Peak setOrder(const std::vector<unsigned> &newOrder) {
@@ -55,7 +58,7 @@ public:
       bytes += value.liveAtStart ? value.bytes : 0;
     before.assign(1, bytes);
     usage.clear();
-    walk(order, 0, bytes, [&](int64_t during, int64_t after) {
+    simulate(order, 0, bytes, [&](int64_t during, int64_t after) {
       usage.push_back(during);
       before.push_back(after);
     });
@@ -81,7 +84,7 @@ public:
   /// permutation of it. The usage of all other steps does not change.
   int64_t peakWith(const std::vector<unsigned> &steps, unsigned begin) {
     int64_t maxBytes = 0;
-    walk(steps, begin, before[begin], [&](int64_t during, int64_t) {
+    simulate(steps, begin, before[begin], [&](int64_t during, int64_t) {
       maxBytes = std::max(maxBytes, during);
     });
     return std::max(
@@ -90,16 +93,17 @@ public:
 
 private:
   /// Simulates `steps` after the first `begin` steps of the order, with `bytes`
-  /// live. Calls `note` with the live bytes during and after each of them.
+  /// live. Calls `callback` with the live bytes during and after each of these
+  /// steps.
   template <typename Function>
-  void walk(const std::vector<unsigned> &steps, unsigned begin, int64_t bytes,
-            const Function &note) {
+  void simulate(const std::vector<unsigned> &steps, unsigned begin,
+                int64_t bytes, const Function &callback) {
     for (unsigned number : steps)
       for (const std::vector<unsigned> *values :
            {&problem.steps[number].reads, &problem.steps[number].writes})
         for (unsigned value : *values) {
           const std::vector<unsigned> &positions = readers[value];
-          left[value] =
+          remainingReads[value] =
               positions.end() -
               std::lower_bound(positions.begin(), positions.end(), begin) +
               problem.values[value].liveAtEnd;
@@ -114,16 +118,16 @@ private:
           bytes += problem.values[value].bytes;
         }
       int64_t during = bytes;
-      for (const OrderedStep::InPlacePair &share : step.inPlacePairs)
-        if (left[share.read] == 1)
-          during -= problem.values[share.written].bytes;
+      for (const OrderedStep::InPlacePair &pair : step.inPlacePairs)
+        if (remainingReads[pair.read] == 1)
+          during -= problem.values[pair.written].bytes;
       for (unsigned value : step.reads)
-        if (--left[value] == 0)
+        if (--remainingReads[value] == 0)
           bytes -= problem.values[value].bytes;
       for (unsigned value : step.writes)
-        if (left[value] == 0 && readers[value].empty())
+        if (remainingReads[value] == 0 && readers[value].empty())
           bytes -= problem.values[value].bytes;
-      note(during, bytes);
+      callback(during, bytes);
     }
   }
 
@@ -132,17 +136,18 @@ private:
   /// For each value, the positions of its readers and of its first writer.
   std::vector<std::vector<unsigned>> readers;
   std::vector<unsigned> firstWrite;
-  /// At each position: live bytes before and during the step, and the maximum
-  /// of the latter before this position and from it on.
+  /// At each position: live bytes before and during the step, and the maxima of
+  /// `usage` before this position and from this position on.
   std::vector<int64_t> before, usage, largestBefore, largestAfter;
-  // State of walk(), for the values that the steps access.
-  std::vector<int64_t> left; ///< remaining reads
+  // State of simulate(), for the values that the steps access.
+  std::vector<int64_t> remainingReads;
   std::vector<bool> isWritten;
 };
 
-class Ordering {
+/// Searches for an order with a lower peak by moving single steps.
+class OrderSearch {
 public:
-  explicit Ordering(const OrderProblem &problem)
+  explicit OrderSearch(const OrderProblem &problem)
       : problem(problem), simulation(problem), before(problem.steps.size()),
         after(problem.steps.size()), order(problem.steps.size()) {
     std::iota(order.begin(), order.end(), 0u);
@@ -153,22 +158,23 @@ public:
     Peak peak = simulation.setOrder(order);
     for (int round = 0; round < kMaxMoves; ++round) {
       Section best;
-      int64_t least = peak.bytes;
-      for (unsigned position : candidates(peak.at))
+      int64_t lowestPeak = peak.bytes;
+      for (unsigned position : findCandidates(peak.position))
         // Try targets beyond the peak too: steps around it may need nearly as
         // much.
-        for (unsigned reach = 0; reach <= kMaxDistance; reach = 2 * reach + 1) {
-          Section moved = move(position, peak.at, reach);
+        for (unsigned distance = 0; distance <= kMaxDistance;
+             distance = 2 * distance + 1) {
+          Section moved = moveAcrossPeak(position, peak.position, distance);
           if (moved.steps.empty())
             break;
           const int64_t bytes = simulation.peakWith(moved.steps, moved.begin);
-          if (bytes >= least)
+          if (bytes >= lowestPeak)
             continue;
-          least = bytes;
+          lowestPeak = bytes;
           best = std::move(moved);
         }
       if (best.steps.empty() ||
-          (peak.bytes - least) * kMinGainDivisor < peak.bytes)
+          (peak.bytes - lowestPeak) * kMinGainDivisor < peak.bytes)
         break;
       std::copy(best.steps.begin(), best.steps.end(),
                 order.begin() + best.begin);
@@ -187,27 +193,27 @@ private:
   void findDependencies() {
     // Writers of (slices of) each value, in program order.
     std::vector<std::vector<unsigned>> writers(problem.values.size());
-    auto depend = [&](unsigned step, unsigned on) {
-      if (step == on)
+    auto addDependency = [&](unsigned step, unsigned dependency) {
+      if (step == dependency)
         return;
-      before[step].push_back(on);
-      after[on].push_back(step);
+      before[step].push_back(dependency);
+      after[dependency].push_back(step);
     };
     for (unsigned step = 0; step < problem.steps.size(); ++step) {
-      const OrderedStep &each = problem.steps[step];
-      for (unsigned value : each.reads)
+      const OrderedStep &orderedStep = problem.steps[step];
+      for (unsigned value : orderedStep.reads)
         for (unsigned writer : writers[value])
-          depend(step, writer);
-      for (unsigned other : each.after)
-        depend(step, other);
-      for (unsigned value : each.writes)
+          addDependency(step, writer);
+      for (unsigned earlier : orderedStep.after)
+        addDependency(step, earlier);
+      for (unsigned value : orderedStep.writes)
         writers[value].push_back(step);
     }
   }
 
   /// Returns the positions of steps that write or read the largest live values
   /// at the peak.
-  std::vector<unsigned> candidates(unsigned peak) const {
+  std::vector<unsigned> findCandidates(unsigned peak) const {
     std::vector<unsigned> first(problem.values.size(), order.size()),
         last(problem.values.size());
     for (unsigned position = 0; position < order.size(); ++position) {
@@ -217,95 +223,101 @@ private:
       for (unsigned value : step.reads)
         last[value] = position;
     }
-    std::vector<unsigned> alive;
+    std::vector<unsigned> liveValues;
     for (unsigned value = 0; value < problem.values.size(); ++value)
       if ((first[value] <= peak || problem.values[value].liveAtStart) &&
           (last[value] >= peak || problem.values[value].liveAtEnd))
-        alive.push_back(value);
-    std::stable_sort(alive.begin(), alive.end(), [&](unsigned a, unsigned b) {
-      return problem.values[a].bytes > problem.values[b].bytes;
-    });
-    if (alive.size() > kMaxValues)
-      alive.resize(kMaxValues);
-    std::vector<bool> isOne(problem.values.size());
-    for (unsigned value : alive)
-      isOne[value] = true;
-    auto touches = [&](const std::vector<unsigned> &values) {
+        liveValues.push_back(value);
+    std::stable_sort(liveValues.begin(), liveValues.end(),
+                     [&](unsigned a, unsigned b) {
+                       return problem.values[a].bytes > problem.values[b].bytes;
+                     });
+    if (liveValues.size() > kMaxValues)
+      liveValues.resize(kMaxValues);
+    std::vector<bool> isLargest(problem.values.size());
+    for (unsigned value : liveValues)
+      isLargest[value] = true;
+    auto accessesLargest = [&](const std::vector<unsigned> &values) {
       return std::any_of(values.begin(), values.end(),
-                         [&](unsigned value) { return isOne[value]; });
+                         [&](unsigned value) { return isLargest[value]; });
     };
     std::vector<unsigned> positions;
     for (unsigned position = 0; position < order.size(); ++position) {
       const OrderedStep &step = problem.steps[order[position]];
       if (position != peak &&
           (position < problem.forwardSteps) == (peak < problem.forwardSteps) &&
-          touches(position < peak ? step.writes : step.reads))
+          accessesLargest(position < peak ? step.writes : step.reads))
         positions.push_back(position);
     }
     return positions;
   }
 
-  /// Marks `step` and all steps in reach that `related` leads to transitively.
+  /// Marks `step` and all steps in range that are reachable from it along
+  /// `related`.
   void collectRelated(unsigned step,
                       const std::vector<std::vector<unsigned>> &related,
-                      const std::vector<bool> &isInReach,
+                      const std::vector<bool> &isInRange,
                       std::vector<bool> &found) const {
-    std::vector<unsigned> left = {step};
+    std::vector<unsigned> worklist = {step};
     found[step] = true;
-    while (!left.empty()) {
-      const unsigned next = left.back();
-      left.pop_back();
+    while (!worklist.empty()) {
+      const unsigned next = worklist.back();
+      worklist.pop_back();
       for (unsigned other : related[next])
-        if (isInReach[other] && !found[other]) {
+        if (isInRange[other] && !found[other]) {
           found[other] = true;
-          left.push_back(other);
+          worklist.push_back(other);
         }
     }
   }
 
-  /// Moves the step at `position` to the other side of the peak and of `reach`
-  /// steps beyond it. Returns an empty section if that is impossible.
-  Section move(unsigned position, unsigned peak, unsigned reach) const {
+  /// Moves the step at `position` across the peak and `distance` further steps.
+  /// Returns an empty section if that is impossible.
+  Section moveAcrossPeak(unsigned position, unsigned peak,
+                         unsigned distance) const {
     const unsigned begin =
                        peak < problem.forwardSteps ? 0 : problem.forwardSteps,
                    end = peak < problem.forwardSteps ? problem.forwardSteps
                                                      : order.size();
     if (position < peak)
-      return peak + reach < end ? sink(position, peak + reach) : Section();
-    return peak >= begin + reach ? hoist(position, peak - reach) : Section();
+      return peak + distance < end ? sink(position, peak + distance)
+                                   : Section();
+    return peak >= begin + distance ? hoist(position, peak - distance)
+                                    : Section();
   }
 
-  /// Sinks the step at `position`, with its dependents, right below the peak.
-  /// Returns an empty section if the peak depends on it.
-  Section sink(unsigned position, unsigned peak) const {
-    std::vector<bool> isInReach(order.size()), moves(order.size());
-    for (unsigned i = position; i <= peak; ++i)
-      isInReach[order[i]] = true;
-    collectRelated(order[position], after, isInReach, moves);
-    if (moves[order[peak]])
+  /// Sinks the step at `position`, with its dependents, right below position
+  /// `target`. Returns an empty section if the step there depends on it.
+  Section sink(unsigned position, unsigned target) const {
+    std::vector<bool> isInRange(order.size()), isMoved(order.size());
+    for (unsigned i = position; i <= target; ++i)
+      isInRange[order[i]] = true;
+    collectRelated(order[position], after, isInRange, isMoved);
+    if (isMoved[order[target]])
       return {};
-    return partition(position, peak + 1, moves, /*first=*/false);
+    return partition(position, target + 1, isMoved, /*movedFirst=*/false);
   }
 
-  /// Hoists the step at `position`, with its dependencies, right before the
-  /// peak. Returns an empty section if it depends on the peak.
-  Section hoist(unsigned position, unsigned peak) const {
-    std::vector<bool> isInReach(order.size()), moves(order.size());
-    for (unsigned i = peak; i <= position; ++i)
-      isInReach[order[i]] = true;
-    collectRelated(order[position], before, isInReach, moves);
-    if (moves[order[peak]])
+  /// Hoists the step at `position`, with its dependencies, right above position
+  /// `target`. Returns an empty section if it depends on the step there.
+  Section hoist(unsigned position, unsigned target) const {
+    std::vector<bool> isInRange(order.size()), isMoved(order.size());
+    for (unsigned i = target; i <= position; ++i)
+      isInRange[order[i]] = true;
+    collectRelated(order[position], before, isInRange, isMoved);
+    if (isMoved[order[target]])
       return {};
-    return partition(peak, position + 1, moves, /*first=*/true);
+    return partition(target, position + 1, isMoved, /*movedFirst=*/true);
   }
 
-  /// Returns section [begin, end) with the moving steps before (`first`) or
-  /// after the rest.
+  /// Returns section [begin, end) with the moved steps before (`movedFirst`) or
+  /// after the other steps.
   Section partition(unsigned begin, unsigned end,
-                    const std::vector<bool> &moves, bool first) const {
+                    const std::vector<bool> &isMoved, bool movedFirst) const {
     Section section{begin, {order.begin() + begin, order.begin() + end}};
-    std::stable_partition(section.steps.begin(), section.steps.end(),
-                          [&](unsigned step) { return moves[step] == first; });
+    std::stable_partition(
+        section.steps.begin(), section.steps.end(),
+        [&](unsigned step) { return isMoved[step] == movedFirst; });
     return section;
   }
 
@@ -347,7 +359,7 @@ MemoryUsage memoryUsageOf(const OrderProblem &problem) {
 }
 
 std::vector<unsigned> reducePeak(const OrderProblem &problem) {
-  return Ordering(problem).run();
+  return OrderSearch(problem).run();
 }
 
 } // namespace brew::passes

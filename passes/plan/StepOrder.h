@@ -1,6 +1,6 @@
 //===- StepOrder.h - Step order with a lower memory peak --------*- C++ -*-===//
 //
-// Orders steps that read and write values. Independent of MLIR.
+// Orders steps that read and write values. This file does not depend on MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,10 +13,11 @@ namespace brew::passes {
 
 struct OrderedStep {
   std::vector<unsigned> reads, writes; ///< values, each once
-  /// Earlier steps that must precede this one for other reasons than data.
+  /// Earlier steps that must precede this one for reasons other than data
+  /// dependences.
   std::vector<unsigned> after;
-  /// Pairs of a value that may be written into the memory of another one, if
-  /// this step is the last reader of that.
+  /// A value that this step may write into the memory of a value that it reads,
+  /// if no later step reads the latter.
   struct InPlacePair {
     unsigned written, read;
   };
@@ -53,8 +54,8 @@ MemoryUsage memoryUsageOf(const OrderProblem &problem);
 int64_t peakBytesOf(const OrderProblem &problem,
                     const std::vector<unsigned> &order);
 
-/// Returns an order with a lower peak: moves steps that the peak does not
-/// depend on. Returns the program order if that does not help.
+/// Returns an order with a lower peak, in which steps that the peak does not
+/// depend on are moved; the program order if no move lowers the peak.
 std::vector<unsigned> reducePeak(const OrderProblem &problem);
 
 } // namespace brew::passes

@@ -37,7 +37,7 @@ public:
 
   /// Returns all buffers that overlap the range of `buffer`, and possibly some
   /// near it.
-  SmallVector<BufferOp> near(BufferOp buffer) const {
+  SmallVector<BufferOp> buffersNear(BufferOp buffer) const {
     SmallVector<BufferOp> found;
     const int64_t begin = buffer.getOffset();
     const int64_t end = begin + sizeOf(buffer);
@@ -67,7 +67,7 @@ private:
       groups;
 };
 
-/// Replays one program.
+/// Replays the steps of one program and tracks which buffers contain a value.
 class Replay {
 public:
   Replay(ProgramOp program, const Arenas &arenas,
@@ -75,16 +75,15 @@ public:
       : program(program), arenas(arenas), symbols(symbols) {}
 
   LogicalResult run() {
-    // Buffers that outlive the program contain a value from the start.
     for (auto buffer : program.getBody().front().getOps<BufferOp>())
-      if (failed(checkBounds(buffer)))
+      if (failed(addBuffer(buffer)))
         return failure();
     // The caller may write output gradients before the first step.
     for (auto gradient : program.getBody().front().getOps<OutputGradientOp>())
       if (failed(write(gradient, gradient.getBuffer())))
         return failure();
     for (Operation &op : program.getBody().front())
-      if (failed(checkInFlight(&op)) || failed(visit(&op)))
+      if (failed(trackAllReduces(&op)) || failed(visit(&op)))
         return failure();
     for (auto &[bucket, start] : inFlight)
       return start.emitError("nothing waits for bucket ") << bucket;
@@ -92,9 +91,9 @@ public:
   }
 
 private:
-  /// Checks that no operation accesses the buffers of an all-reduce between its
-  /// start and its wait.
-  LogicalResult checkInFlight(Operation *op) {
+  /// Tracks the all-reduces in flight. Reports an error if an operation
+  /// accesses the buffers of an all-reduce between its start and its wait.
+  LogicalResult trackAllReduces(Operation *op) {
     if (isa<BufferOp>(op))
       return success();
     auto wait = dyn_cast<AllReduceWaitOp>(op);
@@ -130,7 +129,9 @@ private:
     return success();
   }
 
-  LogicalResult checkBounds(BufferOp buffer) {
+  /// Checks the range and the alignment of a buffer, and marks it as written if
+  /// its value outlives programs.
+  LogicalResult addBuffer(BufferOp buffer) {
     auto found = arenas.find(buffer.getArena());
     if (found == arenas.end())
       return buffer.emitError("arena does not exist");
@@ -169,17 +170,18 @@ private:
   static bool haveSameBytes(BufferOp x, BufferOp y) {
     return haveSameAddress(x, y) && x.getName() == y.getName();
   }
+
   LogicalResult read(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();
     // Written buffers do not overlap except for views of the same bytes. So a
     // base buffer is complete if its subviews together have all its elements.
-    int64_t found = 0;
-    for (BufferOp other : written.near(buffer)) {
+    int64_t elements = 0;
+    for (BufferOp other : written.buffersNear(buffer)) {
       if (other == buffer || haveSameBytes(other, buffer))
         return success();
-      found += brew::passes::commonElements(buffer, other).value_or(0);
+      elements += brew::passes::commonElements(buffer, other).value_or(0);
     }
-    if (found >= cast<MemRefType>(buffer.getType()).getNumElements())
+    if (elements >= cast<MemRefType>(buffer.getType()).getNumElements())
       return success();
     auto diagnostic = step->emitError("reads buffer '")
                       << buffer.getName() << "', which contains no value here";
@@ -193,21 +195,22 @@ private:
       return other != buffer && !haveSameBytes(other, buffer) &&
              overlap(other, buffer);
     };
-    for (BufferOp other : written.near(buffer))
+    for (BufferOp other : written.buffersNear(buffer))
       if (isOverwritten(other))
         written.erase(other);
-    BufferOp lost;
-    for (BufferOp other : pinned.near(buffer))
-      if (isOverwritten(other) && (!lost || other->isBeforeInBlock(lost)))
-        lost = other;
-    if (lost)
+    BufferOp overwritten;
+    for (BufferOp other : pinned.buffersNear(buffer))
+      if (isOverwritten(other) &&
+          (!overwritten || other->isBeforeInBlock(overwritten)))
+        overwritten = other;
+    if (overwritten)
       return step->emitError("overwrites pinned buffer '")
-             << lost.getName() << "'";
+             << overwritten.getName() << "'";
     written.insert(buffer);
     if (isPersistent(buffer)) {
       stored.insert(buffer);
     } else if (buffer.getArena() != ArenaKind::Transient) {
-      for (BufferOp result : stored.near(buffer))
+      for (BufferOp result : stored.buffersNear(buffer))
         if (overlap(result, buffer))
           return step->emitError("overwrites buffer '")
                  << result.getName() << "', which the run has stored";
@@ -217,8 +220,8 @@ private:
     return success();
   }
 
-  /// Checks that a step declares an effect for every operand: others could not
-  /// be verified.
+  /// Checks that a step declares an effect for every operand. An operand
+  /// without an effect could not be verified.
   static LogicalResult
   checkDeclared(StepInterface step,
                 ArrayRef<MemoryEffects::EffectInstance> effects) {
@@ -257,12 +260,12 @@ private:
   }
 
   /// Checks that written buffers overlap no other operand, because a step reads
-  /// while it writes. Exception: an operand that the step declares to replace,
-  /// in exactly the same bytes.
+  /// while it writes. Exception: an operand of exactly the same bytes and type,
+  /// if the step declares that it can overwrite this operand.
   LogicalResult checkNoOverlap(StepInterface step,
                                ArrayRef<OpOperand *> writes) {
     BufferIndex index;
-    // A kernel of many sub-kernels has thousands of operands.
+    // Use an index: a kernel of many sub-kernels has thousands of operands.
     llvm::DenseMap<Operation *, SmallVector<OpOperand *, 2>> operandsOf;
     for (OpOperand &operand : step->getOpOperands()) {
       auto buffer = operand.get().getDefiningOp<BufferOp>();
@@ -271,8 +274,9 @@ private:
     }
     for (OpOperand *written : writes) {
       SmallVector<OpOperand *> others;
-      for (BufferOp near : index.near(written->get().getDefiningOp<BufferOp>()))
-        llvm::append_range(others, operandsOf[near]);
+      for (BufferOp nearBuffer :
+           index.buffersNear(written->get().getDefiningOp<BufferOp>()))
+        llvm::append_range(others, operandsOf[nearBuffer]);
       llvm::sort(others, [](OpOperand *a, OpOperand *b) {
         return a->getOperandNumber() < b->getOperandNumber();
       });
@@ -304,8 +308,8 @@ private:
       return success();
     if (auto gradient = dyn_cast<OutputGradientOp>(op))
       return visitOutputGradient(gradient);
-    auto known = dyn_cast<MemoryEffectOpInterface>(op);
-    if (!known)
+    auto effectOp = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!effectOp)
       return op->emitError("phase plan: this operation does not declare what "
                            "it reads and writes");
     SmallVector<MemoryEffects::EffectInstance> effects;
@@ -313,7 +317,7 @@ private:
     if (step)
       step.addEffects(symbols, effects);
     else
-      known.getEffects(effects);
+      effectOp.getEffects(effects);
     SmallVector<OpOperand *> writes;
     for (MemoryEffects::EffectInstance &effect : effects)
       if (auto *operand = effect.getEffectValue<OpOperand *>();
@@ -385,11 +389,11 @@ struct VerifyPlan : brew::passes::impl::VerifyPlanBase<VerifyPlan> {
         return signalPassFailure();
       }
     SymbolTableCollection symbols;
-    WalkResult walked = getOperation().walk([&](ConvolutionOp call) {
+    WalkResult result = getOperation().walk([&](ConvolutionOp call) {
       return failed(checkGenerated(call, symbols)) ? WalkResult::interrupt()
                                                    : WalkResult::advance();
     });
-    if (walked.wasInterrupted())
+    if (result.wasInterrupted())
       return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>())
       if (failed(Replay(program, arenas, symbols).run()))
