@@ -14,13 +14,12 @@ void collectInlineBlobs(const NetGraph &graph, const SourceMap &locations,
     if (entry.kind->ignoresBlobs)
       continue;
     for (int i = 0; i < layer.blobs_size(); ++i) {
-      auto [location, isNew] = blobs.try_emplace({layer.name(), i});
+      auto [blob, isNew] = blobs.try_emplace({layer.name(), i});
       if (!isNew)
         continue;
       caffe::BlobProto copy = layer.blobs(i);
-      location->second = {formats::takeBlob(copy, layerPrefix(layer).text),
-                          locations.where(layer, "blobs", i),
-                          layerPrefix(layer)};
+      blob->second = {formats::takeBlob(copy, layerPrefix(layer).text),
+                      locations.where(layer, "blobs", i), layerPrefix(layer)};
     }
   }
 }

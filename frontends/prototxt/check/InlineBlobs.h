@@ -22,8 +22,8 @@ struct InlineBlob {
   LayerText layerPrefix; ///< "layer 'ip1' (InnerProduct): "
 };
 
-/// Inline blobs by layer and index. Only the shape of a sharer's
-/// blob is checked: the parameter has the owner's values.
+/// Inline blobs by layer and index. A shared parameter has the values of its
+/// owner; only the shapes of the sharers' blobs are checked.
 using InlineBlobs = std::map<std::pair<std::string, int>, InlineBlob>;
 
 /// Adds the blobs of the layers of `graph`, which has no errors. Blobs of

@@ -14,9 +14,9 @@ using google::protobuf::FieldDescriptor;
 
 Diagnostic &LayerChecker::error(const Message &block, const std::string &field,
                                 const std::string &text, int index) {
-  const bool known = locations.find(block, field, index) != nullptr;
-  return diagnostics.error(known ? locations.where(block, field, index)
-                                 : locations.where(layer),
+  const bool hasLocation = locations.find(block, field, index) != nullptr;
+  return diagnostics.error(hasLocation ? locations.where(block, field, index)
+                                       : locations.where(layer),
                            layerPrefix(layer) + text);
 }
 
@@ -35,9 +35,9 @@ void LayerChecker::unsupported(const Message &block, const std::string &field,
     warn(block, field, text, index);
 }
 
-/// Returns whether an unknown field of the block, or of the layer if the name
-/// of the block is misspelt, is most similar to `field`, or is `field` outside
-/// its block.
+/// Returns whether `field` is probably in the layer, with a mistake that has
+/// been reported: misspelt, outside its block, or in a block whose name is
+/// misspelt.
 bool LayerChecker::isMisspelt(const Message &block,
                               const std::string &field) const {
   auto nearest = [](const google::protobuf::Descriptor &type,
@@ -101,44 +101,44 @@ void LayerChecker::perDimension(const Message &block, const std::string &field,
     else if (mustBePositive && value == 0)
       error(block, name, name + " is 0; it must be at least 1", index);
   };
-  const FieldDescriptor *both = descriptor->FindFieldByName(field);
-  const bool isList = both->is_repeated();
-  const int given = isList ? reflection->FieldSize(block, both)
-                           : reflection->HasField(block, both);
-  for (int i = 0; i < given; ++i)
+  const FieldDescriptor *sharedField = descriptor->FindFieldByName(field);
+  const bool isList = sharedField->is_repeated();
+  const int sharedCount = isList ? reflection->FieldSize(block, sharedField)
+                                 : reflection->HasField(block, sharedField);
+  for (int i = 0; i < sharedCount; ++i)
     checkValue(field,
-               isList ? reflection->GetRepeatedUInt32(block, both, i)
-                      : reflection->GetUInt32(block, both),
+               isList ? reflection->GetRepeatedUInt32(block, sharedField, i)
+                      : reflection->GetUInt32(block, sharedField),
                i);
   if (prefix.empty())
     return;
   const std::string names[] = {prefix + "_h", prefix + "_w"};
-  bool has[2];
+  bool hasDim[2];
   for (int i = 0; i < 2; ++i) {
-    const FieldDescriptor *one = descriptor->FindFieldByName(names[i]);
-    has[i] = reflection->HasField(block, one);
-    if (has[i])
-      checkValue(names[i], reflection->GetUInt32(block, one), 0);
+    const FieldDescriptor *dimField = descriptor->FindFieldByName(names[i]);
+    hasDim[i] = reflection->HasField(block, dimField);
+    if (hasDim[i])
+      checkValue(names[i], reflection->GetUInt32(block, dimField), 0);
   }
   for (int i = 0; i < 2; ++i) {
-    if (!has[i])
+    if (!hasDim[i])
       continue;
-    if (given) {
+    if (sharedCount) {
       error(block, names[i],
             "give either " + field + " or " + names[0] + " and " + names[1] +
                 ", not both")
           .note(locations.where(block, field), field + " is given here");
       return;
     }
-    // In convolutions, missing padding is 0. Kernels, strides and the padding
-    // of poolings need both.
-    if (!has[1 - i] && (mustBePositive || !isList))
+    // In convolutions, one of pad_h and pad_w suffices; the other one is 0.
+    // Kernels, strides and the padding of poolings need both.
+    if (!hasDim[1 - i] && (mustBePositive || !isList))
       error(block, names[i], names[i] + " is given without " + names[1 - i]);
   }
 }
 
 void LayerChecker::filler(const caffe::FillerParameter &filler) {
-  static const std::vector<std::string> known = {
+  static const std::vector<std::string> knownTypes = {
       "constant", "uniform", "gaussian", "positive_unitball",
       "xavier",   "msra",    "bilinear"};
   const std::string &type = filler.type();
@@ -146,9 +146,10 @@ void LayerChecker::filler(const caffe::FillerParameter &filler) {
     unsupported(filler, "type",
                 "filler type '" + type + "' belongs to " + fork +
                     " and is not supported yet");
-  else if (std::find(known.begin(), known.end(), type) == known.end())
+  else if (std::find(knownTypes.begin(), knownTypes.end(), type) ==
+           knownTypes.end())
     error(filler, "type",
-          "unknown filler type '" + type + "'" + didYouMean(type, known));
+          "unknown filler type '" + type + "'" + didYouMean(type, knownTypes));
   else if (type != "gaussian" && filler.sparse() != -1)
     error(filler, "sparse",
           "only a gaussian filler can be sparse, not '" + type + "'");
@@ -208,7 +209,7 @@ void LayerChecker::transform() {
 }
 
 void LayerChecker::resize(const caffe::ResizeParameter &resize) {
-  // Maximum extent of an image, far below the limit of memory.
+  // Maximum height and width of an image.
   constexpr uint32_t kMaxPixels = 1 << 16;
   for (const char *field : {"height", "width"}) {
     count(resize, field);

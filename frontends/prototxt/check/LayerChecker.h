@@ -1,7 +1,7 @@
 //===- LayerChecker.h - Checks of one layer's settings ----------*- C++ -*-===//
 //
-// Helpers for the checks of layer types (layers/*.cpp): errors at the wrong
-// fields, and rules that several types share.
+// Helpers for the checks of layer types (layers/*.cpp): they report errors at
+// the offending fields and check rules that several types share.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,6 +14,7 @@ namespace brew::prototxt {
 /// sums of a few such settings fit in 32 bits.
 inline constexpr std::uint32_t kMaxWindowSetting = 1 << 24;
 
+/// Checks the settings of one layer.
 class LayerChecker {
 public:
   using Message = google::protobuf::Message;
@@ -45,14 +46,15 @@ public:
 
   /// Checks a required count: present, at least 1 and within Caffe's int.
   void count(const Message &block, const std::string &field);
-  /// Checks a quantity for each dimension: a list `field` (in convolutions), or
-  /// `PREFIX_h` and `PREFIX_w`.
+  /// Checks a setting that is given by `field`, which is a list in
+  /// convolutions, or per dimension by `PREFIX_h` and `PREFIX_w`. An empty
+  /// `prefix` means that only `field` exists.
   void perDimension(const Message &block, const std::string &field,
                     const std::string &prefix, bool mustBePositive);
   void filler(const caffe::FillerParameter &filler);
   void shape(const caffe::BlobShape &shape);
   void transform();
-  /// Checks a resize_param that must contain a size.
+  /// Checks a resize_param, in which height and width are required.
   void resize(const caffe::ResizeParameter &resize);
 
 private:

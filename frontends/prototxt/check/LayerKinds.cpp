@@ -39,10 +39,10 @@ bool LayerKind::reads(const std::string &block) const {
 
 const LayerKind *findLayerKind(const std::string &type) {
   static const auto byName = [] {
-    std::unordered_map<std::string, const LayerKind *> names;
+    std::unordered_map<std::string, const LayerKind *> kinds;
     for (const LayerKind &kind : allKinds())
-      names.emplace(kind.type, &kind);
-    return names;
+      kinds.emplace(kind.type, &kind);
+    return kinds;
   }();
   auto found = byName.find(type);
   return found == byName.end() ? nullptr : found->second;
@@ -56,7 +56,7 @@ std::vector<ParamBlob> paramsOf(const LayerKind &kind,
 const LayerKind *suggestedLayerKind(const std::string &type) {
   if (type.empty() || forkOwningLayerType(type))
     return nullptr;
-  // A name that differs in case only is always the suggestion.
+  // A type whose name differs only in case is always the suggestion.
   std::vector<std::string> names;
   for (const LayerKind &kind : allKinds())
     names.insert(strcasecmp(kind.type, type.c_str()) ? names.end()

@@ -28,6 +28,7 @@ struct ParamBlob {
   bool setsMultipliers = false;
 };
 
+/// The properties of a layer type.
 struct LayerKind {
   const char *type;
   /// Limits of the number of bottoms and tops; -1: unlimited.
@@ -35,23 +36,24 @@ struct LayerKind {
   int minTops, maxTops;
   /// Blocks of LayerParameter that the type reads, separated by spaces.
   const char *settings = "";
-  /// One top for each bottom.
+  /// The layer has one top for each bottom.
   bool oneTopPerBottom = false;
   /// The default loss weight of the first top is 1, and a layer without tops
   /// has an automatic one.
   bool isLoss = false;
-  /// Caffe can compute it in the memory of its bottom.
+  /// Caffe can compute the layer in the memory of its bottom.
   bool worksInPlace = false;
-  /// Its backward pass computes the gradients of all parameters, even if
-  /// lr_mult is 0.
+  /// The layer's backward pass computes the gradients of all parameters, even
+  /// if lr_mult is 0.
   bool differentiatesFrozen = false;
   /// Caffe ignores the layer's `blobs` in a prototxt.
   bool ignoresBlobs = false;
-  /// Another valid number of `blobs`, besides the number of parameters: the
-  /// layer initialises the rest itself. 0: none.
+  /// Another valid number of `blobs`, besides the number of parameters; the
+  /// layer initialises the other parameters itself. 0 if there is no other
+  /// number.
   int otherBlobCount = 0;
-  /// Bottoms that get no gradient from force_backward, such as labels; a bit
-  /// each.
+  /// Set of bottoms that get no gradient from force_backward, such as labels:
+  /// one bit for each bottom.
   std::uint32_t bottomsWithoutForcedGradient = 0;
   /// A block of LayerParameter that `check` rejects with its own error.
   const char *refusedBlock = "";
@@ -63,6 +65,7 @@ struct LayerKind {
   /// Turns a checked layer into operations.
   void (*build)(LayerBuilder &) = nullptr;
 
+  /// Returns whether the type reads `block`, a field of LayerParameter.
   bool reads(const std::string &block) const;
   /// Returns whether force_backward alone makes bottom `index` get a gradient.
   bool allowsForcedGradient(int index) const {
@@ -122,20 +125,20 @@ struct LayerKind {
 
 // Common kinds.
 
-/// No bottoms.
+/// A layer type without bottoms.
 constexpr LayerKind sourceKind(const char *type, int minTops, int maxTops,
                                const char *settings) {
   return {type, 0, 0, minTops, maxTops, settings};
 }
-/// One bottom, one top.
+/// A layer type with one bottom and one top.
 constexpr LayerKind plainKind(const char *type, const char *settings = "") {
   return {type, 1, 1, 1, 1, settings};
 }
-/// One bottom, one top, elementwise.
+/// An elementwise layer type with one bottom and one top.
 constexpr LayerKind neuronKind(const char *type, const char *settings = "") {
   return plainKind(type, settings).inPlace();
 }
-/// A loss whose second bottom are labels.
+/// A loss whose second bottom contains labels.
 constexpr LayerKind lossKind(const char *type, int minBottoms, int maxBottoms,
                              int maxTops, const char *settings) {
   LayerKind kind = {type, minBottoms, maxBottoms, 1, maxTops, settings};
@@ -182,8 +185,8 @@ std::vector<ParamBlob> paramsOf(const LayerKind &kind,
 /// null. Types of Caffe's forks are not misspellings.
 const LayerKind *suggestedLayerKind(const std::string &type);
 
-/// Returns the text of a diagnostic about an unknown type: the fork of Caffe
-/// that owns it, or the nearest known type.
+/// Returns the text of a diagnostic about an unknown type. It names the fork of
+/// Caffe that has the type, or the nearest known type.
 std::string unknownTypeText(const std::string &type);
 
 } // namespace brew::prototxt

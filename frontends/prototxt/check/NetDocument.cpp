@@ -21,7 +21,7 @@ NetDocument::fromParsed(PrototxtFile file, Diagnostics &diagnostics) {
     return nullptr;
   std::shared_ptr<NetDocument> document(new NetDocument());
   document->sourceMap = std::move(file.locations);
-  document->finish(std::move(file.net), diagnostics);
+  document->upgradeAndCheck(std::move(file.net), diagnostics);
   return document;
 }
 
@@ -33,12 +33,12 @@ NetDocument::fromInline(const caffe::NetParameter &net,
   document->sourceMap = std::move(locations);
   auto copy = std::make_unique<caffe::NetParameter>(net);
   document->sourceMap->copy(net, *copy);
-  document->finish(std::move(copy), diagnostics);
+  document->upgradeAndCheck(std::move(copy), diagnostics);
   return document;
 }
 
-void NetDocument::finish(std::unique_ptr<caffe::NetParameter> net,
-                         Diagnostics &diagnostics) {
+void NetDocument::upgradeAndCheck(std::unique_ptr<caffe::NetParameter> net,
+                                  Diagnostics &diagnostics) {
   content = upgradeNet(std::move(net), *sourceMap, diagnostics, superseded);
   checkNet(*content, *sourceMap, diagnostics);
 }
@@ -50,11 +50,11 @@ namespace {
 void warnOldDataFields(const caffe::LayerParameter &layer,
                        const SourceMap &locations, Diagnostics &diagnostics) {
   auto warn = [&](bool isPresent, const google::protobuf::Message &block,
-                  const char *blockName, bool scaleIsAlive = false) {
+                  const char *blockName, bool scaleHasEffect = false) {
     if (!isPresent)
       return;
     for (const std::string name : {"scale", "mean_file", "crop_size", "mirror"})
-      if ((name != "scale" || !scaleIsAlive) && hasField(block, name))
+      if ((name != "scale" || !scaleHasEffect) && hasField(block, name))
         diagnostics.warning(locations.where(block, name),
                             layerPrefix(layer) + "'" + name + "' in " +
                                 blockName +
@@ -66,7 +66,7 @@ void warnOldDataFields(const caffe::LayerParameter &layer,
   warn(layer.has_image_data_param() && layer.type() == "ImageData",
        layer.image_data_param(), "image_data_param");
   warn(layer.has_window_data_param() && layer.type() == "WindowData",
-       layer.window_data_param(), "window_data_param", /*scaleIsAlive=*/true);
+       layer.window_data_param(), "window_data_param", /*scaleHasEffect=*/true);
 }
 
 } // namespace

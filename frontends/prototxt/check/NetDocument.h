@@ -18,8 +18,8 @@ namespace brew::prototxt {
 class NetDocument {
 public:
   /// Reads, upgrades and checks a net file. Returns null if an error ended the
-  /// parse. Otherwise, `diagnostics` may contain errors of single fields, with
-  /// which no code may be generated. Throws as readTextFile() does.
+  /// parse. Otherwise, `diagnostics` may contain errors of single fields; then
+  /// no code may be generated. Throws as readTextFile() does.
   static std::shared_ptr<const NetDocument>
   fromFile(const std::string &path, Diagnostics &diagnostics,
            const std::set<std::string> &hostTypes = {});
@@ -42,18 +42,19 @@ public:
 
 private:
   NetDocument() = default;
-  void finish(std::unique_ptr<caffe::NetParameter> net,
-              Diagnostics &diagnostics);
+  void upgradeAndCheck(std::unique_ptr<caffe::NetParameter> net,
+                       Diagnostics &diagnostics);
 
   std::unique_ptr<caffe::NetParameter> content;
   std::shared_ptr<SourceMap> sourceMap;
-  /// Forms before the upgrade; kept because sourceMap knows their addresses.
+  /// Messages that the upgrade replaced. They stay allocated, because their
+  /// addresses are keys in sourceMap.
   std::vector<std::unique_ptr<caffe::NetParameter>> superseded;
 };
 
-/// Reports errors that do not depend on the phase: include together with
-/// exclude, a wrong number of propagate_down, data fields that only V1 layers
-/// use.
+/// Reports errors and warnings that do not depend on the phase: include
+/// together with exclude, a wrong number of propagate_down, and data fields
+/// that have an effect in V1 layers only.
 void checkNet(const caffe::NetParameter &net, const SourceMap &locations,
               Diagnostics &diagnostics);
 

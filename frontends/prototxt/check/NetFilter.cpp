@@ -13,8 +13,8 @@ bool hasStage(const caffe::NetState &state, const std::string &stage) {
          state.stage().end();
 }
 
-/// Returns "phase TEST, level 0, stages 'a' 'b'".
-std::string stateWords(const caffe::NetState &state) {
+/// Returns a text such as "phase TEST, level 1, stage 'a' 'b'".
+std::string describeState(const caffe::NetState &state) {
   std::string text = "phase " + caffe::Phase_Name(state.phase());
   if (state.level() != 0)
     text += ", level " + std::to_string(state.level());
@@ -47,16 +47,16 @@ std::optional<std::string> unmetReason(const caffe::NetState &state,
 
 const RemovedLayer *
 FilteredNet::removedProducer(const std::string &blob) const {
-  for (const RemovedLayer &each : removed)
-    for (const std::string &top : each.layer->top())
+  for (const RemovedLayer &candidate : removed)
+    for (const std::string &top : candidate.layer->top())
       if (top == blob)
-        return &each;
+        return &candidate;
   return nullptr;
 }
 
 caffe::NetParameter FilteredNet::toProto() const {
   caffe::NetParameter net;
-  // Field by field, in order not to copy excluded layers.
+  // Copy single fields, so that excluded layers are not copied.
   const caffe::NetParameter &from = source->net();
   if (from.has_name())
     net.set_name(from.name());
@@ -89,26 +89,28 @@ FilteredNet filterNet(std::shared_ptr<const NetDocument> source,
   result.state = state;
   const SourceMap &locations = result.source->locations();
   for (const caffe::LayerParameter &layer : result.source->net().layer()) {
-    const std::string who = "layer '" + layer.name() + "' is left out: ";
+    const std::string prefix = "layer '" + layer.name() + "' is left out: ";
     std::optional<RemovedLayer> removed;
     if (layer.include_size() > 0) {
-      bool met = false;
+      bool isMet = false;
       for (const caffe::NetStateRule &rule : layer.include())
-        met = met || !unmetReason(state, rule);
-      if (!met) {
-        const bool several = layer.include_size() > 1;
+        isMet = isMet || !unmetReason(state, rule);
+      if (!isMet) {
+        const bool hasSeveralRules = layer.include_size() > 1;
         removed = {&layer, locations.where(layer.include(0)),
-                   who +
-                       (several ? "none of its include rules is met; the "
-                                  "first "
-                                : "its include rule ") +
+                   prefix +
+                       (hasSeveralRules
+                            ? "none of its include rules is met; the "
+                              "first "
+                            : "its include rule ") +
                        *unmetReason(state, layer.include(0))};
       }
     } else {
       for (const caffe::NetStateRule &rule : layer.exclude())
         if (!removed && !unmetReason(state, rule))
           removed = {&layer, locations.where(rule),
-                     who + "its exclude rule covers " + stateWords(state)};
+                     prefix + "its exclude rule covers " +
+                         describeState(state)};
     }
     if (removed)
       result.removed.push_back(std::move(*removed));

@@ -29,7 +29,7 @@ struct RemovedLayer {
 /// A net in one state. Layers point into `source`.
 struct FilteredNet {
   std::shared_ptr<const NetDocument> source;
-  /// A layer without its own `phase` has that of the state.
+  /// The state's phase applies to each layer without its own `phase`.
   caffe::NetState state;
   std::vector<const caffe::LayerParameter *> layers;
   std::vector<RemovedLayer> removed;
@@ -55,6 +55,8 @@ caffe::NetState standaloneState(const caffe::NetParameter &net,
                                 caffe::Phase phase,
                                 const StateOptions &options = {});
 
+/// Divides the layers of `source` into those that `state` includes and the
+/// removed ones.
 FilteredNet filterNet(std::shared_ptr<const NetDocument> source,
                       const caffe::NetState &state);
 

@@ -24,8 +24,8 @@ struct BlobVersion {
   int top = 0;   ///< index in the producer's tops
   /// Layer and bottom index of every use.
   std::vector<std::pair<int, int>> readers = {};
-  /// The top that a loss layer without tops gets, as in Caffe; its name is not
-  /// usable.
+  /// The top is the one that Caffe adds to a loss layer without tops. No layer
+  /// can refer to its name.
   bool isAutomatic = false;
 };
 
@@ -66,8 +66,9 @@ struct NetOutput {
 class NetGraph {
 public:
   /// Connects the layers of `net`. Reports all errors; after an error the graph
-  /// must not be used. With `forCompilation`, unsupported types are
-  /// errors, too. `hostTypes` are the types that the host program computes.
+  /// must not be used. With `forCompilation`, unsupported settings are errors
+  /// instead of warnings. `hostTypes` are the types that the host program
+  /// computes.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
                         bool forCompilation = false,
                         const std::set<std::string> &hostTypes = {});
@@ -83,7 +84,7 @@ public:
   /// unless their lr_mult in this layer is 0; layers that share the parameter
   /// do not matter. force_backward and the backward pass of LSTM and RNN
   /// compute all gradients.
-  bool wantsGradient(int layer, int index) const;
+  bool mayHaveGradient(int layer, int index) const;
 
   bool hasLoss() const;
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns whether the top has a loss weight in the prototxt, which Caffe
 /// counts as another reader.
-bool hasWrittenLoss(const NetGraph &graph, const BlobVersion &blob) {
+bool hasLossWeightInPrototxt(const NetGraph &graph, const BlobVersion &blob) {
   const caffe::LayerParameter &layer = *graph.layers[blob.layer].layer;
   return blob.top < layer.top_size() && blob.top < layer.loss_weight_size() &&
          layer.loss_weight(blob.top) != 0;
@@ -34,15 +34,15 @@ public:
   std::vector<LayerMetadata> run() {
     for (size_t i = 0; i < graph.layers.size(); ++i)
       addLayer(static_cast<int>(i));
-    findNeeded();
+    pruneBackwardPass();
     return std::move(layers);
   }
 
 private:
   void addLayer(int index);
   void addSplit(int blob, int tops);
-  void connect(LayerMetadata &layer, bool needsBackward);
-  void findNeeded();
+  void determineNeedsBackward(LayerMetadata &layer, bool needsBackward);
+  void pruneBackwardPass();
 
   const NetGraph &graph;
   std::set<std::string> outputGradients;
@@ -50,8 +50,10 @@ private:
   std::map<std::string, bool> blobNeedsBackward;
 };
 
-/// Determines the bottoms that may need a gradient.
-void LayerLister::connect(LayerMetadata &layer, bool needsBackward) {
+/// Determines whether the layer needs a backward pass, and which bottoms may
+/// need a gradient.
+void LayerLister::determineNeedsBackward(LayerMetadata &layer,
+                                         bool needsBackward) {
   const caffe::LayerParameter *source =
       layer.layer < 0 ? nullptr : graph.layers[layer.layer].layer;
   layer.needsBackward = needsBackward;
@@ -107,7 +109,7 @@ void LayerLister::addLayer(int index) {
                                    "', param index " +
                                    std::to_string(owner.index));
   }
-  connect(layer, needsBackward);
+  determineNeedsBackward(layer, needsBackward);
   layers.push_back(std::move(layer));
   for (int top : entry.tops)
     if (const BlobSplit split = splitOf(graph, top); split.tops > 0)
@@ -125,38 +127,39 @@ void LayerLister::addSplit(int blobIndex, int tops) {
     layer.tops.push_back(layer.name + "_" + std::to_string(i));
   layer.shapedLike.assign(layer.tops.size(), blob.name);
   layer.lossWeights.assign(layer.tops.size(), 0);
-  if (hasWrittenLoss(graph, blob))
+  if (hasLossWeightInPrototxt(graph, blob))
     layer.lossWeights[0] = graph.layers[blob.layer].lossWeights[blob.top];
-  connect(layer, false);
+  determineNeedsBackward(layer, false);
   layers.push_back(std::move(layer));
 }
 
-/// Marks the layers of the backward pass, starting from losses and output
-/// gradients. Excludes layers that contribute to none of them, or whose
-/// gradients reach no parameter.
-void LayerLister::findNeeded() {
-  std::set<std::string> underLoss, skipped;
+/// Restricts the backward pass to the layers that it reaches from losses and
+/// output gradients. Excludes layers that contribute to none of these, and
+/// layers whose tops receive no gradient.
+void LayerLister::pruneBackwardPass() {
+  std::set<std::string> contributingBlobs, blobsWithoutGradient;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    bool contributes = false, reachesNothing = true;
+    bool contributes = false, receivesNoGradient = true;
     for (size_t i = 0; i < layer->tops.size(); ++i) {
-      const bool seeded = outputGradients.count(layer->tops[i]) != 0;
+      const bool hasOutputGradient = outputGradients.count(layer->tops[i]) != 0;
       contributes |=
-          seeded || layer->lossWeights[i] != 0 ||
-          (!layer->tops[i].empty() && underLoss.count(layer->tops[i]));
-      reachesNothing &= !seeded && skipped.count(layer->tops[i]) != 0;
+          hasOutputGradient || layer->lossWeights[i] != 0 ||
+          (!layer->tops[i].empty() && contributingBlobs.count(layer->tops[i]));
+      receivesNoGradient &=
+          !hasOutputGradient && blobsWithoutGradient.count(layer->tops[i]) != 0;
     }
-    if (layer->needsBackward && reachesNothing) {
+    if (layer->needsBackward && receivesNoGradient) {
       layer->needsBackward = false;
       layer->bottomNeedsBackward.assign(layer->bottoms.size(), false);
     }
     layer->needsBackward &= contributes;
     for (size_t i = 0; i < layer->bottoms.size(); ++i) {
       if (contributes)
-        underLoss.insert(layer->bottoms[i]);
+        contributingBlobs.insert(layer->bottoms[i]);
       else
         layer->bottomNeedsBackward[i] = false;
       if (!layer->bottomNeedsBackward[i])
-        skipped.insert(layer->bottoms[i]);
+        blobsWithoutGradient.insert(layer->bottoms[i]);
     }
   }
 }
@@ -170,30 +173,30 @@ namespace {
 std::optional<std::string> unmetLine(const caffe::NetState &state,
                                      const caffe::NetStateRule &rule,
                                      const std::string &layer) {
-  auto has = [&](const std::string &stage) {
+  auto hasStage = [&](const std::string &stage) {
     return std::find(state.stage().begin(), state.stage().end(), stage) !=
            state.stage().end();
   };
-  const std::string start = "The NetState ";
-  const std::string end = " specified by a rule in layer " + layer;
+  const std::string prefix = "The NetState ";
+  const std::string suffix = " specified by a rule in layer " + layer;
   if (rule.has_phase() && rule.phase() != state.phase())
-    return start + "phase (" + std::to_string(state.phase()) +
+    return prefix + "phase (" + std::to_string(state.phase()) +
            ") differed from the phase (" + std::to_string(rule.phase()) + ")" +
-           end;
+           suffix;
   const std::string level = "level (" + std::to_string(state.level()) + ") is ";
   // "above" in both messages, as in Caffe.
   if (rule.has_min_level() && state.level() < rule.min_level())
-    return start + level + "above the min_level (" +
-           std::to_string(rule.min_level()) + ")" + end;
+    return prefix + level + "above the min_level (" +
+           std::to_string(rule.min_level()) + ")" + suffix;
   if (rule.has_max_level() && state.level() > rule.max_level())
-    return start + level + "above the max_level (" +
-           std::to_string(rule.max_level()) + ")" + end;
+    return prefix + level + "above the max_level (" +
+           std::to_string(rule.max_level()) + ")" + suffix;
   for (const std::string &stage : rule.stage())
-    if (!has(stage))
-      return start + "did not contain stage '" + stage + "'" + end;
+    if (!hasStage(stage))
+      return prefix + "did not contain stage '" + stage + "'" + suffix;
   for (const std::string &stage : rule.not_stage())
-    if (has(stage))
-      return start + "contained a not_stage '" + stage + "'" + end;
+    if (hasStage(stage))
+      return prefix + "contained a not_stage '" + stage + "'" + suffix;
   return std::nullopt;
 }
 
@@ -208,7 +211,8 @@ std::vector<std::string> listUnmetRules(const FilteredNet &net) {
         lines.push_back(*line);
       return !line;
     };
-    // Exclude rules until one is met, or else include rules until one is met.
+    // As in Caffe, check the include rules until one is met; without include
+    // rules, check the exclude rules.
     if (layer.include_size() == 0)
       (void)std::any_of(layer.exclude().begin(), layer.exclude().end(), isMet);
     else
@@ -219,9 +223,9 @@ std::vector<std::string> listUnmetRules(const FilteredNet &net) {
 
 BlobSplit splitOf(const NetGraph &graph, int index) {
   const BlobVersion &blob = graph.blobs[index];
-  const int loss = hasWrittenLoss(graph, blob);
-  const int uses = static_cast<int>(blob.readers.size()) + loss;
-  return uses > 1 ? BlobSplit{uses, loss} : BlobSplit{};
+  const int lossReaders = hasLossWeightInPrototxt(graph, blob);
+  const int uses = static_cast<int>(blob.readers.size()) + lossReaders;
+  return uses > 1 ? BlobSplit{uses, lossReaders} : BlobSplit{};
 }
 
 std::vector<LayerMetadata>

@@ -2,7 +2,7 @@
 //
 // Before it sets up a net, Caffe inserts a Split layer after every blob with
 // more than one reader, and then logs all layers. Compiled nets have no such
-// layers. This is the list of layers with splits, for logs.
+// layers. listLayers() returns the list of layers with splits, for logs.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,6 +15,7 @@
 
 namespace brew::prototxt {
 
+/// A layer, or an inserted split, as Caffe lists it.
 struct LayerMetadata {
   std::string name;
   std::string type;
@@ -45,6 +46,8 @@ struct NetMetadata {
   std::vector<LayerMetadata> layers;
 };
 
+/// Returns Caffe's log lines about the rules that the state of `net` does not
+/// meet.
 std::vector<std::string> listUnmetRules(const FilteredNet &net);
 
 /// Returns the layers of a graph without errors, in the order in which Caffe
@@ -56,9 +59,9 @@ listLayers(const NetGraph &graph,
 
 /// The split of a blob version among its readers.
 struct BlobSplit {
-  int tops = 0;        ///< 0 if it is not split
+  int tops = 0;        ///< 0 if the blob is not split
   int firstReader = 0; ///< top of the first reader; 1 if top 0 is for the loss
 };
-BlobSplit splitOf(const NetGraph &graph, int blob);
+BlobSplit splitOf(const NetGraph &graph, int index);
 
 } // namespace brew::prototxt

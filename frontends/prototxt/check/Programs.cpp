@@ -13,7 +13,7 @@ namespace {
 
 using Document = std::shared_ptr<const NetDocument>;
 
-/// Opens nets, each of them once.
+/// Opens each net once.
 class NetOpener {
 public:
   NetOpener(const SolverDocument &solver, Diagnostics &diagnostics,
@@ -21,7 +21,7 @@ public:
       : solver(solver), diagnostics(diagnostics), hostTypes(hostTypes) {}
 
   /// Returns the net in the file that occurrence `index` of a field names.
-  Document file(const std::string &name, const char *field, int index) {
+  Document openFile(const std::string &name, const char *field, int index) {
     const SourceLocation cause =
         solver.locations().whereValue(solver.solver(), field, index);
     try {
@@ -32,14 +32,14 @@ public:
         entry->second = NetDocument::fromFile(path, diagnostics, hostTypes);
       return entry->second;
     } catch (const Error &error) {
-      // An error of the file system; errors in the text have their own
-      // location.
+      // Report an error of the file system at the field that names the file.
+      // Errors in the text have their own locations.
       throw LocatedError(error.status(), cause, error.what());
     }
   }
 
   /// Returns a net inside the solver.
-  Document inlineNet(const caffe::NetParameter &net) {
+  Document openInline(const caffe::NetParameter &net) {
     auto [entry, isNew] = inlines.try_emplace(&net);
     if (isNew)
       entry->second =
@@ -55,13 +55,14 @@ private:
   std::map<const caffe::NetParameter *, Document> inlines;
 };
 
-/// Merges the phase, the net's state and the solver's state, in this order.
+/// Merges the phase, the net's state and the solver's state; later values
+/// replace earlier ones.
 caffe::NetState mergeStates(caffe::Phase phase, const Document &document,
-                            const caffe::NetState &top) {
+                            const caffe::NetState &solverState) {
   caffe::NetState state;
   state.set_phase(phase);
   state.MergeFrom(document->net().state());
-  state.MergeFrom(top);
+  state.MergeFrom(solverState);
   return state;
 }
 
@@ -83,9 +84,9 @@ std::vector<Program> expandSolver(const SolverDocument &document,
   Document generic = netOverride;
   const char *genericField = solver.has_net() ? "net" : "net_param";
   if (!netOverride && solver.has_net())
-    generic = nets.file(solver.net(), "net", 0);
+    generic = nets.openFile(solver.net(), "net", 0);
   else if (!netOverride && solver.has_net_param())
-    generic = nets.inlineNet(solver.net_param());
+    generic = nets.openInline(solver.net_param());
 
   std::string genericSource = "net file: " + solver.net();
   if (netOverride)
@@ -96,25 +97,25 @@ std::vector<Program> expandSolver(const SolverDocument &document,
   Document train = generic;
   const char *trainField = genericField;
   if (!netOverride && solver.has_train_net()) {
-    train = nets.file(solver.train_net(), "train_net", 0);
+    train = nets.openFile(solver.train_net(), "train_net", 0);
     trainField = "train_net";
     trainSource = "train_net file: " + solver.train_net();
   } else if (!netOverride && solver.has_train_net_param()) {
-    train = nets.inlineNet(solver.train_net_param());
+    train = nets.openInline(solver.train_net_param());
     trainField = "train_net_param";
     trainSource = trainField;
   }
 
   std::vector<Program> programs;
   if (train) {
-    caffe::NetState top = solver.train_state();
+    caffe::NetState solverState = solver.train_state();
     if (options.level)
-      top.set_level(*options.level);
+      solverState.set_level(*options.level);
     for (const std::string &stage : options.stages)
-      top.add_stage(stage);
-    programs.push_back({-1,
-                        filterNet(train, mergeStates(caffe::TRAIN, train, top)),
-                        0, trainSource, locations.where(solver, trainField)});
+      solverState.add_stage(stage);
+    programs.push_back(
+        {-1, filterNet(train, mergeStates(caffe::TRAIN, train, solverState)), 0,
+         trainSource, locations.where(solver, trainField)});
   }
 
   const int inlineTests = solver.test_net_param_size();
@@ -123,20 +124,20 @@ std::vector<Program> expandSolver(const SolverDocument &document,
     Document net = generic;
     std::string source = genericSource;
     if (i < inlineTests) {
-      net = nets.inlineNet(solver.test_net_param(i));
+      net = nets.openInline(solver.test_net_param(i));
       source = "test_net_param";
     } else if (i < inlineTests + fileTests) {
       const std::string &file = solver.test_net(i - inlineTests);
-      net = nets.file(file, "test_net", i - inlineTests);
+      net = nets.openFile(file, "test_net", i - inlineTests);
       source = "test_net file: " + file;
     }
     if (!net)
       continue; // its parse error has been reported
-    const caffe::NetState top =
+    const caffe::NetState solverState =
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
-    programs.push_back({i, filterNet(net, mergeStates(caffe::TEST, net, top)),
-                        solver.test_iter(i), source,
-                        locations.where(solver, "test_iter", i)});
+    programs.push_back(
+        {i, filterNet(net, mergeStates(caffe::TEST, net, solverState)),
+         solver.test_iter(i), source, locations.where(solver, "test_iter", i)});
   }
   return programs;
 }

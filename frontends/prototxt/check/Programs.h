@@ -28,14 +28,14 @@ struct Program {
 
 /// Returns the training net, then the test nets in Caffe's order:
 /// test_net_param, test_net, and net or net_param for the remaining test_iter.
-/// A state is the phase, merged with the net's own `state`, then with
-/// train_state or test_state. The options apply to the training net, as Caffe's
-/// flags do.
+/// The state of a net is its phase, merged with the net's own `state`, then
+/// with train_state or test_state. The options apply to the training net, as
+/// Caffe's flags do.
 ///
 /// Net files are looked up from the working directory, then from the solver's
 /// folder. For a missing file, throws brew::Error (status 3) with the location
-/// that names it. `netOverride` replaces the solver's `net`, and its training
-/// net if that is a separate one. Programs whose file could not be parsed are
+/// of its name. `netOverride` replaces the solver's `net`, and its training net
+/// if that is a separate one. Programs whose file could not be parsed are
 /// missing from the result; see `diagnostics`. `hostTypes` are layer types that
 /// the host program computes.
 std::vector<Program>

@@ -12,15 +12,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Sets the default prefix: the name of the solver file, or, if the prefix is a
-/// folder, that name within it.
+/// Sets a missing snapshot prefix to the path of the solver file without its
+/// extension. If the prefix is a folder, appends the file's name without its
+/// extension.
 void fillSnapshotPrefix(const std::string &file,
                         caffe::SolverParameter &solver) {
-  std::error_code status;
+  std::error_code error;
   const fs::path path(file);
   if (!solver.has_snapshot_prefix())
     solver.set_snapshot_prefix(fs::path(path).replace_extension().string());
-  else if (fs::is_directory(solver.snapshot_prefix(), status))
+  else if (fs::is_directory(solver.snapshot_prefix(), error))
     solver.set_snapshot_prefix(
         (fs::path(solver.snapshot_prefix()) / path.stem()).string());
 }

@@ -17,9 +17,9 @@ using Document = std::shared_ptr<const NetDocument>;
 using SolverPointer = std::shared_ptr<const SolverDocument>;
 
 /// A program to build.
-struct Planned {
+struct PlannedProgram {
   dialects::ProgramRole role = dialects::ProgramRole::Main;
-  int test = 0; ///< its number, if it is a test
+  int test = 0; ///< number of the test program; otherwise unused
   FilteredNet net;
   bool differentiate = false;
   /// The origin of the net; see NetMetadata.
@@ -28,8 +28,9 @@ struct Planned {
   std::string name() const { return dialects::programName(role, test); }
 };
 
-/// Returns the absolute path, as the plan may run in another working directory.
-std::string absolute(const std::string &folder) {
+/// Returns the absolute path of `folder`, as the plan may run in another
+/// working directory.
+std::string absolutePath(const std::string &folder) {
   namespace fs = std::filesystem;
   return (folder.empty() ? fs::current_path() : fs::absolute(folder)).string();
 }
@@ -50,40 +51,42 @@ private:
   void planTraining(const SolverDocument &solver, Document net);
   void planDefaultTraining(const Document &net, FilteredNet train);
   void planDefaultTest(const Document &net);
-  void takeSolver(const SolverDocument &solver);
-  void report(const Diagnostics &found);
+  void setSolver(const SolverDocument &solver);
+  void reportOnce(const Diagnostics &newDiagnostics);
   /// Returns whether the net has a loss or an output gradient.
   bool hasGradient(const FilteredNet &net) const {
     return hasLoss(net) || !options.outputGradients.empty();
   }
-  bool showsDebugInfo(const Planned &program) const;
+  bool showsDebugInfo(const PlannedProgram &program) const;
   std::string netFile() const { return "net file: " + path; }
   void build();
 
-  [[noreturn]] static void usage(const std::string &text) {
+  [[noreturn]] static void throwUsageError(const std::string &text) {
     throw Error(ExitStatus::Usage, text);
   }
 
   mlir::MLIRContext &context;
   const SourceText &source;
-  const std::string &path; ///< its name
+  const std::string &path; ///< name of `source`
   const ImportOptions &options;
   Diagnostics &diagnostics;
   StateOptions states;
-  std::vector<Planned> programs;
+  std::vector<PlannedProgram> programs;
   std::set<std::string> reported; ///< location and text
   ImportedNet result;
 };
 
 ImportedNet Importer::run() {
   if (options.gradients && !options.phase)
-    usage("--gradients goes with --phase");
+    throwUsageError("--gradients requires --phase");
   if (!options.outputGradients.empty() && options.phase && !options.gradients)
-    usage("--output-gradient is about the backward pass, which --phase leaves "
-          "out: add "
-          "--gradients");
+    throwUsageError(
+        "--output-gradient is about the backward pass, which --phase leaves "
+        "out: add "
+        "--gradients");
   if (options.phase && !options.solverFile.empty())
-    usage("--solver has no use with --phase, which builds no update program");
+    throwUsageError(
+        "--solver has no use with --phase, which builds no update program");
   PrototxtFile file =
       parsePrototxt(source, diagnostics, std::nullopt, options.hostTypes);
   if (!file.reachedEnd)
@@ -91,26 +94,28 @@ ImportedNet Importer::run() {
   if (file.kind == FileKind::Solver)
     planSolver(std::move(file));
   else if (options.solverOnly)
-    usage("--solver-only checks a solver, and '" + path + "' is a net");
+    throwUsageError("--solver-only checks a solver, and '" + path +
+                    "' is a net");
   else
     planNet(std::move(file));
   build();
   return std::move(result);
 }
 
-void Importer::takeSolver(const SolverDocument &solver) {
+void Importer::setSolver(const SolverDocument &solver) {
   result.solver = solver.solver();
-  result.solverFolder = absolute(solver.folder());
+  result.solverFolder = absolutePath(solver.folder());
 }
 
 void Importer::planSolver(PrototxtFile file) {
   if (!options.solverFile.empty())
-    usage("--solver goes with a net, and '" + path + "' is a solver itself");
+    throwUsageError("--solver requires a net, and '" + path +
+                    "' is a solver itself");
   SolverPointer solver =
       SolverDocument::fromParsed(std::move(file), diagnostics);
   if (!solver)
     return;
-  takeSolver(*solver);
+  setSolver(*solver);
   if (options.solverOnly)
     return;
   if (!options.phase) {
@@ -133,14 +138,14 @@ void Importer::planSolver(PrototxtFile file) {
 void Importer::planTraining(const SolverDocument &solver, Document net) {
   for (Program &program : expandSolver(solver, diagnostics, states,
                                        std::move(net), options.hostTypes)) {
-    const bool trains = program.test < 0;
-    if (trains && !hasGradient(program.net))
+    const bool isTraining = program.test < 0;
+    if (isTraining && !hasGradient(program.net))
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
-    programs.push_back({trains ? dialects::ProgramRole::ForwardBackward
-                               : dialects::ProgramRole::Test,
-                        program.test, std::move(program.net), trains,
+    programs.push_back({isTraining ? dialects::ProgramRole::ForwardBackward
+                                   : dialects::ProgramRole::Test,
+                        program.test, std::move(program.net), isTraining,
                         program.source});
   }
 }
@@ -149,27 +154,27 @@ void Importer::planNet(PrototxtFile file) {
   Document net = NetDocument::fromParsed(std::move(file), diagnostics);
   if (!net)
     return;
-  auto filtered = [&](caffe::Phase phase) {
+  auto filterForPhase = [&](caffe::Phase phase) {
     return filterNet(net, standaloneState(net->net(), phase, states));
   };
   if (options.phase) {
-    planOnePhase(filtered(*options.phase));
+    planOnePhase(filterForPhase(*options.phase));
     return;
   }
   if (!options.solverFile.empty()) {
     if (SolverPointer solver = SolverDocument::fromFile(
             options.solverFile, diagnostics, options.hostTypes)) {
-      takeSolver(*solver);
+      setSolver(*solver);
       planTraining(*solver, net);
     }
     return;
   }
-  FilteredNet train = filtered(caffe::TRAIN);
+  FilteredNet train = filterForPhase(caffe::TRAIN);
   if (hasGradient(train))
     planDefaultTraining(net, std::move(train));
   else
-    programs.push_back({dialects::ProgramRole::Deploy, 0, filtered(caffe::TEST),
-                        false, netFile()});
+    programs.push_back({dialects::ProgramRole::Deploy, 0,
+                        filterForPhase(caffe::TEST), false, netFile()});
 }
 
 void Importer::planOnePhase(FilteredNet net) {
@@ -183,7 +188,7 @@ void Importer::planOnePhase(FilteredNet net) {
 }
 
 /// Sets up the default solver, plain SGD, so that a net can be trained without
-/// a solver file.
+/// a solver file. Adds the training and the test program.
 void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   caffe::SolverParameter solver;
   solver.set_type("SGD");
@@ -198,14 +203,14 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
                       "0.01, lr_policy \"fixed\" and momentum 0; compile the "
                       "solver instead, or give one with --solver");
   result.solver = solver;
-  result.solverFolder = absolute(source.folder);
+  result.solverFolder = absolutePath(source.folder);
   programs.push_back({dialects::ProgramRole::ForwardBackward, 0,
                       std::move(train), true, netFile()});
   planDefaultTest(net);
 }
 
 /// Adds the default test program. If the data layers are in phase TRAIN only,
-/// just warns that there is none: such a net is for training only.
+/// the net is for training only; then warns that there is no test program.
 void Importer::planDefaultTest(const Document &net) {
   FilteredNet test =
       filterNet(net, standaloneState(net->net(), caffe::TEST, states));
@@ -223,43 +228,43 @@ void Importer::planDefaultTest(const Document &net) {
 
 /// Adds diagnostics that are not reported yet: training and test nets share
 /// most layers, and their errors.
-void Importer::report(const Diagnostics &found) {
-  for (const Diagnostic &each : found.items())
-    if (reported.insert(each.where.str() + each.text).second)
-      diagnostics.add(each);
+void Importer::reportOnce(const Diagnostics &newDiagnostics) {
+  for (const Diagnostic &diagnostic : newDiagnostics.items())
+    if (reported.insert(diagnostic.where.str() + diagnostic.text).second)
+      diagnostics.add(diagnostic);
 }
 
 /// Returns whether debug_info applies to the program. As in Caffe, a solver's
 /// debug_info applies to its nets.
-bool Importer::showsDebugInfo(const Planned &program) const {
+bool Importer::showsDebugInfo(const PlannedProgram &program) const {
   return result.solver ? result.solver->debug_info()
                        : program.net.source->net().debug_info();
 }
 
 void Importer::build() {
   std::vector<NetGraph> graphs;
-  for (const Diagnostic &each : diagnostics.items())
-    reported.insert(each.where.str() + each.text);
-  for (const Planned &program : programs) {
-    Diagnostics found;
+  for (const Diagnostic &diagnostic : diagnostics.items())
+    reported.insert(diagnostic.where.str() + diagnostic.text);
+  for (const PlannedProgram &program : programs) {
+    Diagnostics newDiagnostics;
     const FilteredNet &net = program.net;
     if (net.layers.empty())
-      found.warning(
+      newDiagnostics.warning(
           net.source->locations().where(net.source->net()),
           "the net has no layers" +
               (net.removed.empty()
                    ? std::string()
                    : " in phase " + caffe::Phase_Name(net.state.phase())));
-    graphs.push_back(NetGraph::build(program.net, found, !options.inspectOnly,
-                                     options.hostTypes));
-    report(found);
+    graphs.push_back(NetGraph::build(program.net, newDiagnostics,
+                                     !options.inspectOnly, options.hostTypes));
+    reportOnce(newDiagnostics);
   }
   if (programs.empty() || diagnostics.hasErrors())
     return;
   result.netName = programs.front().net.source->net().name();
   ModuleBuilder builder(context, path, options.f64);
   for (size_t i = 0; i < programs.size(); ++i) {
-    const Planned &program = programs[i];
+    const PlannedProgram &program = programs[i];
     collectInlineBlobs(graphs[i], program.net.source->locations(),
                        result.inlineBlobs);
     NetMetadata &metadata = result.netMetadata[program.name()];

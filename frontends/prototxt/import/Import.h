@@ -30,14 +30,14 @@ struct ImportOptions {
   std::optional<caffe::Phase> phase;
   /// With `phase`: the program has a backward pass.
   bool gradients = false;
-  /// Blobs whose gradients the caller writes. With any, a net can be trained
-  /// without a loss.
+  /// Blobs whose gradients the caller writes. If there are any, a net can be
+  /// trained without a loss.
   std::vector<std::string> outputGradients;
-  /// NetState of the training net, or of the only net, in addition to that in
-  /// the prototxts.
+  /// Level and stages of the training net, or of the only net, in addition to
+  /// its NetState in the prototxts.
   std::optional<int> level;
   std::vector<std::string> stages;
-  /// Solver for a net file; empty for the default one.
+  /// Solver for a net file; empty for the default solver.
   std::string solverFile;
   /// Only check the solver: no net is opened and no module built.
   bool solverOnly = false;
@@ -53,7 +53,8 @@ struct ImportedNet {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Set if the module has a training program, or with solverOnly.
   std::optional<caffe::SolverParameter> solver;
-  /// Folder of the solver's file (of the net for a default solver).
+  /// Folder of the solver's file; with the default solver, folder of the net's
+  /// file.
   std::string solverFolder;
   /// `name` of the net.
   std::string netName;
@@ -68,10 +69,11 @@ struct ImportedNet {
 /// options that contradict each other or the kind of the file (status 2). The
 /// brew dialect must be loaded in `context`.
 ///
-/// A solver has the programs `forward_backward` and `test_0`, `test_1`, ...; so
-/// does a net with a loss in its TRAIN phase, or with output gradients, with
-/// `solverFile` or an SGD solver of Caffe's defaults. A net without a loss has
-/// the program `deploy`. The update program is built elsewhere.
+/// A solver has the programs `forward_backward` and `test_0`, `test_1`, ... A
+/// net has `forward_backward` and the tests too if it has a loss in its TRAIN
+/// phase or output gradients; its solver is `solverFile` or the default solver,
+/// SGD. Any other net has the program `deploy`. The update program is built
+/// elsewhere.
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics);
 

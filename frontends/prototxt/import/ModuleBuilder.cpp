@@ -16,7 +16,7 @@ ModuleBuilder::ModuleBuilder(MLIRContext &context, const std::string &file,
                              bool f64)
     : b(&context) {
   module = ModuleOp::create(locate({file, 1, 1}));
-  element = f64 ? Type(b.getF64Type()) : Type(b.getF32Type());
+  elementType = f64 ? Type(b.getF64Type()) : Type(b.getF32Type());
 }
 
 Location ModuleBuilder::locate(const SourceLocation &where) {
@@ -44,8 +44,9 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     auto [entry, isNew] = symbols.try_emplace(
         {layer, param.index}, layer + "." + std::to_string(param.index));
     names.push_back(entry->second);
-    // A sharer may have its owner's symbol from an earlier program, but not the
-    // other way around.
+    // Register the owner's symbol for the sharers, unless an earlier program
+    // has declared them: a later program may contain a sharer without its
+    // owner.
     SmallVector<Attribute> sharers;
     for (auto [sharer, index] : param.sharers) {
       symbols.try_emplace({sharer->name(), index}, entry->second);
@@ -55,26 +56,26 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     if (!isNew)
       continue;
     SmallVector<NamedAttribute> attributes;
-    auto add = [&](StringRef name, Attribute value) {
+    auto addAttribute = [&](StringRef name, Attribute value) {
       attributes.push_back(b.getNamedAttr(name, value));
     };
-    add("sym_name", b.getStringAttr(entry->second));
-    add("type", TypeAttr::get(UnrankedTensorType::get(element)));
-    add("layer", b.getStringAttr(layer));
-    add("layer_type", b.getStringAttr(param.layer->type()));
-    add("index", b.getI64IntegerAttr(param.index));
+    addAttribute("sym_name", b.getStringAttr(entry->second));
+    addAttribute("type", TypeAttr::get(UnrankedTensorType::get(elementType)));
+    addAttribute("layer", b.getStringAttr(layer));
+    addAttribute("layer_type", b.getStringAttr(param.layer->type()));
+    addAttribute("index", b.getI64IntegerAttr(param.index));
     // An empty filler is Caffe's default, and is omitted.
     if (param.filler && param.filler->ByteSizeLong() > 0)
-      add("filler",
-          dialects::plan::FillerAttr::get(b.getContext(), *param.filler));
-    add("lr_mult", b.getF32FloatAttr(param.lrMult));
-    add("decay_mult", b.getF32FloatAttr(param.decayMult));
+      addAttribute("filler", dialects::plan::FillerAttr::get(b.getContext(),
+                                                             *param.filler));
+    addAttribute("lr_mult", b.getF32FloatAttr(param.lrMult));
+    addAttribute("decay_mult", b.getF32FloatAttr(param.decayMult));
     if (!param.sharedName.empty())
-      add("shared_name", b.getStringAttr(param.sharedName));
+      addAttribute("shared_name", b.getStringAttr(param.sharedName));
     if (!sharers.empty())
-      add("sharers", b.getArrayAttr(sharers));
+      addAttribute("sharers", b.getArrayAttr(sharers));
     if (param.permissive)
-      add("permissive", b.getUnitAttr());
+      addAttribute("permissive", b.getUnitAttr());
     ParamOp::create(b, locate(*param.layer, net.source->locations()),
                     TypeRange(), ValueRange(), attributes);
   }
@@ -83,39 +84,40 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
 
 Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
   return std::visit(
-      [&](const auto &each) -> Attribute {
-        using Type = std::decay_t<decltype(each)>;
+      [&](const auto &typedValue) -> Attribute {
+        using Type = std::decay_t<decltype(typedValue)>;
         if constexpr (std::is_same_v<Type, int64_t>)
-          return b.getI64IntegerAttr(each);
+          return b.getI64IntegerAttr(typedValue);
         else if constexpr (std::is_same_v<Type, float>)
-          return b.getF32FloatAttr(each);
+          return b.getF32FloatAttr(typedValue);
         else if constexpr (std::is_same_v<Type, OperationSpec::Flag>)
           return b.getUnitAttr();
         else if constexpr (std::is_same_v<Type, OperationSpec::Enumerator>)
-          return b.getI32IntegerAttr(each.value);
+          return b.getI32IntegerAttr(typedValue.value);
         else if constexpr (std::is_same_v<Type, OperationSpec::Literal>)
-          return parseAttribute(each.text, b.getContext());
+          return parseAttribute(typedValue.text, b.getContext());
         else if constexpr (std::is_same_v<Type, std::string>)
-          return b.getStringAttr(each);
+          return b.getStringAttr(typedValue);
         else if constexpr (std::is_same_v<Type, std::vector<int64_t>>)
-          return b.getDenseI64ArrayAttr(each);
+          return b.getDenseI64ArrayAttr(typedValue);
         else if constexpr (std::is_same_v<Type, std::vector<float>>)
-          return b.getDenseF32ArrayAttr(each);
+          return b.getDenseF32ArrayAttr(typedValue);
         else if constexpr (std::is_same_v<Type, std::vector<bool>>)
           return b.getDenseBoolArrayAttr(
-              SmallVector<bool>(each.begin(), each.end()));
+              SmallVector<bool>(typedValue.begin(), typedValue.end()));
         else if constexpr (std::is_same_v<Type, OperationSpec::Segments>)
-          return b.getDenseI32ArrayAttr(each);
+          return b.getDenseI32ArrayAttr(typedValue);
         else if constexpr (std::is_same_v<Type, caffe::LayerParameter>)
-          return dialects::plan::DataInputConfigAttr::get(b.getContext(), each);
+          return dialects::plan::DataInputConfigAttr::get(b.getContext(),
+                                                          typedValue);
         else
           return b.getStrArrayAttr(
-              SmallVector<StringRef>(each.begin(), each.end()));
+              SmallVector<StringRef>(typedValue.begin(), typedValue.end()));
       },
       value);
 }
 
-SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &build,
+SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &layerBuilder,
                                               Location loc,
                                               ArrayRef<Value> bottoms,
                                               ArrayRef<Value> params) {
@@ -131,7 +133,7 @@ SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &build,
     }
     return operations[ref.operation]->getResult(ref.index);
   };
-  for (const OperationSpec &spec : build.operations()) {
+  for (const OperationSpec &spec : layerBuilder.operations()) {
     OperationState state(loc, "brew." + spec.name);
     for (const ValueRef &operand : spec.operands)
       state.addOperands(valueOf(operand));
@@ -140,15 +142,15 @@ SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &build,
     for (OperationSpec::Element result : spec.results)
       state.addTypes(UnrankedTensorType::get(
           result == OperationSpec::Element::I32 ? Type(b.getI32Type())
-                                                : element));
+                                                : elementType));
     operations.push_back(b.create(state));
   }
-  for (const auto &[param, value] : build.storedParams())
+  for (const auto &[param, value] : layerBuilder.storedParams())
     StoreParamOp::create(
         b, loc, valueOf(value),
         params[param].getDefiningOp<ParamValueOp>().getParamAttr());
   SmallVector<Value> tops;
-  for (const ValueRef &top : build.values())
+  for (const ValueRef &top : layerBuilder.values())
     tops.push_back(valueOf(top));
   return tops;
 }
@@ -162,7 +164,8 @@ public:
               bool differentiate)
       : b(b), graph(graph), metadata(metadata), differentiate(differentiate) {}
 
-  /// Returns the value of bottom `bottom` of graph layer `layer`.
+  /// Returns the value that bottom `bottom` of graph layer `layer` reads: a top
+  /// of a split, or `value` if the blob is not split.
   Value bottom(int layer, int bottom, Value value) const {
     auto split = splits.find({layer, bottom});
     return split == splits.end() ? value : split->second;
@@ -173,20 +176,21 @@ public:
                   ArrayRef<Value> values) {
     if (!metadata)
       return;
-    keep(loc, bottoms, tops);
-    while (++next < metadata->layers.size() && metadata->layers[next].layer < 0)
-      addSplit(loc, metadata->layers[next], values);
+    pin(loc, bottoms, tops);
+    while (++layerIndex < metadata->layers.size() &&
+           metadata->layers[layerIndex].layer < 0)
+      addSplit(loc, metadata->layers[layerIndex], values);
   }
 
 private:
-  void keep(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops) {
-    auto each = [&](LayerValue what, ArrayRef<Value> values) {
+  void pin(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops) {
+    auto pinAll = [&](LayerValue kind, ArrayRef<Value> values) {
       for (auto [i, value] : llvm::enumerate(values))
-        PinLayerValueOp::create(b, loc, value, what, next, i);
+        PinLayerValueOp::create(b, loc, value, kind, layerIndex, i);
     };
-    each(LayerValue::Top, tops);
+    pinAll(LayerValue::Top, tops);
     if (differentiate)
-      each(LayerValue::BottomDiff, bottoms);
+      pinAll(LayerValue::BottomDiff, bottoms);
   }
 
   void addSplit(Location loc, const LayerMetadata &layer,
@@ -200,14 +204,14 @@ private:
     for (auto [i, reader] : llvm::enumerate(graph.blobs[layer.blob].readers))
       splits[reader] = split.getYs()[first + i];
     SmallVector<Value> results(split.getYs());
-    keep(loc, source, results);
+    pin(loc, source, results);
   }
 
   OpBuilder &b;
   const NetGraph &graph;
   const NetMetadata *metadata;
   bool differentiate;
-  size_t next = 0; ///< index in the metadata of the current layer
+  size_t layerIndex = 0; ///< index in the metadata of the current layer
   std::map<std::pair<int, int>, Value> splits;
 };
 
@@ -215,16 +219,18 @@ private:
 
 void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
                                const FilteredNet &net, const NetGraph &graph,
-                               bool differentiate, const NetMetadata *shown) {
+                               bool differentiate,
+                               const NetMetadata *debugMetadata) {
   const SourceMap &locations = net.source->locations();
   const std::vector<std::string> paramNames = declareParams(net, graph);
 
   b.setInsertionPointToEnd(module->getBody());
-  const bool trains = net.state.phase() == caffe::TRAIN;
+  const bool isTraining = net.state.phase() == caffe::TRAIN;
   SmallVector<NamedAttribute> attributes = {
       b.getNamedAttr("sym_name", b.getStringAttr(name)),
-      b.getNamedAttr("net_phase", NetPhaseAttr::get(b.getContext(),
-                                                    trains ? NetPhase::Train
+      b.getNamedAttr("net_phase",
+                     NetPhaseAttr::get(b.getContext(), isTraining
+                                                           ? NetPhase::Train
                                                            : NetPhase::Test)),
       b.getNamedAttr("role", ProgramRoleAttr::get(b.getContext(), role))};
   if (differentiate)
@@ -235,36 +241,37 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
     firstProgram = program;
   b.createBlock(&program.getBody());
 
-  const Type blob = UnrankedTensorType::get(element);
-  // Absolute, as the plan may run in another working directory.
-  const std::string &named = net.source->folder();
-  const std::string folder = (named.empty() ? std::filesystem::current_path()
-                                            : std::filesystem::absolute(named))
-                                 .string();
+  const Type blob = UnrankedTensorType::get(elementType);
+  // Use the absolute path, as the plan may run in another working directory.
+  const std::string &netFolder = net.source->folder();
+  const std::string folder =
+      (netFolder.empty() ? std::filesystem::current_path()
+                         : std::filesystem::absolute(netFolder))
+          .string();
   std::vector<Value> values(graph.blobs.size());
-  DebugPinner keeper(b, graph, shown, differentiate);
+  DebugPinner debugPinner(b, graph, debugMetadata, differentiate);
   for (auto [index, entry] : llvm::enumerate(graph.layers)) {
     const Location loc = locate(*entry.layer, locations);
     SmallVector<Value> bottoms, params;
     for (auto [i, bottom] : llvm::enumerate(entry.bottoms))
-      bottoms.push_back(keeper.bottom(index, i, values[bottom]));
+      bottoms.push_back(debugPinner.bottom(index, i, values[bottom]));
     for (auto [i, param] : llvm::enumerate(entry.params)) {
       auto read = ParamValueOp::create(
           b, loc, blob,
           FlatSymbolRefAttr::get(b.getContext(), paramNames[param]));
-      if (graph.params[param].lrMult == 0 && graph.wantsGradient(index, i))
+      if (graph.params[param].lrMult == 0 && graph.mayHaveGradient(index, i))
         read->setAttr("brew.gradient", b.getUnitAttr());
       params.push_back(read);
     }
-    // A layer's own phase overrides that of the net.
+    // A layer's own phase overrides the phase of the net.
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
-    LayerBuilder build(graph, entry, phase, graph.forceBackward, folder);
-    entry.kind->build(build);
-    SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
+    LayerBuilder layerBuilder(graph, entry, phase, graph.forceBackward, folder);
+    entry.kind->build(layerBuilder);
+    SmallVector<Value> tops = createLayer(layerBuilder, loc, bottoms, params);
     for (auto [top, value] : llvm::zip_equal(entry.tops, tops))
       values[top] = value;
-    keeper.layerBuilt(loc, bottoms, tops, values);
+    debugPinner.layerBuilt(loc, bottoms, tops, values);
   }
   for (const NetOutput &output : graph.outputs)
     OutputOp::create(b, values[output.blob].getLoc(), values[output.blob],

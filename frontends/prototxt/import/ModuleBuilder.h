@@ -26,12 +26,14 @@ public:
   /// `file` is the location of the module itself.
   ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64);
 
-  /// Adds a program. The graph must be free of errors. With `shown`, the
-  /// graph's metadata, every top and every gradient of a bottom in it can be
-  /// read after a run; blobs are split as in the metadata.
+  /// Adds a program. The graph must be free of errors. `debugMetadata` is the
+  /// metadata of the graph, or null. If it is set, blobs are split as in the
+  /// metadata, and every top and every gradient of a bottom can be read after a
+  /// run.
   void addProgram(dialects::ProgramRole role, const std::string &name,
                   const FilteredNet &net, const NetGraph &graph,
-                  bool differentiate, const NetMetadata *shown = nullptr);
+                  bool differentiate,
+                  const NetMetadata *debugMetadata = nullptr);
 
   mlir::OwningOpRef<mlir::ModuleOp> take() { return std::move(module); }
 
@@ -44,7 +46,7 @@ private:
   mlir::Attribute attributeOf(const OperationSpec::Value &value);
   /// Creates the operations of a layer; returns the values of its tops.
   llvm::SmallVector<mlir::Value>
-  createLayer(const LayerBuilder &build, mlir::Location loc,
+  createLayer(const LayerBuilder &layerBuilder, mlir::Location loc,
               llvm::ArrayRef<mlir::Value> bottoms,
               llvm::ArrayRef<mlir::Value> params);
   /// Returns the symbol of each parameter of the graph. Creates the symbols
@@ -54,7 +56,7 @@ private:
 
   mlir::OpBuilder b;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  mlir::Type element;
+  mlir::Type elementType;
   /// Insertion point of parameters: before all programs.
   mlir::Operation *firstProgram = nullptr;
   /// Symbols by layer name and index.

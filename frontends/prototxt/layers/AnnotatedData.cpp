@@ -8,7 +8,7 @@ namespace {
 
 using google::protobuf::Message;
 
-bool crops(const caffe::TransformationParameter &transform) {
+bool hasCrop(const caffe::TransformationParameter &transform) {
   return transform.crop_size() || (transform.crop_h() && transform.crop_w());
 }
 
@@ -18,12 +18,13 @@ void checkNotNegative(LayerChecker &c, const Message &block, const char *field,
     c.error(block, field, std::string(field) + " must not be negative");
 }
 
-void checkRange(LayerChecker &c, const Message &block, const char *low,
-                float least, const char *high, float most) {
-  checkNotNegative(c, block, low, least);
-  if (!(most >= least))
-    c.error(block, high,
-            std::string(high) + " must not be below " + std::string(low));
+void checkRange(LayerChecker &c, const Message &block, const char *lowField,
+                float low, const char *highField, float high) {
+  checkNotNegative(c, block, lowField, low);
+  if (!(high >= low))
+    c.error(block, highField,
+            std::string(highField) + " must not be below " +
+                std::string(lowField));
 }
 
 void checkSampler(LayerChecker &c, const caffe::BatchSampler &batch) {
@@ -85,7 +86,7 @@ void checkResize(LayerChecker &c,
     c.warn(resize, "prob",
            "prob has no effect: all images are resized, as in SSD");
   if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
-      !crops(transform))
+      !hasCrop(transform))
     c.unsupported(resize, "resize_mode",
                   "FIT_SMALL_SIZE resizes each image to its own shape; it "
                   "requires crop_size, or crop_h and crop_w");
@@ -125,7 +126,7 @@ void checkAnnotatedData(LayerChecker &c) {
   checkCrop(c, transform);
   if (transform.has_resize_param())
     checkResize(c, transform);
-  else if (!crops(transform) &&
+  else if (!hasCrop(transform) &&
            (settings.batch_sampler_size() || transform.has_expand_param()))
     c.error(settings.batch_sampler_size()
                 ? static_cast<const Message &>(settings)
@@ -138,7 +139,8 @@ void checkAnnotatedData(LayerChecker &c) {
     checkNoise(c, transform.noise_param());
   if (!transform.has_expand_param())
     return;
-  // Beyond this, a single pixel would exceed the maximum size of an image.
+  // Beyond this ratio, even an image of a single pixel would exceed the maximum
+  // size of an image.
   constexpr float kMaxExpanded = 1 << 15;
   const float ratio = transform.expand_param().max_expand_ratio();
   if (!(ratio > 1 && ratio <= kMaxExpanded))

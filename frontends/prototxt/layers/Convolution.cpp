@@ -26,7 +26,7 @@ void checkWindow(LayerChecker &c) {
   if (!settings.pad_type() && !hasSidePads(settings))
     return;
   const bool mayBeNegative = c.layer.type() == "Deconvolution";
-  const char *first = settings.pad_type() ? "pad_type 1" : nullptr;
+  const char *conflictingSetting = settings.pad_type() ? "pad_type 1" : nullptr;
   for (const char *side : {"pad_l", "pad_r", "pad_t", "pad_b"}) {
     const auto *field = settings.GetDescriptor()->FindFieldByName(side);
     const auto *reflection = settings.GetReflection();
@@ -39,12 +39,13 @@ void checkWindow(LayerChecker &c) {
       c.error(settings, side,
               std::string(side) +
                   " is negative, which only a Deconvolution can have");
-    first = first ? first : side;
+    conflictingSetting = conflictingSetting ? conflictingSetting : side;
   }
   for (const char *field : {"pad", "pad_h", "pad_w"})
     if (c.locations.find(settings, field))
       c.error(settings, field,
-              std::string(field) + " cannot be given together with " + first);
+              std::string(field) + " cannot be given together with " +
+                  conflictingSetting);
 }
 
 void checkConvolutionDepthwise(LayerChecker &c) {

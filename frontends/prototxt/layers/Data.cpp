@@ -23,18 +23,18 @@ void checkInput(LayerChecker &c) {
 void checkDummyData(LayerChecker &c) {
   const caffe::DummyDataParameter &settings = c.layer.dummy_data_param();
   const int tops = c.layer.top_size();
-  auto checkTimes = [&](const std::string &field, int given, bool optional) {
-    if (given == 1 || given == tops || (optional && given == 0))
+  auto checkCount = [&](const std::string &field, int count, bool optional) {
+    if (count == 1 || count == tops || (optional && count == 0))
       return;
-    if (given == 0)
+    if (count == 0)
       c.reportMissing(settings, field);
     else
       c.error(settings, field,
-              field + " is given " + std::to_string(given) + " times for " +
+              field + " is given " + std::to_string(count) + " times for " +
                   std::to_string(tops) +
                   " tops; it takes one, or one for each");
   };
-  checkTimes("data_filler", settings.data_filler_size(), true);
+  checkCount("data_filler", settings.data_filler_size(), true);
   for (const caffe::FillerParameter &filler : settings.data_filler())
     c.filler(filler);
   const google::protobuf::RepeatedField<uint32_t> *sizes[] = {
@@ -45,7 +45,7 @@ void checkDummyData(LayerChecker &c) {
   for (const auto *list : sizes)
     isLegacy |= list->size() > 0;
   if (!isLegacy) {
-    checkTimes("shape", settings.shape_size(), false);
+    checkCount("shape", settings.shape_size(), false);
     for (const caffe::BlobShape &shape : settings.shape())
       c.shape(shape);
     return;
@@ -54,7 +54,7 @@ void checkDummyData(LayerChecker &c) {
     c.error(settings, "shape",
             "give either shape or num, channels, height and width, not both");
   for (int i = 0; i < 4; ++i) {
-    checkTimes(names[i], sizes[i]->size(), false);
+    checkCount(names[i], sizes[i]->size(), false);
     for (int j = 0; j < sizes[i]->size(); ++j)
       if (sizes[i]->Get(j) == 0 || sizes[i]->Get(j) > INT_MAX)
         c.error(settings, names[i],
@@ -65,8 +65,6 @@ void checkDummyData(LayerChecker &c) {
   }
 }
 
-/// Caffe's ImageData and WindowData read these fields from transform_param
-/// only.
 void checkImageData(LayerChecker &c) {
   const caffe::ImageDataParameter &settings = c.layer.image_data_param();
   if (settings.has_batch_size())
@@ -76,7 +74,7 @@ void checkImageData(LayerChecker &c) {
   if (!settings.new_height() != !settings.new_width())
     c.error(settings, settings.new_height() ? "new_height" : "new_width",
             "set both or neither of new_height and new_width");
-  // Maximum extent of an image, far below the limit of memory.
+  // Maximum height and width of an image.
   constexpr uint32_t kMaxPixels = 1 << 16;
   if (settings.new_height() > kMaxPixels)
     c.error(settings, "new_height", "new_height is too large");
@@ -132,7 +130,7 @@ void checkHdf5Data(LayerChecker &c) {
     c.error(c.layer, "transform_param", "HDF5 data cannot be transformed");
 }
 
-/// Checks MyCaffe's fields.
+/// Checks MyCaffe's fields about labels.
 void checkMemoryLabels(LayerChecker &c) {
   using Settings = caffe::MemoryDataParameter;
   const Settings &settings = c.layer.memory_data_param();
@@ -143,10 +141,10 @@ void checkMemoryLabels(LayerChecker &c) {
             : !settings.label_height() ? "label_height"
                                        : "label_width",
             "labels have at least one channel, row and column");
-  const bool several = settings.label_channels() > 1 ||
-                       settings.label_height() > 1 ||
-                       settings.label_width() > 1;
-  if (several && settings.label_type() != Settings::MULTIPLE)
+  const bool hasSeveralValues = settings.label_channels() > 1 ||
+                                settings.label_height() > 1 ||
+                                settings.label_width() > 1;
+  if (hasSeveralValues && settings.label_type() != Settings::MULTIPLE)
     c.warn(settings,
            settings.has_label_type() ? "label_type" : "label_channels",
            "label_channels, label_height and label_width have no effect "
@@ -163,18 +161,19 @@ void checkMemoryData(LayerChecker &c) {
   for (const char *field : {"batch_size", "channels", "height", "width"})
     c.count(c.layer.memory_data_param(), field);
   const caffe::TransformationParameter &transform = c.layer.transform_param();
-  std::vector<const google::protobuf::FieldDescriptor *> given;
-  transform.GetReflection()->ListFields(transform, &given);
+  std::vector<const google::protobuf::FieldDescriptor *> setFields;
+  transform.GetReflection()->ListFields(transform, &setFields);
   // MyCaffe writes a colour order in every transform_param.
   if (c.layer.has_transform_param() &&
-      !(given.size() == 1 && transform.has_color_order()))
+      !(setFields.size() == 1 && transform.has_color_order()))
     c.warn(c.layer, "transform_param",
            "transform_param has no effect: arrays are taken as they are given, "
            "as in Caffe");
   checkMemoryLabels(c);
 }
 
-/// Clears the data layers' own fields that transform_param has replaced.
+/// Clears fields of a data layer's own settings that transform_param has
+/// replaced.
 template <typename Settings> void dropOldTransform(Settings &settings) {
   settings.clear_mean_file();
   settings.clear_crop_size();
@@ -219,7 +218,7 @@ void buildDataInput(LayerBuilder &l) {
     dropOldTransform(*config.mutable_image_data_param());
     config.mutable_image_data_param()->clear_scale();
   }
-  if (config.has_window_data_param()) // whose scale is in use
+  if (config.has_window_data_param()) // its scale has an effect
     dropOldTransform(*config.mutable_window_data_param());
   OperationSpec &op = l.dataInputOp(std::move(config), l.folder);
   std::vector<std::string> names;

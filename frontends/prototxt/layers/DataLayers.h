@@ -8,7 +8,7 @@ namespace brew::prototxt {
 
 /// Checks data_param and transform_param.
 void checkDatabase(LayerChecker &c);
-/// Builds a data input whose results are all tops.
+/// Builds a data input whose results are the layer's tops.
 void buildDataInput(LayerBuilder &l);
 
 } // namespace brew::prototxt

@@ -28,9 +28,10 @@ template <typename Settings>
 void checkPairs(LayerChecker &c, const Settings &settings) {
   if (settings.images_per_blob() < 1 || settings.images_per_blob() > 2)
     c.error(settings, "images_per_blob", "images_per_blob must be 1 or 2");
-  const bool pairs = settings.enable_pair_selection();
+  const bool selectsPairs = settings.enable_pair_selection();
   if (settings.images_per_blob() == 2) {
-    if (pairs && settings.has_balance_matches() && settings.balance_matches())
+    if (selectsPairs && settings.has_balance_matches() &&
+        settings.balance_matches())
       c.error(settings, "balance_matches",
               "give either balance_matches or enable_pair_selection, not both");
     if (settings.output_all_labels() && c.layer.top_size() < 2)
@@ -44,13 +45,13 @@ void checkPairs(LayerChecker &c, const Settings &settings) {
   if (settings.has_output_all_labels())
     c.warn(settings, "output_all_labels",
            "output_all_labels has no effect without images_per_blob: 2");
-  if (pairs && settings.batch_size() % 2)
+  if (selectsPairs && settings.batch_size() % 2)
     c.error(settings, "batch_size",
             "batch_size must be even with enable_pair_selection");
 }
 
 template <typename Settings>
-void checkAll(LayerChecker &c, const Settings &settings) {
+void checkSelectionFields(LayerChecker &c, const Settings &settings) {
   if (settings.shuffle() && settings.has_boost_file())
     c.error(settings, "boost_file",
             "give either shuffle or boost_file, not both: a pass has each "
@@ -65,11 +66,11 @@ void checkAll(LayerChecker &c, const Settings &settings) {
 } // namespace
 
 void checkSelection(LayerChecker &c, const caffe::DataParameter &settings) {
-  checkAll(c, settings);
+  checkSelectionFields(c, settings);
 }
 void checkSelection(LayerChecker &c,
                     const caffe::ImageDataParameter &settings) {
-  checkAll(c, settings);
+  checkSelectionFields(c, settings);
 }
 
 } // namespace brew::prototxt

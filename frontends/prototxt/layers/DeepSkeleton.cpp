@@ -12,7 +12,8 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Adds a formula (docs/expressions.md) over the first bottom as top `number`.
+/// Adds an operation that computes top `number` from the first bottom by a
+/// formula (docs/expressions.md).
 void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
   l.lastOp("expression", number)
       .setOperands({LayerBuilder::bottom(0)})
@@ -21,7 +22,8 @@ void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
       .integers("axes", {});
 }
 
-/// Pixels without a skeleton are 0; there are four classes of scales.
+/// Maps pixels without a skeleton to 0 and other pixels to one of four classes
+/// of scales.
 void buildQuantize(LayerBuilder &l) {
   buildFromFormula(
       l, 0,
@@ -34,12 +36,14 @@ void checkRescale(LayerChecker &c) { c.count(c.layer.rescale_param(), "rf"); }
 /// Maps scales below the receptive field to numbers from -1 to 1. The optional
 /// second top is 1 for such scales.
 void buildRescale(LayerBuilder &l) {
-  const std::string field = std::to_string(l.layer.rescale_param().rf());
-  const std::string none =
-      "bottom(0) >= " + field + " || abs(bottom(0)) <= 1e-4 ? 0 : ";
-  buildFromFormula(l, 0, none + "2 * bottom(0) / " + field + " - 1");
+  const std::string receptiveField =
+      std::to_string(l.layer.rescale_param().rf());
+  const std::string zeroOutside =
+      "bottom(0) >= " + receptiveField + " || abs(bottom(0)) <= 1e-4 ? 0 : ";
+  buildFromFormula(l, 0,
+                   zeroOutside + "2 * bottom(0) / " + receptiveField + " - 1");
   if (l.tops() > 1)
-    buildFromFormula(l, 1, none + "1");
+    buildFromFormula(l, 1, zeroOutside + "1");
 }
 
 } // namespace

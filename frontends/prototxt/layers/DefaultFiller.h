@@ -8,12 +8,12 @@
 
 namespace brew::prototxt {
 
-/// Returns `given` if it is set, otherwise a constant filler of `value`, which
-/// lives as long as the program.
+/// Returns `filler` if `isSet`, otherwise a constant filler of `value`, which
+/// is valid until the program ends.
 inline const caffe::FillerParameter *
-fillerOr(bool isGiven, const caffe::FillerParameter &given, float value) {
-  if (isGiven)
-    return &given;
+fillerOr(bool isSet, const caffe::FillerParameter &filler, float value) {
+  if (isSet)
+    return &filler;
   static std::mutex mutex; // several nets may be compiled concurrently
   static std::map<float, caffe::FillerParameter> constants;
   std::lock_guard<std::mutex> lock(mutex);

@@ -55,7 +55,7 @@ void buildPsRoiPooling(LayerBuilder &l) {
 // PriorBox
 //===----------------------------------------------------------------------===//
 
-void checkSizes(LayerChecker &c) {
+void checkBoxSizes(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
   if (settings.min_size_size() == 0)
     c.reportMissing(settings, "min_size");
@@ -77,14 +77,15 @@ void checkSizes(LayerChecker &c) {
       c.error(settings, "max_size", "max_size must be above its min_size", i);
 }
 
-/// Checks two extents: a number for both, or a number for each.
-void checkExtents(LayerChecker &c, const std::string &both, bool hasBoth,
-                  bool hasHeight, bool hasWidth) {
+/// Checks a setting for height and width, which has one field for both, or the
+/// fields `prefix`_h and `prefix`_w.
+void checkHeightAndWidth(LayerChecker &c, const std::string &prefix,
+                         bool hasShared, bool hasHeight, bool hasWidth) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
-  const std::string sides[] = {both + "_h", both + "_w"};
-  if (hasBoth && (hasHeight || hasWidth))
+  const std::string sides[] = {prefix + "_h", prefix + "_w"};
+  if (hasShared && (hasHeight || hasWidth))
     c.error(settings, hasHeight ? sides[0] : sides[1],
-            "give either " + (both == "img" ? "img_size" : both) + " or " +
+            "give either " + (prefix == "img" ? "img_size" : prefix) + " or " +
                 sides[0] + " and " + sides[1] + ", not both");
   else if (hasHeight != hasWidth)
     c.error(settings, sides[hasHeight ? 0 : 1],
@@ -94,7 +95,7 @@ void checkExtents(LayerChecker &c, const std::string &both, bool hasBoth,
 
 void checkPriorBox(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
-  checkSizes(c);
+  checkBoxSizes(c);
   for (int i = 0; i < settings.aspect_ratio_size(); ++i)
     if (!(settings.aspect_ratio(i) > 0))
       c.error(settings, "aspect_ratio", "aspect_ratio must be positive", i);
@@ -105,10 +106,10 @@ void checkPriorBox(LayerChecker &c) {
   for (int i = 0; i < settings.variance_size(); ++i)
     if (!(settings.variance(i) > 0))
       c.error(settings, "variance", "variance must be positive", i);
-  checkExtents(c, "img", settings.has_img_size(), settings.has_img_h(),
-               settings.has_img_w());
-  checkExtents(c, "step", settings.has_step(), settings.has_step_h(),
-               settings.has_step_w());
+  checkHeightAndWidth(c, "img", settings.has_img_size(), settings.has_img_h(),
+                      settings.has_img_w());
+  checkHeightAndWidth(c, "step", settings.has_step(), settings.has_step_h(),
+                      settings.has_step_w());
   for (const char *field : {"img_size", "img_h", "img_w"})
     if (c.locations.find(settings, field) &&
         settings.GetReflection()->GetUInt32(
@@ -127,10 +128,10 @@ void checkPriorBox(LayerChecker &c) {
 std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
   std::vector<float> ratios = {1};
   for (float ratio : settings.aspect_ratio()) {
-    bool known = false;
+    bool isDuplicate = false;
     for (float other : ratios)
-      known |= std::fabs(ratio - other) < 1e-6;
-    if (known)
+      isDuplicate |= std::fabs(ratio - other) < 1e-6;
+    if (isDuplicate)
       continue;
     ratios.push_back(ratio);
     if (settings.flip())
@@ -143,21 +144,21 @@ std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
 void buildPriorBox(LayerBuilder &l) {
   const caffe::PriorBoxParameter &settings = l.layer.prior_box_param();
   std::vector<float> widths, heights;
-  auto add = [&](double width, double height) {
+  auto addBox = [&](double width, double height) {
     widths.push_back(static_cast<float>(width));
     heights.push_back(static_cast<float>(height));
   };
   for (int i = 0; i < settings.min_size_size(); ++i) {
     // Sizes are truncated to whole pixels.
-    const int smallest = static_cast<int>(settings.min_size(i));
-    add(smallest, smallest);
+    const int minSize = static_cast<int>(settings.min_size(i));
+    addBox(minSize, minSize);
     if (settings.max_size_size()) {
       const double side =
-          std::sqrt(double(smallest) * static_cast<int>(settings.max_size(i)));
-      add(side, side);
+          std::sqrt(double(minSize) * static_cast<int>(settings.max_size(i)));
+      addBox(side, side);
     }
     for (float ratio : aspectRatios(settings))
-      add(smallest * std::sqrt(ratio), smallest / std::sqrt(ratio));
+      addBox(minSize * std::sqrt(ratio), minSize / std::sqrt(ratio));
   }
   std::vector<float> variances(settings.variance().begin(),
                                settings.variance().end());
@@ -185,7 +186,7 @@ void buildPriorBox(LayerBuilder &l) {
 // DetectionOutput
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the layer writes files.
+/// Returns whether the settings are complete, so that the layer writes files.
 bool writesFiles(const caffe::SaveOutputParameter &files) {
   return !files.output_directory().empty() && !files.label_map_file().empty() &&
          !files.name_size_file().empty();
@@ -229,7 +230,8 @@ void checkDetectionOutput(LayerChecker &c) {
     c.unsupported(settings, "visualize", "drawing detections is not supported");
 }
 
-/// The optional fourth bottom, the images, is for drawing only.
+/// Ignores the optional fourth bottom, the images, which SSD reads for drawing
+/// only.
 void buildDetectionOutput(LayerBuilder &l) {
   const caffe::DetectionOutputParameter &settings =
       l.layer.detection_output_param();

@@ -16,7 +16,7 @@ void buildPower(LayerBuilder &l) {
       .real("shift", settings.shift());
 }
 
-/// With a second bottom, num_axes has no effect.
+/// Checks num_axes, which has no effect with a second bottom.
 template <typename Settings>
 void checkNumAxes(LayerChecker &c, const Settings &settings) {
   if (c.layer.bottom_size() == 1 && settings.num_axes() < -1)
@@ -26,7 +26,7 @@ void checkNumAxes(LayerChecker &c, const Settings &settings) {
 
 void checkBias(LayerChecker &c) { checkNumAxes(c, c.layer.bias_param()); }
 
-/// A second bottom replaces the parameter.
+/// Returns the bias, unless a second bottom replaces it.
 std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
   if (layer.bottom_size() != 1)
     return {};
@@ -78,7 +78,7 @@ void checkEltwise(LayerChecker &c) {
                 " times for " + std::to_string(c.layer.bottom_size()) +
                 " bottoms; it takes one for each");
   if (settings.operation() == caffe::EltwiseParameter::PROD)
-    c.error(settings, "coeff", "coeff goes with operation SUM only");
+    c.error(settings, "coeff", "coeff requires operation SUM");
   else if (settings.operation() == caffe::EltwiseParameter::MAX)
     c.warn(settings, "coeff", "coeff has no effect with operation MAX");
 }

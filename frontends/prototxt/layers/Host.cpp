@@ -1,4 +1,4 @@
-//===- Host.cpp - Layers that the host program computes -------------------===//
+//===- Host.cpp - Layers that registered host functions compute -----------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -21,14 +21,14 @@ void checkPython(LayerChecker &c) {
     c.reportMissing(settings, "layer");
 }
 
-/// Returns the type that the functions of a layer are registered for.
+/// Returns the type under which the layer's functions are registered.
 std::string hostTypeOf(const caffe::LayerParameter &layer) {
   const caffe::PythonParameter &settings = layer.python_param();
   return layer.type() == kPython ? settings.module() + "." + settings.layer()
                                  : layer.type();
 }
 
-std::string textOf(const caffe::LayerParameter &layer) {
+std::string settingsText(const caffe::LayerParameter &layer) {
   google::protobuf::TextFormat::Printer printer;
   printer.SetSingleLineMode(true);
   std::string text;
@@ -38,7 +38,8 @@ std::string textOf(const caffe::LayerParameter &layer) {
   return text;
 }
 
-/// The runtime's built-in function writes the file.
+/// Checks the name of the file, which a built-in function of the runtime
+/// writes.
 void checkHdf5Output(LayerChecker &c) {
   const caffe::HDF5OutputParameter &settings = c.layer.hdf5_output_param();
   if (settings.file_name().empty())
@@ -55,7 +56,7 @@ void buildHost(LayerBuilder &l) {
 void addHostSettings(OperationSpec &op, const LayerBuilder &l,
                      const std::string &type, const std::string &paramStr) {
   op.text("kind", type)
-      .text("settings", textOf(l.layer))
+      .text("settings", settingsText(l.layer))
       .text("param_str", paramStr)
       .flag("test_phase", l.phase == caffe::TEST);
 }

@@ -5,9 +5,9 @@
 
 namespace brew::prototxt {
 
-/// Sets type, settings and param_str of a brew.host_layer. Types that the
-/// runtime computes get the folder of the prototxt as `paramStr`, for the
-/// lookup of files.
+/// Sets the type, the settings, param_str and the phase of a brew.host_layer.
+/// For types that the runtime itself computes, `paramStr` is the folder of the
+/// prototxt, in which files are looked up.
 void addHostSettings(OperationSpec &op, const LayerBuilder &l,
                      const std::string &type, const std::string &paramStr);
 

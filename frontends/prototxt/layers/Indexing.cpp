@@ -32,7 +32,7 @@ void buildBatchReindex(LayerBuilder &l) {
   l.checkLabels(op.result(1));
 }
 
-/// The last bottom is the selector; each other bottom has a top.
+/// Checks that each bottom except the last one, the selector, has a top.
 void checkFilter(LayerChecker &c) {
   const int tops = c.layer.top_size(), bottoms = c.layer.bottom_size();
   if (tops != bottoms - 1)

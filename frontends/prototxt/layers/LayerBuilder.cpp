@@ -15,15 +15,16 @@ OperationSpec &LayerBuilder::bareOp(const std::string &name) {
   return specs.back();
 }
 
-/// Returns for each bottom whether it must get a gradient; empty if that
-/// depends on which of the layers before it learn.
+/// Returns for each bottom whether it must get a gradient. Returns an empty
+/// list if neither propagate_down nor force_backward is set: then it depends on
+/// the learnable parameters of earlier layers.
 std::vector<bool> LayerBuilder::propagateDown() const {
-  const auto &given = layer.propagate_down();
-  std::vector<bool> flags(given.begin(), given.end());
+  const auto &setting = layer.propagate_down();
+  std::vector<bool> flags(setting.begin(), setting.end());
   if (!forceBackward)
     return flags;
   for (int i = 0; i < bottoms(); ++i) {
-    if (i >= given.size())
+    if (i >= setting.size())
       flags.push_back(
           graph.layers[graph.blobs[entry.bottoms[i]].layer].needsBackward);
     flags[i] = flags[i] || entry.kind->allowsForcedGradient(i);
@@ -31,7 +32,8 @@ std::vector<bool> LayerBuilder::propagateDown() const {
   return flags;
 }
 
-/// Adds the layer's name, and names and loss weights of its tops [from, to).
+/// Adds the layer's name, and the names and loss weights of its tops [from,
+/// to).
 void LayerBuilder::addTops(OperationSpec &spec, int from, int to) {
   std::vector<std::string> names;
   std::vector<float> weights;
@@ -53,8 +55,8 @@ void LayerBuilder::addPropagateDown(OperationSpec &spec,
   spec.add("propagate_down", slice ? std::vector<bool>{flags[*slice]} : flags);
 }
 
-/// Adds the attributes of every layer; with `slice`, those of one bottom and
-/// top.
+/// Adds the attributes that all layers have; with `slice`, only for the bottom
+/// and the top of this index.
 void LayerBuilder::addCommon(OperationSpec &spec, std::optional<int> slice) {
   addTops(spec, slice.value_or(0), slice ? *slice + 1 : tops());
   addPropagateDown(spec, slice);
@@ -139,7 +141,7 @@ ValueRef LayerBuilder::randomKey() {
 void LayerBuilder::checkLabels(ValueRef status, int labels) {
   OperationSpec &check = bareOp("check_labels");
   check.operands = {status, bottom(labels)};
-  // Shape inference sets the number of classes.
+  // Shape inference replaces -1 by the number of classes.
   check.integer("limit", -1)
       .text("layer", layer.name())
       .text("blob", layer.bottom(labels));

@@ -38,17 +38,17 @@ struct OperationSpec {
   };
   /// A UnitAttr.
   struct Flag {};
-  /// An enumeration without attribute class: a 32-bit integer.
+  /// A case of an enumeration that has no attribute class: a 32-bit integer.
   struct Enumerator {
     int value;
   };
-  /// A DenseI32ArrayAttr, which operandSegmentSizes is.
+  /// A DenseI32ArrayAttr, such as operandSegmentSizes.
   using Segments = std::vector<int32_t>;
   using Value =
       std::variant<int64_t, float, Flag, Enumerator, Literal, std::string,
                    std::vector<int64_t>, std::vector<float>, std::vector<bool>,
                    std::vector<std::string>, Segments, caffe::LayerParameter>;
-  /// Element type of a result: the net's own, or an integer.
+  /// Element type of a result: that of the net's blobs, or i32.
   enum class Element { Blob, I32 };
 
   std::string name; ///< without "brew."
@@ -79,7 +79,8 @@ struct OperationSpec {
   OperationSpec &reals(const std::string &name, std::vector<float> value) {
     return add(name, std::move(value));
   }
-  /// Adds an enumeration of BrewEnums.td: its attribute class and case.
+  /// Adds an enumeration of BrewEnums.td. `attribute` is its attribute class,
+  /// `value` its case.
   OperationSpec &enumAttribute(const std::string &name,
                                const std::string &attribute,
                                const std::string &value) {
@@ -97,7 +98,7 @@ struct OperationSpec {
     operands = std::move(values);
     return *this;
   }
-  /// Adds results, in particular after the tops.
+  /// Adds results, for example after the tops that layerOp() adds.
   OperationSpec &addResults(int count, Element element = Element::Blob) {
     results.insert(results.end(), count, element);
     return *this;
@@ -130,14 +131,15 @@ public:
   int tops() const { return static_cast<int>(entry.tops.size()); }
 
   /// Adds an operation that is the complete layer: its operands are all bottoms
-  /// and parameters, its results all tops, and it has the attributes of every
-  /// layer.
+  /// and parameters, its results are all tops, and it has the attributes of all
+  /// layers.
   OperationSpec &layerOp(const std::string &name);
-  /// Adds the operation of one bottom and its top, for layers that process
+  /// Adds the operation of bottom `number` and its top, for layers that process
   /// several bottoms one by one. Its other operands are all parameters.
   OperationSpec &perBottomOp(const std::string &name, int number);
-  /// A input of what `config` says, by its type and tops, whose files lie in
-  /// `folder`; results are said with `addResults`, and tops with `addTop`.
+  /// Adds a data input. The type of `config` selects the source of the data,
+  /// whose files are looked up in `folder`. The caller adds results with
+  /// addResults() and tops with addTop().
   OperationSpec &dataInputOp(caffe::LayerParameter config,
                              const std::string &folder);
   /// Adds an operation without operands, results and attributes. Its results
@@ -147,24 +149,24 @@ public:
   /// whether a gradient reaches the bottom, and has no top. The caller sets its
   /// operands.
   OperationSpec &firstOp(const std::string &name, int number);
-  /// Adds the last of several operations, whose result is the bottom's top.
+  /// Adds the last of several operations, whose result is top `number`.
   OperationSpec &lastOp(const std::string &name, int number);
   /// Multiplies the layer's first top, a result of `op` from layerOp(), by
   /// `factor`.
   void scaleFirstTop(OperationSpec &op, float factor);
   void addTop(ValueRef value) { topValues.push_back(value); }
 
-  /// Stores a value as the new one of parameter `index`, which the layer itself
-  /// maintains (a running statistic).
+  /// Stores `value` as the new value of parameter `index`, which the layer
+  /// itself maintains (a running statistic).
   void storeParam(int index, ValueRef value) {
     stores.emplace_back(index, value);
   }
-  /// Returns the key of the layer's random numbers
-  /// (dialects/Brew/RandomBits.h).
+  /// Adds a data input with the key of the layer's random numbers
+  /// (dialects/Brew/RandomBits.h). Returns the key.
   ValueRef randomKey();
 
-  /// Adds a check for labels (bottom `labels`) outside the classes, whose
-  /// result is `status`.
+  /// Adds a sink that reports labels (bottom `labels`) outside the classes.
+  /// `status` is a result of the layer, the status of its label check.
   void checkLabels(ValueRef status, int labels = 1);
 
   const std::deque<OperationSpec> &operations() const { return specs; }

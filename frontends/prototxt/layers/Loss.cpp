@@ -11,7 +11,7 @@ namespace brew::prototxt {
 
 namespace {
 
-const char *normalizationWord(const caffe::LossParameter &settings) {
+const char *normalizationName(const caffe::LossParameter &settings) {
   switch (normalizationOf(settings)) {
   case caffe::LossParameter::FULL:
     return "full";
@@ -26,7 +26,8 @@ const char *normalizationWord(const caffe::LossParameter &settings) {
   return "none";
 }
 
-/// R-FCN divides by a number in the prototxt.
+/// Divides the loss by pre_fixed_normalizer if the normalization is PRE_FIXED,
+/// as in R-FCN.
 void divideByFixed(LayerBuilder &l, OperationSpec &op) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   if (normalizationOf(settings) == caffe::LossParameter::PRE_FIXED)
@@ -71,9 +72,9 @@ void checkSoftmaxLoss(LayerChecker &c) {
            "class_weighting has no effect with weight_by_label_freqs: false");
 }
 
-/// Adds a data input with the class weights, so that the layer looks them up,
-/// for any number of classes.
-ValueRef classWeights(LayerBuilder &l) {
+/// Adds a data input with the class weights, which supports any number of
+/// classes.
+ValueRef addClassWeights(LayerBuilder &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Weights));
@@ -89,17 +90,17 @@ void buildSoftmaxLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   std::optional<ValueRef> weights;
   if (weighsClasses(settings))
-    weights = classWeights(l);
+    weights = addClassWeights(l);
   OperationSpec &op = l.layerOp("softmax_loss");
   if (weights)
     op.operands.push_back(*weights);
   op.integer("axis", l.layer.softmax_param().axis())
       .enumAttribute("normalization", "normalization",
-                     normalizationWord(settings));
+                     normalizationName(settings));
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
-  // Loss, probabilities, normalizer, and the status of the label check. Tops
-  // that the prototxt does not write are saved values.
+  // The results are the loss, the probabilities, the normalizer, and the status
+  // of the label check. Add those that are not tops.
   op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(3));
   divideByFixed(l, op);
@@ -141,10 +142,12 @@ void checkSigmoidCrossEntropyLoss(LayerChecker &c) {
 /// Unlike other losses, this one divides by the number of items by default.
 void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
-  const bool isGiven = settings.has_normalization() || settings.has_normalize();
+  const bool hasNormalization =
+      settings.has_normalization() || settings.has_normalize();
   OperationSpec &op = l.layerOp("sigmoid_cross_entropy_loss");
   op.enumAttribute("normalization", "normalization",
-                   isGiven ? normalizationWord(settings) : "batch_size");
+                   hasNormalization ? normalizationName(settings)
+                                    : "batch_size");
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
   op.addResults(1);
@@ -193,7 +196,7 @@ void checkInfogainLoss(LayerChecker &c) {
 
 /// Adds a data input with the matrix of a file, which is read when a program
 /// runs and is not part of the compiled net.
-ValueRef infogainFromFile(LayerBuilder &l) {
+ValueRef addInfogainMatrix(LayerBuilder &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Matrix));
@@ -206,16 +209,16 @@ ValueRef infogainFromFile(LayerBuilder &l) {
 
 void buildInfogainLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
-  const bool fromFile = l.bottoms() == 2;
+  const bool isFromFile = l.bottoms() == 2;
   ValueRef matrix;
-  if (fromFile)
-    matrix = infogainFromFile(l);
+  if (isFromFile)
+    matrix = addInfogainMatrix(l);
   OperationSpec &op = l.layerOp("infogain_loss");
-  if (fromFile)
+  if (isFromFile)
     op.operands.push_back(matrix);
   op.integer("axis", l.layer.infogain_loss_param().axis())
       .enumAttribute("normalization", "normalization",
-                     normalizationWord(settings));
+                     normalizationName(settings));
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
   op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
@@ -223,7 +226,8 @@ void buildInfogainLoss(LayerBuilder &l) {
   divideByFixed(l, op);
 }
 
-/// The caller writes the loss like the values of an Input layer.
+/// Adds a data input for the loss: the caller writes it like the values of an
+/// Input layer.
 void buildMemoryLoss(LayerBuilder &l) {
   const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
   caffe::LayerParameter config;
@@ -242,7 +246,7 @@ void buildMemoryLoss(LayerBuilder &l) {
   op.operands.push_back(value);
   op.add("blobs", blobs)
       .enumAttribute("normalization", "normalization",
-                     normalizationWord(settings));
+                     normalizationName(settings));
   divideByFixed(l, op);
 }
 

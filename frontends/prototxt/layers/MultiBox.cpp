@@ -11,14 +11,14 @@ namespace {
 using MultiBox = caffe::MultiBoxLossParameter;
 
 void checkMining(LayerChecker &c, const MultiBox &settings) {
-  const bool mines = settings.mining_type() != MultiBox::NONE;
-  if (settings.has_do_neg_mining() && settings.do_neg_mining() != mines)
+  const bool hasMining = settings.mining_type() != MultiBox::NONE;
+  if (settings.has_do_neg_mining() && settings.do_neg_mining() != hasMining)
     c.error(settings, "do_neg_mining",
             std::string("do_neg_mining is ") +
                 (settings.do_neg_mining() ? "true" : "false") +
                 ", but mining_type is " +
                 MultiBox::MiningType_Name(settings.mining_type()));
-  if (mines && !settings.share_location())
+  if (hasMining && !settings.share_location())
     c.error(settings, "share_location",
             "share_location: false has no mining; write mining_type: NONE");
   if (settings.mining_type() == MultiBox::HARD_EXAMPLE &&
@@ -66,9 +66,9 @@ void checkMultiBoxLoss(LayerChecker &c) {
            "ignore_label has no effect in MultiBoxLoss, as in SSD");
 }
 
-/// Returns for each bottom whether it gets a gradient; by default, those that
-/// can.
-std::vector<bool> gradientsOf(const LayerBuilder &l) {
+/// Returns for each bottom whether it gets a gradient. By default the first two
+/// do; the priors and the true boxes never do.
+std::vector<bool> propagateDownOf(const LayerBuilder &l) {
   std::vector<bool> flags = {true, true, false, false};
   for (int i = 0; !l.forceBackward && i < 2; ++i)
     if (i < l.layer.propagate_down_size())
@@ -83,7 +83,7 @@ void buildMultiBoxLoss(LayerBuilder &l) {
   for (size_t i = attributes.size(); i-- > 0;)
     if (attributes[i].first == "propagate_down")
       attributes.erase(attributes.begin() + static_cast<ptrdiff_t>(i));
-  op.add("propagate_down", gradientsOf(l));
+  op.add("propagate_down", propagateDownOf(l));
 }
 
 void checkDetectionEvaluate(LayerChecker &c) {

@@ -29,7 +29,7 @@ void buildReLU6(LayerBuilder &l) {
 
 void checkClip(LayerChecker &c) {
   const caffe::ClipParameter &settings = c.layer.clip_param();
-  // Required by the schema, and by the parser if the block exists.
+  // The parser checks these required fields only if clip_param exists.
   if (!settings.has_min())
     c.reportMissing(settings, "min");
   if (!settings.has_max())
@@ -50,7 +50,7 @@ void checkDropout(LayerChecker &c) {
 }
 
 /// Values are dropped in training only. The scale that compensates for this is
-/// applied in training, or else in the test phase.
+/// applied in training or, if scale_train is false, in the test phase.
 void buildDropout(LayerBuilder &l) {
   const caffe::DropoutParameter &settings = l.layer.dropout_param();
   const float ratio = settings.dropout_ratio();

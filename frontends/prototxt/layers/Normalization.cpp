@@ -10,7 +10,8 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Returns whether the layer is NVIDIA Caffe's, with a scale and a bias.
+/// Returns whether the layer is NVIDIA Caffe's BatchNorm, which has a scale and
+/// a bias.
 bool isNvidiaBatchNorm(const caffe::BatchNormParameter &settings) {
   return settings.scale_bias() || settings.has_scale_filler() ||
          settings.has_bias_filler();
@@ -82,8 +83,9 @@ void buildBatchNorm(LayerBuilder &l) {
     l.storeParam(i, op.result(2 + i));
 }
 
-/// Two forks have a layer BN. SegNet's normalizes by the batch, in training and
-/// testing, or not at all; PSPNet's has running statistics.
+/// Returns whether the layer is PSPNet's BN. Two forks have a layer of this
+/// name: SegNet's normalizes by the batch, in training and testing, or not at
+/// all; PSPNet's has running statistics.
 bool isPspNet(const caffe::BNParameter &settings) {
   return settings.has_slope_filler() || settings.has_bias_filler() ||
          settings.has_momentum() || settings.has_frozen();
@@ -168,14 +170,14 @@ void checkLRN(LayerChecker &c) {
 
 void buildLRN(LayerBuilder &l) {
   const caffe::LRNParameter &settings = l.layer.lrn_param();
-  const bool isWithin =
+  const bool isWithinChannel =
       settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL;
   l.layerOp("lrn")
       .integer("size", settings.local_size())
       .real("alpha", settings.alpha())
       .real("beta", settings.beta())
-      .real("k", isWithin ? 1 : settings.k())
-      .flag("within_channel", isWithin);
+      .real("k", isWithinChannel ? 1 : settings.k())
+      .flag("within_channel", isWithinChannel);
 }
 
 void buildMVN(LayerBuilder &l) {

@@ -25,7 +25,7 @@ void checkPooling(LayerChecker &c) {
     if (window.pad != std::array<int64_t, 2>{0, 0} ||
         window.stride != std::array<int64_t, 2>{1, 1})
       c.error(settings, "global_pooling",
-              "global_pooling goes with pad 0 and stride 1 only");
+              "global_pooling requires pad 0 and stride 1");
   } else if (!settings.has_kernel_size() && !settings.has_kernel_h() &&
              !settings.has_kernel_w()) {
     c.reportMissing(settings, "kernel_size");
@@ -60,7 +60,7 @@ OperationSpec &addPooling(LayerBuilder &l, Method method, const Add &add) {
     return add("average_pooling");
   if (method == Method(caffe::PoolingParameter::MAX))
     return add("max_pooling").addResults(1);
-  // Draws random numbers in training only.
+  // Stochastic pooling draws random numbers in training only.
   if (l.phase != caffe::TRAIN)
     return add("weighted_pooling");
   const ValueRef key = l.randomKey();
@@ -91,11 +91,11 @@ void checkSpp(LayerChecker &c) {
             "one before in both dimensions");
 }
 
-/// Concatenates poolings to 1, 2, 4 ... bins in both dimensions.
+/// Concatenates poolings with 1, 2, 4 ... bins in both dimensions.
 void buildSpp(LayerBuilder &l) {
   const caffe::SPPParameter &settings = l.layer.spp_param();
   const int levels = static_cast<int>(settings.pyramid_height());
-  std::vector<ValueRef> parts;
+  std::vector<ValueRef> flattened;
   for (int level = 0; level < levels; ++level) {
     OperationSpec &pooling = addPooling(
         l, settings.pool(), [&](const char *name) -> OperationSpec & {
@@ -108,14 +108,14 @@ void buildSpp(LayerBuilder &l) {
         .integers("pad", {0, 0})
         .integer("bins", int64_t{1} << level);
     if (levels > 1)
-      parts.push_back(l.firstOp("flatten", 0)
-                          .setOperands({pooling.result(0)})
-                          .integer("axis", 1)
-                          .integer("end_axis", -1)
-                          .result(0));
+      flattened.push_back(l.firstOp("flatten", 0)
+                              .setOperands({pooling.result(0)})
+                              .integer("axis", 1)
+                              .integer("end_axis", -1)
+                              .result(0));
   }
   if (levels > 1)
-    l.lastOp("concat", 0).setOperands(parts).integer("axis", 1);
+    l.lastOp("concat", 0).setOperands(flattened).integer("axis", 1);
 }
 
 } // namespace

@@ -18,7 +18,7 @@ namespace {
 // Proposal
 //===----------------------------------------------------------------------===//
 
-/// Maximum number of regions of an image, the rows of its top.
+/// Maximum number of regions of an image. The top has a row for each.
 constexpr std::uint32_t kMaxRegions = 1 << 20;
 
 void checkProposal(LayerChecker &c) {
@@ -28,8 +28,8 @@ void checkProposal(LayerChecker &c) {
             settings, settings.GetDescriptor()->FindFieldByName(field)) == 0)
       c.error(settings, field,
               std::string(field) + " is 0; it must be at least 1");
-  auto positive = [&](const google::protobuf::RepeatedField<float> &values,
-                      const char *field) {
+  auto checkPositive = [&](const google::protobuf::RepeatedField<float> &values,
+                           const char *field) {
     for (int i = 0; i < values.size(); ++i)
       if (!(values[i] > 0))
         c.error(settings, field, std::string(field) + " must be positive", i);
@@ -37,30 +37,31 @@ void checkProposal(LayerChecker &c) {
   if (settings.post_nms_topn() > kMaxRegions)
     c.error(settings, "post_nms_topn",
             "post_nms_topn must be at most " + std::to_string(kMaxRegions));
-  positive(settings.ratio(), "ratio");
-  positive(settings.scale(), "scale");
+  checkPositive(settings.ratio(), "ratio");
+  checkPositive(settings.scale(), "scale");
   if (!(settings.min_size() >= 0))
     c.error(settings, "min_size", "min_size must not be negative");
   if (!(settings.nms_thresh() >= 0))
     c.error(settings, "nms_thresh", "nms_thresh must not be negative");
 }
 
-/// The runtime computes the regions and their number.
+/// Adds a host layer with which the runtime computes the regions and their
+/// number.
 void buildProposal(LayerBuilder &l) {
-  OperationSpec &found = l.bareOp("host_layer");
-  found
+  OperationSpec &proposals = l.bareOp("host_layer");
+  proposals
       .setOperands({LayerBuilder::bottom(0), LayerBuilder::bottom(1),
                     LayerBuilder::bottom(2)})
       .text("layer", l.layer.name())
       .add("tops", std::vector<std::string>())
       .addResults(l.tops() + 1);
-  addHostSettings(found, l, "Proposal", l.folder);
+  addHostSettings(proposals, l, "Proposal", l.folder);
   OperationSpec &withItemCount = l.layerOp("with_item_count");
   withItemCount.operands.clear();
   for (int i = 0; i <= l.tops(); ++i)
-    withItemCount.operands.push_back(found.result(i));
+    withItemCount.operands.push_back(proposals.result(i));
   withItemCount.addResults(1, OperationSpec::Element::I32);
-  // It never has a gradient, so it needs no propagate_down.
+  // The operation never has a gradient, so it needs no propagate_down.
   auto &attributes = withItemCount.attributes;
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
                                   [](const auto &attribute) {
@@ -77,9 +78,9 @@ void buildProposal(LayerBuilder &l) {
 /// much memory for tables of points.
 constexpr int kMaxSamples = 64;
 
-/// Two forks have layers of this name with different settings: Mask R-CNN's
-/// averages points of each cell (roi_align_param), Cascade R-CNN's samples the
-/// corners of the cells (roi_pooling_param).
+/// Returns whether the layer is Cascade R-CNN's ROIAlign, which samples the
+/// corners of the cells (roi_pooling_param). Mask R-CNN's layer of the same
+/// name averages points of each cell (roi_align_param).
 bool hasCornerRois(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
 }
@@ -113,19 +114,19 @@ void checkRoiAlign(LayerChecker &c) {
 
 void buildRoiAlign(LayerBuilder &l) {
   OperationSpec &op = l.layerOp("roi_align");
-  auto shape = [&](const auto &settings) {
+  auto addPooledShape = [&](const auto &settings) {
     op.integer("pooled_h", settings.pooled_h())
         .integer("pooled_w", settings.pooled_w())
         .real("spatial_scale", settings.spatial_scale());
   };
   if (!hasCornerRois(l.layer)) {
-    shape(l.layer.roi_align_param());
+    addPooledShape(l.layer.roi_align_param());
     op.integer("samples",
                std::max(l.layer.roi_align_param().sampling_ratio(), 0));
     return;
   }
   const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
-  shape(settings);
+  addPooledShape(settings);
   op.integer("samples", 1).flag("corners", true);
   if (settings.pad_ratio() != 0)
     op.real("pad_ratio", settings.pad_ratio());

@@ -1,4 +1,4 @@
-//===- Resample.cpp - Forks' resampling layers ----------------------------===//
+//===- Resample.cpp - Forks' resampling and channel layers ----------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -27,36 +27,40 @@ void buildReorg(LayerBuilder &l) {
       .flag("reverse", settings.reverse());
 }
 
-/// With a second bottom, the mask of a max pooling, the layer inverts that
-/// pooling, as in SegNet's fork. The settings contain sizes or a scale.
+/// Checks an Upsample whose second bottom is the mask of a max pooling. The
+/// layer inverts that pooling, as in SegNet's fork. Its settings contain a size
+/// or a scale.
 void checkUnpooling(LayerChecker &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
-  const bool sized = settings.has_upsample_h() || settings.has_upsample_w();
+  const bool hasSize = settings.has_upsample_h() || settings.has_upsample_w();
   if (settings.has_upsample_h() != settings.has_upsample_w()) {
-    const bool height = settings.has_upsample_h();
-    c.error(settings, height ? "upsample_h" : "upsample_w",
-            height ? "upsample_h is given without upsample_w"
-                   : "upsample_w is given without upsample_h");
+    const bool hasHeight = settings.has_upsample_h();
+    c.error(settings, hasHeight ? "upsample_h" : "upsample_w",
+            hasHeight ? "upsample_h is given without upsample_w"
+                      : "upsample_w is given without upsample_h");
   }
-  auto checkTwo = [&](const char *field, bool given, uint32_t value) {
-    if (given && value < 2)
+  auto checkAtLeastTwo = [&](const char *field, bool isSet, uint32_t value) {
+    if (isSet && value < 2)
       c.error(settings, field,
               std::string(field) + " must be at least 2 with a mask");
   };
-  checkTwo("upsample_h", settings.has_upsample_h(), settings.upsample_h());
-  checkTwo("upsample_w", settings.has_upsample_w(), settings.upsample_w());
-  checkTwo("scale", settings.has_scale(), settings.scale());
-  checkTwo("scale_h", settings.has_scale_h(), settings.scale_h());
-  checkTwo("scale_w", settings.has_scale_w(), settings.scale_w());
+  checkAtLeastTwo("upsample_h", settings.has_upsample_h(),
+                  settings.upsample_h());
+  checkAtLeastTwo("upsample_w", settings.has_upsample_w(),
+                  settings.upsample_w());
+  checkAtLeastTwo("scale", settings.has_scale(), settings.scale());
+  checkAtLeastTwo("scale_h", settings.has_scale_h(), settings.scale_h());
+  checkAtLeastTwo("scale_w", settings.has_scale_w(), settings.scale_w());
   for (const char *field :
        {"scale", "scale_h", "scale_w", "pad_out_h", "pad_out_w"})
-    if (sized && c.locations.find(settings, field))
+    if (hasSize && c.locations.find(settings, field))
       c.error(settings, field,
               std::string(field) +
                   " has no effect with upsample_h and upsample_w");
 }
 
-/// Returns the factor of heights (0) or widths (1) of an Upsample with a mask.
+/// Returns the factor of the height (i = 0) or the width (i = 1) of an Upsample
+/// with a mask.
 int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
   if (settings.has_scale_h())
     return i == 0 ? settings.scale_h() : settings.scale_w();
@@ -81,7 +85,7 @@ void checkUpsample(LayerChecker &c) {
     if (c.locations.find(settings, field))
       c.error(settings, field,
               std::string(field) +
-                  " goes with a second bottom, the mask of a max pooling");
+                  " needs a second bottom, the mask of a max pooling");
 }
 
 void buildUpsample(LayerBuilder &l) {
@@ -96,14 +100,16 @@ void buildUpsample(LayerBuilder &l) {
                   {unpoolingScale(settings, 0), unpoolingScale(settings, 1)})
         .integers("pad_out", {settings.pad_out_h(), settings.pad_out_w()})
         .addResults(1, OperationSpec::Element::I32);
+    // Positions in the mask are checked like labels: the plane is their limit.
     l.checkLabels(op.result(1));
     return;
   }
-  const int64_t both = settings.has_scale() ? settings.scale() : 1;
+  const int64_t sharedScale = settings.has_scale() ? settings.scale() : 1;
   l.layerOp("upsample")
-      .integers("scale",
-                {settings.has_scale_h() ? int64_t{settings.scale_h()} : both,
-                 settings.has_scale_w() ? int64_t{settings.scale_w()} : both});
+      .integers(
+          "scale",
+          {settings.has_scale_h() ? int64_t{settings.scale_h()} : sharedScale,
+           settings.has_scale_w() ? int64_t{settings.scale_w()} : sharedScale});
 }
 
 void checkInterp(LayerChecker &c) {
@@ -120,7 +126,7 @@ void checkInterp(LayerChecker &c) {
       settings.has_zoom_factor() || settings.has_shrink_factor();
   const bool hasSize = settings.has_height() || settings.has_width();
   if (c.layer.bottom_size() == 2 || hasFactor)
-    return; // as in the forks, these have precedence over height and width
+    return; // as in the forks, height and width are ignored in this case
   if (!hasSize) {
     c.error(c.layer, "interp_param",
             "height and width, zoom_factor or shrink_factor is missing");

@@ -52,10 +52,10 @@ void checkSlice(LayerChecker &c) {
                 " tops; each top but the first starts at one");
     return;
   }
-  uint32_t last = 0;
+  uint32_t previous = 0;
   for (int i = 0; i < points; ++i) {
     const uint32_t point = settings.slice_point(i);
-    if (point <= last) {
+    if (point <= previous) {
       c.error(settings, "slice_point",
               "slice_point " + std::to_string(point) +
                   (i ? " is not after the one before it"
@@ -63,7 +63,7 @@ void checkSlice(LayerChecker &c) {
               i);
       return;
     }
-    last = point;
+    previous = point;
   }
 }
 

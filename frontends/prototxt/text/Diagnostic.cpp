@@ -22,14 +22,14 @@ LayerText::LayerText(std::string name, const std::string &type)
 
 namespace {
 
-std::string line(const SourceLocation &where, const char *severity,
-                 const std::string &text) {
+std::string formatLine(const SourceLocation &where, const char *severity,
+                       const std::string &text) {
   const std::string location = where.str();
   return location + (location.empty() ? "" : ": ") + severity + ": " + text +
          "\n";
 }
 
-const char *word(Severity severity) {
+const char *severityName(Severity severity) {
   switch (severity) {
   case Severity::Error:
     return "error";
@@ -43,15 +43,16 @@ const char *word(Severity severity) {
 
 } // namespace
 
-Diagnostic &Diagnostic::note(SourceLocation at, std::string noteText) {
-  notes.push_back({std::move(at), std::move(noteText)});
+Diagnostic &Diagnostic::note(SourceLocation noteLocation,
+                             std::string noteText) {
+  notes.push_back({std::move(noteLocation), std::move(noteText)});
   return *this;
 }
 
 std::string Diagnostic::str() const {
-  std::string out = line(where, word(severity), text);
-  for (const Note &each : notes)
-    out += line(each.where, "note", each.text);
+  std::string out = formatLine(where, severityName(severity), text);
+  for (const Note &note : notes)
+    out += formatLine(note.where, "note", note.text);
   return out;
 }
 
@@ -71,15 +72,15 @@ void Diagnostics::erase(size_t index) {
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-Diagnostic &Diagnostics::error(SourceLocation where, LayerText about) {
-  Diagnostic &result = error(std::move(where), std::move(about.text));
-  result.layer = std::move(about.layer);
+Diagnostic &Diagnostics::error(SourceLocation where, LayerText message) {
+  Diagnostic &result = error(std::move(where), std::move(message.text));
+  result.layer = std::move(message.layer);
   return result;
 }
 
-Diagnostic &Diagnostics::warning(SourceLocation where, LayerText about) {
-  Diagnostic &result = warning(std::move(where), std::move(about.text));
-  result.layer = std::move(about.layer);
+Diagnostic &Diagnostics::warning(SourceLocation where, LayerText message) {
+  Diagnostic &result = warning(std::move(where), std::move(message.text));
+  result.layer = std::move(message.layer);
   return result;
 }
 
@@ -90,8 +91,8 @@ void Diagnostics::add(const Diagnostic &diagnostic) {
 
 std::string Diagnostics::str() const {
   std::string out;
-  for (const Diagnostic &each : list)
-    out += each.str();
+  for (const Diagnostic &diagnostic : list)
+    out += diagnostic.str();
   return out;
 }
 

@@ -1,6 +1,6 @@
 //===- Diagnostic.h - Errors, warnings and notes with locations -*- C++ -*-===//
 //
-// Diagnostics of a compilation, from the text to the plan. They are collected
+// Diagnostics of a compilation, from parsing to the plan. They are collected
 // rather than thrown, since a compilation may report several. Locations consist
 // of file, line and column (1-based; columns count bytes).
 //
@@ -60,12 +60,12 @@ struct Diagnostic {
   std::string layer = {};
 
   /// Adds a note and returns the diagnostic, for chaining.
-  Diagnostic &note(SourceLocation at, std::string noteText);
+  Diagnostic &note(SourceLocation noteLocation, std::string noteText);
   /// Returns "FILE:LINE:COL: error: TEXT", and a line for each note.
   std::string str() const;
 };
 
-/// A failure with another cause than the text, such as a missing file, and the
+/// A failure whose cause is not in the text, such as a missing file, with the
 /// location in the text that led to it.
 class LocatedError : public Error {
 public:
@@ -83,8 +83,8 @@ class Diagnostics {
 public:
   Diagnostic &error(SourceLocation where, std::string text);
   Diagnostic &warning(SourceLocation where, std::string text);
-  Diagnostic &error(SourceLocation where, LayerText about);
-  Diagnostic &warning(SourceLocation where, LayerText about);
+  Diagnostic &error(SourceLocation where, LayerText message);
+  Diagnostic &warning(SourceLocation where, LayerText message);
   /// Adds a copy of a diagnostic.
   void add(const Diagnostic &diagnostic);
 

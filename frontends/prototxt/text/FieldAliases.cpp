@@ -12,7 +12,7 @@ std::string currentFieldName(const std::string &message,
   static constexpr Alias aliases[] = {
       // DeepLab's name, older than Caffe's dilation.
       {"ConvolutionParameter", "hole", "dilation"},
-      // Each C++ port of Faster R-CNN has other names.
+      // The C++ ports of Faster R-CNN use different names.
       {"ProposalParameter", "anchor_base_size", "base_size"},
       {"ProposalParameter", "iou_threshold", "nms_thresh"},
       {"ProposalParameter", "max_rois", "post_nms_topn"},

@@ -15,25 +15,24 @@ namespace {
 
 /// Returns the blocks inside `type` that have a field `name`, as
 /// "convolution_param or pooling_param"; "" if there are too many.
-std::string subMessagesWithField(const Descriptor &type,
-                                 const std::string &name) {
-  constexpr size_t most = 4;
-  std::vector<std::string> fieldTargets;
+std::string blocksWithField(const Descriptor &type, const std::string &name) {
+  constexpr size_t kMaxBlocks = 4;
+  std::vector<std::string> blocks;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor *field = type.field(i);
     if (field->message_type() && field->message_type()->FindFieldByName(name))
-      fieldTargets.push_back(field->name());
+      blocks.push_back(field->name());
   }
-  if (fieldTargets.empty() || fieldTargets.size() > most)
+  if (blocks.empty() || blocks.size() > kMaxBlocks)
     return "";
-  std::string text = fieldTargets[0];
-  for (size_t i = 1; i < fieldTargets.size(); ++i)
-    text += (i + 1 == fieldTargets.size() ? " or " : ", ") + fieldTargets[i];
+  std::string text = blocks[0];
+  for (size_t i = 1; i < blocks.size(); ++i)
+    text += (i + 1 == blocks.size() ? " or " : ", ") + blocks[i];
   return text;
 }
 
 /// Returns the name of a message type in a prototxt.
-std::string words(const Descriptor &type) {
+std::string messageName(const Descriptor &type) {
   if (&type == caffe::LayerParameter::descriptor())
     return "layer";
   if (&type == caffe::V1LayerParameter::descriptor())
@@ -64,12 +63,12 @@ std::string unknownFieldHint(const Descriptor &type,
       return "; it is of the old `layers` form: write param { decay_mult: ... "
              "}";
   }
-  std::string inner = subMessagesWithField(type, name);
-  if (!inner.empty())
-    return "; it belongs in " + inner;
+  std::string innerBlocks = blocksWithField(type, name);
+  if (!innerBlocks.empty())
+    return "; it belongs in " + innerBlocks;
   for (const Descriptor *outer : enclosing)
     if (outer->FindFieldByName(name))
-      return "; it belongs in " + words(*outer);
+      return "; it belongs in " + messageName(*outer);
   if (&type == caffe::NetParameter::descriptor() &&
       caffe::SolverParameter::descriptor()->FindFieldByName(name))
     return "; it belongs in a solver";

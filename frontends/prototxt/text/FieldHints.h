@@ -13,7 +13,8 @@
 
 namespace brew::prototxt {
 
-/// Returns "a net" or "a solver" for the message of a file.
+/// Returns "a net" or "a solver" for the message of a file; otherwise the name
+/// of the type.
 std::string rootName(const google::protobuf::Descriptor &type);
 
 /// Returns a hint that begins with a separator, or "". `enclosing` lists the

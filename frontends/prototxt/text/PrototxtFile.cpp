@@ -20,28 +20,28 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Maximum size of a text: protobuf's tokenizer counts in int.
-constexpr uintmax_t longestText = std::numeric_limits<int>::max();
+constexpr uintmax_t kMaxTextBytes = std::numeric_limits<int>::max();
 
-/// Returns the offset of a byte near the start that no text file has.
-/// Identifies weights and other binary files before they are parsed.
+/// Returns the offset of a zero byte near the start of the text, or nullopt.
+/// Only weights and other binary files contain zero bytes.
 std::optional<size_t> findBinaryByte(const std::string &text) {
-  constexpr size_t looked = 4096;
-  size_t found = text.substr(0, looked).find('\0');
+  constexpr size_t kSearchedBytes = 4096;
+  size_t found = text.substr(0, kSearchedBytes).find('\0');
   return found == std::string::npos ? std::nullopt
                                     : std::optional<size_t>(found);
 }
 
 SourceLocation locateOffset(const std::string &text, const std::string &file,
                             size_t offset) {
-  SourceLocation at{file, 1, 1};
+  SourceLocation location{file, 1, 1};
   size_t lineStart = 0;
   for (size_t i = 0; i < offset; ++i)
     if (text[i] == '\n') {
-      ++at.line;
+      ++location.line;
       lineStart = i + 1;
     }
-  at.column = static_cast<int>(offset - lineStart) + 1;
-  return at;
+  location.column = static_cast<int>(offset - lineStart) + 1;
+  return location;
 }
 
 const char *kindName(FileKind kind) {
@@ -51,8 +51,8 @@ const char *kindName(FileKind kind) {
 } // namespace
 
 std::string readTextFile(const std::string &path) {
-  std::error_code status;
-  if (fs::is_directory(path, status))
+  std::error_code ignoredError;
+  if (fs::is_directory(path, ignoredError))
     throw badInput(path + ": is a directory, not a prototxt file");
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
@@ -63,7 +63,7 @@ std::string readTextFile(const std::string &path) {
   char buffer[1 << 16];
   while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {
     text.append(buffer, static_cast<size_t>(stream.gcount()));
-    if (text.size() > longestText)
+    if (text.size() > kMaxTextBytes)
       throw badInput(path + ": is larger than 2 GiB, too large for a prototxt");
   }
   if (stream.bad())
@@ -92,12 +92,12 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
   result.locations = std::make_shared<SourceMap>(file, source.folder);
   result.locations->setText(text);
   result.kind = expected.value_or(FileKind::Net);
-  bool proceed = true;
+  bool canParse = true;
   if (std::optional<size_t> binary = findBinaryByte(text)) {
     diagnostics.error(locateOffset(text, file, *binary),
                       "this is a binary file, not a prototxt (weights are "
                       "given with --weights)");
-    proceed = false;
+    canParse = false;
   } else {
     TopLevelScan scan = scanTopLevel(text);
     if (expected && scan.evidence && scan.kind != *expected) {
@@ -105,7 +105,7 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
                         "this file is " + std::string(kindName(scan.kind)) +
                             " (it has '" + scan.evidenceName + "'); " +
                             kindName(*expected) + " is needed here");
-      proceed = false;
+      canParse = false;
     } else if (!expected) {
       result.kind = scan.kind;
     }
@@ -118,7 +118,7 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
     result.solver = std::make_unique<caffe::SolverParameter>();
     root = result.solver.get();
   }
-  if (proceed) {
+  if (canParse) {
     TextParser parser(text, *result.locations, diagnostics, hostTypes);
     result.complete = parser.parse(*root);
     result.reachedEnd = parser.reachedEnd();

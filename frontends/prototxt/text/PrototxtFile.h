@@ -26,8 +26,8 @@ struct PrototxtFile {
   std::unique_ptr<caffe::SolverParameter> solver; ///< set if kind is Solver
   /// The text had no error.
   bool complete = false;
-  /// The text was parsed to its end. Errors, if any, were of single fields; the
-  /// rest of the content is present.
+  /// The text was parsed to its end. All errors, if any, concern single fields;
+  /// the other fields are present.
   bool reachedEnd = false;
 };
 
@@ -45,8 +45,9 @@ struct SourceText {
 /// does not exist or cannot be read, 1 if it is a directory or too large.
 std::string readTextFile(const std::string &path);
 
-/// Returns the kind of file of `text`, judged by the fields at its top level;
-/// for damaged text the more likely kind. An empty text is a net, as in Caffe.
+/// Returns the kind of the file with the content `text`, judged by the fields
+/// at its top level; for damaged text, the more likely kind. An empty text is a
+/// net, as in Caffe.
 FileKind detectKind(const std::string &text);
 
 /// Parses a text. With `expected`, reports a single error for a file that is

@@ -26,7 +26,7 @@ const std::vector<FieldLocation> *SourceMap::Node::find(int number) const {
   return nullptr;
 }
 
-SourceLocation SourceMap::at(TextLocation location) const {
+SourceLocation SourceMap::toSourceLocation(TextLocation location) const {
   if (location.line <= 0)
     return {fileName, 1, 1};
   return {fileName, location.line, location.column};
@@ -34,7 +34,8 @@ SourceLocation SourceMap::at(TextLocation location) const {
 
 SourceLocation SourceMap::where(const Message &message) const {
   auto found = nodes.find(&message);
-  return at(found == nodes.end() ? TextLocation() : found->second.start);
+  return toSourceLocation(found == nodes.end() ? TextLocation()
+                                               : found->second.start);
 }
 
 const FieldLocation *SourceMap::find(const Message &message,
@@ -54,21 +55,21 @@ const FieldLocation *SourceMap::find(const Message &message,
 SourceLocation SourceMap::where(const Message &message,
                                 const std::string &field, int index) const {
   const FieldLocation *location = find(message, field, index);
-  return location ? at(location->name) : where(message);
+  return location ? toSourceLocation(location->name) : where(message);
 }
 
 SourceLocation SourceMap::whereValue(const Message &message,
                                      const std::string &field,
                                      int index) const {
   const FieldLocation *location = find(message, field, index);
-  return location ? at(location->value) : where(message);
+  return location ? toSourceLocation(location->value) : where(message);
 }
 
 SourceLocation SourceMap::whereInString(const Message &message,
                                         const std::string &field,
                                         size_t offset) const {
   const FieldLocation *found = find(message, field);
-  return found ? at(locationInString(text, found->value, offset))
+  return found ? toSourceLocation(locationInString(text, found->value, offset))
                : where(message);
 }
 
@@ -95,9 +96,9 @@ SourceMap::unknownFields(const Message &message) const {
 void SourceMap::copy(const Message &from, const Message &to) {
   auto found = nodes.find(&from);
   if (found != nodes.end()) {
-    // Copied first, since inserting may rehash and move the nodes.
-    Node node = found->second;
-    nodes[&to] = std::move(node);
+    // The reference stays valid if the insertion rehashes; `found` does not.
+    const Node &node = found->second;
+    nodes[&to] = node;
   }
   const Reflection *reflection = from.GetReflection();
   std::vector<const FieldDescriptor *> fields;
@@ -119,10 +120,10 @@ void SourceMap::copy(const Message &from, const Message &to) {
 void SourceMap::copyField(const Message &from, const std::string &fromField,
                           int fromIndex, const Message &to,
                           const std::string &toField) {
-  const FieldLocation *known = find(from, fromField, fromIndex);
+  const FieldLocation *occurrence = find(from, fromField, fromIndex);
   FieldLocation location;
-  if (known) {
-    location = *known;
+  if (occurrence) {
+    location = *occurrence;
   } else if (auto found = nodes.find(&from); found != nodes.end()) {
     location = {found->second.start, found->second.start};
   }

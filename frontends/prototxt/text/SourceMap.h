@@ -32,6 +32,7 @@ struct FieldLocation {
   TextLocation value;
 };
 
+/// The locations of the messages and fields of one file.
 class SourceMap {
 public:
   using Message = google::protobuf::Message;
@@ -82,9 +83,9 @@ public:
   /// `from`.
   void copy(const Message &from, const Message &to);
 
-  /// Copies the location of an occurrence to occurrence `toIndex` of `toField`
-  /// in another message; without one, the start of `from`. Used by upgrades of
-  /// old forms. Indices must be added in ascending order.
+  /// Copies the location of occurrence `fromIndex` of `fromField` to the next
+  /// occurrence of `toField` in another message. If the occurrence has no
+  /// location, copies the start of `from`. Used by upgrades of old forms.
   void copyField(const Message &from, const std::string &fromField,
                  int fromIndex, const Message &to, const std::string &toField);
 
@@ -99,7 +100,7 @@ private:
     const std::vector<FieldLocation> *find(int number) const;
   };
 
-  SourceLocation at(TextLocation location) const;
+  SourceLocation toSourceLocation(TextLocation location) const;
 
   std::string fileName;
   std::string folderName;

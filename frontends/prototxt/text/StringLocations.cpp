@@ -11,30 +11,33 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Iterates over the pieces of a string value.
+/// Iterates over the quoted pieces of a string value.
 class PieceWalker {
 public:
   PieceWalker(const std::string &text, TextLocation value)
-      : text(text), begin(byteOrderMarkLength(text)), at(begin) {
-    for (int line = 1; line < value.line && at < text.size(); ++at)
-      line += text[at] == '\n';
-    at = std::min(at + value.column - 1, text.size());
+      : text(text), begin(byteOrderMarkLength(text)), cursor(begin) {
+    for (int line = 1; line < value.line && cursor < text.size(); ++cursor)
+      line += text[cursor] == '\n';
+    cursor = std::min(cursor + value.column - 1, text.size());
   }
 
-  size_t find(size_t offset) {
-    size_t close = at;
-    while (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
-      const char quote = text[at++];
-      while (at < text.size() && text[at] != quote) {
-        const size_t start = at, bytes = takeCharacter();
+  /// Returns the position of byte `offset` of the value, or of the last closing
+  /// quote.
+  size_t positionOfByte(size_t offset) {
+    size_t closingQuote = cursor;
+    while (cursor < text.size() &&
+           (text[cursor] == '"' || text[cursor] == '\'')) {
+      const char quote = text[cursor++];
+      while (cursor < text.size() && text[cursor] != quote) {
+        const size_t start = cursor, bytes = takeCharacter();
         if (offset < bytes)
           return start;
         offset -= bytes;
       }
-      close = at++;
+      closingQuote = cursor++;
       skipBetweenPieces();
     }
-    return close;
+    return closingQuote;
   }
 
   TextLocation locationOf(size_t position) const {
@@ -49,55 +52,56 @@ public:
   }
 
 private:
-  char next(size_t ahead = 0) const {
-    return at + ahead < text.size() ? text[at + ahead] : 0;
+  char peek(size_t ahead = 0) const {
+    return cursor + ahead < text.size() ? text[cursor + ahead] : 0;
   }
-  void skipDigits(size_t most, bool (*isDigit)(char)) {
-    for (size_t i = 0; i < most && isDigit(next()); ++i)
-      ++at;
+  void skipDigits(size_t maxDigits, bool (*isDigit)(char)) {
+    for (size_t i = 0; i < maxDigits && isDigit(peek()); ++i)
+      ++cursor;
   }
   static bool isHex(char c) {
     return std::isxdigit(static_cast<unsigned char>(c));
   }
   static bool isOctal(char c) { return c >= '0' && c <= '7'; }
 
-  /// Skips a character or an escape; returns the number of bytes it encodes.
+  /// Skips a character or an escape. Returns the number of bytes that it
+  /// encodes.
   size_t takeCharacter() {
-    if (text[at++] != '\\')
+    if (text[cursor++] != '\\')
       return 1;
-    const char kind = next();
+    const char kind = peek();
     if (isOctal(kind)) {
       skipDigits(3, isOctal);
       return 1;
     }
-    ++at;
+    ++cursor;
     if (kind == 'x' || kind == 'X') {
       skipDigits(2, isHex);
       return 1;
     }
     if (kind != 'u' && kind != 'U')
       return 1;
-    const size_t digits = at;
+    const size_t digits = cursor;
     skipDigits(kind == 'u' ? 4 : 8, isHex);
     const unsigned long code =
-        std::stoul("0" + text.substr(digits, at - digits), nullptr, 16);
+        std::stoul("0" + text.substr(digits, cursor - digits), nullptr, 16);
     return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   }
 
   void skipBetweenPieces() {
-    while (at < text.size()) {
-      if (text[at] == '#')
-        at = std::min(text.find('\n', at), text.size());
-      else if (std::isspace(static_cast<unsigned char>(text[at])))
-        ++at;
+    while (cursor < text.size()) {
+      if (text[cursor] == '#')
+        cursor = std::min(text.find('\n', cursor), text.size());
+      else if (std::isspace(static_cast<unsigned char>(text[cursor])))
+        ++cursor;
       else
         return;
     }
   }
 
   const std::string &text;
-  const size_t begin; ///< of the first line's column 1
-  size_t at;
+  const size_t begin; ///< position of line 1, column 1
+  size_t cursor;
 };
 
 } // namespace
@@ -105,7 +109,7 @@ private:
 TextLocation locationInString(const std::string &text, TextLocation value,
                               size_t offset) {
   PieceWalker walker(text, value);
-  return walker.locationOf(walker.find(offset));
+  return walker.locationOf(walker.positionOfByte(offset));
 }
 
 } // namespace brew::prototxt

@@ -23,10 +23,11 @@ namespace {
 
 std::string inQuotes(const std::string &text) { return "'" + text + "'"; }
 
-bool isSettings(const std::string &field) {
-  const std::string_view end = "_param";
-  return field.size() > end.size() &&
-         field.compare(field.size() - end.size(), end.size(), end) == 0;
+bool isSettingsName(const std::string &field) {
+  const std::string_view suffix = "_param";
+  return field.size() > suffix.size() &&
+         field.compare(field.size() - suffix.size(), suffix.size(), suffix) ==
+             0;
 }
 
 bool isLayer(const google::protobuf::Message &message) {
@@ -58,7 +59,7 @@ LayerText layerPrefix(const google::protobuf::Message &layer) {
 
 bool TextParser::parse(Message &root) {
   const size_t errorsBefore = diagnostics.errorCount();
-  ended = false;
+  hasReachedEnd = false;
   if (byteOrderMarkLength(text))
     diagnostics.warning({locations.file(), 1, 1},
                         "the file begins with a UTF-8 byte order mark, which "
@@ -73,7 +74,7 @@ bool TextParser::parse(Message &root) {
       stream.fail(stream.location(), "unexpected " + stream.describe() +
                                          ": there is no open block to close");
     reportMissingRequired(frame);
-    ended = true;
+    hasReachedEnd = true;
   } catch (const ParseStop &) {
     // The diagnostic has been added.
   }
@@ -87,16 +88,17 @@ void TextParser::parseFields(Frame &frame) {
 }
 
 void TextParser::parseField(Frame &frame) {
-  const TextLocation nameAt = tokens->location();
+  const TextLocation nameLocation = tokens->location();
   if (tokens->at("[")) {
     std::string extension = takeExtensionName();
-    diagnostics.error(tokens->locate(nameAt),
+    diagnostics.error(tokens->locate(nameLocation),
                       "unknown extension [" + extension + "]");
     skipAfterName(extension, 0);
     return;
   }
   if (tokens->type() != Tokenizer::TYPE_IDENTIFIER)
-    tokens->fail(nameAt, "expected a field name, found " + tokens->describe());
+    tokens->fail(nameLocation,
+                 "expected a field name, found " + tokens->describe());
   const std::string name = currentFieldName(
       frame.message.GetDescriptor()->name(), tokens->token().text);
   tokens->next();
@@ -108,32 +110,33 @@ void TextParser::parseField(Frame &frame) {
       tokens->fail(tokens->location(), "expected ':' or '{' after " +
                                            inQuotes(name) + ", found " +
                                            tokens->describe());
-    const size_t report = diagnostics.size();
-    const bool isHere = reportUnknown(frame, name, nameAt);
+    const size_t diagnosticIndex = diagnostics.size();
+    const bool isHere = reportUnknown(frame, name, nameLocation);
     if (skipAfterName(name, 0) && isHere)
-      frame.unknownBlocks.emplace_back(report, name);
+      frame.unknownBlocks.emplace_back(diagnosticIndex, name);
     return;
   }
 
   // A second occurrence of a singular field is an error. It is parsed into a
   // temporary message in order to report other errors in it.
   std::unique_ptr<Message> scratch;
-  Message *into = &frame.message;
+  Message *target = &frame.message;
   const Reflection *reflection = frame.message.GetReflection();
   if (!field->is_repeated() && reflection->HasField(frame.message, field)) {
     diagnostics
-        .error(tokens->locate(nameAt),
+        .error(tokens->locate(nameLocation),
                inQuotes(name) + " is given more than once")
         .note(locations.where(frame.message, name), "it was first given here");
     scratch.reset(frame.message.New());
-    into = scratch.get();
+    target = scratch.get();
   }
-  parseValue(frame, *into, *field, nameAt, frame.recorded && !scratch);
+  parseValue(frame, *target, *field, nameLocation,
+             frame.recordsLocations && !scratch);
 }
 
-void TextParser::parseValue(Frame &frame, Message &into,
+void TextParser::parseValue(Frame &frame, Message &target,
                             const FieldDescriptor &field, TextLocation name,
-                            bool recorded) {
+                            bool recordsLocations) {
   const bool isBlock = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
   if (!tokens->tryTake(":") && !isBlock) {
     if (tokens->at("{") || tokens->at("<"))
@@ -147,13 +150,13 @@ void TextParser::parseValue(Frame &frame, Message &into,
   }
   auto parseOne = [&] {
     if (isBlock) {
-      parseBlock(frame, into, field, name, recorded);
+      parseBlock(frame, target, field, name, recordsLocations);
       return;
     }
     const TextLocation value = tokens->location();
-    ValueParser(*tokens).parse(into, field);
-    if (recorded)
-      locations.addField(into, field.number(), {name, value});
+    ValueParser(*tokens).parse(target, field);
+    if (recordsLocations)
+      locations.addField(target, field.number(), {name, value});
   };
 
   if (field.is_repeated() && tokens->at("[")) {
@@ -179,37 +182,37 @@ void TextParser::parseValue(Frame &frame, Message &into,
     tokens->tryTake(",");
 }
 
-void TextParser::parseBlock(Frame &frame, Message &into,
+void TextParser::parseBlock(Frame &frame, Message &target,
                             const FieldDescriptor &field, TextLocation name,
-                            bool recorded) {
+                            bool recordsLocations) {
   const TextLocation brace = tokens->location();
-  const bool angle = tokens->at("<");
-  if (!angle && !tokens->at("{"))
+  const bool isAngleBracket = tokens->at("<");
+  if (!isAngleBracket && !tokens->at("{"))
     tokens->fail(brace, "expected '{' after " + inQuotes(field.name()) +
                             ", found " + tokens->describe());
   tokens->next();
 
-  const Reflection *reflection = into.GetReflection();
+  const Reflection *reflection = target.GetReflection();
   Message *child = field.is_repeated()
-                       ? reflection->AddMessage(&into, &field)
-                       : reflection->MutableMessage(&into, &field);
-  if (recorded) {
-    locations.addField(into, field.number(), {name, brace});
+                       ? reflection->AddMessage(&target, &field)
+                       : reflection->MutableMessage(&target, &field);
+  if (recordsLocations) {
+    locations.addField(target, field.number(), {name, brace});
     locations.setStart(*child, name);
   }
-  Frame inner{*child, &frame, field.name(), name, recorded};
+  Frame inner{*child, &frame, field.name(), name, recordsLocations};
   const size_t firstDiagnostic = diagnostics.size();
   try {
     parseFields(inner);
-    close(angle ? ">" : "}", field.name(), name);
+    close(isAngleBracket ? ">" : "}", field.name(), name);
     reportMissingRequired(inner);
   } catch (const ParseStop &) {
     if (isLayer(*child))
-      nameLayer(*child, firstDiagnostic);
+      prependLayer(*child, firstDiagnostic);
     throw;
   }
   if (isLayer(*child)) {
-    nameLayer(*child, firstDiagnostic);
+    prependLayer(*child, firstDiagnostic);
     reportUnknownType(inner);
   }
 }
@@ -225,10 +228,10 @@ void TextParser::close(const char *closer, const std::string &name,
 }
 
 bool TextParser::reportUnknown(Frame &frame, const std::string &name,
-                               TextLocation at) {
+                               TextLocation nameLocation) {
   locations.addUnknown(frame.message, name);
   // A layer inside a layer probably means that a '}' before it is missing. Then
-  // all later layers are inside, too, and one error is sufficient.
+  // all later layers are also inside that layer, and one error is sufficient.
   const bool opensBlock = tokens->at("{") || tokens->at("<");
   for (const Frame *outer = frame.parent; opensBlock && outer;
        outer = outer->parent) {
@@ -236,12 +239,12 @@ bool TextParser::reportUnknown(Frame &frame, const std::string &name,
     if (type != caffe::NetParameter::descriptor() ||
         !type->FindFieldByName(name))
       continue;
-    if (!frame.strays.insert(name).second)
+    if (!frame.unclosedFields.insert(name).second)
       return false;
     diagnostics
-        .error(tokens->locate(at), "unknown field " + inQuotes(name) + " in " +
-                                       frame.name +
-                                       "; is a '}' missing before it?")
+        .error(tokens->locate(nameLocation),
+               "unknown field " + inQuotes(name) + " in " + frame.name +
+                   "; is a '}' missing before it?")
         .note(tokens->locate(frame.open),
               inQuotes(frame.name) + " begins here");
     return false;
@@ -250,7 +253,7 @@ bool TextParser::reportUnknown(Frame &frame, const std::string &name,
   for (const Frame *outer = frame.parent; outer; outer = outer->parent)
     enclosing.push_back(outer->message.GetDescriptor());
   const Descriptor &type = *frame.message.GetDescriptor();
-  diagnostics.error(tokens->locate(at),
+  diagnostics.error(tokens->locate(nameLocation),
                     "unknown field " + inQuotes(name) + " in " +
                         (frame.name.empty() ? rootName(type) : frame.name) +
                         unknownFieldHint(type, enclosing, name));
@@ -292,19 +295,19 @@ std::string TextParser::takeExtensionName() {
 void TextParser::checkDepth(int depth) {
   // Caffe's messages nest a few levels. The limit keeps hostile text from
   // exhausting the stack.
-  constexpr int deepest = 200;
-  if (depth > deepest)
+  constexpr int kMaxDepth = 200;
+  if (depth > kMaxDepth)
     tokens->fail(tokens->location(), "blocks are nested more than " +
-                                         std::to_string(deepest) + " deep");
+                                         std::to_string(kMaxDepth) + " deep");
 }
 
 bool TextParser::skipAfterName(const std::string &name, int depth) {
   const TextLocation open = tokens->location();
-  const bool colon = tokens->tryTake(":");
+  const bool hasColon = tokens->tryTake(":");
   const bool isBlock = tokens->at("{") || tokens->at("<");
   if (isBlock)
     skipBlock(name, open, depth);
-  else if (colon)
+  else if (hasColon)
     skipScalarOrList(name, depth);
   else
     tokens->fail(tokens->location(), "expected ':' or '{' after " +
@@ -368,9 +371,9 @@ void TextParser::skipScalarOrList(const std::string &name, int depth) {
   tokens->next();
 }
 
-void TextParser::nameLayer(const Message &layer, size_t first) {
+void TextParser::prependLayer(const Message &layer, size_t firstDiagnostic) {
   const LayerText prefix = layerPrefix(layer);
-  for (size_t i = first; i < diagnostics.size(); ++i) {
+  for (size_t i = firstDiagnostic; i < diagnostics.size(); ++i) {
     Diagnostic &diagnostic = diagnostics.at(i);
     diagnostic.text = prefix.text + diagnostic.text;
     diagnostic.layer = prefix.layer;
@@ -389,17 +392,18 @@ void TextParser::reportUnknownType(const Frame &frame) {
   for (int i = 0; meant && i < layer->GetDescriptor()->field_count(); ++i)
     if (meant->reads(layer->GetDescriptor()->field(i)->name()))
       blocks.push_back(layer->GetDescriptor()->field(i)->name());
-  bool isBlamed = false;
-  // In reverse order, since erasing changes the indices of later diagnostics.
+  bool hasErasedErrors = false;
+  // Iterate in reverse order, since erasing changes the indices of later
+  // diagnostics.
   for (auto block = frame.unknownBlocks.rbegin();
        block != frame.unknownBlocks.rend(); ++block) {
-    // A misspelt block of the type.
+    // Keep the error about a misspelt block of the suggested type.
     if (!nearestName(block->second, blocks).empty())
       continue;
     diagnostics.erase(block->first);
-    isBlamed = true;
+    hasErasedErrors = true;
   }
-  if (isBlamed)
+  if (hasErasedErrors)
     diagnostics.error(locations.whereValue(*layer, "type"),
                       LayerText(layer->name(), "") +
                           unknownTypeText(layer->type()));
@@ -407,10 +411,10 @@ void TextParser::reportUnknownType(const Frame &frame) {
 
 void TextParser::hintAtParamStr(const Frame &frame) {
   const LayerText prefix = layerPrefix(frame.message);
-  const std::vector<std::string> known = {"python_param"};
-  for (const auto &[report, block] : frame.unknownBlocks)
-    if (isSettings(block) && nearestName(block, known).empty())
-      diagnostics.at(report).text =
+  const std::vector<std::string> knownBlocks = {"python_param"};
+  for (const auto &[diagnosticIndex, block] : frame.unknownBlocks)
+    if (isSettingsName(block) && nearestName(block, knownBlocks).empty())
+      diagnostics.at(diagnosticIndex).text =
           prefix.text + "unknown field " + inQuotes(block) + " in " +
           frame.name +
           "; a layer that the program computes has settings of its own in "

@@ -19,6 +19,7 @@
 
 namespace brew::prototxt {
 
+/// Parses one prototxt.
 class TextParser {
 public:
   /// `text` must outlive the parser and be shorter than 2 GiB. The locations of
@@ -33,9 +34,9 @@ public:
   /// then has the fields before the error that ended the parse.
   bool parse(google::protobuf::Message &root);
 
-  /// Returns whether the last parse reached the end of the text, maybe with
+  /// Returns whether the last parse reached the end of the text, possibly with
   /// errors.
-  bool reachedEnd() const { return ended; }
+  bool reachedEnd() const { return hasReachedEnd; }
 
 private:
   using Message = google::protobuf::Message;
@@ -45,23 +46,25 @@ private:
   struct Frame {
     Message &message;
     const Frame *parent = nullptr;
-    std::string name;     ///< the field with the message; empty for the root
-    TextLocation open;    ///< location of the field's name
-    bool recorded = true; ///< false inside a repeated singular field
-    /// Fields reported to be in a block that was probably not closed.
-    std::set<std::string> strays = {};
+    std::string name;  ///< the field with the message; empty for the root
+    TextLocation open; ///< location of the field's name
+    bool recordsLocations = true; ///< false inside a repeated singular field
+    /// Fields reported because this block was probably not closed before them.
+    std::set<std::string> unclosedFields = {};
     /// Unknown blocks: the index of their diagnostic, and their name.
     std::vector<std::pair<size_t, std::string>> unknownBlocks = {};
   };
 
   void parseFields(Frame &frame);
   void parseField(Frame &frame);
-  void parseValue(Frame &frame, Message &into, const FieldDescriptor &field,
-                  TextLocation name, bool recorded);
-  void parseBlock(Frame &frame, Message &into, const FieldDescriptor &field,
-                  TextLocation name, bool recorded);
-  /// Returns false if the field is in a block that was probably not closed.
-  bool reportUnknown(Frame &frame, const std::string &name, TextLocation at);
+  void parseValue(Frame &frame, Message &target, const FieldDescriptor &field,
+                  TextLocation name, bool recordsLocations);
+  void parseBlock(Frame &frame, Message &target, const FieldDescriptor &field,
+                  TextLocation name, bool recordsLocations);
+  /// Reports an unknown field. Returns false if the field is in a block that
+  /// was probably not closed.
+  bool reportUnknown(Frame &frame, const std::string &name,
+                     TextLocation nameLocation);
   void reportMissingRequired(Frame &frame);
   std::string takeExtensionName();
 
@@ -71,10 +74,11 @@ private:
   void skipScalarOrList(const std::string &name, int depth);
   void checkDepth(int depth);
 
-  /// Takes '}' or '>', whichever closes the block.
+  /// Takes `closer`, the '}' or '>' that closes the block.
   void close(const char *closer, const std::string &name, TextLocation open);
-  /// Prepends the layer's name to the diagnostics from index `first` on.
-  void nameLayer(const Message &layer, size_t first);
+  /// Prepends the layer's name to the diagnostics from index `firstDiagnostic`
+  /// on.
+  void prependLayer(const Message &layer, size_t firstDiagnostic);
   /// If the type of a layer is unknown, reports this instead of the unknown
   /// blocks that may belong to the type.
   void reportUnknownType(const Frame &frame);
@@ -86,7 +90,7 @@ private:
   Diagnostics &diagnostics;
   const std::set<std::string> hostTypes;
   TokenStream *tokens = nullptr;
-  bool ended = false;
+  bool hasReachedEnd = false;
 };
 
 } // namespace brew::prototxt

@@ -84,7 +84,7 @@ TextLocation TokenStream::locationInValue(TextLocation value,
 }
 
 TextLocation TokenStream::toLocation(int line, int tabColumn) {
-  constexpr int tabWidth = 8; // the tokenizer's
+  constexpr int tabWidth = 8; // the tokenizer's tab width
   if (line < cursor.line ||
       (line == cursor.line && tabColumn < cursor.tabColumn)) {
     if (line != cursor.line)
@@ -111,10 +111,10 @@ TextLocation TokenStream::toLocation(int line, int tabColumn) {
 }
 
 std::string TokenStream::describe() {
-  constexpr size_t longest = 40;
+  constexpr size_t kMaxLength = 40;
   std::string shown = token().text;
-  if (shown.size() > longest)
-    shown = shown.substr(0, longest) + "...";
+  if (shown.size() > kMaxLength)
+    shown = shown.substr(0, kMaxLength) + "...";
   switch (type()) {
   case Tokenizer::TYPE_END:
     return "the end of the file";
@@ -140,11 +140,12 @@ void TokenStream::AddError(int line, int column, const std::string &message) {
     return; // the first error ends the parse
   // The tokenizer detects an unclosed string at the end of its line or of the
   // text. The error is reported at its beginning, which is the current token.
-  bool unclosed = message.rfind("String literals cannot", 0) == 0 ||
-                  message.rfind("Unexpected end of string", 0) == 0;
-  TextLocation at = unclosed ? toLocation(token().line, token().column)
-                             : toLocation(line, column);
-  tokenError = {at, rewordTokenError(message)};
+  bool isUnclosedString = message.rfind("String literals cannot", 0) == 0 ||
+                          message.rfind("Unexpected end of string", 0) == 0;
+  TextLocation location = isUnclosedString
+                              ? toLocation(token().line, token().column)
+                              : toLocation(line, column);
+  tokenError = {location, rewordTokenError(message)};
 }
 
 } // namespace brew::prototxt

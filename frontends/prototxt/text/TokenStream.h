@@ -1,8 +1,8 @@
 //===- TokenStream.h - Prototxt tokens with byte locations ------*- C++ -*-===//
 //
-// Wraps Protobuf's tokenizer, configured as by TextFormat for Caffe. Columns
-// count bytes rather than tab stops, and errors that end the parse become
-// diagnostics with locations.
+// Wraps Protobuf's tokenizer, with the configuration that TextFormat uses for
+// Caffe. Columns count bytes, without expanding tabs, and errors that end the
+// parse become diagnostics with locations.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -42,6 +42,7 @@ public:
   TextLocation locationInValue(TextLocation value, size_t offset) const;
 
   void next();
+  /// Advances if the current token is `symbol`. Returns whether it was.
   bool tryTake(const char *symbol);
 
   /// Describes the current token: "'foo'", "the string \"a\"", "the end of the
@@ -57,9 +58,9 @@ public:
 
 private:
   void AddError(int line, int column, const std::string &message) override;
-  /// Converts a tokenizer position, whose columns count tab stops, to a
-  /// location with a 1-based byte column. Cheap for positions in ascending
-  /// order.
+  /// Converts a tokenizer position, in which a tab advances to the next tab
+  /// stop, to a location with a 1-based byte column. Cheap for positions in
+  /// ascending order.
   TextLocation toLocation(int line, int tabColumn);
   void stopOnTokenError();
 

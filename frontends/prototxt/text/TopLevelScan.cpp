@@ -46,6 +46,7 @@ topLevelNames(const std::string &text) {
       }
     }
   } catch (const ParseStop &) {
+    // Return the names before the syntax error.
   }
   return names;
 }
@@ -77,7 +78,8 @@ TopLevelScan scanTopLevel(const std::string &text) {
     hasLayers = hasLayers || name == "layer" || name == "layers";
   }
   if (netVotes == 0 && solverVotes == 0) {
-    // Only unknown names: use the known names that they are similar to.
+    // No name belongs to only one kind: count the names that are similar to
+    // fields of each kind.
     for (const auto &[name, location] : names) {
       netVotes += !nearestName(name, fieldNames(net)).empty();
       solverVotes += !nearestName(name, fieldNames(solver)).empty();

@@ -13,6 +13,7 @@
 
 namespace brew::prototxt {
 
+/// The kind of a file, judged by its outermost fields.
 struct TopLevelScan {
   FileKind kind = FileKind::Net;
   /// The first field that only this kind has, if the text has one and no field

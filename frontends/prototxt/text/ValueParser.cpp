@@ -27,7 +27,7 @@ using Tokenizer = TokenStream::Tokenizer;
 
 namespace {
 
-std::string lower(std::string text) {
+std::string toLower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -55,11 +55,11 @@ bool namesFile(const FieldDescriptor &field) {
   return fields.count(field.name()) != 0;
 }
 
-/// Finds an enum value by name, in any case.
-const EnumValueDescriptor *findAnyCase(const EnumDescriptor &type,
-                                       const std::string &name) {
+/// Finds an enum value by name, ignoring case. Returns null if there is none.
+const EnumValueDescriptor *findIgnoringCase(const EnumDescriptor &type,
+                                            const std::string &name) {
   for (int i = 0; i < type.value_count(); ++i)
-    if (lower(type.value(i)->name()) == lower(name))
+    if (toLower(type.value(i)->name()) == toLower(name))
       return type.value(i);
   return nullptr;
 }
@@ -69,56 +69,64 @@ const EnumValueDescriptor *findAnyCase(const EnumDescriptor &type,
 void ValueParser::parse(Message &message, const FieldDescriptor &field) {
   const Reflection *r = message.GetReflection();
   const FieldDescriptor *f = &field;
-  const bool add = field.is_repeated();
+  const bool isRepeated = field.is_repeated();
   switch (field.cpp_type()) {
   case FieldDescriptor::CPPTYPE_INT32: {
     auto value = static_cast<int32_t>(
         takeSigned(field, std::numeric_limits<int32_t>::max()));
-    add ? r->AddInt32(&message, f, value) : r->SetInt32(&message, f, value);
+    isRepeated ? r->AddInt32(&message, f, value)
+               : r->SetInt32(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_INT64: {
     int64_t value = takeSigned(field, std::numeric_limits<int64_t>::max());
-    add ? r->AddInt64(&message, f, value) : r->SetInt64(&message, f, value);
+    isRepeated ? r->AddInt64(&message, f, value)
+               : r->SetInt64(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_UINT32: {
     auto value = static_cast<uint32_t>(
         takeUnsigned(field, std::numeric_limits<uint32_t>::max(),
-                     tokens.location(), /*negative=*/false));
-    add ? r->AddUInt32(&message, f, value) : r->SetUInt32(&message, f, value);
+                     tokens.location(), /*isNegative=*/false));
+    isRepeated ? r->AddUInt32(&message, f, value)
+               : r->SetUInt32(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_UINT64: {
     uint64_t value = takeUnsigned(field, std::numeric_limits<uint64_t>::max(),
-                                  tokens.location(), /*negative=*/false);
-    add ? r->AddUInt64(&message, f, value) : r->SetUInt64(&message, f, value);
+                                  tokens.location(), /*isNegative=*/false);
+    isRepeated ? r->AddUInt64(&message, f, value)
+               : r->SetUInt64(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_FLOAT: {
     float value = google::protobuf::io::SafeDoubleToFloat(takeDouble(field));
-    add ? r->AddFloat(&message, f, value) : r->SetFloat(&message, f, value);
+    isRepeated ? r->AddFloat(&message, f, value)
+               : r->SetFloat(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_DOUBLE: {
     double value = takeDouble(field);
-    add ? r->AddDouble(&message, f, value) : r->SetDouble(&message, f, value);
+    isRepeated ? r->AddDouble(&message, f, value)
+               : r->SetDouble(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_BOOL: {
     bool value = takeBool(field);
-    add ? r->AddBool(&message, f, value) : r->SetBool(&message, f, value);
+    isRepeated ? r->AddBool(&message, f, value)
+               : r->SetBool(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_STRING: {
     std::string value = takeString(field);
-    add ? r->AddString(&message, f, std::move(value))
-        : r->SetString(&message, f, std::move(value));
+    isRepeated ? r->AddString(&message, f, std::move(value))
+               : r->SetString(&message, f, std::move(value));
     return;
   }
   case FieldDescriptor::CPPTYPE_ENUM: {
     const EnumValueDescriptor *value = takeEnum(field);
-    add ? r->AddEnum(&message, f, value) : r->SetEnum(&message, f, value);
+    isRepeated ? r->AddEnum(&message, f, value)
+               : r->SetEnum(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_MESSAGE:
@@ -154,13 +162,13 @@ std::string ValueParser::takeString(const FieldDescriptor &field) {
 
 void ValueParser::requireUtf8(const FieldDescriptor &field,
                               const std::string &value, TextLocation start) {
-  const std::optional<size_t> at = findInvalidUtf8(value);
-  if (!at || namesFile(field))
+  const std::optional<size_t> invalidByte = findInvalidUtf8(value);
+  if (!invalidByte || namesFile(field))
     return;
   char byte[8];
   std::snprintf(byte, sizeof byte, "0x%02X",
-                static_cast<unsigned char>(value[*at]));
-  tokens.fail(tokens.locationInValue(start, *at),
+                static_cast<unsigned char>(value[*invalidByte]));
+  tokens.fail(tokens.locationInValue(start, *invalidByte),
               quoted(field.name()) + " is not UTF-8: it has the byte " + byte +
                   "; is the file in another encoding?");
 }
@@ -210,7 +218,7 @@ const EnumValueDescriptor *ValueParser::takeEnum(const FieldDescriptor &field) {
                   "the type of old-style `layers` is a bare word such as "
                   "CONVOLUTION, found " +
                       tokens.describe() + "; use `layer` for a quoted type");
-    if (const EnumValueDescriptor *value = findAnyCase(type, word))
+    if (const EnumValueDescriptor *value = findIgnoringCase(type, word))
       tokens.fail(start, "expected a bare word for " + quoted(field.name()) +
                              ", found " + tokens.describe() + "; write " +
                              value->name() + " without quotes");
@@ -229,7 +237,7 @@ void ValueParser::failEnum(const FieldDescriptor &field, TextLocation start,
     all += (i ? ", " : "") + type.value(i)->name();
   }
   std::string nearest;
-  if (const EnumValueDescriptor *value = findAnyCase(type, found))
+  if (const EnumValueDescriptor *value = findIgnoringCase(type, found))
     nearest = value->name();
   else
     nearest = nearestName(found, names);
@@ -245,13 +253,13 @@ void ValueParser::failEnum(const FieldDescriptor &field, TextLocation start,
 }
 
 uint64_t ValueParser::takeUnsigned(const FieldDescriptor &field, uint64_t limit,
-                                   TextLocation start, bool negative) {
+                                   TextLocation start, bool isNegative) {
   const bool isUnsigned = field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32 ||
                           field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64;
   if (tokens.type() != Tokenizer::TYPE_INTEGER) {
     if (tokens.type() == Tokenizer::TYPE_FLOAT)
       tokens.fail(start, "expected an integer for " + quoted(field.name()) +
-                             ", found the number " + (negative ? "-" : "") +
+                             ", found the number " + (isNegative ? "-" : "") +
                              tokens.token().text);
     if (isUnsigned && tokens.at("-"))
       tokens.fail(start, quoted(field.name()) + " cannot be negative");
@@ -260,7 +268,7 @@ uint64_t ValueParser::takeUnsigned(const FieldDescriptor &field, uint64_t limit,
   uint64_t value = 0;
   if (!Tokenizer::ParseInteger(tokens.token().text, limit, &value))
     tokens.fail(start,
-                std::string(negative ? "-" : "") + tokens.token().text +
+                std::string(isNegative ? "-" : "") + tokens.token().text +
                     " is out of range for " + quoted(field.name()) + ", a " +
                     (isUnsigned ? "non-negative " : "") +
                     (limit > std::numeric_limits<uint32_t>::max() ? "64-bit"
@@ -272,42 +280,42 @@ uint64_t ValueParser::takeUnsigned(const FieldDescriptor &field, uint64_t limit,
 
 int64_t ValueParser::takeSigned(const FieldDescriptor &field, uint64_t limit) {
   TextLocation start = tokens.location();
-  bool negative = tokens.tryTake("-");
+  bool isNegative = tokens.tryTake("-");
   // Two's complement has one more negative number than positive ones.
   uint64_t magnitude =
-      takeUnsigned(field, negative ? limit + 1 : limit, start, negative);
-  return static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
+      takeUnsigned(field, isNegative ? limit + 1 : limit, start, isNegative);
+  return static_cast<int64_t>(isNegative ? ~magnitude + 1 : magnitude);
 }
 
 double ValueParser::takeDouble(const FieldDescriptor &field) {
   TextLocation start = tokens.location();
-  bool negative = tokens.tryTake("-");
+  bool isNegative = tokens.tryTake("-");
   const std::string &word = tokens.token().text;
   double value = 0;
   if (tokens.type() == Tokenizer::TYPE_INTEGER) {
-    bool decimal = word.size() < 2 || word[0] != '0';
-    if (!decimal)
+    bool isDecimal = word.size() < 2 || word[0] != '0';
+    if (!isDecimal)
       tokens.fail(start, "expected a decimal number for " +
                              quoted(field.name()) + ", found " + word +
                              ", which is hexadecimal or octal");
-    uint64_t whole = 0;
+    uint64_t integer = 0;
     value = Tokenizer::ParseInteger(word, std::numeric_limits<uint64_t>::max(),
-                                    &whole)
-                ? static_cast<double>(whole)
+                                    &integer)
+                ? static_cast<double>(integer)
                 : Tokenizer::ParseFloat(word);
   } else if (tokens.type() == Tokenizer::TYPE_FLOAT) {
     value = Tokenizer::ParseFloat(word);
   } else if (tokens.type() == Tokenizer::TYPE_IDENTIFIER &&
-             (lower(word) == "inf" || lower(word) == "infinity")) {
+             (toLower(word) == "inf" || toLower(word) == "infinity")) {
     value = std::numeric_limits<double>::infinity();
   } else if (tokens.type() == Tokenizer::TYPE_IDENTIFIER &&
-             lower(word) == "nan") {
+             toLower(word) == "nan") {
     value = std::numeric_limits<double>::quiet_NaN();
   } else {
     failType(field, "a number");
   }
   tokens.next();
-  return negative ? -value : value;
+  return isNegative ? -value : value;
 }
 
 } // namespace brew::prototxt

@@ -1,7 +1,7 @@
 //===- ValueParser.h - Parser of scalar field values ------------*- C++ -*-===//
 //
 // Parses a value of a scalar field into a message. Accepts the same values as
-// protobuf's TextFormat; errors name the expected value.
+// protobuf's TextFormat; error messages name the expected kind of value.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,6 +12,7 @@
 
 namespace brew::prototxt {
 
+/// Parses values from a token stream.
 class ValueParser {
 public:
   explicit ValueParser(TokenStream &tokens) : tokens(tokens) {}
@@ -33,7 +34,7 @@ private:
   int64_t takeSigned(const google::protobuf::FieldDescriptor &field,
                      uint64_t limit);
   uint64_t takeUnsigned(const google::protobuf::FieldDescriptor &field,
-                        uint64_t limit, TextLocation start, bool negative);
+                        uint64_t limit, TextLocation start, bool isNegative);
   double takeDouble(const google::protobuf::FieldDescriptor &field);
 
   [[noreturn]] void failType(const google::protobuf::FieldDescriptor &field,

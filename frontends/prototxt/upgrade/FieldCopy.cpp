@@ -14,8 +14,8 @@ using google::protobuf::Reflection;
 
 namespace {
 
-/// Returns a field of a Caffe message by name. The names are in tables of this
-/// library, so a missing field is a defect.
+/// Returns a field of a Caffe message by name. The names come from tables of
+/// this library, so a missing field is a bug.
 const FieldDescriptor *fieldNamed(const Message &message,
                                   const std::string &name) {
   const FieldDescriptor *field = message.GetDescriptor()->FindFieldByName(name);
@@ -30,7 +30,7 @@ bool isInt32(const FieldDescriptor &field) {
          field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32;
 }
 
-/// Returns the bits of value number `index` of a 32-bit integer field.
+/// Returns the bits of value `index` of a 32-bit integer field.
 uint32_t intBits(const Message &message, const FieldDescriptor *field,
                  int index) {
   const Reflection *r = message.GetReflection();
@@ -42,15 +42,16 @@ uint32_t intBits(const Message &message, const FieldDescriptor *field,
                                    : r->GetInt32(message, field));
 }
 
-void putInt(Message &message, const FieldDescriptor *field, uint32_t bits) {
+void addOrSetInt(Message &message, const FieldDescriptor *field,
+                 uint32_t bits) {
   const Reflection *r = message.GetReflection();
-  const bool add = field->is_repeated();
+  const bool isRepeated = field->is_repeated();
   if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT32)
-    add ? r->AddUInt32(&message, field, bits)
-        : r->SetUInt32(&message, field, bits);
+    isRepeated ? r->AddUInt32(&message, field, bits)
+               : r->SetUInt32(&message, field, bits);
   else
-    add ? r->AddInt32(&message, field, static_cast<int32_t>(bits))
-        : r->SetInt32(&message, field, static_cast<int32_t>(bits));
+    isRepeated ? r->AddInt32(&message, field, static_cast<int32_t>(bits))
+               : r->SetInt32(&message, field, static_cast<int32_t>(bits));
 }
 
 void copyValue(SourceMap &locations, const Message &from,
@@ -58,47 +59,55 @@ void copyValue(SourceMap &locations, const Message &from,
                const FieldDescriptor *target) {
   const Reflection *r = from.GetReflection();
   const Reflection *w = to.GetReflection();
-  const bool many = source->is_repeated(), add = target->is_repeated();
+  const bool isSourceRepeated = source->is_repeated(),
+             isTargetRepeated = target->is_repeated();
   if (isInt32(*source) && isInt32(*target))
-    return putInt(to, target, intBits(from, source, index));
+    return addOrSetInt(to, target, intBits(from, source, index));
   if (source->cpp_type() != target->cpp_type())
     throw Error(ExitStatus::Bug, "fields '" + source->full_name() + "' and '" +
                                      target->full_name() +
                                      "' have different types");
   switch (source->cpp_type()) {
   case FieldDescriptor::CPPTYPE_FLOAT: {
-    float value = many ? r->GetRepeatedFloat(from, source, index)
-                       : r->GetFloat(from, source);
-    add ? w->AddFloat(&to, target, value) : w->SetFloat(&to, target, value);
+    float value = isSourceRepeated ? r->GetRepeatedFloat(from, source, index)
+                                   : r->GetFloat(from, source);
+    isTargetRepeated ? w->AddFloat(&to, target, value)
+                     : w->SetFloat(&to, target, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_BOOL: {
-    bool value = many ? r->GetRepeatedBool(from, source, index)
-                      : r->GetBool(from, source);
-    add ? w->AddBool(&to, target, value) : w->SetBool(&to, target, value);
+    bool value = isSourceRepeated ? r->GetRepeatedBool(from, source, index)
+                                  : r->GetBool(from, source);
+    isTargetRepeated ? w->AddBool(&to, target, value)
+                     : w->SetBool(&to, target, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_STRING: {
-    std::string value = many ? r->GetRepeatedString(from, source, index)
-                             : r->GetString(from, source);
-    add ? w->AddString(&to, target, value) : w->SetString(&to, target, value);
+    std::string value = isSourceRepeated
+                            ? r->GetRepeatedString(from, source, index)
+                            : r->GetString(from, source);
+    isTargetRepeated ? w->AddString(&to, target, value)
+                     : w->SetString(&to, target, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_ENUM: {
-    const auto *value = many ? r->GetRepeatedEnum(from, source, index)
-                             : r->GetEnum(from, source);
+    const auto *value = isSourceRepeated
+                            ? r->GetRepeatedEnum(from, source, index)
+                            : r->GetEnum(from, source);
     const auto *match = target->enum_type()->FindValueByName(value->name());
     if (!match)
       throw Error(ExitStatus::Bug, "no value '" + value->name() + "' in " +
                                        target->enum_type()->full_name());
-    add ? w->AddEnum(&to, target, match) : w->SetEnum(&to, target, match);
+    isTargetRepeated ? w->AddEnum(&to, target, match)
+                     : w->SetEnum(&to, target, match);
     return;
   }
   case FieldDescriptor::CPPTYPE_MESSAGE: {
-    const Message &value = many ? r->GetRepeatedMessage(from, source, index)
-                                : r->GetMessage(from, source);
-    Message *copy =
-        add ? w->AddMessage(&to, target) : w->MutableMessage(&to, target);
+    const Message &value = isSourceRepeated
+                               ? r->GetRepeatedMessage(from, source, index)
+                               : r->GetMessage(from, source);
+    Message *copy = isTargetRepeated ? w->AddMessage(&to, target)
+                                     : w->MutableMessage(&to, target);
     copy->CopyFrom(value);
     locations.copy(value, *copy);
     return;
@@ -137,14 +146,14 @@ Message &getOrCreateBlock(SourceMap &locations, Message &message,
                           const std::string &block, const Message &cause,
                           const std::string &causeField) {
   const bool isNew = !hasField(message, block);
-  Message *opened = message.GetReflection()->MutableMessage(
+  Message *child = message.GetReflection()->MutableMessage(
       &message, fieldNamed(message, block));
   if (isNew) {
     locations.copyField(cause, causeField, 0, message, block);
     SourceLocation start = locations.where(cause, causeField);
-    locations.setStart(*opened, {start.line, start.column});
+    locations.setStart(*child, {start.line, start.column});
   }
-  return *opened;
+  return *child;
 }
 
 } // namespace brew::prototxt

@@ -13,7 +13,8 @@ namespace brew::prototxt {
 
 namespace {
 
-/// A fork's fields of a message type, or values of an enum type.
+/// A fork's fields of a message type, or values of an enum type, separated by
+/// spaces.
 struct Members {
   const char *fork;
   const char *owner;
@@ -387,8 +388,8 @@ constexpr Members enumValues[] = {
 // clang-format on
 
 template <size_t count>
-const char *find(const Members (&table)[count], const std::string &owner,
-                 const std::string &name) {
+const char *findFork(const Members (&table)[count], const std::string &owner,
+                     const std::string &name) {
   for (const Members &members : table)
     if (owner == members.owner && hasWord(members.names, name))
       return members.fork;
@@ -399,12 +400,12 @@ const char *find(const Members (&table)[count], const std::string &owner,
 
 const char *forkOwningField(const std::string &message,
                             const std::string &field) {
-  return find(fields, message, field);
+  return findFork(fields, message, field);
 }
 
 const char *forkOwningValue(const std::string &enumType,
                             const std::string &value) {
-  return find(enumValues, enumType, value);
+  return findFork(enumValues, enumType, value);
 }
 
 } // namespace brew::prototxt

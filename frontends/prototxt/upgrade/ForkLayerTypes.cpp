@@ -13,6 +13,7 @@ namespace brew::prototxt {
 
 namespace {
 
+/// A fork's types, separated by spaces.
 struct Types {
   const char *fork;
   const char *names;
@@ -124,7 +125,7 @@ constexpr Types fillers[] = {
 // clang-format on
 
 template <size_t count>
-const char *find(const Types (&table)[count], const std::string &type) {
+const char *findFork(const Types (&table)[count], const std::string &type) {
   for (const Types &types : table)
     if (hasWord(types.names, type))
       return types.fork;
@@ -134,11 +135,11 @@ const char *find(const Types (&table)[count], const std::string &type) {
 } // namespace
 
 const char *forkOwningLayerType(const std::string &type) {
-  return find(layerTypes, type);
+  return findFork(layerTypes, type);
 }
 
 const char *forkOwningFiller(const std::string &type) {
-  return find(fillers, type);
+  return findFork(fillers, type);
 }
 
 } // namespace brew::prototxt

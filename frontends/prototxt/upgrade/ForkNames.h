@@ -1,7 +1,7 @@
 //===- ForkNames.h - Names of Caffe's forks ---------------------*- C++ -*-===//
 //
-// The names in diagnostics of the forks in the tables of ForkFields.cpp and
-// ForkLayerTypes.cpp, and the search in such a table.
+// The names by which diagnostics refer to Caffe's forks, for the tables of
+// ForkFields.cpp and ForkLayerTypes.cpp, and a search in such tables.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -34,7 +34,7 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
     return;
   const int shapes = net.input_shape_size();
   const int dims = net.input_dim_size();
-  constexpr int rank = 4; // of the blobs that input_dim describes
+  constexpr int rank = 4; // rank of the blobs that input_dim describes
   if (shapes > 0 && shapes < inputs) {
     diagnostics
         .error(locations.where(net, "input", shapes),
@@ -46,10 +46,10 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
     return;
   }
   if (shapes == 0 && dims > 0 && dims < rank * inputs) {
-    const int described = dims / rank;
+    const int completeInputs = dims / rank;
     diagnostics
-        .error(locations.where(net, "input", described),
-               "input '" + net.input(described) +
+        .error(locations.where(net, "input", completeInputs),
+               "input '" + net.input(completeInputs) +
                    "' lacks dimensions: input_dim takes 4 numbers for each "
                    "input, found " +
                    std::to_string(dims) + " for " + std::to_string(inputs) +
@@ -58,7 +58,8 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
               "the last input_dim is here");
     return;
   }
-  // Old weight files have names only, so there is nothing to build.
+  // Old weight files have only the names of inputs; then there is no layer to
+  // build.
   if (shapes > 0 || dims > 0) {
     caffe::LayerParameter *layer = net.add_layer();
     layer->set_name("input");
@@ -78,8 +79,8 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
         locations.copy(net.input_shape(i), *shape);
         continue;
       }
-      SourceLocation at = locations.where(net, cause, causeIndex);
-      locations.setStart(*shape, {at.line, at.column});
+      SourceLocation shapeLocation = locations.where(net, cause, causeIndex);
+      locations.setStart(*shape, {shapeLocation.line, shapeLocation.column});
       for (int j = rank * i; j < rank * (i + 1); ++j) {
         shape->add_dim(net.input_dim(j));
         locations.copyField(net, "input_dim", j, *shape, "dim");
@@ -107,16 +108,16 @@ void upgradeBatchNorms(caffe::NetParameter &net) {
 
 namespace {
 
-/// Converts the case of types: MyCaffe writes them in capitals, like the names
-/// of the old enumeration.
-void respellType(caffe::SolverParameter &solver) {
-  auto capitals = [](std::string text) {
-    for (char &each : text)
-      each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+/// Converts the solver type to Caffe's spelling. MyCaffe writes it in capitals,
+/// like the names of the old enumeration.
+void normalizeTypeCase(caffe::SolverParameter &solver) {
+  auto toCapitals = [](std::string text) {
+    for (char &c : text)
+      c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   };
   for (const char *type : plan::kSolverTypes)
-    if (solver.type() == capitals(type))
+    if (solver.type() == toCapitals(type))
       solver.set_type(type);
 }
 
@@ -125,7 +126,7 @@ void respellType(caffe::SolverParameter &solver) {
 void upgradeSolver(caffe::SolverParameter &solver, SourceMap &locations,
                    Diagnostics &diagnostics) {
   if (solver.has_type())
-    respellType(solver);
+    normalizeTypeCase(solver);
   if (!solver.has_solver_type())
     return;
   if (solver.has_type()) {

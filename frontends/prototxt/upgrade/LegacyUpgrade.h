@@ -24,7 +24,8 @@ upgradeNet(std::unique_ptr<caffe::NetParameter> net, SourceMap &locations,
            Diagnostics &diagnostics,
            std::vector<std::unique_ptr<caffe::NetParameter>> &superseded);
 
-/// Rewrites the enum `solver_type` as the string `type`.
+/// Rewrites the enum `solver_type` as the string `type`, and a `type` in
+/// capitals, as MyCaffe writes it, in Caffe's spelling.
 void upgradeSolver(caffe::SolverParameter &solver, SourceMap &locations,
                    Diagnostics &diagnostics);
 
@@ -47,8 +48,9 @@ std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
 /// Turns input, input_dim and input_shape into an Input layer at the front.
 void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
                    Diagnostics &diagnostics);
-/// Sets the multipliers of old batch norms to 0. They needed three `param`
-/// entries to exclude their statistics from learning, which is now the default.
+/// Sets lr_mult and decay_mult of old BatchNorm layers to 0. Such layers needed
+/// three `param` entries to exclude their statistics from learning, which is
+/// now the default.
 void upgradeBatchNorms(caffe::NetParameter &net);
 
 } // namespace brew::prototxt

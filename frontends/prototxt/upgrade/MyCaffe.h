@@ -6,7 +6,7 @@
 namespace brew::prototxt {
 
 /// Returns whether the net has something that only MyCaffe reads: a MemoryLoss,
-/// a color_order, a label_type of arrays.
+/// a color_order, or a label_type in memory_data_param.
 bool isMyCaffeNet(const caffe::NetParameter &net);
 
 /// Returns whether a layer with `parameters` parameters has no bias, but a

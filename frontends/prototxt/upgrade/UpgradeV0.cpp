@@ -19,8 +19,8 @@ using V1 = caffe::V1LayerParameter;
 using V0 = caffe::V0LayerParameter;
 
 struct V0TypeName {
-  const char *old;
-  V1::LayerType now;
+  const char *v0Name;
+  V1::LayerType v1Type;
 };
 
 constexpr V0TypeName v0TypeNames[] = {
@@ -50,13 +50,13 @@ constexpr V0TypeName v0TypeNames[] = {
     {"window_data", V1::WINDOW_DATA},
 };
 
-/// The current block and name of a V0 field, by V0 layer type ("*": any). V0
-/// layers had all fields in one message.
+/// The current block and name of a V0 field, for a V0 layer type or, if `type`
+/// is "*", for all types. V0 layers had all fields in one message.
 struct FieldTarget {
   const char *field;
   const char *type;
   const char *block;
-  const char *now;
+  const char *currentField;
 };
 
 constexpr FieldTarget fieldTargets[] = {
@@ -107,8 +107,8 @@ constexpr FieldTarget fieldTargets[] = {
     {"det_crop_mode", "window_data", "window_data_param", "crop_mode"},
 };
 
-const FieldTarget *fieldTarget(const std::string &field,
-                               const std::string &type) {
+const FieldTarget *findFieldTarget(const std::string &field,
+                                   const std::string &type) {
   for (const FieldTarget &target : fieldTargets)
     if (field == target.field && (type == target.type || target.type[0] == '*'))
       return &target;
@@ -124,19 +124,19 @@ void upgradeType(SourceMap &locations, const V1 &from, V1 &to,
   const V0 &old = from.layer();
   if (!old.has_type())
     return;
-  std::vector<std::string> known = {"padding"};
+  std::vector<std::string> knownTypes = {"padding"};
   for (const V0TypeName &entry : v0TypeNames) {
-    known.push_back(entry.old);
-    if (old.type() != entry.old)
+    knownTypes.push_back(entry.v0Name);
+    if (old.type() != entry.v0Name)
       continue;
-    to.set_type(entry.now);
+    to.set_type(entry.v1Type);
     locations.copyField(old, "type", 0, to, "type");
     return;
   }
   diagnostics.error(locations.whereValue(old, "type"),
                     layerPrefix(from) + "unknown layer type '" + old.type() +
                         "' of the oldest prototxt form" +
-                        didYouMean(old.type(), known));
+                        didYouMean(old.type(), knownTypes));
 }
 
 void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
@@ -146,8 +146,8 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
   copyField(locations, from, "bottom", to, "bottom");
   copyField(locations, from, "top", to, "top");
   const V0 &old = from.layer();
-  for (const char *same : {"name", "blobs", "blobs_lr", "weight_decay"})
-    copyField(locations, old, same, to, same);
+  for (const char *field : {"name", "blobs", "blobs_lr", "weight_decay"})
+    copyField(locations, old, field, to, field);
   upgradeType(locations, from, to, diagnostics);
   if (old.type() == "hdf5_output")
     copyField(locations, old, "hdf5_output_param", to, "hdf5_output_param");
@@ -160,7 +160,7 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
       continue;
     if (field == "hdf5_output_param" && old.type() == "hdf5_output")
       continue;
-    const FieldTarget *target = fieldTarget(field, old.type());
+    const FieldTarget *target = findFieldTarget(field, old.type());
     if (!target) {
       diagnostics.warning(locations.where(old, field),
                           layerPrefix(from) + "'" + field +
@@ -169,24 +169,26 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
       continue;
     }
     Message &block = getOrCreateBlock(locations, to, target->block, old, field);
-    copyField(locations, old, field, block, target->now);
+    copyField(locations, old, field, block, target->currentField);
   }
 }
 
-/// For each blob, the padding layer that produces it, if its last producer is
-/// one.
-using PaddingOf = std::map<std::string, const V1 *>;
+/// For each blob, the padding layer that produces it last; null if its last
+/// producer is another layer.
+using PaddingByBlob = std::map<std::string, const V1 *>;
 
-/// Merges the padding layer before `to` (already upgraded from `from`) into
+/// Merges the padding layer before `to`, the upgraded form of `from`, into
 /// `to`: the padding becomes a setting of `to`.
 void mergePadding(SourceMap &locations, const V1 &padding, const V1 &from,
                   V1 &to, Diagnostics &diagnostics) {
-  const std::string &reader = from.layer().type();
-  const SourceLocation at = locations.whereValue(from, "bottom");
-  if ((reader != "conv" && reader != "pool") || from.bottom_size() != 1) {
+  const std::string &readerType = from.layer().type();
+  const SourceLocation bottomLocation = locations.whereValue(from, "bottom");
+  if ((readerType != "conv" && readerType != "pool") ||
+      from.bottom_size() != 1) {
     diagnostics
-        .error(at, layerPrefix(from) + "only a conv or pool layer with one "
-                                       "bottom can read a padding layer")
+        .error(bottomLocation, layerPrefix(from) +
+                                   "only a conv or pool layer with one "
+                                   "bottom can read a padding layer")
         .note(locations.where(padding), "the padding layer is here");
     return;
   }
@@ -197,7 +199,7 @@ void mergePadding(SourceMap &locations, const V1 &padding, const V1 &from,
     return;
   }
   const V0 &pad = padding.layer();
-  if (reader == "conv") {
+  if (readerType == "conv") {
     to.mutable_convolution_param()->clear_pad();
     to.mutable_convolution_param()->add_pad(pad.pad());
     locations.copyField(pad, "pad", 0, to.convolution_param(), "pad");
@@ -229,7 +231,7 @@ std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
     if (name != "layers")
       copyField(locations, from, name, *net, name);
   }
-  PaddingOf padded;
+  PaddingByBlob paddingByBlob;
   for (int i = 0; i < from.layers_size(); ++i) {
     const V1 &layer = from.layers(i);
     if (!layer.has_layer()) {
@@ -246,8 +248,8 @@ std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
       locations.copyField(from, "layers", i, *net, "layers");
     }
     for (const std::string &bottom : layer.bottom()) {
-      auto found = padded.find(bottom);
-      if (found == padded.end() || !found->second)
+      auto found = paddingByBlob.find(bottom);
+      if (found == paddingByBlob.end() || !found->second)
         continue;
       if (isPadding)
         diagnostics.error(locations.whereValue(layer, "bottom"),
@@ -257,7 +259,7 @@ std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
         mergePadding(locations, *found->second, layer, *upgraded, diagnostics);
     }
     for (const std::string &top : layer.top())
-      padded[top] = isPadding ? &layer : nullptr;
+      paddingByBlob[top] = isPadding ? &layer : nullptr;
   }
   return net;
 }

@@ -18,16 +18,17 @@ namespace {
 
 using V1 = caffe::V1LayerParameter;
 
-/// Returns ParamSpec number `index`. Creates it and those before it if
-/// necessary, with the location of the V1 field that needs it.
+/// Returns ParamSpec `index`. If necessary, creates it and the ones before it,
+/// each with the location of the V1 field that needs it.
 caffe::ParamSpec &getOrCreateParamSpec(SourceMap &locations,
                                        caffe::LayerParameter &layer, int index,
                                        const V1 &old, const char *field) {
   while (layer.param_size() <= index) {
     caffe::ParamSpec *spec = layer.add_param();
     locations.copyField(old, field, layer.param_size() - 1, layer, "param");
-    SourceLocation at = locations.where(old, field, layer.param_size() - 1);
-    locations.setStart(*spec, {at.line, at.column});
+    SourceLocation fieldLocation =
+        locations.where(old, field, layer.param_size() - 1);
+    locations.setStart(*spec, {fieldLocation.line, fieldLocation.column});
   }
   return *layer.mutable_param(index);
 }
