@@ -9,16 +9,17 @@
 namespace brew::runtime {
 namespace {
 
-std::vector<std::string> candidates(const char *file) {
+std::vector<std::string> candidatePaths(const char *file) {
   std::vector<std::string> names;
-  Dl_info own;
-  if (dladdr(reinterpret_cast<const void *>(&openPluginLibrary), &own) &&
-      own.dli_fname) {
+  Dl_info libraryInfo;
+  if (dladdr(reinterpret_cast<const void *>(&openPluginLibrary),
+             &libraryInfo) &&
+      libraryInfo.dli_fname) {
     const std::filesystem::path folder =
-        std::filesystem::path(own.dli_fname).parent_path();
+        std::filesystem::path(libraryInfo.dli_fname).parent_path();
     if (!folder.empty()) {
       names.push_back((folder / file).string());
-      // For a program in bin/ that links the runtime statically.
+      // A program in bin/ may link the runtime statically.
       names.push_back((folder / ".." / "lib" / file).string());
     }
   }
@@ -31,7 +32,7 @@ std::vector<std::string> candidates(const char *file) {
 PluginLibrary openPluginLibrary(const char *file, const char *entryName,
                                 int flags) {
   PluginLibrary plugin;
-  for (const std::string &name : candidates(file)) {
+  for (const std::string &name : candidatePaths(file)) {
     const bool isPath = name.find('/') != std::string::npos;
     std::error_code ignored;
     if (isPath && !std::filesystem::exists(name, ignored))

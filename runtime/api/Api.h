@@ -70,6 +70,7 @@ brew_status guard(Body &&body, Report &&report) noexcept {
   }
 }
 
+/// Runs `body` and stores the message of an exception in `message`.
 template <typename Body>
 brew_status guarded(Message &message, Body &&body) noexcept {
   message.clear();
@@ -77,8 +78,8 @@ brew_status guarded(Message &message, Body &&body) noexcept {
                [&](const char *text) { message.set(text); });
 }
 
-/// For functions marked "any thread": writes the message to the caller's
-/// `buffer`.
+/// Runs `body` and writes the message of an exception to the caller's `buffer`.
+/// For functions marked "any thread".
 template <typename Body>
 brew_status guardedInto(char *buffer, std::size_t size, Body &&body) noexcept {
   if (buffer && size)
@@ -107,10 +108,11 @@ brew_status open(Handle **out, Body &&body) noexcept {
 using brew::copyFromCaller;
 using brew::copyToCaller;
 
-/// Returns a required text; throws if it is null.
-inline const char *text(const char *value, const char *what) {
+/// Returns `value`, a required text. Throws if it is null; the message contains
+/// `name`.
+inline const char *text(const char *value, const char *name) {
   if (!value)
-    throw usage(std::string(what) + " is NULL");
+    throw usage(std::string(name) + " is NULL");
   return value;
 }
 

@@ -9,9 +9,9 @@ using namespace brew::api;
 
 namespace {
 
-/// Runs `body` with the ranks of a communicator.
+/// Runs `body` with the runtime's communicator.
 template <typename Body>
-brew_status on(brew_communicator *communicator, Body &&body) {
+brew_status withCommunicator(brew_communicator *communicator, Body &&body) {
   if (!communicator)
     return BREW_USAGE;
   return guarded(communicator->message, [&] {
@@ -35,13 +35,14 @@ brew_status brew_communicator_open(const brew_communicator_options *options,
                                    brew_communicator **communicator) {
   return api::open(communicator, [&](brew_communicator &handle) {
     const brew_communicator_options cOptions = copyFromCaller(options);
-    runtime::CommunicatorOptions chosen;
+    runtime::CommunicatorOptions runtimeOptions;
     if (!(cOptions.timeout >= 0))
       throw usage("the timeout is negative");
     if (cOptions.timeout > 0)
-      chosen.timeout = cOptions.timeout;
-    chosen.deterministic = cOptions.deterministic;
-    handle.communicator = std::make_shared<runtime::Communicator>(chosen);
+      runtimeOptions.timeout = cOptions.timeout;
+    runtimeOptions.deterministic = cOptions.deterministic;
+    handle.communicator =
+        std::make_shared<runtime::Communicator>(runtimeOptions);
   });
 }
 
@@ -81,7 +82,7 @@ int brew_communicator_has_collective_error(
 
 brew_status brew_communicator_broadcast(brew_communicator *communicator,
                                         void *data, size_t bytes) {
-  return on(communicator, [&](runtime::Communicator &ranks) {
+  return withCommunicator(communicator, [&](runtime::Communicator &ranks) {
     if (!data && bytes)
       throw usage("the bytes are NULL");
     ranks.broadcast(data, bytes);
@@ -91,15 +92,16 @@ brew_status brew_communicator_broadcast(brew_communicator *communicator,
 brew_status brew_communicator_start_all_reduce(
     brew_communicator *communicator, uint32_t number,
     const brew_reduction_buffer *pieces, size_t piece_count) {
-  return on(communicator, [&](runtime::Communicator &ranks) {
+  return withCommunicator(communicator, [&](runtime::Communicator &ranks) {
     if (ranks.isAllReducing(number))
-      throw usage("sum " + std::to_string(number) + " is on its way already");
+      throw usage("all-reduce " + std::to_string(number) +
+                  " is already in flight");
     if (!pieces && piece_count)
       throw usage("the buffers are NULL");
     std::vector<runtime::ReductionBuffer> buffers;
     for (std::size_t i = 0; i < piece_count; ++i) {
       if (!pieces[i].data && pieces[i].count)
-        throw usage("piece " + std::to_string(i) + " has no numbers");
+        throw usage("the data of buffer " + std::to_string(i) + " are NULL");
       buffers.push_back({reinterpret_cast<std::byte *>(pieces[i].data),
                          pieces[i].count, /*isDouble=*/false});
     }
@@ -109,9 +111,9 @@ brew_status brew_communicator_start_all_reduce(
 
 brew_status brew_communicator_wait_all_reduce(brew_communicator *communicator,
                                               uint32_t number) {
-  return on(communicator, [&](runtime::Communicator &ranks) {
+  return withCommunicator(communicator, [&](runtime::Communicator &ranks) {
     if (!ranks.isAllReducing(number))
-      throw usage("sum " + std::to_string(number) + " was not started");
+      throw usage("all-reduce " + std::to_string(number) + " was not started");
     ranks.waitAllReduce(number);
   });
 }
@@ -119,7 +121,7 @@ brew_status brew_communicator_wait_all_reduce(brew_communicator *communicator,
 brew_status brew_communicator_check_all_equal(brew_communicator *communicator,
                                               const char *what,
                                               const char *value) {
-  return on(communicator, [&](runtime::Communicator &ranks) {
+  return withCommunicator(communicator, [&](runtime::Communicator &ranks) {
     if (!what || !value)
       throw usage("there is nothing to compare");
     ranks.checkAllEqual({{what, value}});
@@ -127,7 +129,8 @@ brew_status brew_communicator_check_all_equal(brew_communicator *communicator,
 }
 
 brew_status brew_communicator_close(brew_communicator *communicator) {
-  return on(communicator, [](runtime::Communicator &ranks) { ranks.close(); });
+  return withCommunicator(communicator,
+                          [](runtime::Communicator &ranks) { ranks.close(); });
 }
 
 void brew_communicator_abort(brew_communicator *communicator, int status) {

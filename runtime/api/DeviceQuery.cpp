@@ -19,9 +19,10 @@ using namespace brew::runtime::cuda;
 
 namespace {
 
-using Property = std::function<void(const std::string &, const std::string &)>;
+using EmitProperty =
+    std::function<void(const std::string &, const std::string &)>;
 
-/// Reads the first value of `key` in /proc/cpuinfo, or "unknown".
+/// Returns the first value of `key` in /proc/cpuinfo, or "unknown".
 std::string cpuInfo(const std::string &key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -40,7 +41,7 @@ int availableCores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// The machine's driver, or the simulator that BREW_CUDASIM names.
+/// Returns the machine's driver, or the simulator in the folder BREW_CUDASIM.
 const DriverApi &driver() {
   const char *simulator = std::getenv("BREW_CUDASIM");
   return DriverApi::open(simulator ? std::string(simulator) + "/libcuda.so.1"
@@ -48,7 +49,7 @@ const DriverApi &driver() {
 }
 
 /// Emits the properties that Caffe lists for a GPU.
-void describeGpu(int number, const Property &property) {
+void describeGpu(int number, const EmitProperty &property) {
   const Device device(driver(), number);
   auto value = [&](CUdevice_attribute attribute) {
     return std::to_string(device.attribute(attribute));
@@ -94,7 +95,7 @@ void describeGpu(int number, const Property &property) {
   property("CUDA version of the driver", versionText(device.driverVersion()));
 }
 
-void describeProcessor(const Property &property) {
+void describeProcessor(const EmitProperty &property) {
   property("Name", cpuInfo("model name"));
   property("Vendor", cpuInfo("vendor_id"));
   property("Family, model, stepping", cpuInfo("cpu family") + ", " +
@@ -106,7 +107,7 @@ void describeProcessor(const Property &property) {
     property("Total memory",
              std::to_string(std::uint64_t(memory.totalram) * memory.mem_unit));
   std::string features;
-  // The features that decide which plans run, and how fast.
+  // These features determine which plans can run, and how fast.
   for (const char *feature :
        {"sse4.2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw",
         "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "amx-tile",
@@ -127,8 +128,8 @@ brew_status brew_device_query(int gpu, brew_property_function property,
   return guardedInto(message, size, [&] {
     if (!property)
       throw usage("the function to call is NULL");
-    const Property emit = [&](const std::string &name,
-                              const std::string &value) {
+    const EmitProperty emit = [&](const std::string &name,
+                                  const std::string &value) {
       property(name.c_str(), value.c_str(), user);
     };
     if (gpu < 0)

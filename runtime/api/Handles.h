@@ -18,10 +18,10 @@
 struct brew_plan {
   brew::api::Message message;
   std::shared_ptr<const brew::plan::PlanFile> file;
-  // By program.
+  // Indexed by program.
   std::vector<std::vector<std::vector<const char *>>> layers; ///< of each step
   std::vector<std::vector<const char *>> outputs;
-  mutable std::once_flag described;
+  mutable std::once_flag describeOnce;
   mutable std::string json;
 };
 
@@ -44,42 +44,45 @@ struct brew_session {
   // Results of the last call that returned pointers.
   std::vector<brew::runtime::OutputValue> outputs;
   std::vector<brew_output_value> outputViews;
-  std::optional<std::pair<brew_tensor_kind, int>> named;
+  std::optional<std::pair<brew_tensor_kind, int>> namesKey; ///< of `names`
   std::vector<brew::runtime::TensorName> names;
   std::string layer;
-  std::set<std::string> kept; ///< names that stay valid for the session's life
+  std::set<std::string>
+      internedNames; ///< names that stay valid for the session's life
 
-  /// The session; throws if it could not be opened.
+  /// Returns the session. Throws if it could not be opened.
   brew::runtime::Session &get() const {
     if (!session)
       throw brew::api::usage("the session could not be opened");
     return *session;
   }
-  /// Returns a program's number after a range check.
+  /// Returns `number`. Throws if the plan has no program of this number.
   int program(int number) const;
   /// Returns a copy of a name that stays valid for the session's life.
-  const char *keep(const std::string &name);
+  const char *internName(const std::string &name);
 };
 
 namespace brew::api {
 
-/// C structures that point into `outputs`.
+/// Returns C structures that point into `outputs`.
 std::vector<brew_output_value>
 viewsOf(const std::vector<runtime::OutputValue> &outputs);
 
 /// Wraps a C function as a listener.
 runtime::Events::Listener listenerOf(brew_event_function function, void *user);
 
-/// Copies the caller's types; null if there are none.
+/// Returns copies of the caller's types, or null if there are none.
 std::shared_ptr<const runtime::HostLayerTypes>
 hostTypesOf(const brew_host_layer *layers, std::size_t count);
 
+/// Returns copies of required texts. Throws if one is null; the message
+/// contains `name`.
 std::vector<std::string> textsOf(const char *const *texts, std::size_t count,
-                                 const char *what);
+                                 const char *name);
 
 brew_dtype dtypeOf(plan::DataType type);
 
-/// Writes the dimensions to a C structure; returns their number.
+/// Writes the dimensions to a C structure and returns their number.
 template <typename Dims>
 std::size_t setDims(std::int64_t (&to)[BREW_MAX_DIMS], const Dims &from) {
   if (from.size() > BREW_MAX_DIMS)
@@ -91,7 +94,7 @@ std::size_t setDims(std::int64_t (&to)[BREW_MAX_DIMS], const Dims &from) {
 /// Calls `use` with a pointer of the type that `dtype` names.
 template <typename Pointer, typename Use>
 void withType(brew_dtype dtype, Pointer *values, Use &&use) {
-  auto as = [&](auto typed) {
+  auto callWith = [&](auto typed) {
     using Value = decltype(typed);
     if constexpr (std::is_const_v<Pointer>)
       use(static_cast<const Value *>(values));
@@ -100,11 +103,11 @@ void withType(brew_dtype dtype, Pointer *values, Use &&use) {
   };
   switch (dtype) {
   case BREW_F32:
-    return as(float());
+    return callWith(float());
   case BREW_F64:
-    return as(double());
+    return callWith(double());
   case BREW_I32:
-    return as(std::int32_t());
+    return callWith(std::int32_t());
   default:
     throw usage("values are BREW_F32, BREW_F64 or BREW_I32");
   }

@@ -6,8 +6,8 @@
 namespace brew::api {
 namespace {
 
-/// The functions of a layer type.
-struct Functions {
+/// The functions of a layer type, from the caller.
+struct HostLayerFunctions {
   brew_host_layer layer;
   std::string type;
 };
@@ -20,10 +20,11 @@ shapesOf(const std::vector<std::vector<std::int64_t>> &list) {
   return shapes;
 }
 
-class Instance : public runtime::HostLayer {
+/// A layer that the functions of the caller compute.
+class CallbackHostLayer : public runtime::HostLayer {
 public:
-  Instance(std::shared_ptr<const Functions> type,
-           const runtime::HostLayerSetup &setup)
+  CallbackHostLayer(std::shared_ptr<const HostLayerFunctions> type,
+                    const runtime::HostLayerSetup &setup)
       : functions(std::move(type)) {
     if (!functions->layer.create)
       return;
@@ -35,12 +36,12 @@ public:
     cSetup.top_count = tops.size();
     cSetup.tops = tops.data();
     cSetup.user = functions->layer.user;
-    HostErrorBuffer outcome(cSetup);
-    outcome.check(functions->layer.create(&cSetup, &instance), "create");
-    created = true;
+    HostErrorBuffer errorBuffer(cSetup);
+    errorBuffer.check(functions->layer.create(&cSetup, &instance), "create");
+    isCreated = true;
   }
-  ~Instance() override {
-    if (created && functions->layer.destroy)
+  ~CallbackHostLayer() override {
+    if (isCreated && functions->layer.destroy)
       functions->layer.destroy(instance, functions->layer.user);
   }
 
@@ -73,28 +74,28 @@ private:
     cCall.top_count = tops.size();
     cCall.tops = tops.data();
     cCall.user = functions->layer.user;
-    HostErrorBuffer outcome(cCall);
-    outcome.check(function(&cCall), name);
+    HostErrorBuffer errorBuffer(cCall);
+    errorBuffer.check(function(&cCall), name);
   }
 
-  std::shared_ptr<const Functions> functions;
+  std::shared_ptr<const HostLayerFunctions> functions;
   void *instance = nullptr;
-  bool created = false;
+  bool isCreated = false;
   std::vector<brew_host_blob> bottoms, tops; ///< of the last call
 };
 
-class Type : public runtime::HostLayerType {
+class CallbackHostLayerType : public runtime::HostLayerType {
 public:
-  explicit Type(std::shared_ptr<const Functions> type)
+  explicit CallbackHostLayerType(std::shared_ptr<const HostLayerFunctions> type)
       : functions(std::move(type)) {}
   bool hasBackward() const override { return functions->layer.backward; }
   std::unique_ptr<runtime::HostLayer>
   create(const runtime::HostLayerSetup &setup) const override {
-    return std::make_unique<Instance>(functions, setup);
+    return std::make_unique<CallbackHostLayer>(functions, setup);
   }
 
 private:
-  std::shared_ptr<const Functions> functions;
+  std::shared_ptr<const HostLayerFunctions> functions;
 };
 
 } // namespace
@@ -110,19 +111,21 @@ hostTypesOf(const brew_host_layer *layers, std::size_t count) {
   const std::size_t size = layers->struct_size;
   const auto *next = reinterpret_cast<const std::byte *>(layers);
   for (std::size_t i = 0; i < count; ++i, next += size) {
-    auto functions = std::make_shared<Functions>();
+    auto functions = std::make_shared<HostLayerFunctions>();
     functions->layer =
         copyFromCaller(reinterpret_cast<const brew_host_layer *>(next));
     functions->type = text(functions->layer.type, "the type of a host layer");
-    functions->layer.type = nullptr; // memory of the caller, valid only now
-    const std::string who = "host layer type '" + functions->type + "'";
+    functions->layer.type = nullptr; // memory of the caller
+    const std::string description = "host layer type '" + functions->type + "'";
     if (functions->type.empty())
       throw usage("the type of a host layer is empty");
     if (!functions->layer.forward)
-      throw usage(who + " has no forward function");
-    if (!result->emplace(functions->type, std::make_shared<Type>(functions))
+      throw usage(description + " has no forward function");
+    if (!result
+             ->emplace(functions->type,
+                       std::make_shared<CallbackHostLayerType>(functions))
              .second)
-      throw usage(who + " was given twice");
+      throw usage(description + " was given twice");
   }
   return result;
 }

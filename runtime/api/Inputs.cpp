@@ -11,6 +11,7 @@ using namespace brew::api;
 
 namespace {
 
+/// Runs `body` with the data pipeline of a program.
 template <typename Body>
 brew_status withPipeline(brew_session *session, int program, Body &&body) {
   if (!session)
@@ -40,7 +41,7 @@ brew_status brew_session_get_input(brew_session *session, int program,
     const std::vector<std::string> unset = pipeline.unsetTops();
     const plan::Buffer &buffer = *pipeline.find(top);
     brew_input result{};
-    result.name = session->keep(top);
+    result.name = session->internName(top);
     result.dtype = dtypeOf(buffer.type());
     result.ndim = setDims(result.dims, buffer.dims());
     result.count = plan::elementCount(buffer);
@@ -84,23 +85,24 @@ brew_status brew_session_set_feed(brew_session *session, int program,
   return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
     if (!feed)
       throw usage("the feed's function is NULL");
-    auto ask = [feed, user](
-                   const std::vector<runtime::DataPipeline::Request> &batch) {
-      std::vector<brew_feed_request> requests;
-      for (const runtime::DataPipeline::Request &request : batch)
-        requests.push_back(
-            {request.top.c_str(), request.isDouble ? BREW_F64 : BREW_F32,
-             request.dims.size(), request.dims.data(), request.count,
-             request.isDouble ? static_cast<void *>(request.doubles)
-                              : static_cast<void *>(request.floats)});
-      const brew_status status = feed(requests.data(), requests.size(), user);
-      if (status != BREW_OK)
-        throw Error(static_cast<ExitStatus>(status),
-                    "the function that feeds '" + batch.front().top +
-                        "' failed");
-    };
+    auto callFeed =
+        [feed, user](const std::vector<runtime::DataPipeline::Request> &batch) {
+          std::vector<brew_feed_request> requests;
+          for (const runtime::DataPipeline::Request &request : batch)
+            requests.push_back(
+                {request.top.c_str(), request.isDouble ? BREW_F64 : BREW_F32,
+                 request.dims.size(), request.dims.data(), request.count,
+                 request.isDouble ? static_cast<void *>(request.doubles)
+                                  : static_cast<void *>(request.floats)});
+          const brew_status status =
+              feed(requests.data(), requests.size(), user);
+          if (status != BREW_OK)
+            throw Error(static_cast<ExitStatus>(status),
+                        "the function that feeds '" + batch.front().top +
+                            "' failed");
+        };
     pipeline.setCallback(textsOf(inputs, input_count, "the inputs' names"),
-                         ask);
+                         callFeed);
   });
 }
 
@@ -112,7 +114,7 @@ brew_status brew_session_set_random_inputs(brew_session *session, int program,
       const plan::Buffer &buffer = *pipeline.find(top);
       std::vector<float> values(
           static_cast<std::size_t>(plan::elementCount(buffer)));
-      // Labels of zero are valid for any loss.
+      // Blobs of one dimension are labels: zeros are valid for any loss.
       if (buffer.dims_size() > 1)
         for (std::size_t i = 0; i < values.size(); ++i)
           values[i] = static_cast<float>(stream.uniform(i));

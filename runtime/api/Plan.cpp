@@ -13,7 +13,7 @@ const char *brew_version(void) { return BREW_VERSION; }
 namespace {
 
 /// Builds the arrays of C strings that the API returns.
-void index(brew_plan &plan) {
+void buildStringArrays(brew_plan &plan) {
   for (const plan::Program &program : plan.file->manifest().programs()) {
     auto &outputs = plan.outputs.emplace_back();
     for (const plan::Output &output : program.outputs())
@@ -40,9 +40,9 @@ const plan::Program &programOf(const brew_plan *plan, int program) {
   return manifest.programs(program);
 }
 
-/// Sets no message: threads share the plan, whose message is that of opening
-/// it.
-template <typename Body> brew_status quietly(Body &&body) {
+/// Runs `body` without setting the plan's message: threads share the plan, and
+/// its message is about opening it.
+template <typename Body> brew_status guardWithoutMessage(Body &&body) {
   return guard(std::forward<Body>(body), [](const char *) {});
 }
 
@@ -51,7 +51,7 @@ template <typename Body> brew_status quietly(Body &&body) {
 brew_status brew_plan_open(const char *path, brew_plan **plan) {
   return api::open(plan, [&](brew_plan &handle) {
     handle.file = plan::PlanFile::open(text(path, "the plan's path"));
-    index(handle);
+    buildStringArrays(handle);
   });
 }
 
@@ -61,13 +61,13 @@ brew_status brew_plan_open_memory(const void *bytes, size_t size,
   return api::open(plan, [&](brew_plan &handle) {
     if (!bytes && size)
       throw usage("the plan's bytes are NULL");
-    const char *called = text(name, "the plan's name");
-    handle.file =
-        borrow
-            ? plan::PlanFile::borrow(bytes, size, called)
-            : plan::PlanFile::fromBytes(
-                  std::string(static_cast<const char *>(bytes), size), called);
-    index(handle);
+    const char *planName = text(name, "the plan's name");
+    handle.file = borrow
+                      ? plan::PlanFile::borrow(bytes, size, planName)
+                      : plan::PlanFile::fromBytes(
+                            std::string(static_cast<const char *>(bytes), size),
+                            planName);
+    buildStringArrays(handle);
   });
 }
 
@@ -78,17 +78,18 @@ const char *brew_plan_message(const brew_plan *plan) {
 void brew_plan_destroy(brew_plan *plan) { delete plan; }
 
 brew_status brew_plan_describe(const brew_plan *plan, const char **json) {
-  return quietly([&] {
+  return guardWithoutMessage([&] {
     const plan::Manifest &manifest = manifestOf(plan);
     if (!json)
       throw usage("the pointer to the text is NULL");
-    std::call_once(plan->described, [&] { plan->json = planJson(manifest); });
+    std::call_once(plan->describeOnce,
+                   [&] { plan->json = planJson(manifest); });
     *json = plan->json.c_str();
   });
 }
 
 brew_status brew_plan_get_info(const brew_plan *plan, brew_plan_info *info) {
-  return quietly([&] {
+  return guardWithoutMessage([&] {
     const plan::Manifest &manifest = manifestOf(plan);
     brew_plan_info result{};
     result.net = manifest.net_name().c_str();
@@ -96,12 +97,12 @@ brew_status brew_plan_get_info(const brew_plan *plan, brew_plan_info *info) {
     result.cuda = manifest.target().kind() == plan::Target::CUDA;
     result.precision = dtypeOf(manifest.target().precision());
     result.embeds_weights = plan::embedsWeights(manifest);
-    bool learns = false, updates = false;
+    bool hasTraining = false, hasUpdate = false;
     for (const plan::Program &program : manifest.programs()) {
-      learns |= program.name() == plan::programs::kForwardBackward;
-      updates |= program.name() == plan::programs::kUpdate;
+      hasTraining |= program.name() == plan::programs::kForwardBackward;
+      hasUpdate |= program.name() == plan::programs::kUpdate;
     }
-    result.trainable = learns && updates;
+    result.trainable = hasTraining && hasUpdate;
     copyToCaller(info, result);
   });
 }
@@ -114,7 +115,7 @@ size_t brew_plan_program_count(const brew_plan *plan) {
 
 brew_status brew_plan_get_program(const brew_plan *plan, int program,
                                   brew_program_info *info) {
-  return quietly([&] {
+  return guardWithoutMessage([&] {
     const plan::Program &description = programOf(plan, program);
     brew_program_info result{};
     result.name = description.name().c_str();
@@ -142,7 +143,7 @@ int brew_plan_find_program(const brew_plan *plan, const char *name) {
 
 brew_status brew_plan_get_step(const brew_plan *plan, int program, size_t step,
                                brew_step_info *info) {
-  return quietly([&] {
+  return guardWithoutMessage([&] {
     const plan::Program &description = programOf(plan, program);
     if (step >= static_cast<size_t>(description.steps_size()))
       throw usage("the program has no step of this number");
@@ -176,11 +177,11 @@ brew_dtype brew::api::dtypeOf(plan::DataType type) {
 
 std::vector<std::string> brew::api::textsOf(const char *const *texts,
                                             std::size_t count,
-                                            const char *what) {
+                                            const char *name) {
   if (!texts && count)
-    throw usage(std::string(what) + " are NULL");
+    throw usage(std::string(name) + " are NULL");
   std::vector<std::string> result;
   for (std::size_t i = 0; i < count; ++i)
-    result.emplace_back(text(texts[i], what));
+    result.emplace_back(text(texts[i], name));
   return result;
 }

@@ -43,8 +43,8 @@ ordered_json describeBuffer(const plan::Manifest &manifest,
   return result;
 }
 
-/// Includes the division of its work: ranges of the domain for CPU threads, or
-/// a GPU's blocks.
+/// Describes a kernel and the division of its work: ranges of the domain for
+/// CPU threads, or a GPU's blocks.
 ordered_json describeKernel(const plan::Kernel &kernel) {
   ordered_json result = {{"symbol", kernel.symbol()},
                          {"arguments", kernel.argument_count()},

@@ -23,18 +23,18 @@ struct brew_tensor_file {
   std::unique_ptr<formats::Hdf5Writer> writer;
   std::vector<std::string> names;
   std::vector<const char *> views;
-  std::set<std::string> written; ///< full paths
-  bool committed = false;
+  std::set<std::string> writtenPaths; ///< full paths
+  bool isCommitted = false;
 
-  formats::Hdf5Reader &toRead() const {
+  formats::Hdf5Reader &requireReader() const {
     if (!reader)
       throw usage("the file is not open for reading");
     return *reader;
   }
-  formats::Hdf5Writer &toWrite() const {
+  formats::Hdf5Writer &requireWriter() const {
     if (!writer)
       throw usage("the file is not open for writing");
-    if (committed)
+    if (isCommitted)
       throw usage("the file was committed: nothing more can be written to it");
     return *writer;
   }
@@ -155,15 +155,16 @@ brew_status brew_record_writer_finish(brew_record_writer *writer) {
 
 namespace {
 
-template <typename Body> brew_status on(brew_tensor_file *file, Body &&body) {
+template <typename Body>
+brew_status withFile(brew_tensor_file *file, Body &&body) {
   if (!file)
     return BREW_USAGE;
   return guarded(file->message, std::forward<Body>(body));
 }
 
 template <typename Value>
-void copy(const std::vector<Value> &from, const char *name, void *values,
-          std::int64_t count) {
+void copyDataset(const std::vector<Value> &from, const char *name, void *values,
+                 std::int64_t count) {
   if (count != static_cast<std::int64_t>(from.size()))
     throw usage("dataset '" + std::string(name) + "' has " +
                 std::to_string(from.size()) + " values, not " +
@@ -194,10 +195,10 @@ void brew_tensor_file_destroy(brew_tensor_file *file) { delete file; }
 
 brew_status brew_tensor_file_list(brew_tensor_file *file, const char *group,
                                   const char *const **names, size_t *count) {
-  return on(file, [&] {
+  return withFile(file, [&] {
     if (!names || !count)
       throw usage("the pointer to the names is NULL");
-    file->names = file->toRead().datasets(group ? group : "/");
+    file->names = file->requireReader().datasets(group ? group : "/");
     file->views.clear();
     for (const std::string &name : file->names)
       file->views.push_back(name.c_str());
@@ -208,12 +209,12 @@ brew_status brew_tensor_file_list(brew_tensor_file *file, const char *group,
 
 brew_status brew_tensor_file_find(brew_tensor_file *file, const char *name,
                                   brew_dataset *dataset) {
-  return on(file, [&] {
-    const formats::Hdf5Reader &reader = file->toRead();
-    const std::string called = text(name, "the dataset's name");
-    const std::vector<std::int64_t> dims = reader.dims(called);
+  return withFile(file, [&] {
+    const formats::Hdf5Reader &reader = file->requireReader();
+    const std::string datasetName = text(name, "the dataset's name");
+    const std::vector<std::int64_t> dims = reader.dims(datasetName);
     brew_dataset result{};
-    result.dtype = reader.isDouble(called) ? BREW_F64 : BREW_F32;
+    result.dtype = reader.isDouble(datasetName) ? BREW_F64 : BREW_F32;
     result.ndim = setDims(result.dims, dims);
     result.count = caffe::product(dims);
     copyToCaller(dataset, result);
@@ -223,15 +224,15 @@ brew_status brew_tensor_file_find(brew_tensor_file *file, const char *name,
 brew_status brew_tensor_file_read(brew_tensor_file *file, const char *name,
                                   brew_dtype dtype, void *values,
                                   int64_t count) {
-  return on(file, [&] {
-    const formats::Hdf5Reader &reader = file->toRead();
-    const char *called = text(name, "the dataset's name");
+  return withFile(file, [&] {
+    const formats::Hdf5Reader &reader = file->requireReader();
+    const char *datasetName = text(name, "the dataset's name");
     if (!values && count)
-      throw usage("the pointer to the value is NULLs");
+      throw usage("the values are NULL");
     if (dtype == BREW_F32)
-      copy(reader.readFloats(called), called, values, count);
+      copyDataset(reader.readFloats(datasetName), datasetName, values, count);
     else if (dtype == BREW_F64)
-      copy(reader.readDoubles(called), called, values, count);
+      copyDataset(reader.readDoubles(datasetName), datasetName, values, count);
     else
       throw usage("values of a dataset are read as BREW_F32 or BREW_F64");
   });
@@ -240,27 +241,29 @@ brew_status brew_tensor_file_read(brew_tensor_file *file, const char *name,
 brew_status brew_tensor_file_write(brew_tensor_file *file, const char *name,
                                    brew_dtype dtype, const int64_t *dims,
                                    size_t ndim, const void *values) {
-  return on(file, [&] {
-    formats::Hdf5Writer &writer = file->toWrite();
+  return withFile(file, [&] {
+    formats::Hdf5Writer &writer = file->requireWriter();
     if ((!dims && ndim) || ndim > BREW_MAX_DIMS)
       throw usage("the dimensions are NULL or too many");
     const std::vector<std::int64_t> shape(dims, dims + ndim);
     if (!values && caffe::product(shape) > 0)
       throw usage("the values are NULL");
-    const std::string called = text(name, "the dataset's name");
-    const std::string path = (called[0] == '/' ? "" : "/") + called;
-    if (file->written.count(path))
-      throw usage("dataset '" + called + "' was written before");
-    withType(dtype, values,
-             [&](const auto *typed) { writer.write(called, shape, typed); });
-    file->written.insert(path);
+    const std::string datasetName = text(name, "the dataset's name");
+    const std::string path = (datasetName[0] == '/' ? "" : "/") + datasetName;
+    if (file->writtenPaths.count(path))
+      throw usage("dataset '" + datasetName + "' was written before");
+    withType(dtype, values, [&](const auto *typed) {
+      writer.write(datasetName, shape, typed);
+    });
+    file->writtenPaths.insert(path);
   });
 }
 
 brew_status brew_tensor_file_commit(brew_tensor_file *file) {
-  return on(file, [&] {
-    formats::Hdf5Writer &writer = file->toWrite();
-    file->committed = true; // even on failure: the content is lost then
+  return withFile(file, [&] {
+    formats::Hdf5Writer &writer = file->requireWriter();
+    // Set before committing, since the content is lost if that fails.
+    file->isCommitted = true;
     writer.commit();
   });
 }

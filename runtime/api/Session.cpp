@@ -20,7 +20,7 @@ int brew_session::program(int number) const {
 
 namespace {
 
-runtime::SessionOptions optionsOf(const brew_session_options &options) {
+runtime::SessionOptions runtimeOptionsOf(const brew_session_options &options) {
   runtime::SessionOptions result;
   if (options.threads < 0)
     throw usage("the number of threads is negative");
@@ -141,7 +141,7 @@ brew_status brew_session_open(const brew_plan *plan,
     if (!plan || !plan->file)
       throw usage("there is no open plan");
     handle.session = std::make_shared<runtime::Session>(
-        plan->file, optionsOf(copyFromCaller(options)));
+        plan->file, runtimeOptionsOf(copyFromCaller(options)));
     handle.device = handle.session->executor().description();
   });
 }
@@ -159,17 +159,19 @@ const char *brew_session_device(const brew_session *session) {
 brew_status brew_session_add_listener(brew_session *session,
                                       brew_event_function listener, void *user,
                                       int *number) {
-  return on(session, [&](runtime::Session &it) {
+  return on(session, [&](runtime::Session &runtimeSession) {
     if (!listener)
       throw usage("the listener is NULL");
-    const int added = it.events().add(listenerOf(listener, user));
+    const int added = runtimeSession.events().add(listenerOf(listener, user));
     if (number)
       *number = added;
   });
 }
 
 brew_status brew_session_remove_listener(brew_session *session, int number) {
-  return on(session, [&](runtime::Session &it) { it.events().remove(number); });
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.events().remove(number);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,44 +181,51 @@ brew_status brew_session_remove_listener(brew_session *session, int number) {
 brew_status brew_session_initialise(brew_session *session,
                                     const char *const *weights,
                                     size_t weight_count, unsigned flags) {
-  return on(session, [&](runtime::Session &it) {
+  return on(session, [&](runtime::Session &runtimeSession) {
     if (flags & ~unsigned(BREW_REQUIRE_WEIGHTS))
       throw usage("there is no such flag");
-    it.initialise(textsOf(weights, weight_count, "the names of weight files"),
-                  flags & BREW_REQUIRE_WEIGHTS);
+    runtimeSession.initialise(
+        textsOf(weights, weight_count, "the names of weight files"),
+        flags & BREW_REQUIRE_WEIGHTS);
   });
 }
 
 brew_status brew_session_load_weights(brew_session *session,
                                       const char *const *weights,
                                       size_t weight_count) {
-  return on(session, [&](runtime::Session &it) {
-    it.loadWeights(textsOf(weights, weight_count, "the names of weight files"));
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.loadWeights(
+        textsOf(weights, weight_count, "the names of weight files"));
   });
 }
 
 brew_status brew_session_save_weights(brew_session *session, const char *path) {
-  return on(session, [&](runtime::Session &it) {
+  return on(session, [&](runtime::Session &runtimeSession) {
     const std::string name = text(path, "the path");
-    const bool hdf5 =
+    const bool isHdf5 =
         name.size() > 3 && name.compare(name.size() - 3, 3, ".h5") == 0;
-    formats::writeWeights(name, it.parameters().save(),
-                          hdf5 ? formats::SnapshotFormat::Hdf5
-                               : formats::SnapshotFormat::BinaryProto);
+    formats::writeWeights(name, runtimeSession.parameters().save(),
+                          isHdf5 ? formats::SnapshotFormat::Hdf5
+                                 : formats::SnapshotFormat::BinaryProto);
   });
 }
 
 brew_status brew_session_prepare(brew_session *session) {
-  return on(session, [&](runtime::Session &it) { it.prepare(); });
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.prepare();
+  });
 }
 
 brew_status brew_session_reset_state(brew_session *session) {
-  return on(session, [&](runtime::Session &it) { it.resetState(); });
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.resetState();
+  });
 }
 
 brew_status brew_session_set_seed(brew_session *session, uint64_t seed) {
-  return on(session,
-            [&](runtime::Session &it) { it.setSeed(it.rankSeed(seed)); });
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.setSeed(runtimeSession.rankSeed(seed));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,35 +233,41 @@ brew_status brew_session_set_seed(brew_session *session, uint64_t seed) {
 //===----------------------------------------------------------------------===//
 
 brew_status brew_session_feed(brew_session *session, int program) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    it.dataPipeline(number).feed();
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              runtimeSession.dataPipeline(number).feed();
+            });
 }
 
 brew_status brew_session_run(brew_session *session, int program,
                              brew_pass pass) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    it.run(number, passOf(pass));
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              runtimeSession.run(number, passOf(pass));
+            });
 }
 
 brew_status brew_session_feed_and_run(brew_session *session, int program) {
   return on(session, program,
-            [&](runtime::Session &it, int number) { it.feedAndRun(number); });
+            [&](runtime::Session &runtimeSession, int number) {
+              runtimeSession.feedAndRun(number);
+            });
 }
 
 brew_status brew_session_run_layers(brew_session *session, int program,
                                     const char *first, const char *last,
                                     brew_pass pass) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    it.runLayers(number, first ? first : "", last ? last : "", passOf(pass));
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              runtimeSession.runLayers(number, first ? first : "",
+                                       last ? last : "", passOf(pass));
+            });
 }
 
 size_t brew_session_layer_count(brew_session *session, int program) {
   size_t count = 0;
-  on(session, program, [&](runtime::Session &it, int number) {
-    count = it.layers(number).size();
+  on(session, program, [&](runtime::Session &runtimeSession, int number) {
+    count = runtimeSession.layers(number).size();
   });
   return count;
 }
@@ -260,8 +275,8 @@ size_t brew_session_layer_count(brew_session *session, int program) {
 const char *brew_session_layer(brew_session *session, int program,
                                size_t index) {
   const char *name = nullptr;
-  on(session, program, [&](runtime::Session &it, int number) {
-    const std::vector<std::string> layers = it.layers(number);
+  on(session, program, [&](runtime::Session &runtimeSession, int number) {
+    const std::vector<std::string> layers = runtimeSession.layers(number);
     if (index >= layers.size())
       throw usage("the program has no layer of this number");
     session->layer = layers[index];
@@ -272,27 +287,30 @@ const char *brew_session_layer(brew_session *session, int program,
 
 brew_status brew_session_run_timed(brew_session *session, int program,
                                    brew_step_function step, void *user) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    if (!step)
-      throw usage("the function to call is NULL");
-    it.executor().runTimed(number, [&](std::size_t index, double seconds) {
-      step(index, seconds, user);
-    });
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              if (!step)
+                throw usage("the function to call is NULL");
+              runtimeSession.executor().runTimed(
+                  number, [&](std::size_t index, double seconds) {
+                    step(index, seconds, user);
+                  });
+            });
 }
 
 brew_status brew_session_measure(brew_session *session, const int *programs,
                                  size_t program_count, int count,
                                  double *seconds,
                                  brew_measurement *measurement) {
-  return on(session, [&](runtime::Session &it) {
+  return on(session, [&](runtime::Session &runtimeSession) {
     if (!programs || !program_count || count < 1 || !seconds)
       throw usage(
           "there is nothing to measure, or the pointer to the times is NULL");
     const std::vector<int> numbers(programs, programs + program_count);
     for (int number : numbers)
       session->program(number);
-    const runtime::Measurement measured = it.executor().measure(numbers, count);
+    const runtime::Measurement measured =
+        runtimeSession.executor().measure(numbers, count);
     std::copy(measured.seconds.begin(), measured.seconds.end(), seconds);
     if (!measurement)
       return;
@@ -303,7 +321,7 @@ brew_status brew_session_measure(brew_session *session, const int *programs,
   });
 }
 
-/// The kind of a library call.
+/// Returns the kind of a library call, for the caller.
 static std::string kindOf(const plan::Step &step) {
   const bool isConvolution = step.has_convolution();
   const std::string name = isConvolution ? "convolution" : "inner product";
@@ -312,20 +330,20 @@ static std::string kindOf(const plan::Step &step) {
   case plan::FORWARD:
     break;
   case plan::BACKWARD_DATA:
-    return name + " by the data";
+    return name + " backward data";
   case plan::BACKWARD_WEIGHTS:
-    return name + " by the weights";
+    return name + " backward weights";
   }
   return name;
 }
 
 brew_status brew_session_tune(brew_session *session, brew_tune_function report,
                               void *user) {
-  return on(session, [&](runtime::Session &it) {
-    it.executor().tune([&](const runtime::TunedCall &call) {
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.executor().tune([&](const runtime::TunedCall &call) {
       if (!report)
         return;
-      const std::string kind = kindOf(it.manifest()
+      const std::string kind = kindOf(runtimeSession.manifest()
                                           .programs(call.program)
                                           .steps(static_cast<int>(call.step)));
       brew_tuned_call tuned{};
@@ -343,14 +361,15 @@ brew_status brew_session_tune(brew_session *session, brew_tune_function report,
 }
 
 brew_status brew_session_synchronize(brew_session *session) {
-  return on(session,
-            [&](runtime::Session &it) { it.executor().synchronize(); });
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.executor().synchronize();
+  });
 }
 
 brew_status brew_session_set_learning_rate(brew_session *session, double rate) {
-  return on(session, [&](runtime::Session &it) {
-    runtime::SolverScalars scalars(it.executor());
-    scalars.setFields(runtime::solverOf(it.manifest()), 0);
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtime::SolverScalars scalars(runtimeSession.executor());
+    scalars.setFields(runtime::solverOf(runtimeSession.manifest()), 0);
     scalars.set(plan::LEARNING_RATE, rate);
     scalars.set(plan::GRADIENT_SCALE, 1);
   });
@@ -359,69 +378,80 @@ brew_status brew_session_set_learning_rate(brew_session *session, double rate) {
 brew_status brew_session_outputs(brew_session *session, int program,
                                  const brew_output_value **outputs,
                                  size_t *count) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    if (!outputs || !count)
-      throw usage("the pointer to the outputs is NULL");
-    session->outputs = it.outputs(number);
-    session->outputViews = viewsOf(session->outputs);
-    *outputs = session->outputViews.data();
-    *count = session->outputViews.size();
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              if (!outputs || !count)
+                throw usage("the pointer to the outputs is NULL");
+              session->outputs = runtimeSession.outputs(number);
+              session->outputViews = viewsOf(session->outputs);
+              *outputs = session->outputViews.data();
+              *count = session->outputViews.size();
+            });
 }
 
 brew_status brew_session_loss(brew_session *session, int program,
                               double *loss) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    if (!loss)
-      throw usage("the pointer to the loss is NULL");
-    *loss = it.loss(number);
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              if (!loss)
+                throw usage("the pointer to the loss is NULL");
+              *loss = runtimeSession.loss(number);
+            });
 }
 
 brew_status brew_session_score(brew_session *session, int program, int batches,
                                brew_batch_function batch, void *user,
                                const brew_output_value **means, size_t *count,
                                double *loss) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    if (batches < 1)
-      throw usage("the number of batches is less than 1");
-    const plan::Program &description = it.manifest().programs(number);
-    const runtime::DebugInfo debug(description, it.parameters(), it.events());
-    runtime::OutputMeans sums;
-    double total = 0;
-    for (int i = 0; i < batches; ++i) {
-      it.feedAndRun(number);
-      if (runtime::DebugInfo::isCompiledIn(description))
-        debug.logForward();
-      total += it.loss(number);
-      const std::vector<runtime::OutputValue> outputs = it.outputs(number);
-      sums.add(outputs);
-      if (batch) {
-        const auto views = viewsOf(outputs);
-        batch(i, views.data(), views.size(), user);
-      }
-    }
-    session->outputs = sums.means();
-    session->outputViews = viewsOf(session->outputs);
-    if (means)
-      *means = session->outputViews.data();
-    if (count)
-      *count = session->outputViews.size();
-    if (loss)
-      *loss = total / batches;
-  });
+  return on(
+      session, program, [&](runtime::Session &runtimeSession, int number) {
+        if (batches < 1)
+          throw usage("the number of batches is less than 1");
+        const plan::Program &description =
+            runtimeSession.manifest().programs(number);
+        const runtime::DebugInfo debug(description, runtimeSession.parameters(),
+                                       runtimeSession.events());
+        runtime::OutputMeans sums;
+        double totalLoss = 0;
+        for (int i = 0; i < batches; ++i) {
+          runtimeSession.feedAndRun(number);
+          if (runtime::DebugInfo::isCompiledIn(description))
+            debug.logForward();
+          totalLoss += runtimeSession.loss(number);
+          const std::vector<runtime::OutputValue> outputs =
+              runtimeSession.outputs(number);
+          sums.add(outputs);
+          if (batch) {
+            const auto views = viewsOf(outputs);
+            batch(i, views.data(), views.size(), user);
+          }
+        }
+        session->outputs = sums.means();
+        session->outputViews = viewsOf(session->outputs);
+        if (means)
+          *means = session->outputViews.data();
+        if (count)
+          *count = session->outputViews.size();
+        if (loss)
+          *loss = totalLoss / batches;
+      });
 }
 
 brew_status brew_session_emit_net_set_up(brew_session *session, int program) {
   return on(session, program,
-            [&](runtime::Session &it, int number) { it.emitNetSetUp(number); });
+            [&](runtime::Session &runtimeSession, int number) {
+              runtimeSession.emitNetSetUp(number);
+            });
 }
 
 brew_status brew_session_emit_debug_info(brew_session *session, int program) {
-  return on(session, program, [&](runtime::Session &it, int number) {
-    const plan::Program &description = it.manifest().programs(number);
-    if (runtime::DebugInfo::isCompiledIn(description))
-      runtime::DebugInfo(description, it.parameters(), it.events())
-          .logForward();
-  });
+  return on(session, program,
+            [&](runtime::Session &runtimeSession, int number) {
+              const plan::Program &description =
+                  runtimeSession.manifest().programs(number);
+              if (runtime::DebugInfo::isCompiledIn(description))
+                runtime::DebugInfo(description, runtimeSession.parameters(),
+                                   runtimeSession.events())
+                    .logForward();
+            });
 }

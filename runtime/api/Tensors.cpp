@@ -28,7 +28,7 @@ runtime::TensorKind kindOf(brew_tensor_kind kind) {
   throw usage("there is no such kind of tensor");
 }
 
-bool ofProgram(runtime::TensorKind kind) {
+bool belongsToProgram(runtime::TensorKind kind) {
   return kind == runtime::TensorKind::Blob ||
          kind == runtime::TensorKind::BlobGradient ||
          kind == runtime::TensorKind::OutputGradient;
@@ -42,30 +42,32 @@ runtime::TensorName nameOf(const brew_session &session,
   runtime::TensorName result;
   result.kind = kindOf(name.kind);
   result.name = text(name.name, "the tensor's name");
-  result.program = ofProgram(result.kind) ? session.program(name.program) : 0;
+  result.program =
+      belongsToProgram(result.kind) ? session.program(name.program) : 0;
   result.index = name.index;
   result.slot = name.slot;
   return result;
 }
 
-/// The names of a kind, cached until another kind or program is queried.
+/// Returns the names of the tensors of a kind. They are cached until another
+/// kind or program is queried.
 const std::vector<runtime::TensorName> &
 namesOf(brew_session &session, brew_tensor_kind kind, int program) {
-  const runtime::TensorKind asked = kindOf(kind);
+  const runtime::TensorKind tensorKind = kindOf(kind);
   const std::pair<brew_tensor_kind, int> key(
-      kind, ofProgram(asked) ? session.program(program) : 0);
-  if (session.named != key) {
-    session.named.reset();
-    session.names = session.get().names(asked, key.second);
-    session.named = key;
+      kind, belongsToProgram(tensorKind) ? session.program(program) : 0);
+  if (session.namesKey != key) {
+    session.namesKey.reset();
+    session.names = session.get().names(tensorKind, key.second);
+    session.namesKey = key;
   }
   return session.names;
 }
 
 } // namespace
 
-const char *brew_session::keep(const std::string &name) {
-  return kept.insert(name).first->c_str();
+const char *brew_session::internName(const std::string &name) {
+  return internedNames.insert(name).first->c_str();
 }
 
 size_t brew_session_tensor_count(brew_session *session, brew_tensor_kind kind,
@@ -97,24 +99,25 @@ brew_status brew_session_get_tensor_name(brew_session *session,
 brew_status brew_session_find(brew_session *session,
                               const brew_tensor_name *name,
                               brew_tensor *tensor) {
-  return on(session, [&](runtime::Session &it) {
-    const runtime::TensorName asked = nameOf(*session, name);
-    const runtime::Tensor found = it.find(asked);
+  return on(session, [&](runtime::Session &runtimeSession) {
+    const runtime::TensorName tensorName = nameOf(*session, name);
+    const runtime::Tensor runtimeTensor = runtimeSession.find(tensorName);
     brew_tensor result{};
-    result.dtype = dtypeOf(found.type);
-    result.on_device = found.onDevice;
-    result.data = found.data;
-    result.shape_ndim = setDims(result.shape, found.shape);
-    result.count = caffe::product(found.shape);
-    result.ndim = setDims(result.dims, found.dims);
-    setDims(result.strides, found.strides);
-    result.capacity = caffe::product(found.dims);
+    result.dtype = dtypeOf(runtimeTensor.type);
+    result.on_device = runtimeTensor.onDevice;
+    result.data = runtimeTensor.data;
+    result.shape_ndim = setDims(result.shape, runtimeTensor.shape);
+    result.count = caffe::product(runtimeTensor.shape);
+    result.ndim = setDims(result.dims, runtimeTensor.dims);
+    setDims(result.strides, runtimeTensor.strides);
+    result.capacity = caffe::product(runtimeTensor.dims);
     result.dynamic_dim = -1;
-    if (asked.kind == runtime::TensorKind::Blob)
+    if (tensorName.kind == runtime::TensorKind::Blob)
       if (const plan::NamedBuffer *count = runtime::findItemCount(
-              it.manifest().programs(asked.program), asked.name))
+              runtimeSession.manifest().programs(tensorName.program),
+              tensorName.name))
         result.dynamic_dim =
-            it.manifest()
+            runtimeSession.manifest()
                 .buffers(static_cast<int>(count->buffer_index()))
                 .dims_size();
     copyToCaller(tensor, result);
@@ -124,11 +127,11 @@ brew_status brew_session_find(brew_session *session,
 brew_status brew_session_read(brew_session *session,
                               const brew_tensor_name *name, brew_dtype dtype,
                               void *values, int64_t count) {
-  return on(session, [&](runtime::Session &it) {
+  return on(session, [&](runtime::Session &runtimeSession) {
     if (!values && count)
-      throw usage("the pointer to the value is NULLs");
+      throw usage("the values are NULL");
     withType(dtype, values, [&](auto *typed) {
-      it.read(nameOf(*session, name), typed, count);
+      runtimeSession.read(nameOf(*session, name), typed, count);
     });
   });
 }
@@ -136,20 +139,20 @@ brew_status brew_session_read(brew_session *session,
 brew_status brew_session_bind_memory(brew_session *session,
                                      const brew_tensor_name *name, void *data,
                                      int64_t bytes) {
-  return on(session, [&](runtime::Session &it) {
-    it.bindMemory(nameOf(*session, name), data,
-                  static_cast<std::uint64_t>(bytes));
+  return on(session, [&](runtime::Session &runtimeSession) {
+    runtimeSession.bindMemory(nameOf(*session, name), data,
+                              static_cast<std::uint64_t>(bytes));
   });
 }
 
 brew_status brew_session_write(brew_session *session,
                                const brew_tensor_name *name, brew_dtype dtype,
                                const void *values, int64_t count) {
-  return on(session, [&](runtime::Session &it) {
+  return on(session, [&](runtime::Session &runtimeSession) {
     if (!values && count)
       throw usage("the values are NULL");
     withType(dtype, values, [&](const auto *typed) {
-      it.write(nameOf(*session, name), typed, count);
+      runtimeSession.write(nameOf(*session, name), typed, count);
     });
   });
 }

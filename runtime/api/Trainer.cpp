@@ -18,48 +18,48 @@ brew_status brew_trainer_open(brew_session *session,
     if (!session)
       throw usage("there is no session");
     const brew_trainer_options cOptions = copyFromCaller(options);
-    runtime::TrainerOptions chosen;
-    chosen.solver = runtime::solverOf(session->get().manifest());
+    runtime::TrainerOptions trainerOptions;
+    trainerOptions.solver = runtime::solverOf(session->get().manifest());
     const auto names = textsOf(cOptions.field_names, cOptions.field_count,
                                "the fields' names");
     const auto values = textsOf(cOptions.field_values, cOptions.field_count,
                                 "the fields' values");
     for (std::size_t i = 0; i < names.size(); ++i)
-      runtime::setSolverField(chosen.solver, names[i], values[i]);
-    chosen.weights = textsOf(cOptions.weights, cOptions.weight_count,
-                             "the names of weight files");
+      runtime::setSolverField(trainerOptions.solver, names[i], values[i]);
+    trainerOptions.weights = textsOf(cOptions.weights, cOptions.weight_count,
+                                     "the names of weight files");
     if (cOptions.snapshot)
-      chosen.snapshot = cOptions.snapshot;
+      trainerOptions.snapshot = cOptions.snapshot;
     if (cOptions.resume_since)
-      chosen.resumeSince = *cOptions.resume_since;
-    if (!chosen.snapshot.empty() && !chosen.weights.empty())
+      trainerOptions.resumeSince = *cOptions.resume_since;
+    if (!trainerOptions.snapshot.empty() && !trainerOptions.weights.empty())
       throw usage("give a snapshot to resume training or weights to finetune, "
                   "but not both");
     if (cOptions.loss_scale)
-      chosen.lossScale = *cOptions.loss_scale;
-    if (cOptions.resume && !chosen.snapshot.empty())
+      trainerOptions.lossScale = *cOptions.loss_scale;
+    if (cOptions.resume && !trainerOptions.snapshot.empty())
       throw usage("resume from a snapshot that is named or from the newest "
                   "one, not both");
     if (cOptions.keep_snapshots < 0)
       throw usage("the number of snapshots to keep is negative");
-    chosen.resume = cOptions.resume;
-    chosen.keepSnapshots = cOptions.keep_snapshots;
+    trainerOptions.resume = cOptions.resume;
+    trainerOptions.keepSnapshots = cOptions.keep_snapshots;
     if (cOptions.snapshot_best)
-      chosen.snapshotBest = cOptions.snapshot_best;
-    chosen.watch.checkNan = cOptions.check_nan;
-    chosen.watch.stopWhen = textsOf(
+      trainerOptions.snapshotBest = cOptions.snapshot_best;
+    trainerOptions.watch.checkNan = cOptions.check_nan;
+    trainerOptions.watch.stopWhen = textsOf(
         cOptions.stop_when, cOptions.stop_when_count, "the rules to stop");
     if (cOptions.patience)
-      chosen.watch.patience = cOptions.patience;
+      trainerOptions.watch.patience = cOptions.patience;
     if (cOptions.log_folder)
-      chosen.watch.logFolder = cOptions.log_folder;
-    chosen.distributeTests = cOptions.distribute_tests;
-    chosen.shardUpdate = cOptions.shard_update;
-    chosen.hooks =
+      trainerOptions.watch.logFolder = cOptions.log_folder;
+    trainerOptions.distributeTests = cOptions.distribute_tests;
+    trainerOptions.shardUpdate = cOptions.shard_update;
+    trainerOptions.hooks =
         textsOf(cOptions.hooks, cOptions.hook_count, "the files of hooks");
     handle.session = session->session;
-    handle.trainer =
-        std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));
+    handle.trainer = std::make_unique<runtime::Trainer>(
+        *handle.session, std::move(trainerOptions));
   });
 }
 
@@ -70,14 +70,15 @@ const char *brew_trainer_message(const brew_trainer *trainer) {
 void brew_trainer_destroy(brew_trainer *trainer) { delete trainer; }
 
 brew_status brew_trainer_solve(brew_trainer *trainer) {
-  return on(trainer, [](runtime::Trainer &it) { it.solve(); });
+  return on(trainer,
+            [](runtime::Trainer &runtimeTrainer) { runtimeTrainer.solve(); });
 }
 
 brew_status brew_trainer_step(brew_trainer *trainer, int iterations) {
-  return on(trainer, [&](runtime::Trainer &it) {
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
     if (iterations < 0)
       throw usage("the number of iterations is negative");
-    it.step(iterations);
+    runtimeTrainer.step(iterations);
   });
 }
 
@@ -92,13 +93,13 @@ int brew_trainer_test_net_count(const brew_trainer *trainer) {
 brew_status brew_trainer_test(brew_trainer *trainer, int net, int batches,
                               const brew_output_value **outputs,
                               size_t *count) {
-  return on(trainer, [&](runtime::Trainer &it) {
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
     if (batches < 0)
       throw usage("the number of batches is negative");
-    trainer->tested = it.test(net, batches);
+    trainer->lastTest = runtimeTrainer.test(net, batches);
     trainer->views.clear();
-    if (trainer->tested)
-      trainer->views = viewsOf(trainer->tested->outputs);
+    if (trainer->lastTest)
+      trainer->views = viewsOf(trainer->lastTest->outputs);
     if (outputs)
       *outputs = trainer->views.data();
     if (count)
@@ -107,34 +108,41 @@ brew_status brew_trainer_test(brew_trainer *trainer, int net, int batches,
 }
 
 brew_status brew_trainer_snapshot(brew_trainer *trainer) {
-  return on(trainer, [](runtime::Trainer &it) { it.snapshot(); });
+  return on(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.snapshot();
+  });
 }
 
 brew_status brew_trainer_restore(brew_trainer *trainer, const char *path) {
-  return on(trainer, [&](runtime::Trainer &it) {
-    it.restore(text(path, "the snapshot's path"));
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.restore(text(path, "the snapshot's path"));
   });
 }
 
 brew_status brew_trainer_forward(brew_trainer *trainer, int feed,
                                  double *loss) {
-  return on(trainer, [&](runtime::Trainer &it) {
-    const double value = it.forward(feed);
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+    const double value = runtimeTrainer.forward(feed);
     if (loss)
       *loss = value;
   });
 }
 
 brew_status brew_trainer_backward(brew_trainer *trainer) {
-  return on(trainer, [](runtime::Trainer &it) { it.backward(); });
+  return on(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.backward();
+  });
 }
 
 brew_status brew_trainer_accumulate(brew_trainer *trainer) {
-  return on(trainer, [](runtime::Trainer &it) { it.accumulate(); });
+  return on(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.accumulate();
+  });
 }
 
 brew_status brew_trainer_update(brew_trainer *trainer) {
-  return on(trainer, [](runtime::Trainer &it) { it.update(); });
+  return on(trainer,
+            [](runtime::Trainer &runtimeTrainer) { runtimeTrainer.update(); });
 }
 
 int brew_trainer_iteration(const brew_trainer *trainer) {
@@ -154,23 +162,31 @@ double brew_trainer_learning_rate(const brew_trainer *trainer) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions for any thread
+// Functions that any thread may call
 //===----------------------------------------------------------------------===//
 
 void brew_trainer_pause(brew_trainer *trainer) {
-  request(trainer, [](runtime::Trainer &it) { it.control().pause(); });
+  request(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.control().pause();
+  });
 }
 
 void brew_trainer_resume(brew_trainer *trainer) {
-  request(trainer, [](runtime::Trainer &it) { it.control().resume(); });
+  request(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.control().resume();
+  });
 }
 
 void brew_trainer_stop(brew_trainer *trainer) {
-  request(trainer, [](runtime::Trainer &it) { it.control().stop(); });
+  request(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.control().stop();
+  });
 }
 
 void brew_trainer_request_snapshot(brew_trainer *trainer) {
-  request(trainer, [](runtime::Trainer &it) { it.control().snapshot(); });
+  request(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.control().snapshot();
+  });
 }
 
 brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
@@ -184,8 +200,9 @@ brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
 }
 
 void brew_trainer_request_step_times(brew_trainer *trainer) {
-  request(trainer,
-          [](runtime::Trainer &it) { it.control().requestStepTimes(); });
+  request(trainer, [](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.control().requestStepTimes();
+  });
 }
 
 brew_status brew_trainer_set_field(brew_trainer *trainer, const char *field,
@@ -205,11 +222,11 @@ brew_status brew_trainer_get_field(const brew_trainer *trainer,
   return guardedInto(nullptr, 0, [&] {
     if (!trainer || !value)
       throw usage("the trainer or the pointer to the value is NULL");
-    const std::string found =
+    const std::string fieldValue =
         trainer->get().control().get(text(field, "the field's name"));
-    if (found.size() >= size)
+    if (fieldValue.size() >= size)
       throw usage("there is too little room for the value");
-    std::memcpy(value, found.c_str(), found.size() + 1);
+    std::memcpy(value, fieldValue.c_str(), fieldValue.size() + 1);
   });
 }
 
@@ -220,12 +237,12 @@ brew_status brew_trainer_get_field(const brew_trainer *trainer,
 brew_status brew_trainer_set_action_function(brew_trainer *trainer,
                                              brew_action_function source,
                                              void *user) {
-  return on(trainer, [&](runtime::Trainer &it) {
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
     if (!source) {
-      it.setActionFunction({});
+      runtimeTrainer.setActionFunction({});
       return;
     }
-    it.setActionFunction([source, user] {
+    runtimeTrainer.setActionFunction([source, user] {
       switch (source(user)) {
       case BREW_ACTION_STOP:
         return runtime::SolverAction::Stop;

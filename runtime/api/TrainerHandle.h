@@ -12,7 +12,7 @@ struct brew_trainer {
   brew::api::Message message;
   std::shared_ptr<brew::runtime::Session> session; ///< outlives `trainer`
   std::unique_ptr<brew::runtime::Trainer> trainer;
-  std::optional<brew::runtime::event::TestDone> tested;
+  std::optional<brew::runtime::event::TestDone> lastTest;
   std::vector<brew_output_value> views;
 
   brew::runtime::Trainer &get() const {
@@ -24,7 +24,7 @@ struct brew_trainer {
 
 namespace brew::api {
 
-/// Calls body(trainer); its exception becomes the trainer's message.
+/// Calls body(trainer). The text of an exception becomes the trainer's message.
 template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
   if (!trainer)
     return BREW_USAGE;

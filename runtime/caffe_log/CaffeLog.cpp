@@ -37,18 +37,22 @@ std::string outputText(const OutputValue &output) {
 } // namespace
 
 CaffeLog::CaffeLog()
-    : line([](log::Severity severity, log::Site where,
-              const std::string &text) { log::write(severity, where, text); }),
+    : writeLine(
+          [](log::Severity severity, log::Site where, const std::string &text) {
+            log::write(severity, where, text);
+          }),
       showsStatus(log::hasStatusLine()) {}
 
-CaffeLog::CaffeLog(Line target) : line(std::move(target)), showsStatus(false) {}
+CaffeLog::CaffeLog(Line target)
+    : writeLine(std::move(target)), showsStatus(false) {}
 
 void CaffeLog::operator()(const Event &event) {
-  std::visit([this](const auto &one) { print(one); }, event);
+  std::visit([this](const auto &concreteEvent) { print(concreteEvent); },
+             event);
 }
 
 void CaffeLog::print(const event::LogLine &event) {
-  line(event.severity, event.site, event.text);
+  writeLine(event.severity, event.site, event.text);
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,9 +151,9 @@ void CaffeLog::print(const event::Progress &event) {
     return;
   // Update at most ten times a second.
   const Clock::time_point now = Clock::now();
-  if (!event.last && now - progressShown < std::chrono::milliseconds(100))
+  if (!event.last && now - lastProgressTime < std::chrono::milliseconds(100))
     return;
-  progressShown = now;
+  lastProgressTime = now;
   const double perSecond =
       event.seconds > 0 ? event.iterations / event.seconds : 0;
   std::string status = "iter " + text(event.iteration) + "/" +
@@ -175,10 +179,10 @@ void CaffeLog::print(const event::TestDone &event) {
     info(site::testNetLoss, "Test loss: " + log::number(*event.loss));
   int index = 0;
   for (const OutputValue &output : event.outputs) {
-    for (const event::TestDone::ClassScore &each : event.classes)
-      if (each.output == static_cast<std::size_t>(index))
-        info(site::testOutput,
-             "class" + text(each.label) + ": " + log::number(each.score));
+    for (const event::TestDone::ClassScore &classScore : event.classes)
+      if (classScore.output == static_cast<std::size_t>(index))
+        info(site::testOutput, "class" + text(classScore.label) + ": " +
+                                   log::number(classScore.score));
     info(site::testOutput,
          "    Test net output #" + text(index++) + ": " + outputText(output));
   }

@@ -11,22 +11,22 @@
 namespace brew::runtime {
 
 /// An event listener that prints the lines Caffe would log, in Caffe's order:
-/// `session.events().add(CaffeLog())`. By default they go to standard error
-/// (log::write), with a status line on a terminal.
+/// `session.events().add(CaffeLog())`. By default the lines go to standard
+/// error (log::write), with a status line on a terminal.
 class CaffeLog {
 public:
   using Line =
       std::function<void(log::Severity, log::Site, const std::string &)>;
 
   CaffeLog();
-  /// Passes the lines to `line` instead, without a status line.
-  explicit CaffeLog(Line line);
+  /// Passes the lines to `target` instead, without a status line.
+  explicit CaffeLog(Line target);
 
   void operator()(const Event &event);
 
 private:
   void info(log::Site site, const std::string &text) {
-    line(log::Severity::Info, site, text);
+    writeLine(log::Severity::Info, site, text);
   }
   void print(const event::LogLine &event);
   void print(const event::SolverSetUp &event);
@@ -57,9 +57,9 @@ private:
   void print(const event::FinalLoss &event);
   void print(const event::SolvingDone &event);
 
-  Line line;
+  Line writeLine;
   bool showsStatus;
-  std::chrono::steady_clock::time_point progressShown;
+  std::chrono::steady_clock::time_point lastProgressTime;
 };
 
 } // namespace brew::runtime

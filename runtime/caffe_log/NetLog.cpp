@@ -76,11 +76,12 @@ void logTrainNet(const plan::Program &program, plan::DataType precision,
                  const NetLine &line) {
   const std::string &source = program.source();
   const bool isFile = source.find("file: ") != source.npos;
-  const bool isOwn = source.rfind("train_net", 0) == 0;
-  const log::Site site =
-      isFile
-          ? (isOwn ? log::site::trainNetFile : log::site::trainGenericFile)
-          : (isOwn ? log::site::trainNetParam : log::site::trainGenericParam);
+  const bool isTrainingOnly = source.rfind("train_net", 0) == 0;
+  const log::Site site = isFile
+                             ? (isTrainingOnly ? log::site::trainNetFile
+                                               : log::site::trainGenericFile)
+                             : (isTrainingOnly ? log::site::trainNetParam
+                                               : log::site::trainGenericParam);
   if (!source.empty())
     line(site, isFile ? "Creating training net from " + source
                       : "Creating training net specified in " + source + ".");

@@ -10,7 +10,7 @@
 
 namespace brew::runtime {
 
-/// Receives the log lines.
+/// Receives each log line.
 using NetLine = std::function<void(log::Site, const std::string &)>;
 
 /// Logs what Caffe logs while it sets up a net: its layers with their blobs,
@@ -19,7 +19,8 @@ using NetLine = std::function<void(log::Site, const std::string &)>;
 void logNet(const plan::Program &program, plan::DataType precision,
             const NetLine &line);
 
-/// Log the source of the training net or of test net `index`, then the net.
+/// These functions log the source of the training net or of test net `index`,
+/// then the net.
 void logTrainNet(const plan::Program &program, plan::DataType precision,
                  const NetLine &line);
 void logTestNet(const plan::Program &program, int index,

@@ -8,8 +8,9 @@
 namespace brew::runtime::comm {
 namespace {
 
-/// Transports count elements in an int.
-constexpr std::size_t kMostElements = std::size_t(1) << 28;
+/// Maximum number of elements in one operation: transports count elements in an
+/// int.
+constexpr std::size_t kMaxElements = std::size_t(1) << 28;
 
 /// Splits buffers that are too long for one operation.
 std::vector<ReductionBuffer>
@@ -17,11 +18,11 @@ splitLongBuffers(const std::vector<ReductionBuffer> &buffers) {
   std::vector<ReductionBuffer> result;
   for (ReductionBuffer buffer : buffers)
     while (buffer.count > 0) {
-      ReductionBuffer part = buffer;
-      part.count = std::min(buffer.count, kMostElements);
-      result.push_back(part);
-      buffer.count -= part.count;
-      buffer.data += part.count * (buffer.isDouble ? 8 : 4);
+      ReductionBuffer chunk = buffer;
+      chunk.count = std::min(buffer.count, kMaxElements);
+      result.push_back(chunk);
+      buffer.count -= chunk.count;
+      buffer.data += chunk.count * (buffer.isDouble ? 8 : 4);
     }
   return result;
 }
@@ -30,7 +31,7 @@ BrewCommType typeOf(const ReductionBuffer &buffer) {
   return buffer.isDouble ? BREW_COMM_F64 : BREW_COMM_F32;
 }
 
-std::string sumText(std::uint32_t bucket) {
+std::string describeSum(std::uint32_t bucket) {
   return "the sum of bucket " + std::to_string(bucket);
 }
 
@@ -53,8 +54,8 @@ void check(const BrewCommPlugin &plugin, const char *failure) {
 }
 
 TransportAllReduce::TransportAllReduce(std::uint32_t bucketNumber,
-                                       std::vector<ReductionBuffer> given)
-    : bucket(bucketNumber), buffers(splitLongBuffers(given)) {}
+                                       std::vector<ReductionBuffer> allBuffers)
+    : bucket(bucketNumber), buffers(splitLongBuffers(allBuffers)) {}
 
 bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
   if (next == buffers.size())
@@ -64,20 +65,20 @@ bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
   return true;
 }
 
-std::string TransportAllReduce::describe() const { return sumText(bucket); }
+std::string TransportAllReduce::describe() const { return describeSum(bucket); }
 
 OrderedAllReduce::OrderedAllReduce(std::uint32_t bucketNumber,
-                                   std::vector<ReductionBuffer> given,
+                                   std::vector<ReductionBuffer> allBuffers,
                                    int ownRank, int rankCount)
-    : bucket(bucketNumber), buffers(splitLongBuffers(given)), rank(ownRank),
-      ranks(rankCount) {}
+    : bucket(bucketNumber), buffers(splitLongBuffers(allBuffers)),
+      rank(ownRank), ranks(rankCount) {}
 
 bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
-  if (exchanged) {
+  if (hasExchanged) {
     const ReductionBuffer &buffer = buffers[next];
-    const auto own = static_cast<std::size_t>(rank);
-    const auto count = static_cast<std::size_t>(counts[own]);
-    const auto offset = static_cast<std::size_t>(offsets[own]);
+    const auto ownRank = static_cast<std::size_t>(rank);
+    const auto count = static_cast<std::size_t>(counts[ownRank]);
+    const auto offset = static_cast<std::size_t>(offsets[ownRank]);
     if (buffer.isDouble)
       sumInRankOrder(reinterpret_cast<double *>(buffer.data) + offset,
                      received.data(), ranks, count);
@@ -85,7 +86,7 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
       sumInRankOrder(reinterpret_cast<float *>(buffer.data) + offset,
                      reinterpret_cast<const float *>(received.data()), ranks,
                      count);
-    exchanged = false;
+    hasExchanged = false;
     ++next;
     check(plugin, plugin.allGather(buffer.data, counts.data(), offsets.data(),
                                    typeOf(buffer)));
@@ -97,29 +98,29 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
   counts.clear();
   offsets.clear();
   for (int r = 0; r < ranks; ++r) {
-    const auto at = [&](int number) {
+    const auto sliceBegin = [&](int number) {
       return static_cast<int>(buffer.count * static_cast<std::size_t>(number) /
                               static_cast<std::size_t>(ranks));
     };
-    offsets.push_back(at(r));
-    counts.push_back(at(r + 1) - at(r));
+    offsets.push_back(sliceBegin(r));
+    counts.push_back(sliceBegin(r + 1) - sliceBegin(r));
   }
-  const int own = counts[static_cast<std::size_t>(rank)];
-  received.resize(static_cast<std::size_t>(own) *
+  const int ownCount = counts[static_cast<std::size_t>(rank)];
+  received.resize(static_cast<std::size_t>(ownCount) *
                   static_cast<std::size_t>(ranks));
-  exchanged = true;
+  hasExchanged = true;
   check(plugin, plugin.allToAll(buffer.data, counts.data(), offsets.data(),
-                                received.data(), own, typeOf(buffer)));
+                                received.data(), ownCount, typeOf(buffer)));
   return true;
 }
 
-std::string OrderedAllReduce::describe() const { return sumText(bucket); }
+std::string OrderedAllReduce::describe() const { return describeSum(bucket); }
 
 Bf16AllReduce::Bf16AllReduce(std::uint32_t bucketNumber,
-                             std::vector<ReductionBuffer> given, int ownRank,
-                             int rankCount)
-    : bucket(bucketNumber), buffers(splitLongBuffers(given)), rank(ownRank),
-      ranks(rankCount) {}
+                             std::vector<ReductionBuffer> allBuffers,
+                             int ownRank, int rankCount)
+    : bucket(bucketNumber), buffers(splitLongBuffers(allBuffers)),
+      rank(ownRank), ranks(rankCount) {}
 
 void Bf16AllReduce::round(const ReductionBuffer &buffer) {
   const auto *values = reinterpret_cast<const float *>(buffer.data);
@@ -130,25 +131,25 @@ void Bf16AllReduce::round(const ReductionBuffer &buffer) {
   offsets.clear();
   const int size = sizeof(caffe::BFloat16);
   for (int r = 0; r < ranks; ++r) {
-    const auto at = [&](int number) {
+    const auto sliceBegin = [&](int number) {
       return static_cast<int>(buffer.count * static_cast<std::size_t>(number) /
                               static_cast<std::size_t>(ranks)) *
              size;
     };
-    offsets.push_back(at(r));
-    counts.push_back(at(r + 1) - at(r));
+    offsets.push_back(sliceBegin(r));
+    counts.push_back(sliceBegin(r + 1) - sliceBegin(r));
   }
   received.resize(static_cast<std::size_t>(
       counts[static_cast<std::size_t>(rank)] / size * ranks));
 }
 
 void Bf16AllReduce::sumSlices() {
-  const auto own = static_cast<std::size_t>(rank);
+  const auto ownRank = static_cast<std::size_t>(rank);
   const std::size_t count =
-      static_cast<std::size_t>(counts[own]) / sizeof(caffe::BFloat16);
+      static_cast<std::size_t>(counts[ownRank]) / sizeof(caffe::BFloat16);
   caffe::BFloat16 *target =
       rounded.data() +
-      static_cast<std::size_t>(offsets[own]) / sizeof(caffe::BFloat16);
+      static_cast<std::size_t>(offsets[ownRank]) / sizeof(caffe::BFloat16);
   for (std::size_t i = 0; i < count; ++i) {
     float sum = 0;
     for (int r = 0; r < ranks; ++r)
@@ -186,7 +187,7 @@ bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
   return true;
 }
 
-std::string Bf16AllReduce::describe() const { return sumText(bucket); }
+std::string Bf16AllReduce::describe() const { return describeSum(bucket); }
 
 AllGatherSlices::AllGatherSlices(std::byte *first,
                                  std::vector<std::size_t> bounds)
@@ -199,27 +200,27 @@ AllGatherSlices::AllGatherSlices(std::byte *first,
 }
 
 bool AllGatherSlices::startNext(const BrewCommPlugin &plugin) {
-  if (started)
+  if (hasStarted)
     return false;
-  started = true;
+  hasStarted = true;
   check(plugin,
         plugin.allGather(data, counts.data(), offsets.data(), BREW_COMM_F64));
   return true;
 }
 
 bool Broadcast::startNext(const BrewCommPlugin &plugin) {
-  if (left == 0)
+  if (remainingBytes == 0)
     return false;
-  const std::size_t size = std::min(left, kMostElements);
-  void *const part = data;
+  const std::size_t size = std::min(remainingBytes, kMaxElements);
+  void *const chunk = data;
   data = static_cast<std::byte *>(data) + size;
-  left -= size;
-  check(plugin, plugin.broadcast(part, size));
+  remainingBytes -= size;
+  check(plugin, plugin.broadcast(chunk, size));
   return true;
 }
 
 AllGatherBlocks::AllGatherBlocks(Blocks values, int ranks, const char *name)
-    : blocks(std::move(values)), what(name) {
+    : blocks(std::move(values)), description(name) {
   const std::size_t size = blocks->size() / static_cast<std::size_t>(ranks);
   if (blocks->size() > static_cast<std::size_t>(INT_MAX))
     throw unavailable(std::string(name) + " are too many bytes for one rank");
@@ -230,9 +231,9 @@ AllGatherBlocks::AllGatherBlocks(Blocks values, int ranks, const char *name)
 }
 
 bool AllGatherBlocks::startNext(const BrewCommPlugin &plugin) {
-  if (started)
+  if (hasStarted)
     return false;
-  started = true;
+  hasStarted = true;
   // The type only determines the element size: the transport copies the bytes.
   check(plugin, plugin.allGather(blocks->data(), counts.data(), offsets.data(),
                                  BREW_COMM_F64));

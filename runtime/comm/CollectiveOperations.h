@@ -14,13 +14,13 @@ namespace brew::runtime::comm {
 /// unless it is null.
 void check(const BrewCommPlugin &plugin, const char *failure);
 
-/// A sequence of collective operations. It lives on the communicator's thread.
+/// A sequence of collective operations. Only the communicator's thread uses it.
 class CollectiveOperation {
 public:
   virtual ~CollectiveOperation() = default;
   /// Starts the next operation. Returns false if there is none left.
   virtual bool startNext(const BrewCommPlugin &plugin) = 0;
-  /// Returns the description for errors: "the sum of bucket 3".
+  /// Returns the description for errors, such as "the sum of bucket 3".
   virtual std::string describe() const = 0;
 };
 
@@ -52,7 +52,7 @@ private:
   std::vector<ReductionBuffer> buffers;
   int rank, ranks;
   std::size_t next = 0;
-  bool exchanged = false;
+  bool hasExchanged = false;
   std::vector<int> counts, offsets; ///< of the slices, by rank
   std::vector<double> received;     ///< received slices, aligned for f64
 };
@@ -83,43 +83,46 @@ private:
   std::vector<caffe::BFloat16> received; ///< all ranks' values of a slice
 };
 
-/// Copies each rank's slice to all ranks.
+/// Copies each rank's slice of `data` to all ranks. The slice of rank r begins
+/// at byte bounds[r] and ends at byte bounds[r + 1].
 class AllGatherSlices : public CollectiveOperation {
 public:
-  AllGatherSlices(std::byte *data, std::vector<std::size_t> offsets);
+  AllGatherSlices(std::byte *data, std::vector<std::size_t> bounds);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override { return "the slices of all ranks"; }
 
 private:
   std::byte *data;
   std::vector<int> counts, offsets; ///< in units of 8 bytes
-  bool started = false;
+  bool hasStarted = false;
 };
 
+/// Copies the bytes of rank 0 to all ranks.
 class Broadcast : public CollectiveOperation {
 public:
-  Broadcast(void *data, std::size_t bytes) : data(data), left(bytes) {}
+  Broadcast(void *data, std::size_t bytes)
+      : data(data), remainingBytes(bytes) {}
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override { return "the values of rank 0"; }
 
 private:
   void *data;
-  std::size_t left;
+  std::size_t remainingBytes;
 };
 
 /// Copies the values of each rank, a block of equal size, to all ranks.
 class AllGatherBlocks : public CollectiveOperation {
 public:
   using Blocks = std::shared_ptr<std::vector<std::uint64_t>>;
-  AllGatherBlocks(Blocks blocks, int ranks, const char *what);
+  AllGatherBlocks(Blocks blocks, int ranks, const char *description);
   bool startNext(const BrewCommPlugin &plugin) override;
-  std::string describe() const override { return what; }
+  std::string describe() const override { return description; }
 
 private:
   Blocks blocks;
   std::vector<int> counts, offsets;
-  const char *what;
-  bool started = false;
+  const char *description;
+  bool hasStarted = false;
 };
 
 } // namespace brew::runtime::comm

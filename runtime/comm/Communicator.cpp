@@ -29,15 +29,16 @@ using comm::CollectiveOperation;
 namespace {
 
 /// Interval at which an idle thread polls for messages of other ranks.
-constexpr std::chrono::milliseconds kIdle{20};
-/// Pause between two tests of a running operation after the first kSpins tests:
-/// shorter than the latency of a message, and cheap for the compute threads.
-constexpr std::chrono::microseconds kPause{20};
-constexpr int kSpins = 200;
+constexpr std::chrono::milliseconds kIdleInterval{20};
+/// Pause between two tests of a running operation after the first
+/// kSpinningTests tests: shorter than the latency of a message, and cheap for
+/// the compute threads.
+constexpr std::chrono::microseconds kTestInterval{20};
+constexpr int kSpinningTests = 200;
 /// Number of tests of an operation between two polls for messages.
 constexpr int kTestsPerPoll = 512;
 /// Seconds in which a launcher ends a process after its request to abort.
-constexpr unsigned kSecondsToEnd = 30;
+constexpr unsigned kAbortSeconds = 30;
 
 std::uint64_t hashOf(const std::string &text) {
   std::uint64_t hash = 14695981039346656037u; // FNV-1a
@@ -49,7 +50,8 @@ std::uint64_t hashOf(const std::string &text) {
 } // namespace
 
 struct Communicator::State {
-  explicit State(CommunicatorOptions given) : options(given) {}
+  explicit State(CommunicatorOptions initialOptions)
+      : options(initialOptions) {}
 
   CommunicatorOptions options;
   const BrewCommPlugin *plugin = nullptr;
@@ -58,25 +60,26 @@ struct Communicator::State {
 
   std::mutex mutex;
   std::condition_variable changed;
-  struct Posted {
+  struct PostedOperation {
     std::unique_ptr<CollectiveOperation> operation;
     std::uint64_t number;
   };
-  std::deque<Posted> queue;
-  std::uint64_t posted = 0, done = 0; ///< numbers of operations
+  std::deque<PostedOperation> queue;
+  std::uint64_t lastPosted = 0, lastDone = 0; ///< numbers of operations
   Activity activity;
   std::optional<std::string> failure;
-  bool begun = false, closing = false, closed = false;
-  std::optional<int> aborting; ///< the status
+  bool hasBegun = false, isClosing = false, isClosed = false;
+  std::optional<int> abortStatus; ///< set to request an abort
   bool hasCollectiveError = false;
-  double waited = 0;         ///< seconds, not yet sent to the other ranks
+  double unreportedWait = 0; ///< seconds, not yet sent to the other ranks
   std::vector<double> waits; ///< by rank, since takeStraggler()
   std::map<std::uint32_t, std::uint64_t> buckets; ///< running all-reduces
   std::thread thread;
 
   void run();
-  void perform(CollectiveOperation &operation, comm::StallDetector &watch);
-  void poll(comm::StallDetector &watch, const std::string &what);
+  void perform(CollectiveOperation &operation,
+               comm::StallDetector &stallDetector);
+  void poll(comm::StallDetector &stallDetector, const std::string &operation);
   void abortIfRequested();
   std::uint64_t post(std::unique_ptr<CollectiveOperation> operation);
   void await(std::uint64_t number);
@@ -92,40 +95,41 @@ void Communicator::State::failWith(const std::string &text) {
 
 void Communicator::State::abortIfRequested() {
   std::unique_lock<std::mutex> lock(mutex);
-  if (!aborting)
+  if (!abortStatus)
     return;
-  const int status = *aborting;
+  const int status = *abortStatus;
   lock.unlock();
   plugin->abort(status);
 }
 
-void Communicator::State::poll(comm::StallDetector &watch,
-                               const std::string &what) {
+void Communicator::State::poll(comm::StallDetector &stallDetector,
+                               const std::string &operation) {
   abortIfRequested();
-  Activity now;
+  Activity currentActivity;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    now = activity;
+    currentActivity = activity;
   }
-  if (const std::optional<std::string> reason = watch.poll(now, what))
+  if (const std::optional<std::string> reason =
+          stallDetector.poll(currentActivity, operation))
     failWith(*reason);
 }
 
 void Communicator::State::perform(CollectiveOperation &operation,
-                                  comm::StallDetector &watch) {
-  const std::string what = operation.describe();
+                                  comm::StallDetector &stallDetector) {
+  const std::string description = operation.describe();
   while (operation.startNext(*plugin)) {
     int isDone = 0;
     for (int tests = 0;; ++tests) {
       comm::check(*plugin, plugin->test(&isDone));
       if (isDone)
         break;
-      if (tests < kSpins)
+      if (tests < kSpinningTests)
         std::this_thread::yield();
       else
-        std::this_thread::sleep_for(kPause);
-      if (tests % kTestsPerPoll == kSpins)
-        poll(watch, what);
+        std::this_thread::sleep_for(kTestInterval);
+      if (tests % kTestsPerPoll == kSpinningTests)
+        poll(stallDetector, description);
     }
   }
 }
@@ -141,40 +145,41 @@ void Communicator::State::run() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     activity.since = Clock::now();
-    begun = true;
+    hasBegun = true;
     changed.notify_all();
   }
-  comm::StallDetector watch(*plugin, rank, ranks, options.timeout);
+  comm::StallDetector stallDetector(*plugin, rank, ranks, options.timeout);
   try {
     for (;;) {
       std::unique_lock<std::mutex> lock(mutex);
-      changed.wait_for(lock, kIdle,
-                       [&] { return !queue.empty() || closing || aborting; });
+      changed.wait_for(lock, kIdleInterval, [&] {
+        return !queue.empty() || isClosing || abortStatus;
+      });
       if (queue.empty()) {
-        if (closing)
+        if (isClosing)
           break;
         lock.unlock();
-        poll(watch, "");
+        poll(stallDetector, "");
         continue;
       }
-      Posted next = std::move(queue.front());
+      PostedOperation next = std::move(queue.front());
       queue.pop_front();
       lock.unlock();
-      perform(*next.operation, watch);
+      perform(*next.operation, stallDetector);
       lock.lock();
-      done = next.number;
+      lastDone = next.number;
       changed.notify_all();
     }
     comm::check(*plugin, plugin->end());
     std::lock_guard<std::mutex> lock(mutex);
-    closed = true;
+    isClosed = true;
     changed.notify_all();
   } catch (const std::exception &error) {
     failWith(error.what());
     // After a failure the transport can only abort.
     for (;;) {
       abortIfRequested();
-      std::this_thread::sleep_for(kIdle);
+      std::this_thread::sleep_for(kIdleInterval);
     }
   }
 }
@@ -183,21 +188,22 @@ std::uint64_t
 Communicator::State::post(std::unique_ptr<CollectiveOperation> operation) {
   std::lock_guard<std::mutex> lock(mutex);
   activity = {false, Clock::now()};
-  queue.push_back({std::move(operation), ++posted});
+  queue.push_back({std::move(operation), ++lastPosted});
   changed.notify_all();
-  return posted;
+  return lastPosted;
 }
 
 void Communicator::State::await(std::uint64_t number) {
   std::unique_lock<std::mutex> lock(mutex);
-  if (done < number) {
+  if (lastDone < number) {
     const Clock::time_point begin = Clock::now();
     activity = {true, begin};
-    changed.wait(lock, [&] { return done >= number || failure; });
-    waited += std::chrono::duration<double>(Clock::now() - begin).count();
+    changed.wait(lock, [&] { return lastDone >= number || failure; });
+    unreportedWait +=
+        std::chrono::duration<double>(Clock::now() - begin).count();
   }
   activity = {false, Clock::now()};
-  if (failure && done < number)
+  if (failure && lastDone < number)
     throw unavailable(*failure);
 }
 
@@ -215,27 +221,28 @@ bool Communicator::isLaunched() {
     const char *text = std::getenv(name);
     return text ? std::atoi(text) : 0;
   };
-  // Set by Open MPI and PMI. PMIx has no such variable, but Slurm does.
+  // Open MPI and PMI set these variables. PMIx has no such variable, but Slurm
+  // does.
   return count("OMPI_COMM_WORLD_SIZE") > 1 || count("PMI_SIZE") > 1 ||
          (std::getenv("PMIX_RANK") && count("SLURM_NTASKS") > 1);
 }
 
 Communicator::Communicator(CommunicatorOptions options)
     : state(std::make_unique<State>(options)) {
-  State &it = *state;
-  it.thread = startThreadWithoutSignals([&it] { it.run(); });
-  std::unique_lock<std::mutex> lock(it.mutex);
-  it.changed.wait(lock, [&] { return it.begun || it.failure; });
-  if (it.begun)
+  State &shared = *state;
+  shared.thread = startThreadWithoutSignals([&shared] { shared.run(); });
+  std::unique_lock<std::mutex> lock(shared.mutex);
+  shared.changed.wait(lock, [&] { return shared.hasBegun || shared.failure; });
+  if (shared.hasBegun)
     return;
-  const Error error = unavailable(*it.failure);
+  const Error error = unavailable(*shared.failure);
   lock.unlock();
-  it.thread.join();
+  shared.thread.join();
   throw error;
 }
 
 Communicator::~Communicator() {
-  if (state->closed || !state->begun) {
+  if (state->isClosed || !state->hasBegun) {
     if (state->thread.joinable())
       state->thread.join();
     return;
@@ -244,24 +251,24 @@ Communicator::~Communicator() {
 }
 
 void Communicator::close() {
-  State &it = *state;
-  std::unique_lock<std::mutex> lock(it.mutex);
-  it.closing = true;
-  it.changed.notify_all();
-  it.changed.wait(lock, [&] { return it.closed || it.failure; });
-  if (!it.closed)
-    throw unavailable(*it.failure);
+  State &shared = *state;
+  std::unique_lock<std::mutex> lock(shared.mutex);
+  shared.isClosing = true;
+  shared.changed.notify_all();
+  shared.changed.wait(lock, [&] { return shared.isClosed || shared.failure; });
+  if (!shared.isClosed)
+    throw unavailable(*shared.failure);
 }
 
 void Communicator::abort(int status) {
   comm::drainStdio();
   {
     std::lock_guard<std::mutex> lock(state->mutex);
-    state->aborting = status;
+    state->abortStatus = status;
     state->changed.notify_all();
   }
   // The transport ends this process.
-  sleep(kSecondsToEnd);
+  sleep(kAbortSeconds);
   _exit(status);
 }
 
@@ -286,7 +293,8 @@ Communicator::WaitScope::WaitScope(Communicator &communicator)
 Communicator::WaitScope::~WaitScope() {
   std::lock_guard<std::mutex> lock(ranks.state->mutex);
   const Clock::time_point now = Clock::now();
-  ranks.state->waited += std::chrono::duration<double>(now - begin).count();
+  ranks.state->unreportedWait +=
+      std::chrono::duration<double>(now - begin).count();
   ranks.state->activity = {false, now};
 }
 
@@ -335,33 +343,34 @@ void Communicator::broadcast(void *data, std::size_t bytes) {
 
 /// Returns the values of all ranks, one block per rank.
 std::vector<std::uint64_t>
-Communicator::gather(const std::vector<std::uint64_t> &own, const char *what) {
+Communicator::gather(const std::vector<std::uint64_t> &own,
+                     const char *description) {
   // The operation shares the ownership, since it may outlive a failed wait.
   auto blocks = std::make_shared<std::vector<std::uint64_t>>(
       own.size() * static_cast<std::size_t>(ranks()));
   std::copy(own.begin(), own.end(),
             blocks->begin() + static_cast<std::ptrdiff_t>(own.size()) * rank());
   state->await(state->post(
-      std::make_unique<comm::AllGatherBlocks>(blocks, ranks(), what)));
+      std::make_unique<comm::AllGatherBlocks>(blocks, ranks(), description)));
   return *blocks;
 }
 
 std::uint32_t Communicator::allReduceOr(std::uint32_t bits, bool countsWaits) {
   // The upper 32 bits are a time in microseconds.
-  const double mine = countsWaits ? state->waited * 1e6 : 0;
-  state->waited = 0;
-  const auto sent = static_cast<std::uint64_t>(std::min(mine, 4e9));
+  const double ownMicroseconds = countsWaits ? state->unreportedWait * 1e6 : 0;
+  state->unreportedWait = 0;
+  const auto sent = static_cast<std::uint64_t>(std::min(ownMicroseconds, 4e9));
   const std::vector<std::uint64_t> blocks =
       gather({sent << 32 | bits}, "the requests of all ranks");
   if (!countsWaits)
-    state->waited = 0;
+    state->unreportedWait = 0;
   state->waits.resize(blocks.size());
-  std::uint64_t all = 0;
+  std::uint64_t combined = 0;
   for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
     state->waits[rank] += static_cast<double>(blocks[rank] >> 32) * 1e-6;
-    all |= blocks[rank];
+    combined |= blocks[rank];
   }
-  return static_cast<std::uint32_t>(all);
+  return static_cast<std::uint32_t>(combined);
 }
 
 std::optional<comm::Straggler> Communicator::takeStraggler(double seconds) {
@@ -375,12 +384,12 @@ std::uint64_t Communicator::broadcastFromRoot(std::uint64_t value) {
 }
 
 std::vector<std::string> Communicator::gatherTexts(const std::string &own) {
-  const char *const what = "the texts of all ranks";
-  const std::vector<std::uint64_t> sizes = gather({own.size()}, what);
-  const std::uint64_t longest = *std::max_element(sizes.begin(), sizes.end());
-  std::vector<std::uint64_t> block(longest / sizeof(std::uint64_t) + 1);
+  const char *const description = "the texts of all ranks";
+  const std::vector<std::uint64_t> sizes = gather({own.size()}, description);
+  const std::uint64_t maxSize = *std::max_element(sizes.begin(), sizes.end());
+  std::vector<std::uint64_t> block(maxSize / sizeof(std::uint64_t) + 1);
   std::memcpy(block.data(), own.data(), own.size());
-  const std::vector<std::uint64_t> blocks = gather(block, what);
+  const std::vector<std::uint64_t> blocks = gather(block, description);
   std::vector<std::string> result;
   for (std::size_t rank = 0; rank < sizes.size(); ++rank)
     result.emplace_back(
@@ -408,12 +417,12 @@ void Communicator::checkAllEqual(
     own.push_back(hashOf(value.second));
   const std::vector<std::uint64_t> blocks =
       gather(own, "the start of all ranks");
-  for (std::size_t at = count; at < blocks.size(); ++at)
-    if (blocks[at] != blocks[at % count]) {
+  for (std::size_t i = count; i < blocks.size(); ++i)
+    if (blocks[i] != blocks[i % count]) {
       state->hasCollectiveError = true;
-      throw badInput("rank " + std::to_string(at / count) +
+      throw badInput("rank " + std::to_string(i / count) +
                      " disagrees with rank 0: it has another " +
-                     values[at % count].first);
+                     values[i % count].first);
     }
 }
 

@@ -24,9 +24,8 @@
 namespace brew::runtime {
 
 struct CommunicatorOptions {
-  /// Seconds that a rank waits for another one that neither computes nor
-  /// answers; then the run ends. The computation between two all-reduces must
-  /// take less.
+  /// Seconds that a rank waits for a rank that neither computes nor answers;
+  /// then the run ends. The computation between two all-reduces must take less.
   double timeout = 600;
   /// Sum in the order of ranks, starting from zero, instead of in the
   /// transport's order.
@@ -68,13 +67,13 @@ public:
   /// Returns this rank's number among the ranks on this machine.
   int localRank() const;
   bool isRoot() const { return rank() == 0; }
-  /// "Open MPI 4.1.4"
+  /// Returns the name of the transport, such as "Open MPI 4.1.4".
   const std::string &transport() const;
   bool isDeterministic() const;
 
   // Collective operations, for the thread that trains. All ranks must call the
-  // same ones in the same order. The blocking ones throw Error (3) that names
-  // the missing rank.
+  // same operations in the same order. Blocking operations throw an Error (3)
+  // that names the missing rank.
 
   /// Starts the sum of `buffers` over the ranks. Nothing may read or write them
   /// until waitAllReduce() of this bucket returns. With `asBf16` the numbers
@@ -83,6 +82,7 @@ public:
   void startAllReduce(std::uint32_t bucket,
                       const std::vector<ReductionBuffer> &buffers,
                       bool asBf16 = false);
+  /// Waits until the sum of this bucket is complete.
   void waitAllReduce(std::uint32_t bucket);
   /// Returns whether an all-reduce of this bucket was started but not awaited.
   bool isAllReducing(std::uint32_t bucket) const;
@@ -135,12 +135,12 @@ public:
   void reportProgress();
 
   /// Whether steps of forward_backward all-reduce the gradients; otherwise a
-  /// separate program does. For the thread that trains.
+  /// separate program does. Only the thread that trains may access it.
   bool reducesInSteps = false;
 
 private:
   std::vector<std::uint64_t> gather(const std::vector<std::uint64_t> &own,
-                                    const char *what);
+                                    const char *description);
   struct State;
   std::unique_ptr<State> state;
 };

@@ -17,16 +17,16 @@ using namespace std::chrono_literals;
 
 /// Limit for launchers that are stopped or whose own output nobody reads.
 constexpr auto kLimit = 1s;
-constexpr auto kPause = 1ms;
-/// Time for a launcher to forward the output that it has read, and for the
-/// reader of a pseudo-terminal, whose unread bytes cannot be queried.
-constexpr auto kPassingOn = 100ms;
+constexpr auto kPollInterval = 1ms;
+/// Time for a launcher to forward the output that it has read. Also the time
+/// for the reader of a pseudo-terminal, whose unread bytes cannot be counted.
+constexpr auto kForwardingTime = 100ms;
 
 /// Returns whether a descriptor is a pipe with unread bytes.
-bool isUnread(int descriptor) {
-  struct stat kind {};
+bool hasUnreadBytes(int descriptor) {
+  struct stat status {};
   int bytes = 0;
-  return fstat(descriptor, &kind) == 0 && S_ISFIFO(kind.st_mode) &&
+  return fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) &&
          ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
@@ -37,9 +37,9 @@ void drainStdio() {
   std::fflush(stderr);
   const auto end = std::chrono::steady_clock::now() + kLimit;
   for (int descriptor : {STDOUT_FILENO, STDERR_FILENO})
-    while (isUnread(descriptor) && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(kPause);
-  std::this_thread::sleep_for(kPassingOn);
+    while (hasUnreadBytes(descriptor) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(kPollInterval);
+  std::this_thread::sleep_for(kForwardingTime);
 }
 
 } // namespace brew::runtime::comm

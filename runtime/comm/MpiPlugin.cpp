@@ -17,18 +17,20 @@ namespace {
 constexpr int kMessageTag = 1;
 
 MPI_Comm operations = MPI_COMM_NULL, messages = MPI_COMM_NULL;
-MPI_Request active = MPI_REQUEST_NULL;
+MPI_Request activeRequest = MPI_REQUEST_NULL;
 std::string failure;
 int rankCount = 1;
 std::vector<int> receivedCounts, receivedOffsets; ///< of allToAll()
 
-struct Sent {
+struct PendingSend {
   std::vector<char> bytes;
   MPI_Request request;
 };
-std::list<Sent> sent; ///< messages whose transfer may not have finished
+std::list<PendingSend>
+    pendingSends; ///< messages whose transfer may not have finished
 
-const char *result(int status) {
+/// Returns the error message of an MPI status; null for success.
+const char *errorText(int status) {
   if (status == MPI_SUCCESS)
     return nullptr;
   char text[MPI_MAX_ERROR_STRING];
@@ -46,12 +48,13 @@ MPI_Datatype typeOf(BrewCommType type) {
 
 const char *begin(int *rank, int *ranks, int *local, int *localRank) {
   int provided = 0;
-  if (const char *error = result(
+  if (const char *error = errorText(
           MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)))
     return error;
-  // Separate communicators return errors and avoid messages of other code.
+  // Use separate communicators, which return errors and receive no messages of
+  // other code.
   for (MPI_Comm *comm : {&operations, &messages}) {
-    if (const char *error = result(MPI_Comm_dup(MPI_COMM_WORLD, comm)))
+    if (const char *error = errorText(MPI_Comm_dup(MPI_COMM_WORLD, comm)))
       return error;
     MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
   }
@@ -59,21 +62,22 @@ const char *begin(int *rank, int *ranks, int *local, int *localRank) {
   MPI_Comm_size(operations, ranks);
   rankCount = *ranks;
   MPI_Comm node = MPI_COMM_NULL;
-  if (const char *error = result(MPI_Comm_split_type(
+  if (const char *error = errorText(MPI_Comm_split_type(
           operations, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)))
     return error;
   MPI_Comm_size(node, local);
   MPI_Comm_rank(node, localRank);
-  return result(MPI_Comm_free(&node));
+  return errorText(MPI_Comm_free(&node));
 }
 
-const char *end() { return result(MPI_Finalize()); }
+const char *end() { return errorText(MPI_Finalize()); }
 
 void abortAll(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 const char *allReduce(void *data, std::size_t count, BrewCommType type) {
-  return result(MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count),
-                               typeOf(type), MPI_SUM, operations, &active));
+  return errorText(MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count),
+                                  typeOf(type), MPI_SUM, operations,
+                                  &activeRequest));
 }
 
 const char *allToAll(const void *data, const int *counts, const int *offsets,
@@ -82,52 +86,53 @@ const char *allToAll(const void *data, const int *counts, const int *offsets,
   receivedOffsets.clear();
   for (int rank = 0; rank < rankCount; ++rank)
     receivedOffsets.push_back(rank * received);
-  return result(MPI_Ialltoallv(data, counts, offsets, typeOf(type), to,
-                               receivedCounts.data(), receivedOffsets.data(),
-                               typeOf(type), operations, &active));
+  return errorText(MPI_Ialltoallv(data, counts, offsets, typeOf(type), to,
+                                  receivedCounts.data(), receivedOffsets.data(),
+                                  typeOf(type), operations, &activeRequest));
 }
 
 const char *allGather(void *data, const int *counts, const int *offsets,
                       BrewCommType type) {
-  return result(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data,
-                                counts, offsets, typeOf(type), operations,
-                                &active));
+  return errorText(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data,
+                                   counts, offsets, typeOf(type), operations,
+                                   &activeRequest));
 }
 
 const char *broadcast(void *data, std::size_t bytes) {
-  return result(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, 0,
-                           operations, &active));
+  return errorText(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, 0,
+                              operations, &activeRequest));
 }
 
 const char *test(int *done) {
-  return result(MPI_Test(&active, done, MPI_STATUS_IGNORE));
+  return errorText(MPI_Test(&activeRequest, done, MPI_STATUS_IGNORE));
 }
 
 const char *send(int to, const void *message, std::size_t bytes) {
-  for (auto it = sent.begin(); it != sent.end();) {
+  for (auto it = pendingSends.begin(); it != pendingSends.end();) {
     int done = 0;
     MPI_Test(&it->request, &done, MPI_STATUS_IGNORE);
-    it = done ? sent.erase(it) : std::next(it);
+    it = done ? pendingSends.erase(it) : std::next(it);
   }
-  Sent &next = sent.emplace_back();
+  PendingSend &next = pendingSends.emplace_back();
   const char *first = static_cast<const char *>(message);
   next.bytes.assign(first, first + bytes);
-  return result(MPI_Isend(next.bytes.data(), static_cast<int>(bytes), MPI_BYTE,
-                          to, kMessageTag, messages, &next.request));
+  return errorText(MPI_Isend(next.bytes.data(), static_cast<int>(bytes),
+                             MPI_BYTE, to, kMessageTag, messages,
+                             &next.request));
 }
 
 const char *receive(int *from, void *message, std::size_t bytes) {
-  int there = 0;
+  int hasArrived = 0;
   MPI_Status status;
   *from = -1;
-  if (const char *error = result(
-          MPI_Iprobe(MPI_ANY_SOURCE, kMessageTag, messages, &there, &status)))
+  if (const char *error = errorText(MPI_Iprobe(MPI_ANY_SOURCE, kMessageTag,
+                                               messages, &hasArrived, &status)))
     return error;
-  if (!there)
+  if (!hasArrived)
     return nullptr;
   *from = status.MPI_SOURCE;
-  return result(MPI_Recv(message, static_cast<int>(bytes), MPI_BYTE, *from,
-                         kMessageTag, messages, MPI_STATUS_IGNORE));
+  return errorText(MPI_Recv(message, static_cast<int>(bytes), MPI_BYTE, *from,
+                            kMessageTag, messages, MPI_STATUS_IGNORE));
 }
 
 } // namespace

@@ -26,14 +26,14 @@ struct BrewCommPlugin {
   /// Ends the processes of all ranks with this status.
   void (*abort)(int status);
 
-  // Collective operations. Every rank must start the same ones in the same
-  // order, one at a time. The caller must not access the memory until test()
-  // sets `done`.
+  // Collective operations. Every rank must start the same operations in the
+  // same order, one at a time. The caller must not access the memory until
+  // test() sets `done`.
 
   /// Sums `count` elements over all ranks, in place, in any order.
   const char *(*allReduce)(void *data, std::size_t count, BrewCommType type);
   /// Sends `counts[r]` elements at `offsets[r]` of `data` to each rank r, and
-  /// receives `received` elements from each, rank by rank.
+  /// receives `received` elements from each into `to`, in the order of ranks.
   const char *(*allToAll)(const void *data, const int *counts,
                           const int *offsets, void *to, int received,
                           BrewCommType type);
@@ -46,8 +46,8 @@ struct BrewCommPlugin {
   /// Sets `done` if the last operation has finished.
   const char *(*test)(int *done);
 
-  // Small messages between two ranks, independent of the operations. These
-  // functions never block.
+  // Small messages between two ranks, independent of collective operations.
+  // These functions never block.
   const char *(*send)(int to, const void *message, std::size_t bytes);
   /// Receives the next message of `bytes` bytes and sets `from` to its sender,
   /// or sets `from` to -1 if no message has arrived.

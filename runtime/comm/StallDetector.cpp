@@ -25,11 +25,12 @@ Clock::duration duration(double seconds) {
       std::chrono::duration<double>(seconds));
 }
 
-/// Returns the seconds in which a live rank answers.
-double grace(double timeout) { return std::min(5.0, timeout); }
+/// Returns the maximum time in which a live rank answers, in seconds.
+double answerSeconds(double timeout) { return std::min(5.0, timeout); }
 
-/// Seconds that the first healthy rank has to report the reason before others.
-constexpr double kTurnSeconds = 5;
+/// Delay after which the other healthy ranks report the reason, if the first
+/// healthy rank has not ended the run.
+constexpr double kReportDelaySeconds = 5;
 
 std::string secondsText(double seconds) {
   char text[32];
@@ -77,60 +78,61 @@ void StallDetector::queryRanks() {
 }
 
 /// Evaluates the answers. Returns the reason to end the run, or nullopt.
-std::optional<std::string> StallDetector::diagnose(const std::string &what) {
+std::optional<std::string> StallDetector::diagnose(const std::string &awaited) {
   std::string silent, hanging;
-  double youngest = timeout;
+  double secondsSinceProgress = timeout;
   bool everyoneWaits = true;
   int firstHealthy = rank;
-  auto add = [](std::string &list, int which) {
-    list += (list.empty() ? "" : ", ") + std::to_string(which);
+  auto append = [](std::string &list, int number) {
+    list += (list.empty() ? "" : ", ") + std::to_string(number);
   };
   for (int other = ranks; other-- > 0;) {
     const Answer &answer = answers[static_cast<std::size_t>(other)];
     if (other == rank)
       continue;
-    everyoneWaits &= answer.here && answer.isWaiting;
-    if (answer.here && answer.isWaiting)
+    everyoneWaits &= answer.hasAnswered && answer.isWaiting;
+    if (answer.hasAnswered && answer.isWaiting)
       firstHealthy = std::min(firstHealthy, other);
-    else if (answer.here && answer.seconds < timeout)
-      youngest = std::min(youngest, answer.seconds);
+    else if (answer.hasAnswered && answer.seconds < timeout)
+      secondsSinceProgress = std::min(secondsSinceProgress, answer.seconds);
   }
   for (int other = 0; other < ranks; ++other) {
     const Answer &answer = answers[static_cast<std::size_t>(other)];
     if (other == rank)
       continue;
-    if (!answer.here)
-      add(silent, other);
+    if (!answer.hasAnswered)
+      append(silent, other);
     else if (!answer.isWaiting && answer.seconds >= timeout)
-      add(hanging, other);
+      append(hanging, other);
   }
   std::string reason;
   if (!silent.empty())
     reason = "rank " + silent + " does not answer";
   if (!hanging.empty())
     reason += (reason.empty() ? "rank " : ", and rank ") + hanging +
-              " has not gone on";
+              " makes no progress";
   if (!reason.empty())
     reason += " for " + secondsText(timeout) +
               " (--comm-timeout), while rank " + std::to_string(rank) +
-              " waits for " + what;
+              " waits for " + awaited;
   else if (everyoneWaits && allWereWaiting)
-    reason = "all ranks wait for " + what + " or another one for " +
+    reason = "all ranks wait for " + awaited + " or another one for " +
              secondsText(timeout) +
              " (--comm-timeout): the transport delivers nothing";
   allWereWaiting = everyoneWaits;
   if (reason.empty()) {
-    quietUntil = now() + duration(std::max(timeout - youngest, 0.1));
+    quietUntil =
+        now() + duration(std::max(timeout - secondsSinceProgress, 0.1));
     return std::nullopt;
   }
   // The first healthy rank reports the reason, and its end ends all ranks. The
   // others report it later, in case that rank fails.
-  verdictDue = now() + duration(rank == firstHealthy ? 0 : kTurnSeconds);
+  verdictDue = now() + duration(rank == firstHealthy ? 0 : kReportDelaySeconds);
   return reason;
 }
 
 std::optional<std::string> StallDetector::poll(const Activity &own,
-                                               const std::string &what) {
+                                               const std::string &awaited) {
   handleMessages(own);
   if (!own.isWaiting) {
     queriedAt.reset();
@@ -145,13 +147,13 @@ std::optional<std::string> StallDetector::poll(const Activity &own,
       queryRanks();
     return std::nullopt;
   }
-  const bool complete =
+  const bool hasAllAnswers =
       std::count_if(answers.begin(), answers.end(), [](const Answer &answer) {
-        return answer.here;
+        return answer.hasAnswered;
       }) == ranks - 1;
-  if (complete || secondsSince(*queriedAt) >= grace(timeout)) {
+  if (hasAllAnswers || secondsSince(*queriedAt) >= answerSeconds(timeout)) {
     queriedAt.reset();
-    verdict = diagnose(what);
+    verdict = diagnose(awaited);
   }
   return std::nullopt;
 }

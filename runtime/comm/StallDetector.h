@@ -2,8 +2,9 @@
 //
 // A rank that has waited too long queries the state of all others. A rank that
 // waits as well is not to blame; a rank that has made progress recently is only
-// slow. A rank that does neither, or does not answer, hangs. Used on the
-// communicator's thread, which answers while the thread that trains computes.
+// slow. A rank that does neither, or does not answer, hangs. The detector runs
+// on the communicator's thread, which answers while the thread that trains
+// computes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -29,26 +30,27 @@ struct Activity {
 /// Finds out which ranks hang.
 class StallDetector {
 public:
-  /// `now` returns the time; tests advance their own.
+  /// `now` returns the time; tests pass a clock of their own.
   StallDetector(const BrewCommPlugin &plugin, int rank, int ranks,
                 double timeoutSeconds,
                 std::function<Clock::time_point()> now = Clock::now);
 
   /// Answers queries of other ranks, and queries them if `own` has waited too
-  /// long for `what`. Returns why the run cannot continue, or nullopt. Throws
-  /// the errors of check().
-  std::optional<std::string> poll(const Activity &own, const std::string &what);
+  /// long for `awaited`. Returns why the run cannot continue, or nullopt.
+  /// Throws the errors of check().
+  std::optional<std::string> poll(const Activity &own,
+                                  const std::string &awaited);
 
 private:
   struct Answer {
-    bool here = false;
+    bool hasAnswered = false;
     bool isWaiting = false;
     double seconds = 0; ///< since the start of its wait, or its last progress
   };
   double secondsSince(Clock::time_point begin) const;
   void handleMessages(const Activity &own);
   void queryRanks();
-  std::optional<std::string> diagnose(const std::string &what);
+  std::optional<std::string> diagnose(const std::string &awaited);
 
   const BrewCommPlugin &plugin;
   int rank, ranks;
@@ -61,7 +63,7 @@ private:
   Clock::time_point quietUntil;
   std::optional<std::string> verdict;
   std::optional<Clock::time_point> verdictDue; ///< when it is this rank's turn
-  bool allWereWaiting = false; ///< when they were queriedAt last
+  bool allWereWaiting = false;                 ///< at the last query
 };
 
 } // namespace brew::runtime::comm

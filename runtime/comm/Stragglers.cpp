@@ -8,7 +8,7 @@
 namespace brew::runtime::comm {
 
 /// Fraction of the period above which a wait is reported.
-static constexpr double kNotable = 0.25;
+static constexpr double kNotableFraction = 0.25;
 
 std::optional<Straggler> findStraggler(const std::vector<double> &waits,
                                        double seconds) {
@@ -16,13 +16,13 @@ std::optional<Straggler> findStraggler(const std::vector<double> &waits,
     return std::nullopt;
   // The last rank to arrive at an all-reduce does not wait.
   const auto slowest = std::min_element(waits.begin(), waits.end());
-  const double all = std::accumulate(waits.begin(), waits.end(), 0.0);
-  const double others =
-      (all - *slowest) / static_cast<double>(waits.size() - 1);
-  if (!(others - *slowest > kNotable * seconds))
+  const double total = std::accumulate(waits.begin(), waits.end(), 0.0);
+  const double meanOfOthers =
+      (total - *slowest) / static_cast<double>(waits.size() - 1);
+  if (!(meanOfOthers - *slowest > kNotableFraction * seconds))
     return std::nullopt;
   return Straggler{static_cast<int>(slowest - waits.begin()),
-                   others - *slowest};
+                   meanOfOthers - *slowest};
 }
 
 } // namespace brew::runtime::comm

@@ -14,12 +14,12 @@ AllReduce::AllReduce(const plan::Manifest &manifest,
                      const plan::AllReduceCall &call,
                      const std::function<std::byte *(std::uint32_t)> &address,
                      Communicator *communicator)
-    : bucket(call.bucket()), starts(call.kind() == plan::AllReduceCall::START),
+    : bucket(call.bucket()), isStart(call.kind() == plan::AllReduceCall::START),
       isStatistic(call.statistic()), asBf16(call.has_transfer_type()),
-      ranks(communicator) {
-  if (!starts)
+      communicator(communicator) {
+  if (!isStart)
     return;
-  std::vector<Buffer> found;
+  std::vector<Buffer> operands;
   for (int i = 0; i < call.buffer_indices_size(); ++i) {
     const std::uint32_t index = call.buffer_indices(i);
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
@@ -29,23 +29,24 @@ AllReduce::AllReduce(const plan::Manifest &manifest,
       copies.push_back({source, target, buffer.size()});
     const plan::Arena &arena =
         manifest.arenas(static_cast<int>(buffer.arena_index()));
-    found.push_back(
+    operands.push_back(
         {{target, std::size_t(buffer.size() / plan::elementSize(buffer.type())),
           buffer.type() == plan::F64},
          arena.kind() == plan::GRADIENTS});
   }
-  coalesce(std::move(found));
+  coalesce(std::move(operands));
 }
 
-void AllReduce::coalesce(std::vector<Buffer> found) {
-  std::sort(found.begin(), found.end(), [](const Buffer &a, const Buffer &b) {
-    return std::less<std::byte *>()(a.sum.data, b.sum.data);
-  });
-  bool lastIsGradient = false;
-  for (const Buffer &piece : found) {
-    const ReductionBuffer &sum = piece.sum;
+void AllReduce::coalesce(std::vector<Buffer> operands) {
+  std::sort(operands.begin(), operands.end(),
+            [](const Buffer &a, const Buffer &b) {
+              return std::less<std::byte *>()(a.sum.data, b.sum.data);
+            });
+  bool isLastGradient = false;
+  for (const Buffer &operand : operands) {
+    const ReductionBuffer &sum = operand.sum;
     const std::size_t size = sum.isDouble ? sizeof(double) : sizeof(float);
-    if (lastIsGradient && piece.isGradient &&
+    if (isLastGradient && operand.isGradient &&
         sum.isDouble == buffers.back().isDouble) {
       ReductionBuffer &last = buffers.back();
       const auto bytes = static_cast<std::size_t>(sum.data - last.data);
@@ -54,7 +55,7 @@ void AllReduce::coalesce(std::vector<Buffer> found) {
         continue;
       }
     }
-    lastIsGradient = piece.isGradient;
+    isLastGradient = operand.isGradient;
     buffers.push_back(sum);
   }
 }
@@ -62,16 +63,17 @@ void AllReduce::coalesce(std::vector<Buffer> found) {
 void AllReduce::run() const {
   for (const Copy &copy : copies)
     std::memcpy(copy.target, copy.source, copy.bytes);
-  if (!ranks || ranks->ranks() == 1 || (!isStatistic && !ranks->reducesInSteps))
+  if (!communicator || communicator->ranks() == 1 ||
+      (!isStatistic && !communicator->reducesInSteps))
     return;
-  if (starts)
-    ranks->startAllReduce(bucket, buffers, asBf16);
+  if (isStart)
+    communicator->startAllReduce(bucket, buffers, asBf16);
   else
-    ranks->waitAllReduce(bucket);
+    communicator->waitAllReduce(bucket);
 }
 
 std::string AllReduce::implementation() const {
-  return ranks ? ranks->transport() : "one rank";
+  return communicator ? communicator->transport() : "one rank";
 }
 
 } // namespace brew::runtime

@@ -13,15 +13,15 @@
 namespace brew::runtime {
 
 /// Starts or awaits the all-reduce of a bucket (plan::AllReduceCall). With a
-/// single rank, or if steps do not reduce, it only copies the operands.
+/// single rank, or if steps do not reduce gradients, only copies the operands.
 class AllReduce {
 public:
-  /// `address` returns the memory of a buffer. `ranks` may be null. Adjacent
-  /// buffers in the arena of gradients are coalesced: the alignment gaps
-  /// between them are zeros on every rank.
+  /// `address` returns the memory of a buffer. `communicator` may be null.
+  /// Adjacent buffers in the arena of gradients are coalesced: the alignment
+  /// gaps between them are zero on every rank.
   AllReduce(const plan::Manifest &manifest, const plan::AllReduceCall &call,
             const std::function<std::byte *(std::uint32_t)> &address,
-            Communicator *ranks);
+            Communicator *communicator);
 
   void run() const;
   /// Returns the name of the transport.
@@ -37,13 +37,13 @@ private:
     ReductionBuffer sum;
     bool isGradient;
   };
-  void coalesce(std::vector<Buffer> found);
+  void coalesce(std::vector<Buffer> operands);
 
   std::vector<Copy> copies;
   std::vector<ReductionBuffer> buffers;
   std::uint32_t bucket;
-  bool starts, isStatistic, asBf16;
-  Communicator *ranks;
+  bool isStart, isStatistic, asBf16;
+  Communicator *communicator;
 };
 
 } // namespace brew::runtime

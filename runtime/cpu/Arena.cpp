@@ -17,10 +17,10 @@ static constexpr std::uint64_t kHugePage = std::uint64_t(2) << 20;
 Arena::Arena(std::uint64_t size, const std::string &purpose) : bytes(size) {
   if (size == 0)
     return;
-  // The system aligns to small pages: map one more huge page and start at the
-  // first boundary inside. Untouched pages cost nothing.
-  bool huge = size >= kHugePage;
-  mappedBytes = size + (huge ? kHugePage : 0);
+  // The system aligns mappings to small pages only: map one more huge page and
+  // start at the first boundary. Untouched pages cost nothing.
+  bool usesHugePages = size >= kHugePage;
+  mappedBytes = size + (usesHugePages ? kHugePage : 0);
   mapping = mmap(nullptr, mappedBytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) {
@@ -31,10 +31,10 @@ Arena::Arena(std::uint64_t size, const std::string &purpose) : bytes(size) {
                       std::strerror(error) + ")");
   }
   auto address = reinterpret_cast<std::uintptr_t>(mapping);
-  if (huge)
+  if (usesHugePages)
     address = (address + kHugePage - 1) / kHugePage * kHugePage;
   first = reinterpret_cast<std::byte *>(address);
-  if (huge) // only advice: without huge pages runs are slower
+  if (usesHugePages) // only advice: runs also work without huge pages
     madvise(first, size, MADV_HUGEPAGE);
 }
 

@@ -7,12 +7,14 @@
 
 namespace brew::runtime {
 
-/// Zero-initialised memory mapped from the system. Aligned to pages, or, from
-/// 2 MiB, to 2 MiB with advice for huge pages. Movable, owns its memory.
+/// Zero-initialised memory mapped from the system. It is aligned to pages; from
+/// 2 MiB on, it is aligned to 2 MiB and the system is advised to use huge
+/// pages.
 class Arena {
 public:
   Arena() = default;
-  /// Throws Error (3) that names `purpose` and the size if memory is exhausted.
+  /// If memory is exhausted, throws an Error (3) that names `purpose` and the
+  /// size.
   Arena(std::uint64_t size, const std::string &purpose);
   Arena(Arena &&other) noexcept;
   Arena &operator=(Arena &&other) noexcept;
@@ -28,7 +30,7 @@ private:
   std::uint64_t bytes = 0;
 };
 
-/// Returns the bytes of memory and swap of this machine.
+/// Returns the size of memory and swap of this machine, in bytes.
 std::uint64_t machineMemory();
 /// Returns a size for messages: "512 bytes", "3.2 MiB".
 std::string describeBytes(std::uint64_t bytes);

@@ -13,7 +13,7 @@ struct CallTuner::Trial {
   std::unique_ptr<CpuCall> call;
 };
 
-/// Returns null if the candidate is not available.
+/// Prepares a candidate and runs it once. Returns null if it is not available.
 std::unique_ptr<CallTuner::Trial>
 CallTuner::prepare(const CallCandidate &candidate) {
   auto trial = std::make_unique<Trial>();
@@ -44,21 +44,23 @@ CallTuner::prepare(const CallCandidate &candidate) {
   return trial;
 }
 
-/// Returns the minimum time of several runs, or of one if it far exceeds
-/// `least`.
-double CallTuner::timeOf(Trial &trial, double least) {
-  constexpr int kFewest = 3, kMost = 20;
-  constexpr double kEnough = 0.05;         // seconds
-  trial.call->bindScratch(scratch.data()); // others may have made it larger
+/// Returns the minimum time of several runs, in seconds. Ends after fewer runs
+/// if the minimum exceeds twice `fastestSeconds`.
+double CallTuner::timeOf(Trial &trial, double fastestSeconds) {
+  constexpr int kMinRuns = 3, kMaxRuns = 20;
+  constexpr double kMinTotalSeconds = 0.05;
+  trial.call->bindScratch(
+      scratch.data()); // another trial may have reallocated it
   double best = std::numeric_limits<double>::infinity(), total = 0;
-  for (int i = 0; i < kMost && (i < kFewest || total < kEnough); ++i) {
+  for (int i = 0; i < kMaxRuns && (i < kMinRuns || total < kMinTotalSeconds);
+       ++i) {
     clock.evictCaches();
     const double begin = clock.seconds();
     trial.call->run();
-    const double needed = clock.seconds() - begin;
-    best = std::min(best, needed);
-    total += needed;
-    if (best > 2 * least)
+    const double elapsed = clock.seconds() - begin;
+    best = std::min(best, elapsed);
+    total += elapsed;
+    if (best > 2 * fastestSeconds)
       break;
   }
   return best;
@@ -86,15 +88,15 @@ CallTuner::choose(const std::vector<CallCandidate> &candidates) {
   }
   if (first == fastest)
     return result;
-  // The load of the machine may have changed since the first was measured:
-  // measure both again.
+  // The load of the machine may have changed since the first candidate was
+  // measured: measure both again.
   for (auto [candidate, time] :
        {std::pair(first, &result->first), std::pair(fastest, &result->fastest)})
     if (const std::unique_ptr<Trial> trial = prepare(*candidate))
       time->seconds =
           std::min(time->seconds,
                    timeOf(*trial, std::numeric_limits<double>::infinity()));
-  if (result->fastest.seconds > (1 - kLeastGain) * result->first.seconds)
+  if (result->fastest.seconds > (1 - kMinGain) * result->first.seconds)
     result->fastest = result->first;
   return result;
 }

@@ -11,7 +11,7 @@
 namespace brew::runtime {
 
 /// Benchmarks the candidates of a call on its operands' memory, whose contents
-/// it overwrites. Used on the compute threads.
+/// it overwrites. Runs on the compute threads.
 class CallTuner {
 public:
   struct Clock {
@@ -30,20 +30,20 @@ public:
   };
   struct Choice {
     Time first;   ///< of the first available candidate
-    Time fastest; ///< `first`, unless another one is faster by kLeastGain
+    Time fastest; ///< `first`, unless another one is faster by kMinGain
   };
   /// Fraction by which a candidate must be faster than the first, so that the
   /// choice does not depend on noise.
-  static constexpr double kLeastGain = 0.02;
+  static constexpr double kMinGain = 0.02;
 
-  /// Returns nullopt if no candidate is available.
+  /// Benchmarks the candidates. Returns nullopt if none is available.
   std::optional<Choice> choose(const std::vector<CallCandidate> &candidates);
 
 private:
   /// A candidate that is ready to run.
   struct Trial;
   std::unique_ptr<Trial> prepare(const CallCandidate &candidate);
-  double timeOf(Trial &trial, double least);
+  double timeOf(Trial &trial, double fastestSeconds);
 
   const DnnlContext &context;
   Clock clock;

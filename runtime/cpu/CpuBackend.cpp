@@ -36,6 +36,7 @@ using plan::Step;
 
 namespace {
 
+/// A step that a host layer computes.
 struct HostLayerCall {
   HostLayerStep step;
   std::vector<std::byte *> memory; ///< of the operands
@@ -66,17 +67,19 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        calls(dnnl,
-              {[this](std::uint32_t index) { return bound(index); },
-               [this](std::uint32_t index, int program) {
-                 return weights(index, program);
-               },
-               [this](const plan::Launch &each) { return launch(each); },
-               manifest.producer() + " for " + manifest.target().cpu()},
-              TimingCache(options.timingCache, options.warn), options.tune),
-        hosts(manifest, options.hostLayerTypes), ranks(options.communicator) {
+        calls(
+            dnnl,
+            {[this](std::uint32_t index) { return boundBuffer(index); },
+             [this](std::uint32_t index, int program) {
+               return boundWeights(index, program);
+             },
+             [this](const plan::Launch &launch) { return bindLaunch(launch); },
+             manifest.producer() + " for " + manifest.target().cpu()},
+            TimingCache(options.timingCache, options.warn), options.tune),
+        hosts(manifest, options.hostLayerTypes),
+        communicator(options.communicator) {
     checkTarget(manifest.target(), plan->path());
-    const Threads::Scope entered = workers.enter();
+    const Threads::Scope scope = workers.enter();
     dnnl.threads = workers.count();
     dnnl.workers = &workers;
     dnnl.exactConvolutions = manifest.target().exact_convolutions();
@@ -101,7 +104,7 @@ public:
   }
   std::shared_ptr<Arena> parameterMemory() override;
   void packParameters() override;
-  void requirePacked(int program);
+  void packIfNeeded(int program);
   void run(int program, std::size_t begin, std::size_t end) override;
   void
   runTimed(int program,
@@ -119,8 +122,8 @@ private:
   void allocateArenas(std::shared_ptr<Arena> sharedParameters);
   void allocateWorkspace();
   std::byte *address(std::uint32_t buffer) const;
-  BoundBuffer bound(std::uint32_t buffer) const;
-  BoundBuffer weights(std::uint32_t buffer, int program) const;
+  BoundBuffer boundBuffer(std::uint32_t buffer) const;
+  BoundBuffer boundWeights(std::uint32_t buffer, int program) const;
   bool areShared(std::uint32_t weights, const Program &program) const;
   template <typename Action> void forEachCall(const Action &action) {
     for (CompiledProgram &program : programs)
@@ -130,7 +133,7 @@ private:
   }
   void rebindMovedBuffers();
   void clearCalls();
-  KernelLaunch launch(const plan::Launch &launch) const;
+  KernelLaunch bindLaunch(const plan::Launch &launch) const;
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -138,24 +141,24 @@ private:
     return std::holds_alternative<HostLayerCall>(step);
   }
 
-  /// Calls `job` on the compute threads: the caller's OpenMP team, or the
-  /// pool's in this executor's turn.
-  template <typename Job> void onTeam(const Job &job) {
+  /// Calls `job` on the compute threads: the caller's OpenMP team or, when it
+  /// is this executor's turn, the pool's team.
+  template <typename Job> void runOnTeam(const Job &job) {
     if (pool)
       return pool->run(job);
-    const Threads::Scope entered = workers.enter();
+    const Threads::Scope scope = workers.enter();
     job();
   }
 
-  /// Calls `visit` with steps [begin, end): steps of host layers on the
-  /// caller's thread, others on the compute threads. Each sequence between host
-  /// layers has its own turn on the pool, so that host layers may use sessions
-  /// of the same pool.
+  /// Calls `visit` with steps [begin, end): with steps of host layers on the
+  /// caller's thread, with others on the compute threads. Each sequence between
+  /// host layers has its own turn on the pool, so that host layers may use
+  /// sessions of the same pool.
   template <typename Visit>
   void forEachStep(int program, std::size_t begin, std::size_t end,
                    const Visit &visit) {
     rebindMovedBuffers();
-    requirePacked(program);
+    packIfNeeded(program);
     ++dnnl.run;
     CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
     while (begin < end) {
@@ -163,7 +166,7 @@ private:
         visit(steps[begin++]);
         continue;
       }
-      onTeam([&] {
+      runOnTeam([&] {
         for (; begin < end && !isHost(steps[begin]); ++begin)
           visit(steps[begin]);
       });
@@ -180,8 +183,8 @@ private:
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
   CallFactory calls;
-  HostLayers hosts;                    ///< outlives the steps that call it
-  std::shared_ptr<Communicator> ranks; ///< may be null
+  HostLayers hosts; ///< outlives the steps that call it
+  std::shared_ptr<Communicator> communicator; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
   std::uint64_t packedBytes = 0;
@@ -255,8 +258,8 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
                   plan->path() + ": the blob is a view of a larger buffer, so "
                                  "it cannot be in the caller's memory");
   if (memory) {
-    // Which of the two memories steps must use would be ambiguous.
-    for (const auto &[other, elsewhere] : boundMemory)
+    // Otherwise it would be ambiguous which memory the steps must use.
+    for (const auto &[other, otherMemory] : boundMemory)
       if (other != index &&
           overlap(manifest.buffers(static_cast<int>(other)), buffer))
         throw Error(ExitStatus::Usage,
@@ -285,28 +288,28 @@ void CpuBackend::rebindMovedBuffers() {
           return true;
     return false;
   };
-  onTeam([&] {
-    std::vector<std::pair<std::size_t, int>> due;
-    bool callsToo = false;
+  runOnTeam([&] {
+    std::vector<std::pair<std::size_t, int>> stepsToCompile;
+    bool recompilesCalls = false;
     for (std::size_t p = 0; p < programs.size(); ++p)
       for (std::size_t i = 0; i < programs[p].size(); ++i) {
         const int step = static_cast<int>(i);
-        const bool is =
+        const bool isAffected =
             hasMoved(manifest.programs(static_cast<int>(p)).steps(step));
-        callsToo |= is && isCall(programs[p][i]);
-        if (is || isCall(programs[p][i]))
-          due.emplace_back(p, step);
+        recompilesCalls |= isAffected && isCall(programs[p][i]);
+        if (isAffected || isCall(programs[p][i]))
+          stepsToCompile.emplace_back(p, step);
       }
-    if (callsToo)
+    if (recompilesCalls)
       clearCalls();
-    for (const auto &[p, step] : due) {
+    for (const auto &[p, step] : stepsToCompile) {
       CompiledStep &compiled = programs[p][static_cast<std::size_t>(step)];
       const Program &program = manifest.programs(static_cast<int>(p));
-      if (callsToo || !isCall(compiled))
+      if (recompilesCalls || !isCall(compiled))
         compiled = compile(program.steps(step), static_cast<int>(p),
                            describeStep(*plan, program, step));
     }
-    if (callsToo)
+    if (recompilesCalls)
       allocateWorkspace();
   });
   movedBuffers.clear();
@@ -336,14 +339,14 @@ std::shared_ptr<Arena> CpuBackend::parameterMemory() {
   return std::make_shared<Arena>(); // a net without parameters
 }
 
-BoundBuffer CpuBackend::bound(std::uint32_t index) const {
+BoundBuffer CpuBackend::boundBuffer(std::uint32_t index) const {
   return {&manifest.buffers(static_cast<int>(index)), address(index)};
 }
 
-/// Returns the weights of a call. Weights of `deploy` change only between runs,
-/// followed by packParameters().
-BoundBuffer CpuBackend::weights(std::uint32_t index, int program) const {
-  BoundBuffer result = bound(index);
+/// Returns the weights of a call. Weights of `deploy` are constant: callers
+/// change them only between runs, and then call packParameters().
+BoundBuffer CpuBackend::boundWeights(std::uint32_t index, int program) const {
+  BoundBuffer result = boundBuffer(index);
   const plan::Arena &arena =
       manifest.arenas(static_cast<int>(result.buffer->arena_index()));
   result.isConstant =
@@ -354,11 +357,11 @@ BoundBuffer CpuBackend::weights(std::uint32_t index, int program) const {
   return result;
 }
 
-/// Returns whether enough forward inner products read the weights to make
-/// packing once per run faster, and no step between them can change them.
+/// Returns whether it is faster to pack the weights once per run: enough
+/// forward inner products read them, and no step between these can change them.
 bool CpuBackend::areShared(std::uint32_t weights,
                            const Program &program) const {
-  constexpr int kFewestReaders = 4;
+  constexpr int kMinReaders = 4;
   auto reads = [&](const Step &step) {
     return step.has_inner_product() &&
            step.inner_product().direction() == plan::FORWARD &&
@@ -366,21 +369,23 @@ bool CpuBackend::areShared(std::uint32_t weights,
   };
   const auto &steps = program.steps();
   const auto first = std::find_if(steps.begin(), steps.end(), reads);
-  const auto behind = std::find_if(steps.rbegin(), steps.rend(), reads).base();
-  if (first >= behind || std::count_if(first, behind, reads) < kFewestReaders)
+  const auto pastLast =
+      std::find_if(steps.rbegin(), steps.rend(), reads).base();
+  if (first >= pastLast || std::count_if(first, pastLast, reads) < kMinReaders)
     return false;
-  const Buffer &own = manifest.buffers(static_cast<int>(weights));
-  return std::none_of(first, behind, [&](const Step &step) {
+  const Buffer &weightsBuffer = manifest.buffers(static_cast<int>(weights));
+  return std::none_of(first, pastLast, [&](const Step &step) {
     const std::vector<std::uint32_t> used = buffersOf(step);
     return !reads(step) &&
-           std::any_of(used.begin(), used.end(), [&](auto each) {
-             return overlap(manifest.buffers(static_cast<int>(each)), own);
+           std::any_of(used.begin(), used.end(), [&](auto usedIndex) {
+             return overlap(manifest.buffers(static_cast<int>(usedIndex)),
+                            weightsBuffer);
            });
   });
 }
 
-/// Packs the current weights if the caller has not done so.
-void CpuBackend::requirePacked(int program) {
+/// Packs the current weights of `deploy` if the caller has not done so.
+void CpuBackend::packIfNeeded(int program) {
   if (!isPacked && manifest.programs(program).name() == plan::programs::kDeploy)
     packParameters();
 }
@@ -389,7 +394,7 @@ void CpuBackend::packParameters() {
   rebindMovedBuffers();
   isPacked = false; // in case packing throws
   if (packedBytes > 0)
-    onTeam([&] { forEachCall([](CpuCall &call) { call.pack(); }); });
+    runOnTeam([&] { forEachCall([](CpuCall &call) { call.pack(); }); });
   isPacked = true;
 }
 
@@ -402,7 +407,7 @@ CompiledProgram CpuBackend::compile(int index) {
   return result;
 }
 
-KernelLaunch CpuBackend::launch(const plan::Launch &launch) const {
+KernelLaunch CpuBackend::bindLaunch(const plan::Launch &launch) const {
   const plan::Kernel &kernel =
       manifest.kernels(static_cast<int>(launch.kernel_index()));
   KernelLaunch result{kernels->function(launch.kernel_index()),
@@ -418,18 +423,18 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
                                  const std::string &where) {
   switch (step.action_case()) {
   case Step::kLaunch:
-    return launch(step.launch());
+    return bindLaunch(step.launch());
   case Step::kConvolution:
   case Step::kInnerProduct:
     return calls.make(step, program, where);
   case Step::kCopy: {
-    BoundBuffer source = bound(step.copy().source_buffer_index());
-    BoundBuffer target = bound(step.copy().target_buffer_index());
+    BoundBuffer source = boundBuffer(step.copy().source_buffer_index());
+    BoundBuffer target = boundBuffer(step.copy().target_buffer_index());
     return StridedCopy(*source.buffer, source.data, *target.buffer,
                        target.data);
   }
   case Step::kZero: {
-    BoundBuffer target = bound(step.zero().buffer_index());
+    BoundBuffer target = boundBuffer(step.zero().buffer_index());
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
@@ -442,7 +447,8 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
   case Step::kAllReduce:
     return AllReduce(
         manifest, step.all_reduce(),
-        [this](std::uint32_t index) { return address(index); }, ranks.get());
+        [this](std::uint32_t index) { return address(index); },
+        communicator.get());
   case Step::ACTION_NOT_SET:
     break;
   }
@@ -460,19 +466,20 @@ void CpuBackend::runStep(CompiledStep &step) {
 }
 
 void CpuBackend::upload(std::uint32_t index, const std::byte *bytes) {
-  const BoundBuffer target = bound(index);
+  const BoundBuffer target = boundBuffer(index);
   const Buffer &buffer = *target.buffer;
-  const std::uint64_t dense = std::uint64_t(plan::elementCount(buffer)) *
-                              plan::elementSize(buffer.type());
-  if (dense == buffer.size()) { // any order, but no gaps
-    std::memcpy(target.data, bytes, dense);
+  const std::uint64_t denseBytes = std::uint64_t(plan::elementCount(buffer)) *
+                                   plan::elementSize(buffer.type());
+  if (denseBytes == buffer.size()) { // any order, but no gaps
+    std::memcpy(target.data, bytes, denseBytes);
     return;
   }
-  onTeam([&] { StridedCopy(buffer, bytes, buffer, target.data).run(workers); });
+  runOnTeam(
+      [&] { StridedCopy(buffer, bytes, buffer, target.data).run(workers); });
 }
 
 void CpuBackend::download(std::uint32_t index, std::byte *bytes) {
-  const BoundBuffer source = bound(index);
+  const BoundBuffer source = boundBuffer(index);
   std::memcpy(bytes, source.data, source.buffer->size());
 }
 
@@ -500,7 +507,7 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
   rebindMovedBuffers();
   for (int program : sequence)
-    requirePacked(program);
+    packIfNeeded(program);
   Measurement result;
   auto repeat = [&](auto &&runOne) {
     for (int i = 0; i < count; ++i) {
@@ -520,7 +527,7 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
       }))
     repeat([&](int program) { run(program, 0, stepsOf(program).size()); });
   else
-    onTeam([&] {
+    runOnTeam([&] {
       repeat([&](int program) {
         ++dnnl.run;
         for (CompiledStep &step : stepsOf(program))
@@ -555,13 +562,13 @@ private:
   unsigned char value = 0;
 };
 
-/// Makes the system allocate pages that were never written. Until then all of
-/// them are one page of zeros, which stays in the caches.
+/// Makes the system allocate pages that were never written. Before that, all of
+/// them map to one page of zeros, which stays in the caches.
 static void commitPages(const Arena &memory) {
   constexpr std::uint64_t kPage = 4096;
   for (std::uint64_t i = 0; i < memory.size(); i += kPage) {
-    volatile std::byte *place = memory.data() + i;
-    *place = *place;
+    volatile std::byte *byte = memory.data() + i;
+    *byte = *byte;
   }
 }
 
@@ -587,32 +594,32 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   };
   forEachStep([&](int program, int index, const Step &step) {
     std::optional<CallTuner::Choice> choice;
-    onTeam([&] { choice = calls.measure(step, program, tuner); });
+    runOnTeam([&] { choice = calls.measure(step, program, tuner); });
     if (choice)
       report({program,
               static_cast<std::size_t>(index),
               {choice->first.name, choice->first.seconds},
               {choice->fastest.name, choice->fastest.seconds}});
   });
-  onTeam([&] {
+  runOnTeam([&] {
     // Keep the current calls if a new one cannot be created.
     auto packed = std::move(dnnl.packed);
     const std::uint64_t bytes = packedBytes;
     clearCalls();
-    std::vector<std::unique_ptr<CpuCall>> made;
+    std::vector<std::unique_ptr<CpuCall>> newCalls;
     try {
       forEachStep([&](int program, int index, const Step &step) {
-        made.push_back(
+        newCalls.push_back(
             calls.make(step, program,
                        describeStep(*plan, manifest.programs(program), index)));
       });
     } catch (...) {
-      made.clear();
+      newCalls.clear();
       dnnl.packed = std::move(packed);
       packedBytes = bytes;
       throw;
     }
-    auto next = made.begin();
+    auto next = newCalls.begin();
     forEachStep([&](int program, int index, const Step &) {
       programs[static_cast<std::size_t>(program)]
               [static_cast<std::size_t>(index)] = std::move(*next++);

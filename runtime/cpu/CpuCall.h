@@ -23,7 +23,8 @@ public:
   /// run.
   virtual void bindScratch(std::byte *scratch) = 0;
   virtual void run() = 0;
-  /// Returns the name of the kernel: "oneDNN brgconv:avx512_core".
+  /// Returns the name of the implementation, such as "oneDNN
+  /// brgconv:avx512_core".
   virtual std::string implementation() const = 0;
 };
 

@@ -22,7 +22,7 @@ enum Register { EAX, EBX, ECX, EDX };
 enum class SavedState { None, Avx, Avx512, Amx };
 
 struct Feature {
-  const char *name; // LLVM's
+  const char *name; ///< LLVM's name
   std::uint32_t leaf, subleaf;
   Register reg;
   int bit;
@@ -33,7 +33,7 @@ constexpr auto Avx = SavedState::Avx;
 constexpr auto Avx512 = SavedState::Avx512;
 constexpr auto Amx = SavedState::Amx;
 
-// Intel's and AMD's manuals, instruction CPUID.
+// From Intel's and AMD's manuals, instruction CPUID.
 const Feature kFeatures[] = {
     {"x87", 1, 0, EDX, 0},
     {"cx8", 1, 0, EDX, 8},
@@ -137,7 +137,8 @@ const Feature kFeatures[] = {
 
 } // namespace
 
-/// The state components the system saves on a switch (register XCR0), or 0.
+/// Returns the state components that the system saves on a context switch
+/// (register XCR0); 0 if that register cannot be read.
 static std::uint64_t savedComponents() {
   std::uint32_t a, b, c, d;
   constexpr std::uint32_t osxsave = 1u << 27;
@@ -148,7 +149,7 @@ static std::uint64_t savedComponents() {
   return (std::uint64_t(high) << 32) | low;
 }
 
-static bool stateIsSaved(SavedState state) {
+static bool isStateSaved(SavedState state) {
   static const std::uint64_t saved = savedComponents();
   std::uint64_t needed = 0;
   switch (state) {
@@ -176,7 +177,7 @@ bool cpuHasFeature(std::string_view name) {
                              &registers[EBX], &registers[ECX],
                              &registers[EDX]) &&
            (registers[feature.reg] >> feature.bit & 1) &&
-           stateIsSaved(feature.state);
+           isStateSaved(feature.state);
   }
   return false;
 }

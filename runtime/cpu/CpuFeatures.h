@@ -12,8 +12,9 @@ namespace brew::runtime {
 /// name `name` ("avx512f", "sse4.2"). Unknown names count as missing.
 bool cpuHasFeature(std::string_view name);
 
-/// Returns the name and signature of the processor: "AMD EPYC (a10f11)". It
-/// contains no tabs, as required for keys of the timing cache.
+/// Returns the name and signature of the processor, such as "AMD EPYC
+/// (a10f11)". The text contains no tabs, as required for keys of the timing
+/// cache.
 std::string processorName();
 
 /// Throws Error (3) unless this machine can run code built for `target`. The

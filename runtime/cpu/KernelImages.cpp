@@ -12,8 +12,9 @@
 
 namespace brew::runtime {
 
-/// Creates an anonymous file in memory with this content.
-static int memoryFile(const std::byte *bytes, std::uint64_t size) {
+/// Creates an anonymous file in memory with this content. Returns its
+/// descriptor.
+static int createMemoryFile(const std::byte *bytes, std::uint64_t size) {
   int descriptor = memfd_create("brew-kernels", MFD_CLOEXEC);
   if (descriptor < 0)
     throw unavailable(
@@ -36,18 +37,18 @@ static int memoryFile(const std::byte *bytes, std::uint64_t size) {
 
 /// Returns a unique path of an open file. The loader identifies images by their
 /// path, and descriptors are reused, also by other code that loads files from
-/// memory by the plain path. Paths differ in the slashes that are followed by a
-/// dot, with at least one such slash.
+/// memory by the plain path. The path therefore encodes a counter in binary:
+/// each 1 is a slash with a dot, each 0 a slash without one.
 static std::string uniquePath(int descriptor) {
-  static std::atomic<std::uint64_t> used{0};
+  static std::atomic<std::uint64_t> pathCount{0};
   std::string path = "/proc/self/fd";
-  for (std::uint64_t rest = ++used; rest; rest /= 2)
+  for (std::uint64_t rest = ++pathCount; rest; rest /= 2)
     path += rest % 2 ? "/." : "/";
   return path + "/" + std::to_string(descriptor);
 }
 
-/// Rejects files that are not shared objects with a specific error, since the
-/// loader trusts section and segment tables.
+/// Returns whether the bytes may be a shared object. Other images get a
+/// specific error, since the loader trusts section and segment tables.
 static bool looksLikeElf(const std::byte *bytes, std::uint64_t size) {
   return size > 64 && std::memcmp(bytes, "\177ELF", 4) == 0;
 }
@@ -76,7 +77,7 @@ void KernelImages::load(const plan::PlanFile &plan) {
                      ": damaged plan: a kernel image is no shared object");
     Image &image = images[static_cast<std::size_t>(i)];
     // Close the descriptors, since programs may load hundreds of plans.
-    const int descriptor = memoryFile(bytes, segment.size());
+    const int descriptor = createMemoryFile(bytes, segment.size());
     image.handle =
         dlopen(uniquePath(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
     close(descriptor);

@@ -36,7 +36,7 @@ private:
   void load(const plan::PlanFile &plan);
   void unload();
 
-  std::vector<Image> images; // by segment; empty for other kinds
+  std::vector<Image> images; ///< by segment; null handles for other kinds
   std::vector<KernelFunction> functions;
 };
 

@@ -10,7 +10,7 @@ namespace brew::runtime {
 
 /// Side of a tile in elements: two tiles of f32 use a few KiB of cache.
 static constexpr std::int64_t kTile = 32;
-/// Minimum bytes per thread.
+/// Minimum number of bytes per thread.
 static constexpr std::int64_t kThreadBytes = 32 << 10;
 
 StridedCopy::StridedCopy(const plan::Buffer &sourceBuffer,
@@ -72,14 +72,14 @@ void StridedCopy::copyTile(std::int64_t index) const {
     columnEnd = std::min(columnBegin + kTile, column.dim);
     index /= columnTiles;
   }
-  std::int64_t from = 0, to = 0;
+  std::int64_t sourceOffset = 0, targetOffset = 0;
   for (auto axis = outer.rbegin(); axis != outer.rend(); ++axis) {
-    from += index % axis->dim * axis->source;
-    to += index % axis->dim * axis->target;
+    sourceOffset += index % axis->dim * axis->source;
+    targetOffset += index % axis->dim * axis->target;
     index /= axis->dim;
   }
-  const Element *in = reinterpret_cast<const Element *>(source) + from;
-  Element *out = reinterpret_cast<Element *>(target) + to;
+  const Element *in = reinterpret_cast<const Element *>(source) + sourceOffset;
+  Element *out = reinterpret_cast<Element *>(target) + targetOffset;
   for (std::int64_t c = columnBegin; c < columnEnd; ++c) {
     const Element *inRow = in + c * column.source;
     Element *outRow = out + c * column.target;

@@ -11,7 +11,7 @@
 
 namespace brew::runtime {
 
-/// Copies the elements of a buffer to another of equal dimensions and any
+/// Copies the elements of a buffer to another one with equal dimensions and any
 /// strides. The constructor analyses the layouts.
 class StridedCopy {
 public:
@@ -21,7 +21,7 @@ public:
 
 private:
   struct Axis {
-    std::int64_t dim, source, target; // strides in elements
+    std::int64_t dim, source, target; ///< strides in elements
   };
   template <typename Element> void copyTiles(const Threads &threads) const;
   template <typename Element> void copyTile(std::int64_t index) const;
@@ -37,7 +37,8 @@ private:
   std::int64_t rowTiles = 1, columnTiles = 1, tiles = 1;
 };
 
-/// Sets every element of a buffer to zero. Leaves the gaps between its strides.
+/// Sets every element of a buffer to zero. Does not write the gaps between
+/// elements.
 class StridedZero {
 public:
   StridedZero(const plan::Buffer &buffer, std::byte *data);

@@ -32,11 +32,13 @@ void __tsan_release(void *address);
 
 namespace brew::runtime {
 
+/// Tells ThreadSanitizer that other threads may take over the data at `to`.
 static void handOver(const void *to) {
 #ifdef BREW_THREAD_SANITIZER
   __tsan_release(const_cast<void *>(to));
 #endif
 }
+/// Tells ThreadSanitizer that this thread takes over the data at `from`.
 static void takeOver(const void *from) {
 #ifdef BREW_THREAD_SANITIZER
   __tsan_acquire(const_cast<void *>(from));
@@ -48,7 +50,8 @@ static void takeOver(const void *from) {
 static constexpr int kMaxThreads = 1024;
 
 static int defaultThreads() {
-  // The variable may be a list, one entry per nesting level: the first counts.
+  // The variable may be a list with one entry per nesting level. The first
+  // entry applies.
   if (const char *text = std::getenv("OMP_NUM_THREADS")) {
     long value = std::strtol(text, nullptr, 10);
     if (value > 0)
@@ -61,11 +64,11 @@ Threads::Threads(int requested)
     : workers(std::clamp(requested > 0 ? requested : defaultThreads(), 1,
                          kMaxThreads)) {}
 
-Threads::Scope::Scope(int workers) : before(omp_get_max_threads()) {
+Threads::Scope::Scope(int workers) : previousMaxThreads(omp_get_max_threads()) {
   omp_set_num_threads(workers);
 }
 
-Threads::Scope::~Scope() { omp_set_num_threads(before); }
+Threads::Scope::~Scope() { omp_set_num_threads(previousMaxThreads); }
 
 namespace {
 struct Job {
@@ -79,7 +82,8 @@ static void runShare(void *data) {
   const Job &job = *static_cast<const Job *>(data);
   takeOver(&job);
   // The team may be smaller than requested (OMP_THREAD_LIMIT): divide the work
-  // among the actual team. 128 bits, since units may be as large as 2^46.
+  // among the actual team. Multiply in 128 bits, since units may be as large as
+  // 2^46.
   auto share = [&](int thread, int team) {
     return static_cast<std::int64_t>(static_cast<__int128>(job.units) * thread /
                                      team);

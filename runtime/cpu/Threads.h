@@ -14,8 +14,8 @@ namespace brew::runtime {
 /// A number of OpenMP worker threads.
 class Threads {
 public:
-  /// `requested` workers, including the caller; 0: OMP_NUM_THREADS, else one
-  /// per core that this process may use.
+  /// `requested` workers, including the caller; 0: OMP_NUM_THREADS or, if it is
+  /// not set, one per core that this process may use.
   explicit Threads(int requested);
 
   int count() const { return workers; }
@@ -30,7 +30,7 @@ public:
     Scope &operator=(const Scope &) = delete;
 
   private:
-    int before;
+    int previousMaxThreads;
   };
   /// Sets OpenMP's number of threads, which is per thread. Every thread that
   /// runs or creates oneDNN primitives must call it.

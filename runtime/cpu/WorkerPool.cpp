@@ -11,7 +11,7 @@ namespace brew::runtime {
 struct WorkerPool::Job {
   const std::function<void()> *job;
   std::exception_ptr error;
-  bool done = false;
+  bool isDone = false;
 };
 
 WorkerPool::WorkerPool(int threads) : team(threads) {
@@ -21,7 +21,7 @@ WorkerPool::WorkerPool(int threads) : team(threads) {
 WorkerPool::~WorkerPool() {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    ending = true;
+    isEnding = true;
   }
   changed.notify_all();
   leader.join();
@@ -33,17 +33,17 @@ void WorkerPool::run(const std::function<void()> &job) {
     std::unique_lock<std::mutex> lock(mutex);
     queue.push_back(&queued);
     changed.notify_all();
-    changed.wait(lock, [&] { return queued.done; });
+    changed.wait(lock, [&] { return queued.isDone; });
   }
   if (queued.error)
     std::rethrow_exception(queued.error);
 }
 
 void WorkerPool::serve() {
-  const Threads::Scope entered = team.enter();
+  const Threads::Scope scope = team.enter();
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
-    changed.wait(lock, [this] { return ending || !queue.empty(); });
+    changed.wait(lock, [this] { return isEnding || !queue.empty(); });
     if (queue.empty())
       return;
     Job &queued = *queue.front();
@@ -55,7 +55,7 @@ void WorkerPool::serve() {
       queued.error = std::current_exception();
     }
     lock.lock();
-    queued.done = true;
+    queued.isDone = true;
     changed.notify_all();
   }
 }

@@ -45,7 +45,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Job *> queue;
-  bool ending = false;
+  bool isEnding = false;
   std::thread leader;
 };
 

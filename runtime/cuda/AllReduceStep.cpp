@@ -8,9 +8,9 @@ namespace brew::runtime::cuda {
 AllReduceStep::AllReduceStep(
     const plan::Manifest &manifest, const plan::AllReduceCall &call,
     const std::function<CUdeviceptr(std::uint32_t)> &address, Nccl *library)
-    : starts(call.kind() == plan::AllReduceCall::START),
+    : isStart(call.kind() == plan::AllReduceCall::START),
       isStatistic(call.statistic()), nccl(library) {
-  if (!starts)
+  if (!isStart)
     return;
   for (int i = 0; i < call.buffer_indices_size(); ++i) {
     const std::uint32_t index = call.buffer_indices(i);
@@ -32,7 +32,7 @@ void AllReduceStep::enqueue(const Device &device, const Stream &stream) const {
                        "copying gradients that are added up over GPUs");
   if (!nccl || (!isStatistic && !nccl->reducesInSteps()))
     return;
-  if (starts)
+  if (isStart)
     nccl->startAllReduce(sums, stream);
   else
     nccl->waitForAllReduce(stream);

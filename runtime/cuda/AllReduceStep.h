@@ -12,7 +12,7 @@ namespace brew::runtime::cuda {
 
 /// The start or the wait of an all-reduce over ranks (plan::AllReduceCall). On
 /// a single rank without NCCL, or if the steps of the current run do not reduce
-/// gradients, it only makes the copies.
+/// gradients, it only copies the operands.
 class AllReduceStep {
 public:
   /// `address` returns the memory of a buffer. `nccl` must outlive this object;
@@ -22,7 +22,7 @@ public:
                 Nccl *nccl);
 
   void enqueue(const Device &device, const Stream &stream) const;
-  /// Returns "NCCL 2.27.3" or "one rank".
+  /// Returns the name of the library, such as "NCCL 2.27.3", or "one rank".
   std::string implementation() const;
 
 private:
@@ -32,7 +32,7 @@ private:
   };
   std::vector<Copy> copies;
   std::vector<AllReduceBuffer> sums;
-  bool starts, isStatistic;
+  bool isStart, isStatistic;
   Nccl *nccl;
 };
 

@@ -23,13 +23,13 @@ static std::int64_t batchSizeOf(const plan::Manifest &manifest) {
 
 std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
                             const std::string &device) {
-  constexpr std::size_t kNamed = 10;
+  constexpr std::size_t kListedBuffers = 10;
   const plan::Manifest &manifest = plan.manifest();
-  std::uint64_t total = 0, transient = 0;
+  std::uint64_t total = 0, transientBytes = 0;
   for (const plan::Arena &arena : manifest.arenas()) {
     total += arena.size();
     if (arena.kind() == plan::TRANSIENT)
-      transient = arena.size();
+      transientBytes = arena.size();
   }
   std::string text = plan.path() + ": out of GPU memory: the net needs " +
                      describeBytes(total) + ", " + device + " has " +
@@ -41,7 +41,7 @@ std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
                    [](const plan::Buffer *a, const plan::Buffer *b) {
                      return a->size() > b->size();
                    });
-  for (std::size_t i = 0; i < std::min(kNamed, buffers.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kListedBuffers, buffers.size()); ++i)
     text += "\n  " + describeBytes(buffers[i]->size()) + "  " +
             buffers[i]->name() + " (" +
             plan::ArenaKind_Name(
@@ -49,17 +49,18 @@ std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
                     .kind()) +
             ")";
   const std::int64_t batch = batchSizeOf(manifest);
-  if (batch > 0 && transient > 0) {
+  if (batch > 0 && transientBytes > 0) {
     // Only the transient arena grows with the batch.
-    const std::uint64_t fixed = total - transient;
-    const auto fits = static_cast<std::int64_t>(
-        free <= fixed
-            ? 0.0
-            : double(free - fixed) / double(transient) * double(batch));
-    text += fits > 0 ? "\nThe batch is " + std::to_string(batch) +
-                           "; one of about " + std::to_string(fits) +
-                           " would fit (brewc --batch)"
-                     : "\nThe parameters alone do not fit: no batch would";
+    const std::uint64_t fixedBytes = total - transientBytes;
+    const auto fittingBatch = static_cast<std::int64_t>(
+        free <= fixedBytes ? 0.0
+                           : double(free - fixedBytes) /
+                                 double(transientBytes) * double(batch));
+    text += fittingBatch > 0
+                ? "\nThe batch is " + std::to_string(batch) +
+                      "; one of about " + std::to_string(fittingBatch) +
+                      " would fit (brewc --batch)"
+                : "\nThe parameters alone do not fit: no batch would";
   }
   return text;
 }
@@ -77,7 +78,7 @@ Arenas::Arenas(const Device &gpu, const Stream &stream,
     try {
       slabs.emplace_back(device, arena.size(), "allocating an arena");
     } catch (const Error &) {
-      slabs.clear(); // so that freeMemory() includes them
+      slabs.clear(); // so that freeMemory() counts their memory
       throw unavailable(
           outOfMemoryText(plan, device.freeMemory(), device.name()));
     }

@@ -15,24 +15,24 @@ int CallTuner::choose(VendorCall &call, const Prepare &prepare) {
   const int count = call.candidates();
   if (!measure || count == 1)
     return firstUsable(call);
-  if (const TimingCache::Choice *known = cache.find(keyOf(call)))
+  if (const TimingCache::Choice *cached = cache.find(keyOf(call)))
     for (int i = 0; i < count; ++i)
-      if (call.describe(i) == known->candidate &&
+      if (call.describe(i) == cached->candidate &&
           call.workspaceBytes(i) != VendorCall::kUnusable)
         return i;
-  const TuningResult measured = tune(call, prepare);
+  const TuningResult result = tune(call, prepare);
   cache.saveOrWarn(); // keeps the choice if the process is killed
-  return measured.fastest;
+  return result.fastest;
 }
 
 CallTuner::TuningResult CallTuner::tune(VendorCall &call,
                                         const Prepare &prepare) {
   if (prepare)
     prepare();
-  const TuningResult measured = fastest(call);
+  const TuningResult result = findFastest(call);
   cache.set(keyOf(call),
-            {call.describe(measured.fastest), measured.fastestSeconds * 1e6});
-  return measured;
+            {call.describe(result.fastest), result.fastestSeconds * 1e6});
+  return result;
 }
 
 int CallTuner::firstUsable(const VendorCall &call) const {
@@ -45,17 +45,19 @@ int CallTuner::firstUsable(const VendorCall &call) const {
 
 /// State of a search: the best candidate so far and the shared workspace.
 struct CallTuner::Search {
-  int best = -1, measured = 0;
-  int first = -1; ///< first candidate that could be measured
+  int best = -1;
+  int measured = 0; ///< number of measured candidates
+  int first = -1;   ///< first candidate that could be measured
   double firstSeconds = 0;
-  Timing least;
-  std::string reason; ///< error of the first candidate that failed
+  Timing bestTiming;
+  std::string firstError; ///< error of the first candidate that failed
   DeviceMemory workspace;
-  /// Number of measured settings by engine.
-  std::map<std::string, int> perEngine;
+  /// Number of measured candidates of each engine.
+  std::map<std::string, int> measuredPerEngine;
 };
 
-/// Measures a candidate if it is usable, and releases the losing one.
+/// Measures a candidate if it is usable. Releases the slower of this candidate
+/// and the best one so far.
 void CallTuner::measureCandidate(VendorCall &call, int candidate,
                                  Search &search) {
   const std::uint64_t bytes = call.workspaceBytes(candidate);
@@ -67,45 +69,47 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
       search.workspace =
           DeviceMemory(device, bytes, "memory to try an engine in");
     }
-    const Timing needed =
-        timeOf(call, candidate, search.workspace, search.least);
+    const Timing timing =
+        timeOf(call, candidate, search.workspace, search.bestTiming);
     if (search.measured++ == 0) {
       search.first = candidate;
-      search.firstSeconds = needed.seconds;
+      search.firstSeconds = timing.seconds;
     }
-    ++search.perEngine[call.engine(candidate)];
-    if (search.best < 0 || needed < search.least) {
+    ++search.measuredPerEngine[call.engine(candidate)];
+    if (search.best < 0 || timing < search.bestTiming) {
       if (search.best >= 0)
         call.release(search.best);
-      search.least = needed;
+      search.bestTiming = timing;
       search.best = candidate;
       return;
     }
   } catch (const Error &error) {
-    if (search.reason.empty())
-      search.reason = error.what(); // the library suggests it but cannot run it
+    // The library suggests the candidate but cannot run it.
+    if (search.firstError.empty())
+      search.firstError = error.what();
   }
   call.release(candidate);
 }
 
-CallTuner::TuningResult CallTuner::fastest(VendorCall &call) {
+CallTuner::TuningResult CallTuner::findFastest(VendorCall &call) {
   constexpr int kPerEngine = 2, kMinimum = 16;
   Search search;
-  std::vector<int> later;
+  std::vector<int> remaining;
   for (int i = 0; i < call.candidates(); ++i)
-    if (search.perEngine[call.engine(i)] < kPerEngine)
+    if (search.measuredPerEngine[call.engine(i)] < kPerEngine)
       measureCandidate(call, i, search);
     else
-      later.push_back(i);
-  for (int i : later)
+      remaining.push_back(i);
+  for (int i : remaining)
     if (search.measured < kMinimum)
       measureCandidate(call, i, search);
   if (search.best < 0)
-    throw unavailable(search.reason.empty()
+    throw unavailable(search.firstError.empty()
                           ? "no engine can be used for " + call.key() +
                                 " within --workspace-limit"
-                          : search.reason);
-  return {search.first, search.best, search.firstSeconds, search.least.seconds};
+                          : search.firstError);
+  return {search.first, search.best, search.firstSeconds,
+          search.bestTiming.seconds};
 }
 
 /// Returns a function that launches a CUDA graph of `run`, as programs do
@@ -124,14 +128,14 @@ static std::function<void()> makeLauncher(const Device &device,
   }
 }
 
-/// Returns the minimum of a few runs, after warm-up runs that may load code.
-/// Stops after one timed run if that takes more than twice the best time so
+/// Returns the minimum time of a few runs, after warm-up runs that may load
+/// code. Stops early if the candidate takes more than twice the best time so
 /// far.
 CallTuner::Timing CallTuner::timeOf(VendorCall &call, int candidate,
                                     const DeviceMemory &workspace,
                                     const Timing &best) {
-  constexpr int kRuns = 3, kBatched = 10;
-  constexpr double kShort = 20e-6;
+  constexpr int kRuns = 3, kCallsPerBatch = 10;
+  constexpr double kShortCallSeconds = 20e-6;
   const std::string name = call.describe(candidate);
   int calls = 1;
   const std::function<void()> run = [&] {
@@ -150,7 +154,7 @@ CallTuner::Timing CallTuner::timeOf(VendorCall &call, int candidate,
     }
   };
   const Event begin(device, /*timed=*/true), end(device, /*timed=*/true);
-  const auto secondsOfOne = [&] {
+  const auto secondsPerCall = [&] {
     begin.record(stream);
     launch();
     end.record(stream);
@@ -158,14 +162,14 @@ CallTuner::Timing CallTuner::timeOf(VendorCall &call, int candidate,
     return end.secondsSince(begin) / calls;
   };
   updateLauncher();
-  time.seconds = secondsOfOne();
-  if (time.seconds < kShort) {
-    calls = kBatched;
+  time.seconds = secondsPerCall();
+  if (time.seconds < kShortCallSeconds) {
+    calls = kCallsPerBatch;
     updateLauncher();
-    time.seconds = secondsOfOne();
+    time.seconds = secondsPerCall();
   }
   for (int i = 1; i < kRuns && time.seconds <= 2 * best.seconds; ++i)
-    time.seconds = std::min(time.seconds, secondsOfOne());
+    time.seconds = std::min(time.seconds, secondsPerCall());
   return time;
 }
 

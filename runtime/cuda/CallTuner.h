@@ -12,14 +12,15 @@
 namespace brew::runtime::cuda {
 
 /// Chooses a candidate for each call: the one that the timing cache names;
-/// otherwise the fastest measured one; without measuring, the library's first.
+/// otherwise the fastest measured one; without measuring, the library's first
+/// usable one.
 ///
-/// It measures two settings of each engine and, if these are fewer than 16, the
-/// next suggestions of the library up to 16. It prefers candidates that can be
-/// captured into a CUDA graph, since one that cannot would prevent a graph of
-/// the whole program. The time of a candidate is the minimum of three runs.
-/// Calls shorter than 20 us are timed ten at a time, because events and graph
-/// launches take microseconds themselves.
+/// The tuner measures two settings of each engine and, if these are fewer than
+/// 16, the next suggestions of the library up to 16. It prefers candidates that
+/// can be captured into a CUDA graph, since one that cannot would prevent a
+/// graph of the whole program. The time of a candidate is the minimum of three
+/// runs. Calls shorter than 20 us are timed ten at a time, because events and
+/// graph launches take microseconds themselves.
 class CallTuner {
 public:
   /// Without `measure`, choose() returns the library's first usable candidate.
@@ -53,7 +54,7 @@ private:
       return isGraph != other.isGraph ? isGraph : seconds < other.seconds;
     }
   };
-  TuningResult fastest(VendorCall &call);
+  TuningResult findFastest(VendorCall &call);
   std::string keyOf(const VendorCall &call) const {
     return device.name() + " " + call.key();
   }

@@ -15,7 +15,7 @@ namespace brew::runtime::cuda {
 class CallWithAlternative : public VendorCall {
 public:
   /// `generator` identifies the compiler and architecture of the kernel. It is
-  /// part of the key, because other code has other times.
+  /// part of the key, because different code takes different times.
   CallWithAlternative(std::unique_ptr<VendorCall> library, KernelLaunch launch,
                       const Device &device, std::string generator)
       : library(std::move(library)), launch(std::move(launch)), device(device),

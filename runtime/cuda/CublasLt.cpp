@@ -9,16 +9,16 @@ namespace brew::runtime::cuda {
 
 CublasLt::CublasLt(const std::vector<std::string> &libraries) {
   void *library = nullptr;
-  std::string tried;
+  std::string loaderErrors;
   for (const std::string &name : libraries) {
     if ((library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
       break;
-    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+    loaderErrors += (loaderErrors.empty() ? "" : "; ") + std::string(dlerror());
   }
   if (!library)
     throw unavailable("this plan needs cuBLASLt of CUDA 12 or later for its "
                       "matrix products: " +
-                      tried);
+                      loaderErrors);
   std::string missing;
 #define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
   NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
@@ -31,12 +31,12 @@ CublasLt::CublasLt(const std::vector<std::string> &libraries) {
                       "matrix products; found is " +
                       (cublasLtGetVersion ? name() : "one without a version") +
                       ", which lacks " + missing);
-  check(cublasLtCreate(&opened), "starting the library");
+  check(cublasLtCreate(&libraryHandle), "starting the library");
 }
 
 CublasLt::~CublasLt() {
-  if (opened)
-    cublasLtDestroy(opened);
+  if (libraryHandle)
+    cublasLtDestroy(libraryHandle);
 }
 
 std::string CublasLt::name() const {

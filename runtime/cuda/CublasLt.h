@@ -100,14 +100,14 @@ public:
   BREW_CUBLASLT_FUNCTIONS(BREW_DECLARE)
 #undef BREW_DECLARE
 
-  cublasLtHandle_t handle() const { return opened; }
-  /// Returns "cuBLASLt 13.1.0".
+  cublasLtHandle_t handle() const { return libraryHandle; }
+  /// Returns the name and version, such as "cuBLASLt 13.1.0".
   std::string name() const;
   /// Throws Error (3), "PURPOSE: cuBLASLt: TEXT", unless `status` is success.
   void check(int status, const std::string &purpose) const;
 
 private:
-  cublasLtHandle_t opened = nullptr;
+  cublasLtHandle_t libraryHandle = nullptr;
 };
 
 } // namespace brew::runtime::cuda

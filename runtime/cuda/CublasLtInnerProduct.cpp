@@ -65,10 +65,12 @@ struct StagedOperand {
       out; ///< copies before and after the product
 };
 
-class Builder {
+/// Views the operands as matrices and describes the matrix product.
+class ProblemBuilder {
 public:
-  Builder(const Device &device, const plan::InnerProductCall &call,
-          DeviceBuffer x, DeviceBuffer w, DeviceBuffer y, std::string where)
+  ProblemBuilder(const Device &device, const plan::InnerProductCall &call,
+                 DeviceBuffer x, DeviceBuffer w, DeviceBuffer y,
+                 std::string where)
       : device(device), call(call), where(std::move(where)) {
     const int axis = static_cast<int>(call.axis());
     const int inner = x.buffer->dims_size() - axis;
@@ -77,7 +79,7 @@ public:
         call.transpose() ? DimRange{inner, inner + 1} : DimRange{0, 1};
     const DimRange wk =
         call.transpose() ? DimRange{0, inner} : DimRange{1, 1 + inner};
-    // x determines the order of dimensions within M and K, so that it, usually
+    // x determines the order of dimensions within M and K, so that x, usually
     // the larger operand, is used in place.
     std::vector<int> mOrder = orderOf(*x.buffer, m);
     const std::vector<int> kOrder = orderOf(*x.buffer, k);
@@ -86,14 +88,14 @@ public:
     const std::vector<int> nOrder = orderOf(*w.buffer, n);
     const plan::Direction direction = call.direction();
     this->x =
-        operand(x, m, k, mOrder, kOrder, direction == plan::BACKWARD_DATA);
-    this->w =
-        operand(w, n, wk, nOrder, kOrder, direction == plan::BACKWARD_WEIGHTS);
-    this->y = operand(y, m, {axis, axis + 1}, mOrder, nOrder,
-                      direction == plan::FORWARD);
+        makeMatrix(x, m, k, mOrder, kOrder, direction == plan::BACKWARD_DATA);
+    this->w = makeMatrix(w, n, wk, nOrder, kOrder,
+                         direction == plan::BACKWARD_WEIGHTS);
+    this->y = makeMatrix(y, m, {axis, axis + 1}, mOrder, nOrder,
+                         direction == plan::FORWARD);
   }
 
-  MatmulProblem problem(DeviceBuffer b) const {
+  MatmulProblem makeProblem(DeviceBuffer b) const {
     MatmulProblem result;
     result.accumulate = call.epilogue().accumulate();
     switch (call.direction()) {
@@ -137,9 +139,9 @@ public:
   std::vector<StagedOperand> staged;
 
 private:
-  Matrix operand(DeviceBuffer bound, DimRange rows, DimRange columns,
-                 const std::vector<int> &rowOrder,
-                 const std::vector<int> &columnOrder, bool written) {
+  Matrix makeMatrix(DeviceBuffer bound, DimRange rows, DimRange columns,
+                    const std::vector<int> &rowOrder,
+                    const std::vector<int> &columnOrder, bool written) {
     const plan::Buffer &buffer = *bound.buffer;
     const auto row = strideOf(buffer, rows, rowOrder),
                column = strideOf(buffer, columns, columnOrder);
@@ -172,18 +174,18 @@ private:
                     const std::vector<int> &rowOrder,
                     const std::vector<int> &columnOrder, bool written) {
     plan::Buffer dense = *bound.buffer;
-    std::int64_t next = 1;
+    std::int64_t elementCount = 1;
     auto assignStrides = [&](DimRange span, const std::vector<int> &order) {
       for (auto d = order.rbegin(); d != order.rend(); ++d) {
-        dense.set_strides(span.begin + *d, next);
-        next *= dense.dims(span.begin + *d);
+        dense.set_strides(span.begin + *d, elementCount);
+        elementCount *= dense.dims(span.begin + *d);
       }
     };
     assignStrides(columns, columnOrder);
     assignStrides(rows, rowOrder);
     StagedOperand result;
     result.memory = DeviceMemory(device,
-                                 static_cast<std::uint64_t>(next) *
+                                 static_cast<std::uint64_t>(elementCount) *
                                      plan::elementSize(dense.type()),
                                  where + ": memory for an operand");
     const CUdeviceptr address = result.memory.address();
@@ -286,12 +288,14 @@ void InnerProduct::sumBiasSeparately(CublasLt &library, const Matrix &y,
                                      MatmulProblem &problem,
                                      const CallOptions &options,
                                      const std::string &where) {
-  MatmulProblem sum;
-  sum.a = y.transposed();
-  sum.b = {y.type, makeOnes(y.type, y.rows, where), y.rows, 1, 1, y.rows};
-  sum.d = {problem.biasType, problem.biasAddress, y.columns, 1, 1, y.columns};
-  sum.accumulate = problem.accumulate;
-  biasProduct = std::make_unique<Matmul>(library, sum, options, where);
+  MatmulProblem biasProblem;
+  biasProblem.a = y.transposed();
+  biasProblem.b = {y.type, makeOnes(y.type, y.rows, where), y.rows, 1, 1,
+                   y.rows};
+  biasProblem.d = {problem.biasType, problem.biasAddress, y.columns, 1, 1,
+                   y.columns};
+  biasProblem.accumulate = problem.accumulate;
+  biasProduct = std::make_unique<Matmul>(library, biasProblem, options, where);
   problem.bias = MatmulBias::None;
 }
 
@@ -299,18 +303,18 @@ void InnerProduct::addBiasSeparately(CublasLt &library, MatmulProblem &problem,
                                      const CallOptions &options,
                                      const std::string &where) {
   const std::int64_t rows = problem.d.rows, columns = problem.d.columns;
-  MatmulProblem sum;
-  sum.a = {problem.biasType, problem.biasAddress, rows, 1, 1, rows};
-  sum.b = {problem.biasType,
-           makeOnes(problem.biasType, columns, where),
-           1,
-           columns,
-           1,
-           1};
-  sum.d = problem.d;
-  sum.accumulate = true;
-  sum.relu = problem.relu;
-  biasProduct = std::make_unique<Matmul>(library, sum, options, where);
+  MatmulProblem biasProblem;
+  biasProblem.a = {problem.biasType, problem.biasAddress, rows, 1, 1, rows};
+  biasProblem.b = {problem.biasType,
+                   makeOnes(problem.biasType, columns, where),
+                   1,
+                   columns,
+                   1,
+                   1};
+  biasProblem.d = problem.d;
+  biasProblem.accumulate = true;
+  biasProblem.relu = problem.relu;
+  biasProduct = std::make_unique<Matmul>(library, biasProblem, options, where);
   problem.bias = MatmulBias::None;
   problem.relu = false;
 }
@@ -323,17 +327,17 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
   if (call.epilogue().relu() && call.epilogue().negative_slope() != 0)
     throw unavailable(where + ": cuBLASLt cannot fuse a ReLU with a slope "
                               "(compile the net with --no-library=ip)");
-  Builder builder(device, call, x, w, y, where);
-  MatmulProblem problem = builder.problem(b);
+  ProblemBuilder builder(device, call, x, w, y, where);
+  MatmulProblem problem = builder.makeProblem(b);
   staged = std::move(builder.staged);
-  const bool gradient = problem.bias == MatmulBias::GradientA ||
-                        problem.bias == MatmulBias::GradientB;
+  const bool isGradient = problem.bias == MatmulBias::GradientA ||
+                          problem.bias == MatmulBias::GradientB;
   // The bias-gradient epilogue of cuBLASLt overwrites and cannot accumulate.
-  if (gradient && problem.accumulate)
+  if (isGradient && problem.accumulate)
     sumBiasSeparately(library, builder.y, problem, options, where);
   product = std::make_unique<Matmul>(library, problem, options, where);
   if (product->candidates() == 0 && b.buffer && !biasProduct) {
-    if (gradient)
+    if (isGradient)
       sumBiasSeparately(library, builder.y, problem, options, where);
     else
       addBiasSeparately(library, problem, options, where);

@@ -140,15 +140,16 @@ private:
   Stream compute;
   Arenas arenas;
   Modules modules;
-  HostLayers hosts; ///< before the steps that call them
-  const std::shared_ptr<Communicator> ranks; ///< may be null
-  const std::unique_ptr<Nccl> nccl;          ///< may be null on one rank
+  HostLayers hosts; ///< declared before the steps, which refer to it
+  const std::shared_ptr<Communicator> communicator; ///< may be null
+  const std::unique_ptr<Nccl> nccl;                 ///< may be null on one rank
   StepBuilder builder;
   std::vector<std::vector<DeviceStep>> programs;
   TimingCache timings;
   DeviceMemory workspace;
 
-  /// By programs, and whether their steps all-reduce gradients.
+  /// Sequences by their programs, and by whether their steps all-reduce
+  /// gradients.
   std::map<std::pair<std::vector<int>, bool>, StepSequence> sequences;
   Inputs inputs;
   std::map<std::uint32_t, ScalarArena> scalars; ///< by arena
@@ -173,8 +174,8 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
-      hosts(manifest, options.hostLayerTypes), ranks(options.communicator),
-      nccl(connectNccl(options)),
+      hosts(manifest, options.hostLayerTypes),
+      communicator(options.communicator), nccl(connectNccl(options)),
       builder(device, *plan, modules, libraries,
               callOptions(manifest.target(), options), hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
@@ -212,10 +213,11 @@ CudaBackend::connectNccl(const ExecutorOptions &options) const {
   const char *setting = std::getenv("BREW_NCCL_SINGLE_RANK");
   if (!setting || std::string_view(setting) != "1" || !hasAllReduce(manifest))
     return nullptr;
-  auto single = std::make_unique<Nccl>(device, libraries.nccl, communicator);
-  warn(plan->path() + ": " + single->name() +
+  auto singleRankNccl =
+      std::make_unique<Nccl>(device, libraries.nccl, communicator);
+  warn(plan->path() + ": " + singleRankNccl->name() +
        " adds gradients up over one rank, since BREW_NCCL_SINGLE_RANK is 1");
-  return single;
+  return singleRankNccl;
 }
 
 /// Chooses the candidate of every library call.
@@ -224,15 +226,15 @@ void CudaBackend::prepareCalls(bool tune) {
   TuningOperands operands(
       device, compute, manifest,
       [this](std::uint32_t index) { return address(index); });
-  bool any = false;
+  bool hasCalls = false;
   for (std::size_t program = 0; program < programs.size(); ++program)
     for (std::size_t i = 0; i < programs[program].size(); ++i)
-      if (auto *chosen = std::get_if<ChosenCall>(&programs[program][i])) {
-        chosen->candidate = tuner.choose(
-            *chosen->call, [&] { operands.fillAll(stepOf(program, i)); });
-        any = true;
+      if (auto *chosenCall = std::get_if<ChosenCall>(&programs[program][i])) {
+        chosenCall->candidate = tuner.choose(
+            *chosenCall->call, [&] { operands.fillAll(stepOf(program, i)); });
+        hasCalls = true;
       }
-  if (any)
+  if (hasCalls)
     arenas.initialise(compute); // measuring has overwritten them
   allocateWorkspace();
 }
@@ -243,8 +245,9 @@ void CudaBackend::allocateWorkspace() {
   std::uint64_t size = 0;
   for (const std::vector<DeviceStep> &steps : programs)
     for (const DeviceStep &step : steps)
-      if (auto *chosen = std::get_if<ChosenCall>(&step))
-        size = std::max(size, chosen->call->workspaceBytes(chosen->candidate));
+      if (auto *chosenCall = std::get_if<ChosenCall>(&step))
+        size = std::max(
+            size, chosenCall->call->workspaceBytes(chosenCall->candidate));
   workspace =
       DeviceMemory(device, size,
                    plan->path() + ": workspace of library calls (bounded by "
@@ -261,26 +264,26 @@ static bool isDense(const plan::Buffer &buffer) {
          buffer.size();
 }
 
-/// Returns the bytes of the buffer's whole extent: its elements from `bytes`
+/// Returns the bytes of the buffer's complete range: its elements from `bytes`
 /// and, in the gaps between them, zeros or the elements of other buffers.
 std::vector<std::byte> CudaBackend::mergeGaps(std::uint32_t index,
                                               const std::byte *bytes) {
   const plan::Buffer &target = buffer(index);
-  std::vector<std::byte> merged(target.size());
+  std::vector<std::byte> mergedBytes(target.size());
   if (!target.zero_gaps())
-    download(index, merged.data());
-  StridedCopy(target, bytes, target, merged.data()).run(workers);
-  return merged;
+    download(index, mergedBytes.data());
+  StridedCopy(target, bytes, target, mergedBytes.data()).run(workers);
+  return mergedBytes;
 }
 
 void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
-  // An input that was fed earlier must not overwrite these bytes later.
+  // Otherwise, an input that was fed earlier would overwrite these bytes later.
   flushInputs();
   const plan::Buffer &target = buffer(index);
-  std::vector<std::byte> merged;
+  std::vector<std::byte> mergedBytes;
   if (!isDense(target)) {
-    merged = mergeGaps(index, bytes);
-    bytes = merged.data();
+    mergedBytes = mergeGaps(index, bytes);
+    bytes = mergedBytes.data();
   }
   device.api().check(device.api().cuMemcpyHtoDAsync(
                          address(index), bytes, target.size(), compute.get()),
@@ -342,15 +345,16 @@ void CudaBackend::feedPixels(int program, int input, const std::byte *block) {
 void CudaBackend::flushInputs() {
   device.makeCurrent();
   inputs.commit(compute);
-  for (auto &[arena, numbers] : scalars)
-    numbers.flush(compute);
+  for (auto &[arena, scalarArena] : scalars)
+    scalarArena.flush(compute);
 }
 
-/// Runs with and without all-reduces enqueue different work, so each has its
-/// own sequence.
+/// Returns the sequence of steps of these programs. Runs with and without
+/// all-reduces enqueue different work, so there is one sequence for each.
 StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
-  const bool sums = nccl && nccl->reducesInSteps();
-  const auto [entry, isNew] = sequences.try_emplace({indices, sums});
+  const bool reducesGradients = nccl && nccl->reducesInSteps();
+  const auto [entry, isNew] =
+      sequences.try_emplace({indices, reducesGradients});
   if (isNew)
     for (int program : indices)
       for (DeviceStep &step : programs[index(program)])
@@ -361,11 +365,11 @@ StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
 void CudaBackend::runAll(const std::vector<int> &indices) {
   flushInputs();
   sequenceOf(indices).run(
-      device, workspace.address(), compute, [this](const std::string &why) {
+      device, workspace.address(), compute, [this](const std::string &reason) {
         warn(plan->path() +
              ": its steps are started one by one, since they cannot "
              "be a CUDA graph: " +
-             why);
+             reason);
       });
 }
 
@@ -384,7 +388,7 @@ bool CudaBackend::start(const std::vector<int> &sequence,
   std::uint64_t size = 0;
   for (std::uint32_t index : reads)
     size += buffer(index).size();
-  // Takes the first slot that no run in flight uses.
+  // Take the first slot that no run in flight uses.
   std::size_t slot = 0;
   while (std::any_of(inFlight.begin(), inFlight.end(),
                      [&](const InFlight &run) { return run.slot == slot; }))
@@ -453,8 +457,8 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   return result;
 }
 
-/// Measuring overwrites blobs and gradients. They are reset to their initial
-/// zeros afterwards, which are valid labels and indices.
+/// Measuring overwrites blobs and gradients. Afterwards, resets them to their
+/// initial zeros, which are valid labels and indices.
 void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
   flushInputs();
   timings.write(); // fails early if the file is not writable
@@ -462,14 +466,14 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
   TuningOperands operands(
       device, compute, manifest,
       [this](std::uint32_t index) { return address(index); });
-  std::map<std::string, CallTuner::TuningResult> known;
+  std::map<std::string, CallTuner::TuningResult> tuningResults;
   for (std::size_t program = 0; program < programs.size(); ++program)
     for (std::size_t i = 0; i < programs[program].size(); ++i) {
-      auto *chosen = std::get_if<ChosenCall>(&programs[program][i]);
-      if (!chosen)
+      auto *chosenCall = std::get_if<ChosenCall>(&programs[program][i]);
+      if (!chosenCall)
         continue;
-      VendorCall &call = *chosen->call;
-      const auto [entry, isNew] = known.try_emplace(call.key());
+      VendorCall &call = *chosenCall->call;
+      const auto [entry, isNew] = tuningResults.try_emplace(call.key());
       if (isNew) {
         operands.save(stepOf(program, i));
         entry->second = tuner.tune(
@@ -478,7 +482,7 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
         timings.write(); // keeps the choice if the process is killed
       }
       const CallTuner::TuningResult &tuned = entry->second;
-      chosen->candidate = tuned.fastest;
+      chosenCall->candidate = tuned.fastest;
       report({static_cast<int>(program),
               i,
               {call.describe(tuned.first), tuned.firstSeconds},

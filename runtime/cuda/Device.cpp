@@ -27,7 +27,7 @@ Device::Device(const DriverApi &api, int ordinal) : driver(api) {
   driver.check(driver.cuDriverGetVersion(&version), purpose);
   arch = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
          attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  cooperation = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  hasCooperativeLaunch = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   driver.check(driver.cuDevicePrimaryCtxRetain(&context, device), purpose);
   makeCurrent();
 }

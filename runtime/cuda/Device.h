@@ -27,15 +27,15 @@ public:
 
   const std::string &name() const { return deviceName; }
   int attribute(CUdevice_attribute attribute) const;
-  /// Returns the compute capability as a number: 90 for 9.0.
+  /// Returns the compute capability as a number, such as 90 for 9.0.
   int architecture() const { return arch; }
-  /// Returns the CUDA version of the driver: 13000 for 13.0.
+  /// Returns the CUDA version of the driver, such as 13000 for 13.0.
   int driverVersion() const { return version; }
   std::uint64_t totalMemory() const;
   std::uint64_t freeMemory() const;
   /// Returns whether the device supports cooperative launches, whose blocks can
   /// wait for each other.
-  bool supportsCooperativeLaunch() const { return cooperation; }
+  bool supportsCooperativeLaunch() const { return hasCooperativeLaunch; }
   /// Returns how many blocks of `threads` threads of `kernel` are resident on
   /// the device at once.
   unsigned residentBlocks(CUfunction kernel, unsigned threads) const;
@@ -46,15 +46,15 @@ private:
   CUcontext context = nullptr;
   std::string deviceName;
   int arch = 0, version = 0;
-  bool cooperation = false;
+  bool hasCooperativeLaunch = false;
 };
 
 /// An owned allocation of device memory.
 class DeviceMemory {
 public:
   DeviceMemory() = default;
-  /// Allocates `size` uninitialised bytes, 256-byte aligned. Throws Error (3)
-  /// whose message starts with `purpose`.
+  /// Allocates `size` uninitialised bytes, aligned to 256 bytes. On failure,
+  /// throws an Error (3) whose message starts with `purpose`.
   DeviceMemory(const Device &device, std::uint64_t size,
                const std::string &purpose);
   DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
@@ -116,8 +116,8 @@ public:
   Stream &operator=(const Stream &) = delete;
 
   CUstream get() const { return stream; }
-  /// Blocks the host until all work of the stream is done. Throws Error (3)
-  /// whose message starts with `purpose` if some of it failed.
+  /// Blocks the host until all work of the stream is done. If some of it
+  /// failed, throws an Error (3) whose message starts with `purpose`.
   void synchronize(const std::string &purpose) const;
   /// Makes all work that is enqueued later wait for the event.
   void wait(const Event &event) const;
@@ -161,7 +161,8 @@ public:
   }
   ~Graph();
 
-  /// Captures the work that `enqueue` enqueues on `stream`. Throws Error (3).
+  /// Captures the work that `enqueue` enqueues on `stream`. Throws Error (3) if
+  /// the work cannot be captured.
   template <typename Enqueue>
   static Graph capture(const Device &device, const Stream &stream,
                        Enqueue &&enqueue) {

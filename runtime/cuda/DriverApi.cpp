@@ -62,9 +62,9 @@ static std::unique_ptr<DriverApi> load(const std::string &library) {
 
 const DriverApi &DriverApi::open(const std::string &library) {
   static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<DriverApi>> opened;
+  static std::map<std::string, std::unique_ptr<DriverApi>> loadedApis;
   std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<DriverApi> &api = opened[library];
+  std::unique_ptr<DriverApi> &api = loadedApis[library];
   if (!api)
     api = load(library);
   return *api;

@@ -165,13 +165,14 @@ struct DriverApi {
   /// function that Brew needs, or does not start.
   static const DriverApi &open(const std::string &library = "libcuda.so.1");
 
-  /// Returns "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+  /// Returns the text of a result, such as "out of memory
+  /// (CUDA_ERROR_OUT_OF_MEMORY)".
   std::string text(CUresult result) const;
   /// Throws Error (3), "PURPOSE: TEXT", unless `result` is success.
   void check(CUresult result, const std::string &purpose) const;
 };
 
-/// Returns "13.0" for 13000.
+/// Returns the text of a CUDA version, such as "13.0" for 13000.
 std::string versionText(int version);
 
 } // namespace brew::runtime::cuda

@@ -31,33 +31,34 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
     stream.synchronize(purpose); // copies of the previous step use the memory
     *memory = PinnedMemory(device, size);
   }
-  std::vector<std::byte *> pointers;
+  std::vector<std::byte *> hostOperands;
   for (std::uint64_t offset : offsets)
-    pointers.push_back(memory->data() + offset);
-  auto fetch = [&](std::size_t i) {
-    api.check(api.cuMemcpyDtoHAsync(pointers[i], addresses[i],
+    hostOperands.push_back(memory->data() + offset);
+  auto copyToHost = [&](std::size_t i) {
+    api.check(api.cuMemcpyDtoHAsync(hostOperands[i], addresses[i],
                                     step.operands()[i].buffer->size(),
                                     stream.get()),
               purpose);
   };
-  for (std::size_t i = 0; i < pointers.size(); ++i)
+  for (std::size_t i = 0; i < hostOperands.size(); ++i)
     if (!step.operands()[i].written)
-      fetch(i);
-  // Copies of an earlier step may still read the memory.
+      copyToHost(i);
+  // Besides the copies above, this waits for copies of an earlier step, which
+  // may still read the memory.
   stream.synchronize(purpose);
-  step.compute(pointers);
+  step.compute(hostOperands);
   device.makeCurrent(); // the layer may have changed the current context
-  for (std::size_t i = 0; i < pointers.size(); ++i) {
+  for (std::size_t i = 0; i < hostOperands.size(); ++i) {
     const HostLayerStep::Operand &operand = step.operands()[i];
     if (!operand.written)
       continue;
     // Gaps contain elements of other buffers, possibly of the other tops.
     if (hasGaps(*operand.buffer)) {
-      fetch(i);
+      copyToHost(i);
       stream.synchronize(purpose);
     }
-    step.store(i, pointers[i]);
-    api.check(api.cuMemcpyHtoDAsync(addresses[i], pointers[i],
+    step.store(i, hostOperands[i]);
+    api.check(api.cuMemcpyHtoDAsync(addresses[i], hostOperands[i],
                                     operand.buffer->size(), stream.get()),
               purpose);
   }

@@ -6,20 +6,20 @@
 namespace brew::runtime::cuda {
 
 /// Inputs of at most this many bytes have no staging buffer.
-/// Inputs of at most this many bytes have no staging buffer.
-static constexpr std::uint64_t kSmall = 64 << 10;
+static constexpr std::uint64_t kMaxDirectBytes = 64 << 10;
 
 static constexpr char kPurpose[] = "memory for the next batch on the GPU";
 
 InputStaging::InputStaging(const Device &gpu, CUdeviceptr buffer,
                            std::uint64_t bytes)
     : device(gpu), target(buffer), size(bytes),
-      consume([this](CUdeviceptr from, const Stream &compute) {
+      consume([this](CUdeviceptr staged, const Stream &compute) {
         device.api().check(
-            device.api().cuMemcpyDtoDAsync(target, from, size, compute.get()),
+            device.api().cuMemcpyDtoDAsync(target, staged, size, compute.get()),
             "copying a batch on the GPU");
       }),
-      staging(gpu, bytes <= kSmall ? 0 : bytes, kPurpose), consumed(gpu) {
+      staging(gpu, bytes <= kMaxDirectBytes ? 0 : bytes, kPurpose),
+      consumed(gpu) {
   allocateSlots();
 }
 
@@ -36,16 +36,17 @@ void InputStaging::allocateSlots() {
 
 void InputStaging::stage(const std::byte *bytes, const Stream &copies,
                          const Threads &workers) {
-  const Slot &slot = slots[next];
+  const Slot &slot = slots[nextSlot];
   slot.copied.synchronize("waiting for a batch to reach the GPU");
-  // A single core copies no faster than the link to the device.
-  constexpr std::int64_t kPerThread = 1 << 20;
-  workers.parallelFor(static_cast<std::int64_t>(size), kPerThread,
+  // Use several threads: a single core copies no faster than the link to the
+  // device.
+  constexpr std::int64_t kBytesPerThread = 1 << 20;
+  workers.parallelFor(static_cast<std::int64_t>(size), kBytesPerThread,
                       [&](std::int64_t begin, std::int64_t end) {
                         std::memcpy(slot.memory.data() + begin, bytes + begin,
                                     static_cast<std::size_t>(end - begin));
                       });
-  pending = true;
+  hasPendingBatch = true;
   if (isDirect())
     return;
   copies.wait(consumed);
@@ -57,11 +58,11 @@ void InputStaging::stage(const std::byte *bytes, const Stream &copies,
 }
 
 void InputStaging::commit(const Stream &compute) {
-  if (!pending)
+  if (!hasPendingBatch)
     return;
-  pending = false;
-  const Slot &slot = slots[next];
-  next = 1 - next;
+  hasPendingBatch = false;
+  const Slot &slot = slots[nextSlot];
+  nextSlot = 1 - nextSlot;
   if (isDirect()) {
     device.api().check(device.api().cuMemcpyHtoDAsync(
                            target, slot.memory.data(), size, compute.get()),

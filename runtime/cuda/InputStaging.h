@@ -15,7 +15,7 @@ namespace brew::runtime::cuda {
 /// (two allocations, used in turn), then on the copy stream to a staging buffer
 /// on the device while the previous batch is still in use, and finally on the
 /// compute stream to the input buffer. Small inputs (labels) skip the staging
-/// buffer, whose copies would cost more than they hide.
+/// buffer: its copies would cost more time than they save.
 class InputStaging {
 public:
   /// Enqueues the work that writes the input buffer from the bytes at
@@ -25,7 +25,7 @@ public:
 
   /// Copies the staged bytes to `target`.
   InputStaging(const Device &device, CUdeviceptr target, std::uint64_t size);
-  /// Calls `consume` to convert the staged bytes.
+  /// Passes the staged bytes to `consume`.
   InputStaging(const Device &device, std::uint64_t size, Consume consume);
   InputStaging(const InputStaging &) = delete;
   InputStaging &operator=(const InputStaging &) = delete;
@@ -37,7 +37,7 @@ public:
   /// staged batch.
   void commit(const Stream &compute);
   /// Discards a staged batch.
-  void discard() { pending = false; }
+  void discard() { hasPendingBatch = false; }
 
   /// Returns the bytes of device memory in addition to the input buffer.
   std::uint64_t stagingBytes() const { return staging.size(); }
@@ -53,12 +53,12 @@ private:
   DeviceMemory staging; ///< empty for small buffers
   struct Slot {
     PinnedMemory memory;
-    Event copied; ///< the page-locked memory may be overwritten
+    Event copied; ///< after it, `memory` may be overwritten
   };
   std::vector<Slot> slots;
-  Event consumed; ///< the staging buffer may be overwritten
-  std::size_t next = 0;
-  bool pending = false;
+  Event consumed; ///< after it, `staging` may be overwritten
+  std::size_t nextSlot = 0;
+  bool hasPendingBatch = false;
 };
 
 } // namespace brew::runtime::cuda

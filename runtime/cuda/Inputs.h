@@ -17,11 +17,12 @@ public:
   Inputs(const Device &device, const plan::Manifest &manifest,
          const Modules &modules, const Threads &workers, Address address)
       : device(device), manifest(manifest), modules(modules), workers(workers),
-        copies(device), address(std::move(address)) {}
+        copyStream(device), address(std::move(address)) {}
 
   /// Stages the bytes of a dense buffer for the next run.
   void stage(std::uint32_t buffer, const std::byte *bytes);
-  /// A PixelBlock for the first top of a data input with a PixelConversion.
+  /// Stages a PixelBlock for the first top of a data input that has a
+  /// PixelConversion.
   void stagePixels(const plan::DataInput &input, const std::byte *block);
   void setPixelMean(const plan::DataInput &input,
                     const std::vector<float> &mean, const Stream &stream);
@@ -30,7 +31,9 @@ public:
   void commit(const Stream &compute);
 
   /// Waits for pending copies to the device and ignores their errors.
-  void waitForCopies() const { device.api().cuStreamSynchronize(copies.get()); }
+  void waitForCopies() const {
+    device.api().cuStreamSynchronize(copyStream.get());
+  }
 
   /// Returns the bytes of device memory in addition to the input buffers.
   std::uint64_t deviceBytes() const;
@@ -39,17 +42,18 @@ private:
   const plan::Buffer &buffer(std::uint32_t index) const {
     return manifest.buffers(static_cast<int>(index));
   }
-  PixelInput &pixelInput(const plan::DataInput &input);
+  PixelInput &findOrCreatePixelInput(const plan::DataInput &input);
 
   const Device &device;
   const plan::Manifest &manifest;
   const Modules &modules;
   const Threads &workers;
-  Stream copies;
+  Stream copyStream;
   Address address;
-  // By buffer. A buffer may be in both maps, but only one has a staged batch.
-  std::map<std::uint32_t, InputStaging> plain;
-  std::map<std::uint32_t, PixelInput> pixels;
+  // Indexed by buffer. A buffer may be in both maps, but only one of them has a
+  // staged batch.
+  std::map<std::uint32_t, InputStaging> denseInputs;
+  std::map<std::uint32_t, PixelInput> pixelInputs;
 };
 
 } // namespace brew::runtime::cuda

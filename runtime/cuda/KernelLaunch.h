@@ -9,7 +9,6 @@
 namespace brew::runtime::cuda {
 
 /// A launch of a generated kernel with resolved arguments.
-/// A launch of a generated kernel with resolved arguments.
 struct KernelLaunch {
   CUfunction function = nullptr;
   unsigned blocks = 1, threads = 1;

@@ -32,10 +32,10 @@ static bool hasGpu(const LibraryPaths &libraries) {
 LibraryPaths chooseLibraryPaths(const plan::Target &target,
                                 const std::string &planPath) {
   LibraryPaths libraries;
-  bool simulated = false, real = false;
+  bool hasSimulatorCode = false, hasGpuCode = false;
   for (const std::string &arch : target.archs())
-    (arch == "sim" ? simulated : real) = true;
-  if (!simulated || (real && hasGpu(libraries)))
+    (arch == "sim" ? hasSimulatorCode : hasGpuCode) = true;
+  if (!hasSimulatorCode || (hasGpuCode && hasGpu(libraries)))
     return libraries;
 
   const fs::path folder = simulatorFolder();

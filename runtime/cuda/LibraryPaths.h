@@ -22,9 +22,9 @@ struct LibraryPaths {
   bool simulated = false;
 };
 
-/// Returns the system's libraries, or the CUDA simulator's if the plan
-/// has code for the architecture `sim` and either no other code or no GPU to
-/// run it on. The simulator is in $BREW_CUDASIM, or else in ../lib/cudasim
+/// Returns the system's libraries, or the CUDA simulator's if the plan has code
+/// for the architecture `sim` and either no other code or no GPU to run it on.
+/// The simulator is in $BREW_CUDASIM or, if that is not set, in ../lib/cudasim
 /// relative to the executable's folder. Throws Error (3) if the plan needs the
 /// simulator and it is missing.
 LibraryPaths chooseLibraryPaths(const plan::Target &target,

@@ -26,7 +26,9 @@ int libraryType(plan::DataType type) {
   throw Error(ExitStatus::Bug, "products of integers are not supported");
 }
 
-void *pointer(CUdeviceptr address) { return reinterpret_cast<void *>(address); }
+void *toPointer(CUdeviceptr address) {
+  return reinterpret_cast<void *>(address);
+}
 
 int epilogueOf(const MatmulProblem &problem) {
   switch (problem.bias) {
@@ -70,13 +72,13 @@ Matmul::Matmul(CublasLt &lt, const MatmulProblem &description,
                const CallOptions &options, const std::string &step)
     : library(lt), problem(description), where(step) {
   const bool isDouble = problem.d.type == plan::F64;
-  const bool tf32 =
+  const bool usesTf32 =
       options.math == plan::Target::TF32 && problem.a.type == plan::F32;
   library.check(
       library.cublasLtMatmulDescCreate(&operation,
-                                       isDouble ? CUBLAS_COMPUTE_64F
-                                       : tf32   ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                                : CUBLAS_COMPUTE_32F,
+                                       isDouble   ? CUBLAS_COMPUTE_64F
+                                       : usesTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                  : CUBLAS_COMPUTE_32F,
                                        isDouble ? CUDA_R_64F : CUDA_R_32F),
       where);
   const Matrix *matrices[] = {&problem.a, &problem.b, &problem.d};
@@ -84,22 +86,22 @@ Matmul::Matmul(CublasLt &lt, const MatmulProblem &description,
                             CUBLASLT_MATMUL_DESC_TRANSB};
   for (int i = 0; i < 3; ++i) {
     bool transposed = false;
-    layouts[i] = layout(*matrices[i], transposed);
+    layouts[i] = createLayout(*matrices[i], transposed);
     const std::int32_t flag = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     if (i < 2)
-      set(attributes[i], &flag, sizeof flag);
+      setAttribute(attributes[i], &flag, sizeof flag);
     else if (transposed)
       throw Error(ExitStatus::Bug,
-                  where + ": the product's result lies the wrong way round");
+                  where + ": the product's result is not column-major");
   }
   const std::int32_t epilogue = epilogueOf(problem);
-  set(CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  setAttribute(CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
   if (problem.bias != MatmulBias::None) {
-    void *bias = pointer(problem.biasAddress);
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    void *bias = toPointer(problem.biasAddress);
+    setAttribute(CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     const std::int32_t type = libraryType(problem.biasType);
     if (problem.biasType != problem.d.type)
-      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type);
+      setAttribute(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type);
   }
   queryAlgorithms(options);
 }
@@ -112,7 +114,7 @@ Matmul::~Matmul() {
     library.cublasLtMatmulDescDestroy(operation);
 }
 
-void Matmul::set(int attribute, const void *value, std::size_t size) {
+void Matmul::setAttribute(int attribute, const void *value, std::size_t size) {
   library.check(
       library.cublasLtMatmulDescSetAttribute(operation, attribute, value, size),
       where);
@@ -120,7 +122,8 @@ void Matmul::set(int attribute, const void *value, std::size_t size) {
 
 /// The library's matrices are column-major; a row-major matrix is described as
 /// the transpose of a column-major one.
-cublasLtMatrixLayout_t Matmul::layout(const Matrix &matrix, bool &transposed) {
+cublasLtMatrixLayout_t Matmul::createLayout(const Matrix &matrix,
+                                            bool &transposed) {
   transposed = matrix.rowStride != 1 && matrix.rows != 1;
   if (transposed && matrix.columnStride != 1 && matrix.columns != 1)
     throw Error(ExitStatus::Bug,
@@ -146,7 +149,7 @@ void Matmul::queryAlgorithms(const CallOptions &options) {
   cublasLtMatmulPreference_t preference = nullptr;
   library.check(library.cublasLtMatmulPreferenceCreate(&preference), where);
   const std::uint64_t limit = options.workspaceLimit;
-  // Excludes in-step reductions, whose result depends on the order of blocks:
+  // Exclude in-step reductions, whose result depends on the order of blocks:
   // repeated runs must be bitwise equal.
   const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
                                    CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
@@ -183,16 +186,17 @@ void Matmul::run(int candidate, CUdeviceptr workspace,
   const void *alpha = isDouble ? static_cast<const void *>(&one) : &oneSingle;
   const void *betaZero =
       isDouble ? static_cast<const void *>(&zero) : &zeroSingle;
-  const cublasLtMatmulHeuristicResult_t &chosen =
+  const cublasLtMatmulHeuristicResult_t &suggestion =
       algorithms[static_cast<std::size_t>(candidate)];
-  library.check(
-      library.cublasLtMatmul(
-          library.handle(), operation, alpha, pointer(problem.a.address),
-          layouts[0], pointer(problem.b.address), layouts[1],
-          problem.accumulate ? alpha : betaZero, pointer(problem.d.address),
-          layouts[2], pointer(problem.d.address), layouts[2], &chosen.algo,
-          pointer(workspace), chosen.workspaceSize, stream.get()),
-      where);
+  library.check(library.cublasLtMatmul(library.handle(), operation, alpha,
+                                       toPointer(problem.a.address), layouts[0],
+                                       toPointer(problem.b.address), layouts[1],
+                                       problem.accumulate ? alpha : betaZero,
+                                       toPointer(problem.d.address), layouts[2],
+                                       toPointer(problem.d.address), layouts[2],
+                                       &suggestion.algo, toPointer(workspace),
+                                       suggestion.workspaceSize, stream.get()),
+                where);
 }
 
 } // namespace brew::runtime::cuda

@@ -32,6 +32,7 @@ enum class MatmulBias {
   GradientB  ///< writes the column sums of b to the bias
 };
 
+/// A matrix product with an optional bias and ReLU.
 struct MatmulProblem {
   Matrix a, b, d; ///< d [+]= a . b; d's rows have stride 1
   bool accumulate = false;
@@ -51,7 +52,8 @@ struct MatmulProblem {
 /// A matrix product and the algorithms that the library suggests for it.
 class Matmul {
 public:
-  /// Has no candidates if the library does not support the epilogue.
+  /// The product has no candidates if the library does not support the
+  /// epilogue.
   Matmul(CublasLt &library, const MatmulProblem &problem,
          const CallOptions &options, const std::string &where);
   ~Matmul();
@@ -66,8 +68,8 @@ public:
 
 private:
   void queryAlgorithms(const CallOptions &options);
-  cublasLtMatrixLayout_t layout(const Matrix &matrix, bool &transposed);
-  void set(int attribute, const void *value, std::size_t size);
+  cublasLtMatrixLayout_t createLayout(const Matrix &matrix, bool &transposed);
+  void setAttribute(int attribute, const void *value, std::size_t size);
 
   CublasLt &library;
   MatmulProblem problem;

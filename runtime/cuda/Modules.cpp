@@ -12,16 +12,17 @@ namespace brew::runtime::cuda {
 namespace {
 
 struct Arch {
-  bool ptx;
+  bool isPtx;
   int number;
-  char suffix; ///< 'a': only this architecture; 'f': its generation; 0: none
+  char
+      suffix; ///< 'a': only this architecture; 'f': its generation; 0 if absent
 };
 
 Arch parseArch(const std::string &text) {
   Arch arch{text.rfind("compute_", 0) == 0, 0, 0};
   char *end = nullptr;
   arch.number = static_cast<int>(
-      std::strtol(text.c_str() + (arch.ptx ? 8 : 3), &end, 10));
+      std::strtol(text.c_str() + (arch.isPtx ? 8 : 3), &end, 10));
   arch.suffix = *end;
   return arch;
 }
@@ -29,12 +30,13 @@ Arch parseArch(const std::string &text) {
 bool canRun(const Arch &arch, int device) {
   if (arch.suffix == 'a')
     return arch.number == device;
-  if (!arch.ptx || arch.suffix == 'f')
+  if (!arch.isPtx || arch.suffix == 'f')
     return arch.number / 10 == device / 10 && arch.number <= device;
   return arch.number <= device;
 }
 
-std::string list(const google::protobuf::RepeatedPtrField<std::string> &names) {
+std::string
+joinNames(const google::protobuf::RepeatedPtrField<std::string> &names) {
   std::string text;
   for (int i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
@@ -52,7 +54,7 @@ std::vector<std::string> usableArchs(const std::vector<std::string> &archs,
   std::stable_sort(usable.begin(), usable.end(),
                    [](const std::string &left, const std::string &right) {
                      const Arch a = parseArch(left), b = parseArch(right);
-                     return a.ptx != b.ptx ? !a.ptx : a.number > b.number;
+                     return a.isPtx != b.isPtx ? !a.isPtx : a.number > b.number;
                    });
   return usable;
 }
@@ -76,13 +78,14 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
       throw;
     }
     if (reason.empty()) {
-      chosen = arch;
+      loadedArch = arch;
       return;
     }
     unload();
   }
   throw unavailable(
-      plan.path() + ": its kernels were built for " + list(target.archs()) +
+      plan.path() + ": its kernels were built for " +
+      joinNames(target.archs()) +
       (target.has_nvrtc_version() ? " (CUDA " + target.nvrtc_version() + ")"
                                   : "") +
       "; this GPU, " + device.name() + ", is sm_" +
@@ -93,8 +96,8 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
                       : ": " + reason));
 }
 
-/// Reports the cause, which an older driver would not: it only rejects the
-/// image as invalid.
+/// Reports kernels with too many arguments for an older driver, which would
+/// only reject their image as invalid.
 void Modules::checkArgumentBytes(const plan::PlanFile &plan) const {
   if (device.driverVersion() >= plan::kLargeArgumentLimitVersion)
     return;
@@ -155,13 +158,13 @@ std::string Modules::load(const plan::PlanFile &plan, const std::string &arch) {
 }
 
 std::string Modules::loadImage(const plan::PlanFile &plan,
-                               std::uint32_t segment, bool ptx) {
+                               std::uint32_t segment, bool isPtx) {
   const std::uint64_t size =
       plan.manifest().segments(static_cast<int>(segment)).size();
   const auto *bytes = reinterpret_cast<const char *>(plan.segment(segment));
   // The driver expects PTX as a null-terminated string.
   std::string text;
-  if (ptx) {
+  if (isPtx) {
     text.assign(bytes, size);
     bytes = text.c_str();
   } else if (size < 64 || std::string(bytes, 4) != "\177ELF") {

@@ -30,19 +30,19 @@ public:
 
   CUfunction function(std::uint32_t kernel) const { return functions[kernel]; }
   /// Returns the architecture whose code was loaded.
-  const std::string &arch() const { return chosen; }
+  const std::string &arch() const { return loadedArch; }
 
 private:
   void checkArgumentBytes(const plan::PlanFile &plan) const;
   std::string load(const plan::PlanFile &plan, const std::string &arch);
   std::string loadImage(const plan::PlanFile &plan, std::uint32_t segment,
-                        bool ptx);
+                        bool isPtx);
   void unload();
 
   const Device &device;
-  std::map<std::uint32_t, CUmodule> modules; // by segment
-  std::vector<CUfunction> functions;         // by kernel
-  std::string chosen;
+  std::map<std::uint32_t, CUmodule> modules; ///< by segment
+  std::vector<CUfunction> functions;         ///< by kernel
+  std::string loadedArch;
 };
 
 } // namespace brew::runtime::cuda

@@ -18,19 +18,19 @@ static constexpr std::chrono::seconds kAbortTimeout{1};
 
 Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
            Communicator *communicator)
-    : device(owner), ranks(communicator), stream(device), ready(device),
-      done(device) {
+    : device(owner), rankCommunicator(communicator), stream(device),
+      ready(device), allReduced(device) {
   void *library = nullptr;
-  std::string tried;
+  std::string loaderErrors;
   for (const std::string &name : libraries) {
     if ((library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
       break;
-    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+    loaderErrors += (loaderErrors.empty() ? "" : "; ") + std::string(dlerror());
   }
   if (!library)
     throw unavailable("adding gradients up over GPUs needs NCCL, which cannot "
                       "be opened: " +
-                      tried);
+                      loaderErrors);
   std::string missing;
 #define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
   NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
@@ -43,33 +43,34 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
                       "the installed one lacks " +
                       missing);
   ncclUniqueId id = {};
-  if (!ranks || ranks->isRoot())
+  if (!rankCommunicator || rankCommunicator->isRoot())
     check(ncclGetUniqueId(&id), "starting NCCL");
-  if (ranks)
-    ranks->broadcast(&id, sizeof id);
-  const int count = ranks ? ranks->ranks() : 1;
+  if (rankCommunicator)
+    rankCommunicator->broadcast(&id, sizeof id);
+  const int count = rankCommunicator ? rankCommunicator->ranks() : 1;
   device.makeCurrent();
-  check(ncclCommInitRank(&opened, count, id, ranks ? ranks->rank() : 0),
+  check(ncclCommInitRank(&comm, count, id,
+                         rankCommunicator ? rankCommunicator->rank() : 0),
         count == 1
             ? "connecting the GPU of one rank"
             : "connecting the GPUs of " + std::to_string(count) + " ranks");
   try {
     watcher = startThreadWithoutSignals([this] { watch(); });
   } catch (...) {
-    ncclCommDestroy(opened); // the destructor does not run
+    ncclCommDestroy(comm); // the destructor does not run
     throw;
   }
 }
 
 Nccl::~Nccl() {
-  closing = true;
+  isClosing = true;
   if (watcher.joinable())
     watcher.join();
-  if (!opened)
+  if (!comm)
     return;
-  if (failed)
-    return; // it was aborted
-  ncclCommDestroy(opened);
+  if (hasFailed)
+    return; // the abort has freed it
+  ncclCommDestroy(comm);
 }
 
 std::string Nccl::name() const {
@@ -90,9 +91,9 @@ void Nccl::startAllReduce(const std::vector<AllReduceBuffer> &sums,
   ready.record(compute);
   stream.wait(ready);
   // The first all-reduce connects the ranks, which wait for each other.
-  std::optional<Communicator::WaitScope> waiting;
-  if (ranks)
-    waiting.emplace(*ranks);
+  std::optional<Communicator::WaitScope> waitScope;
+  if (rankCommunicator)
+    waitScope.emplace(*rankCommunicator);
   // The watcher may have aborted the communicator meanwhile.
   const std::lock_guard<std::timed_mutex> lock(mutex);
   throwIfFailed();
@@ -104,53 +105,55 @@ void Nccl::startAllReduce(const std::vector<AllReduceBuffer> &sums,
     if (status == ncclSuccess || status == ncclInProgress)
       status = ncclAllReduce(data, data, sum.count,
                              sum.isDouble ? ncclFloat64 : ncclFloat32, ncclSum,
-                             opened, stream.get());
+                             comm, stream.get());
   }
   // Always end the group; otherwise the next one cannot start.
-  const int ended = ncclGroupEnd();
+  const int endStatus = ncclGroupEnd();
   check(status, purpose);
-  check(ended, purpose);
+  check(endStatus, purpose);
 }
 
 void Nccl::waitForAllReduce(const Stream &compute) {
-  done.record(stream);
-  compute.wait(done);
+  allReduced.record(stream);
+  compute.wait(allReduced);
 }
 
 void Nccl::checkForErrors() {
-  // Waits for an abort in progress: the caller may destroy graphs that contain
+  // Wait for an abort in progress: the caller may destroy graphs that contain
   // all-reduces next.
   const std::lock_guard<std::timed_mutex> lock(mutex);
   throwIfFailed();
 }
 
-/// Needs no lock: `failureText` does not change once `failed` is set.
+/// Needs no lock: `failureText` does not change once `hasFailed` is set.
 void Nccl::throwIfFailed() const {
-  if (failed)
+  if (hasFailed)
     throw unavailable(failureText);
 }
 
 /// Aborts all-reduces that wait for failed ranks, so that the training thread
 /// reaches checkForErrors(). Called at most once, by the watcher.
-void Nccl::fail(const std::string &reason) {
+void Nccl::abortAllReduces(const std::string &reason) {
   // A thread that starts all-reduces may hold the lock while it waits for the
   // failed ranks. Only the abort ends that wait, so do not insist on the lock.
   const std::unique_lock<std::timed_mutex> lock(mutex, kAbortTimeout);
   failureText = reason;
-  failed = true;
-  ncclCommAbort(opened);
+  hasFailed = true;
+  ncclCommAbort(comm);
 }
 
 void Nccl::watch() {
-  while (!closing) {
+  while (!isClosing) {
     int status = ncclSuccess;
-    if (ncclCommGetAsyncError(opened, &status) == ncclSuccess &&
+    if (ncclCommGetAsyncError(comm, &status) == ncclSuccess &&
         status != ncclSuccess && status != ncclInProgress)
-      return fail(std::string("adding gradients up over GPUs: NCCL: ") +
-                  ncclGetErrorString(status));
-    if (ranks)
-      if (const std::optional<std::string> reason = ranks->failureText())
-        return fail(*reason);
+      return abortAllReduces(
+          std::string("adding gradients up over GPUs: NCCL: ") +
+          ncclGetErrorString(status));
+    if (rankCommunicator)
+      if (const std::optional<std::string> reason =
+              rankCommunicator->failureText())
+        return abortAllReduces(*reason);
     std::this_thread::sleep_for(kPollInterval);
   }
 }

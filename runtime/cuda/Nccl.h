@@ -59,20 +59,21 @@ struct AllReduceBuffer {
 /// that watches for errors.
 class Nccl {
 public:
-  /// Must be called by all ranks; `ranks` is null for a single one. Throws
-  /// Error (3) if NCCL is missing or fails.
+  /// All ranks must create the object. `communicator` is null for a single
+  /// rank. Throws Error (3) if NCCL is missing or fails.
   Nccl(const Device &device, const std::vector<std::string> &libraries,
-       Communicator *ranks);
+       Communicator *communicator);
   ~Nccl();
   Nccl(const Nccl &) = delete;
   Nccl &operator=(const Nccl &) = delete;
 
   /// Returns the communicator of the constructor; null for a single rank.
-  Communicator *communicator() const { return ranks; }
+  Communicator *communicator() const { return rankCommunicator; }
   /// Returns whether the steps of the current run all-reduce gradients. Always
   /// true for a single rank, whose all-reduces change nothing.
   bool reducesInSteps() const {
-    return !ranks || ranks->ranks() == 1 || ranks->reducesInSteps;
+    return !rankCommunicator || rankCommunicator->ranks() == 1 ||
+           rankCommunicator->reducesInSteps;
   }
 
   /// Enqueues all-reduces on NCCL's stream, after the work that is already on
@@ -87,13 +88,13 @@ public:
   /// results of work that waited for it are then invalid.
   void checkForErrors();
 
-  /// Returns "NCCL 2.27.3".
+  /// Returns the name and version, such as "NCCL 2.27.3".
   std::string name() const;
 
 private:
   void check(int status, const std::string &purpose) const;
   void watch();
-  void fail(const std::string &reason);
+  void abortAllReduces(const std::string &reason);
   void throwIfFailed() const;
 
 #define BREW_DECLARE(NAME, RESULT, ARGUMENTS) RESULT(*NAME) ARGUMENTS = nullptr;
@@ -101,16 +102,16 @@ private:
 #undef BREW_DECLARE
 
   const Device &device;
-  Communicator *ranks; ///< null for a single rank
-  ncclComm_t opened = nullptr;
+  Communicator *rankCommunicator; ///< null for a single rank
+  ncclComm_t comm = nullptr;
   Stream stream;
-  Event ready, done;
+  Event ready, allReduced;
   /// Locked while all-reduces are started and while they are aborted. The abort
   /// proceeds without it if the starting thread blocks for too long.
   std::timed_mutex mutex;
-  std::string failureText; ///< written once, before `failed` is set
-  std::atomic<bool> failed{false};
-  std::atomic<bool> closing{false};
+  std::string failureText; ///< written once, before `hasFailed` is set
+  std::atomic<bool> hasFailed{false};
+  std::atomic<bool> isClosing{false};
   std::thread watcher; ///< polls NCCL for errors
 };
 

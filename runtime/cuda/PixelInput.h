@@ -9,7 +9,8 @@
 namespace brew::runtime::cuda {
 
 /// The upload of a data layer's images as bytes, which a kernel of the plan
-/// converts to the top blob. It transfers a quarter of the bytes of f32 images.
+/// converts to the top blob. This transfers a quarter of the bytes of f32
+/// images.
 class PixelInput {
 public:
   /// `kernel`, loaded as `function`, writes the buffer `top` at `address` from
@@ -19,7 +20,7 @@ public:
              const plan::Buffer &top, CUdeviceptr address);
 
   void setMean(const std::vector<float> &values, const Stream &stream);
-  /// Like InputStaging, with a PixelBlock.
+  /// Like InputStaging::stage(), for a PixelBlock.
   void stage(const std::byte *block, const Stream &copies,
              const Threads &workers) {
     staging.stage(block, copies, workers);

@@ -20,14 +20,14 @@ template <typename... Cases> Overloaded(Cases...) -> Overloaded<Cases...>;
 
 VendorLibrary &StepBuilder::vendor() {
   if (!vendorLibrary)
-    vendorLibrary = std::make_unique<VendorLibrary>(names.vendorTable);
+    vendorLibrary = std::make_unique<VendorLibrary>(libraryPaths.vendorTable);
   return *vendorLibrary;
 }
 
 CublasLt &StepBuilder::cublasLt() {
-  if (!products)
-    products = std::make_unique<CublasLt>(names.cublasLt);
-  return *products;
+  if (!cublasLtLibrary)
+    cublasLtLibrary = std::make_unique<CublasLt>(libraryPaths.cublasLt);
+  return *cublasLtLibrary;
 }
 
 DeviceBuffer StepBuilder::deviceBuffer(std::uint32_t index) const {
@@ -43,7 +43,7 @@ std::vector<DeviceStep> StepBuilder::build(int index) {
   return steps;
 }
 
-KernelLaunch StepBuilder::launch(const plan::Launch &launch) const {
+KernelLaunch StepBuilder::makeLaunch(const plan::Launch &launch) const {
   const plan::Kernel &kernel =
       plan.manifest().kernels(static_cast<int>(launch.kernel_index()));
   KernelLaunch result;
@@ -77,7 +77,7 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
                               const std::string &where) {
   switch (step.action_case()) {
   case plan::Step::kLaunch:
-    return launch(step.launch());
+    return makeLaunch(step.launch());
   case plan::Step::kConvolution: {
     const plan::ConvolutionCall &call = step.convolution();
     DeviceBuffer bias;
@@ -89,7 +89,8 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
                         deviceBuffer(call.y_buffer_index()), options, where);
     if (step.has_generated_alternative())
       convolution = std::make_unique<CallWithAlternative>(
-          std::move(convolution), launch(step.generated_alternative()), device,
+          std::move(convolution), makeLaunch(step.generated_alternative()),
+          device,
           plan.manifest().producer() + " for " +
               plan.manifest().target().archs(0));
     return ChosenCall{std::move(convolution), 0};
@@ -139,26 +140,27 @@ void KernelLaunch::enqueue(const Device &device, const Stream &stream) const {
   auto check = [&](CUresult result) {
     api.check(result, "starting kernel '" + symbol + "'");
   };
-  auto start = [&] {
+  auto launchKernel = [&] {
     check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
                              stream.get(), pointers.data(), nullptr));
   };
   if (stages == 0)
-    return start();
-  unsigned long long running = (1ull << stages) - 1;
-  pointers.push_back(&running);
+    return launchKernel();
+  unsigned long long stageMask = (1ull << stages) - 1;
+  pointers.push_back(&stageMask);
   if (cooperative) {
     const CUresult result =
         api.cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, 0,
                                       stream.get(), pointers.data());
-    // Other processes may occupy part of the device; launch stage by stage.
+    // Other processes may occupy part of the device. Then launch stage by
+    // stage.
     if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE &&
         result != CUDA_ERROR_NOT_SUPPORTED)
       return check(result);
   }
   for (unsigned stage = 0; stage < stages; ++stage) {
-    running = 1ull << stage;
-    start();
+    stageMask = 1ull << stage;
+    launchKernel();
   }
 }
 
@@ -173,7 +175,7 @@ void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
           [&](const StridedTransfer &transfer) {
             transfer.enqueue(device, stream);
           },
-          [&](HostLayerRunner &transfer) { transfer.run(device, stream); },
+          [&](HostLayerRunner &hostLayer) { hostLayer.run(device, stream); },
           [&](const AllReduceStep &reduce) { reduce.enqueue(device, stream); }},
       step);
 }

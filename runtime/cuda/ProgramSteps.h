@@ -24,13 +24,11 @@
 namespace brew::runtime::cuda {
 
 /// A library call and the candidate that runs it.
-/// A library call and the candidate that runs it.
 struct ChosenCall {
   std::unique_ptr<VendorCall> call;
   int candidate = 0;
 };
 
-/// A step of a program with resolved kernels and addresses.
 /// A step of a program with resolved kernels and addresses.
 using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer,
                                 HostLayerRunner, AllReduceStep>;
@@ -48,19 +46,19 @@ public:
   using Address = std::function<CUdeviceptr(std::uint32_t buffer)>;
 
   StepBuilder(const Device &device, const plan::PlanFile &plan,
-              const Modules &modules, const LibraryPaths &names,
+              const Modules &modules, const LibraryPaths &libraryPaths,
               CallOptions options, HostLayers &hostLayers, Nccl *nccl,
               Address address)
-      : device(device), plan(plan), modules(modules), names(names),
-        options(options), hostLayers(hostLayers), nccl(nccl),
-        address(std::move(address)) {}
+      : device(device), plan(plan), modules(modules),
+        libraryPaths(libraryPaths), options(options), hostLayers(hostLayers),
+        nccl(nccl), address(std::move(address)) {}
 
   std::vector<DeviceStep> build(int program);
 
 private:
   DeviceStep build(const plan::Step &step, int program,
                    const std::string &where);
-  KernelLaunch launch(const plan::Launch &launch) const;
+  KernelLaunch makeLaunch(const plan::Launch &launch) const;
   void configureStages(std::uint32_t stages, KernelLaunch &launch) const;
   DeviceBuffer deviceBuffer(std::uint32_t index) const;
   VendorLibrary &vendor();
@@ -69,25 +67,25 @@ private:
   const Device &device;
   const plan::PlanFile &plan;
   const Modules &modules;
-  const LibraryPaths names;
+  const LibraryPaths libraryPaths;
   CallOptions options;
   HostLayers &hostLayers;
   Nccl *nccl; ///< may be null on one rank
   Address address;
   /// Shared by all host layers, which run one after the other.
   std::shared_ptr<PinnedMemory> hostMemory = std::make_shared<PinnedMemory>();
-  // Must outlive the calls.
+  // The libraries must outlive the calls.
   std::unique_ptr<VendorLibrary> vendorLibrary;
-  std::unique_ptr<CublasLt> products;
+  std::unique_ptr<CublasLt> cublasLtLibrary;
 };
 
-/// Enqueues a step. `workspace` is the scratch of a library call. A host layer
-/// is run at once, after all work before it; its exceptions propagate.
+/// Enqueues a step. `workspace` is the scratch memory of a library call. A host
+/// layer runs at once, after all work before it; its exceptions propagate.
 void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
              const Stream &stream);
 
-/// Returns "kernel", "copy", "zero", "host", the candidate of a library call,
-/// "NCCL 2.27.3" or "one rank".
+/// Returns "kernel", "copy", "zero", "host", the name of a library call's
+/// candidate, the name of NCCL, or "one rank".
 std::string describe(const DeviceStep &step);
 
 } // namespace brew::runtime::cuda

@@ -7,24 +7,25 @@ namespace brew::runtime::cuda {
 
 void ScalarArena::write(std::uint64_t offset, const void *bytes,
                         std::size_t size) {
-  std::byte *current = image.data() + offset;
-  changed |= std::memcmp(current, bytes, size) != 0;
+  std::byte *current = hostCopy.data() + offset;
+  hasChanges |= std::memcmp(current, bytes, size) != 0;
   std::memcpy(current, bytes, size);
 }
 
 void ScalarArena::flush(const Stream &stream) {
-  if (!changed)
+  if (!hasChanges)
     return;
   const std::string purpose = "copying the solver's numbers to the GPU";
-  changed = false;
+  hasChanges = false;
   while (slots.size() < 2)
-    slots.push_back({PinnedMemory(device, image.size()), Event(device)});
-  Slot &slot = slots[next];
-  next = 1 - next;
+    slots.push_back({PinnedMemory(device, hostCopy.size()), Event(device)});
+  Slot &slot = slots[nextSlot];
+  nextSlot = 1 - nextSlot;
   slot.copied.synchronize(purpose);
-  std::memcpy(slot.memory.data(), image.data(), image.size());
+  std::memcpy(slot.memory.data(), hostCopy.data(), hostCopy.size());
   device.api().check(device.api().cuMemcpyHtoDAsync(target, slot.memory.data(),
-                                                    image.size(), stream.get()),
+                                                    hostCopy.size(),
+                                                    stream.get()),
                      purpose);
   slot.copied.record(stream);
 }

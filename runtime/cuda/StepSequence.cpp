@@ -6,10 +6,10 @@
 namespace brew::runtime::cuda {
 
 void StepSequence::add(DeviceStep &step) {
-  if (segments.empty() || segments.back().host)
+  if (segments.empty() || segments.back().hostLayer)
     segments.emplace_back();
   if (isHostLayer(step))
-    segments.back().host = &step;
+    segments.back().hostLayer = &step;
   else
     segments.back().steps.push_back(&step);
 }
@@ -22,11 +22,11 @@ void StepSequence::run(const Device &device, CUdeviceptr workspace,
       for (DeviceStep *step : segment.steps)
         enqueue(*step, device, workspace, stream);
     };
-    if (segment.runs++ == 1 && capturable && !segment.steps.empty()) {
+    if (segment.runs++ == 1 && isCapturable && !segment.steps.empty()) {
       try {
         segment.graph = Graph::capture(device, stream, enqueueAll);
       } catch (const Error &error) {
-        capturable = false;
+        isCapturable = false;
         warn(error.what());
       }
     }
@@ -34,8 +34,8 @@ void StepSequence::run(const Device &device, CUdeviceptr workspace,
       segment.graph.launch(stream);
     else
       enqueueAll();
-    if (segment.host)
-      enqueue(*segment.host, device, workspace, stream);
+    if (segment.hostLayer)
+      enqueue(*segment.hostLayer, device, workspace, stream);
   }
 }
 

@@ -16,7 +16,7 @@ namespace brew::runtime::cuda {
 /// or one graph for each segment between host layers.
 class StepSequence {
 public:
-  /// Appends a step, which must outlive the sequence at the same address.
+  /// Appends a step. It must outlive the sequence and stay at the same address.
   void add(DeviceStep &step);
 
   /// Runs the steps. If they cannot be captured, calls `warn` once with the
@@ -30,12 +30,13 @@ public:
 private:
   struct GraphSegment {
     std::vector<DeviceStep *> steps;
-    DeviceStep *host = nullptr; ///< the host layer after them; null at the end
+    DeviceStep *hostLayer =
+        nullptr; ///< the host layer after them; null at the end
     std::uint64_t runs = 0;
     Graph graph;
   };
   std::vector<GraphSegment> segments;
-  bool capturable = true;
+  bool isCapturable = true;
 };
 
 } // namespace brew::runtime::cuda

@@ -10,13 +10,13 @@ namespace brew::runtime::cuda {
 namespace {
 
 struct Axis {
-  std::uint64_t dim, source, target; // strides in bytes
+  std::uint64_t dim, source, target; ///< strides in bytes
 };
 
 /// Returns the axes with an extent above 1 in order of decreasing target
-/// stride. Merges neighbours that both sides can iterate as a single axis.
-std::vector<Axis> mergedAxes(const plan::Buffer &source,
-                             const plan::Buffer &target) {
+/// stride. Merges neighbours that both buffers can iterate as a single axis.
+std::vector<Axis> mergeAxes(const plan::Buffer &source,
+                            const plan::Buffer &target) {
   const std::uint64_t size = plan::elementSize(target.type());
   std::vector<Axis> axes;
   for (int d = 0; d < target.dims_size(); ++d)
@@ -45,7 +45,7 @@ StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
                                          const plan::Buffer &target,
                                          CUdeviceptr targetAddress,
                                          const std::string &where) {
-  std::vector<Axis> axes = mergedAxes(source, target);
+  std::vector<Axis> axes = mergeAxes(source, target);
   StridedTransfer result;
   result.width = plan::elementSize(target.type());
   if (!axes.empty() && axes.back().source == result.width &&
@@ -72,12 +72,12 @@ StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
                     "; the compiler should have generated a kernel for it");
   result.rectangles.push_back({sourceAddress, targetAddress});
   for (const Axis &axis : axes) {
-    std::vector<Rectangle> more;
+    std::vector<Rectangle> repeated;
     for (std::uint64_t i = 0; i < axis.dim; ++i)
-      for (const Rectangle &first : result.rectangles)
-        more.push_back(
-            {first.source + i * axis.source, first.target + i * axis.target});
-    result.rectangles = std::move(more);
+      for (const Rectangle &rectangle : result.rectangles)
+        repeated.push_back({rectangle.source + i * axis.source,
+                            rectangle.target + i * axis.target});
+    result.rectangles = std::move(repeated);
   }
   return result;
 }

@@ -19,7 +19,8 @@ namespace brew::runtime::cuda {
 /// documentation allows cuMemcpy2DAsync to fail within a device if the pitches
 /// are not from cuMemAllocPitch or exceed the device's maximum (2 GiB). Drivers
 /// accept all pitches below that and copy rectangles faster than single rows.
-/// If a driver rejects a pitch, few rows are copied one by one.
+/// If a driver rejects a pitch, the rows are copied one by one, provided that
+/// they are few.
 class StridedTransfer {
 public:
   /// The maximum number of rectangles of a transfer, and of rows that are

@@ -21,9 +21,10 @@ std::vector<std::byte> randomBlock(Bits sixteenth, Bits one) {
   std::mt19937_64 random(1);
   std::vector<std::byte> block(kBlockBytes);
   for (std::size_t i = 0; i < block.size(); i += sizeof(Bits)) {
-    const std::uint64_t drawn = random();
-    Bits bits = static_cast<Bits>(sixteenth + (drawn >> 1) % (one - sixteenth));
-    if (drawn & 1)
+    const std::uint64_t randomBits = random();
+    Bits bits =
+        static_cast<Bits>(sixteenth + (randomBits >> 1) % (one - sixteenth));
+    if (randomBits & 1)
       bits = static_cast<Bits>(bits | Bits(1) << (8 * sizeof(Bits) - 1));
     std::memcpy(block.data() + i, &bits, sizeof bits);
   }
@@ -47,7 +48,7 @@ std::vector<std::byte> randomBlock(plan::DataType type) {
 }
 
 /// Returns the buffers that a library call writes.
-std::vector<std::uint32_t> writtenBy(const plan::Step &step) {
+std::vector<std::uint32_t> buffersWrittenBy(const plan::Step &step) {
   const auto written = [](const auto &call) -> std::vector<std::uint32_t> {
     switch (call.direction()) {
     case plan::FORWARD:
@@ -85,7 +86,7 @@ void TuningOperands::fillTransient(const plan::Step &call) {
 }
 
 void TuningOperands::save(const plan::Step &call) {
-  for (std::uint32_t index : writtenBy(call))
+  for (std::uint32_t index : buffersWrittenBy(call))
     if (!isTransient(index)) {
       saved.push_back({address(index),
                        DeviceMemory(device, buffer(index).size(),
@@ -127,7 +128,8 @@ void TuningOperands::fill(std::uint32_t index) {
   const CUdeviceptr first = address(index);
   std::uint64_t filled = std::min(size, block.size());
   copy(first, block.address(), filled);
-  // Doubles the filled range with each copy: few copies for any size.
+  // Double the filled range with each copy, so that few copies suffice for any
+  // size.
   while (filled < size) {
     const std::uint64_t next = std::min(filled, size - filled);
     copy(first + filled, first, next);

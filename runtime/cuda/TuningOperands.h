@@ -13,7 +13,7 @@ namespace brew::runtime::cuda {
 
 /// Fills the buffers of library calls with random numbers before the calls are
 /// measured. On zeros a GPU switches fewer transistors, draws less power and
-/// clocks higher: an H100 is up to 13 % faster than on data.
+/// clocks higher: an H100 is up to 13 % faster than on random numbers.
 class TuningOperands {
 public:
   /// `address` returns the memory of a buffer.

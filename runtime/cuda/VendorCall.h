@@ -24,13 +24,13 @@ struct CallOptions {
   plan::Target::Math math = plan::Target::STRICT;
   /// Allows only candidates with bitwise reproducible results.
   bool deterministic = false;
-  /// Maximum bytes of scratch of a candidate.
+  /// Maximum size of a candidate's scratch memory, in bytes.
   std::uint64_t workspaceLimit = 0;
 };
 
 /// A call of a vendor library (cuDNN, cuBLASLt). The library has one or more
-/// implementations of it ("candidates") for the device, ordered by its own
-/// estimate, fastest first. CallTuner chooses one.
+/// implementations of the call ("candidates") for the device, fastest first by
+/// its own estimate. CallTuner chooses one.
 class VendorCall {
 public:
   virtual ~VendorCall() = default;
@@ -48,11 +48,11 @@ public:
   virtual std::string engine(int candidate) const {
     return describe(candidate);
   }
-  /// Frees the library's resources of a candidate, none of whose runs may be
-  /// pending. They are rebuilt at its next use.
+  /// Frees the library's resources of a candidate. None of its runs may be
+  /// pending. Its next use rebuilds the resources.
   virtual void release(int) {}
-  /// Returns the bytes of scratch, or kUnusable if the library or the limit
-  /// rejects the candidate.
+  /// Returns the size of the scratch memory in bytes, or kUnusable if the
+  /// library or the limit rejects the candidate.
   virtual std::uint64_t workspaceBytes(int candidate) const = 0;
   static constexpr std::uint64_t kUnusable = ~std::uint64_t(0);
   /// Enqueues the call. `workspace` has workspaceBytes(candidate) bytes and is
@@ -61,8 +61,9 @@ public:
                    const Stream &stream) = 0;
 };
 
-/// Create calls. `where` identifies the step in error messages. Throw Error (3)
-/// if the library does not support the call on this device.
+/// These functions create calls. `where` identifies the step in error messages.
+/// They throw Error (3) if the library does not support the call on this
+/// device.
 std::unique_ptr<VendorCall>
 makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
                 DeviceBuffer x, DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,

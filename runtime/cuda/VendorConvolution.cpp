@@ -126,7 +126,7 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
   description.relu = epilogue.relu();
   description.negative_slope = epilogue.negative_slope();
 
-  auto list = [&](const std::int64_t *values) {
+  auto joinValues = [&](const std::int64_t *values) {
     std::string text;
     for (std::size_t i = 0; i < axes.size(); ++i)
       text += (i ? "x" : "") + std::to_string(values[i]);
@@ -136,13 +136,14 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
       library.name() + " convolution " +
       plan::Direction_Name(call.direction()) + " x=" + layoutText(*x.buffer) +
       " w=" + layoutText(*w.buffer) + " y=" + layoutText(*y.buffer) +
-      " pad=" + list(description.pad) + " stride=" + list(description.stride) +
-      " dilation=" + list(description.dilation) +
+      " pad=" + joinValues(description.pad) +
+      " stride=" + joinValues(description.stride) +
+      " dilation=" + joinValues(description.dilation) +
       " groups=" + std::to_string(call.group());
   if (std::any_of(axes.begin(), axes.end(), [](const plan::WindowAxis &axis) {
         return axis.pad != axis.padEnd;
       }))
-    key += " pad-end=" + list(description.pad_end);
+    key += " pad-end=" + joinValues(description.pad_end);
   if (b.buffer)
     key += " bias";
   if (epilogue.accumulate())

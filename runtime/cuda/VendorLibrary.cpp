@@ -23,13 +23,13 @@ VendorLibrary::VendorLibrary(const std::string &path) {
                         std::to_string(BREW_VENDOR_TABLE_VERSION));
   }
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
-  if (functions->open(&opened, message) != 0)
+  if (functions->open(&libraryContext, message) != 0)
     throw unavailable(message);
 }
 
 VendorLibrary::~VendorLibrary() {
-  if (opened)
-    functions->close(opened);
+  if (libraryContext)
+    functions->close(libraryContext);
 }
 
 } // namespace brew::runtime::cuda

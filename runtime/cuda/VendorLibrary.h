@@ -11,21 +11,21 @@ namespace brew::runtime::cuda {
 class VendorLibrary {
 public:
   /// Opens the shared library at `path`, which exports brewVendorTable, or the
-  /// system's cuDNN if `path` is empty. Throws Error (3) that names the missing
-  /// library or function.
+  /// system's cuDNN if `path` is empty. Throws an Error (3) that names the
+  /// missing library or function.
   explicit VendorLibrary(const std::string &path);
   ~VendorLibrary();
   VendorLibrary(const VendorLibrary &) = delete;
   VendorLibrary &operator=(const VendorLibrary &) = delete;
 
   const BrewVendorTable &table() const { return *functions; }
-  BrewVendorContext *context() const { return opened; }
-  /// Returns "cuDNN 9.19.0".
-  std::string name() const { return functions->name(opened); }
+  BrewVendorContext *context() const { return libraryContext; }
+  /// Returns the name and version, such as "cuDNN 9.19.0".
+  std::string name() const { return functions->name(libraryContext); }
 
 private:
   const BrewVendorTable *functions = nullptr;
-  BrewVendorContext *opened = nullptr;
+  BrewVendorContext *libraryContext = nullptr;
 };
 
 } // namespace brew::runtime::cuda

@@ -2,12 +2,13 @@
 //
 // Brew's interface of a library of neural-network primitives: a table of
 // functions. On a GPU the cuDNN adapter (CudnnAdapter.h) implements it. For the
-// CUDA simulator a shared library does, which exports `brewVendorTable`. The
-// structures are plain C, so that the two sides may use different compilers.
+// CUDA simulator, a shared library that exports `brewVendorTable` implements
+// it. The structures are plain C, so that the two sides may use different
+// compilers.
 //
 // A call is created once, from shapes and layouts. The library may have several
-// implementations of it ("candidates"), fastest first by its own estimate. The
-// caller chooses the candidate and provides its scratch.
+// implementations of the call ("candidates"), fastest first by its own
+// estimate. The caller chooses the candidate and provides the scratch memory.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -36,7 +37,7 @@ enum BrewVendorType {
 struct BrewVendorTensor {
   int32_t type; ///< BrewVendorType
   int32_t rank;
-  /// Alignment of its address in bytes, a power of two.
+  /// Alignment of the tensor's address in bytes, a power of two.
   int64_t alignment;
   int64_t dims[BREW_VENDOR_MAX_RANK];
   int64_t strides[BREW_VENDOR_MAX_RANK];
@@ -90,19 +91,21 @@ struct BrewVendorCall;
 /// Size of a buffer for an error message, including the null terminator.
 #define BREW_VENDOR_MESSAGE_SIZE 512
 
-/// Functions that can fail return 0 on success. Otherwise they write `message`.
+/// Functions that can fail return 0 on success. Otherwise they return another
+/// value and write `message`.
 struct BrewVendorTable {
   uint32_t version; ///< BREW_VENDOR_TABLE_VERSION
 
   /// Opens the library for the calling thread's current CUDA context.
   int (*open)(struct BrewVendorContext **context, char *message);
   void (*close)(struct BrewVendorContext *context);
-  /// Returns name and version, "cuDNN 9.19.0", which are part of the timing
-  /// cache's keys. Valid as long as the context.
+  /// Returns the name and version, such as "cuDNN 9.19.0", which are part of
+  /// the timing cache's keys. The text is valid as long as the context.
   const char *(*name)(struct BrewVendorContext *context);
 
-  /// Fails if there is no candidate. workspace() reports which candidates the
-  /// library can build within `workspace_limit` bytes of scratch.
+  /// Creates a call. Fails if there is no candidate. workspace() reports which
+  /// candidates the library can build within `workspace_limit` bytes of
+  /// scratch.
   int (*create_convolution)(struct BrewVendorContext *context,
                             const struct BrewVendorConvolution *description,
                             uint64_t workspace_limit,
@@ -112,15 +115,18 @@ struct BrewVendorTable {
   /// Returns the number of candidates, at least 1.
   int32_t (*candidates)(struct BrewVendorCall *call);
   /// Returns a candidate's name, which is unique within the call and stable
-  /// across runs with the same library and device. Valid as long as the call.
+  /// across runs with the same library and device. The text is valid as long as
+  /// the call.
   const char *(*describe)(struct BrewVendorCall *call, int32_t candidate);
   /// Returns the name of the candidate's engine; candidates are settings of
-  /// engines. Valid as long as the call.
+  /// engines. The text is valid as long as the call.
   const char *(*engine)(struct BrewVendorCall *call, int32_t candidate);
-  /// Frees the resources that workspace() and run() have built for a candidate;
-  /// they rebuild them when needed. None of its runs may be pending.
+  /// Frees the resources that workspace() and run() have built for a candidate.
+  /// None of its runs may be pending. Later calls of these functions rebuild
+  /// the resources.
   void (*release)(struct BrewVendorCall *call, int32_t candidate);
-  /// Returns the bytes of scratch, or UINT64_MAX for an unusable candidate.
+  /// Returns the size of the scratch memory in bytes, or UINT64_MAX for an
+  /// unusable candidate.
   uint64_t (*workspace)(struct BrewVendorCall *call, int32_t candidate);
 
   /// Enqueues the call on `stream` (a CUstream), which may be capturing. `x`,

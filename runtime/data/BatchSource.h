@@ -14,13 +14,13 @@
 
 namespace brew::runtime {
 
-/// A reading position of a source; sufficient to continue there exactly. On
-/// several ranks, positions count a record for each rank, so that they are
-/// equal on all ranks.
+/// A position from which a source can continue exactly. If several ranks share
+/// the records, `epoch` and `position` count the records of all ranks, so that
+/// they are equal on all ranks.
 struct SourcePosition {
-  std::uint64_t records = 0;  ///< consumed since the start, by this rank
+  std::uint64_t records = 0;  ///< read since the start, by this rank
   std::uint64_t epoch = 0;    ///< completed passes over the source
-  std::uint64_t position = 0; ///< consumed in this pass, in the pass's order
+  std::uint64_t position = 0; ///< records read in this pass
 };
 
 /// Options of all readers of a session.
@@ -29,8 +29,8 @@ struct ReaderOptions {
   unsigned threads = 0;
   /// Skips and counts damaged or missing images instead of failing.
   bool skipBadRecords = false;
-  /// This rank and the number of ranks. Rank r reads the records of Data and
-  /// HDF5Data layers whose number, counted over all passes, is r modulo
+  /// This rank and the number of ranks. In Data and HDF5Data layers, rank r
+  /// reads the records whose number, counted over all passes, is r modulo
   /// `ranks`.
   std::uint64_t rank = 0, ranks = 1;
 };
@@ -38,7 +38,7 @@ struct ReaderOptions {
 /// The arguments for opening the source of a data layer.
 struct DataLayerInfo {
   caffe::LayerParameter layer;
-  /// Buffers of its tops; must outlive the source.
+  /// Buffers of the layer's tops; must outlive the source.
   std::vector<const plan::Buffer *> tops;
   bool testPhase = false;
   caffe::RankSeed seed;
@@ -72,13 +72,14 @@ class BatchSource {
 public:
   virtual ~BatchSource() = default;
 
-  /// Writes the next batch: tops[i] has the size and layout of top i's buffer,
-  /// or is null if that top is not wanted. Callers reuse a fixed set of memory
-  /// blocks and never change their bytes. Throws Error if the source is damaged
-  /// or does not fit the buffers.
+  /// Writes the next batch: tops[i] points to memory with the size and layout
+  /// of top i's buffer, or is null if that top is not wanted. Callers reuse a
+  /// fixed set of memory blocks and never change their bytes. Throws Error if
+  /// the source is damaged or does not fit the buffers.
   virtual void read(const std::vector<std::byte *> &tops) = 0;
 
-  /// The mean of a source of images that may be bytes; else null.
+  /// Returns the mean to subtract if the source has images that may be bytes;
+  /// otherwise null.
   virtual const PixelMean *pixelMean() const { return nullptr; }
   /// Like read(), but if the first top is wanted and all images of the batch
   /// are bytes, writes them to `pixels`, a PixelBlock, instead of the first top
@@ -92,10 +93,10 @@ public:
   /// all of it.
   virtual std::string identity() const { return ""; }
 
-  /// Number of records skipped so far.
+  /// Returns the number of records skipped so far.
   virtual std::uint64_t skippedRecords() const { return 0; }
 
-  /// The position of the next read().
+  /// Returns the position of the next read().
   virtual SourcePosition position() const = 0;
   /// Continues at a position that an equal source reported. Throws Error (1) if
   /// the source has no such position.

@@ -16,31 +16,32 @@ using caffe::DataLayerSource;
 
 namespace {
 
-/// N of "test_N": the test net's number in cursors.
+/// Returns N of "test_N", which is the test net's number in cursors; else 0.
 std::uint32_t testIndex(const std::string &program) {
   return static_cast<std::uint32_t>(
       std::max(plan::programs::testIndex(program), 0));
 }
 
-Error noInput(const std::string &top) {
+Error unknownInput(const std::string &top) {
   return badInput("the net has no input blob '" + top + "'");
 }
 
-/// Batches to read ahead; Caffe's default unless the layer sets it.
+/// Returns the number of batches to read ahead. It is Caffe's default unless
+/// the layer sets it.
 unsigned prefetchDepth(DataLayerSource source,
                        const caffe::LayerParameter &layer) {
   // Limits the memory that a malicious plan can request.
-  constexpr unsigned kMost = 64;
+  constexpr unsigned kMaxDepth = 64;
   if (source == DataLayerSource::Database ||
       source == DataLayerSource::Annotated)
-    return std::min(layer.data_param().prefetch(), kMost);
+    return std::min(layer.data_param().prefetch(), kMaxDepth);
   return 2;
 }
 
 /// Releases a batch at the end of its scope.
-struct Release {
+struct BatchReleaser {
   Prefetcher *prefetcher; ///< or null
-  ~Release() {
+  ~BatchReleaser() {
     if (prefetcher)
       prefetcher->release();
   }
@@ -59,7 +60,7 @@ struct DataPipeline::CallbackInput {
 struct DataPipeline::Input {
   DataLayerInfo info;
   const caffe::DataLayerKind *kind = nullptr;
-  int number = 0; ///< among the program's data inputs
+  int number = 0; ///< index among the program's data inputs
   std::vector<std::uint32_t> buffers;
   /// Values from the caller, or zeros, in the buffer's layout; empty if the
   /// source provides them.
@@ -67,10 +68,10 @@ struct DataPipeline::Input {
   std::vector<bool> takenOver; ///< by the caller, for each top
   std::unique_ptr<Prefetcher> prefetcher;
 
-  /// No source of its own.
+  /// Returns whether only the caller provides values: there is no source.
   bool isFromCaller() const { return kind->isFromCaller(); }
 
-  /// Null if only the caller provides values.
+  /// Returns null if only the caller provides values.
   std::unique_ptr<BatchSource> openSource() const {
     switch (kind->source) {
     case DataLayerSource::Annotated:
@@ -98,15 +99,15 @@ struct DataPipeline::Input {
   }
 };
 
-DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan,
+DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
                            caffe::RankSeed seed, std::string planFolder,
                            Events *listeners,
                            const ReaderOptions &readerOptions)
-    : executor(planExecutor), events(listeners), program(programOfPlan) {
+    : executor(planExecutor), events(listeners), program(programNumber) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
   testPhase = description.test_phase();
-  programIndex = testIndex(description.name());
+  testNetIndex = testIndex(description.name());
   for (int i = 0; i < description.data_inputs_size(); ++i) {
     const plan::DataInput &source = description.data_inputs(i);
     auto input = std::make_unique<Input>();
@@ -152,12 +153,13 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan,
     input->takenOver.resize(info.tops.size());
     inputs.push_back(std::move(input));
   }
-  addKeys(seedOf(seed).own());
+  addKeys(seedOf(seed).rankSeed());
 }
 
 DataPipeline::~DataPipeline() = default;
 
-/// Each rank trains with its own seed; tests use rank 0's.
+/// Returns the seed that this rank uses: its own for training, rank 0's for
+/// tests.
 caffe::RankSeed DataPipeline::seedOf(caffe::RankSeed seed) const {
   return testPhase ? caffe::RankSeed{seed.common, 0} : seed;
 }
@@ -172,7 +174,7 @@ void DataPipeline::addKeys(std::uint64_t seed) {
 void DataPipeline::reset(caffe::RankSeed seed) {
   requireNoCallback();
   opened = false;
-  addKeys(seedOf(seed).own());
+  addKeys(seedOf(seed).rankSeed());
   for (const auto &input : inputs) {
     input->prefetcher.reset();
     input->info.seed = seedOf(seed);
@@ -212,7 +214,7 @@ void DataPipeline::setValues(std::string_view top, const Value *values,
   std::size_t index = 0;
   Input *input = inputOf(top, index);
   if (!input)
-    throw noInput(std::string(top));
+    throw unknownInput(std::string(top));
   const plan::Buffer &buffer = *input->info.tops[index];
   if (count != plan::elementCount(buffer))
     throw badInput("input blob '" + std::string(top) + "' has " +
@@ -240,15 +242,16 @@ void DataPipeline::removeFromCallbacks(const std::string &top) {
       callbacks.end());
 }
 
-void DataPipeline::setCallback(const std::vector<std::string> &chosen,
+void DataPipeline::setCallback(const std::vector<std::string> &requestedTops,
                                Callback callback) {
   requireNoCallback();
   auto callbackInput = std::make_unique<CallbackInput>();
   callbackInput->callback = std::move(callback);
-  for (const std::string &top : chosen.empty() ? tops() : chosen) {
+  for (const std::string &top :
+       requestedTops.empty() ? tops() : requestedTops) {
     const plan::Buffer *buffer = find(top);
     if (!buffer)
-      throw noInput(top);
+      throw unknownInput(top);
     Request request;
     request.top = top;
     request.dims = caffe::toVector(buffer->dims());
@@ -265,7 +268,7 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
   }
   for (const Request &request : callbackInput->requests) {
     removeFromCallbacks(request.top);
-    // Overridden from now on, so that no source is opened for it.
+    // Mark the top as overridden, so that no source is opened for it.
     std::size_t index = 0;
     Input *input = inputOf(request.top, index);
     input->takenOver[index] = true;
@@ -275,7 +278,7 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
     callbacks.push_back(std::move(callbackInput));
 }
 
-/// Callbacks must not be removed while they run.
+/// Throws Error (2) if a callback is running: it must not be removed.
 void DataPipeline::requireNoCallback() const {
   if (inCallback)
     throw Error(
@@ -284,11 +287,11 @@ void DataPipeline::requireNoCallback() const {
 }
 
 void DataPipeline::runCallbacks() {
-  struct Calling {
+  struct CallbackScope {
     bool &flag;
-    explicit Calling(bool &it) : flag(it) { flag = true; }
-    ~Calling() { flag = false; }
-  } const now(inCallback);
+    explicit CallbackScope(bool &running) : flag(running) { flag = true; }
+    ~CallbackScope() { flag = false; }
+  } const scope(inCallback);
   for (const auto &callbackInput : callbacks) {
     callbackInput->callback(callbackInput->requests);
     for (const Request &request : callbackInput->requests) {
@@ -329,8 +332,10 @@ std::vector<std::string> DataPipeline::unsetTops() const {
   return names;
 }
 
-/// Whether the device converts the first top from the source's bytes.
-bool DataPipeline::takesPixels(const Input &input, const BatchSource &source) {
+/// Returns whether the device can convert the first top from the source's
+/// bytes. If so, copies the source's mean to the device.
+bool DataPipeline::configurePixelConversion(const Input &input,
+                                            const BatchSource &source) {
   const plan::DataInput &description =
       executor.manifest().programs(program).data_inputs(input.number);
   const PixelMean *mean = source.pixelMean();
@@ -366,21 +371,23 @@ void DataPipeline::open() {
   for (const auto &input : inputs) {
     if (input->prefetcher)
       continue; // opened by an earlier call
-    std::vector<bool> wanted;
-    bool any = false;
+    std::vector<bool> areWanted;
+    bool needsSource = false;
     for (std::size_t i = 0; i < input->fixedValues.size(); ++i) {
       const bool fromSource = input->fixedValues[i].empty();
       if (input->isFromCaller() && fromSource)
         input->fixedValues[i].resize(input->info.tops[i]->size()); // zeros
-      wanted.push_back(fromSource);
-      any |= fromSource;
+      areWanted.push_back(fromSource);
+      needsSource |= fromSource;
     }
-    if (any && !input->isFromCaller()) {
+    if (needsSource && !input->isFromCaller()) {
       std::unique_ptr<BatchSource> source = openSource(*input);
-      const bool pixels = wanted[0] && takesPixels(*input, *source);
+      const bool deliversPixels =
+          areWanted[0] && configurePixelConversion(*input, *source);
       input->prefetcher = std::make_unique<Prefetcher>(
-          std::move(source), input->info, wanted,
-          prefetchDepth(input->kind->source, input->info.layer), pixels);
+          std::move(source), input->info, areWanted,
+          prefetchDepth(input->kind->source, input->info.layer),
+          deliversPixels);
     }
   }
   opened = true;
@@ -401,9 +408,9 @@ void DataPipeline::feed() {
     const Prefetcher::Batch *batch =
         input->prefetcher ? &input->prefetcher->acquire() : nullptr;
     // Always release the batch; otherwise the reader would run out of batches.
-    const Release release{batch ? input->prefetcher.get() : nullptr};
+    const BatchReleaser releaser{batch ? input->prefetcher.get() : nullptr};
     for (std::size_t i = 0; i < input->buffers.size(); ++i) {
-      const std::vector<std::byte> &given = input->fixedValues[i];
+      const std::vector<std::byte> &fixedValues = input->fixedValues[i];
       // A bound input that was never set keeps its values.
       if (input->isFromCaller() && !input->takenOver[i] &&
           executor.hasBoundMemory(input->buffers[i]))
@@ -411,8 +418,9 @@ void DataPipeline::feed() {
       if (i == 0 && batch && batch->arePixels)
         executor.feedPixels(program, input->number, batch->pixels);
       else
-        executor.feed(input->buffers[i],
-                      given.empty() ? batch->tops[i] : given.data());
+        executor.feed(input->buffers[i], fixedValues.empty()
+                                             ? batch->tops[i]
+                                             : fixedValues.data());
     }
   }
   keys.feed(executor);
@@ -425,13 +433,13 @@ void DataPipeline::readValues(std::string_view top, Value *values,
   std::size_t index = 0;
   Input *input = inputOf(top, index);
   if (!input)
-    throw noInput(std::string(top));
+    throw unknownInput(std::string(top));
   const plan::Buffer &buffer = *input->info.tops[index];
   if (count != plan::elementCount(buffer))
     throw usageError("input blob '" + std::string(top) + "' has " +
                      std::to_string(plan::elementCount(buffer)) +
                      " values, not " + std::to_string(count));
-  // Runs no steps: makes a device finish copying the inputs.
+  // Run no steps. This makes a device finish copying the inputs.
   executor.run(program, 0, 0);
   executor.read(input->buffers[index], [&](const std::byte *bytes) {
     caffe::load(buffer, bytes, values);
@@ -458,14 +466,14 @@ std::string DataPipeline::identity() const {
 
 std::vector<caffe::ReaderCursor> DataPipeline::cursors() const {
   std::vector<caffe::ReaderCursor> result;
-  auto add = [&](const std::string &layer, const SourcePosition &at) {
+  auto add = [&](const std::string &layer, const SourcePosition &position) {
     caffe::ReaderCursor cursor;
     cursor.set_layer(layer);
     cursor.set_phase(testPhase ? caffe::TEST : caffe::TRAIN);
-    cursor.set_test_index(programIndex);
-    cursor.set_records(at.records);
-    cursor.set_epoch(at.epoch);
-    cursor.set_position(at.position);
+    cursor.set_test_index(testNetIndex);
+    cursor.set_records(position.records);
+    cursor.set_epoch(position.epoch);
+    cursor.set_position(position.position);
     result.push_back(cursor);
   };
   for (const auto &input : inputs)
@@ -482,17 +490,18 @@ void DataPipeline::restore(const std::vector<caffe::ReaderCursor> &cursors) {
     for (const caffe::ReaderCursor &cursor : cursors)
       if (cursor.layer() == layer &&
           (cursor.phase() == caffe::TEST) == testPhase &&
-          cursor.test_index() == programIndex)
+          cursor.test_index() == testNetIndex)
         return &cursor;
     return nullptr;
   };
   for (const auto &input : inputs)
     if (input->prefetcher)
-      if (const caffe::ReaderCursor *at = find(input->info.layer.name()))
-        input->prefetcher->seek({at->records(), at->epoch(), at->position()});
+      if (const caffe::ReaderCursor *cursor = find(input->info.layer.name()))
+        input->prefetcher->seek(
+            {cursor->records(), cursor->epoch(), cursor->position()});
   for (const std::string &layer : keys.layers())
-    if (const caffe::ReaderCursor *at = find(layer))
-      keys.seek(at->records());
+    if (const caffe::ReaderCursor *cursor = find(layer))
+      keys.seek(cursor->records());
 }
 
 std::vector<DataPipeline::Stall> DataPipeline::stalls() const {

@@ -36,7 +36,7 @@ public:
                const ReaderOptions &readerOptions = {});
   ~DataPipeline();
 
-  /// Names of all tops, in the order of the data layers.
+  /// Returns the names of all tops, in the order of the data layers.
   std::vector<std::string> tops() const;
   /// Returns the buffer of a top, or null.
   const plan::Buffer *find(std::string_view top) const;
@@ -62,13 +62,13 @@ public:
   /// Fills in all requests of a batch. feed() rethrows its exceptions. Must not
   /// change the pipeline that calls it: such calls throw Error (2).
   using Callback = std::function<void(const std::vector<Request> &)>;
-  /// Overrides tops as set() does: each feed() calls `callback` for new values,
-  /// on its own thread; nothing is read ahead. Empty `tops`: all tops. The last
-  /// override of a top wins. Throws Error (1) if there is no such top.
+  /// Overrides tops as set() does. Each feed() calls `callback` for new values,
+  /// on the thread of feed(); nothing is read ahead. Empty `tops`: all tops.
+  /// The last override of a top wins. Throws Error (1) if there is no such top.
   void setCallback(const std::vector<std::string> &tops, Callback callback);
 
-  /// Tops of Input and MemoryData layers without values from the caller. feed()
-  /// sets them to zero, except tops bound to the caller's memory
+  /// Returns the tops of Input and MemoryData layers without values from the
+  /// caller. feed() sets them to zero, except tops bound to the caller's memory
   /// (Executor::bindMemory), which it leaves unchanged.
   std::vector<std::string> unsetTops() const;
 
@@ -87,17 +87,17 @@ public:
   /// reuse the memory of inputs.
   void feed();
 
-  /// Copies the values that the last feed() wrote for a top, row-major. Call it
-  /// before the run, which reuses that memory. Throws Error: (1) if there is no
-  /// such top, (2) if the count is wrong.
+  /// Copies the values that the last feed() wrote for a top to `values`,
+  /// row-major. Call it before the run, which reuses the memory of inputs.
+  /// Throws Error: (1) if there is no such top, (2) if the count is wrong.
   void read(std::string_view top, float *values, std::int64_t count);
   void read(std::string_view top, double *values, std::int64_t count);
 
   /// Identifies the content of the sources, once they are open.
   std::string identity() const;
 
-  /// The positions of all sources and of the random number streams, for a
-  /// solver state. Batches read ahead do not count; the position of a random
+  /// Returns the positions of all sources and of the random number streams, for
+  /// a solver state. Batches read ahead do not count; the position of a random
   /// stream is the number of runs, stored as records.
   std::vector<caffe::ReaderCursor> cursors() const;
   /// Moves sources to the cursors of the same layers; sources without a cursor
@@ -133,7 +133,7 @@ private:
   void requireNoCallback() const;
   void deliverEvents();
   std::unique_ptr<BatchSource> openSource(const Input &input);
-  bool takesPixels(const Input &input, const BatchSource &source);
+  bool configurePixelConversion(const Input &input, const BatchSource &source);
   Input *inputOf(std::string_view top, std::size_t &index) const;
   template <typename Value>
   void readValues(std::string_view top, Value *values, std::int64_t count);
@@ -151,7 +151,7 @@ private:
   bool opened = false;
   bool inCallback = false; ///< a callback is running
   bool testPhase = false;
-  std::uint32_t programIndex = 0; ///< the test net's number in cursors
+  std::uint32_t testNetIndex = 0; ///< the test net's number in cursors
 };
 
 } // namespace brew::runtime

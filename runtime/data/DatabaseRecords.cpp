@@ -28,13 +28,14 @@ DatabaseRecords::DatabaseRecords(const DataLayerInfo &info,
            backend == formats::DbBackend::Lmdb ? "Opened lmdb " + found
                                                : "Opened leveldb " + found);
   cursor = reader->newCursor();
-  content = std::string(cursor->key()) + "\n" + std::string(cursor->value()) +
-            "\n" + std::to_string(reader->count().value_or(0));
+  identityText = std::string(cursor->key()) + "\n" +
+                 std::string(cursor->value()) + "\n" +
+                 std::to_string(reader->count().value_or(0));
   if (selection.isSequential())
     return;
-  table.emplace(*reader, selection, info, layer);
-  SampledRecords records = table->takeSampled(selection, info.folders);
-  content += "\n" + identityOf(records);
+  index.emplace(*reader, selection, info, layer);
+  SampledRecords records = index->takeSampled(selection, info.folders);
+  identityText += "\n" + identityOf(records);
   // All ranks use the same order.
   sampler.emplace(selection, std::move(records), info.seed.common, info.stream,
                   layer);
@@ -43,7 +44,7 @@ DatabaseRecords::DatabaseRecords(const DataLayerInfo &info,
 void DatabaseRecords::fetch(DatabaseRecord &record) {
   if (fetched == 0)
     skip(rank * selection.recordsPerUnit());
-  find();
+  findCurrent();
   record.key = cursor->key();
   record.value = cursor->value();
   advance();
@@ -60,12 +61,12 @@ void DatabaseRecords::replace(DatabaseRecord *records, std::size_t count) {
     fetch(partner);
 }
 
-/// Moves to the record at the current position.
-void DatabaseRecords::find() {
+/// Moves the cursor to the record at the current position.
+void DatabaseRecords::findCurrent() {
   if (!sampler)
     return;
-  const std::string_view key = table->key(
-      sampler->at(current.epoch * table->count() + current.position));
+  const std::string_view key = index->key(
+      sampler->at(current.epoch * index->count() + current.position));
   if (!cursor->find(key))
     throw badInput(path() + ": record '" + std::string(key) +
                    "' was removed since the database was opened");
@@ -77,8 +78,8 @@ void DatabaseRecords::skip(std::uint64_t records) {
 }
 
 std::uint64_t DatabaseRecords::count() const {
-  if (table)
-    return table->count();
+  if (index)
+    return index->count();
   return reader->count().value_or(
       passSize ? passSize : std::numeric_limits<std::uint64_t>::max());
 }
@@ -86,30 +87,30 @@ std::uint64_t DatabaseRecords::count() const {
 void DatabaseRecords::seek(const SourcePosition &target) {
   current = target;
   fetched = 0;
-  if (table) {
-    if (target.position >= table->count())
-      refuse(target, table->count());
+  if (index) {
+    if (target.position >= index->count())
+      throwMissingRecord(target, index->count());
     return;
   }
   cursor->rewind();
   for (std::uint64_t i = 0; i < target.position; ++i) {
     cursor->next();
     if (!cursor->valid())
-      refuse(target, i + 1);
+      throwMissingRecord(target, i + 1);
   }
 }
 
-void DatabaseRecords::refuse(const SourcePosition &target,
-                             std::uint64_t has) const {
+void DatabaseRecords::throwMissingRecord(const SourcePosition &target,
+                                         std::uint64_t available) const {
   throw badInput(layer + ": the solver state is at record " +
                  std::to_string(target.position) + " of '" + reader->path() +
-                 "', which has only " + std::to_string(has));
+                 "', which has only " + std::to_string(available));
 }
 
 void DatabaseRecords::advance() {
   ++current.position;
-  if (table) {
-    if (current.position < table->count())
+  if (index) {
+    if (current.position < index->count())
       return;
   } else {
     cursor->next();

@@ -37,42 +37,43 @@ public:
   std::string first() { return std::string(cursor->value()); }
   /// Identifies databases and lists: the first record, the number of records,
   /// and the data that determine the order (labels, a list of weights).
-  const std::string &identity() const { return content; }
-  /// The number of records as far as known; for LevelDB, known after the first
-  /// pass.
+  const std::string &identity() const { return identityText; }
+  /// Returns the number of records. LevelDB does not store it, so the result is
+  /// the largest number until the first pass is complete.
   std::uint64_t count() const;
   /// See caffe::RecordSelection.
   std::uint64_t drawsToCoverAll() const {
     return selection.drawsToCoverAll(count());
   }
-  /// Number of damaged records skipped when the database was opened.
+  /// Returns the number of damaged records skipped when the database was
+  /// opened.
   std::uint64_t skippedCount() const {
-    return table ? table->skippedCount() : 0;
+    return index ? index->skippedCount() : 0;
   }
 
-  /// The current pass and the position in it. SourcePosition::records is
-  /// counted by the reader of batches.
+  /// The current pass and the position in it. The reader of batches counts
+  /// SourcePosition::records.
   SourcePosition current;
   /// Continues at `target`. Throws Error (1) if the database has no such
   /// record.
   void seek(const SourcePosition &target);
 
 private:
-  void find();
+  void findCurrent();
   void advance();
   void skip(std::uint64_t records);
-  [[noreturn]] void refuse(const SourcePosition &target,
-                           std::uint64_t has) const;
+  [[noreturn]] void throwMissingRecord(const SourcePosition &target,
+                                       std::uint64_t available) const;
 
   std::string layer;
   const caffe::RecordSelection selection;
   std::uint64_t rank, ranks; ///< each unit (item or pair) belongs to one rank
   std::uint64_t fetched = 0; ///< records of the current unit
-  std::string content;
+  std::string identityText;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
-  /// Only if the order is not the database's.
-  std::optional<RecordIndex> table;
+  /// Set only if records are not read in the database's order.
+  std::optional<RecordIndex> index;
   std::optional<Sampler> sampler;
   /// Records of the last pass; 0: no pass is complete.
   std::uint64_t passSize = 0;

@@ -7,14 +7,14 @@
 namespace brew::runtime {
 namespace {
 
-/// One thread fetches records in order, several decode them.
+/// One thread fetches records in order, and several threads decode them.
 class DatabaseSource : public ImageBatchSource {
 public:
   explicit DatabaseSource(const DataLayerInfo &info)
       : ImageBatchSource(info), events(info.events),
         database(info, images.layer()) {
     records.resize(static_cast<std::size_t>(images.size()));
-    caffe::Datum first; // if it is damaged, reading it reports it
+    caffe::Datum first; // if it is damaged, the first read() reports it
     areEncoded = first.ParseFromString(database.first()) && first.encoded();
   }
 
@@ -49,7 +49,7 @@ private:
                            static_cast<std::size_t>(count));
         },
         [this] { return database.drawsToCoverAll(); });
-    // Once per batch, however small the database.
+    // Log it once per batch, even if the batch contains several passes.
     if (database.current.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,
                "Restarting data prefetching from start.");

@@ -8,13 +8,13 @@
 
 namespace brew::runtime {
 
-static unsigned defaultSize() {
-  constexpr unsigned kMost = 16;
-  return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+static unsigned defaultThreadCount() {
+  constexpr unsigned kMaxThreads = 16;
+  return std::clamp(std::thread::hardware_concurrency(), 1u, kMaxThreads);
 }
 
 DecodeThreads::DecodeThreads(unsigned size)
-    : number(size ? size : defaultSize()) {}
+    : threadCount(size ? size : defaultThreadCount()) {}
 
 DecodeThreads::~DecodeThreads() {
   {
@@ -27,7 +27,7 @@ DecodeThreads::~DecodeThreads() {
 }
 
 void DecodeThreads::start() {
-  while (threads.size() + 1 < number) {
+  while (threads.size() + 1 < threadCount) {
     const unsigned worker = static_cast<unsigned>(threads.size()) + 1;
     threads.push_back(
         startThreadWithoutSignals([this, worker] { run(worker); }));
@@ -35,14 +35,14 @@ void DecodeThreads::start() {
 }
 
 void DecodeThreads::run(unsigned worker) {
-  std::uint64_t seen = 0;
+  std::uint64_t lastRound = 0;
   while (true) {
     {
       std::unique_lock<std::mutex> lock(mutex);
-      begin.wait(lock, [&] { return stopping || round != seen; });
+      begin.wait(lock, [&] { return stopping || round != lastRound; });
       if (stopping)
         return;
-      seen = round;
+      lastRound = round;
     }
     work(worker);
     {
@@ -58,7 +58,7 @@ void DecodeThreads::work(unsigned worker) {
     std::int64_t index;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      // All lower indices have been taken already.
+      // After a failure, stop: other threads already run all lower indices.
       if (next == count || failure)
         return;
       index = next++;
@@ -75,20 +75,20 @@ void DecodeThreads::work(unsigned worker) {
   }
 }
 
-void DecodeThreads::forEachAlone(std::int64_t many,
+void DecodeThreads::forEachAlone(std::int64_t indexCount,
                                  const Body &function) const {
-  for (std::int64_t i = 0; i < many; ++i)
+  for (std::int64_t i = 0; i < indexCount; ++i)
     function(i, 0);
 }
 
-void DecodeThreads::forEach(std::int64_t many, const Body &function) {
-  if (number == 1 || many < 2)
-    return forEachAlone(many, function);
+void DecodeThreads::forEach(std::int64_t indexCount, const Body &function) {
+  if (threadCount == 1 || indexCount < 2)
+    return forEachAlone(indexCount, function);
   start();
   {
     std::lock_guard<std::mutex> lock(mutex);
     body = &function;
-    count = many;
+    count = indexCount;
     next = 0;
     failure = nullptr;
     busy = static_cast<unsigned>(threads.size());

@@ -12,26 +12,28 @@
 namespace brew::runtime {
 
 /// Threads that share the records of a batch. The result for a record depends
-/// on its number alone, not on the number of threads or their order. Used by
-/// one thread at a time, which takes part.
+/// on its number alone, not on the number of threads or their order. Only one
+/// thread at a time may call it; that thread takes part in the work.
 class DecodeThreads {
 public:
-  /// `number`: threads including the caller's; 0: one per core, at most 16.
+  /// `threadCount` includes the caller's thread; 0: one per core, at most 16.
   /// Threads start at their first use.
-  explicit DecodeThreads(unsigned number);
+  explicit DecodeThreads(unsigned threadCount);
   ~DecodeThreads();
   DecodeThreads(const DecodeThreads &) = delete;
   DecodeThreads &operator=(const DecodeThreads &) = delete;
 
-  /// Number of threads; `worker` below is less.
-  unsigned size() const { return number; }
+  /// Returns the number of threads.
+  unsigned size() const { return threadCount; }
 
+  /// `worker` is the number of the thread: 0 for the caller's, at most
+  /// size() - 1.
   using Body = std::function<void(std::int64_t index, unsigned worker)>;
   /// Calls `body` for each index from 0 to `count` - 1. If calls throw,
   /// rethrows the exception of the lowest index, as a loop would. Throws Error
   /// (3) if the system cannot create threads.
   void forEach(std::int64_t count, const Body &body);
-  /// The same on the caller's thread, for short work.
+  /// Does the same on the caller's thread only, for short work.
   void forEachAlone(std::int64_t count, const Body &body) const;
 
 private:
@@ -39,7 +41,7 @@ private:
   void run(unsigned worker);
   void work(unsigned worker);
 
-  unsigned number;
+  unsigned threadCount;
   std::vector<std::thread> threads;
 
   std::mutex mutex;

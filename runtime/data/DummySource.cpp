@@ -16,21 +16,21 @@ class DummySource : public BatchSource {
 public:
   explicit DummySource(const DataLayerInfo &info) : tops(info.tops) {
     const caffe::DummyDataParameter &parameter = info.layer.dummy_data_param();
-    const int given = parameter.data_filler_size();
-    const int wanted = static_cast<int>(tops.size());
-    if (given > 1 && given != wanted)
+    const int fillerCount = parameter.data_filler_size();
+    const int topCount = static_cast<int>(tops.size());
+    if (fillerCount > 1 && fillerCount != topCount)
       throw badInput("layer '" + info.layer.name() + "' (DummyData): has " +
-                     std::to_string(given) + " data_fillers for " +
-                     std::to_string(wanted) + " tops");
-    for (int i = 0; i < wanted; ++i) {
+                     std::to_string(fillerCount) + " data_fillers for " +
+                     std::to_string(topCount) + " tops");
+    for (int i = 0; i < topCount; ++i) {
       caffe::FillerParameter filler; // constant zero by default
-      if (given)
-        filler = parameter.data_filler(given > 1 ? i : 0);
+      if (fillerCount)
+        filler = parameter.data_filler(fillerCount > 1 ? i : 0);
       std::vector<std::int64_t> shape(tops[i]->dims().begin(),
                                       tops[i]->dims().end());
       fillers.emplace_back(
           filler, std::move(shape),
-          caffe::RandomStream(info.seed.own(),
+          caffe::RandomStream(info.seed.rankSeed(),
                               "dummy " + info.stream + "/" + std::to_string(i)),
           "layer '" + info.layer.name() + "' (DummyData)");
     }

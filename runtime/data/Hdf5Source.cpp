@@ -49,20 +49,20 @@ public:
 
   void read(const std::vector<std::byte *> &memory) override {
     const std::int64_t batch = tops.empty() ? 0 : tops[0]->dims(0);
-    std::int64_t done = 0;
-    while (done < batch) {
-      pass(rank);
+    std::int64_t rowsDone = 0;
+    while (rowsDone < batch) {
+      skipRows(rank);
       // Rows in file order are contiguous and copied together.
       const std::int64_t count =
-          shuffled || ranks > 1 ? 1 : std::min(batch - done, rows() - row);
+          shuffled || ranks > 1 ? 1 : std::min(batch - rowsDone, rows() - row);
       const std::int64_t from = shuffled ? rowOrder[row] : row;
       for (std::size_t i = 0; i < tops.size(); ++i)
         if (memory[i])
-          place(i, from, done, count, memory[i]);
-      done += count;
+          copyRows(i, from, rowsDone, count, memory[i]);
+      rowsDone += count;
       current.records += static_cast<std::uint64_t>(count);
       advance(count);
-      pass(ranks - 1 - rank);
+      skipRows(ranks - 1 - rank);
     }
   }
 
@@ -78,24 +78,24 @@ public:
   void seek(const SourcePosition &target) override {
     current = target;
     startPass();
-    std::uint64_t left = target.position;
-    while (left >= static_cast<std::uint64_t>(rows())) {
-      left -= static_cast<std::uint64_t>(rows());
+    std::uint64_t remaining = target.position;
+    while (remaining >= static_cast<std::uint64_t>(rows())) {
+      remaining -= static_cast<std::uint64_t>(rows());
       if (fileIndex + 1 == files.size())
         throw badInput(layerText + ": the solver state is at row " +
                        std::to_string(target.position) +
                        " of its files, which have fewer");
       openFile(fileIndex + 1);
     }
-    row = static_cast<std::int64_t>(left);
+    row = static_cast<std::int64_t>(remaining);
   }
 
 private:
   std::int64_t rows() const { return blobs[0].dims[0]; }
 
-  /// Order of `count` items; `purpose` selects the random numbers.
-  std::vector<std::int64_t> order(std::size_t count,
-                                  std::uint64_t purpose) const {
+  /// Returns the order of `count` items; `purpose` selects the random numbers.
+  std::vector<std::int64_t> makeOrder(std::size_t count,
+                                      std::uint64_t purpose) const {
     if (shuffled)
       return shuffledOrder(stream, count, purpose);
     std::vector<std::int64_t> result(count);
@@ -105,20 +105,20 @@ private:
 
   void startPass() {
     const std::uint64_t perPass = files.size() + 1;
-    fileOrder = order(files.size(), current.epoch * perPass);
+    fileOrder = makeOrder(files.size(), current.epoch * perPass);
     openFile(0);
   }
 
   void openFile(std::size_t index) {
     fileIndex = index;
     const auto file = static_cast<std::size_t>(fileOrder[index]);
-    if (loaded != file || blobs.empty()) {
+    if (loadedFile != file || blobs.empty()) {
       loadFile(files[file]);
-      loaded = file;
+      loadedFile = file;
     }
     row = 0;
-    rowOrder = order(static_cast<std::size_t>(rows()),
-                     current.epoch * (files.size() + 1) + 1 + index);
+    rowOrder = makeOrder(static_cast<std::size_t>(rows()),
+                         current.epoch * (files.size() + 1) + 1 + index);
   }
 
   void loadFile(const std::string &path) {
@@ -143,8 +143,8 @@ private:
     }
   }
 
-  void place(std::size_t top, std::int64_t from, std::int64_t to,
-             std::int64_t count, std::byte *memory) const {
+  void copyRows(std::size_t top, std::int64_t from, std::int64_t to,
+                std::int64_t count, std::byte *memory) const {
     const formats::Blob &blob = blobs[top];
     const std::int64_t rowSize =
         static_cast<std::int64_t>(blob.size()) / rows();
@@ -157,7 +157,7 @@ private:
   }
 
   /// Skips rows of other ranks.
-  void pass(std::uint64_t count) {
+  void skipRows(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)
       advance(1);
   }
@@ -180,13 +180,13 @@ private:
   std::string layerText;
   std::vector<std::string> names;
   bool shuffled;
-  /// Each row of a group of `ranks` belongs to one rank.
+  /// Each group of `ranks` rows contains one row for each rank.
   std::uint64_t rank, ranks;
   caffe::RandomStream stream;
   std::vector<std::string> files;
   std::vector<std::int64_t> fileOrder; ///< of this pass
   std::size_t fileIndex = 0;           ///< position in fileOrder
-  std::size_t loaded = 0; ///< the index in `files` of the file in `blobs`
+  std::size_t loadedFile = 0; ///< the index in `files` of the file in `blobs`
   std::vector<formats::Blob> blobs;   ///< one per top
   std::vector<std::int64_t> rowOrder; ///< of the current file
   std::int64_t row = 0;               ///< position in rowOrder

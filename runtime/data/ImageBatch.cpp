@@ -13,7 +13,7 @@ namespace brew::runtime {
 
 /// Minimum bytes per batch for which waking threads pays off if there is
 /// nothing to decode.
-constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
+constexpr std::size_t kMinSharedBytes = std::size_t(1) << 20;
 
 ImageBatch::ImageBatch(const DataLayerInfo &info)
     : ImageBatch(info, caffe::recordSelectionOf(info.layer)) {}
@@ -30,7 +30,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
       skipsBad(info.readerOptions.skipBadRecords), events(info.events) {
   if (tops.empty() || tops.size() > 2)
     throw badInput(layerText + ": has " + std::to_string(tops.size()) +
-                   " tops; it gives data and, if wanted, labels");
+                   " tops; expected one of data and at most one of labels");
   if (tops[0]->dims_size() && tops[0]->dims(0) % itemsPerUnit != 0)
     throw badInput(layerText + ": a batch of " +
                    std::to_string(tops[0]->dims(0)) +
@@ -50,20 +50,20 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
   scratches.resize(decodeThreads.size());
 }
 
-ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
-                                      bool isCostly,
-                                      const std::vector<std::byte *> &memory,
-                                      std::byte *pixels, std::uint64_t first,
-                                      const Decode &decode) {
+ImageBatch::BadRows
+ImageBatch::writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
+                      const std::vector<std::byte *> &memory, std::byte *pixels,
+                      std::uint64_t first, const Decode &decode) {
   std::mutex mutex;
-  Bad bad;
-  auto writeRow = [&](std::int64_t index, unsigned worker) {
-    const std::int64_t row = rows[static_cast<std::size_t>(index)];
+  BadRows bad;
+  auto writeRow = [&](std::int64_t rowIndex, unsigned worker) {
+    const std::int64_t row = rows[static_cast<std::size_t>(rowIndex)];
     WorkerScratch &scratch = scratches[worker];
     formats::ImageRecord &image = scratch.image;
-    kept[static_cast<std::size_t>(row)] = false; // the replacement may differ
-    for (std::int64_t within = 0; within < imagesPerItem; ++within) {
-      const std::int64_t number = row * imagesPerItem + within;
+    hasPixels[static_cast<std::size_t>(row)] =
+        false; // the replacement may differ
+    for (std::int64_t index = 0; index < imagesPerItem; ++index) {
+      const std::int64_t number = row * imagesPerItem + index;
       try {
         decode(number, image, scratch.where);
       } catch (const Error &error) {
@@ -82,10 +82,10 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
           image, first + static_cast<std::uint64_t>(number), scratch.where);
       if (pixels && !image.bytes.empty()) {
         keepPixels(image, row, cropAndMirror, pixels);
-        kept[static_cast<std::size_t>(row)] = true;
+        hasPixels[static_cast<std::size_t>(row)] = true;
         return;
       }
-      convert(scratch, within, [&](auto *values) {
+      convert(scratch, index, [&](auto *values) {
         transform.apply(image, cropAndMirror, values);
       });
     }
@@ -93,7 +93,7 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
       storeRow(scratch, row, memory[0]);
   };
   const auto count = static_cast<std::int64_t>(rows.size());
-  if (isCostly || tops[0]->size() >= kWorthSharing)
+  if (isCostly || tops[0]->size() >= kMinSharedBytes)
     decodeThreads.forEach(count, writeRow);
   else
     decodeThreads.forEachAlone(count, writeRow);
@@ -107,12 +107,13 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
                        const Decode &decode, const Replace &replace,
                        const Records &records) {
   labels.resize(static_cast<std::size_t>(size()));
-  kept.assign(static_cast<std::size_t>(items()), false);
+  hasPixels.assign(static_cast<std::size_t>(items()), false);
   std::vector<std::int64_t> rows(static_cast<std::size_t>(items()));
   std::iota(rows.begin(), rows.end(), 0);
   std::uint64_t badInARow = 0;
   while (true) {
-    const Bad bad = writeRows(rows, isCostly, memory, pixels, first, decode);
+    const BadRows bad =
+        writeRows(rows, isCostly, memory, pixels, first, decode);
     if (bad.empty())
       break;
     badInARow = bad.size() == rows.size() ? badInARow + bad.size() : 0;
@@ -138,11 +139,11 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
     storeLabels(memory[1]);
   if (!pixels || !memory[0])
     return false;
-  if (std::find(kept.begin(), kept.end(), false) == kept.end())
+  if (std::find(hasPixels.begin(), hasPixels.end(), false) == hasPixels.end())
     return true;
-  // Not all images are bytes: convert the others' bytes on the host too.
+  // Not all images are bytes: convert those that are on the host, too.
   for (std::int64_t row = 0; row < items(); ++row)
-    if (kept[static_cast<std::size_t>(row)])
+    if (hasPixels[static_cast<std::size_t>(row)])
       convertRow(scratches[0], row, pixels, memory[0]);
   return false;
 }
@@ -157,26 +158,27 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
                             const std::string &where) const {
   const std::array<int, 3> shape = transform.resultShape(image);
   if (shape != imageShape())
-    throw badInput(layerText + ": " + where + " gives an image of " +
+    throw badInput(layerText + ": " + where + " is an image of " +
                    caffe::shapeText(shape) +
                    ", but the plan was built for images of " +
                    caffe::shapeText(imageShape()));
 }
 
-/// Writes the transformed image to the values of its item.
+/// Writes the transformed image to the scratch values of its item, as image
+/// `index` of the item.
 template <typename Transform>
-void ImageBatch::convert(WorkerScratch &scratch, std::int64_t within,
+void ImageBatch::convert(WorkerScratch &scratch, std::int64_t index,
                          Transform transformation) const {
   const auto [channels, height, width] = imageShape();
   const std::int64_t count = std::int64_t(channels) * height * width;
-  auto put = [&](auto &values) {
+  auto transformInto = [&](auto &values) {
     values.resize(static_cast<std::size_t>(count * imagesPerItem));
-    transformation(values.data() + within * count);
+    transformation(values.data() + index * count);
   };
   if (tops[0]->type() == plan::F64)
-    put(scratch.doubles);
+    transformInto(scratch.doubles);
   else
-    put(scratch.floats);
+    transformInto(scratch.floats);
 }
 
 /// Writes the values of item `row` to the batch.
@@ -191,37 +193,38 @@ void ImageBatch::storeRow(const WorkerScratch &scratch, std::int64_t row,
 void ImageBatch::storeLabels(std::byte *memory) const {
   if (imagesPerItem == 1 || allLabels)
     return caffe::store(*tops[1], labels.data(), memory);
-  std::vector<float> equal;
+  std::vector<float> areEqual;
   for (auto label = labels.begin(); label != labels.end();
        label += imagesPerItem)
-    equal.push_back(std::count(label, label + imagesPerItem, *label) ==
-                    imagesPerItem);
-  caffe::store(*tops[1], equal.data(), memory);
+    areEqual.push_back(std::count(label, label + imagesPerItem, *label) ==
+                       imagesPerItem);
+  caffe::store(*tops[1], areEqual.data(), memory);
 }
 
 void ImageBatch::keepPixels(const formats::ImageRecord &image, std::int64_t row,
                             const CropAndMirror &cropAndMirror,
                             std::byte *pixels) const {
   std::uint8_t *target = block.image(row, pixels);
-  CropAndMirror within = cropAndMirror;
-  if (block.areRecords && image.height == block.rows &&
+  CropAndMirror blockCrop = cropAndMirror;
+  if (block.hasFullRecords && image.height == block.rows &&
       image.width == block.columns) {
     std::copy(image.bytes.begin(), image.bytes.end(), target);
   } else {
     transform.crop(image, cropAndMirror, block, target);
-    if (block.areRecords)
-      within.top = within.left = 0;
+    if (block.hasFullRecords)
+      blockCrop.top = blockCrop.left = 0;
   }
-  std::int32_t *numbers = block.cropOf(row, pixels);
-  numbers[0] = within.mirrored;
-  numbers[1] = static_cast<std::int32_t>(within.top);
-  numbers[2] = static_cast<std::int32_t>(within.left);
+  std::int32_t *cropValues = block.cropOf(row, pixels);
+  cropValues[0] = blockCrop.mirrored;
+  cropValues[1] = static_cast<std::int32_t>(blockCrop.top);
+  cropValues[2] = static_cast<std::int32_t>(blockCrop.left);
 }
 
 void ImageBatch::convertRow(WorkerScratch &scratch, std::int64_t row,
                             std::byte *pixels, std::byte *memory) const {
-  const std::int32_t *numbers = block.cropOf(row, pixels);
-  const CropAndMirror cropAndMirror = {numbers[0] != 0, numbers[1], numbers[2]};
+  const std::int32_t *cropValues = block.cropOf(row, pixels);
+  const CropAndMirror cropAndMirror = {cropValues[0] != 0, cropValues[1],
+                                       cropValues[2]};
   convert(scratch, 0, [&](auto *values) {
     transform.applyToPixels(block, block.image(row, pixels), imageShape(),
                             cropAndMirror, values);

@@ -16,19 +16,20 @@
 
 namespace brew::runtime {
 
-/// The common part of image sources: two tops, the second of labels; several
-/// threads decode and transform the records.
+/// The common part of image sources. They have a top of images and, optionally,
+/// a second top of labels. Several threads decode and transform the records.
 class ImageBatch {
 public:
   /// Reads the mean file. Throws Error: 3 if it is not found, 1 if the tops are
   /// not images and labels.
   explicit ImageBatch(const DataLayerInfo &info);
 
-  /// Number of images in a batch: `imagesPerItem` for each item.
+  /// Returns the number of images in a batch: `imagesPerItem` for each item.
   std::int64_t size() const { return items() * imagesPerItem; }
-  /// The layer's transformation, which determines how images are decoded.
+  /// Returns the layer's transformation, which determines how images are
+  /// decoded.
   const ImageTransformer &transformer() const { return transform; }
-  /// "layer 'NAME' (TYPE)".
+  /// Returns "layer 'NAME' (TYPE)".
   const std::string &layer() const { return layerText; }
 
   /// Decodes image `number` of the batch, with its label, and sets `where` to
@@ -37,20 +38,21 @@ public:
       std::int64_t number, formats::ImageRecord &image, std::string &where)>;
   /// Writes a batch as BatchSource::read() does, or as readPixels() if `pixels`
   /// is not null; returns the result of readPixels(). `first` is the number of
-  /// its first record since the start of training.
+  /// the batch's first record since the start of training. `isCostly`: decoding
+  /// a record takes long enough to be shared between threads.
   ///
-  /// A record that cannot be decoded throws an Error. If bad records are to be
-  /// skipped, `replace` instead reads the next records of the source into all
-  /// images of the item, or of the pair of items, `count` images from `number`
-  /// on in order, until all are good or as many records in a row as `records`
-  /// returns are bad.
+  /// Throws Error if a record cannot be decoded. If bad records are to be
+  /// skipped, calls `replace` instead: it reads the next records of the source
+  /// for the `count` images from `number` on, which are all images of the item
+  /// or of the pair of items. This is repeated until all records are good.
+  /// Throws Error if more records in a row are bad than `records` returns.
   using Replace = std::function<void(std::int64_t number, std::int64_t count)>;
   using Records = std::function<std::uint64_t()>;
   bool write(const std::vector<std::byte *> &memory, std::byte *pixels,
              std::uint64_t first, bool isCostly, const Decode &decode,
              const Replace &replace, const Records &records);
 
-  /// Number of records replaced.
+  /// Returns the number of records replaced.
   std::uint64_t skipped() const { return skippedCount; }
 
 private:
@@ -59,10 +61,10 @@ private:
   std::int64_t items() const { return tops[0]->dims(0); }
   /// Writes the rows on the caller's thread or on all threads; returns the rows
   /// with bad records, in order, with their errors.
-  using Bad = std::vector<std::pair<std::int64_t, Error>>;
-  Bad writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
-                const std::vector<std::byte *> &memory, std::byte *pixels,
-                std::uint64_t first, const Decode &decode);
+  using BadRows = std::vector<std::pair<std::int64_t, Error>>;
+  BadRows writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
+                    const std::vector<std::byte *> &memory, std::byte *pixels,
+                    std::uint64_t first, const Decode &decode);
 
   /// Buffers of one worker thread.
   struct WorkerScratch {
@@ -76,7 +78,7 @@ private:
   void checkShape(const formats::ImageRecord &image,
                   const std::string &where) const;
   template <typename Transform>
-  void convert(WorkerScratch &scratch, std::int64_t within,
+  void convert(WorkerScratch &scratch, std::int64_t index,
                Transform transformation) const;
   void storeRow(const WorkerScratch &scratch, std::int64_t row,
                 std::byte *memory) const;
@@ -96,7 +98,7 @@ private:
   DecodeThreads decodeThreads;
   std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;            ///< of the images
-  std::vector<char> kept; ///< by row: the block contains its pixels
+  std::vector<char> hasPixels; ///< by row: the block contains its pixels
   bool skipsBad;
   Events *events;
   std::uint64_t skippedCount = 0;

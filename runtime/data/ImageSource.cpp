@@ -34,9 +34,9 @@ public:
     postLine(info.events, log::site::imageCount,
              "A total of " + std::to_string(entries.size()) + " images.");
     if (!selection.isSequential())
-      sampler.emplace(selection, sampledRecords(), info.seed.own(), info.stream,
-                      images.layer());
-    // Caffe logs it too, on ranks whose log is not visible here.
+      sampler.emplace(selection, collectSampledRecords(), info.seed.rankSeed(),
+                      info.stream, images.layer());
+    // Caffe logs a similar warning, but on ranks whose log is not shown here.
     if (info.readerOptions.ranks > 1 && !info.testPhase && !sampler &&
         !parameter.rand_skip() && info.events)
       info.events->post(event::LogLine{
@@ -45,7 +45,7 @@ public:
           "read the images of '" +
               images.layer() + "' in the same order"});
     if (parameter.rand_skip())
-      skip(info);
+      applyRandSkip(info);
   }
 
   void seek(const SourcePosition &target) override {
@@ -54,27 +54,27 @@ public:
                      std::to_string(target.position) + " of '" + list +
                      "', which lists only " + std::to_string(entries.size()));
     current = target;
-    within = 0;
+    recordsInUnit = 0;
   }
 
 private:
   bool readBatch(const std::vector<std::byte *> &memory,
                  std::byte *pixels) override {
     const std::uint64_t first = current.records;
-    chosen.clear();
+    batchEntries.clear();
     for (std::int64_t number = 0; number < images.size(); ++number)
-      chosen.push_back(&next());
-    current.records += chosen.size();
+      batchEntries.push_back(&next());
+    current.records += batchEntries.size();
     return images.write(
         memory, pixels, first, /*isCostly=*/true,
         [&](std::int64_t number, formats::ImageRecord &image,
             std::string &where) {
-          decode(*chosen[static_cast<std::size_t>(number)], image, where);
+          decode(*batchEntries[static_cast<std::size_t>(number)], image, where);
         },
         [&](std::int64_t number, std::int64_t count) {
           for (std::int64_t i = number; i < number + count; ++i)
-            chosen[static_cast<std::size_t>(i)] = &next();
-          while (within != 0) // skip the other item of a pair
+            batchEntries[static_cast<std::size_t>(i)] = &next();
+          while (recordsInUnit != 0) // skip the other item of a pair
             next();
         },
         [this] { return selection.drawsToCoverAll(entries.size()); });
@@ -84,7 +84,7 @@ private:
     const std::uint64_t number =
         sampler ? sampler->at(current.epoch * entries.size() + current.position)
                 : current.position;
-    within = (within + 1) % selection.recordsPerUnit();
+    recordsInUnit = (recordsInUnit + 1) % selection.recordsPerUnit();
     if (++current.position == entries.size()) {
       current.position = 0;
       ++current.epoch;
@@ -92,22 +92,22 @@ private:
     return entries[number];
   }
 
-  SampledRecords sampledRecords() const {
+  SampledRecords collectSampledRecords() const {
     SampledRecords result;
     result.count = entries.size();
     for (const formats::ImageListEntry &entry : entries)
       if (selection.needsLabels())
         result.labels.push_back(entry.label);
-    std::unordered_map<std::string, std::vector<std::uint64_t>> named;
+    std::unordered_map<std::string, std::vector<std::uint64_t>> indicesByName;
     for (std::size_t i = 0; i < entries.size(); ++i)
       if (!selection.boostFile.empty())
-        named[entries[i].name].push_back(i);
+        indicesByName[entries[i].name].push_back(i);
     result.weights =
         boostWeights(selection, entries.size(), folders, list,
                      [&](const std::string &name)
                          -> std::optional<std::vector<std::uint64_t>> {
-                       const auto found = named.find(name);
-                       if (found == named.end())
+                       const auto found = indicesByName.find(name);
+                       if (found == indicesByName.end())
                          return std::nullopt;
                        return found->second;
                      });
@@ -134,9 +134,9 @@ private:
     image.label = entry.label;
   }
 
-  void skip(const DataLayerInfo &info) {
+  void applyRandSkip(const DataLayerInfo &info) {
     const std::uint64_t count =
-        caffe::RandomStream(info.seed.own(), "rand_skip " + info.stream)
+        caffe::RandomStream(info.seed.rankSeed(), "rand_skip " + info.stream)
             .below(0, parameter.rand_skip());
     postLine(info.events, log::site::imageSkip,
              "Skipping first " + std::to_string(count) + " data points.");
@@ -146,7 +146,7 @@ private:
                      std::to_string(count) + " of the " +
                      std::to_string(entries.size()) + " images of '" + list +
                      "'; not enough to skip");
-    // Full items and pairs only.
+    // Skip only full items and pairs.
     current.epoch = count * selection.recordsPerUnit() / entries.size();
     current.position = count * selection.recordsPerUnit() % entries.size();
   }
@@ -156,9 +156,9 @@ private:
   std::vector<std::string> folders;
   std::string list;
   std::vector<formats::ImageListEntry> entries;
-  std::optional<Sampler> sampler; ///< if images are not in list order
-  std::uint64_t within = 0;       ///< records of the current pair or item
-  std::vector<const formats::ImageListEntry *> chosen; ///< for the batch
+  std::optional<Sampler> sampler;  ///< if images are not in list order
+  std::uint64_t recordsInUnit = 0; ///< records read of the current item or pair
+  std::vector<const formats::ImageListEntry *> batchEntries;
 };
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace brew::runtime {
 namespace {
 
-/// transform_param merged with the equivalent old fields of data_param.
+/// Returns transform_param merged with the equivalent old fields of data_param.
 caffe::TransformationParameter
 mergedParameter(const caffe::LayerParameter &layer) {
   caffe::TransformationParameter result = layer.transform_param();
@@ -30,7 +30,8 @@ mergedParameter(const caffe::LayerParameter &layer) {
   return result;
 }
 
-/// out = (in - mean) * scale over one row; null `mean`: a constant.
+/// Computes out = (in - mean) * scale for one row. Subtracts `constant` if
+/// `mean` is null.
 template <typename Pixel, typename Value>
 void transformRow(const Pixel *in, const float *mean, Value constant,
                   Value scale, std::int64_t width, bool mirror, Value *out) {
@@ -51,7 +52,7 @@ void transformRow(const Pixel *in, const float *mean, Value constant,
 
 ImageTransformer::ImageTransformer(const DataLayerInfo &info)
     : parameter(mergedParameter(info.layer)), testPhase(info.testPhase),
-      stream(info.seed.own(), "transform " + info.stream) {
+      stream(info.seed.rankSeed(), "transform " + info.stream) {
   const std::string where =
       "layer '" + info.layer.name() + "' (" + info.layer.type() + ")";
   if (parameter.force_color() && parameter.force_gray())
@@ -74,7 +75,7 @@ ImageTransformer::ImageTransformer(const DataLayerInfo &info)
       parameter.mean_file(), info.folders, "mean file of " + where);
   postLine(info.events, log::site::meanFile, "Loading mean file from: " + path);
   formats::Blob mean = formats::readBinaryProto(path);
-  // 1 x C x H x W, or C x H x W.
+  // The shape is 1 x C x H x W, or C x H x W.
   std::vector<std::int64_t> dims = mean.dims;
   if (dims.size() == 4 && dims[0] == 1)
     dims.erase(dims.begin());
@@ -137,11 +138,11 @@ CropAndMirror ImageTransformer::chooseCrop(const formats::ImageRecord &image,
   return result;
 }
 
-/// `in`: the first pixel of the crop; `row`, `plane`: strides between rows and
-/// channels.
+/// `in` is the first pixel of the crop; the strides are in elements, between
+/// rows and between channels.
 template <typename Pixel, typename Value>
-void ImageTransformer::transform(const Pixel *in, std::int64_t row,
-                                 std::int64_t plane,
+void ImageTransformer::transform(const Pixel *in, std::int64_t rowStride,
+                                 std::int64_t channelStride,
                                  const std::array<int, 3> &shape,
                                  const CropAndMirror &cropAndMirror,
                                  Value *result) const {
@@ -158,8 +159,8 @@ void ImageTransformer::transform(const Pixel *in, std::int64_t row,
             (c * pixelMean.dims[1] + cropAndMirror.top + h) *
                 pixelMean.dims[2] +
             cropAndMirror.left)];
-      transformRow(in + c * plane + h * row, mean, constant, scale, width,
-                   cropAndMirror.mirrored,
+      transformRow(in + c * channelStride + h * rowStride, mean, constant,
+                   scale, width, cropAndMirror.mirrored,
                    result + (std::int64_t(c) * height + h) * width);
     }
   }
@@ -186,7 +187,7 @@ void ImageTransformer::applyToPixels(const PixelBlock &block,
                                      const std::array<int, 3> &shape,
                                      const CropAndMirror &cropAndMirror,
                                      Value *result) const {
-  if (block.areRecords)
+  if (block.hasFullRecords)
     pixels += cropAndMirror.top * block.columns + cropAndMirror.left;
   transform(pixels, block.columns, block.rows * block.columns, shape,
             cropAndMirror, result);

@@ -30,10 +30,10 @@ public:
   /// contradict each other.
   explicit ImageTransformer(const DataLayerInfo &info);
 
-  /// The colour format to decode images to.
+  /// Returns the colour format to decode images to.
   formats::ImageColor color() const { return imageColor; }
 
-  /// Channels, height and width of the transformed image.
+  /// Returns channels, height and width of the transformed image.
   std::array<int, 3> resultShape(const formats::ImageRecord &image) const;
 
   /// Chooses crop and mirror of an image. `record` is its number since the
@@ -54,20 +54,20 @@ public:
   void crop(const formats::ImageRecord &image,
             const CropAndMirror &cropAndMirror, const PixelBlock &block,
             std::uint8_t *pixels) const;
-  /// Computes the result of apply() from `pixels`, an image of `block` that is
-  /// the record or its crop: a result of shape `shape`.
+  /// Writes the result of apply(), which has the shape `shape`, from `pixels`:
+  /// an image of `block`, which contains the full record or only its crop.
   template <typename Value>
   void applyToPixels(const PixelBlock &block, const std::uint8_t *pixels,
                      const std::array<int, 3> &shape,
                      const CropAndMirror &cropAndMirror, Value *result) const;
 
-  /// The mean in the layout of the device's pixel conversion.
+  /// Returns the mean in the layout of the device's pixel conversion.
   const PixelMean &mean() const { return pixelMean; }
 
 private:
   template <typename Pixel, typename Value>
-  void transform(const Pixel *in, std::int64_t row, std::int64_t plane,
-                 const std::array<int, 3> &shape,
+  void transform(const Pixel *in, std::int64_t rowStride,
+                 std::int64_t channelStride, const std::array<int, 3> &shape,
                  const CropAndMirror &cropAndMirror, Value *result) const;
   void checkImage(const formats::ImageRecord &image,
                   const std::string &where) const;

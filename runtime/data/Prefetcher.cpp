@@ -9,7 +9,7 @@
 
 namespace brew::runtime {
 
-/// calloc: the system maps zero pages lazily, so an unused block takes no
+/// Uses calloc: the system maps zero pages lazily, so an unused block takes no
 /// memory.
 std::byte *Prefetcher::Batch::allocate(std::size_t size) {
   storage.emplace_back(
@@ -22,7 +22,7 @@ std::byte *Prefetcher::Batch::allocate(std::size_t size) {
 Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
                        const DataLayerInfo &info,
                        const std::vector<bool> &wanted, unsigned depth,
-                       bool pixels)
+                       bool asPixels)
     : source(std::move(batchSource)), batches(depth ? depth : 1) {
   consumedPosition = source->position();
   sourceIdentity = source->identity();
@@ -30,7 +30,7 @@ Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
     for (std::size_t i = 0; i < info.tops.size(); ++i)
       batch.tops.push_back(wanted[i] ? batch.allocate(info.tops[i]->size())
                                      : nullptr);
-    if (pixels)
+    if (asPixels)
       batch.pixels =
           batch.allocate(PixelBlock::of(*info.tops[0], *info.pixels).size);
     empty.push_back(&batch);

@@ -36,11 +36,11 @@ public:
     std::vector<std::unique_ptr<std::byte, Free>> storage;
   };
 
-  /// `wanted[i]`: whether to read top i. `pixels`: whether to read the first
+  /// `wanted[i]`: whether to read top i. `asPixels`: whether to read the first
   /// top as bytes (`info.pixels`) if possible.
   Prefetcher(std::unique_ptr<BatchSource> source, const DataLayerInfo &info,
              const std::vector<bool> &wanted, unsigned depth,
-             bool pixels = false);
+             bool asPixels = false);
   ~Prefetcher();
   Prefetcher(const Prefetcher &) = delete;
   Prefetcher &operator=(const Prefetcher &) = delete;
@@ -54,23 +54,24 @@ public:
   /// Returns the acquired batch to the reader.
   void release();
 
-  /// Position after the last acquired batch; batches read ahead do not count.
+  /// Returns the position after the last acquired batch; batches read ahead do
+  /// not count.
   SourcePosition consumed() const { return consumedPosition; }
-  /// Call it before start().
+  /// Makes the source continue at `position`. Call it before start().
   void seek(const SourcePosition &position);
 
   /// See BatchSource.
   const std::string &identity() const { return sourceIdentity; }
 
-  /// How often, and for how long in total, acquire() waited for a batch. The
-  /// first batch does not count: it can never be ready.
+  /// Return how often, and for how long in total, acquire() waited for a batch.
+  /// The first batch does not count, since it can never be ready.
   std::uint64_t waits() const { return waitCount; }
   double secondsWaited() const { return waitSeconds; }
 
   /// The thread's load since it started.
   struct Load {
     double seconds = 0;        ///< since the start
-    double idle = 0;           ///< of these, waiting for a batch to fill
+    double idle = 0;           ///< seconds spent waiting for a free batch
     std::uint64_t skipped = 0; ///< records skipped by the source
   };
   Load load();

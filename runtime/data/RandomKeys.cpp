@@ -11,8 +11,8 @@ namespace brew::runtime {
 void RandomKeys::add(const plan::Manifest &manifest, const std::string &program,
                      const std::string &layer, std::uint32_t buffer,
                      std::uint64_t seed) {
-  const plan::Buffer &place = manifest.buffers(static_cast<int>(buffer));
-  if (place.type() != plan::I32 || plan::elementCount(place) != 2)
+  const plan::Buffer &keyBuffer = manifest.buffers(static_cast<int>(buffer));
+  if (keyBuffer.type() != plan::I32 || plan::elementCount(keyBuffer) != 2)
     throw badInput("damaged plan: the key of the random numbers of layer '" +
                    layer + "' is not a pair of I32");
   keys.push_back(

@@ -17,6 +17,7 @@
 
 namespace brew::runtime {
 
+/// The keys of all layers of a program that draw random numbers.
 class RandomKeys {
 public:
   /// Adds the key of `layer`, which `program` reads from `buffer`. Throws Error
@@ -27,11 +28,12 @@ public:
   /// Writes the keys of the next run.
   void feed(Executor &executor);
 
-  /// Number of runs so far.
+  /// Returns the number of runs so far.
   std::uint64_t runs() const { return count; }
+  /// Continues as after `runs` runs.
   void seek(std::uint64_t runs) { count = runs; }
 
-  /// The layers, in the order they were added.
+  /// Returns the layers, in the order in which they were added.
   std::vector<std::string> layers() const;
 
 private:

@@ -35,9 +35,10 @@ std::int64_t product(const Shape &shape) {
 }
 
 /// Bilinear resize of one plane of floats with pixel centres at half integers,
-/// as OpenCV's INTER_LINEAR.
+/// like OpenCV's INTER_LINEAR.
 void resizePlane(const float *in, std::int64_t height, std::int64_t width,
                  std::int64_t newHeight, std::int64_t newWidth, float *out) {
+  // Finds the two source pixels to interpolate; returns the weight of `high`.
   auto locate = [](std::int64_t index, std::int64_t from, std::int64_t to,
                    std::int64_t &low, std::int64_t &high) {
     const double at = (index + 0.5) * double(from) / double(to) - 0.5;
@@ -105,7 +106,8 @@ public:
     }
   }
 
-  /// Resizes bytes as bytes, as Caffe's programs do.
+  /// Resizes the image before it is converted to floats, as Caffe's programs
+  /// do.
   void fit(const formats::Image &image, const std::string &where,
            std::vector<float> &row) const {
     const bool fits = image.height == shape[1] && image.width == shape[2];
@@ -123,16 +125,17 @@ public:
            std::vector<float> &row) const {
     if (!image.bytes.empty() &&
         (image.height != shape[1] || image.width != shape[2])) {
-      formats::Image rows;
-      rows.channels = image.channels;
-      rows.height = image.height;
-      rows.width = image.width;
+      formats::Image interleaved;
+      interleaved.channels = image.channels;
+      interleaved.height = image.height;
+      interleaved.width = image.width;
       const std::size_t plane = std::size_t(image.height) * image.width;
       const auto channels = static_cast<std::size_t>(image.channels);
-      rows.pixels.resize(image.bytes.size());
-      for (std::size_t i = 0; i < rows.pixels.size(); ++i)
-        rows.pixels[i] = image.bytes[i % channels * plane + i / channels];
-      return fit(rows, where, row);
+      interleaved.pixels.resize(image.bytes.size());
+      for (std::size_t i = 0; i < interleaved.pixels.size(); ++i)
+        interleaved.pixels[i] =
+            image.bytes[i % channels * plane + i / channels];
+      return fit(interleaved, where, row);
     }
     std::vector<float> planes(image.size());
     for (std::size_t i = 0; i < planes.size(); ++i)
@@ -145,6 +148,7 @@ private:
   Preprocessing preprocessing;
 };
 
+/// The images of an LMDB or LevelDB database.
 class DatabaseSamples : public SampleSource {
 public:
   DatabaseSamples(const std::string &path, formats::DbBackend backend,
@@ -175,13 +179,13 @@ private:
 /// The rows of a table, unchanged.
 class RowSamples : public SampleSource {
 public:
-  /// `what`: the table's name in errors; `dims`: its full shape.
-  RowSamples(std::string path, const std::string &what, const Shape &dims,
-             std::vector<float> all, const Shape &rowShape)
-      : name(std::move(path)), values(std::move(all)),
+  /// `table`: its name in errors; `dims`: its full shape.
+  RowSamples(std::string path, const std::string &table, const Shape &dims,
+             std::vector<float> tableValues, const Shape &rowShape)
+      : name(std::move(path)), values(std::move(tableValues)),
         rowSize(product(rowShape)) {
     if (dims.empty() || Shape(dims.begin() + 1, dims.end()) != rowShape)
-      throw badInput(name + ": " + what + " is " + formats::dimsText(dims) +
+      throw badInput(name + ": " + table + " is " + formats::dimsText(dims) +
                      "; the net takes rows of " + formats::dimsText(rowShape));
     rows = dims[0];
   }
@@ -214,6 +218,7 @@ std::unique_ptr<SampleSource> openHdf5(const std::string &path,
                                       reader.readFloats(dataset), rowShape);
 }
 
+/// A single JPEG or PNG image.
 class EncodedImage : public SampleSource {
 public:
   EncodedImage(const std::string &path, const std::string &bytes,
@@ -303,15 +308,16 @@ private:
   std::size_t done = 0;
 };
 
-/// Opens the labels of an IDX file of images: the file in the same folder whose
-/// name has "labels-idx1" for "images-idx3", as MNIST's; null if there is none.
-std::unique_ptr<formats::InputFile> idxLabels(std::string path,
-                                              std::uint32_t images) {
-  const std::string from = "images-idx3";
-  const std::size_t at = path.rfind(from);
+/// Opens the labels that belong to an IDX file of images. As in MNIST, they are
+/// in the same folder, in a file whose name has "labels-idx1" instead of
+/// "images-idx3". Returns null if there is no such file.
+std::unique_ptr<formats::InputFile> openIdxLabels(std::string path,
+                                                  std::uint32_t images) {
+  const std::string imagesPart = "images-idx3";
+  const std::size_t at = path.rfind(imagesPart);
   if (at == path.npos)
     return nullptr;
-  path.replace(at, from.size(), "labels-idx1");
+  path.replace(at, imagesPart.size(), "labels-idx1");
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
     return nullptr;
@@ -321,32 +327,33 @@ std::unique_ptr<formats::InputFile> idxLabels(std::string path,
   const std::uint32_t count = std::uint32_t(header[4]) << 24 | header[5] << 16 |
                               header[6] << 8 | header[7];
   if (header[0] || header[1] || header[2] != 8 || header[3] != 1)
-    throw badInput(path + ": is no IDX file of labels");
+    throw badInput(path + ": is not an IDX file of labels");
   if (count != images)
     throw badInput(path + ": has " + std::to_string(count) + " labels for " +
                    std::to_string(images) + " images");
   return file;
 }
 
+/// The images of an IDX file, with their labels if there is a file of them.
 class IdxSamples : public SampleSource {
 public:
   IdxSamples(const std::string &path, ImageFitter imageFitter)
       : file(path), fitter(std::move(imageFitter)) {
     unsigned char header[16];
     file.readExactly(header, sizeof header, "its header");
-    auto number = [&](int at) {
+    auto bigEndianAt = [&](int at) {
       return std::uint32_t(header[at]) << 24 | header[at + 1] << 16 |
              header[at + 2] << 8 | header[at + 3];
     };
-    count = number(4);
-    height = number(8);
-    width = number(12);
-    constexpr std::uint32_t kMostPixels = 1 << 15; // per side
-    if (!height || !width || height > kMostPixels || width > kMostPixels)
+    count = bigEndianAt(4);
+    height = bigEndianAt(8);
+    width = bigEndianAt(12);
+    constexpr std::uint32_t kMaxSide = 1 << 15; // pixels
+    if (!height || !width || height > kMaxSide || width > kMaxSide)
       throw badInput(path + ": damaged IDX file: images of " +
                      std::to_string(height) + " x " + std::to_string(width));
     try {
-      labels = idxLabels(path, count);
+      labels = openIdxLabels(path, count);
     } catch (const Error &error) { // the labels are optional
       labelError = error.what();
     }
@@ -391,13 +398,14 @@ private:
   std::uint32_t count = 0, height = 0, width = 0, done = 0;
 };
 
-/// Reads the file up to a limit larger than any image.
+/// Returns `head` followed by the rest of the file. Throws Error (1) if the
+/// file is larger than any image.
 std::string readBytes(formats::InputFile &file, std::string head) {
-  constexpr std::size_t kMost = std::size_t(1) << 28;
-  std::vector<char> part(1 << 16);
-  while (std::size_t size = file.read(part.data(), part.size())) {
-    head.append(part.data(), size);
-    if (head.size() > kMost)
+  constexpr std::size_t kMaxBytes = std::size_t(1) << 28;
+  std::vector<char> chunk(1 << 16);
+  while (std::size_t size = file.read(chunk.data(), chunk.size())) {
+    head.append(chunk.data(), size);
+    if (head.size() > kMaxBytes)
       throw badInput(file.path() + ": too large for an image");
   }
   return head;

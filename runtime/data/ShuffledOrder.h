@@ -11,11 +11,11 @@
 
 namespace brew::runtime {
 
-/// A random order of 0 .. count - 1, drawn from `count` positions of the stream
-/// after `base`.
-inline std::vector<std::int64_t> shuffledFrom(const caffe::RandomStream &stream,
-                                              std::size_t count,
-                                              std::uint64_t base) {
+/// Returns a random order of 0 .. count - 1, drawn from `count` positions of
+/// the stream after `base`.
+inline std::vector<std::int64_t>
+shuffledOrderAt(const caffe::RandomStream &stream, std::size_t count,
+                std::uint64_t base) {
   std::vector<std::int64_t> result(count);
   std::iota(result.begin(), result.end(), 0);
   // Fisher-Yates.
@@ -24,12 +24,12 @@ inline std::vector<std::int64_t> shuffledFrom(const caffe::RandomStream &stream,
   return result;
 }
 
-/// Random order number `purpose` of 0 .. count - 1: a function of the stream
-/// and of `purpose` alone. Each order uses 2^40 positions of the stream.
+/// Returns a random order of 0 .. count - 1 that is a function of the stream
+/// and of `purpose` alone. Each purpose has 2^40 positions of the stream.
 inline std::vector<std::int64_t>
 shuffledOrder(const caffe::RandomStream &stream, std::size_t count,
               std::uint64_t purpose) {
-  return shuffledFrom(stream, count, purpose << 40);
+  return shuffledOrderAt(stream, count, purpose << 40);
 }
 
 } // namespace brew::runtime

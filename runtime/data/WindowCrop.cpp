@@ -24,8 +24,8 @@ struct Span {
   int extent() const { return last - first + 1; }
 };
 
-/// Widens a span around its centre so that warping the original span leaves the
-/// context on each side; then clips it to the image.
+/// Widens a span around its centre, so that the warped result has the context
+/// on each side of the original span. Then clips the span to the image.
 template <typename Real>
 void widen(Span &span, Real half, Real center, Real contextScale, int image,
            int size) {
@@ -45,9 +45,9 @@ void widen(Span &span, Real half, Real center, Real contextScale, int image,
 } // namespace
 
 template <typename Real>
-WindowCrop cropOf(const formats::Window &window, int imageWidth,
-                  int imageHeight, int size, int contextPad, bool square,
-                  bool mirrored) {
+WindowCrop computeCrop(const formats::Window &window, int imageWidth,
+                       int imageHeight, int size, int contextPad, bool square,
+                       bool mirrored) {
   Span x{window.x1, window.x2}, y{window.y1, window.y2};
   x.warped = y.warped = size;
   WindowCrop crop;
@@ -74,8 +74,8 @@ WindowCrop cropOf(const formats::Window &window, int imageWidth,
         "the window " + window.text() + " does not lie within the image of " +
         std::to_string(imageWidth) + "x" + std::to_string(imageHeight));
   if (x.warped < 1 || y.warped < 1)
-    throw badInput("of the window " + window.text() +
-                   " nothing is left beside its padding");
+    throw badInput("the window " + window.text() +
+                   " has no pixels left besides its padding");
   crop.left = x.first;
   crop.top = y.first;
   crop.width = x.extent();
@@ -85,9 +85,9 @@ WindowCrop cropOf(const formats::Window &window, int imageWidth,
   return crop;
 }
 
-template WindowCrop cropOf<float>(const formats::Window &, int, int, int, int,
-                                  bool, bool);
-template WindowCrop cropOf<double>(const formats::Window &, int, int, int, int,
-                                   bool, bool);
+template WindowCrop computeCrop<float>(const formats::Window &, int, int, int,
+                                       int, bool, bool);
+template WindowCrop computeCrop<double>(const formats::Window &, int, int, int,
+                                        int, bool, bool);
 
 } // namespace brew::runtime

@@ -18,11 +18,11 @@ struct WindowCrop {
 /// Computes the crop of a window as window_data_param says. `contextPad` is
 /// less than half of `size`. Coordinates are rounded in the precision of the
 /// blob, as Caffe does in its Dtype (float or double). Throws Error (1),
-/// without naming the window, if it lies outside the image, or partly outside
-/// without padding.
+/// without the line of the window file, if the window lies outside the image,
+/// or partly outside without padding.
 template <typename Real>
-WindowCrop cropOf(const formats::Window &window, int imageWidth,
-                  int imageHeight, int size, int contextPad, bool square,
-                  bool mirrored);
+WindowCrop computeCrop(const formats::Window &window, int imageWidth,
+                       int imageHeight, int size, int contextPad, bool square,
+                       bool mirrored);
 
 } // namespace brew::runtime

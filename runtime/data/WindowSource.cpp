@@ -27,7 +27,7 @@ public:
         layerText("layer '" + info.layer.name() + "' (WindowData)"),
         parameter(info.layer.window_data_param()),
         transform(info.layer.transform_param()), folders(info.folders),
-        stream(info.seed.own(), "windows " + info.stream),
+        stream(info.seed.rankSeed(), "windows " + info.stream),
         decodeThreads(info.readerOptions.threads), meanReader(info) {
     checkTops();
     if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")
@@ -63,18 +63,18 @@ public:
       const std::vector<WindowRef> &list =
           isForeground ? foregroundWindows : backgroundWindows;
       // Four positions of the stream are reserved for each record.
-      const WindowRef chosen = list[stream.below(record * 4, list.size())];
+      const WindowRef windowRef = list[stream.below(record * 4, list.size())];
       labels[static_cast<std::size_t>(row)] =
-          isForeground ? static_cast<float>(chosen.window->label) : 0.f;
+          isForeground ? static_cast<float>(windowRef.window->label) : 0.f;
       if (!memory[0])
         return;
       const bool mirrored =
           transform.mirror() && stream.below(record * 4 + 1, 2) == 1;
       if (tops[0]->type() == plan::F64)
-        writeRow(row, chosen, mirrored, workerScratch[worker].doubles,
+        writeRow(row, windowRef, mirrored, workerScratch[worker].doubles,
                  memory[0]);
       else
-        writeRow(row, chosen, mirrored, workerScratch[worker].floats,
+        writeRow(row, windowRef, mirrored, workerScratch[worker].floats,
                  memory[0]);
     });
     if (tops.size() == 2 && memory[1])
@@ -209,18 +209,18 @@ private:
   }
 
   template <typename Value>
-  void writeRow(std::int64_t row, const WindowRef &chosen, bool mirrored,
+  void writeRow(std::int64_t row, const WindowRef &windowRef, bool mirrored,
                 std::vector<Value> &values, std::byte *memory) const {
     formats::Image image, warped;
-    decode(chosen.image, image);
+    decode(windowRef.image, image);
     WindowCrop crop;
     try {
-      crop = cropOf<Value>(*chosen.window, image.width, image.height, size,
-                           static_cast<int>(parameter.context_pad()),
-                           parameter.crop_mode() == "square", mirrored);
+      crop = computeCrop<Value>(*windowRef.window, image.width, image.height,
+                                size, static_cast<int>(parameter.context_pad()),
+                                parameter.crop_mode() == "square", mirrored);
     } catch (const Error &error) {
       throw Error(error.status(),
-                  lineLocation(chosen.window->line) + ": " + error.what());
+                  lineLocation(windowRef.window->line) + ": " + error.what());
     }
     formats::resizeImage(
         formats::cropImage(image, crop.top, crop.left, crop.height, crop.width),

@@ -7,8 +7,8 @@
 namespace brew::runtime {
 
 template <typename Real>
-std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
-                            bool varianceInTarget, const Box<Real> &box) {
+std::array<Real, 4> encodeBox(const Prior<Real> &prior, CodeType code,
+                              bool varianceInTarget, const Box<Real> &box) {
   const Box<Real> &from = prior.box;
   const Real width = from.right - from.left, height = from.bottom - from.top;
   std::array<Real, 4> offsets = {box.left - from.left, box.top - from.top,
@@ -31,40 +31,40 @@ std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
 }
 
 template <typename Real>
-Box<Real> decoded(const Prior<Real> &prior, CodeType code,
-                  bool varianceInTarget, const Real *offsets) {
+Box<Real> decodeBox(const Prior<Real> &prior, CodeType code,
+                    bool varianceInTarget, const Real *offsets) {
   const Box<Real> &from = prior.box;
   const Real width = from.right - from.left, height = from.bottom - from.top;
-  std::array<Real, 4> by;
+  std::array<Real, 4> deltas;
   for (std::size_t i = 0; i < 4; ++i)
-    by[i] = varianceInTarget ? offsets[i] : prior.variance[i] * offsets[i];
+    deltas[i] = varianceInTarget ? offsets[i] : prior.variance[i] * offsets[i];
   if (code == caffe::PriorBoxParameter::CENTER_SIZE) {
-    const Real x = by[0] * width + (from.left + from.right) / 2;
-    const Real y = by[1] * height + (from.top + from.bottom) / 2;
-    const Real newWidth = std::exp(by[2]) * width;
-    const Real newHeight = std::exp(by[3]) * height;
+    const Real x = deltas[0] * width + (from.left + from.right) / 2;
+    const Real y = deltas[1] * height + (from.top + from.bottom) / 2;
+    const Real newWidth = std::exp(deltas[2]) * width;
+    const Real newHeight = std::exp(deltas[3]) * height;
     return {x - newWidth / 2, y - newHeight / 2, x + newWidth / 2,
             y + newHeight / 2};
   }
   if (code == caffe::PriorBoxParameter::CORNER_SIZE)
     for (std::size_t i = 0; i < 4; ++i)
-      by[i] *= i % 2 ? height : width;
-  return {from.left + by[0], from.top + by[1], from.right + by[2],
-          from.bottom + by[3]};
+      deltas[i] *= i % 2 ? height : width;
+  return {from.left + deltas[0], from.top + deltas[1], from.right + deltas[2],
+          from.bottom + deltas[3]};
 }
 
-template std::array<float, 4> encoded(const Prior<float> &, CodeType, bool,
-                                      const Box<float> &);
-template std::array<double, 4> encoded(const Prior<double> &, CodeType, bool,
-                                       const Box<double> &);
-template Box<float> decoded(const Prior<float> &, CodeType, bool,
-                            const float *);
-template Box<double> decoded(const Prior<double> &, CodeType, bool,
-                             const double *);
+template std::array<float, 4> encodeBox(const Prior<float> &, CodeType, bool,
+                                        const Box<float> &);
+template std::array<double, 4> encodeBox(const Prior<double> &, CodeType, bool,
+                                         const Box<double> &);
+template Box<float> decodeBox(const Prior<float> &, CodeType, bool,
+                              const float *);
+template Box<double> decodeBox(const Prior<double> &, CodeType, bool,
+                               const double *);
 
 namespace {
 
-PixelBox scaled(const Box<float> &box, int height, int width) {
+PixelBox scaleToPixels(const Box<float> &box, int height, int width) {
   const auto w = static_cast<float>(width), h = static_cast<float>(height);
   const Box<float> pixels = {box.left * w, box.top * h, box.right * w,
                              box.bottom * h};
@@ -72,7 +72,8 @@ PixelBox scaled(const Box<float> &box, int height, int width) {
 }
 
 /// Returns the area of a net's input that contains the image, without padding.
-Box<float> withoutPadding(const caffe::ResizeParameter &resize, float aspect) {
+Box<float> areaWithoutPadding(const caffe::ResizeParameter &resize,
+                              float aspect) {
   const auto height = static_cast<float>(resize.height());
   const auto width = static_cast<float>(resize.width());
   if (aspect > width / height) {
@@ -91,21 +92,21 @@ PixelBox toPixels(const Box<float> &box, int height, int width,
       resize ? resize->resize_mode() : caffe::ResizeParameter::WARP;
   if (mode == caffe::ResizeParameter::FIT_LARGE_SIZE_AND_PAD) {
     const Box<float> frame =
-        withoutPadding(*resize, static_cast<float>(width) / height);
-    Box<float> within = box;
-    projectInto(frame, box, within); // unchanged if it is in the padding
-    return scaled(clipped(within), height, width);
+        areaWithoutPadding(*resize, static_cast<float>(width) / height);
+    Box<float> boxInFrame = box;
+    projectInto(frame, box, boxInFrame); // no-op if `box` is in the padding
+    return scaleToPixels(clipped(boxInFrame), height, width);
   }
   if (mode == caffe::ResizeParameter::FIT_SMALL_SIZE &&
       resize->height_scale() && resize->width_scale()) {
     const Box<float> pixels =
-        clipped(scaled(box, static_cast<int>(resize->height_scale()),
-                       static_cast<int>(resize->width_scale()))
+        clipped(scaleToPixels(box, static_cast<int>(resize->height_scale()),
+                              static_cast<int>(resize->width_scale()))
                     .box,
                 static_cast<float>(width), static_cast<float>(height));
     return {pixels, areaOf(pixels)};
   }
-  return scaled(clipped(box), height, width);
+  return scaleToPixels(clipped(box), height, width);
 }
 
 } // namespace brew::runtime

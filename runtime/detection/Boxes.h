@@ -48,8 +48,8 @@ Real intersectionOverUnion(const Box<Real> &a, Real areaA, const Box<Real> &b,
   const Real height = shared.bottom - shared.top + edge;
   if (!(width > 0 && height > 0))
     return 0;
-  const Real both = width * height;
-  return both / (areaA + areaB - both);
+  const Real sharedArea = width * height;
+  return sharedArea / (areaA + areaB - sharedArea);
 }
 template <typename Real>
 Real intersectionOverUnion(const Box<Real> &a, const Box<Real> &b) {
@@ -66,15 +66,15 @@ Real coverageOf(const Box<Real> &box, const Box<Real> &other) {
 /// Clips a box to the image.
 template <typename Real>
 Box<Real> clipped(const Box<Real> &box, Real width = 1, Real height = 1) {
-  auto clip = [](Real x, Real most) {
-    return std::max(std::min(x, most), Real(0));
+  auto clip = [](Real x, Real limit) {
+    return std::max(std::min(x, limit), Real(0));
   };
   return {clip(box.left, width), clip(box.top, height), clip(box.right, width),
           clip(box.bottom, height)};
 }
 
-/// Sets `result` to `box`, in the units of `frame`, as fractions of `frame`,
-/// clipped to it. Returns false if the two do not overlap.
+/// Converts `box`, in the units of `frame`, to fractions of `frame`, clipped to
+/// it. Returns false if the two do not overlap.
 template <typename Real>
 bool projectInto(const Box<Real> &frame, const Box<Real> &box,
                  Box<Real> &result) {
@@ -101,12 +101,12 @@ template <typename Real> struct Prior {
 /// `varianceInTarget`. The sides of the prior and, with CENTER_SIZE, of the box
 /// must be positive.
 template <typename Real>
-std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
-                            bool varianceInTarget, const Box<Real> &box);
+std::array<Real, 4> encodeBox(const Prior<Real> &prior, CodeType code,
+                              bool varianceInTarget, const Box<Real> &box);
 /// Returns the box with these offsets from a prior.
 template <typename Real>
-Box<Real> decoded(const Prior<Real> &prior, CodeType code,
-                  bool varianceInTarget, const Real *offsets);
+Box<Real> decodeBox(const Prior<Real> &prior, CodeType code,
+                    bool varianceInTarget, const Real *offsets);
 
 /// A box in pixels of an image.
 struct PixelBox {

@@ -17,14 +17,14 @@ template <typename Real> bool leavesImage(const Box<Real> &box) {
 }
 
 template <typename Real>
-std::vector<Box<Real>> decodedBoxes(const Settings &settings,
-                                    const std::vector<Prior<Real>> &priors,
-                                    const Real *locations, int label) {
+std::vector<Box<Real>> decodeBoxes(const Settings &settings,
+                                   const std::vector<Prior<Real>> &priors,
+                                   const Real *locations, int label) {
   std::vector<Box<Real>> boxes;
   for (std::size_t i = 0; i < priors.size(); ++i) {
     if (settings.code_type() != caffe::PriorBoxParameter::CORNER)
       requirePositiveSize(priors[i]);
-    boxes.push_back(decoded(
+    boxes.push_back(decodeBox(
         priors[i], settings.code_type(), settings.encode_variance_in_target(),
         locations + locationOf(settings, static_cast<std::int64_t>(i), label)));
   }
@@ -38,16 +38,16 @@ template <typename Real>
 Matches<Real> matchBoxes(const Settings &settings,
                          const std::vector<GroundTruthBox<Real>> &truths,
                          int label, const std::vector<Box<Real>> &boxes) {
-  using Found = Matches<Real>;
-  Found result;
+  using RealMatches = Matches<Real>;
+  RealMatches result;
   result.label = label;
-  result.truth.assign(boxes.size(), Found::kNone);
+  result.truth.assign(boxes.size(), RealMatches::kNone);
   result.overlap.assign(boxes.size(), 0);
-  std::vector<int> wanted;
+  std::vector<int> candidateTruths;
   for (std::size_t j = 0; j < truths.size(); ++j)
-    if (label == Found::kAnyLabel || truths[j].label == label)
-      wanted.push_back(static_cast<int>(j));
-  if (wanted.empty())
+    if (label == RealMatches::kAnyLabel || truths[j].label == label)
+      candidateTruths.push_back(static_cast<int>(j));
+  if (candidateTruths.empty())
     return result;
 
   struct Pair {
@@ -55,34 +55,35 @@ Matches<Real> matchBoxes(const Settings &settings,
     int truth;
     Real overlap;
   };
-  constexpr Real kLeast = static_cast<Real>(1e-6F);
-  std::vector<Pair> pairs; // by box, then by true box
+  constexpr Real kMinOverlap = static_cast<Real>(1e-6F);
+  std::vector<Pair> pairs; // by box, then by ground-truth box
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     if (settings.ignore_cross_boundary_bbox() && leavesImage(boxes[i])) {
-      result.truth[i] = Found::kIgnored;
+      result.truth[i] = RealMatches::kIgnored;
       continue;
     }
-    for (int j : wanted) {
+    for (int j : candidateTruths) {
       const Real overlap = intersectionOverUnion(
           boxes[i], truths[static_cast<std::size_t>(j)].box);
-      if (overlap > kLeast) {
+      if (overlap > kMinOverlap) {
         result.overlap[i] = std::max(result.overlap[i], overlap);
         pairs.push_back({i, j, overlap});
       }
     }
   }
-  std::set<int> left(wanted.begin(), wanted.end());
-  while (!left.empty()) {
+  std::set<int> unmatchedTruths(candidateTruths.begin(), candidateTruths.end());
+  while (!unmatchedTruths.empty()) {
     const Pair *best = nullptr;
     for (const Pair &pair : pairs)
-      if (result.truth[pair.box] == Found::kNone && left.count(pair.truth) &&
+      if (result.truth[pair.box] == RealMatches::kNone &&
+          unmatchedTruths.count(pair.truth) &&
           (!best || pair.overlap > best->overlap))
         best = &pair;
     if (!best)
       break;
     result.truth[best->box] = best->truth;
     result.overlap[best->box] = best->overlap;
-    left.erase(best->truth);
+    unmatchedTruths.erase(best->truth);
   }
   if (settings.match_type() == Settings::BIPARTITE)
     return result;
@@ -94,7 +95,7 @@ Matches<Real> matchBoxes(const Settings &settings,
               static_cast<Real>(settings.overlap_threshold()) &&
           (!best || pairs[first].overlap > best->overlap))
         best = &pairs[first];
-    if (best && result.truth[box] == Found::kNone) {
+    if (best && result.truth[box] == RealMatches::kNone) {
       result.truth[box] = best->truth;
       result.overlap[box] = best->overlap;
     }
@@ -107,11 +108,11 @@ std::vector<Matches<Real>>
 matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
             const std::vector<GroundTruthBox<Real>> &truths,
             const Real *locations) {
-  using Found = Matches<Real>;
-  std::vector<Found> result;
+  using RealMatches = Matches<Real>;
+  std::vector<RealMatches> result;
   if (truths.empty())
     return result;
-  std::vector<int> labels = {Found::kAnyLabel};
+  std::vector<int> labels = {RealMatches::kAnyLabel};
   if (!settings.share_location()) {
     labels.clear();
     for (int c = 0; c < static_cast<int>(settings.num_classes()); ++c)
@@ -122,41 +123,42 @@ matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
     for (int label : labels)
       result.push_back(
           matchBoxes(settings, truths, label,
-                     decodedBoxes(settings, priors, locations, label)));
+                     decodeBoxes(settings, priors, locations, label)));
     return result;
   }
   std::vector<Box<Real>> boxes;
   for (const Prior<Real> &prior : priors)
     boxes.push_back(prior.box);
-  const Found all = matchBoxes(settings, truths, Found::kAnyLabel, boxes);
+  const RealMatches allMatches =
+      matchBoxes(settings, truths, RealMatches::kAnyLabel, boxes);
   if (settings.share_location())
-    return {all};
+    return {allMatches};
   for (int label : labels) {
-    Found own = all;
-    own.label = label;
-    for (int &truth : own.truth)
+    RealMatches labelMatches = allMatches;
+    labelMatches.label = label;
+    for (int &truth : labelMatches.truth)
       if (truth < 0 || truths[static_cast<std::size_t>(truth)].label != label)
-        truth = Found::kNone;
-    result.push_back(std::move(own));
+        truth = RealMatches::kNone;
+    result.push_back(std::move(labelMatches));
   }
   return result;
 }
 
-/// Performs non-maximum suppression. Returns the remaining candidates, best
-/// first.
+/// Performs non-maximum suppression on the first `maxCount` candidates of
+/// `ranking` (all if negative). Returns the remaining candidates, best first.
 template <typename Real>
 std::vector<int> suppressNonMaxima(const std::vector<Box<Real>> &boxes,
                                    const std::vector<int> &ranking,
-                                   Real threshold, int most) {
-  constexpr Real kTooSmall = static_cast<Real>(1e-5);
+                                   Real threshold, int maxCount) {
+  constexpr Real kMinArea = static_cast<Real>(1e-5);
   std::vector<int> kept;
-  std::size_t looked = 0;
+  std::size_t visited = 0;
   for (int candidate : ranking) {
-    if (most >= 0 && (looked++ >= static_cast<std::size_t>(most) ||
-                      kept.size() >= static_cast<std::size_t>(most)))
+    if (maxCount >= 0 && (visited++ >= static_cast<std::size_t>(maxCount) ||
+                          kept.size() >= static_cast<std::size_t>(maxCount)))
       break;
     const Box<Real> &box = boxes[static_cast<std::size_t>(candidate)];
-    if (areaOf(box) < kTooSmall)
+    if (areaOf(box) < kMinArea)
       continue;
     if (std::none_of(kept.begin(), kept.end(), [&](int better) {
           return intersectionOverUnion(boxes[static_cast<std::size_t>(better)],
@@ -169,11 +171,10 @@ std::vector<int> suppressNonMaxima(const std::vector<Box<Real>> &boxes,
 
 /// Returns the current loss of each prior, by which mining ranks priors.
 template <typename Real>
-std::vector<Real> miningLosses(const Settings &settings,
-                               const std::vector<Prior<Real>> &priors,
-                               const std::vector<GroundTruthBox<Real>> &truths,
-                               const Predictions<Real> &predictions,
-                               const Matches<Real> &matches) {
+std::vector<Real> computeMiningLosses(
+    const Settings &settings, const std::vector<Prior<Real>> &priors,
+    const std::vector<GroundTruthBox<Real>> &truths,
+    const Predictions<Real> &predictions, const Matches<Real> &matches) {
   std::vector<Real> losses(priors.size());
   const std::int64_t classes = settings.num_classes();
   for (std::size_t i = 0; i < priors.size(); ++i) {
@@ -208,25 +209,25 @@ void mineExamples(const Settings &settings,
                   const Predictions<Real> &predictions,
                   ImageMatches<Real> &image) {
   Matches<Real> &matches = image.byLabel.front();
-  const bool hard = settings.mining_type() == Settings::HARD_EXAMPLE;
+  const bool isHardMining = settings.mining_type() == Settings::HARD_EXAMPLE;
   const std::vector<Real> losses =
-      miningLosses(settings, priors, truths, predictions, matches);
+      computeMiningLosses(settings, priors, truths, predictions, matches);
   std::vector<int> ranking;
   std::size_t positives = 0;
   for (std::size_t i = 0; i < priors.size(); ++i) {
     positives += matches.isMatched(i);
-    if (hard ||
+    if (isHardMining ||
         (matches.truth[i] == Matches<Real>::kNone &&
          matches.overlap[i] < static_cast<Real>(settings.neg_overlap())))
       ranking.push_back(static_cast<int>(i));
   }
-  std::size_t most = ranking.size();
-  if (hard)
-    most = std::min(most, static_cast<std::size_t>(settings.sample_size()));
+  std::size_t count = ranking.size();
+  if (isHardMining)
+    count = std::min(count, static_cast<std::size_t>(settings.sample_size()));
   else
-    most =
-        std::min(most, static_cast<std::size_t>(static_cast<float>(positives) *
-                                                settings.neg_pos_ratio()));
+    count =
+        std::min(count, static_cast<std::size_t>(static_cast<float>(positives) *
+                                                 settings.neg_pos_ratio()));
   auto better = [&](int a, int b) {
     const Real x = losses[static_cast<std::size_t>(a)],
                y = losses[static_cast<std::size_t>(b)];
@@ -240,23 +241,23 @@ void mineExamples(const Settings &settings,
         boxes.push_back(prior.box);
     else
       boxes =
-          decodedBoxes(settings, priors, predictions.locations, matches.label);
+          decodeBoxes(settings, priors, predictions.locations, matches.label);
     ranking = suppressNonMaxima<Real>(
         boxes, ranking, static_cast<Real>(settings.nms_param().nms_threshold()),
         settings.nms_param().top_k());
-    most = std::min(most, ranking.size());
+    count = std::min(count, ranking.size());
   } else {
     std::partial_sort(ranking.begin(),
-                      ranking.begin() + static_cast<std::ptrdiff_t>(most),
+                      ranking.begin() + static_cast<std::ptrdiff_t>(count),
                       ranking.end(), better);
   }
-  std::vector<bool> chosen(priors.size());
-  for (std::size_t i = 0; i < most; ++i)
-    chosen[static_cast<std::size_t>(ranking[i])] = true;
+  std::vector<bool> isChosen(priors.size());
+  for (std::size_t i = 0; i < count; ++i)
+    isChosen[static_cast<std::size_t>(ranking[i])] = true;
   for (std::size_t i = 0; i < priors.size(); ++i) {
-    if (matches.isMatched(i) && hard && !chosen[i])
+    if (matches.isMatched(i) && isHardMining && !isChosen[i])
       matches.truth[i] = Matches<Real>::kNone;
-    else if (matches.truth[i] == Matches<Real>::kNone && chosen[i])
+    else if (matches.truth[i] == Matches<Real>::kNone && isChosen[i])
       image.negatives.push_back(static_cast<int>(i));
   }
 }

@@ -45,7 +45,8 @@ template <typename Real> struct Matches {
   int label = kAnyLabel;
   std::vector<int> truth; ///< by prior: index of a ground-truth box, or kNone
                           ///< or kIgnored
-  std::vector<Real> overlap; ///< by prior: the largest with any box
+  std::vector<Real> overlap; ///< by prior: with the matched box, or else the
+                             ///< largest with any box
 
   bool isMatched(std::size_t prior) const { return truth[prior] >= 0; }
 };

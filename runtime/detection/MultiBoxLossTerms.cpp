@@ -23,19 +23,20 @@ readGroundTruth(const Real *rows, std::int64_t count, std::int64_t images,
     if (image == -1 || (row[7] != 0 && !settings.use_difficult_gt()))
       continue;
     const auto label = static_cast<int>(row[1]);
-    auto wrong = [&](const std::string &text) {
+    auto invalidBox = [&](const std::string &text) {
       return badInput("ground-truth box " + std::to_string(i) + " " + text);
     };
     if (!(image >= 0 && image < images))
-      throw wrong("is of image " + std::to_string(image) + " of a batch of " +
-                  std::to_string(images));
+      throw invalidBox("is of image " + std::to_string(image) +
+                       " of a batch of " + std::to_string(images));
     if (label == static_cast<int>(settings.background_label_id()))
-      throw wrong("has the background's label " + std::to_string(label));
+      throw invalidBox("has the background's label " + std::to_string(label));
     // With map_object_to_agnostic all labels are one class.
     if (label < 0 || (!settings.map_object_to_agnostic() &&
                       label >= static_cast<int>(settings.num_classes())))
-      throw wrong("has label " + std::to_string(label) + ", but there are " +
-                  std::to_string(settings.num_classes()) + " classes");
+      throw invalidBox("has label " + std::to_string(label) +
+                       ", but there are " +
+                       std::to_string(settings.num_classes()) + " classes");
     result[static_cast<std::size_t>(image)].push_back(
         {{row[3], row[4], row[5], row[6]}, label});
   }
@@ -72,23 +73,23 @@ locationPair(const Settings &settings, const Prior<Real> &prior,
   const bool varianceInTarget = settings.encode_variance_in_target();
   if (code != caffe::PriorBoxParameter::CORNER)
     requirePositiveSize(prior);
-  const std::array<Real, 4> wanted =
-      encoded(prior, code, varianceInTarget, truth);
+  const std::array<Real, 4> targets =
+      encodeBox(prior, code, varianceInTarget, truth);
   std::array<Real, 4> corners = {0, 0, 0, 0};
   if (settings.bp_inside()) {
     const Box<Real> box =
         settings.use_prior_for_matching()
             ? prior.box
-            : decoded(prior, code, varianceInTarget, prediction);
+            : decodeBox(prior, code, varianceInTarget, prediction);
     corners = {box.left, box.top, box.right, box.bottom};
   }
   LocationPair<Real> pair;
   for (std::size_t k = 0; k < 4; ++k) {
-    const bool learns = corners[k] >= 0 && corners[k] <= 1;
-    const Real by = varianceInTarget ? prior.variance[k] : 1;
-    pair.target[k] = wanted[k] / by;
-    pair.predicted[k] = learns ? prediction[k] / by : pair.target[k];
-    pair.divisor[k] = learns ? by : 0;
+    const bool isTrained = corners[k] >= 0 && corners[k] <= 1;
+    const Real divisor = varianceInTarget ? prior.variance[k] : 1;
+    pair.target[k] = targets[k] / divisor;
+    pair.predicted[k] = isTrained ? prediction[k] / divisor : pair.target[k];
+    pair.divisor[k] = isTrained ? divisor : 0;
   }
   return pair;
 }
@@ -113,11 +114,13 @@ Real confidenceLoss(const Settings &settings, const Real *confidences,
                     int target) {
   const int classes = static_cast<int>(settings.num_classes());
   if (settings.conf_loss_type() == Settings::SOFTMAX) {
-    const Real most = *std::max_element(confidences, confidences + classes);
+    const Real maxConfidence =
+        *std::max_element(confidences, confidences + classes);
     Real sum = 0;
     for (int c = 0; c < classes; ++c)
-      sum += std::exp(confidences[c] - most);
-    const Real probability = std::exp(confidences[target] - most) / sum;
+      sum += std::exp(confidences[c] - maxConfidence);
+    const Real probability =
+        std::exp(confidences[target] - maxConfidence) / sum;
     return -std::log(std::max(probability, static_cast<Real>(FLT_MIN)));
   }
   Real loss = 0;

@@ -35,10 +35,11 @@ template <typename Real> struct ProposalMaps {
 
 /// Returns the best boxes of one image, ordered by score, then by row, column
 /// and anchor. Boxes are decoded from their anchors and clipped to the image.
-/// Drops boxes with a side smaller than min_size times the image's scale, and
-/// NaNs. Non-maximum suppression of the pre_nms_topn best (below 1: of
-/// all) keeps boxes whose intersection over union with every better kept box is
-/// at most nms_thresh, and at most post_nms_topn boxes.
+/// Drops boxes with NaNs, or with a side smaller than min_size times the
+/// image's scale. Non-maximum suppression of the pre_nms_topn best boxes (all
+/// boxes if it is below 1) then keeps at most post_nms_topn of them: those
+/// whose intersection over union with every better kept box is at most
+/// nms_thresh.
 template <typename Real>
 std::vector<Proposal<Real>> propose(const caffe::ProposalParameter &settings,
                                     const std::vector<Box<double>> &anchors,

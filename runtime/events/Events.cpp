@@ -10,19 +10,19 @@ namespace brew::runtime {
 
 /// Throws if a listener is running, since adding or removing listeners would
 /// invalidate it.
-void Events::refuseWhileNotifying() const {
+void Events::throwIfNotifying() const {
   if (notifying)
     throw Error(ExitStatus::Usage, "a listener cannot add or remove listeners");
 }
 
 int Events::add(Listener listener) {
-  refuseWhileNotifying();
+  throwIfNotifying();
   listeners.emplace_back(nextNumber, std::move(listener));
   return nextNumber++;
 }
 
 void Events::remove(int listener) {
-  refuseWhileNotifying();
+  throwIfNotifying();
   listeners.erase(std::remove_if(listeners.begin(), listeners.end(),
                                  [&](const auto &entry) {
                                    return entry.first == listener;
@@ -31,11 +31,11 @@ void Events::remove(int listener) {
 }
 
 void Events::notify(const Event &event) {
-  struct Notifying {
+  struct NotifyScope {
     int &count;
-    explicit Notifying(int &it) : count(it) { ++count; }
-    ~Notifying() { --count; }
-  } const now(notifying);
+    explicit NotifyScope(int &running) : count(running) { ++count; }
+    ~NotifyScope() { --count; }
+  } const scope(notifying);
   for (const auto &[number, listener] : listeners)
     listener(event);
 }

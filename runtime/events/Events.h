@@ -81,7 +81,7 @@ struct SolvingBegin {
 };
 
 /// The loss of an iteration is known. On a GPU the next iteration may already
-/// run. Emitted for every iteration, displayed or not.
+/// be running. Emitted for every iteration, displayed or not.
 struct IterationDone {
   int iteration;       ///< its number, from 0 on
   double loss;         ///< mean over its batches (iter_size)
@@ -159,7 +159,7 @@ struct TestDone {
   std::vector<ClassScore> classes = {};
 };
 
-/// A stop was requested during a test, which has no results.
+/// A stop request interrupted a test, so the test has no results.
 struct TestInterrupted {
   int iteration, net;
 };
@@ -184,7 +184,7 @@ struct DataStall {
   double seconds;
 };
 
-/// A request of Control has been carried out between two iterations.
+/// A request to TrainerControl has been carried out between two iterations.
 struct Paused {
   int iteration;
 };
@@ -241,6 +241,7 @@ using Event =
                  event::StoppedByRule, event::Reset, event::StepTimes>;
 
 /// The listeners of one session.
+///
 /// Listeners are called on the thread that is inside a call on the session, in
 /// the order in which they were added. Events of prefetching threads are
 /// delayed until then. A listener may call all thread-safe functions
@@ -279,12 +280,12 @@ public:
 
 private:
   void notify(const Event &event);
-  void refuseWhileNotifying() const;
+  void throwIfNotifying() const;
 
   std::vector<std::pair<int, Listener>> listeners;
   int nextNumber = 0;
-  int notifying = 0; ///< calls of notify() that are under way
-  std::mutex mutex;  ///< of `posted`
+  int notifying = 0; ///< number of running calls of notify()
+  std::mutex mutex;  ///< guards `posted`
   std::vector<Event> posted;
 };
 

@@ -32,17 +32,18 @@ public:
   virtual std::byte *hostData(std::uint32_t buffer) = 0;
   /// Returns the buffer's memory on a device, else null.
   virtual void *deviceData(std::uint32_t) { return nullptr; }
-  /// See Executor. Throws Error (2) if that is impossible.
+  /// See Executor. Throws Error (2) if the device does not support it.
   virtual void bindMemory(std::uint32_t buffer, std::byte *memory);
   virtual bool hasBoundMemory(std::uint32_t) const { return false; }
   /// Returns the memory of the parameters for another executor, or null if it
   /// cannot be shared.
   virtual std::shared_ptr<Arena> parameterMemory() { return nullptr; }
   /// Writes the elements of a buffer from bytes in its layout. Leaves the gaps
-  /// between its strides, which belong to other buffers. The caller may reuse
-  /// `bytes` afterwards.
+  /// between its strides unchanged, which belong to other buffers. The caller
+  /// may reuse `bytes` afterwards.
   virtual void upload(std::uint32_t buffer, const std::byte *bytes) = 0;
-  /// Reads the bytes of a buffer, gaps included, after all started programs.
+  /// Reads the bytes of a buffer, gaps included, after all started programs
+  /// have finished.
   virtual void download(std::uint32_t buffer, std::byte *bytes) = 0;
 
   /// Writes bytes of an arena. Programs started earlier do not see them.
@@ -79,7 +80,8 @@ public:
   /// concatenated.
   virtual std::vector<std::byte> finish() { return {}; }
 
-  /// Runs all steps of a program and times each.
+  /// Runs all steps of a program. Calls `observer` with the index of each step
+  /// and its time in seconds.
   virtual void
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) = 0;
@@ -107,6 +109,7 @@ std::unique_ptr<Backend>
 makeCpuBackend(std::shared_ptr<const plan::PlanFile> plan,
                const ExecutorOptions &options,
                std::shared_ptr<Arena> sharedParameters);
+/// Creates the backend for CUDA GPUs.
 std::unique_ptr<Backend>
 makeCudaBackend(std::shared_ptr<const plan::PlanFile> plan,
                 const ExecutorOptions &options);

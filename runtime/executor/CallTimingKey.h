@@ -26,7 +26,7 @@ std::string innerProductKey(const plan::InnerProductCall &call,
 /// Name of the candidate that is a generated kernel of the plan.
 inline constexpr const char *kGeneratedCode = "generated code";
 /// Returns the suffix of the key of a call with a generated alternative.
-/// `generator` identifies its compiler and target, since other code has other
+/// `generator` identifies its compiler and target, since other code takes other
 /// times.
 inline std::string generatedAlternativeKey(const std::string &generator) {
   return " beside " + generator;

@@ -41,10 +41,10 @@ void throwCheckFailure(const plan::Check &check, std::int32_t status,
                                      "' reports the impossible status " +
                                      std::to_string(status));
   // The position is in row-major order; the memory may have another order.
-  std::int64_t rest = position, index = 0;
+  std::int64_t remaining = position, index = 0;
   for (int d = values.dims_size() - 1; d >= 0; --d) {
-    index += rest % values.dims(d) * values.strides(d);
-    rest /= values.dims(d);
+    index += remaining % values.dims(d) * values.strides(d);
+    remaining /= values.dims(d);
   }
   char value[32];
   std::snprintf(value, sizeof value, "%.9g",

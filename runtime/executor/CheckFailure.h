@@ -8,8 +8,9 @@
 
 namespace brew::runtime {
 
-/// Throws Error (1) for the nonzero `status` of a check. `bytes` are the bytes
-/// of the buffer of checked values.
+/// Throws Error (1) for a failed check. `status` is the position of the invalid
+/// value plus 1. `bytes` are the bytes of `values`, the buffer of checked
+/// values.
 [[noreturn]] void throwCheckFailure(const plan::Check &check,
                                     std::int32_t status,
                                     const plan::Buffer &values,

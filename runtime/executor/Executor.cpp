@@ -32,16 +32,20 @@ static bool haveEqualParameterLayout(const plan::Manifest &a,
   };
   if (sizeOf(a) != sizeOf(b) || a.parameters_size() != b.parameters_size())
     return false;
-  auto equal = [](const auto &left, const auto &right) {
+  auto areEqual = [](const auto &left, const auto &right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end());
   };
   for (int i = 0; i < a.parameters_size(); ++i) {
     const plan::Parameter &left = a.parameters(i), &right = b.parameters(i);
-    const plan::Buffer &in = a.buffers(static_cast<int>(left.buffer_index()));
-    const plan::Buffer &out = b.buffers(static_cast<int>(right.buffer_index()));
+    const plan::Buffer &leftBuffer =
+        a.buffers(static_cast<int>(left.buffer_index()));
+    const plan::Buffer &rightBuffer =
+        b.buffers(static_cast<int>(right.buffer_index()));
     if (left.layer() != right.layer() || left.index() != right.index() ||
-        in.offset() != out.offset() || in.type() != out.type() ||
-        !equal(in.dims(), out.dims()) || !equal(in.strides(), out.strides()))
+        leftBuffer.offset() != rightBuffer.offset() ||
+        leftBuffer.type() != rightBuffer.type() ||
+        !areEqual(leftBuffer.dims(), rightBuffer.dims()) ||
+        !areEqual(leftBuffer.strides(), rightBuffer.strides()))
       return false;
   }
   return true;
@@ -327,12 +331,12 @@ RunResults Executor::finish() {
 }
 
 bool Executor::canStartTogether(int first, int second) const {
-  constexpr std::uint64_t kMostBytes = 1 << 20;
+  constexpr std::uint64_t kMaxResultBytes = 1 << 20;
   std::uint64_t total = 0;
   const std::vector<std::uint32_t> results = resultBuffers(program(first));
   for (std::uint32_t index : results)
     total += buffer(index).size();
-  if (total > kMostBytes)
+  if (total > kMaxResultBytes)
     return false;
   for (const plan::Step &step : program(second).steps())
     for (std::uint32_t used : buffersOf(step))

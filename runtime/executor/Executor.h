@@ -126,7 +126,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Writes the elements of a buffer from bytes in its layout. Leaves the gaps
-  /// between its strides, which belong to other buffers.
+  /// between its strides unchanged, which belong to other buffers.
   void upload(std::uint32_t buffer, const std::byte *bytes);
   /// Reads all bytes of a buffer, gaps included.
   void download(std::uint32_t buffer, std::byte *bytes) const;
@@ -142,8 +142,8 @@ public:
   /// Returns whether the device computes the first top of data input `input`
   /// from pixels (plan::PixelConversion).
   bool convertsPixels(int program, int input) const;
-  /// Sets the mean that the conversion subtracts. Its size must be that in the
-  /// plan.
+  /// Sets the mean that the conversion subtracts. Its size must match the
+  /// mean_dims of the plan.
   void setPixelMean(int program, int input, const std::vector<float> &mean);
   /// Like feed() for this top, from a PixelBlock (PixelBlock.h).
   void feedPixels(int program, int input, const std::byte *block);
@@ -227,8 +227,9 @@ public:
   /// be written.
   void tune(const std::function<void(const TunedCall &)> &report);
 
-  /// Returns what executes a step on this machine: "kernel", "copy", "zero",
-  /// "host", or the name of a library's kernel ("oneDNN brgconv:avx512_core").
+  /// Returns the implementation of a step on this machine: "kernel", "copy",
+  /// "zero", "host", or the name of a library's kernel
+  /// ("oneDNN brgconv:avx512_core").
   std::string implementation(int program, std::size_t step) const;
 
   /// Returns the host layers, which may have state.

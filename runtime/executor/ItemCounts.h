@@ -20,10 +20,10 @@ inline const plan::NamedBuffer *findItemCount(const plan::Program &program,
   return nullptr;
 }
 
-/// Returns the dimensions of `blob`, in buffer `index`, after a run: the
-/// buffer's, or with fewer items. The valid values come first in row-major
-/// order, since all dimensions before the items' have extent 1. `source` is an
-/// Executor or RunResults.
+/// Returns the dimensions of `blob`, which is in buffer `index`, after a run:
+/// those of the buffer, but with the number of valid items. The valid values
+/// come first in row-major order, since all dimensions before the items have
+/// extent 1. `source` is an Executor or RunResults.
 template <typename Source>
 std::vector<std::int64_t>
 dimsAfterRun(const plan::Manifest &manifest, const plan::Program &program,
@@ -31,13 +31,13 @@ dimsAfterRun(const plan::Manifest &manifest, const plan::Program &program,
              std::uint32_t index) {
   std::vector<std::int64_t> dims =
       caffe::toVector(manifest.buffers(static_cast<int>(index)).dims());
-  const plan::NamedBuffer *named = findItemCount(program, blob);
-  if (!named)
+  const plan::NamedBuffer *itemCount = findItemCount(program, blob);
+  if (!itemCount)
     return dims;
   const plan::Buffer &buffer =
-      manifest.buffers(static_cast<int>(named->buffer_index()));
+      manifest.buffers(static_cast<int>(itemCount->buffer_index()));
   double count = 0;
-  source.read(named->buffer_index(), [&](const std::byte *bytes) {
+  source.read(itemCount->buffer_index(), [&](const std::byte *bytes) {
     caffe::load(buffer, bytes, &count);
   });
   const auto axis = static_cast<std::size_t>(buffer.dims_size());

@@ -12,22 +12,23 @@ namespace brew::runtime {
 /// one memory block, for a device that converts them (plan::PixelConversion).
 struct PixelBlock {
   std::int64_t rows = 0, columns = 0; ///< of an image
-  /// Whether images are full records, which the device crops; else they are
-  /// cropped.
-  bool areRecords = false;
+  /// Whether images are full records, which the device crops. Otherwise they
+  /// are already cropped.
+  bool hasFullRecords = false;
   std::size_t imageSize = 0; ///< bytes per image; images start at offset 0
   /// Offset of three numbers per image: whether it is mirrored, and the first
   /// row and column of its crop within the record.
   std::size_t cropsOffset = 0;
   std::size_t size = 0; ///< of the block, in bytes
 
-  /// The layout of the images from which `conversion` computes a top [N,C,H,W].
+  /// Returns the layout of the images from which `conversion` computes a top
+  /// [N,C,H,W].
   static PixelBlock of(const plan::Buffer &top,
                        const plan::PixelConversion &conversion) {
     PixelBlock block;
     block.rows = conversion.image_dims(0);
     block.columns = conversion.image_dims(1);
-    block.areRecords =
+    block.hasFullRecords =
         block.rows != top.dims(2) || block.columns != top.dims(3);
     block.imageSize =
         static_cast<std::size_t>(top.dims(1) * block.rows * block.columns);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kFormat = "brew-timing-cache 1";
 /// Maximum size of a file, far more than the calls of any net need.
-constexpr std::size_t kMostBytes = std::size_t(16) << 20;
+constexpr std::size_t kMaxBytes = std::size_t(16) << 20;
 
 /// Removes the text up to and including the next `end` and returns it without
 /// `end`. Returns nullopt if there is no `end`.
@@ -36,11 +36,11 @@ TimingCache::TimingCache(std::string file, Warning onWarning)
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     return;
-  std::string text(kMostBytes + 1, '\0');
+  std::string text(kMaxBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   std::optional<Choices> read;
-  if (text.size() <= kMostBytes)
+  if (text.size() <= kMaxBytes)
     read = parse(text);
   if (read)
     choices = std::move(*read);

@@ -23,8 +23,8 @@ public:
   };
   using Choices = std::map<std::string, Choice>;
 
-  /// Reads `path`; "": the cache has no file. A missing file is an empty cache,
-  /// and so is an invalid one, with a warning.
+  /// Reads `path`; "": the cache has no file. A missing or invalid file is an
+  /// empty cache; `warn` is called if it is invalid.
   TimingCache(std::string path, Warning warn);
 
   /// Parses the text of a file. Returns nullopt if it is damaged or not a
@@ -34,7 +34,7 @@ public:
   bool isEmpty() const { return choices.empty(); }
   /// Returns the choice for a key, or null.
   const Choice *find(const std::string &key) const;
-  /// Stores a choice. `key` and the candidate must not be empty nor contain
+  /// Stores a choice. `key` and the candidate must not be empty or contain
   /// tabs or line ends.
   void set(const std::string &key, const Choice &choice);
 

@@ -25,7 +25,7 @@ struct Object {
   bool isFound = false;
 };
 template <typename Entry>
-using ByLabel = std::map<int, std::map<int, std::vector<Entry>>>; // and image
+using ByImageAndLabel = std::map<int, std::map<int, std::vector<Entry>>>;
 
 class DetectionEvaluate : public HostLayer {
 public:
@@ -58,7 +58,7 @@ public:
   void restore(const std::vector<double> &state) override {
     if (state.size() != 1 || !(state[0] >= 0))
       throw badInput("the solver state has no current image");
-    // Start another name_size_file from its first image.
+    // Start at the first image if the state is of a longer name_size_file.
     firstImage = state[0] < static_cast<double>(sizes.size())
                      ? static_cast<std::size_t>(state[0])
                      : 0;
@@ -70,23 +70,22 @@ private:
             static_cast<float>(corners[2]), static_cast<float>(corners[3])};
   }
 
-  void requireObject(int label, const char *what) const {
+  void requireForeground(int label, const char *subject) const {
     if (label == static_cast<int>(settings.background_label_id()))
-      throw badInput(std::string(what) + " has the background's label " +
+      throw badInput(std::string(subject) + " has the background's label " +
                      std::to_string(label));
   }
 
-  /// By image, then label.
   template <typename Real>
-  ByLabel<Detection> readDetections(const HostLayerBlob &blob) const {
-    ByLabel<Detection> found;
+  ByImageAndLabel<Detection> readDetections(const HostLayerBlob &blob) const {
+    ByImageAndLabel<Detection> found;
     const auto *row = static_cast<const Real *>(blob.values);
     for (const Real *end = row + blob.count; row < end; row += 7) {
       const int image = static_cast<int>(row[0]);
       if (image < 0)
         continue;
       const int label = static_cast<int>(row[1]);
-      requireObject(label, "a detection");
+      requireForeground(label, "a detection");
       found[image][label].push_back(
           {boxAt(row + 3), static_cast<float>(row[2])});
     }
@@ -94,22 +93,22 @@ private:
   }
 
   template <typename Real>
-  ByLabel<Object> readObjects(const HostLayerBlob &blob) const {
-    ByLabel<Object> objects;
+  ByImageAndLabel<Object> readObjects(const HostLayerBlob &blob) const {
+    ByImageAndLabel<Object> objects;
     const auto *row = static_cast<const Real *>(blob.values);
     for (const Real *end = row + blob.count; row < end; row += 8) {
       const int image = static_cast<int>(row[0]);
       if (image < 0)
         continue;
       const int label = static_cast<int>(row[1]);
-      requireObject(label, "a ground-truth box");
+      requireForeground(label, "a ground-truth box");
       objects[image][label].push_back({boxAt(row + 3), row[7] != 0});
     }
     return objects;
   }
 
-  /// Returns a box for comparisons: in pixels if the sizes of images are known.
-  PixelBox compared(const Box<float> &box, int image) const {
+  /// Returns the box to compare: in pixels if the sizes of images are known.
+  PixelBox comparisonBox(const Box<float> &box, int image) const {
     if (sizes.empty())
       return {box, areaOf(box)};
     const NamedImageSize &size =
@@ -120,23 +119,23 @@ private:
   }
 
   /// Returns whether a detection is a true positive, and whether it is a false
-  /// positive.
+  /// positive. Marks the object that it matches as found.
   std::pair<bool, bool> judge(const Detection &detection,
                               std::vector<Object> &objects, int image) const {
-    const PixelBox box = compared(detection.box, image);
-    float most = -1;
+    const PixelBox box = comparisonBox(detection.box, image);
+    float maxOverlap = -1;
     Object *best = nullptr;
     for (Object &object : objects) {
-      const PixelBox other = compared(object.box, image);
-      const float overlap =
-          intersectionOverUnion(box.box, box.area, other.box, other.area,
-                                /*normalized=*/sizes.empty());
-      if (overlap > most) {
-        most = overlap;
+      const PixelBox objectBox = comparisonBox(object.box, image);
+      const float overlap = intersectionOverUnion(box.box, box.area,
+                                                  objectBox.box, objectBox.area,
+                                                  /*normalized=*/sizes.empty());
+      if (overlap > maxOverlap) {
+        maxOverlap = overlap;
         best = &object;
       }
     }
-    if (!best || most < settings.overlap_threshold())
+    if (!best || maxOverlap < settings.overlap_threshold())
       return {false, true};
     if (best->difficult && !settings.evaluate_difficult_gt())
       return {false, false};
@@ -146,28 +145,29 @@ private:
   }
 
   template <typename Real> void evaluate(HostLayerArguments &arguments) {
-    ByLabel<Detection> detections = readDetections<Real>(arguments.bottoms[0]);
-    ByLabel<Object> objects = readObjects<Real>(arguments.bottoms[1]);
-    std::map<int, int> wanted;
+    ByImageAndLabel<Detection> detections =
+        readDetections<Real>(arguments.bottoms[0]);
+    ByImageAndLabel<Object> objects = readObjects<Real>(arguments.bottoms[1]);
+    std::map<int, int> objectCounts;
     for (const auto &[image, labels] : objects)
       for (const auto &[label, boxes] : labels)
         for (const Object &object : boxes)
-          wanted[label] +=
+          objectCounts[label] +=
               settings.evaluate_difficult_gt() || !object.difficult;
 
     auto *row = static_cast<Real *>(arguments.tops[0].values);
     std::fill_n(row, arguments.tops[0].count, Real(0));
     const Real *end = row + arguments.tops[0].count;
-    auto add = [&](double image, double label, double score, double right,
-                   double wrong) {
+    auto addRow = [&](double image, double label, double score,
+                      double truePositive, double falsePositive) {
       if (row == end)
         throw Error(ExitStatus::Bug, "more detections than there is room for");
-      for (double value : {image, label, score, right, wrong})
+      for (double value : {image, label, score, truePositive, falsePositive})
         *row++ = static_cast<Real>(value);
     };
     for (int c = 0; c < static_cast<int>(settings.num_classes()); ++c)
       if (c != static_cast<int>(settings.background_label_id()))
-        add(-1, c, wanted.count(c) ? wanted[c] : 0, -1, -1);
+        addRow(-1, c, objectCounts.count(c) ? objectCounts[c] : 0, -1, -1);
     int images = 0;
     for (const auto &[image, labels] : objects)
       images = std::max(images, image + 1);
@@ -176,15 +176,16 @@ private:
       for (auto &[label, boxes] : labels) {
         if (label < 0)
           continue; // an image without detections
-        std::vector<Object> &own = objects[image][label];
-        if (!own.empty())
+        std::vector<Object> &labelObjects = objects[image][label];
+        if (!labelObjects.empty())
           std::stable_sort(boxes.begin(), boxes.end(),
                            [](const Detection &a, const Detection &b) {
                              return a.score > b.score;
                            });
         for (const Detection &detection : boxes) {
-          const std::pair<bool, bool> verdict = judge(detection, own, image);
-          add(image, label, detection.score, verdict.first, verdict.second);
+          const std::pair<bool, bool> verdict =
+              judge(detection, labelObjects, image);
+          addRow(image, label, detection.score, verdict.first, verdict.second);
         }
       }
     }

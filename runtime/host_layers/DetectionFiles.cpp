@@ -34,16 +34,17 @@ public:
         save.name_size_file(), {setup.paramStr}, "name_size_file"));
     labels = readLabelMap(formats::requirePath(
         save.label_map_file(), {setup.paramStr}, "label_map_file"));
-    wanted = save.has_num_test_image() ? save.num_test_image() : images.size();
-    if (wanted > images.size())
-      throw badInput("num_test_image is " + std::to_string(wanted) + ", but " +
-                     save.name_size_file() + " lists " +
+    imageCount =
+        save.has_num_test_image() ? save.num_test_image() : images.size();
+    if (imageCount > images.size())
+      throw badInput("num_test_image is " + std::to_string(imageCount) +
+                     ", but " + save.name_size_file() + " lists " +
                      std::to_string(images.size()) + " images");
     std::error_code error;
     std::filesystem::create_directories(save.output_directory(), error);
     if (error)
       throw unavailable("output_directory '" + save.output_directory() +
-                        "' cannot be made: " + error.message());
+                        "' cannot be created: " + error.message());
   }
 
   void forward(HostLayerArguments &arguments) override {
@@ -57,37 +58,39 @@ public:
   }
   /// Returns the number of processed images and their detections.
   std::vector<double> state() const override {
-    std::vector<double> result = {static_cast<double>(seen)};
-    for (const Found &found : all)
-      for (double value :
-           {static_cast<double>(found.image), static_cast<double>(found.label),
-            static_cast<double>(found.score), found.left, found.top,
-            found.width, found.height})
+    std::vector<double> result = {static_cast<double>(processedCount)};
+    for (const Detection &detection : detections)
+      for (double value : {static_cast<double>(detection.image),
+                           static_cast<double>(detection.label),
+                           static_cast<double>(detection.score), detection.left,
+                           detection.top, detection.width, detection.height})
         result.push_back(value);
     return result;
   }
   void restore(const std::vector<double> &state) override {
-    constexpr std::size_t kFound = 7;
-    const auto limit = static_cast<double>(wanted);
-    bool fits = state.size() % kFound == 1 && state[0] >= 0 && state[0] < limit;
-    all.clear();
-    for (std::size_t i = 1; fits && i < state.size(); i += kFound) {
+    constexpr std::size_t kFields = 7;
+    const auto limit = static_cast<double>(imageCount);
+    bool fits =
+        state.size() % kFields == 1 && state[0] >= 0 && state[0] < limit;
+    detections.clear();
+    for (std::size_t i = 1; fits && i < state.size(); i += kFields) {
       const double *v = &state[i];
       fits = v[0] >= 0 && v[0] < state[0] && v[1] >= 0 && v[1] <= 2e9 &&
              labels.count(static_cast<int>(v[1])) != 0;
       if (fits)
-        all.push_back({static_cast<std::size_t>(v[0]), static_cast<int>(v[1]),
-                       static_cast<float>(v[2]), v[3], v[4], v[5], v[6]});
+        detections.push_back({static_cast<std::size_t>(v[0]),
+                              static_cast<int>(v[1]), static_cast<float>(v[2]),
+                              v[3], v[4], v[5], v[6]});
     }
     if (!fits)
       throw badInput("the solver state has other results than name_size_file "
                      "and label_map_file allow");
-    seen = static_cast<std::size_t>(state[0]);
+    processedCount = static_cast<std::size_t>(state[0]);
   }
 
 private:
   /// A detection, in pixels rounded to hundredths.
-  struct Found {
+  struct Detection {
     std::size_t image;
     int label;
     float score;
@@ -102,34 +105,35 @@ private:
           add(static_cast<int>(row[1]), static_cast<float>(row[2]),
               {static_cast<float>(row[3]), static_cast<float>(row[4]),
                static_cast<float>(row[5]), static_cast<float>(row[6])});
-      if (++seen < wanted)
+      if (++processedCount < imageCount)
         continue;
       write();
-      seen = 0;
-      all.clear();
+      processedCount = 0;
+      detections.clear();
     }
   }
 
   void add(int label, float score, const Box<float> &box) {
     nameOf(label);
-    const NamedImageSize &image = images[seen];
+    const NamedImageSize &image = images[processedCount];
     const caffe::SaveOutputParameter &save = settings.save_output_param();
     const Box<float> pixels =
         toPixels(box, image.height, image.width,
                  save.has_resize_param() ? &save.resize_param() : nullptr)
             .box;
-    auto round = [](float x) { return std::round(x * 100) / 100.0; };
-    all.push_back({seen, label, score, round(pixels.left), round(pixels.top),
-                   round(pixels.right - pixels.left),
-                   round(pixels.bottom - pixels.top)});
+    auto toHundredths = [](float x) { return std::round(x * 100) / 100.0; };
+    detections.push_back({processedCount, label, score,
+                          toHundredths(pixels.left), toHundredths(pixels.top),
+                          toHundredths(pixels.right - pixels.left),
+                          toHundredths(pixels.bottom - pixels.top)});
   }
 
   const std::string &nameOf(int label) const {
-    const auto found = labels.find(label);
-    if (found == labels.end())
+    const auto entry = labels.find(label);
+    if (entry == labels.end())
       throw badInput("label " + std::to_string(label) + " is not in " +
                      settings.save_output_param().label_map_file());
-    return found->second;
+    return entry->second;
   }
 
   void write() const {
@@ -150,15 +154,16 @@ private:
                         text);
   }
 
-  /// "SCORE LEFT TOP RIGHT BOTTOM", in whole pixels.
-  static std::string lineOf(const Found &found) {
-    auto whole = [](double x) {
+  /// Returns "SCORE LEFT TOP RIGHT BOTTOM" and a newline, in whole pixels.
+  static std::string lineOf(const Detection &detection) {
+    auto toInteger = [](double x) {
       return static_cast<int>(static_cast<float>(x));
     };
     std::ostringstream line;
-    line << found.score << ' ' << whole(found.left) << ' ' << whole(found.top)
-         << ' ' << whole(found.left) + whole(found.width) << ' '
-         << whole(found.top) + whole(found.height) << '\n';
+    line << detection.score << ' ' << toInteger(detection.left) << ' '
+         << toInteger(detection.top) << ' '
+         << toInteger(detection.left) + toInteger(detection.width) << ' '
+         << toInteger(detection.top) + toInteger(detection.height) << '\n';
     return line.str();
   }
 
@@ -167,22 +172,22 @@ private:
       if (c == settings.background_label_id())
         continue;
       std::string text;
-      for (const Found &found : all)
-        if (found.label == c)
-          text += images[found.image].name + " " + lineOf(found);
+      for (const Detection &detection : detections)
+        if (detection.label == c)
+          text += images[detection.image].name + " " + lineOf(detection);
       writeFile(nameOf(c) + ".txt", text);
     }
   }
 
   void writeIlsvrc() const {
     std::string text;
-    for (const Found &found : all)
-      text += images[found.image].name + " " + std::to_string(found.label) +
-              " " + lineOf(found);
+    for (const Detection &detection : detections)
+      text += images[detection.image].name + " " +
+              std::to_string(detection.label) + " " + lineOf(detection);
     writeFile(".txt", text);
   }
 
-  /// A name that is a number is written as one.
+  /// Returns `name` as a JSON number if it is one, else as a string.
   static nlohmann::json valueOf(const std::string &name) {
     static const std::regex number("-?(0|[1-9][0-9]*)(\\.[0-9]+)?");
     return std::regex_match(name, number)
@@ -192,12 +197,13 @@ private:
 
   void writeCoco() const {
     nlohmann::json list = nlohmann::json::array();
-    for (const Found &found : all)
+    for (const Detection &detection : detections)
       list.push_back(
-          {{"image_id", valueOf(images[found.image].name)},
-           {"category_id", valueOf(nameOf(found.label))},
-           {"bbox", {found.left, found.top, found.width, found.height}},
-           {"score", found.score}});
+          {{"image_id", valueOf(images[detection.image].name)},
+           {"category_id", valueOf(nameOf(detection.label))},
+           {"bbox",
+            {detection.left, detection.top, detection.width, detection.height}},
+           {"score", detection.score}});
     writeFile(".json", list.dump(1) + "\n");
   }
 
@@ -205,8 +211,8 @@ private:
   std::vector<NamedImageSize> images;
   std::map<int, std::string> labels;
   std::int64_t batch = 0;
-  std::size_t wanted = 0, seen = 0;
-  std::vector<Found> all;
+  std::size_t imageCount = 0, processedCount = 0;
+  std::vector<Detection> detections;
 };
 
 class DetectionFilesType : public HostLayerType {

@@ -16,7 +16,7 @@ namespace {
 /// The accumulated rows of one bottom.
 struct Rows {
   const char *dataset;
-  std::vector<std::int64_t> dims; ///< of a batch, four
+  std::vector<std::int64_t> dims; ///< of a batch; always four
   std::vector<float> floats;
   std::vector<double> doubles;
 
@@ -31,12 +31,12 @@ struct Rows {
   }
 
   void write(formats::Hdf5Writer &file, std::int64_t batches, bool f64) const {
-    std::vector<std::int64_t> all = dims;
-    all[0] *= batches;
+    std::vector<std::int64_t> fileDims = dims;
+    fileDims[0] *= batches;
     if (f64)
-      file.write(dataset, all, doubles.data());
+      file.write(dataset, fileDims, doubles.data());
     else
-      file.write(dataset, all, floats.data());
+      file.write(dataset, fileDims, floats.data());
   }
 };
 
@@ -60,7 +60,7 @@ public:
     if (rows[0].dims[0] != rows[1].dims[0])
       throw badInput("the bottoms have " + std::to_string(rows[0].dims[0]) +
                      " and " + std::to_string(rows[1].dims[0]) +
-                     " rows; they must have as many");
+                     " rows; the numbers must be equal");
   }
 
   void forward(HostLayerArguments &arguments) override {
@@ -68,8 +68,8 @@ public:
       rows[i].append(arguments.bottoms[i], arguments.f64);
     ++batches;
     formats::Hdf5Writer file(path);
-    for (const Rows &each : rows)
-      each.write(file, batches, arguments.f64);
+    for (const Rows &bottomRows : rows)
+      bottomRows.write(file, batches, arguments.f64);
     file.commit();
   }
 

@@ -13,7 +13,7 @@ HostLayerStep::HostLayerStep(const plan::Manifest &manifest, int programIndex,
   auto add = [&](std::uint32_t index, bool written, bool top, bool gradient,
                  std::size_t position) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
-    all.push_back({index, &buffer, written, top, gradient, position});
+    allOperands.push_back({index, &buffer, written, top, gradient, position});
     staged.push_back(!caffe::isDenseRowMajor(buffer, precision));
   };
   auto addValues = [&](const auto &indices, bool written, bool top) {
@@ -36,12 +36,12 @@ HostLayerStep::HostLayerStep(const plan::Manifest &manifest, int programIndex,
         static_cast<std::size_t>(i));
   for (const auto &gradient : call.bottom_gradients())
     add(gradient.buffer_index(), true, false, true, gradient.bottom());
-  staging.resize(all.size());
+  staging.resize(allOperands.size());
 }
 
 void HostLayerStep::compute(const std::vector<std::byte *> &memory) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Operand &operand = all[i];
+  for (std::size_t i = 0; i < allOperands.size(); ++i) {
+    const Operand &operand = allOperands[i];
     HostLayerBlob &blob =
         (operand.top ? arguments.tops : arguments.bottoms)[operand.position];
     void *values = memory[i];
@@ -63,7 +63,7 @@ void HostLayerStep::compute(const std::vector<std::byte *> &memory) {
 void HostLayerStep::store(std::size_t operand, std::byte *memory) const {
   if (!staged[operand])
     return;
-  const plan::Buffer &buffer = *all[operand].buffer;
+  const plan::Buffer &buffer = *allOperands[operand].buffer;
   const void *values = staging[operand].data();
   if (arguments.f64)
     caffe::store(buffer, static_cast<const double *>(values), memory);

@@ -16,17 +16,17 @@ public:
   struct Operand {
     std::uint32_t index; ///< of the buffer
     const plan::Buffer *buffer;
-    bool written; ///< else read
-    // Position in the call.
-    bool top, gradient;
-    std::size_t position;
+    bool written;         ///< by the layer; else read
+    bool top;             ///< else a bottom
+    bool gradient;        ///< else values
+    std::size_t position; ///< among the tops or bottoms of the call
   };
 
-  /// `manifest` and `layers` must outlive it.
+  /// `manifest` and `layers` must outlive the step.
   HostLayerStep(const plan::Manifest &manifest, int program,
                 const plan::HostCall &call, HostLayers &layers);
 
-  const std::vector<Operand> &operands() const { return all; }
+  const std::vector<Operand> &operands() const { return allOperands; }
   const std::string &layer() const { return step->layer(); }
 
   /// Calls the layer. `memory` contains host memory for each operand: the bytes
@@ -34,14 +34,15 @@ public:
   /// operands. Throws the errors of HostLayers::call.
   void compute(const std::vector<std::byte *> &memory);
   /// Copies the elements of a written operand from staging memory to `memory`.
-  /// Leaves the gaps between its strides. No-op if the operand is not staged.
+  /// Leaves the gaps between its strides unchanged. No-op if the operand is not
+  /// staged.
   void store(std::size_t operand, std::byte *memory) const;
 
 private:
   const plan::HostCall *step;
   int program;
   HostLayers *layers;
-  std::vector<Operand> all;
+  std::vector<Operand> allOperands;
   HostLayerArguments arguments;
   /// By operand: dense row-major values if the buffer's layout or type differs;
   /// else empty.

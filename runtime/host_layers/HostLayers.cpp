@@ -26,21 +26,22 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
 }
 
 const HostLayerType *HostLayers::find(const std::string &type) const {
-  if (const HostLayerType *own = findBuiltinType(type))
-    return own;
+  if (const HostLayerType *builtin = findBuiltinType(type))
+    return builtin;
   if (!types)
     return nullptr;
   const auto found = types->find(type);
   return found == types->end() ? nullptr : found->second.get();
 }
 
+/// Returns the name of the layer's state, without a number.
 static std::string nameOf(const plan::Program &program,
                           const plan::HostCall &step) {
   return "host " + program.name() + "/" + step.layer();
 }
 
-HostLayer &HostLayers::instance(int program, const HostLayerType &type,
-                                const plan::HostCall &step) {
+HostLayer &HostLayers::findOrCreate(int program, const HostLayerType &type,
+                                    const plan::HostCall &step) {
   Layer &layer = layers[{program, step.settings()}];
   if (!layer.instance) {
     HostLayerSetup setup;
@@ -92,8 +93,8 @@ bool HostLayers::hasState(const std::string &name) const {
   for (const plan::Program &program : manifest.programs())
     for (const plan::Step &step : program.steps())
       if (step.has_host())
-        if (const std::string own = nameOf(program, step.host());
-            name == own || name.rfind(own + " ", 0) == 0)
+        if (const std::string stateName = nameOf(program, step.host());
+            name == stateName || name.rfind(stateName + " ", 0) == 0)
           return true;
   return false;
 }
@@ -110,27 +111,28 @@ void HostLayers::restore(const States &states) {
 
 void HostLayers::call(int program, const plan::HostCall &step,
                       HostLayerArguments &arguments) {
-  const std::string who =
+  const std::string prefix =
       "layer '" + step.layer() + "' (type '" + step.type() + "'): ";
   const HostLayerType *type = find(step.type());
   if (!type)
     throw Error(ExitStatus::Usage,
-                who + "the program that runs the plan must provide the "
-                      "functions of this layer type "
-                      "(brew_session_options.host_layers; brew-run "
-                      "--host-plugin FILE.so)");
+                prefix + "the program that runs the plan must provide the "
+                         "functions of this layer type "
+                         "(brew_session_options.host_layers; brew-run "
+                         "--host-plugin FILE.so)");
   const bool forward = step.direction() == plan::FORWARD;
   if (!forward && !type->hasBackward())
-    throw badInput(who + "the plan needs its backward pass, and the type has "
-                         "no backward function");
+    throw badInput(prefix +
+                   "the plan needs its backward pass, and the type has "
+                   "no backward function");
   try {
-    HostLayer &layer = instance(program, *type, step);
+    HostLayer &layer = findOrCreate(program, *type, step);
     if (forward)
       layer.forward(arguments);
     else
       layer.backward(arguments);
   } catch (const Error &error) {
-    throw Error(error.status(), who + error.what());
+    throw Error(error.status(), prefix + error.what());
   }
 }
 

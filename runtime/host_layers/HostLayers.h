@@ -98,8 +98,8 @@ public:
 private:
   /// Returns the built-in type or the program's type of this name, or null.
   const HostLayerType *find(const std::string &type) const;
-  HostLayer &instance(int program, const HostLayerType &type,
-                      const plan::HostCall &step);
+  HostLayer &findOrCreate(int program, const HostLayerType &type,
+                          const plan::HostCall &step);
   std::string uniqueName(const std::string &name) const;
 
   struct Layer {

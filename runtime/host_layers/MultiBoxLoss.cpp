@@ -15,6 +15,7 @@ namespace {
 
 using Settings = caffe::MultiBoxLossParameter;
 
+/// Returns the divisor of the loss.
 double normalizerOf(const caffe::LossParameter &loss, std::int64_t images,
                     std::int64_t priors, std::int64_t matches) {
   auto mode = loss.normalization();
@@ -41,14 +42,15 @@ double normalizerOf(const caffe::LossParameter &loss, std::int64_t images,
 
 /// The terms of the loss, saved for the backward pass.
 struct Terms {
-  /// The derivative of the location loss by the location at index `at`.
+  /// The derivative of the location loss with respect to the location at
+  /// `index`.
   struct Location {
-    std::int64_t at;
-    double slope;
+    std::int64_t index;
+    double derivative;
   };
-  /// The target class of the confidences from index `at`; -1: no class.
+  /// The target class of the confidences from index `index`; -1: no class.
   struct Confidence {
-    std::int64_t at;
+    std::int64_t index;
     int target;
   };
   std::vector<Location> locations;
@@ -70,25 +72,25 @@ public:
 
   void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
-      forwardOf<double>(arguments);
+      computeLoss<double>(arguments);
     else
-      forwardOf<float>(arguments);
+      computeLoss<float>(arguments);
   }
   void backward(HostLayerArguments &arguments) override {
     if (arguments.f64)
-      backwardOf<double>(arguments);
+      computeGradients<double>(arguments);
     else
-      backwardOf<float>(arguments);
+      computeGradients<float>(arguments);
   }
 
 private:
   /// Returns whether the loss of bottom 0 or 1 is added.
-  bool counts(int bottom) const {
+  bool isLossAdded(int bottom) const {
     return layer.propagate_down_size() <= bottom ||
            layer.propagate_down(bottom);
   }
 
-  template <typename Real> void forwardOf(HostLayerArguments &arguments) {
+  template <typename Real> void computeLoss(HostLayerArguments &arguments) {
     const Settings &settings = layer.multibox_loss_param();
     auto valuesOf = [&](std::size_t i) {
       return static_cast<const Real *>(arguments.bottoms[i].values);
@@ -104,48 +106,50 @@ private:
     for (std::int64_t n = 0; n < images; ++n) {
       const Predictions<Real> predictions = {
           valuesOf(0) + n * perImage, valuesOf(1) + n * priorCount * classes};
-      const auto &own = truths[static_cast<std::size_t>(n)];
-      const ImageMatches<Real> found =
-          matchImage(settings, priors, own, predictions);
+      const auto &imageTruths = truths[static_cast<std::size_t>(n)];
+      const ImageMatches<Real> imageMatches =
+          matchImage(settings, priors, imageTruths, predictions);
       std::vector<int> targets(priors.size(), kUnmatched);
       auto addConfidence = [&](std::size_t prior, int target) {
-        const std::int64_t at = static_cast<std::int64_t>(prior) * classes;
+        const std::int64_t index = static_cast<std::int64_t>(prior) * classes;
         confidenceSum +=
-            confidenceLoss(settings, predictions.confidences + at, target);
-        terms.confidences.push_back({n * priorCount * classes + at, target});
+            confidenceLoss(settings, predictions.confidences + index, target);
+        terms.confidences.push_back({n * priorCount * classes + index, target});
       };
-      const bool mines = settings.mining_type() != Settings::NONE;
-      for (const Matches<Real> &matches : found.byLabel)
+      const bool isMining = settings.mining_type() != Settings::NONE;
+      for (const Matches<Real> &matches : imageMatches.byLabel)
         for (std::size_t i = 0; i < priors.size(); ++i) {
           if (!matches.isMatched(i))
             continue;
           ++matched;
-          const auto &truth = own[static_cast<std::size_t>(matches.truth[i])];
+          const auto &truth =
+              imageTruths[static_cast<std::size_t>(matches.truth[i])];
           targets[i] = classOf(settings, truth);
-          if (mines)
+          if (isMining)
             addConfidence(i, targets[i]);
-          const std::int64_t at =
+          const std::int64_t index =
               locationOf(settings, static_cast<std::int64_t>(i), matches.label);
           locationSum +=
               addLocation(settings, priors[i], truth.box,
-                          predictions.locations + at, n * perImage + at);
+                          predictions.locations + index, n * perImage + index);
         }
       const auto background = static_cast<int>(settings.background_label_id());
-      for (int prior : found.negatives)
+      for (int prior : imageMatches.negatives)
         addConfidence(static_cast<std::size_t>(prior), background);
-      // Without mining all priors count. LOGISTIC has no class for unmatched
-      // ones.
-      const int other =
+      // Without mining, all priors contribute. With LOGISTIC, unmatched priors
+      // have no target class.
+      const int unmatchedTarget =
           settings.conf_loss_type() == Settings::SOFTMAX ? background : -1;
-      for (std::size_t i = 0; !mines && i < priors.size(); ++i)
-        addConfidence(i, targets[i] == kUnmatched ? other : targets[i]);
+      for (std::size_t i = 0; !isMining && i < priors.size(); ++i)
+        addConfidence(i,
+                      targets[i] == kUnmatched ? unmatchedTarget : targets[i]);
     }
     terms.normalizer =
         normalizerOf(layer.loss_param(), images, priorCount, matched);
     double loss = 0;
-    if (counts(0))
+    if (isLossAdded(0))
       loss += settings.loc_weight() * locationSum / terms.normalizer;
-    if (counts(1))
+    if (isLossAdded(1))
       loss += confidenceSum / terms.normalizer;
     *static_cast<Real *>(arguments.tops[0].values) = static_cast<Real>(loss);
   }
@@ -154,7 +158,7 @@ private:
   template <typename Real>
   double addLocation(const Settings &settings, const Prior<Real> &prior,
                      const Box<Real> &truth, const Real *prediction,
-                     std::int64_t at) {
+                     std::int64_t index) {
     const LocationPair<Real> pair =
         locationPair(settings, prior, truth, prediction);
     double loss = 0;
@@ -163,14 +167,15 @@ private:
       loss += locationLoss(settings.loc_loss_type(), difference);
       if (pair.divisor[k] != 0)
         terms.locations.push_back(
-            {at + k,
+            {index + k,
              locationLossDerivative(settings.loc_loss_type(), difference) /
                  pair.divisor[k]});
     }
     return loss;
   }
 
-  template <typename Real> void backwardOf(HostLayerArguments &arguments) {
+  template <typename Real>
+  void computeGradients(HostLayerArguments &arguments) {
     const Settings &settings = layer.multibox_loss_param();
     const double scale =
         *static_cast<const Real *>(arguments.tops[0].gradient) /
@@ -179,32 +184,33 @@ private:
       if (bottom.gradient)
         std::fill_n(static_cast<Real *>(bottom.gradient), bottom.count,
                     Real(0));
-    if (void *memory = counts(0) ? arguments.bottoms[0].gradient : nullptr)
+    if (void *memory = isLossAdded(0) ? arguments.bottoms[0].gradient : nullptr)
       for (const Terms::Location &term : terms.locations)
-        static_cast<Real *>(memory)[term.at] =
-            static_cast<Real>(term.slope * settings.loc_weight() * scale);
-    if (void *memory = counts(1) ? arguments.bottoms[1].gradient : nullptr)
+        static_cast<Real *>(memory)[term.index] =
+            static_cast<Real>(term.derivative * settings.loc_weight() * scale);
+    if (void *memory = isLossAdded(1) ? arguments.bottoms[1].gradient : nullptr)
       for (const Terms::Confidence &term : terms.confidences)
         addConfidenceGradient(
             settings,
-            static_cast<const Real *>(arguments.bottoms[1].values) + term.at,
-            term.target, scale, static_cast<Real *>(memory) + term.at);
+            static_cast<const Real *>(arguments.bottoms[1].values) + term.index,
+            term.target, scale, static_cast<Real *>(memory) + term.index);
   }
 
-  /// Accumulates, since a prior may be matched for several labels.
+  /// Adds to the gradient, since a prior may be matched for several labels.
   template <typename Real>
   static void addConfidenceGradient(const Settings &settings,
                                     const Real *confidences, int target,
                                     double scale, Real *gradient) {
     const int classes = static_cast<int>(settings.num_classes());
     const bool softmax = settings.conf_loss_type() == Settings::SOFTMAX;
-    const Real most = *std::max_element(confidences, confidences + classes);
+    const Real maxConfidence =
+        *std::max_element(confidences, confidences + classes);
     double sum = 0;
     for (int c = 0; softmax && c < classes; ++c)
-      sum += std::exp(confidences[c] - most);
+      sum += std::exp(confidences[c] - maxConfidence);
     for (int c = 0; c < classes; ++c) {
       const double probability =
-          softmax ? std::exp(confidences[c] - most) / sum
+          softmax ? std::exp(confidences[c] - maxConfidence) / sum
                   : 1 / (1 + std::exp(-double(confidences[c])));
       gradient[c] += static_cast<Real>((probability - (c == target)) * scale);
     }

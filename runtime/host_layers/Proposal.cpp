@@ -13,7 +13,7 @@
 namespace brew::runtime {
 namespace {
 
-constexpr std::int64_t kRegion = 5; ///< image and corners
+constexpr std::int64_t kRegionFields = 5; ///< image and corners
 
 class ProposalLayer : public HostLayer {
 public:
@@ -29,9 +29,9 @@ public:
 
   void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
-      find<double>(arguments);
+      writeProposals<double>(arguments);
     else
-      find<float>(arguments);
+      writeProposals<float>(arguments);
   }
   void backward(HostLayerArguments &) override {
     throw Error(ExitStatus::Bug, "Proposal has no gradients");
@@ -43,7 +43,7 @@ private:
   static bool fits(const HostLayerSetup &setup,
                    const caffe::ProposalParameter &settings) {
     const auto &bottoms = setup.bottoms, &tops = setup.tops;
-    const std::int64_t anchorsOfPlace = caffe::anchorCount(settings);
+    const std::int64_t anchorsPerPosition = caffe::anchorCount(settings);
     if (bottoms.size() != 3 || tops.size() < 2 || tops.size() > 3 ||
         bottoms[0].size() != 4 || bottoms[2].size() < 2)
       return false;
@@ -51,15 +51,16 @@ private:
                        width = bottoms[0][3];
     const std::int64_t rows = images * settings.post_nms_topn();
     using Dims = std::vector<std::int64_t>;
-    return bottoms[0] == Dims{images, 2 * anchorsOfPlace, height, width} &&
-           bottoms[1] == Dims{images, 4 * anchorsOfPlace, height, width} &&
+    return bottoms[0] == Dims{images, 2 * anchorsPerPosition, height, width} &&
+           bottoms[1] == Dims{images, 4 * anchorsPerPosition, height, width} &&
            (bottoms[2][0] == 1 || bottoms[2][0] == images) &&
-           bottoms[2][1] >= 3 && tops[0] == Dims{rows, kRegion} &&
+           bottoms[2][1] >= 3 && tops[0] == Dims{rows, kRegionFields} &&
            tops.back() == Dims{1} &&
            (tops.size() == 2 || tops[1] == Dims{rows});
   }
 
-  template <typename Real> void find(HostLayerArguments &arguments) const {
+  template <typename Real>
+  void writeProposals(HostLayerArguments &arguments) const {
     const HostLayerBlob &scores = arguments.bottoms[0];
     const HostLayerBlob &offsets = arguments.bottoms[1];
     const HostLayerBlob &info = arguments.bottoms[2];
@@ -83,27 +84,29 @@ private:
       maps.imageHeight = size[0];
       maps.imageWidth = size[1];
       maps.imageScale = size[2];
-      for (const Proposal<Real> &found : propose(settings, anchors, maps)) {
-        const Box<Real> &box = found.box;
-        const Real values[kRegion] = {static_cast<Real>(image), box.left,
-                                      box.top, box.right, box.bottom};
-        std::copy(values, values + kRegion, rows + row * kRegion);
+      for (const Proposal<Real> &proposal : propose(settings, anchors, maps)) {
+        const Box<Real> &box = proposal.box;
+        const Real values[kRegionFields] = {static_cast<Real>(image), box.left,
+                                            box.top, box.right, box.bottom};
+        std::copy(values, values + kRegionFields, rows + row * kRegionFields);
         if (rowScores)
-          rowScores[row] = found.score;
+          rowScores[row] = proposal.score;
         ++row;
       }
     }
     *static_cast<Real *>(arguments.tops.back().values) = static_cast<Real>(row);
-    repeatLast(rows, kRegion, row, arguments.tops[0].dims[0]);
+    repeatLast(rows, kRegionFields, row, arguments.tops[0].dims[0]);
     if (rowScores)
       repeatLast(rowScores, 1, row, arguments.tops[0].dims[0]);
   }
 
+  /// Fills items `count` to `total` - 1, each of `size` values, with copies of
+  /// the last valid item, or with zeros if there is none.
   template <typename Real>
-  static void repeatLast(Real *items, std::int64_t each, std::int64_t count,
-                         std::int64_t all) {
-    for (std::int64_t i = count * each; i < all * each; ++i)
-      items[i] = count > 0 ? items[i - each] : Real(0);
+  static void repeatLast(Real *items, std::int64_t size, std::int64_t count,
+                         std::int64_t total) {
+    for (std::int64_t i = count * size; i < total * size; ++i)
+      items[i] = count > 0 ? items[i - size] : Real(0);
   }
 
   caffe::ProposalParameter settings;

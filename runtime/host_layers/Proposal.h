@@ -5,11 +5,12 @@
 
 namespace brew::runtime {
 
-/// Name of the layer that reads scores (for each anchor the background's, then
-/// the objects'), offsets, and a row of height, width and scale for each image
-/// or for all. Writes rows of image and corners, their scores if there are
-/// three tops, and the number of rows. Repeats the last valid row, or zeros if
-/// there is none, to fill the tops.
+/// Name of the layer that selects region proposals (see RegionProposals.h). Its
+/// bottoms are scores (the background scores of all anchors, then their object
+/// scores), offsets, and rows of height, width and scale: one for each image,
+/// or one for all. Its tops are rows of image and corners, the scores of the
+/// rows if there are three tops, and the number of rows. Copies of the last
+/// valid row, or zeros if there is none, fill the tops.
 inline constexpr const char *kProposal = "Proposal";
 
 const HostLayerType &proposalType();

@@ -39,14 +39,14 @@ struct OpenCvFunctions {
   void (*distort)(formats::Image &image,
                   const caffe::DistortionParameter &settings,
                   RandomDraws &draws);
-  formats::Image (*expanded)(const formats::Image &image, int height, int width,
-                             int top, int left,
-                             const std::vector<float> &colour);
+  formats::Image (*expandImage)(const formats::Image &image, int height,
+                                int width, int top, int left,
+                                const std::vector<float> &colour);
   /// Scales the image to `height` x `width` and pads the result if the settings
   /// request it.
-  formats::Image (*resized)(const formats::Image &image,
-                            const caffe::ResizeParameter &settings, int height,
-                            int width, RandomDraws &draws);
+  formats::Image (*resizeImage)(const formats::Image &image,
+                                const caffe::ResizeParameter &settings,
+                                int height, int width, RandomDraws &draws);
   void (*addNoise)(formats::Image &image, const caffe::NoiseParameter &settings,
                    RandomDraws &draws);
 

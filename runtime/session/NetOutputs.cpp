@@ -11,10 +11,12 @@
 namespace brew::runtime {
 namespace {
 
-/// Returns the values of all items. `source` is an Executor or RunResults.
+/// Returns the values of all valid items of an output. `source` is an Executor
+/// or RunResults.
 template <typename Source>
-std::vector<double> values(const plan::Manifest &manifest, int program,
-                           const Source &source, const plan::Output &output) {
+std::vector<double> readValues(const plan::Manifest &manifest, int program,
+                               const Source &source,
+                               const plan::Output &output) {
   const plan::Buffer &buffer =
       manifest.buffers(static_cast<int>(output.buffer_index()));
   std::vector<double> result(
@@ -33,7 +35,7 @@ std::vector<OutputValue> outputsOf(const plan::Manifest &manifest, int program,
                                    const Source &source) {
   std::vector<OutputValue> result;
   for (const plan::Output &output : manifest.programs(program).outputs())
-    for (double value : values(manifest, program, source, output))
+    for (double value : readValues(manifest, program, source, output))
       result.push_back({output.blob(), value, output.loss_weight()});
   return result;
 }
@@ -44,7 +46,7 @@ double lossOf(const plan::Manifest &manifest, int program,
   auto weightedSum = [&](const plan::Output &output) {
     double sum = 0;
     if (output.loss_weight() != 0)
-      for (double value : values(manifest, program, source, output))
+      for (double value : readValues(manifest, program, source, output))
         sum += value;
     return output.loss_weight() * sum;
   };

@@ -24,7 +24,7 @@ double totalLoss(const Executor &executor, int program,
 
 /// Means of a net's outputs over several batches. An element that exists only
 /// in some batches (of a blob with a dynamic number of items) is averaged over
-/// these.
+/// those batches.
 class OutputMeans {
 public:
   void add(const std::vector<OutputValue> &outputs);

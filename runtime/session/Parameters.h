@@ -18,10 +18,11 @@
 
 namespace brew::runtime {
 
+/// The parameters and the solver history of an executor.
 class Parameters {
 public:
-  /// Uses the memory of `executor`, which must outlive it. Logs to `events`,
-  /// which may be null.
+  /// Uses the memory of `executor`, which must outlive this object. Logs to
+  /// `events`, which may be null.
   explicit Parameters(Executor &executor, Events *events = nullptr);
 
   /// Sets every parameter to its initial values: the values in the prototxt, or
@@ -32,9 +33,9 @@ public:
 
   /// Loads a .caffemodel or HDF5 weight file, layer by layer name. Shapes must
   /// be equal; a legacy four-dimensional blob of the same count fits as well.
-  /// Throws Error (1) that lists every blob which does not fit, or if no layer
-  /// is in both; nothing is loaded then. Layers in only one of the two are
-  /// summed up in one log line.
+  /// Throws Error (1) and loads nothing if blobs do not fit, which the error
+  /// lists, or if the file and the plan have no layer in common. One log line
+  /// lists the layers that only one of them has.
   void load(const std::string &path);
 
   /// Loads weights. `source` names them in errors and log lines.

@@ -1,4 +1,4 @@
-//===- PersistentState.cpp - State that runs leave to later runs ----------===//
+//===- PersistentState.cpp - State that a run leaves for the next one -----===//
 #include "runtime/session/PersistentState.h"
 
 #include "caffe/weights/BufferLayout.h"
@@ -56,12 +56,12 @@ void PersistentState::save(caffe::SolverState &state) const {
 
 void PersistentState::restore(const caffe::SolverState &state,
                               const std::string &path) {
-  HostLayers::States hosts;
+  HostLayers::States hostStates;
   for (const caffe::PersistentState &saved : state.brew_persistent())
     if (executor.hostLayers().hasState(saved.name()))
-      hosts.emplace(saved.name(),
-                    formats::namedValues(state, saved.name(), path));
-  executor.hostLayers().restore(hosts);
+      hostStates.emplace(saved.name(),
+                         formats::namedValues(state, saved.name(), path));
+  executor.hostLayers().restore(hostStates);
   for (const caffe::PersistentState &saved : state.brew_persistent()) {
     const plan::NamedBuffer *persistent = find(saved.name());
     if (!persistent)
@@ -79,7 +79,7 @@ void PersistentState::restore(const caffe::SolverState &state,
       continue;
     }
     const std::vector<double> values = blob.toDoubles();
-    // 0: the plan's own scale, which is valid before the first update.
+    // A scale of 0 stands for the plan's scale, until the first update.
     if (saved.name() == loss_scale::kValue && values[0] != 0 &&
         !loss_scale::isValid(values[0]))
       throw badInput(where +

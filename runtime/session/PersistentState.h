@@ -1,4 +1,4 @@
-//===- PersistentState.h - State that runs leave to later runs --*- C++ -*-===//
+//===- PersistentState.h - State that a run leaves for the next -*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -15,17 +15,18 @@ namespace brew::runtime {
 /// contain it, so that a resumed run continues exactly.
 class PersistentState {
 public:
-  /// Uses the memory of `executor`, which must outlive it. Logs to `events`,
-  /// which may be null.
+  /// Uses the memory of `executor`, which must outlive this object. Logs to
+  /// `events`, which may be null.
   explicit PersistentState(Executor &executor, Events *events = nullptr)
       : executor(executor), events(events) {}
 
-  /// Adds all of it to a solver state.
+  /// Adds the persistent state to a solver state.
   void save(caffe::SolverState &state) const;
   /// Loads the state that both the solver state, read from `path`, and the plan
-  /// have. Ignores state that only one has (another precision) and, with a log
-  /// line, state of another shape (another batch size). Throws Error (1) for
-  /// invalid values.
+  /// have. Ignores state that only one of them has, for example after a change
+  /// of the precision. Also ignores, with a log line, state of another shape,
+  /// for example after a change of the batch size. Throws Error (1) for invalid
+  /// values.
   void restore(const caffe::SolverState &state, const std::string &path);
 
   /// Returns whether the plan scales losses.

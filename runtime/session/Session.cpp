@@ -75,11 +75,11 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
                                         : options.folder),
       readerOptions(options.readerOptions),
       sharesParameters(options.shareParameters),
-      allowMissingWeights(options.allowMissingWeights), given(file->manifest()),
-      ranks(options.device.communicator),
+      allowMissingWeights(options.allowMissingWeights),
+      providedWeights(file->manifest()), ranks(options.device.communicator),
       pipelines(static_cast<std::size_t>(manifest().programs_size())) {
   if (sharesParameters)
-    given.addAll();
+    providedWeights.addAll();
   if (ranks) {
     readerOptions.rank = static_cast<std::uint64_t>(ranks->rank());
     readerOptions.ranks = static_cast<std::uint64_t>(ranks->ranks());
@@ -113,9 +113,9 @@ void Session::initialise(const std::vector<std::string> &weights,
 void Session::fillParameters() {
   if (sharesParameters)
     return;
-  given = caffe::ProvidedWeights(manifest());
+  providedWeights = caffe::ProvidedWeights(manifest());
   if (!plan::embedsWeights(manifest()))
-    return params.fill(currentSeed.own());
+    return params.fill(currentSeed.rankSeed());
   for (int i = 0; i < manifest().arenas_size(); ++i) {
     const plan::Arena &arena = manifest().arenas(i);
     if (arena.kind() != plan::PARAMETERS)
@@ -129,10 +129,10 @@ void Session::fillParameters() {
 std::vector<std::string>
 Session::loadWeights(const std::vector<std::string> &weights,
                      const std::vector<std::string> &folders, bool training) {
-  const bool trains = exec.findProgram(plan::programs::kUpdate) >= 0;
+  const bool planTrains = exec.findProgram(plan::programs::kUpdate) >= 0;
   return loadWeights(weights, folders, training,
-                     training || trains ? caffe::MissingWeights::Note
-                                        : missingWeightsPolicy());
+                     training || planTrains ? caffe::MissingWeights::Note
+                                            : missingWeightsPolicy());
 }
 
 /// Returns the policy for weights that no file provides, if the plan does not
@@ -146,22 +146,24 @@ caffe::MissingWeights Session::missingWeightsPolicy() const {
 std::vector<std::string>
 Session::loadWeights(const std::vector<std::string> &weights,
                      const std::vector<std::string> &folders, bool training,
-                     caffe::MissingWeights missing) {
+                     caffe::MissingWeights policy) {
   std::vector<std::string> names = splitLists(weights);
-  std::vector<std::string> places = folders;
+  std::vector<std::string> searchFolders = folders;
   if (names.empty() && !plan::embedsWeights(manifest()) && !sharesParameters &&
       manifest().has_initial_weights()) {
     names = splitList(manifest().initial_weights());
-    places.insert(places.begin(), manifest().initial_weights_folder());
+    searchFolders.insert(searchFolders.begin(),
+                         manifest().initial_weights_folder());
   }
-  places.push_back(lastFolder);
+  searchFolders.push_back(lastFolder);
   std::vector<std::string> files;
   for (std::size_t i = 0; i < names.size(); ++i) {
     listeners.emit(event::WeightsLoading{names[i], training});
-    files.push_back(formats::requirePath(names[i], places, "weight file"));
+    files.push_back(
+        formats::requirePath(names[i], searchFolders, "weight file"));
     // A later file may contain the missing layers.
     loadFile(files.back(), files,
-             i + 1 == names.size() ? missing : caffe::MissingWeights::Note);
+             i + 1 == names.size() ? policy : caffe::MissingWeights::Note);
   }
   return files;
 }
@@ -170,25 +172,26 @@ Session::loadWeights(const std::vector<std::string> &weights,
 /// loaded so far.
 void Session::loadFile(const std::string &path,
                        const std::vector<std::string> &files,
-                       caffe::MissingWeights missing) {
+                       caffe::MissingWeights policy) {
   const formats::Weights weights = formats::readWeights(path);
   const caffe::WeightBinding binding = params.bind(weights, path);
-  caffe::ProvidedWeights now = given;
-  now.add(binding);
-  std::vector<std::string> without;
-  if (missing != caffe::MissingWeights::Note)
-    without = now.layersWithoutWeights(params.layers());
-  if (!without.empty() && missing == caffe::MissingWeights::Refuse)
-    throw badInput(caffe::missingWeightsText(files, without, /*isError=*/true));
+  caffe::ProvidedWeights provided = providedWeights;
+  provided.add(binding);
+  std::vector<std::string> missingLayers;
+  if (policy != caffe::MissingWeights::Note)
+    missingLayers = provided.layersWithoutWeights(params.layers());
+  if (!missingLayers.empty() && policy == caffe::MissingWeights::Refuse)
+    throw badInput(
+        caffe::missingWeightsText(files, missingLayers, /*isError=*/true));
   params.write(binding);
-  given = std::move(now);
-  const std::string summary = unmatchedLayersText(binding, without);
+  providedWeights = std::move(provided);
+  const std::string summary = unmatchedLayersText(binding, missingLayers);
   if (!summary.empty())
     listeners.info(log::site::ignoreLayer, summary);
-  if (!without.empty())
+  if (!missingLayers.empty())
     listeners.warning(
         log::site::ignoreLayer,
-        caffe::missingWeightsText(files, without, /*isError=*/false));
+        caffe::missingWeightsText(files, missingLayers, /*isError=*/false));
 }
 
 void Session::prepare() {
@@ -261,16 +264,16 @@ void Session::feedAndRun(int program) {
 void Session::run(int program, Pass pass) {
   const plan::Program &description = requireProgram(program);
   const auto steps = static_cast<std::size_t>(description.steps_size());
-  const std::size_t middle =
+  const std::size_t firstBackwardStep =
       std::min<std::size_t>(description.first_backward_step(), steps);
   switch (pass) {
   case Pass::Both:
     return exec.run(program);
   case Pass::Forward:
-    exec.run(program, 0, middle);
+    exec.run(program, 0, firstBackwardStep);
     return exec.check(program);
   case Pass::Backward:
-    return exec.run(program, middle, steps);
+    return exec.run(program, firstBackwardStep, steps);
   }
 }
 

@@ -123,9 +123,9 @@ public:
   void resetState();
 
   /// Returns the seed of this rank's own streams.
-  std::uint64_t seed() const { return currentSeed.own(); }
+  std::uint64_t seed() const { return currentSeed.rankSeed(); }
   const caffe::RankSeed &rankSeed() const { return currentSeed; }
-  /// Returns the seed whose own streams on this session's rank use `own`.
+  /// Returns the seed with which this rank's own streams use `own`.
   caffe::RankSeed rankSeed(std::uint64_t own) const {
     return caffe::RankSeed::fromOwn(own, readerOptions.rank);
   }
@@ -137,7 +137,8 @@ public:
   // Programs
   //===--------------------------------------------------------------------===//
 
-  /// Returns the index of a program. Throws Error (2) that lists the programs.
+  /// Returns the index of a program. If there is no program of this name,
+  /// throws Error (2) that lists the programs.
   int program(const std::string &name) const;
 
   /// Returns the pipeline that provides a program's inputs. Creates it on first
@@ -158,8 +159,8 @@ public:
   /// its bottoms: between runs only pinned blobs (outputs, brewc --keep) are
   /// valid. The backward pass of a range needs the forward pass, and the
   /// backward pass of the following layers. Does not perform checks. Throws
-  /// Error (2) if a layer does not exist, the two are in the wrong order, or
-  /// the range would split a step of several fused layers.
+  /// Error (2) if a layer does not exist, `last` precedes `first`, or the range
+  /// would split a step of several fused layers.
   void runLayers(int program, const std::string &first, const std::string &last,
                  Pass pass = Pass::Forward);
   /// Returns the names of the layers of a program, in the order of runLayers().
@@ -201,18 +202,18 @@ public:
              std::int64_t count);
   /// Moves a blob of a plan for the CPU to the caller's memory of `size` bytes
   /// (the size of the blob), aligned to plan::kAlignment, or with null back to
-  /// the session's memory. Does not copy values. An input that is there and was
-  /// never set keeps the caller's values. Throws Error (2) if that is
-  /// impossible.
+  /// the session's memory. Does not copy values. An input that was never set
+  /// keeps the values in the caller's memory. Throws Error (2) if the blob
+  /// cannot be moved.
   void bindMemory(const TensorName &name, void *memory, std::uint64_t size);
 
 private:
   std::vector<std::string> loadWeights(const std::vector<std::string> &weights,
                                        const std::vector<std::string> &folders,
                                        bool training,
-                                       caffe::MissingWeights missing);
+                                       caffe::MissingWeights policy);
   void loadFile(const std::string &path, const std::vector<std::string> &files,
-                caffe::MissingWeights missing);
+                caffe::MissingWeights policy);
   caffe::MissingWeights missingWeightsPolicy() const;
   template <typename Value>
   void readValues(const TensorName &name, Value *values,
@@ -234,7 +235,7 @@ private:
   caffe::RankSeed currentSeed;
   ReaderOptions readerOptions;
   bool sharesParameters, allowMissingWeights;
-  caffe::ProvidedWeights given;
+  caffe::ProvidedWeights providedWeights;
   std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<DataPipeline>> pipelines; ///< by program
 };

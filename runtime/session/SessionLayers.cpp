@@ -58,9 +58,9 @@ void Session::runLayers(int program, const std::string &first,
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < names.size(); ++i)
     positions.emplace(names[i], i);
-  auto positionOf = [&](const std::string &name, std::size_t otherwise) {
+  auto positionOf = [&](const std::string &name, std::size_t defaultPosition) {
     if (name.empty())
-      return otherwise;
+      return defaultPosition;
     const auto found = positions.find(name);
     if (found == positions.end())
       throw usageError("the program '" + description.name() +
@@ -75,50 +75,52 @@ void Session::runLayers(int program, const std::string &first,
     throw usageError("layer '" + first + "' comes after layer '" + last +
                      "' in the program '" + description.name() + "'");
 
-  const int middle =
+  const int firstBackwardStep =
       std::min<int>(static_cast<int>(description.first_backward_step()),
                     description.steps_size());
-  const int from = pass == Pass::Backward ? middle : 0;
-  const int to = pass == Pass::Forward ? middle : description.steps_size();
-  // A step without a layer belongs to the next step of a layer, which it
-  // prepares.
-  std::vector<std::pair<int, int>> pieces;
-  int pending = -1;
+  const int from = pass == Pass::Backward ? firstBackwardStep : 0;
+  const int to =
+      pass == Pass::Forward ? firstBackwardStep : description.steps_size();
+  // A step without a layer prepares the next step of a layer, so it belongs to
+  // the same range.
+  std::vector<std::pair<int, int>> stepRanges;
+  int pendingBegin = -1;
   for (int i = from; i < to; ++i) {
-    const std::vector<std::string> owners =
+    const std::vector<std::string> stepLayers =
         layersOf(description.steps(i), positions);
-    if (pending < 0)
-      pending = i;
-    std::size_t inside = 0, known = 0;
+    if (pendingBegin < 0)
+      pendingBegin = i;
+    std::size_t layersInRange = 0, knownLayers = 0;
     std::string text;
-    for (const std::string &owner : owners) {
-      const auto found = positions.find(owner);
+    for (const std::string &layer : stepLayers) {
+      const auto found = positions.find(layer);
       if (found == positions.end())
         continue;
-      ++known;
-      inside += found->second >= begin && found->second < end;
-      text += (text.empty() ? "'" : ", '") + owner + "'";
+      ++knownLayers;
+      layersInRange += found->second >= begin && found->second < end;
+      text += (text.empty() ? "'" : ", '") + layer + "'";
     }
-    if (known == 0) {
+    if (knownLayers == 0) {
       if (i + 1 < to || end < names.size())
         continue;
-      inside = 1; // trailing steps belong to the last layer
-    } else if (inside && inside < known) {
-      throw usageError(
-          "layers " + text + " of the program '" + description.name() +
-          "' are fused into one step: a range has all of them or none");
+      layersInRange = 1; // trailing steps belong to the last layer
+    } else if (layersInRange && layersInRange < knownLayers) {
+      throw usageError("layers " + text + " of the program '" +
+                       description.name() +
+                       "' are fused into one step: a range must contain all of "
+                       "them or none");
     }
-    if (inside) {
-      if (!pieces.empty() && pieces.back().second == pending)
-        pieces.back().second = i + 1;
+    if (layersInRange) {
+      if (!stepRanges.empty() && stepRanges.back().second == pendingBegin)
+        stepRanges.back().second = i + 1;
       else
-        pieces.emplace_back(pending, i + 1);
+        stepRanges.emplace_back(pendingBegin, i + 1);
     }
-    pending = -1;
+    pendingBegin = -1;
   }
-  for (const auto &[pieceBegin, pieceEnd] : pieces)
-    exec.run(program, static_cast<std::size_t>(pieceBegin),
-             static_cast<std::size_t>(pieceEnd));
+  for (const auto &[rangeBegin, rangeEnd] : stepRanges)
+    exec.run(program, static_cast<std::size_t>(rangeBegin),
+             static_cast<std::size_t>(rangeEnd));
 }
 
 } // namespace brew::runtime

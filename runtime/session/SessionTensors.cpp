@@ -15,9 +15,9 @@
 namespace brew::runtime {
 namespace {
 
-/// Returns whether `named` is a parameter's gradient, LAYER/INDEX. The buffer
-/// is not sufficient: a blob's gradient may use the same one (a bias as large
-/// as its bottom).
+/// Returns whether `named` is a parameter's gradient, LAYER/INDEX. Comparing
+/// buffers is not sufficient: a blob's gradient may use the same buffer (for a
+/// bias as large as its bottom).
 bool isParameterGradient(const plan::Manifest &manifest,
                          const plan::NamedBuffer &named) {
   for (const plan::Parameter &parameter : manifest.parameters())
@@ -60,9 +60,10 @@ const caffe::LayerBlob &findBlob(const Parameters &parameters,
 std::int32_t toInteger(double value) {
   if (std::isnan(value))
     return 0;
-  constexpr double least = std::numeric_limits<std::int32_t>::min();
-  constexpr double most = std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(std::clamp(std::trunc(value), least, most));
+  constexpr double minimum = std::numeric_limits<std::int32_t>::min();
+  constexpr double maximum = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(
+      std::clamp(std::trunc(value), minimum, maximum));
 }
 
 void checkCount(const TensorName &name, const std::vector<std::int64_t> &dims,
@@ -130,7 +131,7 @@ Tensor Session::makeTensor(std::uint32_t index,
 }
 
 Tensor Session::find(const TensorName &name) const {
-  auto among = [&](const auto &list) -> const plan::NamedBuffer * {
+  auto findIn = [&](const auto &list) -> const plan::NamedBuffer * {
     for (const plan::NamedBuffer &named : list)
       if (named.name() == name.name)
         return &named;
@@ -142,11 +143,11 @@ Tensor Session::find(const TensorName &name) const {
     const plan::Program &program = requireProgram(name.program);
     const bool gradient = name.kind == TensorKind::BlobGradient;
     const plan::NamedBuffer *named =
-        gradient ? among(program.blob_gradients()) : among(program.blobs());
+        gradient ? findIn(program.blob_gradients()) : findIn(program.blobs());
     if (!named) {
       std::vector<std::string> known;
-      for (const TensorName &other : names(name.kind, name.program))
-        known.push_back(other.name);
+      for (const TensorName &candidate : names(name.kind, name.program))
+        known.push_back(candidate.name);
       throw usageError("the program '" + program.name() + "' has no readable " +
                        (gradient ? "gradient of a" : "") +
                        std::string("blob '") + name.name + "'" +
@@ -160,7 +161,7 @@ Tensor Session::find(const TensorName &name) const {
   }
   case TensorKind::OutputGradient: {
     const plan::Program &program = requireProgram(name.program);
-    const plan::NamedBuffer *named = among(program.output_gradients());
+    const plan::NamedBuffer *named = findIn(program.output_gradients());
     if (!named)
       throw usageError("the program '" + program.name() +
                        "' takes no gradient of blob '" + name.name +
@@ -171,7 +172,7 @@ Tensor Session::find(const TensorName &name) const {
     return makeTensor(named->buffer_index(), caffe::toVector(buffer.dims()));
   }
   case TensorKind::PersistentState: {
-    const plan::NamedBuffer *named = among(manifest().persistent());
+    const plan::NamedBuffer *named = findIn(manifest().persistent());
     if (!named)
       throw usageError("the plan has no persistent state '" + name.name + "'");
     return makeTensor(
@@ -220,11 +221,11 @@ void Session::readValues(const TensorName &name, Value *values,
     if constexpr (std::is_same_v<Loaded, Value>)
       if (isComplete)
         return caffe::load(buffer, bytes, values);
-    std::vector<Loaded> all(
+    std::vector<Loaded> bufferValues(
         static_cast<std::size_t>(plan::elementCount(buffer)));
-    caffe::load(buffer, bytes, all.data());
+    caffe::load(buffer, bytes, bufferValues.data());
     for (std::int64_t i = 0; i < count; ++i) {
-      const Loaded value = all[static_cast<std::size_t>(i)];
+      const Loaded value = bufferValues[static_cast<std::size_t>(i)];
       if constexpr (std::is_integral_v<Value>)
         values[i] = toInteger(value);
       else
@@ -241,7 +242,7 @@ void Session::writeValues(const TensorName &name, const Value *values,
       manifest().buffers(static_cast<int>(tensor.buffer));
   checkCount(name, tensor.dims, count);
   if (name.kind == TensorKind::Parameter)
-    given.add(tensor.buffer);
+    providedWeights.add(tensor.buffer);
   exec.overwrite(tensor.buffer, [&](std::byte *bytes) {
     if constexpr (std::is_integral_v<Value>) {
       const std::vector<double> exact(values, values + count);
@@ -261,7 +262,7 @@ void Session::bindMemory(const TensorName &name, void *memory,
       manifest().buffers(static_cast<int>(tensor.buffer));
   if (memory && size != buffer.size())
     throw usageError(nameText(name) + " has " + std::to_string(buffer.size()) +
-                     " bytes, and the memory " + std::to_string(size));
+                     " bytes, but the memory has " + std::to_string(size));
   if (reinterpret_cast<std::uintptr_t>(memory) % plan::kAlignment != 0)
     throw usageError("memory for " + nameText(name) + " must be aligned to " +
                      std::to_string(plan::kAlignment) + " bytes");

@@ -13,11 +13,11 @@ namespace brew::runtime {
 enum class TensorKind {
   Blob,              ///< of a program, at its last version
   BlobGradient,      ///< of a blob of a program, at its first version
-  OutputGradient,    ///< gradient of a blob that the caller writes
+  OutputGradient,    ///< of a blob; written by the caller
   Parameter,         ///< of a layer
   ParameterGradient, ///< of a trained parameter
   SolverState,       ///< history of a trained parameter
-  PersistentState, ///< state that runs leave to the next ones (recurrent nets)
+  PersistentState,   ///< state that a run leaves for the next (recurrent nets)
 };
 
 /// The name of a tensor of a session.

@@ -28,7 +28,8 @@ struct Norms {
   }
 };
 
-/// The name under which Caffe shows a parameter: its own, or its position.
+/// Returns the name under which Caffe shows a parameter: its own name, or else
+/// its index in the layer.
 std::string displayName(const caffe::LayerBlobs &layer, std::size_t index) {
   const plan::Parameter &parameter = *layer.blobs[index].parameter;
   return parameter.shared_name().empty() ? std::to_string(index)
@@ -58,10 +59,11 @@ std::vector<double> DebugInfo::readBlob(const std::string &name,
   std::vector<double> values = blob.toDoubles();
   if (const plan::NamedBuffer *named = findItemCount(program, name)) {
     const formats::Blob count = parameters.read(named->buffer_index(), {});
-    const double share = count.toDoubles().at(0) /
-                         static_cast<double>(blob.dims.at(count.dims.size()));
+    const double fraction =
+        count.toDoubles().at(0) /
+        static_cast<double>(blob.dims.at(count.dims.size()));
     values.resize(static_cast<std::size_t>(
-        std::lround(static_cast<double>(values.size()) * share)));
+        std::lround(static_cast<double>(values.size()) * fraction)));
   }
   return values;
 }

@@ -11,17 +11,17 @@
 namespace brew::runtime {
 
 /// Logs mean absolute values after a program's run: tops and parameters of
-/// every layer, gradients of bottoms and parameters. For plans compiled with
-/// debug_info, which pin these values. Caffe also has a line for updates, but
-/// never prints it.
+/// every layer, gradients of bottoms and parameters. Requires a plan compiled
+/// with debug_info, which pins these values. Caffe also has a line for updates,
+/// but never prints it.
 class DebugInfo {
 public:
-  /// `parameters` and `events` must outlive it.
+  /// The arguments must outlive this object.
   DebugInfo(const plan::Program &program, const Parameters &parameters,
             Events &events)
       : program(program), parameters(parameters), events(events) {}
 
-  /// Whether the program was compiled with debug_info.
+  /// Returns whether the program was compiled with debug_info.
   static bool isCompiledIn(const plan::Program &program);
 
   /// Logs the forward pass, in the order of the layers.

@@ -34,7 +34,7 @@ GradientAccumulator::GradientAccumulator(Executor &planExecutor)
     addProgram = finishProgram = -1;
 }
 
-void GradientAccumulator::listHostSums() {
+void GradientAccumulator::createHostSums() {
   if (!hostSums.empty())
     return;
   const plan::Manifest &manifest = executor.manifest();
@@ -57,7 +57,7 @@ void GradientAccumulator::add() {
     started = true;
     return;
   }
-  listHostSums();
+  createHostSums();
   for (const HostSum &hostSum : hostSums) {
     std::byte *sum = sumBytes.data() + hostSum.offset;
     if (!started) {

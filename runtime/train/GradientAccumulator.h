@@ -9,11 +9,10 @@
 
 namespace brew::runtime {
 
-/// Sums the parameter gradients of the iter_size batches of an iteration.
-/// Needed because each run of forward_backward overwrites the gradients. Adds
-/// in the plan's precision, batch after batch, as Caffe does. A plan compiled
-/// with iter_size has programs that add; with other plans, whose
-/// iter_size was set only at run time, the host adds.
+/// Sums the parameter gradients of the iter_size batches of an iteration, since
+/// each run of forward_backward overwrites the gradients. Adds in the plan's
+/// precision, batch after batch, as Caffe does. A plan compiled with iter_size
+/// has programs that add. If iter_size was set only at run time, the host adds.
 class GradientAccumulator {
 public:
   explicit GradientAccumulator(Executor &executor);
@@ -35,7 +34,7 @@ private:
     std::size_t offset; ///< of its sum in `sumBytes`
   };
 
-  void listHostSums();
+  void createHostSums();
 
   Executor &executor;
   int addProgram, finishProgram; ///< -1: not in the plan

@@ -17,23 +17,24 @@ namespace brew::runtime {
 
 std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
                                      const std::vector<bool> &mayCut,
-                                     std::size_t parts) {
-  const std::size_t all =
+                                     std::size_t shards) {
+  const std::size_t total =
       std::accumulate(sizes.begin(), sizes.end(), std::size_t(0));
   auto distance = [](std::size_t a, std::size_t b) {
     return a > b ? a - b : b - a;
   };
   std::vector<std::size_t> cuts = {0};
-  for (std::size_t part = 1; part < parts; ++part) {
-    const std::size_t wanted = all * part / parts;
-    // The nearest allowed cut, not before the last one.
-    std::size_t best = sizes.size(), bestDistance = all - wanted;
-    std::size_t before = 0;
-    for (std::size_t item = 0; item < sizes.size(); before += sizes[item++])
+  for (std::size_t shard = 1; shard < shards; ++shard) {
+    const std::size_t idealCut = total * shard / shards;
+    // Find the nearest allowed cut that is not before the last one.
+    std::size_t best = sizes.size(), bestDistance = total - idealCut;
+    std::size_t bytesBefore = 0;
+    for (std::size_t item = 0; item < sizes.size();
+         bytesBefore += sizes[item++])
       if (item >= cuts.back() && (item == 0 || mayCut[item]) &&
-          distance(before, wanted) < bestDistance) {
+          distance(bytesBefore, idealCut) < bestDistance) {
         best = item;
-        bestDistance = distance(before, wanted);
+        bestDistance = distance(bytesBefore, idealCut);
       }
     cuts.push_back(best);
   }
@@ -53,7 +54,6 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   auto bufferOf = [&](std::uint32_t index) -> const plan::Buffer & {
     return manifest.buffers(static_cast<int>(index));
   };
-  // Parameters with shared gradients are updated by separate steps.
   std::map<std::size_t, std::size_t> ends; // by begin
   for (const plan::Parameter &parameter : manifest.parameters()) {
     if (!parameter.has_gradient_buffer_index())
@@ -66,6 +66,7 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
                   "computes the full update");
     ends[buffer.offset()] =
         buffer.offset() + plan::alignUp(std::size_t(buffer.size()));
+    // The arenas have equal layouts: every parameter yields the same bases.
     parameters = baseOf(index, buffer.offset());
     gradients = baseOf(parameter.gradient_buffer_index(), buffer.offset());
     history.clear();
@@ -79,7 +80,7 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   // reads all gradients runs on every rank.
   const plan::Program &update = manifest.programs(program);
   std::vector<bool> mayCut(trained.size(), true);
-  std::vector<std::optional<std::size_t>> firstOf;
+  std::vector<std::optional<std::size_t>> firstItemOfStep;
   for (const plan::Step &step : update.steps()) {
     std::size_t first = trained.size(), last = 0;
     bool readsAll = false;
@@ -103,10 +104,10 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
       last = std::max(last, number);
     }
     if (readsAll || first == trained.size()) {
-      firstOf.push_back(std::nullopt);
+      firstItemOfStep.push_back(std::nullopt);
       continue;
     }
-    firstOf.push_back(first);
+    firstItemOfStep.push_back(first);
     for (std::size_t i = first + 1; i <= last; ++i)
       mayCut[i] = false;
   }
@@ -120,10 +121,10 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   for (std::size_t cut : cuts)
     offsets.push_back(cut < trained.size() ? trained[cut].begin : end);
 
-  const auto own = static_cast<std::size_t>(ranks.rank());
-  for (std::size_t step = 0; step < firstOf.size(); ++step) {
-    if (firstOf[step] &&
-        (*firstOf[step] < cuts[own] || *firstOf[step] >= cuts[own + 1]))
+  const auto ownRank = static_cast<std::size_t>(ranks.rank());
+  for (std::size_t step = 0; step < firstItemOfStep.size(); ++step) {
+    if (firstItemOfStep[step] && (*firstItemOfStep[step] < cuts[ownRank] ||
+                                  *firstItemOfStep[step] >= cuts[ownRank + 1]))
       continue;
     if (!steps.empty() && steps.back().second == step)
       ++steps.back().second;
@@ -132,19 +133,19 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   }
 }
 
-/// Statistics and frozen parameters between learnable ones stay local to each
-/// rank.
+/// Gathers the shards of an arena. Statistics and frozen parameters between
+/// learnable ones keep each rank's values.
 void ShardedUpdate::allGather(std::byte *base) const {
-  std::vector<std::pair<std::size_t, std::vector<std::byte>>> kept;
+  std::vector<std::pair<std::size_t, std::vector<std::byte>>> localValues;
   std::size_t last = trained.empty() ? 0 : trained.front().begin;
   for (const Span &span : trained) {
     if (span.begin > last)
-      kept.emplace_back(last,
-                        std::vector<std::byte>(base + last, base + span.begin));
+      localValues.emplace_back(
+          last, std::vector<std::byte>(base + last, base + span.begin));
     last = span.end;
   }
   ranks.allGatherSlices(base, offsets);
-  for (const auto &[offset, bytes] : kept)
+  for (const auto &[offset, bytes] : localValues)
     std::memcpy(base + offset, bytes.data(), bytes.size());
 }
 
@@ -154,10 +155,10 @@ void ShardedUpdate::run() {
   allGather(parameters);
 }
 
-void ShardedUpdate::gatherHistory(bool updates) {
+void ShardedUpdate::gatherHistory(bool withUpdates) {
   for (std::byte *slot : history)
     allGather(slot);
-  if (updates)
+  if (withUpdates) // the program leaves them in the gradient buffers
     allGather(gradients);
 }
 
@@ -167,13 +168,13 @@ void ShardedUpdate::releaseHistory() {
     const auto begin =
         (reinterpret_cast<std::uintptr_t>(from) + page - 1) / page * page;
     const auto end = reinterpret_cast<std::uintptr_t>(to) / page * page;
-    if (begin < end) // they read as zeros afterwards
+    if (begin < end) // the pages read as zeros afterwards
       madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   };
-  const auto own = static_cast<std::size_t>(ranks.rank());
+  const auto ownRank = static_cast<std::size_t>(ranks.rank());
   for (std::byte *slot : history) {
-    release(slot + offsets.front(), slot + offsets[own]);
-    release(slot + offsets[own + 1], slot + offsets.back());
+    release(slot + offsets.front(), slot + offsets[ownRank]);
+    release(slot + offsets[ownRank + 1], slot + offsets.back());
   }
 }
 

@@ -16,17 +16,18 @@
 
 namespace brew::runtime {
 
-/// Splits consecutive items of `sizes` bytes into `parts` shards of about equal
-/// size: shard p has the items [cuts[p], cuts[p + 1]). Cuts before item i only
-/// if `mayCut[i]`; shards may be empty.
+/// Splits consecutive items of `sizes` bytes into shards of about equal size,
+/// which may be empty. Returns `cuts`: shard p has the items [cuts[p],
+/// cuts[p + 1]). Cuts before item i only if `mayCut[i]`.
 std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
                                      const std::vector<bool> &mayCut,
-                                     std::size_t parts);
+                                     std::size_t shards);
 
+/// The update of this rank's shard, and the exchange of the results.
 class ShardedUpdate {
 public:
-  /// For program `update`. Both arguments must outlive it. Throws Error (2) for
-  /// a GPU.
+  /// `updateProgram` is the index of the program `update`. `executor` and
+  /// `ranks` must outlive this object. Throws Error (2) for a plan for a GPU.
   ShardedUpdate(Executor &executor, int updateProgram, Communicator &ranks);
 
   /// Updates this rank's shard, then receives the others.
@@ -34,7 +35,7 @@ public:
   /// Gathers the solver history of all shards on every rank and, if requested,
   /// the updates that the program leaves in the gradient buffers. Call
   /// releaseHistory() afterwards.
-  void gatherHistory(bool updates);
+  void gatherHistory(bool withUpdates);
   /// Frees the memory of other ranks' history.
   void releaseHistory();
 
@@ -44,6 +45,7 @@ private:
   struct Span {
     std::size_t begin, end; ///< bytes
   };
+  /// Returns the address of the arena of `buffer`, which is at `offset` there.
   std::byte *baseOf(std::uint32_t buffer, std::size_t offset) const;
   void allGather(std::byte *base) const;
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr int kAny = std::numeric_limits<int>::min();
+constexpr int kNoMinimum = std::numeric_limits<int>::min();
 
 const SolverField &requireField(const std::string &name) {
   if (const SolverField *field = findSolverField(name))
@@ -33,7 +33,7 @@ const pb::FieldDescriptor &descriptorOf(const SolverField &field) {
   return *caffe::SolverParameter::descriptor()->FindFieldByName(field.name);
 }
 
-long long wholeNumber(const SolverField &field, const std::string &text) {
+long long parseWholeNumber(const SolverField &field, const std::string &text) {
   char *end = nullptr;
   errno = 0;
   const long long value = std::strtoll(text.c_str(), &end, 10);
@@ -49,7 +49,7 @@ long long wholeNumber(const SolverField &field, const std::string &text) {
   return value;
 }
 
-float number(const SolverField &field, const std::string &text) {
+float parseNumber(const SolverField &field, const std::string &text) {
   const std::optional<float> value = parseFloat(text);
   if (!value || !std::isfinite(*value))
     throw usageError(std::string("solver: ") + field.name +
@@ -57,7 +57,7 @@ float number(const SolverField &field, const std::string &text) {
   return *value;
 }
 
-bool truth(const SolverField &field, const std::string &text) {
+bool parseBoolean(const SolverField &field, const std::string &text) {
   if (text == "true" || text == "1")
     return true;
   if (text == "false" || text == "0")
@@ -133,14 +133,15 @@ void setSolverField(caffe::SolverParameter &solver, const std::string &name,
   const pb::Reflection &reflection = *solver.GetReflection();
   switch (field.kind) {
   case SolverField::Number:
-    return reflection.SetFloat(&solver, &target, number(field, value));
+    return reflection.SetFloat(&solver, &target, parseNumber(field, value));
   case SolverField::Integer:
-    return reflection.SetInt32(&solver, &target,
-                               static_cast<int>(wholeNumber(field, value)));
+    return reflection.SetInt32(
+        &solver, &target, static_cast<int>(parseWholeNumber(field, value)));
   case SolverField::Integer64:
-    return reflection.SetInt64(&solver, &target, wholeNumber(field, value));
+    return reflection.SetInt64(&solver, &target,
+                               parseWholeNumber(field, value));
   case SolverField::Boolean:
-    return reflection.SetBool(&solver, &target, truth(field, value));
+    return reflection.SetBool(&solver, &target, parseBoolean(field, value));
   case SolverField::Text:
     return reflection.SetString(&solver, &target, value);
   case SolverField::Integers: {
@@ -149,7 +150,7 @@ void setSolverField(caffe::SolverParameter &solver, const std::string &name,
       const std::size_t end = std::min(value.find(',', begin), value.size());
       if (!value.empty())
         values.push_back(static_cast<int>(
-            wholeNumber(field, value.substr(begin, end - begin))));
+            parseWholeNumber(field, value.substr(begin, end - begin))));
       begin = end + 1;
     }
     reflection.ClearField(&solver, &target);
@@ -191,7 +192,7 @@ std::string solverFieldText(const caffe::SolverParameter &solver,
 void checkSolverFields(const caffe::SolverParameter &solver) {
   const pb::Reflection &reflection = *solver.GetReflection();
   for (const SolverField &field : solverFields()) {
-    if (field.minimum == kAny)
+    if (field.minimum == kNoMinimum)
       continue;
     const pb::FieldDescriptor &source = descriptorOf(field);
     std::vector<int> values;

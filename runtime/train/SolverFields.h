@@ -27,13 +27,14 @@ struct SolverField {
   const char *flag; ///< of brew-run, without dashes
   const char *help; ///< one line
   Kind kind;
-  /// Whether it may change between iterations; else only before training.
+  /// Whether the field may change between iterations; else only before
+  /// training.
   bool whileTraining = true;
-  /// For Integer and Integers.
+  /// The smallest valid value of Integer and Integers.
   int minimum = std::numeric_limits<int>::min();
 };
 
-/// All fields, in the order of the help text.
+/// Returns all fields, in the order of the help text.
 const std::vector<SolverField> &solverFields();
 /// Finds a field by Caffe's name; null if there is none.
 const SolverField *findSolverField(std::string_view name);
@@ -42,11 +43,11 @@ const SolverField *findSolverField(std::string_view name);
 /// text is not a value of its kind. checkSolverFields() checks limits.
 void setSolverField(caffe::SolverParameter &solver, const std::string &name,
                     const std::string &value);
-/// The value in the format of setSolverField(). Throws Error (2) if there is no
-/// such field.
+/// Returns the value in the format of setSolverField(). Throws Error (2) if
+/// there is no such field.
 std::string solverFieldText(const caffe::SolverParameter &solver,
                             const std::string &name);
-/// Throws Error (1) if a field is less than its minimum, and names it.
+/// Throws Error (1) that names the field if a field is less than its minimum.
 void checkSolverFields(const caffe::SolverParameter &solver);
 
 } // namespace brew::runtime

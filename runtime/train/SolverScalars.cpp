@@ -44,7 +44,8 @@ void SolverScalars::setFields(const caffe::SolverParameter &solver,
   set(plan::WEIGHT_DECAY, solver.weight_decay());
   set(plan::DELTA, solver.delta());
   set(plan::RMS_DECAY, solver.rms_decay());
-  // In double, although the moments are single-precision fields, as in Caffe.
+  // Like Caffe, compute in double although the moments are single-precision
+  // fields.
   const double t = iteration + 1;
   set(plan::BIAS_CORRECTION, std::sqrt(1 - std::pow(solver.momentum2(), t)) /
                                  (1 - std::pow(solver.momentum(), t)));

@@ -16,7 +16,7 @@ public:
   /// the arena, set() does nothing, since no kernel can read it.
   explicit SolverScalars(Executor &executor);
 
-  /// Programs already started keep the previous value.
+  /// Sets a slot. Programs already started keep the previous value.
   void set(plan::SolverScalar slot, double value);
   /// Sets the slots that depend only on the solver's fields; `iteration` is
   /// that of the next update, counted from 0.

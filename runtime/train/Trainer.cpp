@@ -30,7 +30,8 @@ void Trainer::step(int iterations) {
   runTo([stop] { return stop; });
 }
 
-/// step() leaves no time to write output gradients between the passes.
+/// Throws Error (2) if the caller must write output gradients: the training
+/// loop leaves no time for that between the passes.
 void Trainer::requireNoOutputGradients() const {
   const plan::Program &program = executor.manifest().programs(trainProgram);
   if (program.output_gradients_size())
@@ -47,15 +48,15 @@ void Trainer::runTo(const std::function<int()> &stop) {
   beginSteps();
   hooksAnywhere = allReduceOr(hooks && !hooks->get().empty(), false) != 0;
   if (runHooks(HookTrigger::Start))
-    startSnapshotOfAll();
+    startSnapshotOnAllRanks();
   exchangeChangeFlags();
   takeChanges();
-  struct Iterating {
+  struct ClearAtExit {
     bool &flag;
-    ~Iterating() { flag = false; }
-  } const untilHere{iterating};
+    ~ClearAtExit() { flag = false; }
+  } const scope{iterating};
   while (true) {
-    if (resetIfWanted())
+    if (resetIfRequested())
       takeChanges(); // by hooks that apply from the beginning
     if (stopRuleHolds() || currentIteration >= stop())
       break;
@@ -67,17 +68,17 @@ void Trainer::runTo(const std::function<int()> &stop) {
       if (stopRequested || stopRuleHolds())
         break;
     }
-    beforeTests.reset(); // from here on the iteration reads records
+    beforeTests.reset(); // the iteration now reads records
     timing = requests.takeStepTimes();
     stepSeconds.clear();
-    const bool together = !timing && canOverlapUpdate();
+    const bool overlapsUpdate = !timing && canOverlapUpdate();
     if (timing)
       drainInFlight(0);
     // debug_info shows this rank's gradients, and the gradients of several
     // batches are accumulated first.
-    setReducesInSteps(together || (solver.iter_size() == 1 && !debug));
+    setReducesInSteps(overlapsUpdate || (solver.iter_size() == 1 && !debug));
 
-    if (together) {
+    if (overlapsUpdate) {
       runOverlappedIteration();
     } else {
       double loss = 0;
@@ -98,14 +99,14 @@ void Trainer::runTo(const std::function<int()> &stop) {
       loss /= solver.iter_size();
       requireFinite(loss);
       lossWindow.add(loss, solver.average_loss());
-      const int done = currentIteration;
-      if (isDue(solver.display(), done))
-        display(done);
+      const int iteration = currentIteration;
+      if (isDue(solver.display(), iteration))
+        display(iteration);
       const double learningRate = applyUpdate();
       iterating = false;
-      emitIteration(done, loss, learningRate);
+      emitIteration(iteration, loss, learningRate);
       if (std::exchange(timing, false))
-        events.emit(event::StepTimes{done, stepSeconds});
+        events.emit(event::StepTimes{iteration, stepSeconds});
     }
     emitProgress(/*last=*/false);
     if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
@@ -113,7 +114,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
   }
   drainInFlight(0);
   if (runHooks(HookTrigger::Stop))
-    startSnapshotOfAll();
+    startSnapshotOnAllRanks();
   if (hooks)
     hooks->get().finish();
   emitProgress(/*last=*/true);
@@ -142,8 +143,8 @@ void Trainer::solve() {
     events.emit(event::SolvingDone{currentIteration, /*stopped=*/true});
     return;
   }
-  // One more forward pass, only to show the loss after the last update;
-  // snapshots of the final test continue from before it.
+  // Run one more forward pass, only to show the loss after the last update.
+  // Snapshots of the final test continue from before this pass.
   if (isDue(solver.display(), currentIteration)) {
     rememberPosition();
     lossWindow.add(forwardBackward(), solver.average_loss());
@@ -152,7 +153,8 @@ void Trainer::solve() {
       debug->logForward();
     events.emit(event::FinalLoss{currentIteration, lossWindow.mean()});
   }
-  // A rule may end training at any iteration, or by this iteration's test.
+  // A rule may have ended training at any iteration, perhaps because of this
+  // iteration's test.
   if (endedByRule ? solver.test_interval() && lastTested != currentIteration
                   : isDue(solver.test_interval(), currentIteration))
     testAll();
@@ -175,19 +177,20 @@ double Trainer::forwardBackward() {
   return totalLoss(executor, trainProgram, trainResults);
 }
 
-/// Whether the update can be started together with the passes: gradients are
-/// neither accumulated nor read in between.
+/// Returns whether the update can be started together with the passes, because
+/// gradients are neither accumulated nor read in between.
 bool Trainer::canOverlapUpdate() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
          !watch->nanCheck() && !sharded &&
          executor.canStartTogether(trainProgram, updateProgram);
 }
 
-/// Starts passes and update of one iteration at once. Waits for the loss only
-/// if it is displayed: the device computes while the next batch is read.
+/// Starts the passes and the update of one iteration together. Waits for the
+/// loss only if it is displayed, so that the device computes while the next
+/// batch is read.
 void Trainer::runOverlappedIteration() {
   const int iteration = currentIteration;
-  const bool shown = isDue(solver.display(), iteration);
+  const bool isDisplayed = isDue(solver.display(), iteration);
   pipeline->feed();
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
@@ -197,8 +200,8 @@ void Trainer::runOverlappedIteration() {
   inFlight.push_back({iteration, learningRate});
   ++currentIteration;
   iterating = false;
-  drainInFlight(shown || executor.runsSynchronously() ? 0 : 1);
-  if (shown)
+  drainInFlight(isDisplayed || executor.runsSynchronously() ? 0 : 1);
+  if (isDisplayed)
     display(iteration);
   emitLearningRate(iteration, learningRate, stepBefore);
 }
@@ -207,16 +210,16 @@ void Trainer::runOverlappedIteration() {
 void Trainer::drainInFlight(std::size_t stillRunning) {
   while (executor.pendingRuns() > stillRunning) {
     // finish() removes the run from its queue even if a check fails.
-    const InFlight done = inFlight.front();
+    const InFlight finished = inFlight.front();
     inFlight.pop_front();
     trainResults = executor.finish();
     const double loss = totalLoss(executor, trainProgram, trainResults);
     lossWindow.add(loss, solver.average_loss());
-    emitIteration(done.iteration, loss, done.learningRate);
+    emitIteration(finished.iteration, loss, finished.learningRate);
   }
 }
 
-/// Caffe shows the training net's values in displayed iterations.
+/// Returns whether to log debug_info: like Caffe, in displayed iterations.
 bool Trainer::showsDebugInfo() const {
   return debug && isDue(solver.display(), currentIteration);
 }
@@ -225,8 +228,9 @@ bool Trainer::showsDebugInfo() const {
 // Updating
 //===----------------------------------------------------------------------===//
 
-/// By the plan's program if it was compiled for clipping; on the host if
-/// clip_gradients was set only at run time.
+/// Returns the squared L2 norm of the gradients. A plan compiled for clipping
+/// has a program that computes it. If clip_gradients was set only at run time,
+/// the host computes it.
 double Trainer::gradientSumOfSquares() {
   if (clipProgram < 0)
     return parameters().gradientSumOfSquares();
@@ -240,8 +244,9 @@ double Trainer::gradientSumOfSquares() {
 double Trainer::clipFactor() {
   if (solver.clip_gradients() < 0)
     return 1;
-  // The norm of the accumulated gradients, before they are averaged over
-  // iter_size: Caffe clips first. Gradients are already averaged over ranks.
+  // Caffe averages the gradients over ranks, clips them, and then averages them
+  // over iter_size. Here the gradients are sums over both, so divide only by
+  // the number of ranks.
   const double norm = std::sqrt(gradientSumOfSquares()) / rankCount();
   if (!(norm > solver.clip_gradients()))
     return 1;
@@ -259,7 +264,8 @@ double Trainer::setScalars() {
   return learningRate;
 }
 
-/// Returns the learning rate.
+/// Updates the parameters and increments the iteration. Returns the learning
+/// rate of the update.
 double Trainer::applyUpdate() {
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
@@ -289,36 +295,39 @@ double Trainer::learningRate() const {
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// Carries out all requests of signals and other threads, a snapshot before a
-/// stop; returns whether to stop. With `all`, includes requests on other ranks.
-bool Trainer::pollRequests(bool snapshotDue, bool all) {
-  auto poll = [&] { return nextAction ? nextAction() : SolverAction::None; };
-  SolverAction signalled = poll();
-  if (signalled == SolverAction::Snapshot) {
+/// Carries out all requests of signals and other threads: a snapshot first,
+/// then a stop. Returns whether to stop. With `onAllRanks`, includes the
+/// requests on other ranks.
+bool Trainer::pollRequests(bool snapshotDue, bool onAllRanks) {
+  auto nextSignalAction = [&] {
+    return nextAction ? nextAction() : SolverAction::None;
+  };
+  SolverAction signalAction = nextSignalAction();
+  if (signalAction == SolverAction::Snapshot) {
     snapshotDue = true;
-    signalled = poll(); // a second signal may be pending
+    signalAction = nextSignalAction(); // a second signal may be pending
   }
-  const TrainerControl::Requests wanted = requests.takeRequests();
-  bool stop = wanted.stop || signalled == SolverAction::Stop;
-  snapshotDue |= wanted.snapshot;
-  if (all) {
+  const TrainerControl::Requests requested = requests.takeRequests();
+  bool stop = requested.stop || signalAction == SolverAction::Stop;
+  snapshotDue |= requested.snapshot;
+  if (onAllRanks) {
     constexpr std::uint32_t kStop = 1, kSnapshot = 2, kChange = 4, kPause = 8;
     for (TrainerControl::FieldChange &change : requests.takeChanges())
       ownChanges.push_back(std::move(change));
-    const std::uint32_t any =
+    const std::uint32_t requestBits =
         allReduceOr((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
                         (ownChanges.empty() ? 0 : kChange) |
                         (requests.isPaused() ? kPause : 0),
                     /*countsWaits=*/!pausedAnywhere);
-    stop = any & kStop;
+    stop = requestBits & kStop;
     if (stop)
       requests.resume(); // end the pause on every rank
-    snapshotDue = any & kSnapshot;
-    changesPending |= (any & kChange) != 0;
-    pausedAnywhere = any & kPause;
+    snapshotDue = requestBits & kSnapshot;
+    changesPending |= (requestBits & kChange) != 0;
+    pausedAnywhere = requestBits & kPause;
   }
-  if (snapshotDue && all)
-    startSnapshotOfAll();
+  if (snapshotDue && onAllRanks)
+    startSnapshotOnAllRanks();
   else if (snapshotDue)
     startSnapshot();
   else
@@ -332,34 +341,34 @@ bool Trainer::pollRequests(bool snapshotDue, bool all) {
 /// should stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
   snapshotDue |= runHooks(HookTrigger::Iteration);
-  // A signal received during the iteration acts here, after the update.
-  bool stop = pollRequests(snapshotDue, /*all=*/true);
-  bool waited = false;
+  // A signal received during the iteration takes effect here, after the update.
+  bool stop = pollRequests(snapshotDue, /*onAllRanks=*/true);
+  bool hasPaused = false;
   while (!stop && pausedAnywhere &&
          !(callerHandlesReset && requests.isResetRequested())) {
-    if (!waited) {
+    if (!hasPaused) {
       drainInFlight(0);
       events.emit(event::Paused{currentIteration});
-      waited = true;
+      hasPaused = true;
       if (runHooks(HookTrigger::Pause))
-        startSnapshotOfAll();
+        startSnapshotOnAllRanks();
     }
     requests.wait();
-    resetIfWanted();
-    stop = pollRequests(/*snapshotDue=*/false, /*all=*/true);
+    resetIfRequested();
+    stop = pollRequests(/*snapshotDue=*/false, /*onAllRanks=*/true);
     events.deliver(); // reports completed snapshots
   }
-  if (waited) {
+  if (hasPaused) {
     events.emit(event::Resumed{currentIteration});
     if (runHooks(HookTrigger::Resume))
-      startSnapshotOfAll();
+      startSnapshotOnAllRanks();
   }
   pausedAnywhere = false;
   takeChanges();
   return !stop;
 }
 
-bool Trainer::resetIfWanted() {
+bool Trainer::resetIfRequested() {
   if (callerHandlesReset || !requests.takeReset())
     return false;
   restart();
@@ -376,7 +385,7 @@ void Trainer::takeChanges() {
   rate = caffe::LearningRate(solver);
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
-    kept = {}; // its names are relative to the old prefix
+    keptSnapshots = {}; // its names are relative to the old prefix
   lossWindow.shrink(solver.average_loss());
   for (const TrainerControl::FieldChange &change : changes)
     events.emit(

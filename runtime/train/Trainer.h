@@ -43,19 +43,19 @@ struct TrainerOptions {
   /// (newestIntactSnapshot()); without one, start as if this were false.
   bool resume = false;
   /// The number of snapshots of this run to keep; 0: all. Older ones are
-  /// deleted once a newer one is on the device.
+  /// deleted once a newer one is on disk.
   int keepSnapshots = 0;
   /// A metric (BestMetric.h): whenever a test of the solver yields its best
   /// value so far, PREFIX_best_METRIC.caffemodel and .solverstate are written.
   std::string snapshotBest;
-  /// Instead, resume from the newest intact snapshot written at this time
-  /// (seconds since 1970) or later, if there is one.
+  /// If set, and if an intact snapshot was written at this time (seconds since
+  /// 1970) or later, resume from the newest one instead of `snapshot`.
   std::optional<std::int64_t> resumeSince;
   /// f16: the initial loss scale, instead of the plan's or the snapshot's
   /// scale.
   std::optional<double> lossScale;
   /// On several ranks: each rank tests its share of the batches; else rank 0
-  /// tests all. Not with eval_type "detection".
+  /// tests all. Not supported for eval_type "detection".
   bool distributeTests = false;
   /// On several ranks, on the CPU: each rank updates its shard of the
   /// parameters and keeps its solver history (ShardedUpdate.h).
@@ -80,11 +80,11 @@ public:
   Trainer(Session &session, TrainerOptions options);
   ~Trainer();
 
-  /// Requests from any thread.
+  /// Returns the object that takes requests from any thread.
   TrainerControl &control() { return requests; }
-  /// Sets the function called after every iteration and before every test
-  /// batch, on the training thread, and once more after a Snapshot: for
-  /// signals.
+  /// Sets the function that polls for signals. It is called on the training
+  /// thread after every iteration and before every test batch, and once more
+  /// after it returned Snapshot.
   void setActionFunction(std::function<SolverAction()> source) {
     nextAction = std::move(source);
   }
@@ -99,20 +99,21 @@ public:
   /// tests, displays and snapshots. Like solve(), throws Error (2) for a plan
   /// whose output gradients the caller writes (brewc --output-gradient).
   void step(int iterations);
-  /// Whether a request ended the last solve(), step() or test().
+  /// Returns whether a request ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }
 
-  /// Add and remove hooks (hooks/Hooks.h); not while a hook runs.
+  /// Adds a hook (hooks/Hooks.h). Hooks must not be added or removed while a
+  /// hook runs.
   void addHook(const std::string &line, HookFunction function = {});
   void addHooks(const std::string &file) { requireHooks().addFile(file); }
   void removeHook(const std::string &name) { requireHooks().remove(name); }
-  /// The last value of a metric (MetricName.h); nullopt before the first
-  /// measurement. Throws Error (2) if there is no such metric.
+  /// Returns the last value of a metric (MetricName.h), or nullopt before the
+  /// first measurement. Throws Error (2) if there is no such metric.
   std::optional<double> metric(const std::string &name) {
     return requireHooks().value(name);
   }
-  /// Makes criteria `external NAME` of hooks hold at their next evaluation. Any
-  /// thread.
+  /// Makes criteria `external NAME` of hooks hold at their next evaluation. May
+  /// be called from any thread.
   void raiseFlag(const std::string &name) {
     if (hooks)
       hooks->get().raiseFlag(name);
@@ -140,7 +141,7 @@ public:
   void requireRestartable() const;
   /// If set, the caller of step() carries out reset requests; step() only ends
   /// a pause for them.
-  void setCallerHandlesReset(bool leave) { callerHandlesReset = leave; }
+  void setCallerHandlesReset(bool handles) { callerHandlesReset = handles; }
 
   //===--------------------------------------------------------------------===//
   // An iteration in separate passes
@@ -164,9 +165,9 @@ public:
   /// Keeps the gradients of the last backward(): the next ones are added to
   /// them, in the plan's precision. Throws Error (2) without a backward().
   void accumulate();
-  /// Uses the parameter gradients that the caller has written (from other
-  /// sessions), in place of a forward pass with this loss and its backward
-  /// pass. update() follows.
+  /// Takes the place of forward() and backward() for a caller that has written
+  /// the parameter gradients itself (from other sessions). `loss` is the loss
+  /// of the forward pass. Call update() next.
   void useCallerGradients(double loss);
   /// Updates the parameters with the sum of the kept gradients and those of the
   /// last backward(), clipped if the solver says so, divided by the solver's
@@ -175,25 +176,30 @@ public:
   /// on requests. Throws Error (2) without a backward().
   void update();
 
-  /// Whether a stop is requested, for long work between two updates: cheap
-  /// enough to call at every step, on the training thread. Requests, including
-  /// those of the action function, remain for update() and step().
+  /// Returns whether a stop is requested. For long work between two updates, on
+  /// the training thread; cheap enough to call at every step. Requests,
+  /// including those of the action function, remain pending for update() and
+  /// step().
   bool isStopRequested();
-  /// Clears a pending stop request, which ended the caller's own work.
+  /// Clears a pending stop request that ended the caller's own work. stopped()
+  /// then returns true.
   void takeStop();
 
-  /// Numbers that the caller of the passes stores in snapshots, and gets back
-  /// from the snapshot that training resumes from (empty: none).
+  /// Sets numbers to store in snapshots, for callers that run the passes. After
+  /// training resumes from a snapshot, callerStateOfSnapshot() returns its
+  /// numbers (empty: none).
   void setCallerState(std::vector<double> values) {
     callerState = std::move(values);
   }
-  const std::vector<double> &getCallerState() const { return callerState; }
+  const std::vector<double> &callerStateOfSnapshot() const {
+    return callerState;
+  }
 
   int iteration() const { return currentIteration; }
-  /// The displayed loss: the mean of the last average_loss iterations.
+  /// Returns the displayed loss: the mean of the last average_loss iterations.
   double smoothedLoss() const { return lossWindow.mean(); }
-  /// The learning rate of the next update. Between iterations it includes
-  /// fields that were set since the last one.
+  /// Returns the learning rate of the next update. Between iterations it
+  /// includes fields that were set since the last update.
   double learningRate() const;
   Parameters &parameters() { return session.parameters(); }
 
@@ -218,32 +224,32 @@ private:
   void loadWeights();
   void restoreCursors(const caffe::SolverState &state);
   std::vector<std::string> lookupFolders() const;
-  std::string resolvePrefix(const caffe::SolverParameter &of) const;
-  void probeSnapshotFolder(const std::string &of) const;
+  std::string resolvePrefix(const caffe::SolverParameter &parameter) const;
+  void probeSnapshotFolder(const std::string &snapshotPrefix) const;
   std::string findResumePoint();
   std::optional<std::string> findNewest(std::optional<std::int64_t> since = {});
   void startSnapshot();
-  void startSnapshotOfAll();
-  void startBestSnapshot(const BestMetric &found);
-  void writeSnapshot(const SnapshotPair &files, bool counts);
-  void copySnapshot(const SnapshotPair &files, bool counts);
+  void startSnapshotOnAllRanks();
+  void startBestSnapshot(const BestMetric &metric);
+  void writeSnapshot(const SnapshotPair &files, bool countsTowardsLimit);
+  void copySnapshot(const SnapshotPair &files, bool countsTowardsLimit);
   caffe::SolverState capturePosition() const;
   void rememberPosition();
   void finishSnapshots();
   void restoreLosses(const caffe::SolverState &state);
   void restoreCallerState(const caffe::SolverState &state,
                           const std::string &path);
-  void restoreBest(BestMetric &sought, const caffe::SolverState &state,
+  void restoreBest(BestMetric &metric, const caffe::SolverState &state,
                    const std::string &path);
   void requireNoOutputGradients() const;
   bool isRoot() const;
   int rankCount() const;
-  void requireRanks() const;
-  caffe::RankSeed chooseSeed(std::uint64_t common) const;
+  void checkRankSettings() const;
+  caffe::RankSeed chooseSeed(std::uint64_t seed) const;
   void synchronizeRanks();
   void exchangeChangeFlags();
   std::vector<TrainerControl::FieldChange> gatherChanges();
-  NanCheck::Finding earliestFinding(const NanCheck::Finding &own) const;
+  NanCheck::Finding earliestFinding(const NanCheck::Finding &ownFinding) const;
   bool distributesTests() const;
   // TrainerHooks.cpp
   friend class TrainerHooks;
@@ -263,7 +269,7 @@ private:
   void discardIteration();
   void runTo(const std::function<int()> &stop);
   double forwardBackward();
-  bool resetIfWanted();
+  bool resetIfRequested();
   double setScalars();
   double applyUpdate();
   void runUpdate();
@@ -272,15 +278,16 @@ private:
   void drainInFlight(std::size_t stillRunning);
   double gradientSumOfSquares();
   double clipFactor();
-  void requireGradients(const char *what) const;
+  void requireGradients(const char *operation) const;
   void addGradients();
   // TrainerTests.cpp
   void testAll();
-  void testNetsOf(const std::function<bool(int)> &isSelected, bool again);
+  void testNetsOf(const std::function<bool(int)> &isSelected,
+                  bool repeatOnResume);
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
   // Trainer.cpp
-  bool pollRequests(bool snapshotDue, bool all = false);
+  bool pollRequests(bool snapshotDue, bool onAllRanks = false);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
   // TrainerEvents.cpp
@@ -317,8 +324,8 @@ private:
 
   std::string prefix;       ///< snapshot_prefix with its folder resolved
   int currentIteration = 0; ///< number of updates started
-  int currentStep = 0;
-  bool iterating = false; ///< in an iteration, which uses `solver`
+  int currentStep = 0;      ///< of the learning rate policy
+  bool iterating = false;   ///< in an iteration, which uses `solver`
   bool stopRequested = false;
   std::unique_ptr<Watch> watch;        ///< null until training can start
   bool endedByRule = false;            ///< of the last solve() or step()
@@ -326,8 +333,8 @@ private:
   std::unique_ptr<TrainerHooks> hooks; ///< null on ranks other than 0
   bool hooksAnywhere = false;          ///< on any rank, in this call
   int lastTested = -1;              ///< iteration of the last test of all nets
-  caffe::SolverState startPosition; ///< the start of training
-  std::vector<std::string> startFiles; ///< files
+  caffe::SolverState startPosition; ///< position at the start of training
+  std::vector<std::string> startFiles; ///< files that training started from
   bool callerHandlesReset = false;
   bool timing = false;             ///< times the steps of this iteration
   std::vector<double> stepSeconds; ///< summed over its batches
@@ -340,14 +347,15 @@ private:
   // On several ranks.
   /// Null: each rank updates all parameters.
   std::unique_ptr<ShardedUpdate> sharded;
-  /// Not yet known to the other ranks.
+  /// Changes of solver fields that the other ranks do not know yet.
   std::vector<TrainerControl::FieldChange> ownChanges;
   bool changesPending = false; ///< on any rank
   bool pausedAnywhere = false;
   bool testing = false, snapshotAfterTests = false;
 
-  KeptSnapshots kept; ///< with keepSnapshots
-  /// While the solver tests: a resumed run repeats these tests.
+  KeptSnapshots keptSnapshots; ///< empty unless options.keepSnapshots is set
+  /// The position before the solver's tests, which a run resumed from a
+  /// snapshot repeats.
   std::optional<caffe::SolverState> beforeTests;
   std::unique_ptr<BestMetric> best; ///< null: no snapshot_best
 

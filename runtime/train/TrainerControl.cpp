@@ -121,9 +121,10 @@ std::vector<TrainerControl::FieldChange> TrainerControl::takeChanges() {
   return std::exchange(changes, {});
 }
 
-void TrainerControl::applyRemoteChanges(const std::vector<FieldChange> &made) {
+void TrainerControl::applyRemoteChanges(
+    const std::vector<FieldChange> &remoteChanges) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (const FieldChange &change : made)
+  for (const FieldChange &change : remoteChanges)
     setSolverField(solver, change.field, change.value);
 }
 

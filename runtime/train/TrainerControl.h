@@ -23,6 +23,7 @@ namespace brew::runtime {
 /// An action that a signal or a caller requests from the solver.
 enum class SolverAction { None, Stop, Snapshot };
 
+/// Requests of other threads to a trainer.
 class TrainerControl {
 public:
   /// Throws Error if the plan cannot be trained with solver `candidate` in
@@ -59,8 +60,8 @@ public:
   void validate(const caffe::SolverParameter &candidate) const {
     check(candidate, candidate);
   }
-  /// The value from the next iteration on, in the format of set(). Throws Error
-  /// (2) if there is no such field.
+  /// Returns the value from the next iteration on, in the format of set().
+  /// Throws Error (2) if there is no such field.
   std::string get(const std::string &field) const;
 
   //===--------------------------------------------------------------------===//
@@ -72,15 +73,15 @@ public:
   };
   /// Returns and clears all requests since the last call.
   Requests takeRequests();
-  /// Whether a stop is requested; does not clear the request.
+  /// Returns whether a stop is requested; does not clear the request.
   bool isStopRequested() const;
   /// Returns and clears only a stop request.
   bool takeStop();
-  /// Likewise for reset and step times.
+  /// The same for requests of a reset and of step times.
   bool isResetRequested() const;
   bool takeReset();
   bool takeStepTimes();
-  /// Waits at most a tenth of a second while paused without another request.
+  /// While paused, waits for another request, but at most a tenth of a second.
   void wait();
 
   struct FieldChange {
@@ -90,7 +91,8 @@ public:
   std::vector<FieldChange> takeChanges();
   /// Applies changes that were made and checked on other ranks.
   void applyRemoteChanges(const std::vector<FieldChange> &changes);
-  /// The solver including changes that are not taken yet.
+  /// Returns the solver, including changes that takeChanges() has not returned
+  /// yet.
   caffe::SolverParameter pendingSolver() const;
 
 private:

@@ -1,8 +1,9 @@
 //===- TrainerDistributedTest.cpp - Tests distributed over ranks ----------===//
 //
-// Rank i modulo N computes batch i of a test. All ranks read all records, so
-// that each batch has the same records as on one rank. Rank 0 adds the outputs
-// in batch order: the results equal those of rank 0 testing alone.
+// With N ranks, rank i modulo N computes batch i of a test. All ranks read all
+// records, so that each batch has the same records as on one rank. Rank 0 adds
+// the outputs in batch order, so that the results are the same as if rank 0
+// computed all batches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,7 @@ namespace {
 class PackedOutputs {
 public:
   PackedOutputs() = default;
-  explicit PackedOutputs(std::string given) : bytes(std::move(given)) {}
+  explicit PackedOutputs(std::string packed) : bytes(std::move(packed)) {}
 
   void add(double loss, const std::vector<OutputValue> &outputs) {
     put(loss);
@@ -43,13 +44,13 @@ private:
   }
   template <typename Value> Value get() {
     Value value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-    at += sizeof value;
+    std::memcpy(&value, bytes.data() + position, sizeof value);
+    position += sizeof value;
     return value;
   }
 
   std::string bytes;
-  std::size_t at = 0;
+  std::size_t position = 0;
 };
 
 } // namespace
@@ -77,11 +78,11 @@ std::optional<event::TestDone> Trainer::runDistributedTest(int index,
   TestNet &net = nets[static_cast<std::size_t>(index)];
   if (isRoot())
     events.emit(event::TestBegin{currentIteration, index});
-  PackedOutputs own;
+  PackedOutputs ownOutputs;
   std::vector<OutputValue> outputs; // of a batch; rank 0 computes the first one
   for (int i = 0; i < batches; ++i) {
     if (i % rankCount() == 0 && pollRequests(/*snapshotDue=*/false,
-                                             /*all=*/true)) {
+                                             /*onAllRanks=*/true)) {
       if (isRoot())
         events.emit(event::TestInterrupted{currentIteration, index});
       return {};
@@ -94,11 +95,12 @@ std::optional<event::TestDone> Trainer::runDistributedTest(int index,
     if (net.debug)
       net.debug->logForward();
     outputs = readOutputs(executor, net.program);
-    own.add(solver.test_compute_loss() ? totalLoss(executor, net.program) : 0,
-            outputs);
+    ownOutputs.add(solver.test_compute_loss() ? totalLoss(executor, net.program)
+                                              : 0,
+                   outputs);
   }
   std::vector<PackedOutputs> packed;
-  for (std::string &text : ranks->gatherTexts(own.text()))
+  for (std::string &text : ranks->gatherTexts(ownOutputs.text()))
     packed.emplace_back(std::move(text));
   if (!isRoot())
     return {};

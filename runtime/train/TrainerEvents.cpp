@@ -53,12 +53,12 @@ void Trainer::emitProgress(bool last) {
 void Trainer::emitDataStalls() {
   for (const DataPipeline::Stall &stall : pipeline->stalls())
     events.emit(event::DataStall{stall.layer, stall.times, stall.seconds});
-  auto percent = [](double share) {
-    return std::to_string(std::lround(share * 100)) + " %";
+  auto percent = [](double fraction) {
+    return std::to_string(std::lround(fraction * 100)) + " %";
   };
-  constexpr double kNotable = 0.005; // smaller values round to 0 %
+  constexpr double kMinFraction = 0.005; // smaller values round to 0 %
   for (const DataPipeline::ReaderLoad &load : pipeline->readerLoads()) {
-    if (load.waited >= kNotable)
+    if (load.waited >= kMinFraction)
       events.emit(event::LogLine{log::Severity::Info, log::site::waitingForData,
                                  "Waiting for data: readers of '" + load.layer +
                                      "' idle " + percent(load.idle) +

@@ -97,7 +97,7 @@ void Trainer::addHook(const std::string &line, HookFunction function) {
   requireHooks().add(line, std::move(function));
 }
 
-/// Whether any rank has hooks.
+/// Returns whether any rank has hooks.
 bool Trainer::hasHooks() const {
   return rankCount() > 1 ? hooksAnywhere : hooks && !hooks->get().empty();
 }
@@ -115,24 +115,24 @@ bool Trainer::runHooks(HookTrigger trigger) {
   for (const BestMetric *metric : hookRequests.best)
     startBestSnapshot(*metric);
   constexpr std::uint32_t kSnapshot = 1;
-  // Bit net + 1 requests a test of the net. All nets from kNamedTests on share
-  // one bit.
+  // Bit net + 1 requests a test of the net. All nets from kMaxNamedTestNets on
+  // share one bit.
   std::uint32_t bits = hookRequests.snapshot ? kSnapshot : 0;
   for (int net : hookRequests.tests)
-    bits |= 2u << std::min(net, kNamedTests);
+    bits |= 2u << std::min(net, kMaxNamedTestNets);
   bits = allReduceOr(bits, /*countsWaits=*/false);
   if (const std::uint32_t nets = bits >> 1) {
-    bool all = true;
+    bool areAllSelected = true;
     // A resumed run does not repeat these tests, so it needs no earlier
     // position.
     testNetsOf(
         [&](int net) {
-          const bool isSelected = nets >> std::min(net, kNamedTests) & 1;
-          all &= isSelected;
+          const bool isSelected = nets >> std::min(net, kMaxNamedTestNets) & 1;
+          areAllSelected &= isSelected;
           return isSelected;
         },
-        /*again=*/false);
-    if (all && !stopRequested)
+        /*repeatOnResume=*/false);
+    if (areAllSelected && !stopRequested)
       lastTested = currentIteration;
   }
   return bits & kSnapshot;

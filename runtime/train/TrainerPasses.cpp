@@ -9,10 +9,11 @@
 
 namespace brew::runtime {
 
-/// Throws unless there are gradients for the operation `what`.
-void Trainer::requireGradients(const char *what) const {
+/// Throws Error (2) unless a backward pass has computed gradients. `operation`
+/// begins the message.
+void Trainer::requireGradients(const char *operation) const {
   if (lastPass != Pass::Backward)
-    throw Error(ExitStatus::Usage, std::string(what) +
+    throw Error(ExitStatus::Usage, std::string(operation) +
                                        " needs the gradients of a backward "
                                        "pass, which come after a forward pass");
 }
@@ -37,7 +38,7 @@ void Trainer::discardIteration() {
 double Trainer::forward(bool feed) {
   drainInFlight(0);
   if (!iterating) {
-    discardIteration(); // left by a step() that failed
+    discardIteration(); // a failed step() may have left one
     exchangeChangeFlags();
     takeChanges();
     stepBegin = Clock::now();
@@ -88,7 +89,7 @@ void Trainer::update() {
   keepGradients = false;
   accumulator.finish();
   allReduceGradients();
-  const int done = currentIteration;
+  const int iteration = currentIteration;
   const double loss =
       std::accumulate(passLosses.begin(), passLosses.end(), 0.0) /
       static_cast<double>(passLosses.size());
@@ -98,7 +99,7 @@ void Trainer::update() {
   lossWindow.add(loss, solver.average_loss());
   const double learningRate = applyUpdate();
   iterating = false;
-  emitIteration(done, loss, learningRate);
+  emitIteration(iteration, loss, learningRate);
   stopRequested = false;
   betweenIterations(/*snapshotDue=*/false);
   finishSnapshots();

@@ -23,16 +23,17 @@ namespace brew::runtime {
 bool Trainer::isRoot() const { return !ranks || ranks->isRoot(); }
 int Trainer::rankCount() const { return ranks ? ranks->ranks() : 1; }
 
-/// Checks that all ranks have the same plan and options, so that errors are
-/// collective.
-void Trainer::requireRanks() const {
+/// Checks that all ranks have the same plan and options, and that these support
+/// several ranks. Errors are collective.
+void Trainer::checkRankSettings() const {
   if (rankCount() == 1)
     return;
-  const WatchOptions &watched = options.watch;
-  std::string settings = std::to_string(watched.checkNan) +
+  const WatchOptions &watchOptions = options.watch;
+  std::string settings = std::to_string(watchOptions.checkNan) +
                          std::to_string(options.distributeTests) +
-                         std::to_string(options.shardUpdate) + watched.patience;
-  for (const std::string &rule : watched.stopWhen)
+                         std::to_string(options.shardUpdate) +
+                         watchOptions.patience;
+  for (const std::string &rule : watchOptions.stopWhen)
     settings += "\n" + rule;
   for (const std::string &file : options.hooks)
     settings += "\n" + file;
@@ -49,45 +50,47 @@ void Trainer::requireRanks() const {
                  std::to_string(rankCount()) +
                  " ranks; recompile the solver with `brewc --distributed`"));
   const plan::Manifest &manifest = executor.manifest();
-  const auto isCarried = [&](std::uint32_t buffer) {
+  const auto isPersistent = [&](std::uint32_t buffer) {
     return std::any_of(manifest.persistent().begin(),
                        manifest.persistent().end(),
                        [&](const plan::NamedBuffer &entry) {
                          return entry.buffer_index() == buffer;
                        });
   };
-  const auto remembers = [&](const plan::Program &program) {
+  const auto keepsState = [&](const plan::Program &program) {
     for (const plan::Step &step : program.steps())
       for (std::uint32_t buffer : buffersOf(step))
-        if (program.test_phase() && isCarried(buffer))
+        if (program.test_phase() && isPersistent(buffer))
           return true;
     return false;
   };
   if (options.distributeTests &&
       std::any_of(manifest.programs().begin(), manifest.programs().end(),
-                  remembers))
+                  keepsState))
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test does not support test nets that keep state from "
-        "batch to batch, as recurrent layers do: rank 0 runs their tests"));
+        "batch to batch, as recurrent layers do; omit it, and rank 0 runs the "
+        "tests"));
   if (options.distributeTests && solver.eval_type() == "detection")
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test does not support eval_type \"detection\", whose "
-        "scores are ranked over all batches: rank 0 runs these tests"));
+        "scores are ranked over all batches; omit it, and rank 0 runs the "
+        "tests"));
 }
 
-/// Returns a seed that all ranks have in common: rank 0's `common`. Without a
-/// communicator the caller has added the rank to `common` already.
-caffe::RankSeed Trainer::chooseSeed(std::uint64_t common) const {
+/// Returns this rank's seed. With a communicator, rank 0's `seed` becomes the
+/// common seed of all ranks. Without one, `seed` already includes the rank.
+caffe::RankSeed Trainer::chooseSeed(std::uint64_t seed) const {
   if (!ranks)
-    return session.rankSeed(common);
-  return {ranks->broadcastFromRoot(common),
+    return session.rankSeed(seed);
+  return {ranks->broadcastFromRoot(seed),
           static_cast<std::uint64_t>(ranks->rank())};
 }
 
-/// Checks that all ranks agree on their settings, and broadcasts rank 0's
-/// parameters.
+/// Checks that all ranks start from the same solver, data and iteration.
+/// Broadcasts rank 0's parameters and solver history.
 void Trainer::synchronizeRanks() {
   if (rankCount() == 1)
     return;
@@ -99,15 +102,15 @@ void Trainer::synchronizeRanks() {
        {"order of reductions (--deterministic)",
         std::to_string(ranks->isDeterministic())}});
   const plan::Manifest &manifest = executor.manifest();
-  auto take = [&](std::uint32_t index) {
+  auto broadcastBuffer = [&](std::uint32_t index) {
     executor.modify(index, [&](std::byte *bytes) {
       ranks->broadcast(bytes, manifest.buffers(static_cast<int>(index)).size());
     });
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
-    take(parameter.buffer_index());
+    broadcastBuffer(parameter.buffer_index());
     for (std::uint32_t state : parameter.state_buffer_indices())
-      take(state);
+      broadcastBuffer(state);
   }
   session.prepare();
   if (options.shardUpdate) {
@@ -144,8 +147,9 @@ void Trainer::exchangeChangeFlags() {
       allReduceOr(!ownChanges.empty(), /*countsWaits=*/false) != 0;
 }
 
-/// Returns the fields changed on any rank, in rank order, once the changes are
-/// announced: all ranks continue with the same solver.
+/// Returns the fields changed on any rank, in rank order, if
+/// exchangeChangeFlags() or pollRequests() announced changes. All ranks then
+/// continue with the same solver.
 std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
   if (rankCount() == 1) {
     for (TrainerControl::FieldChange &change : requests.takeChanges())
@@ -154,46 +158,48 @@ std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
   }
   if (!std::exchange(changesPending, false))
     return {};
-  std::string own;
+  std::string packed;
   for (const TrainerControl::FieldChange &change : ownChanges)
-    (((own += change.field) += '\0') += change.value) += '\0';
+    (((packed += change.field) += '\0') += change.value) += '\0';
   ownChanges.clear();
-  // The last value of a field counts, on the last rank that set it.
-  std::vector<TrainerControl::FieldChange> all;
-  for (const std::string &text : ranks->gatherTexts(own)) {
+  // If several ranks set a field, the highest rank's last value wins.
+  std::vector<TrainerControl::FieldChange> merged;
+  for (const std::string &text : ranks->gatherTexts(packed)) {
     std::istringstream fields(text);
     for (TrainerControl::FieldChange change;
          std::getline(fields, change.field, '\0') &&
          std::getline(fields, change.value, '\0');) {
-      all.erase(std::remove_if(all.begin(), all.end(),
-                               [&](const TrainerControl::FieldChange &other) {
-                                 return other.field == change.field;
-                               }),
-                all.end());
-      all.push_back(change);
+      merged.erase(
+          std::remove_if(merged.begin(), merged.end(),
+                         [&](const TrainerControl::FieldChange &other) {
+                           return other.field == change.field;
+                         }),
+          merged.end());
+      merged.push_back(change);
     }
   }
-  requests.applyRemoteChanges(all);
-  return all;
+  requests.applyRemoteChanges(merged);
+  return merged;
 }
 
-/// The earliest finding of all ranks.
-NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
+/// Returns the earliest finding of all ranks.
+NanCheck::Finding
+Trainer::earliestFinding(const NanCheck::Finding &ownFinding) const {
   if (rankCount() == 1)
-    return own;
-  std::string packed(sizeof own.order, '\0');
-  std::memcpy(packed.data(), &own.order, sizeof own.order);
-  const std::vector<std::string> all =
-      ranks->gatherTexts(packed + (own.inParameters ? '1' : '0') + own.text);
-  NanCheck::Finding first = own;
+    return ownFinding;
+  std::string packed(sizeof ownFinding.order, '\0');
+  std::memcpy(packed.data(), &ownFinding.order, sizeof ownFinding.order);
+  const std::vector<std::string> findings = ranks->gatherTexts(
+      packed + (ownFinding.inParameters ? '1' : '0') + ownFinding.text);
+  NanCheck::Finding first = ownFinding;
   int rank = -1;
-  for (std::size_t r = 0; r < all.size(); ++r) {
+  for (std::size_t r = 0; r < findings.size(); ++r) {
     std::uint64_t order = 0;
-    std::memcpy(&order, all[r].data(), sizeof order);
+    std::memcpy(&order, findings[r].data(), sizeof order);
     if (rank >= 0 && order >= first.order)
       continue;
-    first = {all[r].substr(sizeof order + 1), all[r][sizeof order] == '1',
-             order};
+    first = {findings[r].substr(sizeof order + 1),
+             findings[r][sizeof order] == '1', order};
     rank = static_cast<int>(r);
   }
   if (first.order != NanCheck::kNotReproduced && !first.inParameters)
@@ -205,14 +211,15 @@ NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
 void Trainer::warnOfStraggler(double seconds) {
   if (rankCount() == 1)
     return;
-  const std::optional<comm::Straggler> found = ranks->takeStraggler(seconds);
-  if (!found || !isRoot())
+  const std::optional<comm::Straggler> straggler =
+      ranks->takeStraggler(seconds);
+  if (!straggler || !isRoot())
     return;
   char text[128];
   std::snprintf(text, sizeof text,
                 "Rank %d is slower than the others, which waited for it %.3g s "
                 "of the last %.3g s",
-                found->rank, found->seconds, seconds);
+                straggler->rank, straggler->seconds, seconds);
   events.emit(event::LogLine{log::Severity::Warning, log::site::brew, text});
 }
 

@@ -13,10 +13,10 @@
 namespace brew::runtime {
 namespace {
 
-/// Smoothed loss and the losses it averages, in double: the state's own fields
-/// are single precision.
+/// Name of the smoothed loss and the losses that it averages. They are stored
+/// in double, since the state's own fields have single precision.
 constexpr char kLosses[] = "/losses";
-/// The state of setCallerState().
+/// Name of the numbers of setCallerState().
 constexpr char kCallerState[] = "/attached";
 
 } // namespace
@@ -26,45 +26,48 @@ constexpr char kCallerState[] = "/attached";
 //===----------------------------------------------------------------------===//
 
 void Trainer::snapshot() {
-  startSnapshotOfAll();
+  startSnapshotOnAllRanks();
   finishSnapshots();
 }
 
-/// For a request received by this rank alone.
+/// Starts a snapshot that was requested on this rank only.
 void Trainer::startSnapshot() {
-  if (sharded) // other ranks have parts of the history
+  if (sharded) // needs the other ranks, which have parts of the history
     snapshotAfterTests = true;
   else if (isRoot())
-    startSnapshotOfAll();
+    startSnapshotOnAllRanks();
 }
 
-/// All ranks must call it.
-void Trainer::startSnapshotOfAll() {
+/// Starts a snapshot on all ranks, which must all call this function.
+void Trainer::startSnapshotOnAllRanks() {
   drainInFlight(0);
   if (!isRoot() && !sharded)
     return;
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   const SnapshotPair files = snapshotFiles(prefix, currentIteration, hdf5);
   if (options.keepSnapshots)
-    kept.add(currentIteration, hdf5);
-  writeSnapshot(files, /*counts=*/true);
+    keptSnapshots.add(currentIteration, hdf5);
+  writeSnapshot(files, /*countsTowardsLimit=*/true);
 }
 
-/// Writes a snapshot when `found` has its best value so far.
-void Trainer::startBestSnapshot(const BestMetric &found) {
+/// Starts the snapshot of the best value so far of `metric`.
+void Trainer::startBestSnapshot(const BestMetric &metric) {
   if (isRoot())
-    events.info(log::site::brew, found.name() + " = " +
-                                     log::number(*found.best()) +
+    events.info(log::site::brew, metric.name() + " = " +
+                                     log::number(*metric.best()) +
                                      " is the best so far");
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
-  const std::string base = prefix + "_" + found.fileTag();
-  const std::string end = hdf5 ? ".h5" : "";
-  writeSnapshot({base + ".caffemodel" + end, base + ".solverstate" + end},
-                /*counts=*/false);
+  const std::string base = prefix + "_" + metric.fileTag();
+  const std::string suffix = hdf5 ? ".h5" : "";
+  writeSnapshot({base + ".caffemodel" + suffix, base + ".solverstate" + suffix},
+                /*countsTowardsLimit=*/false);
 }
 
-/// Copies the state and starts to write it.
-void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
+/// Copies the weights and the state, and starts to write them. With
+/// `countsTowardsLimit`, the snapshot is one of those that keepSnapshots
+/// limits.
+void Trainer::writeSnapshot(const SnapshotPair &files,
+                            bool countsTowardsLimit) {
   drainInFlight(0); // the losses must match the weights
   std::exception_ptr failure;
   try {
@@ -72,17 +75,17 @@ void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
   } catch (...) {
     failure = std::current_exception();
   }
-  if (sharded) // the other ranks wait for it even if this one failed
+  if (sharded) // even if this rank failed, since the others wait for it
     sharded->gatherHistory(solver.snapshot_diff());
   if (failure)
     std::rethrow_exception(failure);
   if (isRoot())
-    copySnapshot(files, counts);
+    copySnapshot(files, countsTowardsLimit);
   if (sharded)
     sharded->releaseHistory();
 }
 
-void Trainer::copySnapshot(const SnapshotPair &files, bool counts) {
+void Trainer::copySnapshot(const SnapshotPair &files, bool countsTowardsLimit) {
   requireFiniteParameters();
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   using event::SnapshotWriting;
@@ -97,22 +100,22 @@ void Trainer::copySnapshot(const SnapshotPair &files, bool counts) {
   state = beforeTests ? *beforeTests : capturePosition();
   state.set_learned_net(files.weights);
   if (hooks)
-    for (const BestMetric *sought : hooks->get().bests())
-      sought->save(state);
+    for (const BestMetric *metric : hooks->get().bestMetrics())
+      metric->save(state);
   if (best)
     best->save(state);
-  kept.save(state);
+  keptSnapshots.save(state);
   job.state.history = parameters().history();
-  if (counts && options.keepSnapshots)
+  if (countsTowardsLimit && options.keepSnapshots)
     // The state also lists snapshots about to be deleted: deletion may be
     // interrupted.
-    job.outdated = kept.takeOutdated(
+    job.outdated = keptSnapshots.takeOutdated(
         prefix, static_cast<std::size_t>(options.keepSnapshots));
   events.emit(SnapshotWriting{SnapshotWriting::State, files.state, hdf5});
   writer.start(std::move(job));
 }
 
-/// The position of training: a solver state without files and history.
+/// Returns the position of training: a solver state without files and history.
 caffe::SolverState Trainer::capturePosition() const {
   caffe::SolverState state;
   state.set_iter(currentIteration);
@@ -163,14 +166,14 @@ std::optional<std::string>
 Trainer::findNewest(std::optional<std::int64_t> since) {
   return newestIntactSnapshot(
       prefix, lookupFolders(),
-      [&](const std::string &what) {
-        events.warning(log::site::brew, "Snapshot skipped: " + what);
+      [&](const std::string &reason) {
+        events.warning(log::site::brew, "Snapshot skipped: " + reason);
       },
       since);
 }
 
 std::string Trainer::findResumePoint() {
-  // Only rank 0 deletes; no rank mistakes unfinished files for a snapshot.
+  // Only rank 0 deletes unfinished files. The other ranks ignore them.
   if (const std::size_t count =
           isRoot() ? removeUnfinishedSnapshots(prefix) : 0)
     events.info(log::site::brew,
@@ -186,13 +189,13 @@ std::string Trainer::findResumePoint() {
 
 void Trainer::restoreLosses(const caffe::SolverState &state) {
   // The stored mean is not read: the window computes its own.
-  const std::vector<double> exact =
+  const std::vector<double> exactLosses =
       formats::namedValues(state, kLosses, "solver state");
-  if (exact.empty())
+  if (exactLosses.empty())
     lossWindow.assign(
         {state.brew_recent_loss().begin(), state.brew_recent_loss().end()});
   else
-    lossWindow.assign({exact.begin() + 1, exact.end()});
+    lossWindow.assign({exactLosses.begin() + 1, exactLosses.end()});
   lossWindow.shrink(solver.average_loss());
 }
 
@@ -201,27 +204,27 @@ void Trainer::restoreCallerState(const caffe::SolverState &state,
   callerState = formats::namedValues(state, kCallerState, path);
 }
 
-void Trainer::restoreBest(BestMetric &sought, const caffe::SolverState &state,
+void Trainer::restoreBest(BestMetric &metric, const caffe::SolverState &state,
                           const std::string &path) {
-  sought.restore(state, path);
-  // A better one may have been written after the snapshot being resumed.
-  for (const char *end : {".solverstate", ".solverstate.h5"}) {
-    const std::string file = prefix + "_" + sought.fileTag() + end;
+  metric.restore(state, path);
+  // A better snapshot may have been written after the one that is resumed.
+  for (const char *suffix : {".solverstate", ".solverstate.h5"}) {
+    const std::string file = prefix + "_" + metric.fileTag() + suffix;
     std::error_code error;
     if (!std::filesystem::exists(file, error))
       continue;
     try {
-      sought.restore(formats::readSolverState(file).state, file);
+      metric.restore(formats::readSolverState(file).state, file);
     } catch (const Error &damaged) {
       events.warning(log::site::brew,
                      std::string("Best snapshot skipped: ") + damaged.what());
     }
   }
-  if (sought.best())
-    events.info(log::site::brew, "The best " + sought.name() + " so far is " +
-                                     log::number(*sought.best()) +
+  if (metric.best())
+    events.info(log::site::brew, "The best " + metric.name() + " so far is " +
+                                     log::number(*metric.best()) +
                                      ", of iteration " +
-                                     std::to_string(sought.bestIteration()));
+                                     std::to_string(metric.bestIteration()));
 }
 
 } // namespace brew::runtime

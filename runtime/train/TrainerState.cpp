@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t freshSeed() {
+std::uint64_t drawSeed() {
   std::random_device device;
   // 31 bits, so that it can be set as random_seed.
   return device() & 0x7fffffffu;
@@ -68,7 +68,7 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
                    probeSnapshotFolder(resolvePrefix(candidate));
                }),
       writer(events) {
-  requireRanks();
+  checkRankSettings();
   hasRules = !options.watch.stopWhen.empty() || !options.watch.patience.empty();
   if (!isRoot()) {
     options.watch.logFolder.clear();
@@ -90,26 +90,27 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
 }
 
 Trainer::~Trainer() {
-  // The loop that would have reported the error ended by another error, or did
-  // not run.
+  // Report a write error that no call has reported, because training ended with
+  // another error.
   if (const std::exception_ptr failure = writer.finish())
     try {
       std::rethrow_exception(failure);
     } catch (const std::exception &error) {
       try {
         events.error(log::site::brew, error.what());
-      } catch (...) { // of a listener: a destructor cannot report it
+      } catch (...) { // thrown by a listener: a destructor must not throw
       }
     }
 }
 
-/// Must not read state that changes while training: any thread may call it.
+/// Must not read state that changes while training, since any thread may call
+/// this function.
 void Trainer::checkSolver(const caffe::SolverParameter &candidate) const {
   for (const caffe::SolverConflict &conflict :
        caffe::solverConflicts(candidate))
     throw badInput("solver: " + conflict.text);
   checkSolverFields(candidate);
-  const caffe::LearningRate policy(candidate); // throws if it is invalid
+  const caffe::LearningRate policy(candidate); // throws for an invalid policy
   if (netCount >= 0 && candidate.test_iter_size() != netCount)
     throw badInput("solver: test_iter must be given once for each of the " +
                    std::to_string(netCount) + " test nets");
@@ -134,13 +135,13 @@ void Trainer::initialise(const std::string &snapshotPath) {
   formats::SolverSnapshot state;
   if (!snapshotPath.empty())
     state = formats::readSolverState(snapshotPath);
-  const bool exact = state.state.has_brew_rng_seed();
+  const bool hasPosition = state.state.has_brew_rng_seed();
 
   session.setSeed(
-      chooseSeed(exact ? state.state.brew_rng_seed()
+      chooseSeed(hasPosition ? state.state.brew_rng_seed()
                  : solver.random_seed() >= 0
                      ? static_cast<std::uint64_t>(solver.random_seed())
-                     : freshSeed()));
+                     : drawSeed()));
   events.emit(event::SeedChosen{session.seed()});
   session.fillParameters();
 
@@ -153,7 +154,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
   }
   if (isRoot())
     openHooks();
-  if (exact)
+  if (hasPosition)
     restoreCursors(state.state);
   // Report missing sources now, not at the first test.
   pipeline->open();
@@ -258,17 +259,17 @@ std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
 
 void Trainer::restore(const std::string &path) {
   beforeTests.reset();
-  finishSnapshots(); // it may be the snapshot to restore
+  finishSnapshots(); // `path` may be the snapshot that is being written
   const formats::SolverSnapshot state = formats::readSolverState(path);
   drainInFlight(0);
   discardIteration();
-  const bool exact = state.state.has_brew_rng_seed();
+  const bool hasPosition = state.state.has_brew_rng_seed();
   // Restarts the readers and moves them to the state's positions, if it has
   // any.
-  session.setSeed(chooseSeed(exact   ? state.state.brew_rng_seed()
-                             : ranks ? session.rankSeed().common
-                                     : session.seed()));
-  if (exact)
+  session.setSeed(chooseSeed(hasPosition ? state.state.brew_rng_seed()
+                             : ranks     ? session.rankSeed().common
+                                         : session.seed()));
+  if (hasPosition)
     restoreCursors(state.state);
   restoreState(state, path);
   if (sharded)
@@ -293,12 +294,12 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   currentIteration = snapshot.state.iter();
   currentStep = snapshot.state.current_step();
   if (options.keepSnapshots)
-    kept.restore(snapshot.state, path, prefix);
+    keptSnapshots.restore(snapshot.state, path, prefix);
   if (best)
     restoreBest(*best, snapshot.state, path);
   if (hooks)
-    for (BestMetric *sought : hooks->get().bests())
-      restoreBest(*sought, snapshot.state, path);
+    for (BestMetric *metric : hooks->get().bestMetrics())
+      restoreBest(*metric, snapshot.state, path);
   restoreCallerState(snapshot.state, path);
 }
 
@@ -326,10 +327,12 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
 // Snapshot prefix
 //===----------------------------------------------------------------------===//
 
-// Neither function reads state that changes while training, like checkSolver().
+// Like checkSolver(), these functions must not read state that changes while
+// training.
 
-std::string Trainer::resolvePrefix(const caffe::SolverParameter &of) const {
-  std::string name = of.snapshot_prefix();
+std::string
+Trainer::resolvePrefix(const caffe::SolverParameter &parameter) const {
+  std::string name = parameter.snapshot_prefix();
   if (name.empty()) {
     // Caffe names snapshots after the solver file; Brew uses the plan's name.
     const fs::path plan(session.plan().path());
@@ -344,13 +347,13 @@ std::string Trainer::resolvePrefix(const caffe::SolverParameter &of) const {
   return found ? (fs::path(*found) / fs::path(name).filename()).string() : name;
 }
 
-/// Checks that snapshots can be written before computing anything.
-void Trainer::probeSnapshotFolder(const std::string &of) const {
+/// Checks that snapshots can be written, before training computes anything.
+void Trainer::probeSnapshotFolder(const std::string &snapshotPrefix) const {
   try {
-    requireWritable(of + "_iter_" + std::to_string(currentIteration) +
-                    ".caffemodel");
+    requireWritable(snapshotPrefix + "_iter_" +
+                    std::to_string(currentIteration) + ".caffemodel");
   } catch (const Error &) {
-    throw unavailable("cannot write to snapshot prefix '" + of +
+    throw unavailable("cannot write to snapshot prefix '" + snapshotPrefix +
                       "': make sure that the folder exists and is writable");
   }
 }

@@ -9,32 +9,32 @@
 namespace brew::runtime {
 
 void Trainer::testAll() {
-  testNetsOf([](int) { return true; }, /*again=*/true);
+  testNetsOf([](int) { return true; }, /*repeatOnResume=*/true);
   if (!stopRequested)
     lastTested = currentIteration;
 }
 
-/// Tests the selected nets. `again`: a run resumed from a snapshot written
-/// meanwhile repeats these tests.
+/// Tests the selected nets. With `repeatOnResume`, a run that resumes from a
+/// snapshot written during the tests repeats them.
 void Trainer::testNetsOf(const std::function<bool(int)> &isSelected,
-                         bool again) {
+                         bool repeatOnResume) {
   drainInFlight(0);
-  if (again)
+  if (repeatOnResume)
     rememberPosition();
-  const bool shared = distributesTests();
-  if (shared)
+  const bool isDistributed = distributesTests();
+  if (isDistributed)
     broadcastStatistics();
   bool isBest = false;
   testing = true;
-  if (isRoot() || shared)
+  if (isRoot() || isDistributed)
     for (int net = 0; net < testNets() && !stopRequested; ++net) {
       if (!isSelected(net))
         continue;
       const std::optional<event::TestDone> done =
-          shared ? runDistributedTest(net, solver.test_iter(net))
-                 : runTest(net, solver.test_iter(net),
-                           /*prepareFirst=*/net == 0);
-      if (!isRoot() || !done || !best || !best->improves(*done))
+          isDistributed ? runDistributedTest(net, solver.test_iter(net))
+                        : runTest(net, solver.test_iter(net),
+                                  /*prepareFirst=*/net == 0);
+      if (!isRoot() || !done || !best || !best->updateIfBetter(*done))
         continue;
       if (sharded)
         isBest = true; // writing it needs all ranks
@@ -44,17 +44,17 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isSelected,
   testing = false;
   // Requests that rank 0 received while testing apply to all ranks.
   constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
-  const std::uint32_t any =
+  const std::uint32_t requestBits =
       allReduceOr((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
                       (snapshotAfterTests ? kSnapshot : 0),
                   /*countsWaits=*/false);
-  stopRequested = any & kStop;
+  stopRequested = requestBits & kStop;
   snapshotAfterTests = false;
-  if (any & kBest)
+  if (requestBits & kBest)
     startBestSnapshot(*best);
-  const bool wished = !stopRequested && runHooks(HookTrigger::Test);
-  if (any & kSnapshot || wished)
-    startSnapshotOfAll();
+  const bool hooksWantSnapshot = !stopRequested && runHooks(HookTrigger::Test);
+  if (requestBits & kSnapshot || hooksWantSnapshot)
+    startSnapshotOnAllRanks();
 }
 
 std::optional<event::TestDone> Trainer::test(int index, int batches) {
@@ -67,7 +67,7 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
   stopRequested = false;
   beforeTests.reset();
   drainInFlight(0);
-  if (rankCount() == 1) // otherwise all ranks take them together
+  if (rankCount() == 1) // several ranks take changes together, in training
     takeChanges();
   std::optional<event::TestDone> done =
       runTest(index, batches ? batches : solver.test_iter(index),
@@ -82,7 +82,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
     session.prepare(); // test programs derive values from weights
   TestNet &net = nets[static_cast<std::size_t>(index)];
   events.emit(event::TestBegin{currentIteration, index});
-  const bool detects = solver.eval_type() == "detection";
+  const bool isDetection = solver.eval_type() == "detection";
   OutputMeans means;
   DetectionScores scores;
   double loss = 0;
@@ -98,13 +98,13 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
       net.debug->logForward();
     if (solver.test_compute_loss())
       loss += totalLoss(executor, net.program);
-    if (detects)
+    if (isDetection)
       scores.add(executor, net.program);
     else
       means.add(readOutputs(executor, net.program));
   }
   event::TestDone done{currentIteration, index, {}, means.means()};
-  if (detects) {
+  if (isDetection) {
     DetectionScores::Result result = scores.result(solver.ap_version());
     for (int label : result.missing)
       events.warning(log::site::testOutput,

@@ -22,17 +22,19 @@ double Trainer::itemsPerIteration() const {
 }
 
 void Trainer::emitThroughput(int iteration, double perSecond) {
-  event::Throughput speed{iteration, perSecond * itemsPerIteration(),
-                          std::max(0, callEnd - iteration) / perSecond, 0, 0};
+  event::Throughput throughput{iteration, perSecond * itemsPerIteration(),
+                               std::max(0, callEnd - iteration) / perSecond, 0,
+                               0};
   for (const DataPipeline::Stall &stall : pipeline->stalls()) {
-    speed.waits += stall.times;
-    speed.secondsWaiting += stall.seconds;
+    throughput.waits += stall.times;
+    throughput.secondsWaiting += stall.seconds;
   }
-  events.emit(speed);
+  events.emit(throughput);
 }
 
-/// Whether a rule ends the call before the next iteration. Rank 0, which alone
-/// tests, decides for all ranks.
+/// Returns whether a rule ends the call before the next iteration. Emits
+/// StoppedByRule when a rule first holds. All ranks must call it: the rules of
+/// rank 0 end training on all ranks.
 bool Trainer::stopRuleHolds() {
   if (endedByRule)
     return true;
@@ -70,14 +72,16 @@ void Trainer::requireFinite(double loss) {
   throw rankCount() > 1 ? ranks->collectiveError(error) : error;
 }
 
-/// With --check-nan, a bad snapshot must not replace a good one.
+/// With --check-nan, throws Error (1) if a parameter is not finite, so that a
+/// bad snapshot does not replace a good one.
 void Trainer::requireFiniteParameters() {
   NanCheck *check = watch->nanCheck();
-  const std::optional<std::string> found =
+  const std::optional<std::string> problem =
       check ? check->badParameter() : std::nullopt;
-  if (found)
+  if (problem)
     throw badInput("iteration " + std::to_string(currentIteration) + ": " +
-                   *found + " after the last update; no snapshot was written");
+                   *problem +
+                   " after the last update; no snapshot was written");
 }
 
 } // namespace brew::runtime

@@ -40,47 +40,52 @@ auto withCall(const plan::Step &step, const CallFactory::Bindings &bindings,
              operandsOf(step.inner_product(), bindings, program));
 }
 
-struct Make {
+struct MakeCall {
   DnnlContext &context;
   const std::string &where;
   std::unique_ptr<CpuCall> operator()(const plan::ConvolutionCall &call,
-                                      const Operands &on) const {
-    return makeConvolution(context, call, on.x, on.w, on.b, on.y, where);
+                                      const Operands &operands) const {
+    return makeConvolution(context, call, operands.x, operands.w, operands.b,
+                           operands.y, where);
   }
   std::unique_ptr<CpuCall> operator()(const plan::InnerProductCall &call,
-                                      const Operands &on) const {
-    return makeInnerProduct(context, call, on.x, on.w, on.b, on.y, where);
+                                      const Operands &operands) const {
+    return makeInnerProduct(context, call, operands.x, operands.w, operands.b,
+                            operands.y, where);
   }
 };
 
-struct Candidates {
+struct ListCandidates {
   DnnlContext &context;
-  auto operator()(const plan::ConvolutionCall &call, const Operands &on) const {
-    return convolutionCandidates(context, call, on.x, on.w, on.b, on.y);
+  auto operator()(const plan::ConvolutionCall &call,
+                  const Operands &operands) const {
+    return convolutionCandidates(context, call, operands.x, operands.w,
+                                 operands.b, operands.y);
   }
   auto operator()(const plan::InnerProductCall &call,
-                  const Operands &on) const {
-    return innerProductCandidates(context, call, on.x, on.w, on.b, on.y);
+                  const Operands &operands) const {
+    return innerProductCandidates(context, call, operands.x, operands.w,
+                                  operands.b, operands.y);
   }
 };
 
-struct Text {
+struct KeyText {
   std::string operator()(const plan::ConvolutionCall &call,
-                         const Operands &on) const {
-    return convolutionKey(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
-                          *on.y.buffer) +
-           fixed(on);
+                         const Operands &operands) const {
+    return convolutionKey(call, *operands.x.buffer, *operands.w.buffer,
+                          operands.b.buffer, *operands.y.buffer) +
+           weightsText(operands);
   }
   std::string operator()(const plan::InnerProductCall &call,
-                         const Operands &on) const {
-    return innerProductKey(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
-                           *on.y.buffer) +
-           fixed(on);
+                         const Operands &operands) const {
+    return innerProductKey(call, *operands.x.buffer, *operands.w.buffer,
+                           operands.b.buffer, *operands.y.buffer) +
+           weightsText(operands);
   }
-  static std::string fixed(const Operands &on) {
-    return on.w.isConstant ? " fixed weights"
-           : on.w.isShared ? " shared weights"
-                           : "";
+  static std::string weightsText(const Operands &operands) {
+    return operands.w.isConstant ? " fixed weights"
+           : operands.w.isShared ? " shared weights"
+                                 : "";
   }
 };
 
@@ -98,8 +103,8 @@ std::string instructionSet() {
       {dnnl::cpu_isa::avx512_core_fp16, "AVX512-FP16"},
       {dnnl::cpu_isa::avx512_core_amx, "AMX"}};
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  for (const auto &[known, name] : names)
-    if (known == isa)
+  for (const auto &[namedIsa, name] : names)
+    if (namedIsa == isa)
       return name;
   return "instruction set " + std::to_string(static_cast<unsigned>(isa));
 }
@@ -121,7 +126,8 @@ std::string CallFactory::keyOf(const plan::Step &step, int program) const {
   return processorName() + ", " + instructionSet() + ", " +
          std::to_string(context.threads) +
          (context.threads == 1 ? " thread, " : " threads, ") +
-         libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
+         libraryVersion() + ": " +
+         withCall(step, bindings, program, KeyText()) +
          (context.exactConvolutions ? " exact" : "") +
          (step.has_generated_alternative()
               ? generatedAlternativeKey(bindings.generator)
@@ -132,48 +138,49 @@ std::vector<CallCandidate> CallFactory::candidatesOf(const plan::Step &step,
                                                      int program) const {
   std::vector<CallCandidate> candidates;
   try {
-    candidates = withCall(step, bindings, program, Candidates{context});
+    candidates = withCall(step, bindings, program, ListCandidates{context});
   } catch (const dnnl::error &) {
     return {}; // make() reports the error
   }
   if (step.has_generated_alternative())
     candidates.push_back({kGeneratedCode, [this, &step](DnnlContext &) {
-                            return generated(step);
+                            return makeGenerated(step);
                           }});
   return candidates;
 }
 
 std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
                                            const std::string &where) const {
-  const TimingCache::Choice *known = usesCache && !cache.isEmpty()
-                                         ? cache.find(keyOf(step, program))
-                                         : nullptr;
-  if (known)
+  const TimingCache::Choice *choice = usesCache && !cache.isEmpty()
+                                          ? cache.find(keyOf(step, program))
+                                          : nullptr;
+  if (choice)
     for (const CallCandidate &candidate : candidatesOf(step, program))
-      if (candidate.name == known->candidate) {
-        const std::size_t packed = context.packed.size();
+      if (candidate.name == choice->candidate) {
+        const std::size_t packedCount = context.packed.size();
         try {
           if (auto call = candidate.make(context))
             return call;
         } catch (const dnnl::error &) {
           // The choice is not available on this machine: use the default
           // candidate, and discard the weights that the choice has packed.
-          context.packed.resize(packed);
+          context.packed.resize(packedCount);
         }
         break;
       }
   try {
-    return withCall(step, bindings, program, Make{context, where});
+    return withCall(step, bindings, program, MakeCall{context, where});
   } catch (const Error &error) {
     // If the library has no fast implementation, use the generated kernel.
     if (error.status() != ExitStatus::Unavailable ||
         !step.has_generated_alternative())
       throw;
-    return generated(step);
+    return makeGenerated(step);
   }
 }
 
-std::unique_ptr<CpuCall> CallFactory::generated(const plan::Step &step) const {
+std::unique_ptr<CpuCall>
+CallFactory::makeGenerated(const plan::Step &step) const {
   return std::make_unique<GeneratedCall>(
       bindings.launch(step.generated_alternative()), *context.workers);
 }
@@ -182,31 +189,33 @@ std::optional<CallTuner::Choice>
 CallFactory::measure(const plan::Step &step, int program, CallTuner &tuner) {
   usesCache = true;
   const std::string key = keyOf(step, program);
-  const auto [entry, isNew] = measured.try_emplace(key);
+  const auto [entry, isNew] = measurements.try_emplace(key);
   if (!isNew)
     return entry->second;
   // Save the buffers that the step writes, to restore them.
-  const std::vector<BoundBuffer> results = withCall(
-      step, bindings, program,
-      [](const auto &call, const Operands &on) -> std::vector<BoundBuffer> {
-        switch (call.direction()) {
-        case plan::FORWARD:
-          return {on.y};
-        case plan::BACKWARD_DATA:
-          return {on.x};
-        case plan::BACKWARD_WEIGHTS:
-          break;
-        }
-        if (on.b.buffer)
-          return {on.w, on.b};
-        return {on.w};
-      });
-  std::vector<std::vector<std::byte>> before;
-  for (const BoundBuffer &each : results)
-    before.emplace_back(each.data, each.data + each.buffer->size());
+  const std::vector<BoundBuffer> results =
+      withCall(step, bindings, program,
+               [](const auto &call,
+                  const Operands &operands) -> std::vector<BoundBuffer> {
+                 switch (call.direction()) {
+                 case plan::FORWARD:
+                   return {operands.y};
+                 case plan::BACKWARD_DATA:
+                   return {operands.x};
+                 case plan::BACKWARD_WEIGHTS:
+                   break;
+                 }
+                 if (operands.b.buffer)
+                   return {operands.w, operands.b};
+                 return {operands.w};
+               });
+  std::vector<std::vector<std::byte>> savedBytes;
+  for (const BoundBuffer &resultBuffer : results)
+    savedBytes.emplace_back(resultBuffer.data,
+                            resultBuffer.data + resultBuffer.buffer->size());
   entry->second = tuner.choose(candidatesOf(step, program));
   for (std::size_t i = 0; i < results.size(); ++i)
-    std::copy(before[i].begin(), before[i].end(), results[i].data);
+    std::copy(savedBytes[i].begin(), savedBytes[i].end(), results[i].data);
   if (entry->second) {
     const CallTuner::Time &fastest = entry->second->fastest;
     cache.set(key, {fastest.name, fastest.seconds * 1e6});

@@ -15,7 +15,7 @@
 namespace brew::runtime {
 
 /// Creates the calls of steps, by the choice in the timing cache or, if there
-/// is none, by a cost model. Used on the compute threads.
+/// is none, by a cost model. Runs on the compute threads.
 class CallFactory {
 public:
   struct Bindings {
@@ -23,8 +23,8 @@ public:
     /// Returns the weights of a call in a program.
     std::function<BoundBuffer(std::uint32_t, int)> weights;
     std::function<KernelLaunch(const plan::Launch &)> launch;
-    /// Compiler and processor of the generated code, for keys: other code has
-    /// other times.
+    /// Compiler and processor of the generated code, for keys of the timing
+    /// cache: other code takes other times.
     std::string generator;
   };
   /// Without `usesCache` the cache is ignored until measure().
@@ -36,8 +36,8 @@ public:
     return step.has_convolution() || step.has_inner_product();
   }
 
-  /// Creates the call of a step for which isCall() holds, in program `program`.
-  /// `where` identifies the step in errors. Throws Error (3) if no
+  /// Creates the call of a step of program `program`. isCall() must be true for
+  /// the step. `where` identifies the step in errors. Throws Error (3) if no
   /// implementation is available.
   std::unique_ptr<CpuCall> make(const plan::Step &step, int program,
                                 const std::string &where) const;
@@ -45,7 +45,7 @@ public:
   /// Throws Error (3) if the cache's file cannot be written.
   void requireWritable() { cache.write(); }
   /// Discards earlier measurements, which measure() returns for equal calls.
-  void clearMeasurements() { measured.clear(); }
+  void clearMeasurements() { measurements.clear(); }
   /// Benchmarks the candidates of a step's call and stores the fastest in the
   /// cache and its file. Restores the buffers that the call writes. Returns
   /// nullopt if no candidate is available.
@@ -56,13 +56,14 @@ private:
   std::string keyOf(const plan::Step &step, int program) const;
   std::vector<CallCandidate> candidatesOf(const plan::Step &step,
                                           int program) const;
-  std::unique_ptr<CpuCall> generated(const plan::Step &step) const;
+  std::unique_ptr<CpuCall> makeGenerated(const plan::Step &step) const;
 
   DnnlContext &context;
   Bindings bindings;
   TimingCache cache;
   bool usesCache;
-  std::map<std::string, std::optional<CallTuner::Choice>> measured; ///< by key
+  std::map<std::string, std::optional<CallTuner::Choice>>
+      measurements; ///< by key
 };
 
 } // namespace brew::runtime

@@ -1,7 +1,7 @@
 //===- ConvolutionBuilder.h - Convolutions by oneDNN ------------*- C++ -*-===//
 //
-// The candidates are convolutions (DnnlConvolution.cpp) and products of
-// matrices (ConvolutionMatmul.cpp).
+// The candidates are convolution primitives (DnnlConvolution.cpp) and matrix
+// products (ConvolutionMatmul.cpp).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,6 +28,7 @@ struct Layouts {
   memory::desc x, w, y;
 };
 
+/// The window, in the form that oneDNN takes.
 struct Geometry {
   memory::dims strides, dilates, padding, paddingEnd;
 };
@@ -67,7 +68,7 @@ public:
     for (const plan::WindowAxis &axis :
          plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
       geometry.strides.push_back(axis.stride);
-      // oneDNN counts the skipped elements, Caffe the distance.
+      // oneDNN counts the skipped elements; Caffe counts the distance.
       geometry.dilates.push_back(axis.dilation - 1);
       geometry.padding.push_back(axis.pad);
       geometry.paddingEnd.push_back(axis.padEnd);
@@ -78,8 +79,8 @@ public:
 
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
   /// Returns all candidates, starting with the choice of build().
-  std::vector<Candidate> all() const;
-  std::unique_ptr<DnnlCall> build(DnnlContext &context,
+  std::vector<Candidate> allCandidates() const;
+  std::unique_ptr<DnnlCall> build(DnnlContext &callContext,
                                   const Candidate &candidate) const;
 
 private:
@@ -95,7 +96,7 @@ private:
             : rank == 4 ? tag::nhwc
                         : tag::ndhwc};
   }
-  std::vector<Layouts> combinations() const;
+  std::vector<Layouts> layoutCombinations() const;
   std::vector<dnnl::primitive_desc>
   implementations(const Layouts &layouts,
                   const dnnl::primitive_attr &attributes, bool all) const;
@@ -105,12 +106,12 @@ private:
   std::vector<Candidate> candidates(const Layouts &layouts, bool all) const;
   Candidate makeCandidate(const Layouts &layouts,
                           const dnnl::primitive_desc &implementation,
-                          bool sumInside, bool reluInside) const;
+                          bool fusesSum, bool fusesRelu) const;
   std::optional<Candidate> weightGradientMatmul() const;
   std::optional<Candidate> sliceMatmul() const;
   static bool allEqual(const memory::dims &values, memory::dim value) {
     return std::all_of(values.begin(), values.end(),
-                       [&](memory::dim each) { return each == value; });
+                       [&](memory::dim dim) { return dim == value; });
   }
   bool isPointwise() const;
   std::optional<Candidate> cheapest() const;
@@ -120,7 +121,7 @@ private:
   DnnlContext &context;
   const ConvolutionCall &call;
   BoundBuffer x, w, b, y;
-  Layouts plain;
+  Layouts plain; ///< the layouts of the plan
   memory::desc bias;
   Geometry geometry;
 };

@@ -10,12 +10,12 @@ namespace brew::runtime::convolution {
 /// on processors without AMX. With AMX, the kernels for convolutions take up to
 /// twice as long and write dw in another layout.
 std::optional<Candidate> ConvolutionBuilder::weightGradientMatmul() const {
-  constexpr memory::dim minChannels = 64;
+  constexpr memory::dim kMinChannels = 64;
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   if (call.direction() != plan::BACKWARD_WEIGHTS || !isPointwise() ||
       !allEqual(geometry.strides, 1) || b.buffer ||
       x.buffer->type() != plan::BF16 ||
-      std::min(channels, outputs) < minChannels ||
+      std::min(channels, outputs) < kMinChannels ||
       plain.x != channelsLast(plain.x) || plain.y != channelsLast(plain.y) ||
       w.buffer->strides(0) != channels || w.buffer->strides(1) != 1)
     return std::nullopt;
@@ -71,35 +71,41 @@ static std::int64_t pixelStride(const plan::Buffer &buffer) {
 }
 
 /// Returns a 1x1 convolution whose result is a slice of a concatenated blob, as
-/// the product of pixels and weights. The convolution's kernels would need a
-/// copy, since they only write dense blobs.
+/// the product of pixels and weights; nullopt for other convolutions. Kernels
+/// for convolutions would need a copy, since they only write dense blobs.
 std::optional<Candidate> ConvolutionBuilder::sliceMatmul() const {
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
-  const memory::dim from = pixelStride(*x.buffer), to = pixelStride(*y.buffer);
+  const memory::dim xPixelStride = pixelStride(*x.buffer),
+                    yPixelStride = pixelStride(*y.buffer);
   if (call.direction() != plan::FORWARD || !isPointwise() ||
-      !allEqual(geometry.strides, 1) || from < channels || to <= outputs)
+      !allEqual(geometry.strides, 1) || xPixelStride < channels ||
+      yPixelStride <= outputs)
     return std::nullopt;
   const memory::dim pixels = elementCount(*y.buffer) / outputs;
-  const memory::desc in = {{pixels, channels}, typeOf(*x.buffer), {from, 1}},
-                     out = {{pixels, outputs}, typeOf(*y.buffer), {to, 1}},
+  const memory::desc in = {{pixels, channels},
+                           typeOf(*x.buffer),
+                           {xPixelStride, 1}},
+                     out = {{pixels, outputs},
+                            typeOf(*y.buffer),
+                            {yPixelStride, 1}},
                      weights = {{channels, outputs},
                                 typeOf(*w.buffer),
                                 {w.buffer->strides(1), w.buffer->strides(0)}};
-  memory::desc added;
+  memory::desc biasLayout;
   if (b.buffer)
-    added = {{1, outputs}, typeOf(*b.buffer), {outputs, 1}};
+    biasLayout = {{1, outputs}, typeOf(*b.buffer), {outputs, 1}};
   const plan::Epilogue &epilogue = call.epilogue();
   Candidate result;
   result.name = "product";
   result.description = dnnl::matmul::primitive_desc(
-      context.engine, in, anyLayout(weights), added, out,
+      context.engine, in, anyLayout(weights), biasLayout, out,
       attributesFor(epilogue, epilogue.accumulate(), epilogue.relu()), true);
   if (!result.description.get(true) || isReferenceKernel(result.description))
     return std::nullopt;
   result.addOperand(DNNL_ARG_SRC, x, in, false);
   result.addOperand(DNNL_ARG_WEIGHTS, w, weights, false);
   if (b.buffer)
-    result.addOperand(DNNL_ARG_BIAS, b, added, false);
+    result.addOperand(DNNL_ARG_BIAS, b, biasLayout, false);
   result.addOperand(DNNL_ARG_DST, y, out, true);
   return result;
 }

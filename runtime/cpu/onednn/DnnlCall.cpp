@@ -19,7 +19,7 @@ dnnl::memory DnnlCall::attach(const memory::desc &layout, std::byte *data) {
 /// Returns the offset of new space in the call's scratch memory. Space is never
 /// reused: a call has at most three temporaries besides its scratchpad, and all
 /// are live at once.
-std::uint64_t DnnlCall::reserve(const memory::desc &layout) {
+std::uint64_t DnnlCall::reserveScratch(const memory::desc &layout) {
   std::uint64_t offset = scratchSize;
   std::uint64_t size = layout.get_size();
   scratchSize +=
@@ -27,8 +27,8 @@ std::uint64_t DnnlCall::reserve(const memory::desc &layout) {
   return offset;
 }
 
-dnnl::memory DnnlCall::temporary(const memory::desc &layout,
-                                 std::uint64_t offset) {
+dnnl::memory DnnlCall::addTemporary(const memory::desc &layout,
+                                    std::uint64_t offset) {
   memory result(layout, context.engine, DNNL_MEMORY_NONE);
   temporaries.push_back({result, offset});
   return result;
@@ -36,28 +36,28 @@ dnnl::memory DnnlCall::temporary(const memory::desc &layout,
 
 void DnnlCall::addStage(const dnnl::primitive_desc_base &description,
                         const std::vector<std::pair<int, memory>> &arguments,
-                        std::vector<Stage> &list) {
+                        std::vector<Stage> &targetStages) {
   Stage stage;
   stage.primitive = dnnl::primitive(description.get());
   for (const auto &[argument, value] : arguments)
     stage.arguments.push_back({argument, value.get()});
   memory::desc scratchpad = description.scratchpad_desc();
   if (scratchpad.get_size() > 0) {
-    memory scratch = temporary(scratchpad, reserve(scratchpad));
+    memory scratch = addTemporary(scratchpad, reserveScratch(scratchpad));
     stage.arguments.push_back({DNNL_ARG_SCRATCHPAD, scratch.get()});
   }
-  list.push_back(std::move(stage));
+  targetStages.push_back(std::move(stage));
 }
 
 void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
-                          std::vector<Stage> &list) {
+                          std::vector<Stage> &targetStages) {
   if (!sum && context.workers)
     if (auto reorder = WeightReorder::between(from.get_desc(), to.get_desc())) {
       Stage stage;
       stage.reorder = reorder;
       stage.from = from;
       stage.to = to;
-      list.push_back(std::move(stage));
+      targetStages.push_back(std::move(stage));
       return;
     }
   dnnl::primitive_attr attributes;
@@ -70,43 +70,47 @@ void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
   dnnl::reorder::primitive_desc description(context.engine, from.get_desc(),
                                             context.engine, to.get_desc(),
                                             attributes);
-  addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, list);
+  addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
+           targetStages);
 }
 
-/// Returns the packed weights of a constant or shared operand.
+/// Returns the packed weights of a constant or shared operand. Adds the reorder
+/// that packs them, if this call has to.
 PackedWeights &DnnlCall::findOrAddPacked(const DnnlOperand &operand) {
-  auto known = std::find_if(
-      context.packed.begin(), context.packed.end(), [&](const auto &each) {
-        return each->source == operand.data && each->layout == operand.layout &&
-               each->staged == operand.staged &&
-               each->isConstant == operand.isConstant;
-      });
-  const bool isNew = known == context.packed.end();
+  auto entry = std::find_if(context.packed.begin(), context.packed.end(),
+                            [&](const auto &weights) {
+                              return weights->source == operand.data &&
+                                     weights->layout == operand.layout &&
+                                     weights->staged == operand.staged &&
+                                     weights->isConstant == operand.isConstant;
+                            });
+  const bool isNew = entry == context.packed.end();
   if (isNew) {
     context.packed.push_back(std::make_unique<PackedWeights>(PackedWeights{
         operand.data, operand.layout, operand.staged, operand.isConstant,
         Arena(operand.staged.get_size(), "packed weights")}));
-    known = std::prev(context.packed.end());
+    entry = std::prev(context.packed.end());
   }
-  // Any of the calls that share weights may be the first of a run.
+  // The first call of a run packs shared weights, and any of the calls may be
+  // the first.
   if (isNew || !operand.isConstant)
     addReorder(attach(operand.layout, operand.data),
-               attach(operand.staged, (*known)->memory.data()), false, packing);
-  return **known;
+               attach(operand.staged, (*entry)->memory.data()), false, packing);
+  return **entry;
 }
 
 /// Returns an operand that is only read, in the primitive's layout.
 memory DnnlCall::stagedInput(const DnnlOperand &operand) {
   if (operand.isConstant || operand.isShared) {
-    PackedWeights &place = findOrAddPacked(operand);
+    PackedWeights &packedWeights = findOrAddPacked(operand);
     if (!operand.isConstant)
-      shared = &place;
-    return attach(operand.view, place.memory.data());
+      shared = &packedWeights;
+    return attach(operand.view, packedWeights.memory.data());
   }
   memory original = attach(operand.layout, operand.data);
-  const std::uint64_t offset = reserve(operand.staged);
-  addReorder(original, temporary(operand.staged, offset), false, stages);
-  return temporary(operand.view, offset);
+  const std::uint64_t offset = reserveScratch(operand.staged);
+  addReorder(original, addTemporary(operand.staged, offset), false, stages);
+  return addTemporary(operand.view, offset);
 }
 
 void DnnlCall::add(const dnnl::primitive_desc_base &description,
@@ -128,12 +132,12 @@ void DnnlCall::add(const dnnl::primitive_desc_base &description,
       arguments.emplace_back(operand.argument, stagedInput(operand));
       continue;
     }
-    std::uint64_t offset = reserve(operand.staged);
-    memory staged = temporary(operand.staged, offset);
+    std::uint64_t offset = reserveScratch(operand.staged);
+    memory staged = addTemporary(operand.staged, offset);
     arguments.emplace_back(operand.argument,
                            operand.view == operand.staged
                                ? staged
-                               : temporary(operand.view, offset));
+                               : addTemporary(operand.view, offset));
     results.push_back(
         {staged, attach(operand.layout, operand.data), operand.accumulate});
   }
@@ -167,8 +171,8 @@ void DnnlCall::run() {
   execute(stages);
 }
 
-void DnnlCall::execute(const std::vector<Stage> &list) {
-  for (const Stage &stage : list) {
+void DnnlCall::execute(const std::vector<Stage> &stageList) {
+  for (const Stage &stage : stageList) {
     if (stage.reorder) {
       stage.reorder->run(
           *context.workers,
@@ -194,18 +198,20 @@ void DnnlCall::execute(const std::vector<Stage> &list) {
 /// jit_dw:avx2 when it accumulates into five channels).
 static bool isForOlderProcessors(const dnnl::primitive_desc_base &description) {
   const std::string name = description.impl_info_str();
-  auto names = [&](const char *set) { return name.find(set) != name.npos; };
+  auto nameContains = [&](const char *set) {
+    return name.find(set) != name.npos;
+  };
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  auto has = [&](dnnl::cpu_isa wanted) {
-    const auto bits = static_cast<unsigned>(wanted);
+  auto isaIncludes = [&](dnnl::cpu_isa requiredIsa) {
+    const auto bits = static_cast<unsigned>(requiredIsa);
     return (isa & bits) == bits;
   };
-  if (names("avx512"))
+  if (nameContains("avx512"))
     return false;
-  if (has(dnnl::cpu_isa::avx512_core))
-    return names("avx") || names("sse41");
-  return has(dnnl::cpu_isa::avx2) && !names("avx2") &&
-         (names("avx") || names("sse41"));
+  if (isaIncludes(dnnl::cpu_isa::avx512_core))
+    return nameContains("avx") || nameContains("sse41");
+  return isaIncludes(dnnl::cpu_isa::avx2) && !nameContains("avx2") &&
+         (nameContains("avx") || nameContains("sse41"));
 }
 
 std::vector<dnnl::primitive_desc>
@@ -264,7 +270,7 @@ dnnl::memory::desc layoutOf(const plan::Buffer &buffer) {
 dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
                                    bool relu) {
   dnnl::primitive_attr attributes;
-  // Scratch belongs to the plan's one slab instead of to each primitive.
+  // Primitives use the plan's scratch memory instead of memory of their own.
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops operations;
   if (sum)

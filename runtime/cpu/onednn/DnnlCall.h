@@ -25,14 +25,15 @@
 
 namespace brew::runtime {
 
-/// Weights in the layout of calls: constant weights, or weights that several
-/// calls of a run read, as the time steps of a recurrent layer do.
+/// Weights in the layout that calls need. They are constant, or several calls
+/// of a run read them, as the time steps of a recurrent layer do.
 struct PackedWeights {
   const std::byte *source;
   dnnl::memory::desc layout, staged;
   bool isConstant;
   Arena memory;
-  /// The run in which weights that are not constant were packed; 0: none.
+  /// The run in which weights that are not constant were last packed; 0 if they
+  /// were not packed yet.
   std::uint64_t run = 0;
 };
 
@@ -57,9 +58,10 @@ struct DnnlContext {
 struct BoundBuffer {
   const plan::Buffer *buffer = nullptr;
   std::byte *data = nullptr;
-  /// Runs do not change its values: weights at inference.
+  /// Runs do not change the values, such as weights at inference.
   bool isConstant = false;
-  /// Several products of a run read it, with equal values.
+  /// Several products of a run read the buffer, and its values do not change
+  /// between them.
   bool isShared = false;
 };
 
@@ -97,7 +99,7 @@ public:
   /// Appends max(v, slope * v) on a buffer, in place.
   void addRelu(const dnnl::memory::desc &layout, std::byte *data, float slope);
 
-  /// Reorders constant operands, unless another call owns the packed weights.
+  /// Packs constant operands, unless another call owns the packed weights.
   void pack() override {
     if (!shared)
       execute(packing);
@@ -121,17 +123,17 @@ private:
     std::uint64_t offset;
   };
   dnnl::memory attach(const dnnl::memory::desc &layout, std::byte *data);
-  dnnl::memory temporary(const dnnl::memory::desc &layout,
-                         std::uint64_t offset);
-  std::uint64_t reserve(const dnnl::memory::desc &layout);
+  dnnl::memory addTemporary(const dnnl::memory::desc &layout,
+                            std::uint64_t offset);
+  std::uint64_t reserveScratch(const dnnl::memory::desc &layout);
   void addStage(const dnnl::primitive_desc_base &description,
                 const std::vector<std::pair<int, dnnl::memory>> &arguments,
-                std::vector<Stage> &list);
+                std::vector<Stage> &targetStages);
   void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum,
-                  std::vector<Stage> &list);
+                  std::vector<Stage> &targetStages);
   dnnl::memory stagedInput(const DnnlOperand &operand);
   PackedWeights &findOrAddPacked(const DnnlOperand &operand);
-  void execute(const std::vector<Stage> &list);
+  void execute(const std::vector<Stage> &stageList);
 
   DnnlContext &context;
   std::vector<Stage> packing, stages;
@@ -139,12 +141,12 @@ private:
   std::vector<Temporary> temporaries;
   std::vector<dnnl::memory> attached; // keeps arguments alive
   std::uint64_t scratchSize = 0;
-  std::string name; ///< oneDNN's, of the main kernel
+  std::string name; ///< oneDNN's name of the main kernel
 };
 
-/// Returns oneDNN's implementations of a primitive, in its order, without those
-/// for older processors; without `all`, only `first`. Returns none if `first`
-/// is empty.
+/// Returns oneDNN's implementations of a primitive, in oneDNN's order, without
+/// implementations for older processors; without `all`, only `first`. Returns
+/// an empty list if `first` is empty.
 std::vector<dnnl::primitive_desc>
 implementationsOf(const dnnl::primitive_desc &first, bool all);
 
@@ -171,7 +173,7 @@ dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
 
 /// A possible implementation of a call.
 struct CallCandidate {
-  /// Equal in every run with this oneDNN on this processor.
+  /// The name is equal in every run with this oneDNN on this processor.
   std::string name;
   /// Creates the call. Throws Error (3) or dnnl::error, or returns null, if the
   /// candidate is not available.
@@ -179,8 +181,8 @@ struct CallCandidate {
 };
 
 /// Returns all candidates for a call, starting with the choice of
-/// makeConvolution() or makeInnerProduct(). Returns none if oneDNN does not
-/// support the types of the operands.
+/// makeConvolution() or makeInnerProduct(). Returns an empty list if oneDNN
+/// does not support the types of the operands.
 std::vector<CallCandidate>
 convolutionCandidates(DnnlContext &context, const plan::ConvolutionCall &call,
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,

@@ -1,8 +1,8 @@
 //===- DnnlConvolution.cpp - Convolutions by oneDNN -----------------------===//
 //
 // oneDNN's fast kernels need weights, and some also activations, in blocked
-// layouts that depend on the machine. Of several combinations of layouts the
-// cheapest by a cost model is used, including the cost of reorders. The model
+// layouts that depend on the machine. A cost model selects the cheapest of
+// several combinations of layouts, including the cost of reorders. The model
 // does not measure time, so that a plan computes the same bits in every run.
 // When calls are tuned (CallTuner.h), all of oneDNN's implementations for these
 // combinations are candidates.
@@ -32,11 +32,11 @@ bool isOfFamily(const dnnl::primitive_desc &implementation,
 }
 
 /// Returns whether the primitives use equal layouts.
-bool sameLayouts(const Candidate &a, const Candidate &b) {
+bool haveEqualLayouts(const Candidate &a, const Candidate &b) {
   return std::equal(
       a.operands.begin(), a.operands.end(), b.operands.begin(),
-      b.operands.end(), [](const DnnlOperand &one, const DnnlOperand &other) {
-        return one.argument == other.argument && one.staged == other.staged;
+      b.operands.end(), [](const DnnlOperand &left, const DnnlOperand &right) {
+        return left.argument == right.argument && left.staged == right.staged;
       });
 }
 
@@ -129,23 +129,24 @@ const char *ConvolutionBuilder::preferredFamily() const {
   return nullptr;
 }
 
-/// Returns oneDNN's implementations, those of the preferred family first.
+/// Returns oneDNN's implementations, starting with the preferred family;
+/// without `all`, only the first one.
 std::vector<dnnl::primitive_desc>
 ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first,
                                    bool all) const {
   const char *family = preferredFamily();
-  const bool looks = family && !isOfFamily(first, family);
+  const bool searchesFamily = family && !isOfFamily(first, family);
   std::vector<dnnl::primitive_desc> result =
-      implementationsOf(first, all || looks);
-  if (!looks)
+      implementationsOf(first, all || searchesFamily);
+  if (!searchesFamily)
     return result;
-  const auto better =
+  const auto preferred =
       std::find_if(result.begin(), result.end(),
                    [&](const dnnl::primitive_desc &implementation) {
                      return isOfFamily(implementation, family);
                    });
-  if (better != result.end())
-    std::rotate(result.begin(), better, better + 1);
+  if (preferred != result.end())
+    std::rotate(result.begin(), preferred, preferred + 1);
   if (!all && result.size() > 1)
     result.resize(1);
   return result;
@@ -153,18 +154,18 @@ ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first,
 
 std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
                                                       bool all) const {
-  bool forward = call.direction() == plan::FORWARD;
-  bool accumulate = call.epilogue().accumulate();
+  bool isForward = call.direction() == plan::FORWARD;
+  bool accumulates = call.epilogue().accumulate();
   // oneDNN can only add to y if y has its layout. Otherwise the sum and the
   // ReLU after it are separate primitives.
-  bool direct = layouts.y == plain.y;
-  bool sumInside = forward && accumulate && direct;
-  bool reluInside =
-      forward && call.epilogue().relu() && (!accumulate || direct);
+  bool writesPlanLayout = layouts.y == plain.y;
+  bool fusesSum = isForward && accumulates && writesPlanLayout;
+  bool fusesRelu =
+      isForward && call.epilogue().relu() && (!accumulates || writesPlanLayout);
   std::vector<dnnl::primitive_desc> available;
   try {
     available = implementations(
-        layouts, attributesFor(call.epilogue(), sumInside, reluInside), all);
+        layouts, attributesFor(call.epilogue(), fusesSum, fusesRelu), all);
   } catch (const dnnl::error &error) {
     if (error.status == dnnl_unimplemented ||
         error.status == dnnl_invalid_arguments)
@@ -175,23 +176,23 @@ std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
   for (const dnnl::primitive_desc &implementation : available)
     if (!isReferenceKernel(implementation))
       result.push_back(
-          makeCandidate(layouts, implementation, sumInside, reluInside));
+          makeCandidate(layouts, implementation, fusesSum, fusesRelu));
   return result;
 }
 
 Candidate
 ConvolutionBuilder::makeCandidate(const Layouts &layouts,
                                   const dnnl::primitive_desc &implementation,
-                                  bool sumInside, bool reluInside) const {
+                                  bool fusesSum, bool fusesRelu) const {
   Candidate result;
   result.name = std::string(layouts.name) + " " + kernelName(implementation);
   result.description = implementation;
-  result.reluAfter = call.epilogue().relu() && !reluInside;
+  result.reluAfter = call.epilogue().relu() && !fusesRelu;
 
   auto addOperand = [&](int argument, BoundBuffer bound,
                         const memory::desc &layout, bool written) {
     result.addOperand(argument, bound, layout, written).accumulate =
-        written && call.epilogue().accumulate() && !sumInside;
+        written && call.epilogue().accumulate() && !fusesSum;
   };
   switch (call.direction()) {
   case plan::FORWARD:
@@ -224,9 +225,9 @@ bool ConvolutionBuilder::isDepthwise() const {
          w.buffer->dims(0) == call.group();
 }
 
-/// Returns estimated seconds on one core, by approximate rates of a machine
-/// with AVX-512; only the ratios matter. Blocked kernels pad channels to 16;
-/// im2col with a matrix product runs at about 40 % of their rate.
+/// Returns the estimated time on one core in seconds, from approximate rates of
+/// a machine with AVX-512; only the ratios matter. Blocked kernels pad channels
+/// to 16. Im2col with a matrix product runs at about 40 % of their rate.
 double ConvolutionBuilder::estimate(const Candidate &candidate) const {
   constexpr double blockedRate = 100e9, productRate = 40e9,
                    thinProductRate = 3e9, copyRate = 3e9;
@@ -236,18 +237,19 @@ double ConvolutionBuilder::estimate(const Candidate &candidate) const {
                       static_cast<double>(weights.dims(0));
   // The estimate must not penalise the preferred family.
   const char *family = preferredFamily();
-  const bool product = (isOfFamily(candidate.description, "gemm") ||
-                        isOfFamily(candidate.description, "x64:gemm")) &&
-                       !(family && isOfFamily(candidate.description, family));
+  const bool isProduct = (isOfFamily(candidate.description, "gemm") ||
+                          isOfFamily(candidate.description, "x64:gemm")) &&
+                         !(family && isOfFamily(candidate.description, family));
   // The time of products with one row or column is dominated by copies of
   // windows.
   double seconds = operations / (isDepthwise() ? thinProductRate : productRate);
-  if (!product) {
+  if (!isProduct) {
     std::int64_t channels = call.direction() == plan::BACKWARD_DATA
                                 ? weights.dims(1)
                                 : weights.dims(0) / call.group();
-    auto padded = static_cast<double>((channels + 15) / 16 * 16);
-    seconds = operations * padded / static_cast<double>(channels) / blockedRate;
+    auto paddedChannels = static_cast<double>((channels + 15) / 16 * 16);
+    seconds = operations * paddedChannels / static_cast<double>(channels) /
+              blockedRate;
   }
   for (const DnnlOperand &operand : candidate.operands)
     if (!operand.isConstant && !(operand.layout == operand.staged))
@@ -255,7 +257,7 @@ double ConvolutionBuilder::estimate(const Candidate &candidate) const {
   return seconds;
 }
 
-std::vector<Layouts> ConvolutionBuilder::combinations() const {
+std::vector<Layouts> ConvolutionBuilder::layoutCombinations() const {
   const memory::desc anyW = anyLayout(plain.w);
   return {plain,
           {"packed-weights", plain.x, anyW, plain.y},
@@ -269,14 +271,14 @@ std::optional<Candidate> ConvolutionBuilder::cheapest() const {
     best = sliceMatmul();
   if (best)
     return best;
-  for (const Layouts &layouts : combinations())
-    for (Candidate &next : candidates(layouts, /*all=*/false))
-      if (!best || next.cost < best->cost)
-        best = std::move(next);
+  for (const Layouts &layouts : layoutCombinations())
+    for (Candidate &candidate : candidates(layouts, /*all=*/false))
+      if (!best || candidate.cost < best->cost)
+        best = std::move(candidate);
   return best;
 }
 
-std::vector<Candidate> ConvolutionBuilder::all() const {
+std::vector<Candidate> ConvolutionBuilder::allCandidates() const {
   std::vector<Candidate> result;
   // Different combinations may result in the same layouts.
   auto add = [&](Candidate &&candidate) {
@@ -284,23 +286,23 @@ std::vector<Candidate> ConvolutionBuilder::all() const {
       return candidate.name == other.name ||
              (kernelName(candidate.description) ==
                   kernelName(other.description) &&
-              sameLayouts(candidate, other));
+              haveEqualLayouts(candidate, other));
     };
     if (std::none_of(result.begin(), result.end(), isSame))
       result.push_back(std::move(candidate));
   };
   if (std::optional<Candidate> first = cheapest())
     add(std::move(*first));
-  for (const Layouts &layouts : combinations())
-    for (Candidate &each : candidates(layouts, /*all=*/true))
-      add(std::move(each));
+  for (const Layouts &layouts : layoutCombinations())
+    for (Candidate &candidate : candidates(layouts, /*all=*/true))
+      add(std::move(candidate));
   return result;
 }
 
 std::unique_ptr<DnnlCall>
-ConvolutionBuilder::build(DnnlContext &memory,
+ConvolutionBuilder::build(DnnlContext &callContext,
                           const Candidate &candidate) const {
-  auto result = std::make_unique<DnnlCall>(memory);
+  auto result = std::make_unique<DnnlCall>(callContext);
   result->add(candidate.description, candidate.operands);
   if (candidate.reluAfter)
     result->addRelu(plain.y, y.data, call.epilogue().negative_slope());
@@ -350,21 +352,22 @@ std::vector<CallCandidate> convolutionCandidates(DnnlContext &context,
     return result;
   const auto builder =
       std::make_shared<ConvolutionBuilder>(context, call, x, w, b, y);
-  for (Candidate &candidate : builder->all()) {
+  for (Candidate &candidate : builder->allCandidates()) {
     std::string name = candidate.name;
-    result.push_back({std::move(name), [builder, candidate](DnnlContext &own) {
-                        return builder->build(own, candidate);
-                      }});
+    result.push_back(
+        {std::move(name), [builder, candidate](DnnlContext &callContext) {
+           return builder->build(callContext, candidate);
+         }});
   }
-  const std::int64_t first = winogradTile(context, call, x, w, b, y);
+  const std::int64_t preferredTile = winogradTile(context, call, x, w, b, y);
   for (std::int64_t tile : winogradTiles(context, call, x, w, b, y)) {
     const std::string edge = std::to_string(tile);
-    CallCandidate each{"winograd " + edge + "x" + edge,
-                       [=, &call](DnnlContext &own) {
-                         return makeWinograd(own, call, x, w, b, y, tile);
-                       }};
-    result.insert(tile == first ? result.begin() : result.end(),
-                  std::move(each));
+    CallCandidate winograd{
+        "winograd " + edge + "x" + edge, [=, &call](DnnlContext &callContext) {
+          return makeWinograd(callContext, call, x, w, b, y, tile);
+        }};
+    result.insert(tile == preferredTile ? result.begin() : result.end(),
+                  std::move(winograd));
   }
   return result;
 }

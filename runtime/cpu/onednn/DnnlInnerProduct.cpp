@@ -1,9 +1,9 @@
 //===- DnnlInnerProduct.cpp - Inner products by oneDNN --------------------===//
 //
-// For any number of dimensions the product is one of matrices [M,K] and [N,K].
-// Buffers are used as such matrices in place if their strides allow it: the
-// dimensions of K may have any order in memory (e.g. channels last) if it is
-// equal in x and w. Otherwise the operand is reordered.
+// Operands with any number of dimensions are multiplied as matrices [M,K] and
+// [N,K]. A buffer is used as such a matrix in place if its strides allow it:
+// the dimensions of K may have any order in memory (e.g. channels last) if it
+// is equal in x and w. Otherwise the operand is reordered.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/onednn/DnnlCall.h"
@@ -21,14 +21,14 @@ using plan::InnerProductCall;
 namespace {
 
 /// Minimum number of rows of x for which the matrix product may be faster.
-constexpr std::int64_t kProductRows = 16;
+constexpr std::int64_t kMinProductRows = 16;
 
 /// Consecutive dimensions of a buffer that form one index of the product.
 struct Span {
   int begin, end;
 };
 
-/// A matrix inside a buffer: strides of its two indices.
+/// The strides of the two indices of a matrix inside a buffer.
 struct MatrixStrides {
   std::int64_t row, column;
 };
@@ -71,7 +71,7 @@ struct InnerProductCandidate {
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
   dnnl::primitive_attr attributes;
-  bool sumInside = false, reluAfter = false;
+  bool fusesSum = false, reluAfter = false;
 };
 
 class InnerProductBuilder {
@@ -81,29 +81,30 @@ public:
                       BoundBuffer y);
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
   /// Returns all candidates, starting with the choice of build().
-  std::vector<InnerProductCandidate> all() const {
+  std::vector<InnerProductCandidate> allCandidates() const {
     return candidates(accumulates(), /*all=*/true);
   }
-  std::unique_ptr<DnnlCall> build(DnnlContext &context,
+  std::unique_ptr<DnnlCall> build(DnnlContext &callContext,
                                   const InnerProductCandidate &candidate) const;
 
 private:
-  DnnlOperand operand(int argument, BoundBuffer bound, Span rows, Span columns,
-                      const std::vector<int> &rowOrder,
-                      const std::vector<int> &columnOrder, bool rowMajorOnly,
-                      bool written) const;
+  DnnlOperand makeOperand(int argument, BoundBuffer bound, Span rows,
+                          Span columns, const std::vector<int> &rowOrder,
+                          const std::vector<int> &columnOrder,
+                          bool rowMajorOnly, bool written) const;
   bool accumulates() const {
     return call.direction() == plan::FORWARD && call.epilogue().accumulate();
   }
-  InnerProductCandidate prepare(bool sumInside) const;
-  std::vector<InnerProductCandidate> candidates(bool sumInside, bool all) const;
+  InnerProductCandidate prepare(bool fusesSum) const;
+  std::vector<InnerProductCandidate> candidates(bool fusesSum, bool all) const;
   static void pack(InnerProductCandidate &candidate);
   DnnlOperand biasOperand(int argument, bool written) const;
   std::vector<InnerProductCandidate>
-  products(const InnerProductCandidate &prepared, bool packs, bool all) const;
+  matmulCandidates(const InnerProductCandidate &prepared, bool packs,
+                   bool all) const;
   std::vector<InnerProductCandidate>
-  innerProducts(const InnerProductCandidate &prepared, bool packs,
-                bool all) const;
+  innerProductPrimitives(const InnerProductCandidate &prepared, bool packs,
+                         bool all) const;
 
   DnnlContext &context;
   const InnerProductCall &call;
@@ -131,14 +132,13 @@ InnerProductBuilder::InnerProductBuilder(DnnlContext &context,
 
 /// Returns the buffer as a matrix whose indices run through `rowOrder` and
 /// `columnOrder`: in place if its strides allow it, else staged as a dense
-/// row-major matrix. oneDNN's product supports only dense matrices, and column-
-/// major ones only for w.
-DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
-                                         Span rows, Span columns,
-                                         const std::vector<int> &rowOrder,
-                                         const std::vector<int> &columnOrder,
-                                         bool rowMajorOnly,
-                                         bool written) const {
+/// row-major matrix. oneDNN's product supports only dense matrices, and
+/// column-major matrices only for w.
+DnnlOperand
+InnerProductBuilder::makeOperand(int argument, BoundBuffer bound, Span rows,
+                                 Span columns, const std::vector<int> &rowOrder,
+                                 const std::vector<int> &columnOrder,
+                                 bool rowMajorOnly, bool written) const {
   const plan::Buffer &buffer = *bound.buffer;
   std::int64_t rowCount = spanCount(buffer, rows);
   std::int64_t columnCount = spanCount(buffer, columns);
@@ -156,11 +156,11 @@ DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
     row = column == 1 ? columnCount : 1;
   if (columnCount == 1 && row)
     column = row == columnCount || rowMajorOnly ? 1 : rowCount;
-  bool dense = row && column &&
-               ((*column == 1 && *row == columnCount) ||
-                (!rowMajorOnly && *row == 1 && *column == rowCount));
+  bool isDense = row && column &&
+                 ((*column == 1 && *row == columnCount) ||
+                  (!rowMajorOnly && *row == 1 && *column == rowCount));
   result.staged = result.layout;
-  if (!dense) {
+  if (!isDense) {
     memory::dims strides(static_cast<std::size_t>(buffer.dims_size()), 1);
     std::int64_t next = 1;
     for (const std::vector<int> *order : {&columnOrder, &rowOrder})
@@ -189,23 +189,23 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   return result;
 }
 
-/// Returns the operands and the operations that the primitive fuses with the
-/// product.
-InnerProductCandidate InnerProductBuilder::prepare(bool sumInside) const {
+/// Returns a candidate with the operands and the operations that the primitive
+/// fuses with the product, but without a primitive.
+InnerProductCandidate InnerProductBuilder::prepare(bool fusesSum) const {
   // x determines the order within M and K, so that x, usually the largest
   // operand, stays in place.
   std::vector<int> m = memoryOrder(*x.buffer, xRows);
   std::vector<int> k = memoryOrder(*x.buffer, xColumns);
   if (!spanStride(*x.buffer, m)) // x is staged anyway: use y's order
     m = memoryOrder(*y.buffer, yRows);
-  auto shifted = [](std::vector<int> order, int by) {
+  auto shiftDims = [](std::vector<int> order, int offset) {
     for (int &d : order)
-      d += by;
+      d += offset;
     return order;
   };
-  std::vector<int> wK = shifted(k, wColumns.begin - xColumns.begin);
+  std::vector<int> wK = shiftDims(k, wColumns.begin - xColumns.begin);
   std::vector<int> n = memoryOrder(*w.buffer, wRows);
-  std::vector<int> yN = shifted(n, yColumns.begin - wRows.begin);
+  std::vector<int> yN = shiftDims(n, yColumns.begin - wRows.begin);
 
   plan::Direction direction = call.direction();
   bool forward = direction == plan::FORWARD;
@@ -216,48 +216,48 @@ InnerProductCandidate InnerProductBuilder::prepare(bool sumInside) const {
   int yArgument = forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
   InnerProductCandidate result;
   result.operands = {
-      operand(xArgument, x, xRows, xColumns, m, k, true,
-              direction == plan::BACKWARD_DATA),
-      operand(wArgument, w, wRows, wColumns, n, wK, false,
-              direction == plan::BACKWARD_WEIGHTS),
-      operand(yArgument, y, yRows, yColumns, m, yN, true, forward)};
+      makeOperand(xArgument, x, xRows, xColumns, m, k, true,
+                  direction == plan::BACKWARD_DATA),
+      makeOperand(wArgument, w, wRows, wColumns, n, wK, false,
+                  direction == plan::BACKWARD_WEIGHTS),
+      makeOperand(yArgument, y, yRows, yColumns, m, yN, true, forward)};
   if (b.buffer)
     result.operands.push_back(
         biasOperand(forward ? DNNL_ARG_BIAS : DNNL_ARG_DIFF_BIAS, !forward));
   const plan::Epilogue &epilogue = call.epilogue();
   // The primitive can only accumulate into y itself.
-  result.sumInside = sumInside && !result.operands[2].needsStaging();
-  for (DnnlOperand &each : result.operands)
-    each.accumulate =
-        each.written && epilogue.accumulate() && !result.sumInside;
-  bool reluInside = forward && epilogue.relu() &&
-                    (!epilogue.accumulate() || result.sumInside);
-  result.reluAfter = epilogue.relu() && !reluInside;
-  result.attributes = attributesFor(epilogue, result.sumInside, reluInside);
+  result.fusesSum = fusesSum && !result.operands[2].needsStaging();
+  for (DnnlOperand &operand : result.operands)
+    operand.accumulate =
+        operand.written && epilogue.accumulate() && !result.fusesSum;
+  bool fusesRelu =
+      forward && epilogue.relu() && (!epilogue.accumulate() || result.fusesSum);
+  result.reluAfter = epilogue.relu() && !fusesRelu;
+  result.attributes = attributesFor(epilogue, result.fusesSum, fusesRelu);
   return result;
 }
 
-/// Returns the call as products of matrices: with `all`, by kernels of any
-/// family, otherwise only if and by kernels with which that is faster.
+/// Returns implementations of the call as a matrix product; without `all`, only
+/// those that are probably faster than inner-product primitives.
 std::vector<InnerProductCandidate>
-InnerProductBuilder::products(const InnerProductCandidate &prepared, bool packs,
-                              bool all) const {
+InnerProductBuilder::matmulCandidates(const InnerProductCandidate &prepared,
+                                      bool packs, bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   if (call.direction() == plan::BACKWARD_WEIGHTS ||
-      (!all && spanCount(*x.buffer, xRows) < kProductRows))
+      (!all && spanCount(*x.buffer, xRows) < kMinProductRows))
     return {};
   InnerProductCandidate candidate = prepared;
   DnnlOperand &wOperand = candidate.operands[1];
   memory::dims dims = wOperand.view.get_dims(),
-               steps = wOperand.view.get_strides();
+               strides = wOperand.view.get_strides();
   // w is [N,K]. The forward product sums over K, the backward product over N.
-  if (steps[forward ? 1 : 0] != 1)
+  if (strides[forward ? 1 : 0] != 1)
     return {};
   if (forward) {
     std::swap(dims[0], dims[1]);
-    std::swap(steps[0], steps[1]);
+    std::swap(strides[0], strides[1]);
   }
-  wOperand.view = {dims, typeOf(*w.buffer), steps};
+  wOperand.view = {dims, typeOf(*w.buffer), strides};
   DnnlOperand &source = candidate.operands[forward ? 0 : 2],
               &target = candidate.operands[forward ? 2 : 0];
   source.argument = DNNL_ARG_SRC;
@@ -280,12 +280,12 @@ InnerProductBuilder::products(const InnerProductCandidate &prepared, bool packs,
     if (all ? isReferenceKernel(implementation)
             : kernelName(implementation).find("brg") == std::string::npos)
       continue;
-    InnerProductCandidate &each = result.emplace_back(candidate);
-    each.description = implementation;
-    each.name = std::string(packs ? "packed-product " : "product ") +
-                kernelName(implementation);
+    InnerProductCandidate &added = result.emplace_back(candidate);
+    added.description = implementation;
+    added.name = std::string(packs ? "packed-product " : "product ") +
+                 kernelName(implementation);
     if (packs)
-      pack(each);
+      pack(added);
   }
   return result;
 }
@@ -298,9 +298,8 @@ void InnerProductBuilder::pack(InnerProductCandidate &candidate) {
       candidate.description.query_md(dnnl::query::weights_md);
 }
 
-std::vector<InnerProductCandidate>
-InnerProductBuilder::innerProducts(const InnerProductCandidate &prepared,
-                                   bool packs, bool all) const {
+std::vector<InnerProductCandidate> InnerProductBuilder::innerProductPrimitives(
+    const InnerProductCandidate &prepared, bool packs, bool all) const {
   using dnnl::prop_kind;
   plan::Direction direction = call.direction();
   const memory::desc xView = prepared.operands[0].view,
@@ -342,52 +341,52 @@ InnerProductBuilder::innerProducts(const InnerProductCandidate &prepared,
   for (const dnnl::primitive_desc &implementation : implementations()) {
     if (isReferenceKernel(implementation))
       continue;
-    InnerProductCandidate &each = result.emplace_back(prepared);
-    each.description = implementation;
-    each.name =
+    InnerProductCandidate &added = result.emplace_back(prepared);
+    added.description = implementation;
+    added.name =
         std::string(packs ? "packed " : "plain ") + kernelName(implementation);
     if (packs)
-      pack(each);
+      pack(added);
   }
   return result;
 }
 
-/// Returns the preferred candidate and, with `all`, the others. Returns none if
-/// oneDNN has no kernel.
+/// Returns the preferred candidate and, with `all`, the others. Returns an
+/// empty list if oneDNN has no kernel.
 std::vector<InnerProductCandidate>
-InnerProductBuilder::candidates(bool sumInside, bool all) const {
-  const InnerProductCandidate prepared = prepare(sumInside);
+InnerProductBuilder::candidates(bool fusesSum, bool all) const {
+  const InnerProductCandidate prepared = prepare(fusesSum);
   const bool packs = call.direction() == plan::FORWARD &&
                      (w.isConstant || w.isShared) &&
                      !prepared.operands[1].needsStaging();
   std::vector<InnerProductCandidate> result;
-  auto add = [&](std::vector<InnerProductCandidate> &&more) {
-    for (InnerProductCandidate &candidate : more)
+  auto add = [&](std::vector<InnerProductCandidate> &&newCandidates) {
+    for (InnerProductCandidate &candidate : newCandidates)
       if (std::none_of(result.begin(), result.end(),
-                       [&](const InnerProductCandidate &known) {
-                         return known.name == candidate.name;
+                       [&](const InnerProductCandidate &existing) {
+                         return existing.name == candidate.name;
                        }))
         result.push_back(std::move(candidate));
   };
   if (!packs)
-    add(products(prepared, packs, /*all=*/false));
+    add(matmulCandidates(prepared, packs, /*all=*/false));
   if (all || result.empty())
-    add(innerProducts(prepared, packs, all));
+    add(innerProductPrimitives(prepared, packs, all));
   if (all && packs) {
-    add(products(prepared, packs, all));
-    add(innerProducts(prepared, /*packs=*/false, all));
+    add(matmulCandidates(prepared, packs, all));
+    add(innerProductPrimitives(prepared, /*packs=*/false, all));
   }
   if (all)
-    add(products(prepared, /*packs=*/false, all));
-  if (result.empty() && prepared.sumInside)
-    return candidates(/*sumInside=*/false, all);
+    add(matmulCandidates(prepared, /*packs=*/false, all));
+  if (result.empty() && prepared.fusesSum)
+    return candidates(/*fusesSum=*/false, all);
   return result;
 }
 
 std::unique_ptr<DnnlCall>
-InnerProductBuilder::build(DnnlContext &own,
+InnerProductBuilder::build(DnnlContext &callContext,
                            const InnerProductCandidate &candidate) const {
-  auto result = std::make_unique<DnnlCall>(own);
+  auto result = std::make_unique<DnnlCall>(callContext);
   result->add(candidate.description, candidate.operands);
   if (candidate.reluAfter)
     result->addRelu(layoutOf(*y.buffer), y.data,
@@ -397,13 +396,13 @@ InnerProductBuilder::build(DnnlContext &own,
 
 std::unique_ptr<DnnlCall>
 InnerProductBuilder::build(const std::string &where) const {
-  const std::vector<InnerProductCandidate> first =
+  const std::vector<InnerProductCandidate> preferred =
       candidates(accumulates(), /*all=*/false);
-  if (first.empty())
+  if (preferred.empty())
     throw unavailable(where + ": oneDNN has no fast kernel for this inner "
                               "product on this machine (compile the net with "
                               "--no-library=ip)");
-  return build(context, first.front());
+  return build(context, preferred.front());
 }
 
 std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
@@ -434,11 +433,12 @@ std::vector<CallCandidate> innerProductCandidates(DnnlContext &context,
   std::vector<CallCandidate> result;
   const auto builder =
       std::make_shared<InnerProductBuilder>(context, call, x, w, b, y);
-  for (InnerProductCandidate &candidate : builder->all()) {
+  for (InnerProductCandidate &candidate : builder->allCandidates()) {
     std::string name = candidate.name;
-    result.push_back({std::move(name), [builder, candidate](DnnlContext &own) {
-                        return builder->build(own, candidate);
-                      }});
+    result.push_back(
+        {std::move(name), [builder, candidate](DnnlContext &callContext) {
+           return builder->build(callContext, candidate);
+         }});
   }
   return result;
 }

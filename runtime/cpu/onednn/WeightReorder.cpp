@@ -16,9 +16,9 @@ using dnnl::memory;
 namespace {
 
 /// Number of rows and of columns of a tile.
-constexpr std::int64_t kSide = 16;
-/// Minimum work of a thread.
-constexpr std::int64_t kLeastBytes = 16 << 10;
+constexpr std::int64_t kTileSide = 16;
+/// Minimum number of bytes that a thread copies.
+constexpr std::int64_t kMinThreadBytes = 16 << 10;
 
 bool hasNoBlocks(const memory::desc &layout) {
   return layout.get_inner_nblks() == 0;
@@ -63,7 +63,7 @@ inline void transpose8x8(const std::uint16_t *from, std::int64_t fromStride,
   auto store = [&](std::int64_t i, __m128i value) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i * toStride), value);
   };
-  for (int i = 0; i < 2; ++i) // of the first and the last four columns
+  for (int i = 0; i < 2; ++i) // columns 4 * i to 4 * i + 3
     for (int j = 0; j < 2; ++j) {
       store(4 * i + 2 * j,
             _mm_unpacklo_epi64(four[4 * i + j], four[4 * i + 2 + j]));
@@ -75,16 +75,16 @@ inline void transpose8x8(const std::uint16_t *from, std::int64_t fromStride,
 inline void transposeTile(const std::uint32_t *from, std::int64_t fromStride,
                           std::uint32_t *to, std::int64_t toStride) {
   // This order writes complete cache lines.
-  for (std::int64_t j = 0; j < kSide; j += 4)
-    for (std::int64_t i = 0; i < kSide; i += 4)
+  for (std::int64_t j = 0; j < kTileSide; j += 4)
+    for (std::int64_t i = 0; i < kTileSide; i += 4)
       transpose4x4(from + i * fromStride + j, fromStride, to + j * toStride + i,
                    toStride);
 }
 
 inline void transposeTile(const std::uint16_t *from, std::int64_t fromStride,
                           std::uint16_t *to, std::int64_t toStride) {
-  for (std::int64_t j = 0; j < kSide; j += 8)
-    for (std::int64_t i = 0; i < kSide; i += 8)
+  for (std::int64_t j = 0; j < kTileSide; j += 8)
+    for (std::int64_t i = 0; i < kTileSide; i += 8)
       transpose8x8(from + i * fromStride + j, fromStride, to + j * toStride + i,
                    toStride);
 }
@@ -92,14 +92,14 @@ inline void transposeTile(const std::uint16_t *from, std::int64_t fromStride,
 /// Interleaves 16 columns of two rows.
 inline void interleaveTile(const std::uint16_t *first,
                            const std::uint16_t *second, std::uint16_t *to) {
-  for (int i = 0; i < kSide; i += 8) {
+  for (int i = 0; i < kTileSide; i += 8) {
     const __m128i a =
         _mm_loadu_si128(reinterpret_cast<const __m128i *>(first + i));
     const __m128i b =
         _mm_loadu_si128(reinterpret_cast<const __m128i *>(second + i));
-    auto *place = reinterpret_cast<__m128i *>(to + 2 * i);
-    _mm_storeu_si128(place, _mm_unpacklo_epi16(a, b));
-    _mm_storeu_si128(place + 1, _mm_unpackhi_epi16(a, b));
+    auto *target = reinterpret_cast<__m128i *>(to + 2 * i);
+    _mm_storeu_si128(target, _mm_unpacklo_epi16(a, b));
+    _mm_storeu_si128(target + 1, _mm_unpackhi_epi16(a, b));
   }
 }
 
@@ -108,14 +108,14 @@ inline void interleaveTile(const std::uint16_t *first,
 template <typename Unit>
 void transposeTile(const Unit *from, std::int64_t fromStride, Unit *to,
                    std::int64_t toStride) {
-  for (std::int64_t j = 0; j < kSide; ++j)
-    for (std::int64_t i = 0; i < kSide; ++i)
+  for (std::int64_t j = 0; j < kTileSide; ++j)
+    for (std::int64_t i = 0; i < kTileSide; ++i)
       to[j * toStride + i] = from[i * fromStride + j];
 }
 
 inline void interleaveTile(const std::uint16_t *first,
                            const std::uint16_t *second, std::uint16_t *to) {
-  for (std::int64_t i = 0; i < kSide; ++i) {
+  for (std::int64_t i = 0; i < kTileSide; ++i) {
     to[2 * i] = first[i];
     to[2 * i + 1] = second[i];
   }
@@ -136,18 +136,18 @@ std::optional<WeightReorder> WeightReorder::between(const memory::desc &from,
       from.get_format_kind() != memory::format_kind::blocked ||
       to.get_format_kind() != memory::format_kind::blocked ||
       !hasNoBlocks(plain) || hasNoBlocks(blocked) ||
-      !result.describe(plain, blocked))
+      !result.initialise(plain, blocked))
     return std::nullopt;
   return result;
 }
 
-bool WeightReorder::describe(const memory::desc &plain,
-                             const memory::desc &blocked) {
+bool WeightReorder::initialise(const memory::desc &plain,
+                               const memory::desc &blocked) {
   const memory::dims dims = plain.get_dims(), strides = plain.get_strides(),
-                     outer = blocked.get_strides(),
-                     padded = blocked.get_padded_dims(),
-                     sizes = blocked.get_inner_blks(),
-                     of = blocked.get_inner_idxs();
+                     outerStrides = blocked.get_strides(),
+                     paddedDims = blocked.get_padded_dims(),
+                     blockSizes = blocked.get_inner_blks(),
+                     blockedDims = blocked.get_inner_idxs();
   const memory::data_type type = plain.get_data_type();
   const bool isWide = type == memory::data_type::f32;
   if ((!isWide && type != memory::data_type::bf16) || dims.size() != 4 ||
@@ -155,34 +155,35 @@ bool WeightReorder::describe(const memory::desc &plain,
     return false;
   rows = dims[0];
   columns = dims[1];
-  paddedRows = padded[0];
-  paddedColumns = padded[1];
+  paddedRows = paddedDims[0];
+  paddedColumns = paddedDims[1];
   height = dims[2];
   width = dims[3];
   plainRowStride = strides[0];
   // oneDNN may report any stride for a dimension of extent 1; it is not used.
   plainHeightStride = height > 1 ? strides[2] : 0;
   plainWidthStride = width > 1 ? strides[3] : 0;
-  blockedHeightStride = height > 1 ? outer[2] : 0;
-  blockedWidthStride = width > 1 ? outer[3] : 0;
-  rowBlockStride = outer[0];
-  columnBlockStride = outer[1];
+  blockedHeightStride = height > 1 ? outerStrides[2] : 0;
+  blockedWidthStride = width > 1 ? outerStrides[3] : 0;
+  rowBlockStride = outerStrides[0];
+  columnBlockStride = outerStrides[1];
   unitBytes = isWide ? 4 : 2;
-  auto blocks = [&](memory::dim first, memory::dim second) {
-    return of == memory::dims{first, second};
+  auto hasBlocksOf = [&](memory::dim first, memory::dim second) {
+    return blockedDims == memory::dims{first, second};
   };
-  if (of == memory::dims{0}) { // Acdb48a
-    rowBlock = sizes[0];
-  } else if (blocks(1, 0)) { // ABcd16b16a
-    columnBlock = sizes[0];
-    rowBlock = columnStride = sizes[1];
+  if (blockedDims == memory::dims{0}) { // Acdb48a
+    rowBlock = blockSizes[0];
+  } else if (hasBlocksOf(1, 0)) { // ABcd16b16a
+    columnBlock = blockSizes[0];
+    rowBlock = columnStride = blockSizes[1];
     if (!isWide && rowBlock == 2) { // BcdA48b2a
       form = Form::Interleaved;
-      return packs && columnBlock % kSide == 0;
+      return packs && columnBlock % kTileSide == 0;
     }
-  } else if (blocks(0, 1) && !isWide && sizes[1] == 2 && columns % 2 == 0) {
+  } else if (hasBlocksOf(0, 1) && !isWide && blockSizes[1] == 2 &&
+             columns % 2 == 0) {
     // AcdB48a2b: pairs of bf16 are units, if all strides are even.
-    rowBlock = sizes[0];
+    rowBlock = blockSizes[0];
     unitBytes = 4;
     columns /= 2;
     paddedColumns /= 2;
@@ -197,22 +198,24 @@ bool WeightReorder::describe(const memory::desc &plain,
   } else {
     return false;
   }
-  return rowBlock % kSide == 0 && (columnBlock == 1 || columnBlock == kSide);
+  return rowBlock % kTileSide == 0 &&
+         (columnBlock == 1 || columnBlock == kTileSide);
 }
 
-/// Copies a tile at an edge. Blocks contain zeros outside of the matrix.
+/// Copies a tile at an edge of the matrix. Blocks contain zeros outside of the
+/// matrix.
 template <typename Unit>
 void WeightReorder::transposeEdge(Unit *plain, Unit *blocked, std::int64_t row,
                                   std::int64_t column) const {
-  for (std::int64_t j = column; j < std::min(column + kSide, paddedColumns);
+  for (std::int64_t j = column; j < std::min(column + kTileSide, paddedColumns);
        ++j)
-    for (std::int64_t i = 0; i < kSide; ++i) {
+    for (std::int64_t i = 0; i < kTileSide; ++i) {
       const bool isInside = row + i < rows && j < columns;
-      Unit &place = blocked[blockedColumn(j) + i];
+      Unit &unit = blocked[blockedColumn(j) + i];
       if (packs)
-        place = isInside ? plain[i * plainRowStride + j] : Unit(0);
+        unit = isInside ? plain[i * plainRowStride + j] : Unit(0);
       else if (isInside)
-        plain[i * plainRowStride + j] = place;
+        plain[i * plainRowStride + j] = unit;
     }
 }
 
@@ -220,24 +223,26 @@ void WeightReorder::transposeEdge(Unit *plain, Unit *blocked, std::int64_t row,
 template <typename Unit>
 void WeightReorder::transpose(std::int64_t begin, std::int64_t end,
                               const std::byte *from, std::byte *to) const {
-  // Only one of the two is written.
+  // Only one of them is written.
   auto *plain =
       reinterpret_cast<Unit *>(packs ? const_cast<std::byte *>(from) : to);
   auto *blocked =
       reinterpret_cast<Unit *>(packs ? to : const_cast<std::byte *>(from));
-  const std::int64_t groups = paddedRows / kSide;
+  const std::int64_t groups = paddedRows / kTileSide;
   for (std::int64_t item = begin; item < end; ++item) {
-    const std::int64_t row = item % groups * kSide, place = item / groups;
-    Unit *plainRows = plain + place / width * plainHeightStride +
-                      place % width * plainWidthStride + row * plainRowStride;
-    Unit *blockedRows = blocked + place / width * blockedHeightStride +
-                        place % width * blockedWidthStride +
+    const std::int64_t row = item % groups * kTileSide,
+                       position = item / groups;
+    Unit *plainRows = plain + position / width * plainHeightStride +
+                      position % width * plainWidthStride +
+                      row * plainRowStride;
+    Unit *blockedRows = blocked + position / width * blockedHeightStride +
+                        position % width * blockedWidthStride +
                         row / rowBlock * rowBlockStride + row % rowBlock;
     const std::int64_t step =
         columnBlock == 1 ? columnBlockStride : columnStride;
-    for (std::int64_t column = 0; column < paddedColumns; column += kSide) {
+    for (std::int64_t column = 0; column < paddedColumns; column += kTileSide) {
       Unit *tile = blockedRows + blockedColumn(column);
-      if (row + kSide > rows || column + kSide > columns)
+      if (row + kTileSide > rows || column + kTileSide > columns)
         transposeEdge(plainRows, blockedRows, row, column);
       else if (packs)
         transposeTile(plainRows + column, plainRowStride, tile, step);
@@ -254,20 +259,20 @@ void WeightReorder::interleave(std::int64_t begin, std::int64_t end,
   auto *blocked = reinterpret_cast<std::uint16_t *>(to);
   const std::int64_t groups = paddedRows / 2;
   for (std::int64_t item = begin; item < end; ++item) {
-    const std::int64_t row = item % groups * 2, place = item / groups;
-    const std::uint16_t *first = plain + place / width * plainHeightStride +
-                                 place % width * plainWidthStride +
+    const std::int64_t row = item % groups * 2, position = item / groups;
+    const std::uint16_t *first = plain + position / width * plainHeightStride +
+                                 position % width * plainWidthStride +
                                  row * plainRowStride;
-    std::uint16_t *target = blocked + place / width * blockedHeightStride +
-                            place % width * blockedWidthStride +
+    std::uint16_t *target = blocked + position / width * blockedHeightStride +
+                            position % width * blockedWidthStride +
                             row / 2 * rowBlockStride;
-    for (std::int64_t column = 0; column < paddedColumns; column += kSide) {
+    for (std::int64_t column = 0; column < paddedColumns; column += kTileSide) {
       std::uint16_t *tile = target + blockedColumn(column);
-      if (row + 2 <= rows && column + kSide <= columns) {
+      if (row + 2 <= rows && column + kTileSide <= columns) {
         interleaveTile(first + column, first + plainRowStride + column, tile);
         continue;
       }
-      for (std::int64_t j = 0; j < 2 * kSide; ++j)
+      for (std::int64_t j = 0; j < 2 * kTileSide; ++j)
         tile[j] = row + j % 2 < rows && column + j / 2 < columns
                       ? first[j % 2 * plainRowStride + column + j / 2]
                       : std::uint16_t(0);
@@ -277,10 +282,10 @@ void WeightReorder::interleave(std::int64_t begin, std::int64_t end,
 
 void WeightReorder::run(const Threads &workers, const std::byte *from,
                         std::byte *to) const {
-  const std::int64_t group = form == Form::Interleaved ? 2 : kSide;
+  const std::int64_t group = form == Form::Interleaved ? 2 : kTileSide;
   const auto bytes =
       group * paddedColumns * static_cast<std::int64_t>(unitBytes);
-  const std::int64_t grain = std::max<std::int64_t>(1, kLeastBytes / bytes);
+  const std::int64_t grain = std::max<std::int64_t>(1, kMinThreadBytes / bytes);
   workers.parallelFor(height * width * (paddedRows / group), grain,
                       [&](std::int64_t begin, std::int64_t end) {
                         if (form == Form::Interleaved)

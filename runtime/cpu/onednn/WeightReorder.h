@@ -21,8 +21,8 @@ namespace brew::runtime {
 /// A copy of weights from a plain to a blocked layout or back.
 class WeightReorder {
 public:
-  /// Returns nullopt for unsupported layouts. Supported are weights [A,B,H,W]
-  /// with contiguous rows of B, and blocks of A, of A and B, or of pairs.
+  /// Supports weights [A,B,H,W] with contiguous rows of B, and blocks of A, of
+  /// A and B, or of pairs. Returns nullopt for other layouts.
   static std::optional<WeightReorder> between(const dnnl::memory::desc &from,
                                               const dnnl::memory::desc &to);
 
@@ -35,8 +35,8 @@ private:
     Interleaved ///< pairs of rows are interleaved column by column
   };
 
-  bool describe(const dnnl::memory::desc &plain,
-                const dnnl::memory::desc &blocked);
+  bool initialise(const dnnl::memory::desc &plain,
+                  const dnnl::memory::desc &blocked);
   template <typename Unit>
   void transpose(std::int64_t begin, std::int64_t end, const std::byte *from,
                  std::byte *to) const;
@@ -51,13 +51,13 @@ private:
   }
 
   Form form = Form::Transposed;
-  bool packs = true; ///< from plain to blocked; else back
+  bool packs = true; ///< from plain to blocked; otherwise back
   std::size_t unitBytes = 4;
   /// The extents of the matrix, without and with the padding of the last
   /// blocks.
   std::int64_t rows = 0, columns = 0, paddedRows = 0, paddedColumns = 0;
-  /// The extents of the window: each of its positions has a matrix. All strides
-  /// are in units.
+  /// The extents of the window, in which each position has a matrix. All
+  /// strides are in units.
   std::int64_t height = 1, width = 1;
   std::int64_t plainHeightStride = 0, plainWidthStride = 0;
   std::int64_t blockedHeightStride = 0, blockedWidthStride = 0;

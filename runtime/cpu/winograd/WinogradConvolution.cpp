@@ -40,7 +40,7 @@ using winograd::Weights;
 namespace {
 
 static_assert(winograd::kChannelStep == plan::winograd::kChannelStep,
-              "what is taken is what the transforms can do");
+              "the plan and the transforms must use the same channel step");
 
 bool isApplicable(const ConvolutionCall &call, BoundBuffer x, BoundBuffer w,
                   BoundBuffer b, BoundBuffer y) {
@@ -52,13 +52,14 @@ bool isApplicable(const ConvolutionCall &call, BoundBuffer x, BoundBuffer w,
 /// without AVX2.
 const Transforms *transformsFor(std::int64_t tile) {
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  auto has = [&](dnnl::cpu_isa wanted) {
-    const auto bits = static_cast<unsigned>(wanted);
+  auto isaIncludes = [&](dnnl::cpu_isa requiredIsa) {
+    const auto bits = static_cast<unsigned>(requiredIsa);
     return (isa & bits) == bits;
   };
-  if (has(dnnl::cpu_isa::avx512_core))
+  if (isaIncludes(dnnl::cpu_isa::avx512_core))
     return &winograd::transformsAvx512(tile);
-  return has(dnnl::cpu_isa::avx2) ? &winograd::transformsAvx2(tile) : nullptr;
+  return isaIncludes(dnnl::cpu_isa::avx2) ? &winograd::transformsAvx2(tile)
+                                          : nullptr;
 }
 
 Images imagesOf(BoundBuffer bound) {
@@ -99,11 +100,12 @@ ConvolutionSize convolutionSizeOf(const DnnlContext &context,
                                            w.isConstant, context.threads);
 }
 
-/// Returns the begin of a chunk of `count` elements. The number of chunks does
-/// not depend on the size of the OpenMP team, so that sums of gradients have
-/// the same bits for the same number of threads.
-std::int64_t share(std::int64_t count, std::int64_t chunk,
-                   std::int64_t chunks) {
+/// Returns the first element of a chunk, where `count` elements are divided
+/// into `chunks` chunks. The number of chunks does not depend on the size of
+/// the OpenMP team, so that sums of gradients have the same bits for the same
+/// number of threads.
+std::int64_t chunkBegin(std::int64_t count, std::int64_t chunk,
+                        std::int64_t chunks) {
   return count * chunk / chunks;
 }
 
@@ -126,7 +128,8 @@ public:
   std::string implementation() const override { return name; }
 
 private:
-  /// The extent of one multiplication. The last block is smaller than others.
+  /// The size of one multiplication. The last block of tiles or outputs may be
+  /// smaller than the others.
   struct Chunk {
     std::int64_t tiles, outputs;
     bool accumulates;
@@ -143,14 +146,14 @@ private:
   };
 
   bool isForWeights() const { return size.direction == plan::BACKWARD_WEIGHTS; }
-  memory::desc matrices(std::int64_t rows, std::int64_t columns) const;
+  memory::desc matrixLayout(std::int64_t rows, std::int64_t columns) const;
   memory::desc transposed(const memory::desc &layout) const;
-  memory::desc weightMatrices(std::int64_t outputs) const;
-  Matrices at(std::uint64_t offset, const memory::desc &layout) const;
-  std::uint64_t reserve(std::uint64_t bytes);
+  memory::desc weightMatrixLayout(std::int64_t outputs) const;
+  Matrices matricesAt(std::uint64_t offset, const memory::desc &layout) const;
+  std::uint64_t reserveScratch(std::uint64_t bytes);
   void makeProduct(const Chunk &chunk);
-  Weights weightsOfChunk(std::int64_t first, std::int64_t outputs) const;
-  Images outputsOfChunk(std::int64_t first, std::int64_t outputs) const;
+  Weights weightsOfChunk(std::int64_t firstOutput, std::int64_t outputs) const;
+  Images outputsOfChunk(std::int64_t firstOutput, std::int64_t outputs) const;
   void transformWeights(const Weights &chunk, const Matrices &to) const;
   void transformGradients(std::int64_t firstTile, std::int64_t firstOutput,
                           const Chunk &chunk) const;
@@ -175,11 +178,11 @@ private:
   /// Offsets in scratch memory of the sums of inputs, of outputs, and of
   /// weights or their gradients.
   std::uint64_t inputSums = 0, outputSums = 0, weightSums = 0;
-  std::uint64_t biasParts = 0, productScratch = 0, scratchSize = 0;
+  std::uint64_t biasSums = 0, productScratch = 0, scratchSize = 0;
   memory::desc packedLayout; ///< of constant weights, as the products read them
   Arena packed;
   std::byte *scratch = nullptr;
-  std::vector<Product> made;
+  std::vector<Product> products;
 };
 
 WinogradConvolution::WinogradConvolution(DnnlContext &context,
@@ -213,13 +216,14 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
   const std::string edge = std::to_string(tile);
   name = "Winograd " + edge + "x" + edge;
 
-  inputSums = reserve(matrices(block.tiles, size.inputs).get_size());
-  outputSums = reserve(matrices(block.tiles, block.outputs).get_size());
+  inputSums = reserveScratch(matrixLayout(block.tiles, size.inputs).get_size());
+  outputSums =
+      reserveScratch(matrixLayout(block.tiles, block.outputs).get_size());
   if (!size.isConstant)
-    weightSums = reserve(weightMatrices(block.outputs).get_size());
+    weightSums = reserveScratch(weightMatrixLayout(block.outputs).get_size());
   if (biasGradient)
-    biasParts =
-        reserve(static_cast<std::uint64_t>(4 * context.threads * size.outputs));
+    biasSums = reserveScratch(
+        static_cast<std::uint64_t>(4 * context.threads * size.outputs));
   productScratch = scratchSize;
   for (std::int64_t outputs : {block.outputs, size.outputs % block.outputs})
     if (outputs > 0)
@@ -231,10 +235,10 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
           makeProduct(chunk);
 }
 
-/// Returns the layout of the matrices. Padding between them avoids conflicts in
-/// the caches.
-memory::desc WinogradConvolution::matrices(std::int64_t rows,
-                                           std::int64_t columns) const {
+/// Returns the layout of the matrices of all products. Padding between them
+/// avoids conflicts in the caches.
+memory::desc WinogradConvolution::matrixLayout(std::int64_t rows,
+                                               std::int64_t columns) const {
   const std::int64_t stride = rows * columns + winograd::kChannelStep;
   return {{productCount(tile), rows, columns},
           memory::data_type::f32,
@@ -248,7 +252,7 @@ memory::desc WinogradConvolution::transposed(const memory::desc &layout) const {
           memory::dims{strides[0], strides[2], strides[1]}};
 }
 
-std::uint64_t WinogradConvolution::reserve(std::uint64_t bytes) {
+std::uint64_t WinogradConvolution::reserveScratch(std::uint64_t bytes) {
   const std::uint64_t offset = scratchSize;
   scratchSize +=
       (bytes + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
@@ -256,21 +260,22 @@ std::uint64_t WinogradConvolution::reserve(std::uint64_t bytes) {
 }
 
 /// Returns the layout of the sums of the weights of `outputs` outputs.
-memory::desc WinogradConvolution::weightMatrices(std::int64_t outputs) const {
-  return weights.rowsAreOutputs ? matrices(outputs, size.inputs)
-                                : matrices(size.inputs, outputs);
+memory::desc
+WinogradConvolution::weightMatrixLayout(std::int64_t outputs) const {
+  return weights.rowsAreOutputs ? matrixLayout(outputs, size.inputs)
+                                : matrixLayout(size.inputs, outputs);
 }
 
-Matrices WinogradConvolution::at(std::uint64_t offset,
-                                 const memory::desc &layout) const {
+Matrices WinogradConvolution::matricesAt(std::uint64_t offset,
+                                         const memory::desc &layout) const {
   const memory::dims strides = layout.get_strides();
   return {reinterpret_cast<float *>(scratch + offset), strides[0], strides[1]};
 }
 
 void WinogradConvolution::makeProduct(const Chunk &chunk) {
-  memory::desc left = matrices(chunk.tiles, size.inputs),
-               right = weightMatrices(chunk.outputs),
-               result = matrices(chunk.tiles, chunk.outputs);
+  memory::desc left = matrixLayout(chunk.tiles, size.inputs),
+               right = weightMatrixLayout(chunk.outputs),
+               result = matrixLayout(chunk.tiles, chunk.outputs);
   if (isForWeights()) {
     std::swap(right, result);
     left = transposed(left);
@@ -283,7 +288,7 @@ void WinogradConvolution::makeProduct(const Chunk &chunk) {
     if (weights.rowsAreOutputs)
       right = transposed(right);
     if (size.isConstant)
-      right = made.empty()
+      right = products.empty()
                   ? memory::desc(right.get_dims(), memory::data_type::f32,
                                  memory::format_tag::any)
                   : packedLayout;
@@ -296,29 +301,29 @@ void WinogradConvolution::makeProduct(const Chunk &chunk) {
     throw dnnl::error(dnnl_unimplemented, "no fast product");
   packedLayout = description.weights_desc();
   const memory::desc scratchpad = description.scratchpad_desc();
-  if (made.empty())
+  if (products.empty())
     name += ", oneDNN " + std::string(description.impl_info_str());
-  auto bare = [&](const memory::desc &layout) {
+  auto withoutData = [&](const memory::desc &layout) {
     return memory(layout, context.engine, DNNL_MEMORY_NONE);
   };
-  made.push_back({chunk, dnnl::matmul(description), bare(left),
-                  bare(description.weights_desc()), bare(result),
-                  bare(scratchpad)});
+  products.push_back({chunk, dnnl::matmul(description), withoutData(left),
+                      withoutData(description.weights_desc()),
+                      withoutData(result), withoutData(scratchpad)});
   scratchSize = std::max(scratchSize, productScratch + scratchpad.get_size());
 }
 
-Weights WinogradConvolution::weightsOfChunk(std::int64_t first,
+Weights WinogradConvolution::weightsOfChunk(std::int64_t firstOutput,
                                             std::int64_t outputs) const {
   Weights result = weights;
-  result.data += first * weights.outputStride;
+  result.data += firstOutput * weights.outputStride;
   result.outputs = outputs;
   return result;
 }
 
-Images WinogradConvolution::outputsOfChunk(std::int64_t first,
+Images WinogradConvolution::outputsOfChunk(std::int64_t firstOutput,
                                            std::int64_t outputs) const {
   Images result = out;
-  result.data += first;
+  result.data += firstOutput;
   result.channels = outputs;
   return result;
 }
@@ -336,7 +341,7 @@ void WinogradConvolution::pack() {
     return;
   if (packed.size() == 0)
     packed = Arena(packedLayout.get_size(), "packed weights");
-  const memory::desc plain = weightMatrices(size.outputs);
+  const memory::desc plain = weightMatrixLayout(size.outputs);
   Arena sums(plain.get_size(), "sums of weights to pack");
   const memory::dims strides = plain.get_strides();
   transformWeights(weights, {reinterpret_cast<float *>(sums.data()), strides[0],
@@ -344,13 +349,13 @@ void WinogradConvolution::pack() {
   memory from(plain, context.engine, sums.data()),
       to(packedLayout, context.engine, packed.data());
   dnnl::reorder(from, to).execute(context.stream, from, to);
-  for (Product &product : made)
+  for (Product &product : products)
     product.right.set_data_handle(packed.data());
 }
 
 void WinogradConvolution::bindScratch(std::byte *memory) {
   scratch = memory;
-  for (Product &product : made) {
+  for (Product &product : products) {
     std::byte *inputs = scratch + inputSums, *outputs = scratch + outputSums;
     if (isForWeights()) {
       if (weights.rowsAreOutputs)
@@ -369,10 +374,9 @@ void WinogradConvolution::bindScratch(std::byte *memory) {
 }
 
 void WinogradConvolution::multiply(const Chunk &chunk) {
-  auto product =
-      std::find_if(made.begin(), made.end(), [&](const Product &candidate) {
-        return candidate.chunk == chunk;
-      });
+  auto product = std::find_if(
+      products.begin(), products.end(),
+      [&](const Product &candidate) { return candidate.chunk == chunk; });
   const dnnl_exec_arg_t arguments[] = {
       {DNNL_ARG_SRC, product->left.get()},
       {DNNL_ARG_WEIGHTS, product->right.get()},
@@ -388,21 +392,21 @@ void WinogradConvolution::transformGradients(std::int64_t firstTile,
                                              std::int64_t firstOutput,
                                              const Chunk &chunk) const {
   const std::int64_t shares = context.threads;
-  auto *sums = reinterpret_cast<float *>(scratch + biasParts);
+  auto *sums = reinterpret_cast<float *>(scratch + biasSums);
   workers.parallelFor(shares, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       transforms.outputGradient(
           outputsOfChunk(firstOutput, chunk.outputs),
-          {grid, firstTile, firstTile + share(chunk.tiles, i, shares),
-           firstTile + share(chunk.tiles, i + 1, shares)},
-          at(outputSums, matrices(chunk.tiles, chunk.outputs)),
+          {grid, firstTile, firstTile + chunkBegin(chunk.tiles, i, shares),
+           firstTile + chunkBegin(chunk.tiles, i + 1, shares)},
+          matricesAt(outputSums, matrixLayout(chunk.tiles, chunk.outputs)),
           biasGradient ? sums + i * size.outputs + firstOutput : nullptr);
   });
 }
 
 void WinogradConvolution::run() {
   if (biasGradient) {
-    auto *sums = reinterpret_cast<float *>(scratch + biasParts);
+    auto *sums = reinterpret_cast<float *>(scratch + biasSums);
     std::fill(sums, sums + context.threads * size.outputs, 0.0f);
   }
   for (std::int64_t first = 0; first < tiles; first += block.tiles) {
@@ -412,16 +416,18 @@ void WinogradConvolution::run() {
     };
     workers.parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end) {
       transforms.input(in, top, left, range(begin, end),
-                       at(inputSums, matrices(count, size.inputs)));
+                       matricesAt(inputSums, matrixLayout(count, size.inputs)));
     });
     for (std::int64_t k = 0; k < size.outputs; k += block.outputs) {
       const Chunk chunk{count, std::min(block.outputs, size.outputs - k),
                         first > 0};
       if (isForWeights())
         transformGradients(first, k, chunk);
-      else if (!size.isConstant && first == 0) // the same for all blocks
-        transformWeights(weightsOfChunk(k, chunk.outputs),
-                         at(weightSums, weightMatrices(chunk.outputs)));
+      else if (!size.isConstant &&
+               first == 0) // the sums serve all blocks of tiles
+        transformWeights(
+            weightsOfChunk(k, chunk.outputs),
+            matricesAt(weightSums, weightMatrixLayout(chunk.outputs)));
       multiply(chunk);
       if (isForWeights()) {
         if (first + count == tiles)
@@ -432,9 +438,9 @@ void WinogradConvolution::run() {
       if (epilogue.bias)
         chunkEpilogue.bias += k;
       workers.parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end) {
-        transforms.output(at(outputSums, matrices(count, chunk.outputs)),
-                          range(begin, end), outputsOfChunk(k, chunk.outputs),
-                          chunkEpilogue);
+        transforms.output(
+            matricesAt(outputSums, matrixLayout(count, chunk.outputs)),
+            range(begin, end), outputsOfChunk(k, chunk.outputs), chunkEpilogue);
       });
     }
   }
@@ -448,13 +454,13 @@ void WinogradConvolution::finishWeights(std::int64_t firstOutput,
   workers.parallelFor(winograd::weightChunks(chunk), 1,
                       [&](std::int64_t begin, std::int64_t end) {
                         transforms.weightsGradient(
-                            at(weightSums, weightMatrices(outputs)), begin, end,
-                            chunk, epilogue.accumulate);
+                            matricesAt(weightSums, weightMatrixLayout(outputs)),
+                            begin, end, chunk, epilogue.accumulate);
                       });
 }
 
 void WinogradConvolution::finishBias() const {
-  const auto *sums = reinterpret_cast<const float *>(scratch + biasParts);
+  const auto *sums = reinterpret_cast<const float *>(scratch + biasSums);
   for (std::int64_t k = 0; k < size.outputs; ++k) {
     float sum = epilogue.accumulate ? biasGradient[k] : 0.0f;
     for (std::int64_t chunk = 0; chunk < context.threads; ++chunk)

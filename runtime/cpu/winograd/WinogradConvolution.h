@@ -11,15 +11,16 @@
 namespace brew::runtime {
 
 /// Creates the call by Winograd's algorithm with tiles of `tile` x `tile`
-/// outputs, 2 or 4. Returns null unless its conditions hold: f32, 3x3, stride
-/// 1, no groups, contiguous channels in multiples of 16, a processor with AVX2.
+/// outputs, 2 or 4. Returns null unless these conditions hold: f32, 3x3, stride
+/// 1, no groups, contiguous channels in multiples of 16, and a processor with
+/// AVX2.
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,
                                       BoundBuffer b, BoundBuffer y,
                                       std::int64_t tile);
 
-/// Returns the available tile sizes; none if the plan requires exact
+/// Returns the available tile sizes; an empty list if the plan requires exact
 /// convolutions.
 std::vector<std::int64_t> winogradTiles(const DnnlContext &context,
                                         const plan::ConvolutionCall &call,
@@ -32,8 +33,8 @@ std::int64_t winogradTile(const DnnlContext &context,
                           const plan::ConvolutionCall &call, BoundBuffer x,
                           BoundBuffer w, BoundBuffer b, BoundBuffer y);
 
-/// Creates the call with the tile size of winogradTile(), or returns null if it
-/// is 0.
+/// Creates the call with the tile size that winogradTile() returns. Returns
+/// null if that size is 0.
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,

@@ -11,8 +11,8 @@
 //
 // The matrices G, B and A follow from polynomials through the points 0, 1, -1
 // and infinity for m = 2, and 0, +-2/3, +-3/2 and infinity for m = 4. Among
-// points a, -a, 1/a, -1/a these have the smallest rounding error. The
-// usual points +-1, +-2 have five times as much.
+// points a, -a, 1/a, -1/a these have the smallest rounding error. The error
+// with the usual points +-1, +-2 is five times as large.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,8 +21,8 @@
 
 namespace brew::runtime::winograd {
 
-/// Number of channels that a transform processes at a time. Numbers of channels
-/// are multiples of it.
+/// Number of channels that a transform processes at a time. The number of
+/// channels must be a multiple of this.
 constexpr std::int64_t kChannelStep = 16;
 
 /// Images with contiguous channels; strides in elements.
@@ -57,8 +57,8 @@ struct Weights {
   std::int64_t outputs, inputs;
   std::int64_t outputStride, inputStride, rowStride, columnStride;
 
-  /// The matrices of their sums have a row for each output and a column for
-  /// each input; else the other way round.
+  /// Whether the matrices of the sums have a row for each output and a column
+  /// for each input. Otherwise they are transposed.
   bool rowsAreOutputs;
 };
 
@@ -88,7 +88,8 @@ struct Transforms {
   /// `biasSums`, one value per channel, unless it is null.
   void (*outputGradient)(const Images &dy, const TileRange &tiles,
                          const Matrices &to, float *biasSums);
-  /// Gt M G, the gradient of `weights`, written or added.
+  /// Gt M G, the gradient of `weights`: writes it to `dw` or, with
+  /// `accumulate`, adds it.
   void (*weightsGradient)(const Matrices &from, std::int64_t begin,
                           std::int64_t end, const Weights &dw, bool accumulate);
 };
@@ -98,8 +99,8 @@ inline std::int64_t weightChunks(const Weights &w) {
   return w.outputs / kChannelStep * w.inputs;
 }
 
-/// Return the transforms for tiles of m x m, for processors with AVX2 or
-/// AVX-512.
+/// These functions return the transforms for tiles of m x m, for processors
+/// with AVX2 or AVX-512.
 const Transforms &transformsAvx2(std::int64_t m);
 const Transforms &transformsAvx512(std::int64_t m);
 

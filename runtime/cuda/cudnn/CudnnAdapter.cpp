@@ -5,8 +5,8 @@
 // followed by an in-place epilogue (CudnnEpilogue.h).
 //
 // Equal calls of one context share a graph, and with it the results of the
-// heuristics and the compiled engines: of the 149 calls of ResNet-50's training
-// 51 are distinct.
+// heuristics and the compiled engines: of the 149 calls in ResNet-50's
+// training, 51 are distinct.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnAdapter.h"
@@ -63,17 +63,17 @@ private:
 std::shared_ptr<Graph>
 BrewVendorContext::findOrCreateGraph(const BrewVendorConvolution &call,
                                      bool fused) {
-  // Tensor cores round F32 operands; F16 and BF16 operands lose nothing.
+  // Tensor cores round F32 operands; F16 and BF16 operands stay exact.
   const EngineConstraints constraints{call.math == BREW_VENDOR_STRICT &&
                                           call.x.type == BREW_VENDOR_F32,
                                       call.deterministic != 0};
-  CachedGraph &known =
+  CachedGraph &cached =
       graphs[operationsKey(call, fused) +
              (constraints.strict ? " strict" : "") +
              (constraints.deterministic ? " deterministic" : "")];
-  if (known.isUnsupported)
+  if (cached.isUnsupported)
     return nullptr;
-  std::shared_ptr<Graph> graph = known.graph.lock();
+  std::shared_ptr<Graph> graph = cached.graph.lock();
   if (graph)
     return graph;
   try {
@@ -84,10 +84,10 @@ BrewVendorContext::findOrCreateGraph(const BrewVendorConvolution &call,
   } catch (const Failure &) {
     if (!fused)
       throw;
-    known.isUnsupported = true; // the caller uses the bare convolution
+    cached.isUnsupported = true; // the caller uses the bare convolution
     return nullptr;
   }
-  known.graph = graph;
+  cached.graph = graph;
   return graph;
 }
 
@@ -96,7 +96,7 @@ struct BrewVendorCall {
   const BrewVendorConvolution call;
   const std::uint64_t limit;
   std::shared_ptr<Graph> fused, bare; ///< shared with equal calls
-  Epilogue epilogue;                  ///< of the bare one
+  Epilogue epilogue;                  ///< of the bare convolution
 
   struct Candidate {
     Graph *graph;
@@ -105,15 +105,16 @@ struct BrewVendorCall {
   };
   std::vector<Candidate> candidates;
 
-  BrewVendorCall(BrewVendorContext &owner, const BrewVendorConvolution &what,
+  BrewVendorCall(BrewVendorContext &owner,
+                 const BrewVendorConvolution &convolution,
                  std::uint64_t workspaceLimit);
-  bool forward() const { return call.direction == BREW_VENDOR_FORWARD; }
+  bool isForward() const { return call.direction == BREW_VENDOR_FORWARD; }
   Engine &engine(int candidate) {
     const Candidate &chosen = candidates[static_cast<std::size_t>(candidate)];
     return chosen.graph->engines[chosen.engine];
   }
-  /// Returns the bytes of scratch, or UINT64_MAX if cuDNN rejects the candidate
-  /// or it exceeds the limit.
+  /// Returns the size of the scratch memory in bytes, or UINT64_MAX if cuDNN
+  /// rejects the candidate or the size exceeds the limit.
   std::uint64_t workspace(int candidate);
   void run(int candidate, void *x, void *w, void *b, void *y, void *scratch,
            void *stream);
@@ -123,11 +124,11 @@ private:
 };
 
 BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
-                               const BrewVendorConvolution &what,
+                               const BrewVendorConvolution &convolution,
                                std::uint64_t workspaceLimit)
-    : context(owner), call(what), limit(workspaceLimit),
-      epilogue(owner.api, what) {
-  if (forward() && !call.accumulate && (call.has_bias || call.relu)) {
+    : context(owner), call(convolution), limit(workspaceLimit),
+      epilogue(owner.api, convolution) {
+  if (isForward() && !call.accumulate && (call.has_bias || call.relu)) {
     fused = context.findOrCreateGraph(call, /*fused=*/true);
     if (fused)
       addCandidates(*fused, "fused ");
@@ -145,11 +146,11 @@ void BrewVendorCall::addCandidates(Graph &graph, const char *prefix) {
 }
 
 std::uint64_t BrewVendorCall::workspace(int candidate) {
-  constexpr std::uint64_t kRefused = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kUnusable = std::numeric_limits<std::uint64_t>::max();
   if (!engine(candidate).prepare())
-    return kRefused;
+    return kUnusable;
   const std::uint64_t bytes = engine(candidate).workspaceBytes();
-  return bytes > limit ? kRefused : bytes;
+  return bytes > limit ? kUnusable : bytes;
 }
 
 void BrewVendorCall::run(int candidate, void *x, void *w, void *b, void *y,
@@ -173,8 +174,8 @@ void BrewVendorCall::run(int candidate, void *x, void *w, void *b, void *y,
 
 namespace {
 
-/// Runs `body`. Returns 1 and copies the exception's text to `message` if it
-/// throws, else 0.
+/// Runs `body`. If it throws, copies the exception's text to `message` and
+/// returns 1; otherwise returns 0.
 template <typename Body> int guarded(char *message, Body &&body) {
   try {
     body();

@@ -11,9 +11,10 @@ namespace brew::runtime::cuda {
 /// the first context opens the library.
 const BrewVendorTable &cudnnVendorTable();
 
-/// Returns a context for a device that is absent, from cuDNN's JSON of its
-/// properties. Calls can be created and their candidates built, but not run.
-/// Returns null and sets `message` if cuDNN is missing or older than 9.8.
+/// Returns a context for a device that is not installed. `properties` is
+/// cuDNN's JSON description of the device. Calls can be created and their
+/// candidates built, but not run. Returns null and sets `message` if cuDNN is
+/// missing or older than 9.8.
 BrewVendorContext *makeOfflineCudnnContext(const std::string &properties,
                                            std::string &message);
 

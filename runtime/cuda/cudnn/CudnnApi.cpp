@@ -10,30 +10,31 @@ namespace brew::runtime::cuda::cudnn {
 
 static constexpr std::size_t kMinimumVersion = 90000;
 
-static std::string versionOf(std::size_t version) {
+static std::string versionText(std::size_t version) {
   return std::to_string(version / 10000) + "." +
          std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);
 }
 
-static std::unique_ptr<Api> load() {
-  const std::string needs = "this plan needs cuDNN " +
-                            versionOf(kMinimumVersion) +
-                            " or later of version 9";
+static std::unique_ptr<Api> loadCudnn() {
+  const std::string requirement = "this plan needs cuDNN " +
+                                  versionText(kMinimumVersion) +
+                                  " or later of version 9";
   void *library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const std::string reason = dlerror();
-    // Looks for an older version, to report it.
+    // Look for an older version to report.
     for (const char *older : {"libcudnn.so.8", "libcudnn.so.7"})
       if ((library = dlopen(older, RTLD_NOW | RTLD_LOCAL))) {
         auto version = reinterpret_cast<std::size_t (*)()>(
             dlsym(library, "cudnnGetVersion"));
         const std::size_t found = version ? version() : 0;
-        throw Failure(needs + "; found is " + std::to_string(found / 1000) +
-                      "." + std::to_string(found / 100 % 10) + "." +
+        throw Failure(requirement + "; found is " +
+                      std::to_string(found / 1000) + "." +
+                      std::to_string(found / 100 % 10) + "." +
                       std::to_string(found % 100));
       }
-    throw Failure(needs + ", which cannot be opened: " + reason);
+    throw Failure(requirement + ", which cannot be opened: " + reason);
   }
   auto api = std::make_unique<Api>();
   std::string missing;
@@ -45,7 +46,7 @@ static std::unique_ptr<Api> load() {
 #undef BREW_LOOK_UP
   const std::size_t version = api->cudnnGetVersion ? api->cudnnGetVersion() : 0;
   if (!missing.empty() || version < kMinimumVersion)
-    throw Failure(needs + "; found is " + versionOf(version) +
+    throw Failure(requirement + "; found is " + versionText(version) +
                   (missing.empty() ? "" : ", which lacks " + missing));
   return api;
 }
@@ -55,34 +56,35 @@ const Api &Api::open() {
   static std::unique_ptr<Api> api;
   std::lock_guard<std::mutex> lock(mutex);
   if (!api)
-    api = load();
+    api = loadCudnn();
   return *api;
 }
 
-void Api::check(int status, const char *what) const {
+void Api::check(int status, const char *action) const {
   if (status == Success)
     return;
   char detail[256] = "";
   cudnnGetLastErrorString(detail, sizeof detail);
-  throw Failure(std::string(what) + ": " + cudnnGetErrorString(status) +
+  throw Failure(std::string(action) + ": " + cudnnGetErrorString(status) +
                 (detail[0] ? std::string(" (") + detail + ")" : ""));
 }
 
 std::string Api::name() const {
-  return "cuDNN " + versionOf(cudnnGetVersion());
+  return "cuDNN " + versionText(cudnnGetVersion());
 }
 
-Descriptor::Descriptor(const Api &owner, DescriptorType type) : api(&owner) {
+Descriptor::Descriptor(const Api &cudnnApi, DescriptorType type)
+    : api(&cudnnApi) {
   api->check(api->cudnnBackendCreateDescriptor(type, &descriptor),
              "creating a descriptor");
 }
 
 Descriptor &Descriptor::set(Attribute attribute, AttributeType type,
                             std::int64_t count, const void *values) {
-  const std::string what = "setting attribute " + std::to_string(attribute);
+  const std::string action = "setting attribute " + std::to_string(attribute);
   api->check(
       api->cudnnBackendSetAttribute(descriptor, attribute, type, count, values),
-      what.c_str());
+      action.c_str());
   return *this;
 }
 
@@ -92,12 +94,12 @@ Descriptor &Descriptor::finalize() {
 }
 
 void Descriptor::read(Attribute attribute, AttributeType type,
-                      std::int64_t most, std::int64_t *found,
+                      std::int64_t maxCount, std::int64_t *found,
                       void *values) const {
-  const std::string what = "reading attribute " + std::to_string(attribute);
-  api->check(api->cudnnBackendGetAttribute(descriptor, attribute, type, most,
-                                           found, values),
-             what.c_str());
+  const std::string action = "reading attribute " + std::to_string(attribute);
+  api->check(api->cudnnBackendGetAttribute(descriptor, attribute, type,
+                                           maxCount, found, values),
+             action.c_str());
 }
 
 std::int64_t Descriptor::count(Attribute attribute, AttributeType type) const {

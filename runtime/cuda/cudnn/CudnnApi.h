@@ -201,8 +201,8 @@ struct Api {
   /// Opens the library, which stays open until the process ends. Throws Failure
   /// with the needed and the found version if it is missing or too old.
   static const Api &open();
-  /// Throws Failure, "WHAT: MESSAGE OF CUDNN", unless `status` is success.
-  void check(int status, const char *what) const;
+  /// Throws Failure, "ACTION: MESSAGE OF CUDNN", unless `status` is Success.
+  void check(int status, const char *action) const;
   /// Returns "cuDNN 9.19.0".
   std::string name() const;
 };
@@ -242,15 +242,16 @@ public:
   /// Finalizes the descriptor; attributes cannot be set afterwards.
   Descriptor &finalize();
 
+  /// Returns the number of values of an attribute.
   std::int64_t count(Attribute attribute, AttributeType type) const;
-  /// Returns at most `most` values of an attribute.
+  /// Returns the first `maxCount` values of an attribute, or all if fewer.
   template <typename Value>
   std::vector<Value> get(Attribute attribute, AttributeType type,
-                         std::int64_t most) const {
-    std::vector<Value> values(static_cast<std::size_t>(most));
+                         std::int64_t maxCount) const {
+    std::vector<Value> values(static_cast<std::size_t>(maxCount));
     std::int64_t found = 0;
-    read(attribute, type, most, &found, values.data());
-    values.resize(static_cast<std::size_t>(std::min(found, most)));
+    read(attribute, type, maxCount, &found, values.data());
+    values.resize(static_cast<std::size_t>(std::min(found, maxCount)));
     return values;
   }
   /// Reads descriptors into `targets`, which must have been created. Returns
@@ -260,7 +261,7 @@ public:
 private:
   Descriptor &set(Attribute attribute, AttributeType type, std::int64_t count,
                   const void *values);
-  void read(Attribute attribute, AttributeType type, std::int64_t most,
+  void read(Attribute attribute, AttributeType type, std::int64_t maxCount,
             std::int64_t *found, void *values) const;
 
   const Api *api = nullptr;

@@ -6,8 +6,8 @@
 namespace brew::runtime::cuda::cudnn {
 
 KnobChoices::KnobChoices(const Api &api) {
-  constexpr int kKnobKinds = 44;
-  for (int i = 0; i < kKnobKinds; ++i)
+  constexpr int kKnobTypes = 44;
+  for (int i = 0; i < kKnobTypes; ++i)
     choices.emplace_back(api, KnobChoiceDescriptor);
 }
 
@@ -25,11 +25,11 @@ std::string KnobChoices::describe(const Descriptor &configuration) {
   return text;
 }
 
-Engine::Engine(const Api &owner, TargetDevice target, Descriptor config,
+Engine::Engine(const Api &cudnnApi, TargetDevice target, Descriptor config,
                KnobChoices &knobs)
-    : api(&owner), device(target), configuration(std::move(config)) {
+    : api(&cudnnApi), device(target), configuration(std::move(config)) {
   std::vector<Descriptor> engine;
-  engine.emplace_back(owner, EngineDescriptor);
+  engine.emplace_back(cudnnApi, EngineDescriptor);
   configuration.get(EngineConfigEngine, engine);
   const auto index =
       engine[0].get<std::int64_t>(EngineGlobalIndex, TypeInt64, 1);
@@ -55,8 +55,8 @@ bool Engine::satisfies(const EngineConstraints &constraints) const {
 }
 
 bool Engine::prepare() {
-  if (plan || refused)
-    return !refused;
+  if (plan || rejected)
+    return !rejected;
   try {
     Descriptor compiled(*api, ExecutionPlanDescriptor);
     if (device.properties)
@@ -69,9 +69,9 @@ bool Engine::prepare() {
     workspace = bytes.empty() ? 0 : static_cast<std::uint64_t>(bytes[0]);
     plan = std::move(compiled);
   } catch (const Failure &) {
-    refused = true;
+    rejected = true;
   }
-  return !refused;
+  return !rejected;
 }
 
 void Engine::run(const std::vector<std::int64_t> &ids,
@@ -85,10 +85,10 @@ void Engine::run(const std::vector<std::int64_t> &ids,
              "running an engine");
 }
 
-Graph::Graph(const Api &owner, TargetDevice target, Operations description,
-             const EngineConstraints &constraints)
-    : api(owner), device(target), operations(std::move(description)),
-      graph(owner, OperationGraphDescriptor) {
+Graph::Graph(const Api &cudnnApi, TargetDevice target,
+             Operations graphOperations, const EngineConstraints &constraints)
+    : api(cudnnApi), device(target), operations(std::move(graphOperations)),
+      graph(cudnnApi, OperationGraphDescriptor) {
   std::vector<BackendDescriptor> list;
   for (const Descriptor &operation : operations.operations)
     list.push_back(operation.get());

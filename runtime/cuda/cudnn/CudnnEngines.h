@@ -27,11 +27,11 @@ struct TargetDevice {
 
 /// Descriptors into which cuDNN writes the knob choices of an engine
 /// configuration. cuDNN does not report their number in advance, so there is
-/// one descriptor per kind of knob. All engines of a graph share them.
+/// one descriptor per type of knob. All engines of a graph share them.
 class KnobChoices {
 public:
   explicit KnobChoices(const Api &api);
-  /// Returns " k2=4 k13=1".
+  /// Returns the knob choices as text: " k2=4 k13=1".
   std::string describe(const Descriptor &configuration);
 
 private:
@@ -44,9 +44,9 @@ public:
   Engine(const Api &api, TargetDevice device, Descriptor configuration,
          KnobChoices &knobs);
 
-  /// Returns "engine 28 k2=4 k13=1": index and knobs.
+  /// Returns the engine's index and knob choices: "engine 28 k2=4 k13=1".
   const std::string &name() const { return text; }
-  /// Returns "engine 28".
+  /// Returns the engine's index: "engine 28".
   const std::string &kind() const { return engineText; }
   bool satisfies(const EngineConstraints &constraints) const;
 
@@ -66,7 +66,7 @@ private:
   TargetDevice device;
   Descriptor configuration;
   std::optional<Descriptor> plan;
-  bool refused = false;
+  bool rejected = false;
   std::string text, engineText;
   std::vector<int> notes;
   std::uint64_t workspace = 0;

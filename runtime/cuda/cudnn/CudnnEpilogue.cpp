@@ -27,8 +27,9 @@ private:
 
 } // namespace
 
-Epilogue::Epilogue(const Api &owner, const BrewVendorConvolution &what)
-    : api(owner), call(what) {
+Epilogue::Epilogue(const Api &cudnnApi,
+                   const BrewVendorConvolution &convolution)
+    : api(cudnnApi), call(convolution) {
   try {
     createDescriptors();
   } catch (...) {

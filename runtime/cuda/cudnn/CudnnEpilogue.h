@@ -14,15 +14,15 @@ namespace brew::runtime::cuda::cudnn {
 
 class Epilogue {
 public:
-  /// Throws Failure. `api` must outlive it.
+  /// Throws Failure. `api` must outlive the epilogue.
   Epilogue(const Api &api, const BrewVendorConvolution &call);
   ~Epilogue();
   Epilogue(const Epilogue &) = delete;
   Epilogue &operator=(const Epilogue &) = delete;
 
   /// Enqueues the epilogue on the handle's stream: FORWARD y = act(y + b) in
-  /// place; BACKWARD_WEIGHTS b = [b +] sum of y over all but K; BACKWARD_DATA
-  /// nothing. Throws Failure.
+  /// place; BACKWARD_WEIGHTS b = [b +] sum of y over all dimensions but the
+  /// channels; BACKWARD_DATA nothing. Throws Failure.
   void run(Handle handle, void *b, void *y) const;
 
 private:

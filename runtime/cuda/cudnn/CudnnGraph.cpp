@@ -18,36 +18,37 @@ class OperationsBuilder {
 public:
   OperationsBuilder(const Api &api, const BrewVendorConvolution &call)
       : api(api), call(call),
-        compute(call.y.type == BREW_VENDOR_F64 ? Double : Float) {}
+        computeType(call.y.type == BREW_VENDOR_F64 ? Double : Float) {}
 
-  std::size_t tensor(const BrewVendorTensor &tensor, std::int64_t id) {
-    return add(dataType(tensor.type), {tensor.dims, tensor.dims + tensor.rank},
-               {tensor.strides, tensor.strides + tensor.rank}, id,
-               tensor.alignment);
+  std::size_t addTensor(const BrewVendorTensor &tensor, std::int64_t id) {
+    return addDescriptor(
+        dataType(tensor.type), {tensor.dims, tensor.dims + tensor.rank},
+        {tensor.strides, tensor.strides + tensor.rank}, id, tensor.alignment);
   }
   /// Adds a virtual tensor of y's shape and the compute type.
-  std::size_t virtualTensor(std::int64_t id) {
-    return add(compute, {call.y.dims, call.y.dims + call.y.rank},
-               {call.y.strides, call.y.strides + call.y.rank}, id, 0);
+  std::size_t addVirtualTensor(std::int64_t id) {
+    return addDescriptor(computeType, {call.y.dims, call.y.dims + call.y.rank},
+                         {call.y.strides, call.y.strides + call.y.rank}, id, 0);
   }
   /// Adds the bias, broadcast over all dimensions but the channels.
-  std::size_t bias() {
+  std::size_t addBiasTensor() {
     const std::int64_t channels = call.b.dims[0];
     const auto rank = static_cast<std::size_t>(call.y.rank);
     std::vector<std::int64_t> dims(rank, 1), strides(rank, channels);
     dims[1] = channels;
     strides[1] = call.b.strides[0];
-    return add(dataType(call.b.type), dims, strides, IdB, call.b.alignment);
+    return addDescriptor(dataType(call.b.type), dims, strides, IdB,
+                         call.b.alignment);
   }
 
-  void convolution(std::size_t x, std::size_t w, std::size_t y,
-                   bool accumulate) {
+  void addConvolution(std::size_t x, std::size_t w, std::size_t y,
+                      bool accumulate) {
     Descriptor parameters(api, ConvolutionDescriptor);
     const std::int64_t spatial = call.x.rank - 2;
     auto list = [&](const std::int64_t *values) {
       return std::vector<std::int64_t>(values, values + spatial);
     };
-    parameters.set(ConvolutionCompType, TypeDataType, int(compute))
+    parameters.set(ConvolutionCompType, TypeDataType, int(computeType))
         .set(ConvolutionMode, TypeConvolutionMode, CrossCorrelation)
         .set(ConvolutionSpatialDims, TypeInt64, spatial)
         .set(ConvolutionDilations, TypeInt64, list(call.dilation))
@@ -89,7 +90,7 @@ public:
         .set(attributes.w, result.tensors[w])
         .set(attributes.y, result.tensors[y]);
     const double one = 1, beta = accumulate ? 1 : 0;
-    if (compute == Double)
+    if (computeType == Double)
       operation.set(attributes.alpha, TypeDouble, one)
           .set(attributes.beta, TypeDouble, beta);
     else
@@ -98,10 +99,10 @@ public:
     addOperation(std::move(parameters), std::move(operation));
   }
 
-  void addBias(std::size_t from, std::size_t bias, std::size_t to) {
+  void addBiasOperation(std::size_t from, std::size_t bias, std::size_t to) {
     Descriptor mode(api, PointwiseDescriptor);
     mode.set(PointwiseMode, TypePointwiseMode, PointwiseAdd)
-        .set(PointwiseMathPrecision, TypeDataType, int(compute))
+        .set(PointwiseMathPrecision, TypeDataType, int(computeType))
         .finalize();
     Descriptor operation(api, PointwiseOperationDescriptor);
     operation.set(PointwiseOpDescriptor, mode)
@@ -111,10 +112,10 @@ public:
     addOperation(std::move(mode), std::move(operation));
   }
 
-  void relu(std::size_t from, std::size_t to) {
+  void addRelu(std::size_t from, std::size_t to) {
     Descriptor mode(api, PointwiseDescriptor);
     mode.set(PointwiseMode, TypePointwiseMode, PointwiseReluForward)
-        .set(PointwiseMathPrecision, TypeDataType, int(compute));
+        .set(PointwiseMathPrecision, TypeDataType, int(computeType));
     if (call.negative_slope != 0)
       mode.set(PointwiseReluLowerClipSlope, TypeDouble,
                double(call.negative_slope));
@@ -131,9 +132,9 @@ public:
 private:
   /// Adds a tensor and returns its index. An alignment of 0 makes it virtual:
   /// it has no memory.
-  std::size_t add(DataType type, std::vector<std::int64_t> dims,
-                  std::vector<std::int64_t> strides, std::int64_t id,
-                  std::int64_t alignment) {
+  std::size_t addDescriptor(DataType type, std::vector<std::int64_t> dims,
+                            std::vector<std::int64_t> strides, std::int64_t id,
+                            std::int64_t alignment) {
     const bool isVirtual = alignment == 0;
     Descriptor descriptor(api, TensorDescriptor);
     descriptor.set(TensorDataType, TypeDataType, int(type))
@@ -157,7 +158,7 @@ private:
 
   const Api &api;
   const BrewVendorConvolution &call;
-  DataType compute;
+  DataType computeType;
   Operations result;
 };
 
@@ -174,34 +175,34 @@ DataType dataType(int32_t type) {
   case BREW_VENDOR_F16:
     return Half;
   }
-  throw Failure("a tensor's type has no arithmetic");
+  throw Failure("cuDNN cannot compute with the type of a tensor");
 }
 
 Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call) {
   OperationsBuilder builder(api, call);
-  const std::size_t x = builder.tensor(call.x, IdX),
-                    w = builder.tensor(call.w, IdW),
-                    y = builder.tensor(call.y, IdY);
-  builder.convolution(x, w, y, call.accumulate);
+  const std::size_t x = builder.addTensor(call.x, IdX),
+                    w = builder.addTensor(call.w, IdW),
+                    y = builder.addTensor(call.y, IdY);
+  builder.addConvolution(x, w, y, call.accumulate);
   return builder.take();
 }
 
 Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
   OperationsBuilder builder(api, call);
-  const std::size_t x = builder.tensor(call.x, IdX),
-                    w = builder.tensor(call.w, IdW);
-  std::size_t value = builder.virtualTensor(IdVirtual);
-  builder.convolution(x, w, value, false);
-  const std::size_t y = builder.tensor(call.y, IdY);
+  const std::size_t x = builder.addTensor(call.x, IdX),
+                    w = builder.addTensor(call.w, IdW);
+  std::size_t value = builder.addVirtualTensor(IdVirtual);
+  builder.addConvolution(x, w, value, false);
+  const std::size_t y = builder.addTensor(call.y, IdY);
   if (call.has_bias) {
-    const std::size_t bias = builder.bias();
+    const std::size_t bias = builder.addBiasTensor();
     const std::size_t sum =
-        call.relu ? builder.virtualTensor(IdVirtual + 1) : y;
-    builder.addBias(value, bias, sum);
+        call.relu ? builder.addVirtualTensor(IdVirtual + 1) : y;
+    builder.addBiasOperation(value, bias, sum);
     value = sum;
   }
   if (call.relu)
-    builder.relu(value, y);
+    builder.addRelu(value, y);
   return builder.take();
 }
 

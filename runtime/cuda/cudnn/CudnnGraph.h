@@ -25,7 +25,7 @@ enum TensorId : std::int64_t {
 /// Operations and the descriptors that they refer to.
 struct Operations {
   std::vector<Descriptor> tensors, parameters, operations;
-  std::vector<std::int64_t> ids; ///< tensors that the caller provides
+  std::vector<std::int64_t> ids; ///< of the tensors that the caller provides
 };
 
 /// Returns cuDNN's constant of a BrewVendorType. Throws Failure if cuDNN cannot
@@ -39,8 +39,8 @@ Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call);
 /// Returns act(conv(x, w) + b) as one graph, for the forward direction.
 Operations convolutionFused(const Api &api, const BrewVendorConvolution &call);
 
-/// Returns a key that is equal for calls with equal operations of
-/// convolutionFused(), if `fused`, or of convolutionOnly().
+/// Returns a key of the operations that convolutionFused(), if `fused`, or
+/// convolutionOnly() creates. Calls with equal operations have equal keys.
 std::string operationsKey(const BrewVendorConvolution &call, bool fused);
 
 } // namespace brew::runtime::cuda::cudnn

@@ -11,10 +11,10 @@ namespace {
 
 Box<float> drawCrop(const caffe::Sampler &sampler, RandomDraws &draws) {
   const float scale = draws.uniform(sampler.min_scale(), sampler.max_scale());
-  const float least = scale * scale;
+  const float minAspect = scale * scale;
   float aspect =
       draws.uniform(sampler.min_aspect_ratio(), sampler.max_aspect_ratio());
-  aspect = std::min(std::max(aspect, least), 1 / least);
+  aspect = std::min(std::max(aspect, minAspect), 1 / minAspect);
   const float width = scale * std::sqrt(aspect);
   const float height = scale / std::sqrt(aspect);
   const float left = draws.uniform(0, 1 - width);
@@ -25,29 +25,29 @@ Box<float> drawCrop(const caffe::Sampler &sampler, RandomDraws &draws) {
 bool satisfies(const Box<float> &crop, const Objects &objects,
                const caffe::SampleConstraint &c) {
   struct Limits {
-    bool hasLeast, hasMost;
-    float least, most;
-    bool areGiven() const { return hasLeast || hasMost; }
-    bool hold(float value) const {
-      return !(hasLeast && value < least) && !(hasMost && value > most);
+    bool hasMin, hasMax;
+    float min, max;
+    bool areSet() const { return hasMin || hasMax; }
+    bool include(float value) const {
+      return !(hasMin && value < min) && !(hasMax && value > max);
     }
   };
   const Limits overlap = {c.has_min_jaccard_overlap(),
                           c.has_max_jaccard_overlap(), c.min_jaccard_overlap(),
                           c.max_jaccard_overlap()};
-  const Limits ofCrop = {c.has_min_sample_coverage(),
-                         c.has_max_sample_coverage(), c.min_sample_coverage(),
-                         c.max_sample_coverage()};
-  const Limits ofObject = {c.has_min_object_coverage(),
-                           c.has_max_object_coverage(), c.min_object_coverage(),
-                           c.max_object_coverage()};
-  if (!overlap.areGiven() && !ofCrop.areGiven() && !ofObject.areGiven())
+  const Limits cropCoverage = {
+      c.has_min_sample_coverage(), c.has_max_sample_coverage(),
+      c.min_sample_coverage(), c.max_sample_coverage()};
+  const Limits objectCoverage = {
+      c.has_min_object_coverage(), c.has_max_object_coverage(),
+      c.min_object_coverage(), c.max_object_coverage()};
+  if (!overlap.areSet() && !cropCoverage.areSet() && !objectCoverage.areSet())
     return true;
   for (const formats::AnnotatedObject &object : objects) {
     const Box<float> box = boxOf(object);
-    if (overlap.hold(intersectionOverUnion(crop, box)) &&
-        ofCrop.hold(coverageOf(crop, box)) &&
-        ofObject.hold(coverageOf(box, crop)))
+    if (overlap.include(intersectionOverUnion(crop, box)) &&
+        cropCoverage.include(coverageOf(crop, box)) &&
+        objectCoverage.include(coverageOf(box, crop)))
       return true;
   }
   return false;
@@ -95,12 +95,12 @@ Objects objectsInCrop(const Box<float> &crop, const Objects &objects,
                       const caffe::EmitConstraint *constraint) {
   Objects result;
   for (const formats::AnnotatedObject &object : objects) {
-    Box<float> within;
+    Box<float> boxInCrop;
     if ((constraint && !isEmitted(crop, boxOf(object), *constraint)) ||
-        !projectInto(crop, boxOf(object), within))
+        !projectInto(crop, boxOf(object), boxInCrop))
       continue;
     result.push_back(object);
-    setBox(result.back(), within);
+    setBox(result.back(), boxInCrop);
   }
   return result;
 }
@@ -143,8 +143,9 @@ Box<float> resizedBox(const Box<float> &box,
           high(box.bottom, oldHeight, newHeight, padY)};
 }
 
-void extrapolate(Objects &objects, const caffe::ResizeParameter &settings,
-                 int height, int width, const Box<float> &crop) {
+void scaleToOutputUnits(Objects &objects,
+                        const caffe::ResizeParameter &settings, int height,
+                        int width, const Box<float> &crop) {
   if (settings.resize_mode() != caffe::ResizeParameter::FIT_SMALL_SIZE ||
       !settings.height_scale() || !settings.width_scale())
     return;

@@ -25,12 +25,12 @@ std::vector<Box<float>> drawCrops(
     const google::protobuf::RepeatedPtrField<caffe::BatchSampler> &samplers,
     const Objects &objects, RandomDraws &draws);
 
-/// The objects that overlap `crop` and satisfy the constraint, if any, as
-/// fractions of the crop.
+/// Returns the objects that overlap `crop` and satisfy the constraint, which
+/// may be null. Their boxes are fractions of the crop.
 Objects objectsInCrop(const Box<float> &crop, const Objects &objects,
                       const caffe::EmitConstraint *constraint);
 
-/// The box after a resize of an image of `height` x `width`.
+/// Returns the box after its image of `height` x `width` was resized.
 Box<float> resizedBox(const Box<float> &box,
                       const caffe::ResizeParameter &settings, int height,
                       int width);
@@ -39,7 +39,8 @@ Box<float> resizedBox(const Box<float> &box,
 /// FIT_SMALL_SIZE have them. `crop` is the crop of the resized image, whose
 /// original size is `height` x `width`. Throws Error (1) if the crop is smaller
 /// than these units.
-void extrapolate(Objects &objects, const caffe::ResizeParameter &settings,
-                 int height, int width, const Box<float> &crop);
+void scaleToOutputUnits(Objects &objects,
+                        const caffe::ResizeParameter &settings, int height,
+                        int width, const Box<float> &crop);
 
 } // namespace brew::runtime

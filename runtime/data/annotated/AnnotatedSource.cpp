@@ -20,7 +20,7 @@ constexpr std::int64_t kBoxFields = 8;
 
 /// Returns the layer for the ImageBatch: without the label top and without crop
 /// and mirror, which this source applies itself. Mean and scale remain.
-DataLayerInfo withoutGeometry(const DataLayerInfo &info) {
+DataLayerInfo infoForImageBatch(const DataLayerInfo &info) {
   DataLayerInfo result = info;
   caffe::TransformationParameter &transform =
       *result.layer.mutable_transform_param();
@@ -36,11 +36,11 @@ DataLayerInfo withoutGeometry(const DataLayerInfo &info) {
 class AnnotatedSource : public ImageBatchSource {
 public:
   explicit AnnotatedSource(const DataLayerInfo &info)
-      : ImageBatchSource(withoutGeometry(info)),
+      : ImageBatchSource(infoForImageBatch(info)),
         transform(info.layer.transform_param()),
         samplers(info.layer.annotated_data_param().batch_sampler()),
         testPhase(info.testPhase), events(info.events),
-        stream(info.seed.own(), "annotations " + info.stream),
+        stream(info.seed.rankSeed(), "annotations " + info.stream),
         database(info, images.layer()) {
     requireImageAugmentation(transform);
     const caffe::RecordSelection selection =
@@ -72,8 +72,8 @@ private:
                                      buffer.dims(3) == kBoxFields
                                : plan::elementCount(buffer) == images.size();
     if (!fits)
-      throw badInput(images.layer() + ": the plan's buffer of its labels has "
-                                      "not the shape of labels or boxes");
+      throw badInput(images.layer() + ": the plan's buffer of its labels does "
+                                      "not have the shape of labels or boxes");
   }
 
   bool readBatch(const std::vector<std::byte *> &memory,
@@ -104,6 +104,7 @@ private:
     if (database.current.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,
                "Restarting data prefetching from start.");
+    // `pixels` is null: plans have no pixel conversion for AnnotatedData.
     return false;
   }
 
@@ -114,7 +115,7 @@ private:
     formats::decodeAnnotatedDatum(row.record.value,
                                   images.transformer().color(), where, record);
     if (labels && hasBoxes && !record.hasType)
-      throw badInput(where + ": does not say of what type its annotations are");
+      throw badInput(where + ": its annotations have no type");
     if (labels && !hasBoxes && !record.hasLabel)
       throw badInput(where + ": has no label");
     try {
@@ -136,7 +137,7 @@ private:
     row.objects = std::move(record.objects);
   }
 
-  const caffe::EmitConstraint *constraint() const {
+  const caffe::EmitConstraint *emitConstraint() const {
     return transform.has_emit_constraint() ? &transform.emit_constraint()
                                            : nullptr;
   }
@@ -168,11 +169,11 @@ private:
     const Box<float> canvas = {-left / width, -top / height,
                                (static_cast<float>(newWidth) - left) / width,
                                (static_cast<float>(newHeight) - top) / height};
-    image = expanded(
+    image = expandImage(
         image, newHeight, newWidth, static_cast<int>(top),
         static_cast<int>(left),
         {transform.mean_value().begin(), transform.mean_value().end()});
-    objects = objectsInCrop(canvas, objects, constraint());
+    objects = objectsInCrop(canvas, objects, emitConstraint());
   }
 
   /// Crops the image to one of the crops that the samplers draw, if any.
@@ -194,7 +195,7 @@ private:
     const int left =
         std::min(static_cast<int>(region.left * width), image.width - columns);
     image = formats::cropImage(image, top, left, rowCount, columns);
-    objects = objectsInCrop(region, objects, constraint());
+    objects = objectsInCrop(region, objects, emitConstraint());
   }
 
   /// Applies resize, noise, crop and mirror.
@@ -204,7 +205,7 @@ private:
     const int oldHeight = image.height, oldWidth = image.width;
     const caffe::ResizeParameter &resize = transform.resize_param();
     if (transform.has_resize_param()) {
-      image = resized(image, resize, draws);
+      image = resizeImage(image, resize, draws);
       for (formats::AnnotatedObject &object : objects) {
         const Box<float> box =
             resizedBox(boxOf(object), resize, oldHeight, oldWidth);
@@ -217,11 +218,11 @@ private:
     if (transform.has_noise_param())
       addNoise(image, transform.noise_param(), draws);
     const Box<float> region = crop(image, draws);
-    objects = objectsInCrop(region, objects, constraint());
+    objects = objectsInCrop(region, objects, emitConstraint());
     if (mirrored)
       mirror(image, objects);
     if (transform.has_resize_param())
-      extrapolate(objects, resize, oldHeight, oldWidth, region);
+      scaleToOutputUnits(objects, resize, oldHeight, oldWidth, region);
   }
 
   /// Crops the image if enabled; returns the crop as fractions of the image.

@@ -1,7 +1,8 @@
 //===- ImageAugmentation.h - SSD's image augmentation -----------*- C++ -*-===//
 //
-// The operations that SSD's Caffe fork added to transform_param, on bytes, with
-// OpenCV (extras/opencv) for equal rounding. All throw Error (1) for images
+// The operations that SSD's Caffe fork added to transform_param. They work on
+// bytes, with OpenCV (extras/opencv) so that results are rounded as in that
+// fork. All throw Error (1) for images
 // that an operation does not support, and Error (3) if OpenCV is missing.
 //
 //===----------------------------------------------------------------------===//
@@ -20,20 +21,22 @@ void requireImageAugmentation(const caffe::TransformationParameter &transform);
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,
              RandomDraws &draws);
 
-/// Returns a larger image of one colour, a value per channel (empty: 0), with
-/// `image` at (top, left).
-formats::Image expanded(const formats::Image &image, int height, int width,
-                        int top, int left, const std::vector<float> &colour);
+/// Returns an image of `height` x `width` in one colour, given as a value per
+/// channel (empty: 0), that contains `image` at (top, left).
+formats::Image expandImage(const formats::Image &image, int height, int width,
+                           int top, int left, const std::vector<float> &colour);
 
-/// Height and width of the result of resized().
+/// Returns the height and width of the result of resizeImage().
 std::pair<int, int> resizedSize(const caffe::ResizeParameter &settings,
                                 int height, int width);
-/// Resizes with padding, by one of the settings' interpolations.
-formats::Image resized(const formats::Image &image,
-                       const caffe::ResizeParameter &settings,
-                       RandomDraws &draws);
+/// Resizes an image with one of the interpolations in the settings, chosen at
+/// random, and pads it if the resize mode requires it.
+formats::Image resizeImage(const formats::Image &image,
+                           const caffe::ResizeParameter &settings,
+                           RandomDraws &draws);
 
-/// Applies blur, equalisation, compression and so on, as the settings say.
+/// Applies the effects that the settings enable, such as blur, histogram
+/// equalisation and compression.
 void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
               RandomDraws &draws);
 

@@ -10,19 +10,19 @@ namespace brew::runtime {
 class RandomDraws {
 public:
   RandomDraws(const caffe::RandomStream &stream, std::uint64_t record)
-      : stream(stream), next(record << kBits) {}
+      : stream(stream), next(record << kDrawBits) {}
 
   float uniform(float from, float to) {
     return from + static_cast<float>(stream.uniform(next++)) * (to - from);
   }
-  /// A random integer from 0 to `limit` - 1.
+  /// Draws an integer from 0 to `limit` - 1.
   std::uint64_t below(std::uint64_t limit) {
     return stream.below(next++, limit);
   }
 
 private:
-  /// Bits of the draw number: more draws than a record makes.
-  static constexpr unsigned kBits = 24;
+  /// Bits of the draw number: enough for all draws of a record.
+  static constexpr unsigned kDrawBits = 24;
 
   const caffe::RandomStream &stream;
   std::uint64_t next;

@@ -20,12 +20,12 @@ std::vector<double> boostWeights(const caffe::RecordSelection &selection,
       formats::requirePath(selection.boostFile, folders, "boost_file");
   std::vector<double> weights(count, selection.boostDefault);
   for (const formats::BoostEntry &entry : formats::readBoostList(path)) {
-    const std::optional<std::vector<std::uint64_t>> named =
+    const std::optional<std::vector<std::uint64_t>> matchingRecords =
         recordsOf(entry.key);
-    if (!named)
+    if (!matchingRecords)
       throw badInput(formats::lineLocation(path, entry.line) + ": '" +
                      entry.key + "' is not in " + source);
-    for (std::uint64_t record : *named)
+    for (std::uint64_t record : *matchingRecords)
       weights[record] = entry.weight;
   }
   return weights;

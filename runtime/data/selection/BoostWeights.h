@@ -17,9 +17,9 @@ using RecordsOf = std::function<std::optional<std::vector<std::uint64_t>>(
     const std::string &key)>;
 
 /// Returns the weights of `count` records from the boost_file of `selection`,
-/// or nothing if it names no file. `source` names the records' source in
-/// messages. Throws Error: (3) if the file is not found, (1) if it is wrong or
-/// names a record that does not exist.
+/// or an empty vector if it names no file. `source` names the records' source
+/// in messages. Throws Error: (3) if the file is not found, (1) if it is wrong
+/// or names a record that does not exist.
 std::vector<double> boostWeights(const caffe::RecordSelection &selection,
                                  std::uint64_t count,
                                  const std::vector<std::string> &folders,

@@ -39,12 +39,11 @@ RecordIndex::RecordIndex(formats::DbReader &reader,
     ends.push_back(keys.size());
   }
   if (ends.empty())
-    throw badInput(layer + ": no record is left of " + path +
-                   " that is not damaged");
-  const std::chrono::duration<double> passed = Clock::now() - begin;
+    throw badInput(layer + ": " + path + " has no undamaged records");
+  const std::chrono::duration<double> elapsed = Clock::now() - begin;
   postLine(info.events, log::site::brew,
            layer + ": found " + std::to_string(count()) + " records in " +
-               path + " in " + fixedText(passed.count(), 2) + " s");
+               path + " in " + fixedText(elapsed.count(), 2) + " s");
 }
 
 std::string_view RecordIndex::key(std::uint64_t record) const {
@@ -60,20 +59,20 @@ RecordIndex::takeSampled(const caffe::RecordSelection &selection,
   result.labels = std::move(labels);
   result.weights =
       boostWeights(selection, count(), folders, path,
-                   [this](const std::string &wanted)
+                   [this](const std::string &wantedKey)
                        -> std::optional<std::vector<std::uint64_t>> {
-                     if (damaged.count(wanted))
+                     if (damaged.count(wantedKey))
                        return std::vector<std::uint64_t>();
-                     // Binary search: databases store keys in this order.
+                     // Use binary search: databases store keys in this order.
                      std::uint64_t first = 0, end = count();
                      while (first < end) {
                        const std::uint64_t middle = first + (end - first) / 2;
-                       if (key(middle) < wanted)
+                       if (key(middle) < wantedKey)
                          first = middle + 1;
                        else
                          end = middle;
                      }
-                     if (first == count() || key(first) != wanted)
+                     if (first == count() || key(first) != wantedKey)
                        return std::nullopt;
                      return std::vector<std::uint64_t>{first};
                    });

@@ -12,7 +12,7 @@
 namespace brew::runtime {
 
 std::string identityOf(const SampledRecords &records) {
-  auto sum = [](const auto &values) {
+  auto checksum = [](const auto &values) {
     return std::to_string(
         values.empty()
             ? 0
@@ -20,18 +20,20 @@ std::string identityOf(const SampledRecords &records) {
                       values.size() * sizeof values[0]));
   };
   return std::to_string(records.count) + " records, labels " +
-         sum(records.labels) + ", weights " + sum(records.weights);
+         checksum(records.labels) + ", weights " + checksum(records.weights);
 }
 
-Sampler::Sampler(const caffe::RecordSelection &wanted, SampledRecords sampled,
-                 std::uint64_t seed, const std::string &stream,
-                 const std::string &layer)
-    : selection(wanted), records(std::move(sampled)),
-      orders(seed, "shuffle " + stream), draws(seed, "draws " + stream),
-      labelOrders(seed, "labels " + stream), pairs(seed, "partners " + stream),
-      kinds(seed, "kinds " + stream), seed(seed), name(stream) {
+Sampler::Sampler(const caffe::RecordSelection &recordSelection,
+                 SampledRecords sampled, std::uint64_t seed,
+                 const std::string &stream, const std::string &layer)
+    : selection(recordSelection), records(std::move(sampled)),
+      shuffleStream(seed, "shuffle " + stream),
+      drawStream(seed, "draws " + stream),
+      labelOrderStream(seed, "labels " + stream),
+      partnerStream(seed, "partners " + stream),
+      matchStream(seed, "kinds " + stream), seed(seed), streamName(stream) {
   if (selection.needsLabels())
-    group();
+    groupByLabel();
   if (!records.weights.empty()) {
     std::vector<double> weights;
     weights.reserve(count());
@@ -45,10 +47,10 @@ Sampler::Sampler(const caffe::RecordSelection &wanted, SampledRecords sampled,
   for (std::size_t i = 0; i < groups.size(); ++i)
     if (choice.total(groups[i].range) > 0)
       eligible.push_back(i);
-  check(layer);
+  requireRecords(layer);
 }
 
-void Sampler::group() {
+void Sampler::groupByLabel() {
   byLabel.resize(count());
   std::iota(byLabel.begin(), byLabel.end(), 0);
   const std::vector<int> &labels = records.labels;
@@ -63,7 +65,7 @@ void Sampler::group() {
       groups.push_back(
           {{position, position},
            caffe::RandomStream(seed, "label " + std::to_string(labels[record]) +
-                                         " " + name),
+                                         " " + streamName),
            {},
            0});
     groups.back().range.end = position + 1;
@@ -72,7 +74,7 @@ void Sampler::group() {
   }
 }
 
-void Sampler::check(const std::string &layer) const {
+void Sampler::requireRecords(const std::string &layer) const {
   if (!(choice.total(all()) > 0))
     throw badInput(layer + ": the weights of all records are 0");
   if (selection.balanceMatches && eligible.size() < 2)
@@ -82,86 +84,95 @@ void Sampler::check(const std::string &layer) const {
 
 std::uint64_t Sampler::at(std::uint64_t number) {
   if (!selection.hasPairs())
-    return drawn(number);
-  const std::uint64_t first = drawn(number / 2);
-  return number % 2 ? partner(number / 2, first) : first;
+    return drawRecord(number);
+  const std::uint64_t first = drawRecord(number / 2);
+  return number % 2 ? drawPartner(number / 2, first) : first;
 }
 
-std::uint64_t Sampler::drawn(std::uint64_t number) {
+std::uint64_t Sampler::drawRecord(std::uint64_t number) {
   if (selection.balanceLabels)
-    return balanced(number);
+    return drawBalanced(number);
   if (selection.random)
-    return recordAt(choice.draw(all(), {}, draws, number));
+    return recordAt(choice.draw(all(), {}, drawStream, number));
   const std::uint64_t position = number % count();
   if (!selection.shuffle)
     return position;
   if (order.empty() || pass != number / count()) {
     pass = number / count();
-    order = shuffledOrder(orders, count(), pass);
+    order = shuffledOrder(shuffleStream, count(), pass);
   }
   return static_cast<std::uint64_t>(order[position]);
 }
 
 /// Draws labels in rounds: each label once per round, in random order. This
 /// makes the number of earlier draws of a label known without counting.
-std::uint64_t Sampler::balanced(std::uint64_t number) {
-  const std::uint64_t several = eligible.size();
-  if (labelOrder.empty() || labelRound != number / several) {
-    labelRound = number / several;
-    labelOrder = shuffledFrom(labelOrders, several, labelRound * several);
+std::uint64_t Sampler::drawBalanced(std::uint64_t number) {
+  const std::uint64_t labelCount = eligible.size();
+  if (labelOrder.empty() || labelRound != number / labelCount) {
+    labelRound = number / labelCount;
+    labelOrder =
+        shuffledOrderAt(labelOrderStream, labelCount, labelRound * labelCount);
   }
-  Group &chosen =
-      groups[eligible[static_cast<std::size_t>(labelOrder[number % several])]];
+  Group &group = groups[eligible[static_cast<std::size_t>(
+      labelOrder[number % labelCount])]];
   if (selection.random)
-    return recordAt(choice.draw(
-        chosen.range, {chosen.range.begin, chosen.range.begin}, draws, number));
-  const std::uint64_t size = chosen.range.size();
+    return recordAt(choice.draw(group.range,
+                                {group.range.begin, group.range.begin},
+                                drawStream, number));
+  const std::uint64_t size = group.range.size();
   std::uint64_t position = labelRound % size;
   if (selection.shuffle) {
-    if (chosen.order.empty() || chosen.pass != labelRound / size) {
-      chosen.pass = labelRound / size;
-      chosen.order = shuffledFrom(chosen.stream, size, chosen.pass * size);
+    if (group.order.empty() || group.pass != labelRound / size) {
+      group.pass = labelRound / size;
+      group.order = shuffledOrderAt(group.stream, size, group.pass * size);
     }
-    position = static_cast<std::uint64_t>(chosen.order[position]);
+    position = static_cast<std::uint64_t>(group.order[position]);
   }
-  return recordAt(chosen.range.begin + position);
+  return recordAt(group.range.begin + position);
 }
 
-std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
+std::uint64_t Sampler::drawPartner(std::uint64_t pair, std::uint64_t first) {
   if (selection.neighbours)
     return (first + 1) % count();
   // Exactly one of two consecutive pairs matches, in random order: a rank that
   // reads every second pair still gets both kinds.
-  const bool differs = shuffledFrom(kinds, 2, pair / 2 * 2)[pair % 2] != 0;
-  return differs ? differing(pair, first) : matching(pair, first);
+  const bool differs =
+      shuffledOrderAt(matchStream, 2, pair / 2 * 2)[pair % 2] != 0;
+  return differs ? drawDifferingPartner(pair, first)
+                 : drawMatchingPartner(pair, first);
 }
 
-/// Another record of the same label, or `first` if there is none.
-std::uint64_t Sampler::matching(std::uint64_t pair, std::uint64_t first) const {
-  const IndexRange &same = groups[groupOf[first]].range;
+/// Draws another record with the label of `first`, or returns `first` if there
+/// is none.
+std::uint64_t Sampler::drawMatchingPartner(std::uint64_t pair,
+                                           std::uint64_t first) const {
+  const IndexRange &sameLabel = groups[groupOf[first]].range;
   const IndexRange itself = {positionOf[first], positionOf[first] + 1};
-  if (!(choice.total(same) - choice.total(itself) > 0) || same.size() == 1)
+  if (!(choice.total(sameLabel) - choice.total(itself) > 0) ||
+      sameLabel.size() == 1)
     return first;
-  return recordAt(choice.draw(same, itself, pairs, 2 * pair));
+  return recordAt(choice.draw(sameLabel, itself, partnerStream, 2 * pair));
 }
 
-std::uint64_t Sampler::differing(std::uint64_t pair,
-                                 std::uint64_t first) const {
-  const std::size_t own = groupOf[first];
+std::uint64_t Sampler::drawDifferingPartner(std::uint64_t pair,
+                                            std::uint64_t first) const {
+  const std::size_t ownGroup = groupOf[first];
   if (!selection.balanceLabels)
-    return recordAt(choice.draw(all(), groups[own].range, pairs, 2 * pair));
-  // One of the other eligible labels.
+    return recordAt(
+        choice.draw(all(), groups[ownGroup].range, partnerStream, 2 * pair));
+  // Draw one of the other eligible labels.
   const auto position = static_cast<std::size_t>(
-      std::lower_bound(eligible.begin(), eligible.end(), own) -
+      std::lower_bound(eligible.begin(), eligible.end(), ownGroup) -
       eligible.begin());
-  const bool isAmong = position < eligible.size() && eligible[position] == own;
-  std::size_t index = static_cast<std::size_t>(
-      pairs.below(2 * pair + 1, eligible.size() - (isAmong ? 1 : 0)));
-  if (isAmong && index >= position)
+  const bool isOwnEligible =
+      position < eligible.size() && eligible[position] == ownGroup;
+  std::size_t index = static_cast<std::size_t>(partnerStream.below(
+      2 * pair + 1, eligible.size() - (isOwnEligible ? 1 : 0)));
+  if (isOwnEligible && index >= position)
     ++index;
-  const IndexRange &other = groups[eligible[index]].range;
-  return recordAt(
-      choice.draw(other, {other.begin, other.begin}, pairs, 2 * pair));
+  const IndexRange &otherLabel = groups[eligible[index]].range;
+  return recordAt(choice.draw(otherLabel, {otherLabel.begin, otherLabel.begin},
+                              partnerStream, 2 * pair));
 }
 
 } // namespace brew::runtime

@@ -32,35 +32,38 @@ std::string identityOf(const SampledRecords &records);
 /// Draws records in the order that a RecordSelection determines.
 class Sampler {
 public:
-  /// `seed` and `stream` identify its random numbers. Throws Error (1), with
+  /// `seed` and `stream` identify the random numbers. Throws Error (1), with
   /// the prefix `layer`, if the records cannot be sampled as `selection` says.
   Sampler(const caffe::RecordSelection &selection, SampledRecords records,
           std::uint64_t seed, const std::string &stream,
           const std::string &layer);
 
   std::uint64_t count() const { return records.count; }
-  /// Number of labels; 0 if they are not needed.
+  /// Returns the number of labels; 0 if they are not needed.
   std::size_t labels() const { return groups.size(); }
-  /// Returns the record at position `number`. Fast for ascending numbers.
+  /// Returns the record that is read as the `number`-th. Fast for ascending
+  /// numbers.
   std::uint64_t at(std::uint64_t number);
 
 private:
   /// The records of one label: consecutive indices in label order.
   struct Group {
     IndexRange range;
-    caffe::RandomStream stream; ///< of its orders
+    caffe::RandomStream stream; ///< for its random orders
     /// Order of the last pass that was queried.
     std::vector<std::int64_t> order;
     std::uint64_t pass = 0;
   };
 
-  void group();
-  void check(const std::string &layer) const;
-  std::uint64_t drawn(std::uint64_t number);
-  std::uint64_t balanced(std::uint64_t number);
-  std::uint64_t partner(std::uint64_t pair, std::uint64_t first);
-  std::uint64_t matching(std::uint64_t pair, std::uint64_t first) const;
-  std::uint64_t differing(std::uint64_t pair, std::uint64_t first) const;
+  void groupByLabel();
+  void requireRecords(const std::string &layer) const;
+  std::uint64_t drawRecord(std::uint64_t number);
+  std::uint64_t drawBalanced(std::uint64_t number);
+  std::uint64_t drawPartner(std::uint64_t pair, std::uint64_t first);
+  std::uint64_t drawMatchingPartner(std::uint64_t pair,
+                                    std::uint64_t first) const;
+  std::uint64_t drawDifferingPartner(std::uint64_t pair,
+                                     std::uint64_t first) const;
   IndexRange all() const { return {0, records.count}; }
   std::uint64_t recordAt(std::uint64_t position) const {
     return byLabel.empty() ? position : byLabel[position];
@@ -68,9 +71,11 @@ private:
 
   caffe::RecordSelection selection;
   SampledRecords records;
-  caffe::RandomStream orders, draws, labelOrders, pairs, kinds;
+  caffe::RandomStream shuffleStream, drawStream, labelOrderStream;
+  caffe::RandomStream partnerStream; ///< for the partner of a pair's record
+  caffe::RandomStream matchStream;   ///< for whether a pair's labels match
   std::uint64_t seed;
-  std::string name;
+  std::string streamName;
 
   /// Records in label order; empty without labels.
   std::vector<std::uint64_t> byLabel;
@@ -82,7 +87,7 @@ private:
 
   std::vector<std::int64_t> order; ///< of the last pass that was queried
   std::uint64_t pass = 0;
-  std::vector<std::int64_t> labelOrder; ///< likewise, of the labels
+  std::vector<std::int64_t> labelOrder; ///< of the labels in the last round
   std::uint64_t labelRound = 0;
 };
 

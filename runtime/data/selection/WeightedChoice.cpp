@@ -15,57 +15,58 @@ WeightedChoice::WeightedChoice(const std::vector<double> &weights)
 }
 
 bool WeightedChoice::canDraw(const std::vector<double> &weights) {
-  constexpr double kExact = 1e-3; // relative error of a weight
+  constexpr double kTolerance = 1e-3; // relative error of a weight
   double sum = 0;
   for (double weight : weights) {
     const double before = sum;
     sum += weight;
-    if (!(std::abs(sum - before - weight) <= kExact * weight))
+    if (!(std::abs(sum - before - weight) <= kTolerance * weight))
       return false;
   }
   return true;
 }
 
 double WeightedChoice::total(const IndexRange &range) const {
-  return isAlike() ? static_cast<double>(range.size())
-                   : sums[range.end] - sums[range.begin];
+  return hasEqualWeights() ? static_cast<double>(range.size())
+                           : sums[range.end] - sums[range.begin];
 }
 
-std::uint64_t WeightedChoice::draw(const IndexRange &among,
-                                   const IndexRange &without,
+std::uint64_t WeightedChoice::draw(const IndexRange &range,
+                                   const IndexRange &excluded,
                                    const caffe::RandomStream &stream,
                                    std::uint64_t number) const {
-  if (isAlike()) {
+  if (hasEqualWeights()) {
     const std::uint64_t index =
-        among.begin + stream.below(number, among.size() - without.size());
-    return index < without.begin ? index : index + without.size();
+        range.begin + stream.below(number, range.size() - excluded.size());
+    return index < excluded.begin ? index : index + excluded.size();
   }
-  double target = sums[among.begin] +
-                  stream.uniform(number) * (total(among) - total(without));
-  if (target >= sums[without.begin])
-    target += total(without);
+  double target = sums[range.begin] +
+                  stream.uniform(number) * (total(range) - total(excluded));
+  if (target >= sums[excluded.begin])
+    target += total(excluded);
   const auto found =
-      std::upper_bound(sums.begin() + static_cast<std::ptrdiff_t>(among.begin),
-                       sums.begin() + static_cast<std::ptrdiff_t>(among.end),
+      std::upper_bound(sums.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                       sums.begin() + static_cast<std::ptrdiff_t>(range.end),
                        target) -
       sums.begin();
-  return nearest(static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
-                     found - 1, static_cast<std::ptrdiff_t>(among.begin))),
-                 among, without);
+  return nearestValid(static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
+                          found - 1, static_cast<std::ptrdiff_t>(range.begin))),
+                      range, excluded);
 }
 
-/// `index`, or if rounding of the sums led to an invalid index, the nearest
-/// valid one before it, else after it.
-std::uint64_t WeightedChoice::nearest(std::uint64_t index,
-                                      const IndexRange &among,
-                                      const IndexRange &without) const {
+/// Returns `index` if it is valid. If rounding of the sums made it invalid,
+/// returns the nearest valid index before it, or else the nearest after it.
+std::uint64_t WeightedChoice::nearestValid(std::uint64_t index,
+                                           const IndexRange &range,
+                                           const IndexRange &excluded) const {
   auto isPossible = [&](std::uint64_t at) {
-    return sums[at + 1] > sums[at] && (at < without.begin || at >= without.end);
+    return sums[at + 1] > sums[at] &&
+           (at < excluded.begin || at >= excluded.end);
   };
-  for (std::uint64_t at = index + 1; at > among.begin; --at)
+  for (std::uint64_t at = index + 1; at > range.begin; --at)
     if (isPossible(at - 1))
       return at - 1;
-  for (std::uint64_t at = index; at + 1 < among.end; ++at)
+  for (std::uint64_t at = index; at + 1 < range.end; ++at)
     if (isPossible(at + 1))
       return at + 1;
   return index;

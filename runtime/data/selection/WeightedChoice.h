@@ -17,28 +17,28 @@ struct IndexRange {
 /// Draws indices with probabilities proportional to weights.
 class WeightedChoice {
 public:
-  /// All weights are equal.
+  /// Gives all indices equal weights.
   WeightedChoice() = default;
-  /// The weights of all indices; finite and not negative.
+  /// `weights` are the weights of all indices; finite and not negative.
   explicit WeightedChoice(const std::vector<double> &weights);
 
-  /// Whether draws follow the weights. False if sums lose weights that are far
-  /// smaller than others, or are not finite.
+  /// Returns whether draws follow the weights. They do not if the prefix sums
+  /// are not finite, or lose weights that are far smaller than others.
   static bool canDraw(const std::vector<double> &weights);
 
-  /// Sum of the weights of a range.
+  /// Returns the sum of the weights of a range; its size if weights are equal.
   double total(const IndexRange &range) const;
-  /// Draws an index of `among` that is not in `without`, a subrange of it, from
-  /// position `number` of the stream. The remaining range must have a positive
-  /// weight.
-  std::uint64_t draw(const IndexRange &among, const IndexRange &without,
+  /// Draws an index of `range` that is not in `excluded`, a subrange of it,
+  /// from position `number` of the stream. The remaining range must have a
+  /// positive weight.
+  std::uint64_t draw(const IndexRange &range, const IndexRange &excluded,
                      const caffe::RandomStream &stream,
                      std::uint64_t number) const;
 
 private:
-  std::uint64_t nearest(std::uint64_t index, const IndexRange &among,
-                        const IndexRange &without) const;
-  bool isAlike() const { return sums.empty(); }
+  std::uint64_t nearestValid(std::uint64_t index, const IndexRange &range,
+                             const IndexRange &excluded) const;
+  bool hasEqualWeights() const { return sums.empty(); }
 
   std::vector<double> sums; ///< prefix sums of the weights, and the total
 };

@@ -25,8 +25,8 @@ public:
       function(call);
       return {};
     }
-    // Copies, since the call ends before the background run.
-    struct Kept {
+    // Copy the arguments, since the call ends before the background run.
+    struct CallCopy {
       std::string name, reason;
       HookTrigger trigger;
       int iteration;
@@ -34,16 +34,16 @@ public:
       MetricValues values;
       HookRequests hookRequests;
     };
-    auto kept = std::make_shared<Kept>(Kept{call.name,
-                                            call.reason,
-                                            call.trigger,
-                                            call.iteration,
-                                            call.seconds,
-                                            call.values,
-                                            {}});
-    return [this, kept, &trainer = call.trainer] {
-      function({kept->name, kept->trigger, kept->iteration, kept->seconds,
-                kept->reason, kept->values, trainer, kept->hookRequests, true});
+    auto copy = std::make_shared<CallCopy>(CallCopy{call.name,
+                                                    call.reason,
+                                                    call.trigger,
+                                                    call.iteration,
+                                                    call.seconds,
+                                                    call.values,
+                                                    {}});
+    return [this, copy, &trainer = call.trainer] {
+      function({copy->name, copy->trigger, copy->iteration, copy->seconds,
+                copy->reason, copy->values, trainer, copy->hookRequests, true});
       return std::vector<std::string>();
     };
   }
@@ -54,7 +54,7 @@ private:
   HookFunction function;
 };
 
-/// Parses a line "epoch 500 iterations".
+/// Parses a line "epoch 500 iterations". Returns nullopt for other lines.
 std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   std::istringstream words(line);
   std::string epoch, count, unit, more;
@@ -70,8 +70,8 @@ std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   return static_cast<std::uint64_t>(*length);
 }
 
-/// Values of background hooks arrive at no defined time, so they are not
-/// usable.
+/// Returns whether metrics can name the hook's value. Values of background
+/// hooks cannot be used, since they arrive at no defined time.
 bool producesUsableValue(const HookLine &line) {
   return !line.background && producesValue(line.action.front().text);
 }
@@ -96,15 +96,16 @@ std::optional<double> Hooks::value(const std::string &metric) const {
   }
 }
 
-std::unique_ptr<Hooks::Hook>
-Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
+std::unique_ptr<Hooks::Hook> Hooks::createHook(const Entry &entry,
+                                               const MetricScope &scope,
+                                               bool &needsEpochs) {
   auto hook = std::make_unique<Hook>();
   hook->line = entry.line;
   hook->name = entry.line.name;
   const HookLine &line = entry.line;
   if (!line.criterion.empty())
     try {
-      hook->criterion.emplace(line.criterion, scope, /*remembers=*/true);
+      hook->criterion.emplace(line.criterion, scope, /*allowsMemory=*/true);
     } catch (const TextError &problem) {
       throw TextError{line.criterionOffset + problem.offset, problem.text};
     }
@@ -137,7 +138,7 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
     throw TextError{verb.offset, "a test after each test never ends"};
   if (line.background)
     hook->state = std::make_shared<BackgroundHooks::HookState>();
-  asksForEpochs |= unit == HookTrigger::Epoch;
+  needsEpochs |= unit == HookTrigger::Epoch;
   std::vector<MetricName> metrics = hook->action->metrics();
   if (hook->criterion)
     metrics.insert(metrics.end(), hook->criterion->metrics().begin(),
@@ -145,16 +146,16 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   const bool optional = verb.text == "report_progress";
   for (const MetricName &metric : metrics)
     if (metric.kind == MetricName::Epoch)
-      asksForEpochs |= !optional || epochLength || trainer.hasEpochs();
-  if (asksForEpochs && !epochLength && !trainer.hasEpochs())
+      needsEpochs |= !optional || epochLength || trainer.hasEpochs();
+  if (needsEpochs && !epochLength && !trainer.hasEpochs())
     throw TextError{
         0, "the training net's data make no passes over records: "
            "define the length of an epoch first ('epoch 500 iterations')"};
   return hook;
 }
 
-/// Resolves the dependencies of the last hooks.
-void Hooks::link(
+/// Resolves the dependencies of the hooks of `entries`, the last ones in `all`.
+void Hooks::linkDependencies(
     std::vector<std::unique_ptr<Hook>> &all, const std::vector<Entry> &entries,
     const std::function<void(const Entry &, const TextError &)> &fail) {
   auto find = [&](const std::string &name) -> Hook * {
@@ -166,15 +167,15 @@ void Hooks::link(
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Hook &hook = *all[all.size() - entries.size() + i];
     for (const HookWord &word : hook.line.needs) {
-      Hook *other = find(word.text);
-      if (!other) {
+      Hook *dependency = find(word.text);
+      if (!dependency) {
         std::vector<std::string> names;
-        for (const auto &each : all)
-          names.push_back(each->name);
+        for (const auto &candidate : all)
+          names.push_back(candidate->name);
         fail(entries[i], {word.offset, "there is no hook '" + word.text + "'" +
                                            didYouMean(word.text, names)});
       }
-      hook.dependencies.push_back(other);
+      hook.dependencies.push_back(dependency);
     }
     std::vector<MetricName> metrics = hook.action->metrics();
     if (hook.criterion)
@@ -187,48 +188,51 @@ void Hooks::link(
   }
 }
 
-/// Throws Error (2) that names a dependency cycle.
+/// Returns the hooks in the order in which they run. Throws Error (2) that
+/// names a dependency cycle.
 std::vector<Hooks::Hook *>
-Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
-  std::vector<Hook *> result, left;
+Hooks::sortByDependencies(std::vector<std::unique_ptr<Hook>> &all) const {
+  std::vector<Hook *> result, remaining;
   for (const auto &hook : all)
-    left.push_back(hook.get());
-  while (!left.empty()) {
+    remaining.push_back(hook.get());
+  while (!remaining.empty()) {
     auto isReady = [&](const Hook *hook) {
       return std::none_of(hook->dependencies.begin(), hook->dependencies.end(),
                           [&](const Hook *needed) {
-                            return std::count(left.begin(), left.end(), needed);
+                            return std::count(remaining.begin(),
+                                              remaining.end(), needed);
                           });
     };
-    auto next = left.end();
-    for (auto it = left.begin(); it != left.end(); ++it)
-      if (isReady(*it) &&
-          (next == left.end() || (*it)->line.priority > (*next)->line.priority))
+    auto next = remaining.end();
+    for (auto it = remaining.begin(); it != remaining.end(); ++it)
+      if (isReady(*it) && (next == remaining.end() ||
+                           (*it)->line.priority > (*next)->line.priority))
         next = it;
-    if (next == left.end()) {
+    if (next == remaining.end()) {
       // Every remaining hook leads into a cycle.
-      std::vector<const Hook *> path = {left.front()};
+      std::vector<const Hook *> path = {remaining.front()};
       while (true) {
         const Hook *last = path.back();
-        const Hook *after = *std::find_if(
-            last->dependencies.begin(), last->dependencies.end(),
-            [&](const Hook *needed) {
-              return std::count(left.begin(), left.end(), needed) != 0;
-            });
-        const auto first = std::find(path.begin(), path.end(), after);
+        const Hook *dependency =
+            *std::find_if(last->dependencies.begin(), last->dependencies.end(),
+                          [&](const Hook *needed) {
+                            return std::count(remaining.begin(),
+                                              remaining.end(), needed) != 0;
+                          });
+        const auto first = std::find(path.begin(), path.end(), dependency);
         const std::vector<const Hook *> cycle(first, path.end());
-        path.push_back(after);
+        path.push_back(dependency);
         if (cycle.empty())
           continue;
-        std::string text = "'" + after->name + "'";
+        std::string text = "'" + dependency->name + "'";
         for (auto it = cycle.begin() + 1; it != cycle.end(); ++it)
           text += " needs '" + (*it)->name + "'";
-        text += " needs '" + after->name + "'";
+        text += " needs '" + dependency->name + "'";
         throw usageError("hooks need each other: " + text);
       }
     }
     result.push_back(*next);
-    left.erase(next);
+    remaining.erase(next);
   }
   return result;
 }
@@ -240,64 +244,64 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
     throw badInput(markedText(path + ", line " + std::to_string(entry.number),
                               entry.text, problem));
   };
-  std::set<std::string> taken, named = valueHooks();
+  std::set<std::string> usedNames, valueNames = valueHooks();
   for (const auto &hook : hooks)
-    taken.insert(hook->name);
+    usedNames.insert(hook->name);
   for (Entry &entry : entries) {
     HookLine &line = entry.line;
-    if (!line.name.empty() && !taken.insert(line.name).second)
+    if (!line.name.empty() && !usedNames.insert(line.name).second)
       fail(entry, {entry.text.find(line.name),
                    "there is a hook '" + line.name + "' already"});
     while (line.name.empty()) {
       const std::string name = entry.number
                                    ? "line-" + std::to_string(entry.number)
                                    : "hook-" + std::to_string(++unnamed);
-      if (taken.insert(name).second)
+      if (usedNames.insert(name).second)
         line.name = name;
       else if (entry.number) // used by another file
         entry.number = 0;
     }
     if (producesUsableValue(line))
-      named.insert(line.name);
+      valueNames.insert(line.name);
   }
-  const MetricScope scope{trainer.session().manifest(), testNets, &named};
-  const std::size_t before = hooks.size();
-  bool asksForEpochs = false;
+  const MetricScope scope{trainer.session().manifest(), testNets, &valueNames};
+  const std::size_t oldCount = hooks.size();
+  bool needsEpochs = false;
   std::vector<std::unique_ptr<Hook>> added;
   for (const Entry &entry : entries)
     try {
-      added.push_back(make(entry, scope, asksForEpochs));
+      added.push_back(createHook(entry, scope, needsEpochs));
     } catch (const TextError &problem) {
       fail(entry, problem);
     }
   for (auto &hook : added)
     hooks.push_back(std::move(hook));
   try {
-    link(hooks, entries, fail);
-    order = ordered(hooks);
+    linkDependencies(hooks, entries, fail);
+    order = sortByDependencies(hooks);
   } catch (const Error &error) {
-    hooks.resize(before);
+    hooks.resize(oldCount);
     if (path.empty() || error.status() != ExitStatus::Usage)
       throw;
     throw badInput(path + ": " + error.what());
   }
-  const bool newlyTracked = asksForEpochs && !tracksEpochs;
-  tracksEpochs |= asksForEpochs;
-  if (!begun)
+  const bool newlyTracked = needsEpochs && !tracksEpochs;
+  tracksEpochs |= needsEpochs;
+  if (!hasStarted)
     return;
-  if (before == 0 || newlyTracked) // without hooks, triggers are not counted
+  if (oldCount == 0 || newlyTracked) // without hooks, triggers are not counted
     countFrom(trainer.iteration());
-  std::vector<Hook *> those;
+  std::vector<Hook *> addedHooks;
   for (Hook *hook : order)
-    if (std::any_of(hooks.begin() + static_cast<std::ptrdiff_t>(before),
+    if (std::any_of(hooks.begin() + static_cast<std::ptrdiff_t>(oldCount),
                     hooks.end(),
-                    [&](const auto &each) { return each.get() == hook; }))
-      those.push_back(hook);
-  startAt(those, trainer.iteration());
+                    [&](const auto &added) { return added.get() == hook; }))
+      addedHooks.push_back(hook);
+  startAt(addedHooks, trainer.iteration());
 }
 
 void Hooks::add(const std::string &line, HookFunction function) {
-  refuseWhileRunning();
+  throwIfRunning();
   Entry entry{line, {}, 0, std::move(function)};
   try {
     if (const auto length = epochLengthIn(withoutComment(line))) {
@@ -316,7 +320,7 @@ void Hooks::add(const std::string &line, HookFunction function) {
 }
 
 void Hooks::addFile(const std::string &path) {
-  refuseWhileRunning();
+  throwIfRunning();
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw unavailable("cannot read the hooks of '" + path + "'");
@@ -326,10 +330,10 @@ void Hooks::addFile(const std::string &path) {
   // Files named in a line are searched in the hook file's folder.
   const std::string folder = formats::folderOfFile(path);
   folders.insert(folders.begin(), folder);
-  struct Folder {
+  struct FolderScope {
     std::vector<std::string> &folders;
-    ~Folder() { folders.erase(folders.begin()); }
-  } const untilHere{folders};
+    ~FolderScope() { folders.erase(folders.begin()); }
+  } const scope{folders};
   try {
     for (std::string text; std::getline(file, text);) {
       ++number;

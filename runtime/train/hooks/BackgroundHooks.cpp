@@ -19,7 +19,7 @@ BackgroundHooks::~BackgroundHooks() {
     thread.join();
 }
 
-bool BackgroundHooks::isIdle(HookState &state) {
+bool BackgroundHooks::isIdleOrCountSkip(HookState &state) {
   if (!state.busy)
     return true;
   ++state.dropped;
@@ -66,7 +66,7 @@ void BackgroundHooks::runQueue() {
     }
     next.work = {}; // destroy its data before the hook becomes idle
     if (!failure.empty()) {
-      std::lock_guard<std::mutex> own(next.state->mutex);
+      std::lock_guard<std::mutex> stateLock(next.state->mutex);
       next.state->failure = failure;
     }
     next.state->busy = false;

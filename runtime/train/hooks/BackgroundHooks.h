@@ -23,16 +23,18 @@ public:
   /// State of one hook.
   struct HookState {
     std::atomic<bool> busy = false;
-    std::uint64_t dropped = 0; ///< skipped runs; of the training thread
+    std::uint64_t dropped = 0; ///< skipped runs; for the training thread only
     std::mutex mutex;
-    std::string failure; ///< why it failed, or ""
+    std::string failure; ///< the error of a run, or ""; guarded by `mutex`
   };
 
   explicit BackgroundHooks(Events &events) : events(events) {}
   ~BackgroundHooks();
 
-  /// Whether the hook's last run has finished; otherwise counts a skipped run.
-  static bool isIdle(HookState &state);
+  /// Returns whether the hook's last run has finished. Otherwise counts a
+  /// skipped run.
+  static bool isIdleOrCountSkip(HookState &state);
+  /// Queues the work of a hook whose last run has finished.
   void enqueue(std::shared_ptr<HookState> state, HookAction::DeferredWork work);
   /// Waits for all queued work.
   void wait();

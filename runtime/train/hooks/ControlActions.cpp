@@ -69,60 +69,63 @@ public:
 private:
   /// No-op if the value is unchanged.
   void set(TrainerAccess &trainer, int iteration) {
-    const std::optional<std::string> wanted =
+    const std::optional<std::string> newValue =
         schedule ? schedule->at(iteration) : std::optional(value);
-    if (!wanted)
+    if (!newValue)
       return;
-    caffe::SolverParameter changed = trainer.solver();
-    setSolverField(changed, field, *wanted);
-    if (solverFieldText(changed, field) != trainer.control().get(field))
-      trainer.control().set(field, *wanted);
+    caffe::SolverParameter candidate = trainer.solver();
+    setSolverField(candidate, field, *newValue);
+    if (solverFieldText(candidate, field) != trainer.control().get(field))
+      trainer.control().set(field, *newValue);
   }
 
   std::string field, value;
   std::optional<ValueSchedule> schedule;
 };
 
+/// Requests a snapshot when a metric has its best value so far.
 class SaveBest : public HookAction {
 public:
-  explicit SaveBest(RankedMetric metric) : sought(std::move(metric)) {}
+  explicit SaveBest(RankedMetric metric) : bestMetric(std::move(metric)) {}
   DeferredWork run(HookCall &call) override {
-    const std::optional<double> now = call.values.value(sought.metricName());
-    if (now && sought.improves(*now, call.iteration)) {
-      call.values.setHook(call.name, *now);
-      call.hookRequests.best.push_back(&sought);
+    const std::optional<double> current =
+        call.values.value(bestMetric.metricName());
+    if (current && bestMetric.updateIfBetter(*current, call.iteration)) {
+      call.values.setHook(call.name, *current);
+      call.hookRequests.best.push_back(&bestMetric);
     }
     return {};
   }
   std::vector<MetricName> metrics() const override {
-    return {sought.metricName()};
+    return {bestMetric.metricName()};
   }
-  BestMetric *best() override { return &sought; }
+  BestMetric *best() override { return &bestMetric; }
 
 private:
-  BestMetric sought;
+  BestMetric bestMetric;
 };
 
-/// Stops if a metric has not improved for a number of calls.
+/// Stops training if a metric has not improved for `patience` evaluations.
 class EarlyStop : public HookAction {
 public:
   EarlyStop(RankedMetric metric, int patience)
       : metric(metric), best(std::move(metric)), patience(patience) {}
   DeferredWork run(HookCall &call) override {
-    const std::optional<double> now = call.values.value(metric.name);
-    if (!now)
+    const std::optional<double> current = call.values.value(metric.name);
+    if (!current)
       return {};
-    if (best.improves(*now, call.iteration)) {
-      call.values.setHook(call.name, *now);
-      without = 0;
+    if (best.updateIfBetter(*current, call.iteration)) {
+      call.values.setHook(call.name, *current);
+      evaluationsWithoutImprovement = 0;
       return {};
     }
-    if (++without < patience || call.hookRequests.stop)
+    if (++evaluationsWithoutImprovement < patience || call.hookRequests.stop)
       return {};
     call.hookRequests.stop =
-        "hook '" + call.name + "': " + std::to_string(without) +
-        (without == 1 ? " look" : " looks") + " without improvement of " +
-        metric.name.text +
+        "hook '" + call.name +
+        "': " + std::to_string(evaluationsWithoutImprovement) +
+        (evaluationsWithoutImprovement == 1 ? " evaluation" : " evaluations") +
+        " without improvement of " + metric.name.text +
         (best.best()
              ? ": the best was " + log::number(*best.best()) + " after " +
                    std::to_string(best.bestIteration()) + " iterations"
@@ -132,13 +135,13 @@ public:
   std::vector<MetricName> metrics() const override { return {metric.name}; }
   void restart() override {
     best = BestMetric(metric);
-    without = 0;
+    evaluationsWithoutImprovement = 0;
   }
 
 private:
   RankedMetric metric;
   BestMetric best;
-  int patience, without = 0;
+  int patience, evaluationsWithoutImprovement = 0;
 };
 
 RankedMetric nextRankedMetric(ActionWords &words, const MetricScope &scope) {
@@ -178,8 +181,8 @@ std::unique_ptr<HookAction> makeTest(ActionWords &words,
       if (net >= count)
         before.fail("there is no test net " + std::to_string(net) +
                     ": the solver has " + std::to_string(count));
-      if (net >= kNamedTests)
-        before.fail("only the first " + std::to_string(kNamedTests) +
+      if (net >= kMaxNamedTestNets)
+        before.fail("only the first " + std::to_string(kMaxNamedTestNets) +
                     " test nets can be named");
       nets.push_back(net);
     } while (words.take(","));
@@ -189,20 +192,20 @@ std::unique_ptr<HookAction> makeTest(ActionWords &words,
 std::unique_ptr<HookAction> makeSet(ActionWords &words,
                                     const ActionContext &context) {
   const HookWord field = words.next("a field of the solver");
-  const SolverField *known = findSolverField(field.text);
-  if (!known || !known->whileTraining) {
+  const SolverField *solverField = findSolverField(field.text);
+  if (!solverField || !solverField->whileTraining) {
     std::vector<std::string> names;
-    for (const SolverField &each : solverFields())
-      if (each.whileTraining)
-        names.push_back(each.name);
-    throw TextError{field.offset, known
+    for (const SolverField &candidate : solverFields())
+      if (candidate.whileTraining)
+        names.push_back(candidate.name);
+    throw TextError{field.offset, solverField
                                       ? "the solver's field '" + field.text +
                                             "' can only be set before training"
                                       : "the solver has no field '" +
                                             field.text + "' that can be set" +
                                             didYouMean(field.text, names)};
   }
-  /// Report values that the plan does not support immediately.
+  // Reports values that the plan does not support when the hook is added.
   auto check = [&](const std::string &value) {
     caffe::SolverParameter candidate = context.trainer.solver();
     setSolverField(candidate, field.text, value);
@@ -211,9 +214,9 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
   if (words.take("from")) {
     const HookWord &file = words.next("the name of a file");
     const bool linear = words.take("linearly");
-    if (linear && known->kind != SolverField::Number)
-      throw TextError{field.offset,
-                      "only numbers go linearly, '" + field.text + "' is none"};
+    if (linear && solverField->kind != SolverField::Number)
+      throw TextError{field.offset, "only a number can change linearly, and '" +
+                                        field.text + "' is not one"};
     ValueSchedule schedule(file.text, context.folders, linear, check);
     return std::make_unique<Set>(field.text, std::move(schedule));
   }

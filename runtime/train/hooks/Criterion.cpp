@@ -46,9 +46,10 @@ struct Criterion::Node {
   // State of earlier evaluations.
   int inRow = 0;
   std::optional<double> best;
-  std::uint64_t seen = 0;
+  std::uint64_t lastFlagCount = 0;
 
-  /// Always evaluates all operands: they may have state.
+  /// Returns whether the node holds; nullopt: unknown. Always evaluates all
+  /// operands, since they may have state.
   std::optional<bool> evaluate(const MetricValues &values,
                                const ExternalFlags *flags) {
     switch (kind) {
@@ -75,8 +76,8 @@ struct Criterion::Node {
       return true;
     }
     case External: {
-      const std::uint64_t now = flags ? flags->count(name) : 0;
-      return std::exchange(seen, now) != now;
+      const std::uint64_t flagCount = flags ? flags->count(name) : 0;
+      return std::exchange(lastFlagCount, flagCount) != flagCount;
     }
     case Or:
     case And:
@@ -94,9 +95,9 @@ struct Criterion::Node {
   void restart() {
     inRow = 0;
     best.reset();
-    for (Node *each : {left.get(), right.get()})
-      if (each)
-        each->restart();
+    for (Node *child : {left.get(), right.get()})
+      if (child)
+        child->restart();
   }
 };
 
@@ -108,13 +109,13 @@ using Node = Criterion::Node;
 class CriterionParser {
 public:
   CriterionParser(const std::string &text, const MetricScope &scope,
-                  bool remembers)
-      : text(text), scope(scope), remembers(remembers) {
+                  bool allowsMemory)
+      : text(text), scope(scope), allowsMemory(allowsMemory) {
     advance();
   }
 
   std::unique_ptr<Node> parse() {
-    std::unique_ptr<Node> rule = disjunction();
+    std::unique_ptr<Node> rule = parseDisjunction();
     if (!token.empty())
       fail(isOperator()
                ? "a comparison has two sides; combine comparisons with "
@@ -126,10 +127,10 @@ public:
 
 private:
   /// Limits the recursion depth.
-  static constexpr int kDeepest = 100;
+  static constexpr int kMaxDepth = 100;
 
-  [[noreturn]] void fail(const std::string &what) const {
-    throw TextError{begin, what};
+  [[noreturn]] void fail(const std::string &problem) const {
+    throw TextError{begin, problem};
   }
 
   void advance() {
@@ -165,7 +166,7 @@ private:
   }
 
   void requireMemory() const {
-    if (!remembers)
+    if (!allowsMemory)
       fail(
           "'" + token +
           "' depends on when it is evaluated: only hooks support it (--hooks)");
@@ -175,8 +176,8 @@ private:
     return token.find_first_of("<>=!") != std::string::npos;
   }
 
-  std::unique_ptr<Node> joined(Node::Kind kind, std::unique_ptr<Node> left,
-                               std::unique_ptr<Node> right) {
+  std::unique_ptr<Node> makeNode(Node::Kind kind, std::unique_ptr<Node> left,
+                                 std::unique_ptr<Node> right) {
     auto node = std::make_unique<Node>();
     node->kind = kind;
     node->left = std::move(left);
@@ -184,26 +185,26 @@ private:
     return node;
   }
 
-  std::unique_ptr<Node> disjunction() {
-    std::unique_ptr<Node> left = conjunction();
+  std::unique_ptr<Node> parseDisjunction() {
+    std::unique_ptr<Node> left = parseConjunction();
     while (token == "or") {
       advance();
-      left = joined(Node::Or, std::move(left), conjunction());
+      left = makeNode(Node::Or, std::move(left), parseConjunction());
     }
     return left;
   }
 
-  std::unique_ptr<Node> conjunction() {
-    std::unique_ptr<Node> left = factor();
+  std::unique_ptr<Node> parseConjunction() {
+    std::unique_ptr<Node> left = parseFactor();
     while (token == "and") {
       advance();
-      left = joined(Node::And, std::move(left), factor());
+      left = makeNode(Node::And, std::move(left), parseFactor());
     }
     return left;
   }
 
-  std::unique_ptr<Node> factor() {
-    std::unique_ptr<Node> node = primary();
+  std::unique_ptr<Node> parseFactor() {
+    std::unique_ptr<Node> node = parsePrimary();
     while (token == "for") {
       requireMemory();
       advance();
@@ -211,54 +212,54 @@ private:
       if (!times || *times < 1)
         fail("expected how often in a row, a number from 1 on");
       advance();
-      node = joined(Node::Repeated, std::move(node), nullptr);
+      node = makeNode(Node::Repeated, std::move(node), nullptr);
       node->times = *times;
     }
     return node;
   }
 
-  std::unique_ptr<Node> primary() {
-    if (++depth > kDeepest)
-      fail("the rule is nested more than " + std::to_string(kDeepest) +
+  std::unique_ptr<Node> parsePrimary() {
+    if (++depth > kMaxDepth)
+      fail("the rule is nested more than " + std::to_string(kMaxDepth) +
            " deep");
     std::unique_ptr<Node> node;
     if (token == "not") {
       advance();
-      node = joined(Node::Not, primary(), nullptr);
+      node = makeNode(Node::Not, parsePrimary(), nullptr);
     } else if (token == "(") {
       advance();
-      node = disjunction();
+      node = parseDisjunction();
       if (token != ")")
         fail(token.empty() ? "the parenthesis is not closed"
                            : "expected ')', found '" + token + "'");
       advance();
     } else if (token == "highest" || token == "lowest") {
       requireMemory();
-      node = joined(Node::Extremum, nullptr, nullptr);
+      node = makeNode(Node::Extremum, nullptr, nullptr);
       node->higher = token == "highest";
       advance();
-      node->a = operand();
+      node->a = parseOperand();
       if (!node->a.metric)
         fail("expected a metric before this");
     } else if (token == "external") {
       requireMemory();
-      node = joined(Node::External, nullptr, nullptr);
+      node = makeNode(Node::External, nullptr, nullptr);
       advance();
       if (token.empty() || !isMetricNameCharacter(token[0]))
         fail("expected the name of a flag");
       node->name = token;
       advance();
     } else {
-      node = comparison();
+      node = parseComparison();
     }
     --depth;
     return node;
   }
 
-  std::unique_ptr<Node> comparison() {
+  std::unique_ptr<Node> parseComparison() {
     auto node = std::make_unique<Node>();
     node->kind = Node::Compare;
-    node->a = operand();
+    node->a = parseOperand();
     if (token == "<")
       node->compare = std::less<double>();
     else if (token == "<=")
@@ -275,11 +276,11 @@ private:
       fail("expected <, <=, >, >=, == or !=" +
            (token.empty() ? "" : ", found '" + token + "'"));
     advance();
-    node->b = operand();
+    node->b = parseOperand();
     return node;
   }
 
-  Node::Operand operand() {
+  Node::Operand parseOperand() {
     if (token.empty() || token == "(" || token == ")" || token == "and" ||
         token == "or" || token == "not" || token == "for" || isOperator())
       fail("expected a metric or a number" +
@@ -290,7 +291,7 @@ private:
         c == '.') {
       const std::optional<double> number = parseDouble(token);
       if (!number)
-        fail("'" + token + "' is no number");
+        fail("'" + token + "' is not a number");
       result.number = *number;
     } else {
       try {
@@ -310,7 +311,7 @@ private:
 
   const std::string &text;
   const MetricScope &scope;
-  bool remembers;
+  bool allowsMemory;
   std::size_t at = 0, begin = 0; ///< end and beginning of the token
   std::string token;             ///< "" at the end
   int depth = 0;
@@ -319,12 +320,12 @@ private:
 
 } // namespace
 
-Criterion::Criterion(const std::string &written, const MetricScope &scope,
-                     bool remembers)
-    : text(written) {
-  CriterionParser parser(text, scope, remembers);
+Criterion::Criterion(const std::string &criterionText, const MetricScope &scope,
+                     bool allowsMemory)
+    : text(criterionText) {
+  CriterionParser parser(text, scope, allowsMemory);
   root = parser.parse();
-  named = parser.takeMetrics();
+  usedMetrics = parser.takeMetrics();
 }
 
 Criterion::~Criterion() = default;
@@ -340,7 +341,7 @@ void Criterion::restart() { root->restart(); }
 std::string Criterion::reason(const MetricValues &values) const {
   std::string result = text + " holds";
   const char *separator = ": ";
-  for (const MetricName &metric : named)
+  for (const MetricName &metric : usedMetrics)
     if (const std::optional<double> value = values.value(metric)) {
       result += separator + metric.text + " = " + log::number(*value);
       separator = ", ";

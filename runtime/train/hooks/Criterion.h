@@ -8,9 +8,9 @@
 //   comparison  = operand ("<" | "<=" | ">" | ">=" | "==" | "!=") operand
 //   operand     = NUMBER | METRIC                       (MetricName.h)
 //
-// A comparison with a metric that was not measured yet is unknown, and so is
-// everything that depends on it (Kleene's logic); an unknown criterion does not
-// hold. "for", "highest", "lowest" and "external" depend on earlier
+// A comparison with a metric that has not been measured yet is unknown, and so
+// is everything that depends on it (Kleene's logic). An unknown criterion does
+// not hold. "for", "highest", "lowest" and "external" depend on earlier
 // evaluations: only hooks may use them, since their schedule defines the
 // evaluations.
 //
@@ -32,7 +32,7 @@ namespace brew::runtime {
 class ExternalFlags {
 public:
   void raise(const std::string &name);
-  /// How often the flag was raised.
+  /// Returns how often the flag was raised.
   std::uint64_t count(const std::string &name) const;
 
 private:
@@ -40,22 +40,24 @@ private:
   std::map<std::string, std::uint64_t> counts;
 };
 
+/// A parsed criterion, with the state of its earlier evaluations.
 class Criterion {
 public:
-  /// Throws TextError if `text` is invalid. `remembers`: allows operators that
-  /// depend on earlier evaluations.
+  /// Throws TextError if `text` is invalid. `allowsMemory`: allows operators
+  /// that depend on earlier evaluations.
   Criterion(const std::string &text, const MetricScope &scope,
-            bool remembers = false);
+            bool allowsMemory = false);
   ~Criterion();
   Criterion(Criterion &&) noexcept;
   Criterion &operator=(Criterion &&) noexcept;
 
-  /// Evaluates the criterion.
+  /// Evaluates the criterion and returns whether it holds. `flags` may be null.
   bool holds(const MetricValues &values, const ExternalFlags *flags = nullptr);
-  /// "test.accuracy >= 0.99 holds: test.accuracy = 0.9907"
+  /// Returns the text and the values of its metrics:
+  /// "test.accuracy >= 0.99 holds: test.accuracy = 0.9907".
   std::string reason(const MetricValues &values) const;
-  /// The metrics it names, each once.
-  const std::vector<MetricName> &metrics() const { return named; }
+  /// Returns the metrics that the criterion names, each once.
+  const std::vector<MetricName> &metrics() const { return usedMetrics; }
   /// Forgets earlier evaluations.
   void restart();
 
@@ -64,7 +66,7 @@ public:
 private:
   std::string text;
   std::unique_ptr<Node> root;
-  std::vector<MetricName> named;
+  std::vector<MetricName> usedMetrics;
 };
 
 } // namespace brew::runtime

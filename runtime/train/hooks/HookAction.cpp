@@ -18,12 +18,13 @@ struct Verb {
 };
 
 template <std::unique_ptr<HookAction> (*Make)(ActionWords &)>
-std::unique_ptr<HookAction> plain(ActionWords &words, const ActionContext &) {
+std::unique_ptr<HookAction> withoutContext(ActionWords &words,
+                                           const ActionContext &) {
   return Make(words);
 }
 
 constexpr Verb kVerbs[] = {
-    {"stop", plain<makeStop>, false},
+    {"stop", withoutContext<makeStop>, false},
     {"snapshot", makeSnapshot, false},
     {"test", makeTest, false},
     {"set", makeSet, false},
@@ -32,7 +33,7 @@ constexpr Verb kVerbs[] = {
     {"report", makeReport, true},
     {"accumulate", makeAccumulate, true},
     {"report_time", makeReportTime, true},
-    {"report_progress", plain<makeReportProgress>, false},
+    {"report_progress", withoutContext<makeReportProgress>, false},
     {"report_accuracy", makeReportAccuracy, true},
     {"report_updates", makeReportUpdates, true},
     {"maximise", makeMaximise, true},
@@ -49,10 +50,10 @@ HookAction::DeferredWork logLine(std::string line) {
   return [line = std::move(line)] { return std::vector<std::string>{line}; };
 }
 
-int ActionWords::nextNumber(const std::string &expected, int least) {
+int ActionWords::nextNumber(const std::string &expected, int minimum) {
   const HookWord &word = next(expected);
   const std::optional<int> number = parseInteger(word.text);
-  if (!number || *number < least)
+  if (!number || *number < minimum)
     throw TextError{word.offset,
                     "expected " + expected + ", found '" + word.text + "'"};
   return *number;
@@ -101,12 +102,12 @@ std::unique_ptr<HookAction> makeAction(const HookLine &line,
     }
     names.push_back(verb.name);
   }
-  std::string all;
-  for (const std::string &each : names)
-    all += (all.empty() ? "" : ", ") + each;
+  std::string list;
+  for (const std::string &verbName : names)
+    list += (list.empty() ? "" : ", ") + verbName;
   throw TextError{name.offset, "there is no action '" + name.text + "'" +
                                    didYouMean(name.text, names) +
-                                   " (there are: " + all + ")"};
+                                   " (there are: " + list + ")"};
 }
 
 } // namespace brew::runtime

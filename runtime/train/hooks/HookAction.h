@@ -16,7 +16,7 @@
 namespace brew::runtime {
 
 /// Test nets that a hook can name individually: ranks exchange them as bits.
-inline constexpr int kNamedTests = 30;
+inline constexpr int kMaxNamedTestNets = 30;
 
 /// Actions that hooks request from the trainer, which carries them out after
 /// the hooks: between two iterations, or after the tests.
@@ -34,20 +34,20 @@ public:
   virtual ~TrainerAccess() = default;
   virtual Session &session() = 0;
   virtual TrainerControl &control() = 0;
-  /// The current solver.
+  /// Returns the current solver.
   virtual const caffe::SolverParameter &solver() const = 0;
-  /// Iterations done.
+  /// Returns the number of iterations done.
   virtual int iteration() const = 0;
   virtual int trainProgram() const = 0;
   virtual int testProgram(int net) const = 0;
-  /// Whether this rank can save the full solver history between two iterations:
-  /// updates are not sharded.
+  /// Returns whether this rank has the full solver history between two
+  /// iterations: updates are not sharded.
   virtual bool hasAllHistory() const = 0;
   /// Throws Error if snapshots could not be written.
   virtual void requireSnapshots() const = 0;
-  /// Whether a source of the training net makes passes over records.
+  /// Returns whether a source of the training net makes passes over records.
   virtual bool hasEpochs() const = 0;
-  /// Completed passes of the first such source.
+  /// Returns the completed passes of the first such source.
   virtual std::uint64_t epochs() const = 0;
   /// Runs a test net over its batches and calls `body` after each.
   virtual void forEachTestBatch(int net, const std::function<void()> &body) = 0;
@@ -67,40 +67,45 @@ struct HookCall {
   bool background;
 };
 
+/// The action of a hook.
 class HookAction {
 public:
   virtual ~HookAction() = default;
   /// Runs the action on the training thread. May return deferred work, which
   /// takes long and reads nothing that training changes; background hooks run
-  /// it on another thread. It returns lines to log.
+  /// it on another thread. The work returns lines to log.
   using DeferredWork = std::function<std::vector<std::string>()>;
   virtual DeferredWork run(HookCall &call) = 0;
 
-  /// Whether it does not affect training, so that it may run in the background.
+  /// Returns whether the action does not affect training, so that it may run in
+  /// the background.
   virtual bool isReadOnly() const { return false; }
-  /// Whether it is a caller's function, whose exceptions propagate.
+  /// Returns whether the action is a caller's function, whose exceptions
+  /// propagate.
   virtual bool isCallback() const { return false; }
-  /// The metrics that it reads.
+  /// Returns the metrics that the action reads.
   virtual std::vector<MetricName> metrics() const { return {}; }
-  /// Whether to call sample() after every iteration.
+  /// Returns whether to call sample() after every iteration.
   virtual bool wantsSamples() const { return false; }
   virtual void sample(const MetricValues &) {}
-  /// Whether to call prepare() before an iteration after which the hook is due.
+  /// Returns whether to call prepare() before an iteration after which the hook
+  /// is due.
   virtual bool wantsPrepare() const { return false; }
   virtual void prepare(TrainerAccess &) {}
-  /// Training resumes at this iteration. `due` is the last earlier iteration at
-  /// which the hook, if it has no criterion, was due (nullopt: none). Restores
-  /// lasting settings.
-  virtual void resumeAt(TrainerAccess &, int, std::optional<std::uint64_t>) {}
+  /// Restores lasting settings when training starts or resumes. `lastDue` is
+  /// the last iteration so far at which the hook was due; nullopt if there is
+  /// none, or if the hook has a criterion.
+  virtual void resumeAt(TrainerAccess &, int /*iteration*/,
+                        std::optional<std::uint64_t> /*lastDue*/) {}
   /// Forgets everything recorded so far.
   virtual void restart() {}
-  /// The metric whose best value it seeks, or null.
+  /// Returns the metric whose best value the action tracks, or null.
   virtual BestMetric *best() { return nullptr; }
 };
 
-/// The prefix of a hook's log lines: "Iteration 500, NAME: ".
+/// Returns the prefix of a hook's log lines: "Iteration 500, NAME: ".
 std::string linePrefix(const HookCall &call);
-/// Deferred work that only logs this line.
+/// Returns deferred work that only logs this line.
 HookAction::DeferredWork logLine(std::string line);
 
 /// Parses the words of an action, in a line of `end` bytes.
@@ -120,6 +125,7 @@ public:
     ++at;
     return true;
   }
+  /// Consumes the next word. Throws TextError "expected EXPECTED" at the end.
   const HookWord &next(const std::string &expected) {
     if (atEnd())
       fail("expected " + expected);
@@ -129,7 +135,7 @@ public:
     if (!take(text))
       fail(std::string("expected '") + text + "'" + found());
   }
-  int nextNumber(const std::string &expected, int least);
+  int nextNumber(const std::string &expected, int minimum);
   double nextReal(const std::string &expected);
   MetricName nextMetric(const MetricScope &scope);
   /// Throws unless all words are consumed.
@@ -137,8 +143,8 @@ public:
     if (!atEnd())
       fail("expected the end of the action" + found());
   }
-  [[noreturn]] void fail(const std::string &what) const {
-    throw TextError{atEnd() ? end : words[at].offset, what};
+  [[noreturn]] void fail(const std::string &problem) const {
+    throw TextError{atEnd() ? end : words[at].offset, problem};
   }
   std::string found() const {
     return atEnd() ? "" : ", found '" + words[at].text + "'";
@@ -165,7 +171,7 @@ using HookFunction = std::function<void(const HookCall &)>;
 /// reads or writes.
 std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context);
-/// Whether the action with this verb produces a value.
+/// Returns whether the action with this verb produces a value.
 bool producesValue(const std::string &verb);
 
 // Each parses the words after its verb.

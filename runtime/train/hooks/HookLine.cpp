@@ -47,29 +47,30 @@ std::vector<HookWord> wordsOf(const std::string &line, std::size_t begin) {
   return words;
 }
 
-bool is(const std::vector<HookWord> &words, std::size_t at, const char *text) {
+bool isKeyword(const std::vector<HookWord> &words, std::size_t at,
+               const char *text) {
   return at < words.size() && !words[at].quoted && words[at].text == text;
 }
 
 bool isModifier(const std::vector<HookWord> &words, std::size_t at) {
-  return is(words, at, "needs") || is(words, at, "priority") ||
-         (is(words, at, "in") && is(words, at + 1, "background"));
+  return isKeyword(words, at, "needs") || isKeyword(words, at, "priority") ||
+         (isKeyword(words, at, "in") && isKeyword(words, at + 1, "background"));
 }
 
-void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
-                   std::size_t at) {
+void parseModifiers(HookLine &hook, const std::vector<HookWord> &words,
+                    std::size_t at) {
   auto position = [&] {
     return at < words.size() ? words[at].offset : hook.end;
   };
   while (at < words.size()) {
-    if (is(words, at, "needs")) {
+    if (isKeyword(words, at, "needs")) {
       do {
         ++at;
         if (at >= words.size() || !isName(words[at].text))
           throw TextError{position(), "expected the name of a hook"};
         hook.needs.push_back(words[at++]);
-      } while (is(words, at, ","));
-    } else if (is(words, at, "priority")) {
+      } while (isKeyword(words, at, ","));
+    } else if (isKeyword(words, at, "priority")) {
       ++at;
       const std::optional<int> number =
           at < words.size() ? parseInteger(words[at].text) : std::nullopt;
@@ -77,7 +78,8 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
         throw TextError{position(), "expected an integer"};
       hook.priority = *number;
       ++at;
-    } else if (is(words, at, "in") && is(words, at + 1, "background")) {
+    } else if (isKeyword(words, at, "in") &&
+               isKeyword(words, at + 1, "background")) {
       hook.background = true;
       at += 2;
     } else {
@@ -100,8 +102,8 @@ std::string withoutComment(const std::string &line) {
   return line.substr(0, end);
 }
 
-HookLine readHookLine(const std::string &written, const char *implied) {
-  const std::string line = withoutComment(written);
+HookLine readHookLine(const std::string &text, const char *implied) {
+  const std::string line = withoutComment(text);
   HookLine hook;
   hook.end = line.size();
   std::size_t begin = 0;
@@ -125,10 +127,10 @@ HookLine readHookLine(const std::string &written, const char *implied) {
 
   const std::vector<HookWord> words = wordsOf(line, begin);
   std::size_t at = 0;
-  hook.schedule = Schedule::take(words, at, hook.end);
-  if (is(words, at, "if")) {
+  hook.schedule = Schedule::parse(words, at, hook.end);
+  if (isKeyword(words, at, "if")) {
     std::size_t end = at + 1;
-    while (end < words.size() && !is(words, end, "do") &&
+    while (end < words.size() && !isKeyword(words, end, "do") &&
            !(implied && isModifier(words, end)))
       ++end;
     const std::size_t stop = end < words.size() ? words[end].offset : hook.end;
@@ -144,10 +146,10 @@ HookLine readHookLine(const std::string &written, const char *implied) {
   }
   if (implied && (at == words.size() || isModifier(words, at))) {
     hook.action = {{implied, hook.end, false}};
-    takeModifiers(hook, words, at);
+    parseModifiers(hook, words, at);
     return hook;
   }
-  if (!is(words, at, "do"))
+  if (!isKeyword(words, at, "do"))
     throw TextError{at < words.size() ? words[at].offset : hook.end,
                     at < words.size() ? "expected 'if' or 'do', found '" +
                                             words[at].text + "'"
@@ -157,7 +159,7 @@ HookLine readHookLine(const std::string &written, const char *implied) {
   if (hook.action.empty())
     throw TextError{at < words.size() ? words[at].offset : hook.end,
                     "expected an action"};
-  takeModifiers(hook, words, at);
+  parseModifiers(hook, words, at);
   return hook;
 }
 

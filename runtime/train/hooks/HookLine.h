@@ -19,12 +19,13 @@
 
 namespace brew::runtime {
 
+/// A parsed line.
 struct HookLine {
   std::string name; ///< "": unnamed
   Schedule schedule;
-  std::string criterion; ///< "": none
-  std::size_t criterionOffset = 0;
-  std::vector<HookWord> action; ///< at least one; commas are words
+  std::string criterion;           ///< "": none
+  std::size_t criterionOffset = 0; ///< bytes of the line before the criterion
+  std::vector<HookWord> action;    ///< at least one; commas are words
   std::vector<HookWord> needs;
   int priority = 0;
   bool background = false;

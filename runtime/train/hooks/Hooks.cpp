@@ -10,8 +10,9 @@
 
 namespace brew::runtime {
 
-Hooks::Hooks(TrainerAccess &trainer, int nets, std::vector<std::string> lookup)
-    : trainer(trainer), testNets(nets), folders(std::move(lookup)),
+Hooks::Hooks(TrainerAccess &trainer, int netCount,
+             std::vector<std::string> lookupFolders)
+    : trainer(trainer), testNets(netCount), folders(std::move(lookupFolders)),
       background(trainer.session().events()) {
   listener = trainer.session().events().add([this](const Event &event) {
     values.update(event);
@@ -22,12 +23,12 @@ Hooks::Hooks(TrainerAccess &trainer, int nets, std::vector<std::string> lookup)
 
 Hooks::~Hooks() { trainer.session().events().remove(listener); }
 
-void Hooks::refuseWhileRunning() const {
+void Hooks::throwIfRunning() const {
   if (running)
     throw usageError("a hook cannot add or remove hooks");
 }
 
-std::vector<BestMetric *> Hooks::bests() const {
+std::vector<BestMetric *> Hooks::bestMetrics() const {
   std::vector<BestMetric *> result;
   for (const auto &hook : hooks)
     if (BestMetric *best = hook->action->best())
@@ -36,7 +37,7 @@ std::vector<BestMetric *> Hooks::bests() const {
 }
 
 void Hooks::remove(const std::string &name) {
-  refuseWhileRunning();
+  throwIfRunning();
   const auto found =
       std::find_if(hooks.begin(), hooks.end(),
                    [&](const auto &hook) { return hook->name == name; });
@@ -48,7 +49,7 @@ void Hooks::remove(const std::string &name) {
       throw usageError("hook '" + hook->name + "' needs hook '" + name + "'");
   background.wait();
   hooks.erase(found);
-  order = ordered(hooks);
+  order = sortByDependencies(hooks);
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,19 +75,19 @@ void Hooks::countFrom(int iteration) {
 void Hooks::startAt(int iteration) {
   values = {};
   counts = {};
-  begun = true;
+  hasStarted = true;
   countFrom(iteration);
   startAt(order, iteration);
 }
 
-void Hooks::startAt(const std::vector<Hook *> &those, int iteration) {
+void Hooks::startAt(const std::vector<Hook *> &selected, int iteration) {
   // Apply lasting settings in the order in which they were due.
   struct Lasting {
     Hook *hook;
     std::optional<std::uint64_t> due;
   };
   std::vector<Lasting> lasting;
-  for (Hook *hook : those) {
+  for (Hook *hook : selected) {
     hook->action->restart();
     if (hook->criterion)
       hook->criterion->restart();
@@ -100,21 +101,21 @@ void Hooks::startAt(const std::vector<Hook *> &those, int iteration) {
                    [](const Lasting &a, const Lasting &b) {
                      return a.due.value_or(0) < b.due.value_or(0);
                    });
-  for (const Lasting &each : lasting) {
-    each.hook->action->resumeAt(trainer, iteration, each.due);
-    if (each.hook->action->wantsPrepare() &&
-        each.hook->line.schedule.isDue(static_cast<std::uint64_t>(iteration),
-                                       static_cast<std::uint64_t>(iteration) +
-                                           1))
-      each.hook->action->prepare(trainer);
+  for (const Lasting &entry : lasting) {
+    entry.hook->action->resumeAt(trainer, iteration, entry.due);
+    if (entry.hook->action->wantsPrepare() &&
+        entry.hook->line.schedule.isDue(static_cast<std::uint64_t>(iteration),
+                                        static_cast<std::uint64_t>(iteration) +
+                                            1))
+      entry.hook->action->prepare(trainer);
   }
 }
 
 HookRequests Hooks::runDue(HookTrigger trigger, int iteration) {
   HookRequests hookRequests;
   const std::array<std::uint64_t, kHookTriggers> before = counts;
-  auto count = [&](HookTrigger of) -> std::uint64_t & {
-    return counts[static_cast<std::size_t>(of)];
+  auto count = [&](HookTrigger counted) -> std::uint64_t & {
+    return counts[static_cast<std::size_t>(counted)];
   };
   if (trigger == HookTrigger::Iteration) {
     count(trigger) = static_cast<std::uint64_t>(iteration);
@@ -128,15 +129,15 @@ HookRequests Hooks::runDue(HookTrigger trigger, int iteration) {
     ++count(trigger);
   }
   running = true;
-  struct Running {
+  struct ClearAtExit {
     bool &flag;
-    ~Running() { flag = false; }
-  } const untilHere{running};
+    ~ClearAtExit() { flag = false; }
+  } const scope{running};
   for (Hook *hook : order) {
-    const auto of = static_cast<std::size_t>(hook->line.schedule.trigger());
+    const auto i = static_cast<std::size_t>(hook->line.schedule.trigger());
     // Counts decrease when training restarts.
-    if (!hook->disabled && counts[of] > before[of] &&
-        hook->line.schedule.isDue(before[of], counts[of]))
+    if (!hook->disabled && counts[i] > before[i] &&
+        hook->line.schedule.isDue(before[i], counts[i]))
       run(*hook, trigger, iteration, hookRequests);
   }
   if (trigger == HookTrigger::Iteration)
@@ -156,11 +157,11 @@ bool Hooks::criterionHolds(Hook &hook, std::string &reason) {
   return true;
 }
 
-void Hooks::disable(Hook &hook, const std::string &why) {
+void Hooks::disable(Hook &hook, const std::string &failure) {
   hook.disabled = true;
-  trainer.session().events().warning(log::site::brew,
-                                     "Hook '" + hook.name + "' failed: " + why +
-                                         "; it does not run again");
+  trainer.session().events().warning(
+      log::site::brew, "Hook '" + hook.name + "' failed: " + failure +
+                           "; it does not run again");
 }
 
 void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
@@ -170,7 +171,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
     return;
   const bool inBackground = hook.state != nullptr;
   if (inBackground) {
-    if (!BackgroundHooks::isIdle(*hook.state))
+    if (!BackgroundHooks::isIdleOrCountSkip(*hook.state))
       return;
     std::lock_guard<std::mutex> lock(hook.state->mutex);
     if (!hook.state->failure.empty()) {

@@ -33,23 +33,25 @@
 
 namespace brew::runtime {
 
+/// The hooks of a training run.
 class Hooks {
 public:
-  /// The trainer and its session must outlive it.
+  /// The trainer and its session must outlive this object.
   Hooks(TrainerAccess &trainer, int testNets, std::vector<std::string> folders);
   ~Hooks();
   Hooks(const Hooks &) = delete;
   Hooks &operator=(const Hooks &) = delete;
 
-  /// Adds all hooks of a file, or no hook on failure. They count from the next
-  /// trigger on, except fields that they would have set by now. Throws Error:
-  /// (3) if it cannot be read, (1) with line and column if it is wrong.
+  /// Adds all hooks of a file, or no hook on failure. They take effect from the
+  /// next trigger on; only fields that `set` would have changed by now are set
+  /// immediately. Throws Error: (3) if the file cannot be read, (1) with line
+  /// and column if it is wrong.
   void addFile(const std::string &path);
   /// Adds the hook of a line; its action `call` calls `function`. Throws Error
   /// (2) with the column if the line is wrong, or if a hook makes the call.
   void add(const std::string &line, HookFunction function = {});
-  /// Throws Error (2) if there is no such hook, another hook needs it, or a
-  /// hook makes the call.
+  /// Removes a hook. Throws Error (2) if there is no such hook, another hook
+  /// needs it, or a hook makes the call.
   void remove(const std::string &name);
   bool empty() const { return hooks.empty(); }
 
@@ -57,10 +59,11 @@ public:
   /// from any thread.
   void raiseFlag(const std::string &name) { flags.raise(name); }
 
-  /// The last value of a metric. Throws Error (2) if there is no such metric.
+  /// Returns the last value of a metric, or nullopt before the first
+  /// measurement. Throws Error (2) if there is no such metric.
   std::optional<double> value(const std::string &metric) const;
 
-  /// Training starts or resumes after this number of iterations.
+  /// Call this when training starts or resumes after `iteration` iterations.
   void startAt(int iteration);
   /// Runs the hooks that are due at a trigger. Throws the exceptions of actions
   /// that affect training, and of callbacks on this thread; any other hook that
@@ -69,8 +72,8 @@ public:
   /// Waits for background hooks.
   void finish();
 
-  /// The metrics whose best values hooks seek.
-  std::vector<BestMetric *> bests() const;
+  /// Returns the metrics whose best values hooks track.
+  std::vector<BestMetric *> bestMetrics() const;
 
 private:
   struct Hook {
@@ -91,20 +94,22 @@ private:
 
   std::set<std::string> valueHooks() const;
   void addAll(std::vector<Entry> entries, const std::string &path);
-  std::unique_ptr<Hook> make(const Entry &entry, const MetricScope &scope,
-                             bool &asksForEpochs);
-  void link(std::vector<std::unique_ptr<Hook>> &all,
-            const std::vector<Entry> &entries,
-            const std::function<void(const Entry &, const TextError &)> &fail);
-  std::vector<Hook *> ordered(std::vector<std::unique_ptr<Hook>> &all) const;
-  void refuseWhileRunning() const;
+  std::unique_ptr<Hook> createHook(const Entry &entry, const MetricScope &scope,
+                                   bool &needsEpochs);
+  void linkDependencies(
+      std::vector<std::unique_ptr<Hook>> &all,
+      const std::vector<Entry> &entries,
+      const std::function<void(const Entry &, const TextError &)> &fail);
+  std::vector<Hook *>
+  sortByDependencies(std::vector<std::unique_ptr<Hook>> &all) const;
+  void throwIfRunning() const;
   std::uint64_t epochsAfter(int iteration) const;
   void countFrom(int iteration);
-  void startAt(const std::vector<Hook *> &those, int iteration);
+  void startAt(const std::vector<Hook *> &selected, int iteration);
   void run(Hook &hook, HookTrigger trigger, int iteration,
            HookRequests &hookRequests);
   bool criterionHolds(Hook &hook, std::string &reason);
-  void disable(Hook &hook, const std::string &why);
+  void disable(Hook &hook, const std::string &failure);
 
   TrainerAccess &trainer;
   int testNets;
@@ -119,7 +124,7 @@ private:
   std::optional<std::uint64_t> epochLength; ///< iterations
   bool tracksEpochs = false;
   bool running = false;
-  bool begun = false;                                ///< startAt() was called
+  bool hasStarted = false;                           ///< startAt() was called
   std::array<std::uint64_t, kHookTriggers> counts{}; ///< at the last trigger
   BackgroundHooks background; ///< the last member: its destructor waits
 };

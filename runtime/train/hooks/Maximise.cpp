@@ -6,7 +6,7 @@
 // deploy.prototxt --output-gradient=BLOB --keep=INPUT` with `force_backward:
 // true`. Starting from low noise, gradient ascent maximises the score of the
 // class: x += R * g / rms(g), N times, with the weights at the time of the
-// hook. The image is scaled from its least to its largest value.
+// hook. The image is scaled from its smallest to its largest value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@
 namespace brew::runtime {
 namespace {
 
-/// A net with one input, scores, and the gradient of a score by the input.
+/// A net with one input, scores, and the gradient of a score with respect to
+/// the input.
 class GradientAscent {
 public:
   GradientAscent(const std::string &plan, const std::string &scores, int label,
@@ -54,7 +55,7 @@ public:
                      scores + " and --keep=" + tops[0]);
     }
     if (shape.size() != 4 || (shape[1] != 1 && shape[1] != 3))
-      throw badInput(plan + ": its input is no image of 1 or 3 channels");
+      throw badInput(plan + ": its input is not an image with 1 or 3 channels");
     if (scoreShape.size() < 2 || label >= scoreShape[1])
       throw badInput(plan + ": blob '" + scores + "' has no class " +
                      std::to_string(label));
@@ -69,8 +70,8 @@ public:
 
   /// Optimises `image`; returns its score.
   double run(int steps, double rate) {
-    constexpr std::uint64_t kNoise = 0x6d6178;
-    const caffe::RandomStream noise(kNoise, "maximise");
+    constexpr std::uint64_t kNoiseSeed = 0x6d6178;
+    const caffe::RandomStream noise(kNoiseSeed, "maximise");
     image.resize(size);
     for (std::size_t i = 0; i < size; ++i)
       image[i] = static_cast<float>(0.02 * (noise.uniform(i) - 0.5));
@@ -80,7 +81,7 @@ public:
         count *= dim;
       return static_cast<std::size_t>(count);
     };
-    std::vector<float> inputs(elements(shape)), slopes(elements(shape)),
+    std::vector<float> inputs(elements(shape)), inputGradients(elements(shape)),
         outputGradients(elements(scoreShape)), values(elements(scoreShape));
     std::size_t positions = 1;
     for (std::size_t i = 2; i < scoreShape.size(); ++i)
@@ -89,7 +90,7 @@ public:
                     static_cast<std::ptrdiff_t>(classIndex * positions),
                 positions, 1.0f / static_cast<float>(positions));
     DataPipeline &pipeline = session.dataPipeline(program);
-    double reached = 0;
+    double meanScore = 0;
     for (int step = 0; step <= steps; ++step) {
       std::copy(image.begin(), image.end(), inputs.begin());
       pipeline.set(input.name, inputs.data(),
@@ -101,27 +102,28 @@ public:
       session.write(outputGradient, outputGradients.data(),
                     static_cast<std::int64_t>(outputGradients.size()));
       session.run(program, Pass::Backward);
-      session.read(gradient, slopes.data(),
-                   static_cast<std::int64_t>(slopes.size()));
+      session.read(gradient, inputGradients.data(),
+                   static_cast<std::int64_t>(inputGradients.size()));
       double squares = 0;
       for (std::size_t i = 0; i < size; ++i)
-        squares += double(slopes[i]) * slopes[i];
+        squares += double(inputGradients[i]) * inputGradients[i];
       const double scale = std::sqrt(squares / double(size));
       if (!(scale > 0) || !std::isfinite(scale))
         break; // the gradient vanished or overflowed
       for (std::size_t i = 0; i < size; ++i)
-        image[i] += static_cast<float>(rate * slopes[i] / scale);
+        image[i] += static_cast<float>(rate * inputGradients[i] / scale);
     }
     session.read(score, values.data(),
                  static_cast<std::int64_t>(values.size()));
     for (std::size_t p = 0; p < positions; ++p)
-      reached += values[classIndex * positions + p] / double(positions);
-    return reached;
+      meanScore += values[classIndex * positions + p] / double(positions);
+    return meanScore;
   }
 
-  std::string png() const {
-    const auto [least, most] = std::minmax_element(image.begin(), image.end());
-    const double range = *most > *least ? *most - *least : 1;
+  std::string encodePng() const {
+    const auto [lowest, highest] =
+        std::minmax_element(image.begin(), image.end());
+    const double range = *highest > *lowest ? *highest - *lowest : 1;
     formats::Image picture;
     picture.channels = static_cast<int>(shape[1]);
     picture.height = static_cast<int>(shape[2]);
@@ -132,7 +134,7 @@ public:
       picture.pixels[i % pixels * static_cast<std::size_t>(shape[1]) +
                      i / pixels] =
           static_cast<std::uint8_t>(
-              std::lround(255 * (image[i] - *least) / range));
+              std::lround(255 * (image[i] - *lowest) / range));
     return formats::encodeImage(picture, formats::ImageFormat::Png);
   }
 
@@ -145,6 +147,8 @@ private:
   std::vector<float> image;
 };
 
+/// Maximises the score of a class with the current weights, and writes the
+/// image.
 class Maximise : public HookAction {
 public:
   Maximise(std::unique_ptr<GradientAscent> ascent, std::string file, int label,
@@ -158,21 +162,21 @@ public:
     auto work = [this, weights] {
       ascent->load(*weights);
       const double score = ascent->run(steps, rate);
-      writeFileAtomically(file, ascent->png());
+      writeFileAtomically(file, ascent->encodePng());
       return score;
     };
-    const std::string begin = "Iteration " + std::to_string(call.iteration) +
-                              ", " + call.name + ": class " +
-                              std::to_string(label) + " scores ";
-    auto line = [this, begin](double score) {
-      return std::vector<std::string>{begin + log::number(score) + " for " +
+    const std::string prefix = "Iteration " + std::to_string(call.iteration) +
+                               ", " + call.name + ": class " +
+                               std::to_string(label) + " scores ";
+    auto logLines = [this, prefix](double score) {
+      return std::vector<std::string>{prefix + log::number(score) + " for " +
                                       file};
     };
     if (call.background)
-      return [work, line] { return line(work()); };
+      return [work, logLines] { return logLines(work()); };
     const double score = work();
     call.values.setHook(call.name, score);
-    return [line, score] { return line(score); };
+    return [logLines, score] { return logLines(score); };
   }
   bool isReadOnly() const override { return true; }
 

@@ -31,9 +31,9 @@ std::vector<float> readAll(const Session &session, const TensorName &name,
 }
 
 /// Counts the items whose label is among the k highest scores, as Caffe's
-/// Accuracy layer does: of equal scores the higher class comes first. Scores
-/// are [N,C,...] with a label for each item and each position after C; labels
-/// that are no class are ignored.
+/// Accuracy layer does: of classes with equal scores, the one with the higher
+/// number comes first. Scores are [N,C,...] with a label for each item and each
+/// position after C. Ignores labels that are not classes.
 class TopCounts {
 public:
   explicit TopCounts(std::size_t ks) : hits(ks) {}
@@ -52,41 +52,42 @@ public:
     if (shape.size() < 2)
       throw badInput("blob '" + scoreBlob + "' has no axis of classes");
     const std::int64_t items = shape[0], classes = shape[1],
-                       places = product(shape, 2, shape.size());
-    if (static_cast<std::int64_t>(labels.size()) != items * places)
+                       positions = product(shape, 2, shape.size());
+    if (static_cast<std::int64_t>(labels.size()) != items * positions)
       throw badInput("blob '" + labelBlob + "' has " +
                      std::to_string(labels.size()) + " labels, but '" +
                      scoreBlob + "' has scores for " +
-                     std::to_string(items * places));
+                     std::to_string(items * positions));
     for (std::int64_t n = 0; n < items; ++n)
-      for (std::int64_t p = 0; p < places; ++p) {
-        const float label = labels[static_cast<std::size_t>(n * places + p)];
+      for (std::int64_t p = 0; p < positions; ++p) {
+        const float label = labels[static_cast<std::size_t>(n * positions + p)];
         if (!(label >= 0 && label < float(classes)))
           continue;
-        const auto right = static_cast<std::int64_t>(label);
+        const auto target = static_cast<std::int64_t>(label);
         auto score = [&](std::int64_t c) {
-          return scores[static_cast<std::size_t>((n * classes + c) * places +
+          return scores[static_cast<std::size_t>((n * classes + c) * positions +
                                                  p)];
         };
         std::int64_t rank = 0;
         for (std::int64_t c = 0; c < classes; ++c)
-          rank += c != right && (score(c) > score(right) ||
-                                 (score(c) == score(right) && c > right));
+          rank += c != target && (score(c) > score(target) ||
+                                  (score(c) == score(target) && c > target));
         for (std::size_t i = 0; i < ks.size(); ++i)
           hits[i] += rank < ks[i];
         ++count;
       }
   }
-  double share(std::size_t i) const {
+  double accuracy(std::size_t i) const {
     return count ? double(hits[i]) / double(count) : 0;
   }
-  long long counted() const { return count; }
+  long long total() const { return count; }
 
 private:
   std::vector<long long> hits;
   long long count = 0;
 };
 
+/// Reports top-k accuracies of the last training batch, or of a test.
 class ReportAccuracy : public HookAction {
 public:
   ReportAccuracy(std::vector<int> ks, std::string scores, std::string labels,
@@ -107,11 +108,11 @@ public:
     std::string line = linePrefix(call);
     for (std::size_t i = 0; i < ks.size(); ++i)
       line += (i ? ", top " : "top ") + std::to_string(ks[i]) + " = " +
-              log::number(counts.share(i));
-    line += " of " + std::to_string(counts.counted()) +
+              log::number(counts.accuracy(i));
+    line += " of " + std::to_string(counts.total()) +
             (testNet < 0 ? " of the last batch" : " of the test");
     if (!call.background)
-      call.values.setHook(call.name, counts.share(0));
+      call.values.setHook(call.name, counts.accuracy(0));
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return testNet < 0; }
@@ -132,8 +133,8 @@ double deviationOf(const std::vector<float> &values) {
   return std::sqrt(squares / double(values.size()));
 }
 
-/// Reports, for each layer, the deviation of an update over the deviation of
-/// the weights; 1e-3 is a good ratio.
+/// Reports, for each layer, the standard deviation of an update divided by the
+/// standard deviation of the weights; 1e-3 is a good ratio.
 class ReportUpdates : public HookAction {
 public:
   explicit ReportUpdates(std::vector<std::string> layers)
@@ -144,13 +145,13 @@ public:
     std::string line = linePrefix(call) + "updates over weights";
     double largest = 0;
     const char *separator = ": ";
-    for (auto &[layer, before] : weights) {
+    for (auto &[layer, oldWeights] : weights) {
       std::vector<std::int64_t> shape;
       std::vector<float> update =
           readAll(session, {TensorKind::Parameter, layer, 0, 0, 0}, shape);
-      const double deviation = deviationOf(before);
+      const double deviation = deviationOf(oldWeights);
       for (std::size_t i = 0; i < update.size(); ++i)
-        update[i] -= before[i];
+        update[i] -= oldWeights[i];
       const double rate = deviationOf(update) / deviation;
       line +=
           separator + layer + " " +
@@ -181,7 +182,7 @@ public:
 
 private:
   std::vector<std::string> layers;
-  /// Before the update.
+  /// The weights before the update, by layer.
   std::vector<std::pair<std::string, std::vector<float>>> weights;
 };
 
@@ -223,21 +224,22 @@ std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
 std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
                                               const ActionContext &context) {
   const Session &session = context.trainer.session();
-  std::vector<std::string> learnt;
+  std::vector<std::string> trainedLayers;
   for (const TensorName &name : session.names(TensorKind::ParameterGradient))
-    if (name.index == 0 &&
-        std::find(learnt.begin(), learnt.end(), name.name) == learnt.end())
-      learnt.push_back(name.name);
+    if (name.index == 0 && std::find(trainedLayers.begin(), trainedLayers.end(),
+                                     name.name) == trainedLayers.end())
+      trainedLayers.push_back(name.name);
   std::vector<std::string> layers;
   if (words.atEnd())
-    layers = learnt;
+    layers = trainedLayers;
   else
     do {
       const HookWord &word = words.next("the name of a layer");
-      if (std::find(learnt.begin(), learnt.end(), word.text) == learnt.end())
+      if (std::find(trainedLayers.begin(), trainedLayers.end(), word.text) ==
+          trainedLayers.end())
         throw TextError{word.offset, "no layer '" + word.text +
                                          "' learns weights" +
-                                         didYouMean(word.text, learnt)};
+                                         didYouMean(word.text, trainedLayers)};
       layers.push_back(word.text);
     } while (words.take(","));
   return std::make_unique<ReportUpdates>(std::move(layers));

@@ -11,20 +11,20 @@
 namespace brew::runtime {
 namespace {
 
-std::string duration(double seconds) {
+std::string durationText(double seconds) {
   if (seconds < 60)
     return log::number(seconds) + " s";
-  const auto whole = static_cast<long long>(std::llround(seconds));
+  const auto total = static_cast<long long>(std::llround(seconds));
   std::string text;
   for (const auto &[unit, size] :
        {std::pair("d", 86400), std::pair("h", 3600), std::pair("min", 60)})
-    if (whole >= size)
-      text += std::to_string(whole / size %
+    if (total >= size)
+      text += std::to_string(total / size %
                              (size == 86400  ? 1 << 30
                               : size == 3600 ? 24
                                              : 60)) +
               " " + unit + " ";
-  return text + std::to_string(whole % 60) + " s";
+  return text + std::to_string(total % 60) + " s";
 }
 
 std::vector<MetricName> nextMetrics(ActionWords &words,
@@ -39,26 +39,27 @@ std::vector<MetricName> nextMetrics(ActionWords &words,
 /// Reports the last values of metrics.
 class Report : public HookAction {
 public:
-  explicit Report(std::vector<MetricName> named) : named(std::move(named)) {}
+  explicit Report(std::vector<MetricName> reported)
+      : reported(std::move(reported)) {}
   DeferredWork run(HookCall &call) override {
     std::string line = linePrefix(call);
     const char *separator = "";
-    for (const MetricName &metric : named) {
+    for (const MetricName &metric : reported) {
       const std::optional<double> value = call.values.value(metric);
       line += separator + metric.text +
               (value ? " = " + log::number(*value) : " was not measured yet");
       separator = ", ";
     }
     if (!call.background)
-      if (const auto first = call.values.value(named.front()))
+      if (const auto first = call.values.value(reported.front()))
         call.values.setHook(call.name, *first);
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return true; }
-  std::vector<MetricName> metrics() const override { return named; }
+  std::vector<MetricName> metrics() const override { return reported; }
 
 private:
-  std::vector<MetricName> named;
+  std::vector<MetricName> reported;
 };
 
 /// Reports mean, minimum and maximum of a metric since the last report, sampled
@@ -73,8 +74,8 @@ public:
     if (!call.background)
       call.values.setHook(call.name, mean);
     std::string line = linePrefix(call) + "mean of " + metric.text + " = " +
-                       log::number(mean) + " (least " + log::number(least) +
-                       ", most " + log::number(most) + ", " +
+                       log::number(mean) + " (minimum " + log::number(minimum) +
+                       ", maximum " + log::number(maximum) + ", " +
                        std::to_string(count) +
                        (count == 1 ? " iteration)" : " iterations)");
     restart();
@@ -87,8 +88,8 @@ public:
     const std::optional<double> value = values.value(metric);
     if (!value)
       return;
-    least = count ? std::min(least, *value) : *value;
-    most = count ? std::max(most, *value) : *value;
+    minimum = count ? std::min(minimum, *value) : *value;
+    maximum = count ? std::max(maximum, *value) : *value;
     sum += *value;
     ++count;
   }
@@ -99,7 +100,7 @@ public:
 
 private:
   MetricName metric;
-  double sum = 0, least = 0, most = 0;
+  double sum = 0, minimum = 0, maximum = 0;
   long long count = 0;
 };
 
@@ -109,16 +110,20 @@ public:
   DeferredWork run(HookCall &call) override {
     const int iterations = call.iteration - lastIteration;
     std::string line =
-        linePrefix(call) + duration(call.seconds) + " since training began";
+        linePrefix(call) + durationText(call.seconds) + " since training began";
     if (lastIteration >= 0 && iterations > 0) {
-      const double each = (call.seconds - lastSeconds) / iterations;
-      line += ", " + log::number(each * 1000) + " ms for each of the last " +
-              std::to_string(iterations) + " iterations";
-      const int left = call.trainer.solver().max_iter() - call.iteration;
-      if (left > 0)
-        line += ", " + duration(each * left) + " left to max_iter";
+      const double secondsPerIteration =
+          (call.seconds - lastSeconds) / iterations;
+      line += ", " + log::number(secondsPerIteration * 1000) +
+              " ms for each of the last " + std::to_string(iterations) +
+              " iterations";
+      const int iterationsLeft =
+          call.trainer.solver().max_iter() - call.iteration;
+      if (iterationsLeft > 0)
+        line += ", " + durationText(secondsPerIteration * iterationsLeft) +
+                " left to max_iter";
       if (!call.background)
-        call.values.setHook(call.name, each);
+        call.values.setHook(call.name, secondsPerIteration);
     }
     lastIteration = call.iteration;
     lastSeconds = call.seconds;
@@ -137,19 +142,21 @@ private:
   double lastSeconds = 0;
 };
 
+/// Reports the epoch, the iteration and max_iter.
 class ReportProgress : public HookAction {
 public:
   DeferredWork run(HookCall &call) override {
-    const int most = call.trainer.solver().max_iter();
+    const int maxIteration = call.trainer.solver().max_iter();
     const auto epoch =
         call.values.value({MetricName::Epoch, 0, "", 0, "", "epoch"});
     std::string line = linePrefix(call);
     if (epoch)
       line += "epoch " + log::number(*epoch + 1) + ", ";
-    line += std::to_string(call.iteration) + " of " + std::to_string(most) +
-            " iterations";
-    if (most > 0)
-      line += " (" + fixedText(100.0 * call.iteration / most, 1) + " %)";
+    line += std::to_string(call.iteration) + " of " +
+            std::to_string(maxIteration) + " iterations";
+    if (maxIteration > 0)
+      line +=
+          " (" + fixedText(100.0 * call.iteration / maxIteration, 1) + " %)";
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return true; }

@@ -12,26 +12,27 @@
 namespace brew::runtime {
 namespace {
 
-constexpr const char *kNames[kHookTriggers] = {
+constexpr const char *kTriggerNames[kHookTriggers] = {
     "iteration", "epoch", "test", "start", "stop", "pause", "resume"};
 
-/// Parses a number of at least `least` if the word starts with a digit.
-std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
-                                        std::size_t &at, int least = 1) {
+/// Parses a number of at least `minimum` if the word at `at` starts with a
+/// digit, and advances `at`. Otherwise returns nullopt.
+std::optional<std::uint64_t> parseNumber(const std::vector<HookWord> &words,
+                                         std::size_t &at, int minimum = 1) {
   if (at >= words.size() || words[at].quoted || words[at].text.empty() ||
       !std::isdigit(static_cast<unsigned char>(words[at].text[0])))
     return {};
   const std::optional<int> number = parseInteger(words[at].text);
-  if (!number || *number < least)
+  if (!number || *number < minimum)
     throw TextError{words[at].offset,
-                    "expected a number from " + std::to_string(least) +
+                    "expected a number from " + std::to_string(minimum) +
                         " to 2147483647, found '" + words[at].text + "'"};
   ++at;
   return static_cast<std::uint64_t>(*number);
 }
 
-HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
-                      std::size_t end) {
+HookTrigger parseTrigger(const std::vector<HookWord> &words, std::size_t &at,
+                         std::size_t end) {
   constexpr const char *kExpected =
       "iterations, epochs, tests, start, stop, pause or resume";
   if (at >= words.size())
@@ -39,29 +40,28 @@ HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
   std::string word = words[at].text;
   if (word.size() > 1 && word.back() == 's')
     word.pop_back();
-  const auto found =
-      std::find_if(std::begin(kNames), std::end(kNames), [&](const char *name) {
-        return !words[at].quoted && name == word;
-      });
-  if (found == std::end(kNames))
-    throw TextError{
-        words[at].offset,
-        std::string("expected ") + kExpected + ", found '" + words[at].text +
-            "'" +
-            didYouMean(word, std::vector<std::string>(std::begin(kNames),
-                                                      std::end(kNames)))};
+  const auto found = std::find_if(
+      std::begin(kTriggerNames), std::end(kTriggerNames),
+      [&](const char *name) { return !words[at].quoted && name == word; });
+  if (found == std::end(kTriggerNames))
+    throw TextError{words[at].offset,
+                    std::string("expected ") + kExpected + ", found '" +
+                        words[at].text + "'" +
+                        didYouMean(word, std::vector<std::string>(
+                                             std::begin(kTriggerNames),
+                                             std::end(kTriggerNames)))};
   ++at;
-  return static_cast<HookTrigger>(found - std::begin(kNames));
+  return static_cast<HookTrigger>(found - std::begin(kTriggerNames));
 }
 
 } // namespace
 
 const char *nameOf(HookTrigger trigger) {
-  return kNames[static_cast<std::size_t>(trigger)];
+  return kTriggerNames[static_cast<std::size_t>(trigger)];
 }
 
-Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
-                        std::size_t end) {
+Schedule Schedule::parse(const std::vector<HookWord> &words, std::size_t &at,
+                         std::size_t end) {
   const std::string verb = at < words.size() ? words[at].text : "";
   const std::size_t verbOffset = at < words.size() ? words[at].offset : end;
   if (verb != "every" && verb != "after" && verb != "at")
@@ -73,15 +73,15 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
   Schedule schedule;
   schedule.once = verb == "after";
   if (verb != "at") {
-    if (const auto number = takeNumber(words, at, schedule.once ? 0 : 1))
+    if (const auto number = parseNumber(words, at, schedule.once ? 0 : 1))
       schedule.interval = *number;
     else if (schedule.once)
       throw TextError{at < words.size() ? words[at].offset : end,
                       "expected after how many, as in 'after 500 iterations'"};
   }
-  schedule.unit = takeScale(words, at, end);
+  schedule.unit = parseTrigger(words, at, end);
   if (verb == "every")
-    if (std::size_t next = at; const auto number = takeNumber(words, next)) {
+    if (std::size_t next = at; const auto number = parseNumber(words, next)) {
       if (next >= words.size() ||
           (words[next].text != "times" && words[next].text != "time"))
         throw TextError{next < words.size() ? words[next].offset : end,

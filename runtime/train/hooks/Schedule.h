@@ -5,7 +5,7 @@
 //            | "at" trigger                     each time
 //   trigger  = iteration | epoch | test | start | stop | pause | resume
 //
-// with or without a plural s. Iterations and epochs are counted from the
+// Triggers may have a plural s. Iterations and epochs are counted from the
 // beginning of training, so that a resumed run continues the same schedule; the
 // others are counted in the run.
 //
@@ -24,7 +24,7 @@ namespace brew::runtime {
 enum class HookTrigger { Iteration, Epoch, Test, Start, Stop, Pause, Resume };
 inline constexpr std::size_t kHookTriggers = 7;
 
-/// "iteration"
+/// Returns the name of a trigger: "iteration".
 const char *nameOf(HookTrigger trigger);
 
 /// A word of a hook's line.
@@ -34,19 +34,22 @@ struct HookWord {
   bool quoted = false;
 };
 
+/// The times at which a hook runs.
 class Schedule {
 public:
   /// Parses the words of a schedule from `at` on and advances `at`. Throws
   /// TextError; its position is `end` if words are missing.
-  static Schedule take(const std::vector<HookWord> &words, std::size_t &at,
-                       std::size_t end);
+  static Schedule parse(const std::vector<HookWord> &words, std::size_t &at,
+                        std::size_t end);
 
   HookTrigger trigger() const { return unit; }
-  /// "after 0": for settings that apply from the beginning; never due.
+  /// Returns whether the schedule is "after 0": it is for settings that apply
+  /// from the beginning, and is never due.
   bool isFromBeginning() const { return interval == 0; }
-  /// Whether it is due when its trigger's count changes from `before` to `now`.
+  /// Returns whether the hook is due when the count of its trigger changes from
+  /// `before` to `now`.
   bool isDue(std::uint64_t before, std::uint64_t now) const;
-  /// The last count up to `now` at which it was due.
+  /// Returns the last count up to `now` at which the hook was due, or nullopt.
   std::optional<std::uint64_t> lastDue(std::uint64_t now) const;
 
 private:

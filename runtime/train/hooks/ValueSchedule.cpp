@@ -20,24 +20,24 @@ ValueSchedule::ValueSchedule(
   std::ifstream file(path);
   if (!file)
     throw unavailable("cannot read '" + path + "'");
-  int number = 0;
+  int lineNumber = 0;
   for (std::string line; std::getline(file, line);) {
-    ++number;
-    auto fail = [&](const std::string &what) {
-      throw badInput(path + ":" + std::to_string(number) + ": " + what);
+    ++lineNumber;
+    auto fail = [&](const std::string &problem) {
+      throw badInput(path + ":" + std::to_string(lineNumber) + ": " + problem);
     };
     std::istringstream words(line.substr(0, line.find('#')));
     std::string iteration, value, more;
     if (!(words >> iteration))
       continue;
-    const std::optional<int> from = parseInteger(iteration);
-    if (!from || *from < 0)
+    const std::optional<int> firstIteration = parseInteger(iteration);
+    if (!firstIteration || *firstIteration < 0)
       fail("expected a number of iterations, found '" + iteration + "'");
     if (!(words >> value))
       fail("expected a value after the number of iterations");
     if (words >> more)
       fail("expected the end of the line, found '" + more + "'");
-    if (!entries.empty() && *from <= entries.back().iteration)
+    if (!entries.empty() && *firstIteration <= entries.back().iteration)
       fail("the numbers of iterations do not ascend");
     try {
       check(value);
@@ -45,7 +45,7 @@ ValueSchedule::ValueSchedule(
       fail(error.what());
     }
     entries.push_back(
-        {*from, value, linear ? parseDouble(value).value_or(0) : 0});
+        {*firstIteration, value, linear ? parseDouble(value).value_or(0) : 0});
   }
   if (file.bad())
     throw unavailable("cannot read '" + path + "'");
@@ -56,16 +56,16 @@ ValueSchedule::ValueSchedule(
 std::optional<std::string> ValueSchedule::at(int iteration) const {
   const auto after = std::upper_bound(
       entries.begin(), entries.end(), iteration,
-      [](int wanted, const Entry &entry) { return wanted < entry.iteration; });
+      [](int target, const Entry &entry) { return target < entry.iteration; });
   if (after == entries.begin())
     return {};
   const Entry &begin = *(after - 1);
   if (!linear || after == entries.end() || iteration == begin.iteration)
     return begin.value;
-  const double share = double(iteration - begin.iteration) /
-                       (after->iteration - begin.iteration);
+  const double fraction = double(iteration - begin.iteration) /
+                          (after->iteration - begin.iteration);
   return shortestText(static_cast<float>(
-      begin.number + share * (after->number - begin.number)));
+      begin.number + fraction * (after->number - begin.number)));
 }
 
 } // namespace brew::runtime

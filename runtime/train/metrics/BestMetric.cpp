@@ -10,7 +10,8 @@
 namespace brew::runtime {
 namespace {
 
-/// The value of `metric` in a test's results; nullopt if it is of another test.
+/// Returns the value of `metric` in a test's results; nullopt if the metric is
+/// of another test net.
 std::optional<double> valueIn(const event::TestDone &done,
                               const MetricName &metric) {
   if (done.net != metric.net)
@@ -58,16 +59,16 @@ bool BestMetric::isBetter(double candidate) const {
                                                    : candidate > *value);
 }
 
-bool BestMetric::improves(const event::TestDone &done) {
+bool BestMetric::updateIfBetter(const event::TestDone &done) {
   const std::optional<double> candidate = valueIn(done, metric.name);
-  return candidate && improves(*candidate, done.iteration);
+  return candidate && updateIfBetter(*candidate, done.iteration);
 }
 
-bool BestMetric::improves(double candidate, int of) {
+bool BestMetric::updateIfBetter(double candidate, int measuredAt) {
   if (!isBetter(candidate))
     return false;
   value = candidate;
-  iteration = of;
+  iteration = measuredAt;
   return true;
 }
 

@@ -21,19 +21,19 @@ public:
   BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);
   explicit BestMetric(RankedMetric metric) : metric(std::move(metric)) {}
 
-  /// "test.accuracy"
+  /// Returns the metric's name: "test.accuracy".
   const std::string &name() const { return metric.name.text; }
   const MetricName &metricName() const { return metric.name; }
-  /// Infix of file names: "best_test.accuracy".
+  /// Returns the infix of file names: "best_test.accuracy".
   std::string fileTag() const;
-  /// "test.accuracy, of which higher is better"
+  /// Returns "test.accuracy, of which higher is better".
   std::string description() const;
 
-  /// Updates the best value from a test's results; returns whether they improve
-  /// it. NaN never does.
-  bool improves(const event::TestDone &done);
-  /// Likewise for a value measured after `iteration` iterations.
-  bool improves(double candidate, int iteration);
+  /// Updates the best value from a test's results. Returns whether they improve
+  /// it; NaN never does.
+  bool updateIfBetter(const event::TestDone &done);
+  /// The same for a value measured after `iteration` iterations.
+  bool updateIfBetter(double candidate, int iteration);
   std::optional<double> best() const { return value; }
   int bestIteration() const { return iteration; }
 

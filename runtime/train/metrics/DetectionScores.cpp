@@ -11,8 +11,8 @@
 namespace brew::runtime {
 namespace {
 
-constexpr int kRow = 5; // image, label, score, true, false
-constexpr float kSame = 1e-6F;
+constexpr int kRowFields = 5; // image, label, score, true and false positive
+constexpr float kTolerance = 1e-6F; // recalls that differ by less are equal
 
 struct Curve {
   std::vector<float> precision, recall;
@@ -23,19 +23,20 @@ Curve curveOf(ScoredDetections detections, int objects) {
       detections.begin(), detections.end(),
       [](const auto &a, const auto &b) { return a.first > b.first; });
   Curve curve;
-  int right = 0, all = 0;
+  int truePositives = 0, detectionCount = 0;
   for (const auto &[score, isTrue] : detections) {
-    right += isTrue;
-    ++all;
-    curve.precision.push_back(static_cast<float>(right) / all);
-    curve.recall.push_back(static_cast<float>(right) / objects);
+    truePositives += isTrue;
+    ++detectionCount;
+    curve.precision.push_back(static_cast<float>(truePositives) /
+                              detectionCount);
+    curve.recall.push_back(static_cast<float>(truePositives) / objects);
   }
-  if (right > objects)
+  if (truePositives > objects)
     throw badInput("there are more true positives than objects");
   return curve;
 }
 
-float elevenPoints(const Curve &curve) {
+float averageElevenPoints(const Curve &curve) {
   constexpr int kPoints = 11;
   float best[kPoints] = {};
   int from = static_cast<int>(curve.recall.size()) - 1;
@@ -56,22 +57,22 @@ float elevenPoints(const Curve &curve) {
   return sum;
 }
 
-float maximalIntegral(const Curve &curve) {
+float integrateMaximum(const Curve &curve) {
   float recall = curve.recall.back(), precision = curve.precision.back();
   float sum = 0;
   for (std::size_t i = curve.recall.size() - 1; i-- > 0;) {
     precision = std::max(curve.precision[i], precision);
-    if (std::fabs(recall - curve.recall[i]) > kSame)
+    if (std::fabs(recall - curve.recall[i]) > kTolerance)
       sum += precision * std::fabs(recall - curve.recall[i]);
     recall = curve.recall[i];
   }
   return sum + recall * precision;
 }
 
-float integral(const Curve &curve) {
+float integrate(const Curve &curve) {
   float recall = 0, sum = 0;
   for (std::size_t i = 0; i < curve.recall.size(); ++i) {
-    if (std::fabs(curve.recall[i] - recall) > kSame)
+    if (std::fabs(curve.recall[i] - recall) > kTolerance)
       sum += curve.precision[i] * std::fabs(curve.recall[i] - recall);
     recall = curve.recall[i];
   }
@@ -86,10 +87,10 @@ float averagePrecision(const ScoredDetections &detections, int objects,
     return 0;
   const Curve curve = curveOf(detections, objects);
   if (version == "11point")
-    return elevenPoints(curve);
+    return averageElevenPoints(curve);
   if (version == "MaxIntegral")
-    return maximalIntegral(curve);
-  return integral(curve);
+    return integrateMaximum(curve);
+  return integrate(curve);
 }
 
 void DetectionScores::checkOutputs(const plan::Manifest &manifest,
@@ -97,7 +98,7 @@ void DetectionScores::checkOutputs(const plan::Manifest &manifest,
   for (const plan::Output &output : manifest.programs(program).outputs()) {
     const plan::Buffer &buffer =
         manifest.buffers(static_cast<int>(output.buffer_index()));
-    if (buffer.dims_size() != 4 || buffer.dims(3) != kRow)
+    if (buffer.dims_size() != 4 || buffer.dims(3) != kRowFields)
       throw badInput("solver: eval_type 'detection' takes test nets whose "
                      "outputs are those of DetectionEvaluate layers; '" +
                      output.blob() + "' of '" +
@@ -107,25 +108,25 @@ void DetectionScores::checkOutputs(const plan::Manifest &manifest,
 
 void DetectionScores::add(const Executor &executor, int program) {
   const plan::Manifest &manifest = executor.manifest();
-  const auto &described = manifest.programs(program).outputs();
-  outputs.resize(static_cast<std::size_t>(described.size()));
-  for (int j = 0; j < described.size(); ++j) {
+  const auto &descriptions = manifest.programs(program).outputs();
+  outputs.resize(static_cast<std::size_t>(descriptions.size()));
+  for (int j = 0; j < descriptions.size(); ++j) {
     Output &output = outputs[static_cast<std::size_t>(j)];
-    output.blob = described.Get(j).blob();
-    const std::uint32_t index = described.Get(j).buffer_index();
+    output.blob = descriptions.Get(j).blob();
+    const std::uint32_t index = descriptions.Get(j).buffer_index();
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     std::vector<float> rows(
         static_cast<std::size_t>(plan::elementCount(buffer)));
     executor.read(index, [&](const std::byte *bytes) {
       caffe::load(buffer, bytes, rows.data());
     });
-    for (std::size_t i = 0; i + kRow <= rows.size(); i += kRow) {
+    for (std::size_t i = 0; i + kRowFields <= rows.size(); i += kRowFields) {
       const float *row = &rows[i];
       const int label = static_cast<int>(row[1]);
       const bool isTrue = row[3] != 0, isFalse = row[4] != 0;
       if (static_cast<int>(row[0]) == -1)
         output.objects[label] += static_cast<int>(row[2]);
-      // Otherwise a difficult object, or no detection.
+      // Skip detections of difficult objects, and rows that fill the top.
       else if (isTrue || isFalse)
         output.detections[label].emplace_back(row[2], isTrue);
     }

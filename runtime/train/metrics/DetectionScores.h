@@ -21,7 +21,8 @@ namespace brew::runtime {
 /// The detections of one class: score, and whether it is a true positive.
 using ScoredDetections = std::vector<std::pair<float, bool>>;
 
-/// The area under the precision-recall curve of a class with `objects` objects.
+/// Returns the average precision: the area under the precision-recall curve of
+/// a class with `objects` objects.
 /// `version`: "11point", the mean of the best precisions from each tenth of
 /// recall on (VOC 2007); "MaxIntegral", the area under the best precision at
 /// that recall or beyond (VOC 2012); "Integral", the area under the curve
@@ -30,6 +31,7 @@ using ScoredDetections = std::vector<std::pair<float, bool>>;
 float averagePrecision(const ScoredDetections &detections, int objects,
                        const std::string &version);
 
+/// The detections and objects of all batches of a test.
 class DetectionScores {
 public:
   /// Throws Error (1) if an output of the program is not a DetectionEvaluate

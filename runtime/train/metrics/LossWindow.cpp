@@ -13,8 +13,8 @@ void LossWindow::add(double loss, int size) {
 }
 
 void LossWindow::shrink(int size) {
-  const auto most = static_cast<std::size_t>(std::max(1, size));
-  while (window.size() > most)
+  const auto maxCount = static_cast<std::size_t>(std::max(1, size));
+  while (window.size() > maxCount)
     window.pop_front();
   update();
 }

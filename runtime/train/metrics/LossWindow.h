@@ -22,7 +22,7 @@ public:
   void assign(const std::vector<double> &oldestFirst);
   void clear() { assign({}); }
 
-  /// 0 if there are no losses.
+  /// Returns the mean, or 0 if there are no losses.
   double mean() const { return average; }
   const std::deque<double> &losses() const { return window; }
 

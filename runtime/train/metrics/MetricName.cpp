@@ -28,8 +28,8 @@ const plan::Output *findOutput(const plan::Program &program,
   return nullptr;
 }
 
-/// The type of the layer that produces a blob, or "".
-std::string makerOf(const plan::Program &program, const std::string &blob) {
+/// Returns the type of the last layer that produces a blob, or "".
+std::string layerTypeOf(const plan::Program &program, const std::string &blob) {
   std::string type;
   for (const plan::Layer &layer : program.layers())
     for (const std::string &top : layer.tops())
@@ -38,14 +38,14 @@ std::string makerOf(const plan::Program &program, const std::string &blob) {
   return type;
 }
 
-/// Whether tests reduce each output to one score (Trainer::runTest).
+/// Returns whether tests reduce each output to one score (Trainer::runTest).
 bool scoresDetections(const plan::Manifest &manifest) {
   caffe::SolverParameter solver;
   return solver.ParseFromString(manifest.solver().parameter()) &&
          solver.eval_type() == "detection";
 }
 
-/// The number of values of an output in test results.
+/// Returns the number of values of an output in test results.
 std::size_t countOf(const plan::Manifest &manifest,
                     const plan::Output &output) {
   if (scoresDetections(manifest))
@@ -57,7 +57,7 @@ std::size_t countOf(const plan::Manifest &manifest,
 std::optional<Better> betterOf(const plan::Manifest &manifest,
                                const plan::Program &program,
                                const plan::Output &output) {
-  const std::string type = makerOf(program, output.blob());
+  const std::string type = layerTypeOf(program, output.blob());
   constexpr std::string_view loss = "Loss";
   if (output.loss_weight() > 0 ||
       (type.size() >= loss.size() &&
@@ -68,16 +68,16 @@ std::optional<Better> betterOf(const plan::Manifest &manifest,
   return {};
 }
 
-std::string quotedList(const std::vector<std::string> &names) {
+std::string joinNames(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
-/// The number of the test net from a name's first component ("test", "test1");
-/// nullopt for other names.
-std::optional<int> netOf(std::string_view part) {
+/// Returns the number of the test net that a name's first component ("test",
+/// "test1") refers to; nullopt for other names.
+std::optional<int> parseTestNet(std::string_view part) {
   if (part.substr(0, 4) != "test" || part.size() > 8)
     return {};
   const std::string_view digits = part.substr(4);
@@ -107,8 +107,8 @@ std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
   return element;
 }
 
-void takeOutput(MetricName &metric, std::string name, std::size_t offset,
-                const plan::Manifest &manifest, int testNets) {
+void resolveOutput(MetricName &metric, std::string name, std::size_t offset,
+                   const plan::Manifest &manifest, int testNets) {
   if (metric.net >= testNets)
     throw TextError{0,
                     testNets == 0
@@ -123,12 +123,12 @@ void takeOutput(MetricName &metric, std::string name, std::size_t offset,
   if (!output) {
     std::vector<std::string> names;
     if (program)
-      for (const plan::Output &each : program->outputs())
-        names.push_back(each.blob());
+      for (const plan::Output &candidate : program->outputs())
+        names.push_back(candidate.blob());
     throw TextError{offset, "test net " + std::to_string(metric.net) +
                                 " has no output '" + name + "'" +
                                 didYouMean(name, names) +
-                                " (it has: " + quotedList(names) + ")"};
+                                " (it has: " + joinNames(names) + ")"};
   }
   const std::size_t count = countOf(manifest, *output);
   if (!element && count != 1)
@@ -178,7 +178,7 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
     metric.hook = std::string(text.substr(point + 1));
     if (!scope.hooks->count(metric.hook))
       throw TextError{point + 1,
-                      "no hook named '" + metric.hook + "' gives a value" +
+                      "no hook named '" + metric.hook + "' produces a value" +
                           didYouMean(metric.hook, std::vector<std::string>(
                                                       scope.hooks->begin(),
                                                       scope.hooks->end()))};
@@ -186,14 +186,13 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
   } else if (first == "train") {
     metric.kind = MetricName::TrainLoss;
     if (text.substr(point + 1) != "loss")
-      throw TextError{point + 1,
-                      "of the training net there is 'train.loss' only"};
+      throw TextError{point + 1, "the training net has only 'train.loss'"};
     return metric;
-  } else if (const std::optional<int> net = netOf(first)) {
+  } else if (const std::optional<int> net = parseTestNet(first)) {
     metric.kind = MetricName::TestOutput;
     metric.net = *net;
-    takeOutput(metric, std::string(text.substr(point + 1)), point + 1,
-               scope.manifest, scope.testNets);
+    resolveOutput(metric, std::string(text.substr(point + 1)), point + 1,
+                  scope.manifest, scope.testNets);
     return metric;
   }
   throw TextError{0, text.empty()
@@ -250,10 +249,10 @@ std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
   const plan::Program *program = testNets ? testProgram(manifest, 0) : nullptr;
   if (!program)
     return {};
-  for (const Better wanted : {Better::Higher, Better::Lower})
+  for (const Better direction : {Better::Higher, Better::Lower})
     for (const plan::Output &output : program->outputs())
       if (countOf(manifest, output) == 1 &&
-          betterOf(manifest, *program, output) == wanted)
+          betterOf(manifest, *program, output) == direction)
         return MetricName{MetricName::TestOutput, 0, output.blob(), 0, "",
                           "test." + output.blob()};
   return {};
@@ -309,14 +308,14 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
   return found->second[metric.element];
 }
 
-std::string markedText(const std::string &what, const std::string &text,
+std::string markedText(const std::string &source, const std::string &text,
                        const TextError &problem) {
   // Aligns the mark by UTF-8 characters, not bytes.
   std::size_t column = 0;
   for (std::size_t i = 0; i < std::min(problem.offset, text.size()); ++i)
     column += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
-  return what + ", column " + std::to_string(column + 1) + ": " + problem.text +
-         "\n  " + text + "\n  " + std::string(column, ' ') + "^";
+  return source + ", column " + std::to_string(column + 1) + ": " +
+         problem.text + "\n  " + text + "\n  " + std::string(column, ' ') + "^";
 }
 
 void throwTextError(const std::string &option, const std::string &text,

@@ -34,6 +34,7 @@
 
 namespace brew::runtime {
 
+/// A parsed name.
 struct MetricName {
   enum Kind {
     TestOutput,
@@ -60,8 +61,8 @@ struct TextError {
   std::string text;
 };
 
-/// Whether the character may occur in a name, except the brackets of an
-/// element.
+/// Returns whether the character may occur in a name, apart from the brackets
+/// of an element.
 bool isMetricNameCharacter(char c);
 
 /// The objects that names may refer to.
@@ -77,8 +78,8 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope);
 
 /// Whether higher or lower values of a metric are better.
 enum class Better { Higher, Lower };
-/// Higher for tops of Accuracy layers and for detection scores; Lower for
-/// losses (with a loss weight, or tops of a layer whose type ends in Loss);
+/// Returns Higher for tops of Accuracy layers and for detection scores; Lower
+/// for losses (with a loss weight, or tops of a layer whose type ends in Loss);
 /// else nullopt.
 std::optional<Better> betterOf(const MetricName &metric,
                                const plan::Manifest &manifest);
@@ -93,8 +94,9 @@ struct RankedMetric {
 /// NAME:min or NAME:max. Throws TextError.
 RankedMetric parseRankedMetric(std::string_view text, const MetricScope &scope);
 
-/// The metric that measures a net's quality by default: of the first test net,
-/// the first output of an Accuracy layer, else the first loss; else nullopt.
+/// Returns the metric that measures a net's quality by default: of the first
+/// test net, the first output for which higher is better, else the first for
+/// which lower is better; else nullopt.
 std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
                                         int testNets);
 
@@ -102,9 +104,9 @@ std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
 class MetricValues {
 public:
   void update(const Event &event);
-  /// Nullopt before the first measurement.
+  /// Returns nullopt before the first measurement.
   std::optional<double> value(const MetricName &metric) const;
-  // Values without an event.
+  // Values that no event reports.
   void setEpoch(std::uint64_t complete) {
     epoch = static_cast<double>(complete);
   }
@@ -118,8 +120,9 @@ private:
 };
 
 /// Formats an error in several lines: the message, and the text with a mark
-/// below the position. `what` names the text, e.g. an option as users write it.
-std::string markedText(const std::string &what, const std::string &text,
+/// below the position. `source` names the text, e.g. an option as users write
+/// it.
+std::string markedText(const std::string &source, const std::string &text,
                        const TextError &problem);
 /// Throws the formatted error as Error (2).
 [[noreturn]] void throwTextError(const std::string &option,

@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kSnapshotList[] = "/snapshots"; // pairs: iteration, HDF5 or not
-const std::string kWeightsEnd = ".caffemodel", kStateEnd = ".solverstate";
-const std::string kHdf5End = ".h5";
+const std::string kWeightsSuffix = ".caffemodel", kStateSuffix = ".solverstate";
+const std::string kHdf5Suffix = ".h5";
 
-/// The suffixes of all files in the prefix's folder that start with the prefix.
-std::vector<std::string> namesUnder(const std::string &prefix) {
+/// Returns the rest of the names of all files that start with the prefix.
+std::vector<std::string> fileSuffixes(const std::string &prefix) {
   const std::string folder = formats::folderOfFile(prefix);
   const std::string stem = fs::path(prefix).filename().string();
   std::vector<std::string> names;
@@ -43,7 +43,8 @@ std::vector<std::string> namesUnder(const std::string &prefix) {
   return names;
 }
 
-/// Splits "_iter_N.solverstate" into N and ".solverstate".
+/// Splits "_iter_N.solverstate" into N and ".solverstate". Returns false for
+/// other names.
 bool splitName(const std::string &name, int &iteration, std::string &end) {
   const std::string begin = "_iter_";
   if (name.compare(0, begin.size(), begin) != 0)
@@ -58,7 +59,8 @@ bool splitName(const std::string &name, int &iteration, std::string &end) {
   return true;
 }
 
-/// Seconds since 1970; 0 if the file is gone.
+/// Returns the time of the last change in seconds since 1970; 0 if the file is
+/// gone.
 std::int64_t writtenAt(const std::string &path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
@@ -80,23 +82,23 @@ void checkSnapshot(const std::string &path,
 SnapshotPair snapshotFiles(const std::string &prefix, int iteration,
                            bool hdf5) {
   const std::string base = prefix + "_iter_" + std::to_string(iteration);
-  const std::string end = hdf5 ? kHdf5End : "";
-  return {base + kWeightsEnd + end, base + kStateEnd + end};
+  const std::string end = hdf5 ? kHdf5Suffix : "";
+  return {base + kWeightsSuffix + end, base + kStateSuffix + end};
 }
 
 std::string weightsOfState(const caffe::SolverState &state,
                            const std::string &path,
                            const std::vector<std::string> &folders) {
-  std::vector<std::string> all = folders;
-  all.insert(all.begin(), formats::folderOfFile(path));
-  if (const auto found = formats::findPath(state.learned_net(), all))
+  std::vector<std::string> searchFolders = folders;
+  searchFolders.insert(searchFolders.begin(), formats::folderOfFile(path));
+  if (const auto found = formats::findPath(state.learned_net(), searchFolders))
     return *found;
-  const fs::path moved =
+  const fs::path besideState =
       fs::path(path).parent_path() / fs::path(state.learned_net()).filename();
   std::error_code error;
-  if (fs::exists(moved, error))
-    return moved.string();
-  return formats::requirePath(state.learned_net(), all,
+  if (fs::exists(besideState, error))
+    return besideState.string();
+  return formats::requirePath(state.learned_net(), searchFolders,
                               "weight file that '" + path + "' names");
 }
 
@@ -105,23 +107,23 @@ newestIntactSnapshot(const std::string &prefix,
                      const std::vector<std::string> &folders,
                      const std::function<void(const std::string &)> &skipped,
                      std::optional<std::int64_t> since) {
-  struct Found {
+  struct Candidate {
     std::vector<std::string> states;
     std::string weights;
   };
-  std::map<int, Found, std::greater<int>> found;
-  for (const std::string &name : namesUnder(prefix)) {
+  std::map<int, Candidate, std::greater<int>> candidates;
+  for (const std::string &name : fileSuffixes(prefix)) {
     int iteration = 0;
     std::string end;
     if (!splitName(name, iteration, end) ||
         (since && writtenAt(prefix + name) < *since))
       continue;
-    if (end == kStateEnd || end == kStateEnd + kHdf5End)
-      found[iteration].states.push_back(prefix + name);
-    else if (end == kWeightsEnd || end == kWeightsEnd + kHdf5End)
-      found[iteration].weights = prefix + name;
+    if (end == kStateSuffix || end == kStateSuffix + kHdf5Suffix)
+      candidates[iteration].states.push_back(prefix + name);
+    else if (end == kWeightsSuffix || end == kWeightsSuffix + kHdf5Suffix)
+      candidates[iteration].weights = prefix + name;
   }
-  for (auto &[iteration, snapshot] : found) {
+  for (auto &[iteration, snapshot] : candidates) {
     if (snapshot.states.empty())
       skipped(snapshot.weights + ": has no solver state beside it");
     std::sort(snapshot.states.begin(), snapshot.states.end());
@@ -138,11 +140,11 @@ newestIntactSnapshot(const std::string &prefix,
 
 std::size_t removeUnfinishedSnapshots(const std::string &prefix) {
   std::size_t removed = 0;
-  for (const std::string &name : namesUnder(prefix)) {
+  for (const std::string &name : fileSuffixes(prefix)) {
     int iteration = 0;
     std::string end;
-    const bool best = name.compare(0, 6, "_best_") == 0;
-    if (!best && !splitName(name, iteration, end))
+    const bool isBest = name.compare(0, 6, "_best_") == 0;
+    if (!isBest && !splitName(name, iteration, end))
       continue;
     const std::string mark = ".tmp-"; // see AtomicFile
     const std::size_t at = name.rfind(mark);
@@ -201,8 +203,8 @@ void KeptSnapshots::restore(const caffe::SolverState &state,
   const std::vector<double> values =
       formats::namedValues(state, kSnapshotList, path);
   for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-    const bool sane = values[i] >= 0 && values[i] <= state.iter();
-    if (sane)
+    const bool isValid = values[i] >= 0 && values[i] <= state.iter();
+    if (isValid)
       add(static_cast<int>(values[i]), values[i + 1] != 0);
   }
 }

@@ -16,7 +16,8 @@
 
 namespace brew::runtime {
 
-/// PREFIX_iter_N.caffemodel and .solverstate, with the suffix .h5 for HDF5.
+/// Returns PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with the
+/// suffix .h5 for HDF5.
 SnapshotPair snapshotFiles(const std::string &prefix, int iteration, bool hdf5);
 
 /// Finds the weight file that the state at `path` names: under that name, in

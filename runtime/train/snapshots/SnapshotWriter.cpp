@@ -16,9 +16,9 @@ namespace brew::runtime {
 
 SnapshotWriter::~SnapshotWriter() { finish(); }
 
-void SnapshotWriter::start(Job given) {
+void SnapshotWriter::start(Job newJob) {
   wait();
-  auto job = std::make_shared<Job>(std::move(given));
+  auto job = std::make_shared<Job>(std::move(newJob));
   auto body = [this, job] {
     try {
       write(*job);
@@ -41,7 +41,8 @@ void SnapshotWriter::write(Job &job) {
   caffe::SolverState &state = job.state.state;
   formats::addWeightChecksum(state, job.files.weights);
   const int iteration = state.iter();
-  // After the weights: a state must never name incomplete weights.
+  // Write the state after the weights, since it must never name incomplete
+  // weights.
   formats::writeSolverState(job.files.state, std::move(job.state), job.format);
   events.post(
       event::SnapshotDone{iteration, job.files.weights, job.files.state});
@@ -50,7 +51,7 @@ void SnapshotWriter::write(Job &job) {
 }
 
 void SnapshotWriter::removeOutdated(const SnapshotPair &files) {
-  // The state first, for the same reason.
+  // Delete the state first, for the same reason as in write().
   for (const std::string &file : {files.state, files.weights})
     if (unlink(file.c_str()) != 0 && errno != ENOENT) {
       events.post(event::LogLine{log::Severity::Warning, log::site::brew,

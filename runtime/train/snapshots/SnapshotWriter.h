@@ -22,11 +22,12 @@ struct SnapshotPair {
 /// must come from one thread.
 class SnapshotWriter {
 public:
+  /// The content of a snapshot, and where to write it.
   struct Job {
     SnapshotPair files;
     formats::SnapshotFormat format;
     formats::Weights weights;
-    /// Written after the weights, which it names, are on the device.
+    /// Written after the weights are on disk, since it names their file.
     formats::SolverSnapshot state;
     /// Deleted after both are written.
     std::vector<SnapshotPair> outdated;
@@ -35,22 +36,22 @@ public:
   /// `events` receives, at its next delivery, completed snapshots and files
   /// that could not be deleted.
   explicit SnapshotWriter(Events &events) : events(events) {}
-  /// Waits; discards an error that was not queried.
+  /// Waits for the write. Discards an error that no call has returned.
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter &) = delete;
   SnapshotWriter &operator=(const SnapshotWriter &) = delete;
 
-  /// Starts to write; call wait() before. Writes synchronously if the system
+  /// Calls wait(), then starts to write. Writes synchronously if the system
   /// cannot create a thread.
   void start(Job job);
   /// Rethrows the error of the last write if it has finished: Error (3) for a
   /// full disk.
   void check();
-  /// Whether a snapshot is being written.
+  /// Returns whether a snapshot is being written.
   bool isWriting() const { return !done; }
   /// Waits for the write; throws as check() does.
   void wait();
-  /// Waits; returns the error instead of throwing it.
+  /// Waits for the write. Returns its error, or null, instead of throwing it.
   std::exception_ptr finish();
 
 private:

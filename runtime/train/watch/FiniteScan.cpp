@@ -15,11 +15,11 @@ namespace {
 /// Minimum elements per thread.
 constexpr std::int64_t kGrain = 1 << 16;
 
-/// Whether any number has an exponent of all ones, i.e. is NaN or Inf. Uses
-/// integers: they vectorise, and no floating-point option of the compiler can
-/// remove the check.
+/// Returns whether any number has an exponent of all ones, i.e. is NaN or Inf.
+/// Compares integers: the loop vectorises, and no floating-point option of the
+/// compiler can remove the check.
 template <typename Bits, Bits kExponent>
-bool anyNonFinite(const std::byte *bytes, std::int64_t count) {
+bool hasNonFinite(const std::byte *bytes, std::int64_t count) {
   Bits found = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     Bits bits;
@@ -30,17 +30,17 @@ bool anyNonFinite(const std::byte *bytes, std::int64_t count) {
   return found != 0;
 }
 
-bool anyNonFinite(plan::DataType type, const std::byte *bytes,
+bool hasNonFinite(plan::DataType type, const std::byte *bytes,
                   std::int64_t count) {
   switch (type) {
   case plan::F32:
-    return anyNonFinite<std::uint32_t, 0x7f800000u>(bytes, count);
+    return hasNonFinite<std::uint32_t, 0x7f800000u>(bytes, count);
   case plan::F64:
-    return anyNonFinite<std::uint64_t, 0x7ff0000000000000u>(bytes, count);
+    return hasNonFinite<std::uint64_t, 0x7ff0000000000000u>(bytes, count);
   case plan::BF16:
-    return anyNonFinite<std::uint16_t, 0x7f80u>(bytes, count);
+    return hasNonFinite<std::uint16_t, 0x7f80u>(bytes, count);
   case plan::F16:
-    return anyNonFinite<std::uint16_t, 0x7c00u>(bytes, count);
+    return hasNonFinite<std::uint16_t, 0x7c00u>(bytes, count);
   case plan::I32:
   case plan::U8:
     break;
@@ -64,7 +64,7 @@ std::int64_t elementBytes(plan::DataType type) {
   return 1;
 }
 
-double readOne(plan::DataType type, const std::byte *bytes) {
+double readElement(plan::DataType type, const std::byte *bytes) {
   auto read = [&](auto value) {
     std::memcpy(&value, bytes, sizeof value);
     return static_cast<double>(value);
@@ -96,7 +96,7 @@ bool allFinite(const plan::Buffer &buffer, const std::byte *bytes,
     return !firstNonFinite(buffer, bytes);
   std::atomic<bool> found{false};
   threads.parallelFor(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    if (anyNonFinite(buffer.type(), bytes + begin * size, end - begin))
+    if (hasNonFinite(buffer.type(), bytes + begin * size, end - begin))
       found.store(true, std::memory_order_relaxed);
   });
   return !found;
@@ -113,7 +113,7 @@ std::optional<NonFinite> firstNonFinite(const plan::Buffer &buffer,
                    [&](std::int64_t first, std::int64_t position,
                        std::int64_t length, std::int64_t step) {
                      for (std::int64_t i = 0; !found && i < length; ++i) {
-                       const double value = readOne(
+                       const double value = readElement(
                            buffer.type(), bytes + (position + i * step) * size);
                        if (!std::isfinite(value))
                          found = {first + i, value};

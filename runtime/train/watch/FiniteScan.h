@@ -16,8 +16,8 @@ struct NonFinite {
   double value;          ///< NaN or infinite
 };
 
-/// Whether all elements of a buffer are finite; integers always are. Contiguous
-/// elements are read at memory bandwidth, by all threads.
+/// Returns whether all elements of a buffer are finite; integers always are.
+/// All threads share the scan of a buffer without gaps.
 bool allFinite(const plan::Buffer &buffer, const std::byte *bytes,
                const Threads &threads);
 

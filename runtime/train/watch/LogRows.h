@@ -10,7 +10,7 @@ namespace brew::runtime {
 /// The measurements of a displayed iteration.
 struct TrainRow {
   event::Display display;
-  std::optional<event::Throughput> speed; ///< not at the run's first display
+  std::optional<event::Throughput> speed; ///< not known at the first display
   double learningRate;
   double seconds; ///< since training began, in this run
 };

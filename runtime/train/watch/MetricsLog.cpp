@@ -19,14 +19,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Returns the seconds since 1970.
 double wallTime() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-/// By blob; outputs of several elements are arrays. NaN and Inf become null,
-/// since JSON lacks them.
+/// Returns the outputs by blob; those of several elements are arrays. NaN and
+/// Inf become null, since JSON lacks them.
 Json outputsJson(const std::vector<OutputValue> &outputs) {
   std::vector<std::pair<std::string, std::vector<double>>> blobs;
   for (const OutputValue &output : outputs) {
@@ -44,7 +45,7 @@ std::string lineOf(const Json &row) {
   return row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// The iteration of a row; nullopt if the line is not a row.
+/// Returns the iteration of a row; nullopt if the line is not a row.
 std::optional<int> iterationOf(const std::string &line) {
   const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!row.is_object() || !row.contains("iteration") ||
@@ -71,7 +72,7 @@ void writeAll(int fd, const std::string &path, const std::string &bytes) {
 MetricsLog::MetricsLog(const std::string &folder, int iteration)
     : path(folder + "/metrics.jsonl"),
       replacedPath(folder + "/metrics.replaced.jsonl") {
-  setAside(iteration);
+  moveReplacedRows(iteration);
   fd = openToAppend(path);
 }
 
@@ -80,34 +81,36 @@ MetricsLog::~MetricsLog() {
     ::close(fd);
 }
 
-void MetricsLog::setAside(int iteration) {
+void MetricsLog::moveReplacedRows(int iteration) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     if (::access(path.c_str(), F_OK) == 0)
       throw unavailable("cannot read '" + path + "'");
     return;
   }
-  std::string kept, replaced, line;
+  std::string keptRows, replacedRows, line;
   while (std::getline(file, line)) {
-    const bool whole = !file.eof();
-    const std::optional<int> of = whole ? iterationOf(line) : std::nullopt;
-    (of && *of < iteration ? kept : replaced) += line + "\n";
+    const bool isComplete = !file.eof();
+    const std::optional<int> rowIteration =
+        isComplete ? iterationOf(line) : std::nullopt;
+    (rowIteration && *rowIteration < iteration ? keptRows : replacedRows) +=
+        line + "\n";
   }
   if (file.bad())
     throw unavailable("cannot read '" + path + "'");
-  if (replaced.empty())
+  if (replacedRows.empty())
     return;
-  // Append them to their new file first: better twice than lost.
+  // Append the rows to their new file first, so that a crash cannot lose them.
   const int target = openToAppend(replacedPath);
   try {
-    writeAll(target, replacedPath, replaced);
+    writeAll(target, replacedPath, replacedRows);
     ::fsync(target);
   } catch (...) {
     ::close(target);
     throw;
   }
   ::close(target);
-  writeFileAtomically(path, kept);
+  writeFileAtomically(path, keptRows);
 }
 
 void MetricsLog::append(const std::string &line) { writeAll(fd, path, line); }

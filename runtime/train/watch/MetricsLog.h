@@ -30,7 +30,7 @@ public:
   void addStop(int iteration, const std::string &reason);
 
 private:
-  void setAside(int iteration);
+  void moveReplacedRows(int iteration);
   void append(const std::string &line);
 
   std::string path, replacedPath;

@@ -14,7 +14,7 @@
 namespace brew::runtime {
 namespace {
 
-/// Whether a parameter is a statistic that forward passes update.
+/// Returns whether a parameter is a statistic that forward passes update.
 bool isStatistic(const plan::Parameter &parameter) {
   return !parameter.has_gradient_buffer_index() &&
          (parameter.layer_type() == "BatchNorm" ||
@@ -27,8 +27,8 @@ std::string withLocation(const std::string &text, const std::string &location) {
 
 } // namespace
 
-NanCheck::NanCheck(Session &trained)
-    : session(trained), executor(session.executor()),
+NanCheck::NanCheck(Session &trainedSession)
+    : session(trainedSession), executor(session.executor()),
       manifest(session.manifest()),
       trainProgram(executor.findProgram(plan::programs::kForwardBackward)),
       clipProgram(executor.findProgram(plan::programs::kClip)),
@@ -41,9 +41,9 @@ NanCheck::NanCheck(Session &trained)
   }
   for (const plan::NamedBuffer &entry : manifest.persistent()) {
     if (entry.name() == plan::loss_scale::kValue)
-      scale = entry.buffer_index();
+      lossScale = entry.buffer_index();
     if (entry.name() == plan::loss_scale::kNonFiniteGradients)
-      nonFinite = entry.buffer_index();
+      nonFiniteCount = entry.buffer_index();
     state.push_back({entry.buffer_index(), {}});
   }
 }
@@ -66,15 +66,16 @@ double NanCheck::readScalar(std::uint32_t buffer) const {
 }
 
 bool NanCheck::foundNonFinite(double loss) const {
-  if (!scale || !nonFinite)
-    return !std::isfinite(loss) || !gradientsFinite();
-  if (readScalar(*nonFinite) == 0)
+  if (!lossScale || !nonFiniteCount)
+    return !std::isfinite(loss) || !areGradientsFinite();
+  if (readScalar(*nonFiniteCount) == 0)
     return !std::isfinite(loss);
-  // The update skips such gradients and halves the scale, down to 1.
-  return readScalar(*scale) == 1;
+  // The update skips gradients that are not finite, and halves the scale until
+  // it is 1.
+  return readScalar(*lossScale) == 1;
 }
 
-bool NanCheck::gradientsFinite() const {
+bool NanCheck::areGradientsFinite() const {
   if (clipProgram >= 0 && session.onGpu()) {
     executor.run(clipProgram);
     double sum = 0;
@@ -119,7 +120,7 @@ NanCheck::Finding NanCheck::find(int passes) {
     const auto begin =
         1 + static_cast<std::uint64_t>(pass) *
                 static_cast<std::uint64_t>(program.steps_size() + 1);
-    auto take = [&](const std::string &found, int step) {
+    auto setFinding = [&](const std::string &found, int step) {
       finding = {(passes > 1 ? "batch " + std::to_string(pass + 1) + " of " +
                                    std::to_string(passes) + ": "
                              : "") +
@@ -128,10 +129,10 @@ NanCheck::Finding NanCheck::find(int passes) {
     };
     if (!finding)
       if (const auto found = scanInputs())
-        take(*found, 0);
+        setFinding(*found, 0);
     if (!finding || !isAlone)
-      if (const auto found = scanPass(/*wanted=*/!finding))
-        take(found->first, found->second + 1);
+      if (const auto found = scanPass(/*needsFinding=*/!finding))
+        setFinding(found->first, found->second + 1);
   }
   rewind();
   if (finding)
@@ -175,31 +176,33 @@ std::optional<std::string> NanCheck::scanInputs() const {
   return {};
 }
 
-/// Runs the program step by step; returns the finding and its step if `wanted`.
-/// On a single rank it stops at the first finding.
-std::optional<std::pair<std::string, int>> NanCheck::scanPass(bool wanted) {
+/// Runs the program step by step; returns the finding and its step if
+/// `needsFinding`. On a single rank it stops at the first finding.
+std::optional<std::pair<std::string, int>>
+NanCheck::scanPass(bool needsFinding) {
   const bool isAlone =
       !session.communicator() || session.communicator()->ranks() == 1;
   std::optional<std::pair<std::string, int>> result;
   for (int i = 0; i < program.steps_size() && !(result && isAlone); ++i) {
     const auto step = static_cast<std::size_t>(i);
     executor.run(trainProgram, step, step + 1);
-    if (!wanted || result)
+    if (!needsFinding || result)
       continue;
     // Inputs of the step were checked after the step that wrote them; if they
     // are not finite now, this step has overwritten them.
     std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
-    const auto read = std::stable_partition(
+    const auto firstInput = std::stable_partition(
         buffers.begin(), buffers.end(),
         [&](std::uint32_t index) { return !isWrittenBefore(index, i); });
-    for (auto buffer = read; buffer != buffers.end(); ++buffer)
+    for (auto buffer = firstInput; buffer != buffers.end(); ++buffer)
       *buffer = laterNameOf(*buffer, i);
     // A step of several layers computes parameter gradients from blob
     // gradients: check the latter first.
-    std::stable_partition(buffers.begin(), read, [&](std::uint32_t index) {
-      return std::find(gradients.begin(), gradients.end(), index) ==
-             gradients.end();
-    });
+    std::stable_partition(buffers.begin(), firstInput,
+                          [&](std::uint32_t index) {
+                            return std::find(gradients.begin(), gradients.end(),
+                                             index) == gradients.end();
+                          });
     for (std::uint32_t buffer : buffers)
       if (const auto found = scan(buffer, &program.steps(i)); found && !result)
         result = {
@@ -211,7 +214,7 @@ std::optional<std::pair<std::string, int>> NanCheck::scanPass(bool wanted) {
   return result;
 }
 
-/// Whether a step before `end`, or an input, has written the buffer.
+/// Returns whether a step before `end`, or an input, has written the buffer.
 bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
   for (int i = 0; i < end; ++i) {
     const std::vector<std::uint32_t> used = buffersOf(program.steps(i));
@@ -232,10 +235,11 @@ std::uint32_t NanCheck::laterNameOf(std::uint32_t index, int step) const {
   const plan::Buffer &memory = manifest.buffers(static_cast<int>(index));
   for (int i = step + 1; i < program.steps_size(); ++i)
     for (std::uint32_t used : buffersOf(program.steps(i))) {
-      const plan::Buffer &other = manifest.buffers(static_cast<int>(used));
-      if (other.arena_index() == memory.arena_index() &&
-          other.offset() == memory.offset() && other.size() == memory.size() &&
-          other.type() == memory.type())
+      const plan::Buffer &candidate = manifest.buffers(static_cast<int>(used));
+      if (candidate.arena_index() == memory.arena_index() &&
+          candidate.offset() == memory.offset() &&
+          candidate.size() == memory.size() &&
+          candidate.type() == memory.type())
         return used;
     }
   return index;
@@ -264,8 +268,9 @@ const plan::Layer *NanCheck::layerOf(const std::string &name) const {
   return nullptr;
 }
 
-/// The prototxt's name of a blob that Split layers renamed.
-std::string NanCheck::unsplit(std::string blob) const {
+/// Returns the name that a blob has in the prototxt, before Split layers
+/// renamed it.
+std::string NanCheck::nameBeforeSplit(std::string blob) const {
   for (const plan::Layer &layer : program.layers())
     if (layer.type() == "Split" && layer.bottoms_size() == 1 &&
         std::find(layer.tops().begin(), layer.tops().end(), blob) !=
@@ -274,8 +279,8 @@ std::string NanCheck::unsplit(std::string blob) const {
   return blob;
 }
 
-/// The blob that a value of a step belongs to, if the step has one layer; "" if
-/// it is ambiguous.
+/// Returns the blob that a value of a step belongs to, as text for a message;
+/// "" if the step has several layers or the blob is ambiguous.
 std::string NanCheck::blobOf(const std::string &value,
                              const plan::Step &step) const {
   const plan::Layer *layer =
@@ -284,15 +289,16 @@ std::string NanCheck::blobOf(const std::string &value,
     if (!layer || layer->bottoms().empty())
       return "";
     const std::string &type = layer->type();
-    const bool loss =
+    const bool isLoss =
         type.size() > 4 && type.compare(type.size() - 4, 4, "Loss") == 0;
-    return loss || layer->bottoms_size() == 1
-               ? "the gradient of blob '" + unsplit(layer->bottoms(0)) + "'"
+    return isLoss || layer->bottoms_size() == 1
+               ? "the gradient of blob '" + nameBeforeSplit(layer->bottoms(0)) +
+                     "'"
                : "";
   }
-  for (const plan::Layer &each : program.layers())
-    if (std::find(each.tops().begin(), each.tops().end(), value) !=
-        each.tops().end())
+  for (const plan::Layer &candidate : program.layers())
+    if (std::find(candidate.tops().begin(), candidate.tops().end(), value) !=
+        candidate.tops().end())
       return "blob '" + value + "'";
   // A kernel's results are the layer's tops, then values for the backward pass.
   for (int i = 0; layer && i < layer->tops_size(); ++i)
@@ -313,15 +319,15 @@ std::string NanCheck::describe(std::uint32_t index,
               parameter.layer() + "'",
           parameter.source_location());
   }
-  auto named = [&](const auto &list) -> const plan::NamedBuffer * {
+  auto findBuffer = [&](const auto &list) -> const plan::NamedBuffer * {
     for (const plan::NamedBuffer &entry : list)
       if (entry.buffer_index() == index)
         return &entry;
     return nullptr;
   };
-  if (const auto *blob = named(program.blobs()))
+  if (const auto *blob = findBuffer(program.blobs()))
     return "blob '" + blob->name() + "'";
-  if (const auto *gradient = named(program.blob_gradients()))
+  if (const auto *gradient = findBuffer(program.blob_gradients()))
     return "the gradient of blob '" + gradient->name() + "'";
   for (const plan::Output &output : program.unreported_losses())
     if (output.buffer_index() == index)
@@ -340,7 +346,7 @@ std::string NanCheck::describe(std::uint32_t index,
 
 std::string NanCheck::describeLayers(const plan::Step &step) const {
   if (step.layers().empty())
-    return "a step of no layer";
+    return "a step without a layer";
   if (step.layers_size() == 1)
     return withLocation("layer '" + step.layers(0) + "'",
                         locationOf(step.layers(0)));

@@ -22,18 +22,20 @@
 
 namespace brew::runtime {
 
+/// Searches the training program for values that are not finite.
 class NanCheck {
 public:
-  /// Watches the training program of `session`, which must outlive it.
+  /// `session` must outlive this object.
   explicit NanCheck(Session &session);
 
   /// Saves the state needed to repeat an iteration. Call it before the
   /// iteration feeds its first batch.
   void begin();
 
-  /// Whether the loss or a gradient is not finite. Call it after the passes of
-  /// an iteration, with the mean loss and summed gradients. With a loss scale
-  /// (f16), such gradients only halve the scale, as long as it can be halved.
+  /// Returns whether the loss or a gradient is not finite. Call it after the
+  /// passes of an iteration, with the mean loss and summed gradients. With a
+  /// loss scale (f16), ignores such gradients as long as the update can halve
+  /// the scale.
   bool foundNonFinite(double loss) const;
 
   struct Finding {
@@ -50,21 +52,22 @@ public:
   /// before the iteration. All ranks must call it and run all steps, since some
   /// may be all-reduces.
   Finding find(int passes);
-  /// The first parameter that is not finite, to check before a snapshot.
+  /// Returns a description of the first parameter that is not finite, or
+  /// nullopt. Call it before a snapshot.
   std::optional<std::string> badParameter() const;
 
 private:
-  bool gradientsFinite() const;
+  bool areGradientsFinite() const;
   std::optional<std::string> scan(std::uint32_t buffer,
                                   const plan::Step *step = nullptr) const;
   std::optional<std::string> scanParameters() const;
   std::optional<std::string> scanInputs() const;
-  std::optional<std::pair<std::string, int>> scanPass(bool wanted);
+  std::optional<std::pair<std::string, int>> scanPass(bool needsFinding);
   bool isWrittenBefore(std::uint32_t buffer, int step) const;
   std::uint32_t laterNameOf(std::uint32_t buffer, int step) const;
   std::string describe(std::uint32_t buffer, const plan::Step *step) const;
   const plan::Layer *layerOf(const std::string &name) const;
-  std::string unsplit(std::string blob) const;
+  std::string nameBeforeSplit(std::string blob) const;
   std::string blobOf(const std::string &value, const plan::Step &step) const;
   std::string describeLayers(const plan::Step &step) const;
   std::string locationOf(const std::string &layer) const;
@@ -78,8 +81,9 @@ private:
   const plan::Program &program;
   Threads threads;
   std::vector<std::uint32_t> gradients; ///< buffers
-  /// f16: the loss scale, and the number of gradients that are not finite.
-  std::optional<std::uint32_t> scale, nonFinite;
+  /// With f16, the buffers of the loss scale and of the number of gradients
+  /// that are not finite.
+  std::optional<std::uint32_t> lossScale, nonFiniteCount;
 
   // Saved before the iteration.
   std::vector<caffe::ReaderCursor> cursors;

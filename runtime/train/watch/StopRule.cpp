@@ -26,8 +26,8 @@ StopRule::StopRule(const std::string &rule, const plan::Manifest &manifest,
 
 Patience::Patience(const std::string &text, const plan::Manifest &manifest,
                    int testNets) {
-  auto fail = [&](std::size_t offset, const std::string &what) {
-    throwTextError("--patience", text, {offset, what});
+  auto fail = [&](std::size_t offset, const std::string &problem) {
+    throwTextError("--patience", text, {offset, problem});
   };
   const std::size_t colon = text.find(':');
   const char *end = text.data() + (colon == text.npos ? text.size() : colon);
@@ -62,12 +62,13 @@ std::optional<std::string> Patience::afterTest(const MetricValues &values,
       (!best || (better == Better::Higher ? *value > *best : *value < *best))) {
     best = value;
     bestIteration = iteration;
-    without = 0;
+    testsWithoutImprovement = 0;
     return {};
   }
-  if (++without < patience)
+  if (++testsWithoutImprovement < patience)
     return {};
-  return std::to_string(without) + (without == 1 ? " test" : " tests") +
+  return std::to_string(testsWithoutImprovement) +
+         (testsWithoutImprovement == 1 ? " test" : " tests") +
          " without improvement of " + metric.text +
          (best ? ": the best was " + log::number(*best) + " after " +
                      std::to_string(bestIteration) + " iterations"

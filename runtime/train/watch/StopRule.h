@@ -13,6 +13,7 @@
 
 namespace brew::runtime {
 
+/// A criterion that ends training when it holds.
 class StopRule {
 public:
   /// Throws Error (2) with the column if `text` is not a valid rule.
@@ -20,7 +21,7 @@ public:
            int testNets);
 
   bool holds(const MetricValues &values) { return criterion.holds(values); }
-  /// "test.accuracy >= 0.99 holds: test.accuracy = 0.9907"
+  /// Returns "test.accuracy >= 0.99 holds: test.accuracy = 0.9907".
   std::string reason(const MetricValues &values) const {
     return criterion.reason(values);
   }
@@ -43,9 +44,9 @@ public:
   /// Restarts the count, without a best value.
   void restart() {
     best.reset();
-    bestIteration = without = 0;
+    bestIteration = testsWithoutImprovement = 0;
   }
-  /// The number of the test net.
+  /// Returns the number of the test net.
   int net() const { return metric.net; }
 
 private:
@@ -53,7 +54,7 @@ private:
   Better better = Better::Higher;
   int patience = 0;
   std::optional<double> best;
-  int bestIteration = 0, without = 0; ///< tests since the best
+  int bestIteration = 0, testsWithoutImprovement = 0;
 };
 
 } // namespace brew::runtime

@@ -10,19 +10,23 @@
 
 namespace brew::runtime {
 
-/// The distribution of the finite values in buckets of equal width; nullopt if
-/// there are none.
+/// Returns the distribution of the finite values in buckets of equal width;
+/// nullopt if there are none.
 std::optional<tensorboard::Histogram> histogramOf(const formats::Blob &blob);
 
-/// Tiles filters [K,C,R,S] into one image, with one black-to-white range:
-/// filters of three channels (B,G,R) in colour, else every channel in grey. At
-/// most kMostTiles. Nullopt for another shape, or if a value is not finite.
-inline constexpr std::int64_t kMostTiles = 1024;
+/// The maximum number of tiles in the image of filterImage().
+inline constexpr std::int64_t kMaxTiles = 1024;
+
+/// Tiles filters [K,C,R,S] into one image: filters of three channels (B,G,R) in
+/// colour, else every channel in grey. The smallest value of all filters is
+/// black, and the largest is white. Shows at most kMaxTiles tiles. Returns
+/// nullopt if the blob does not have four dimensions, if the image would be too
+/// large, or if a value is not finite.
 std::optional<tensorboard::Summary::Image>
 filterImage(const formats::Blob &blob);
 
-/// One node per layer of the program (Split layers too); its inputs are the
-/// layers that produce its bottoms.
+/// Returns a graph with one node per layer of the program (Split layers too).
+/// The inputs of a node are the layers that produce the bottoms.
 tensorboard::GraphDef graphOf(const plan::Program &program);
 
 } // namespace brew::runtime

@@ -14,7 +14,7 @@
 namespace brew::runtime {
 namespace {
 
-tensorboard::Event eventOf(int step) {
+tensorboard::Event makeEvent(int step) {
   tensorboard::Event event;
   event.set_wall_time(std::chrono::duration<double>(
                           std::chrono::system_clock::now().time_since_epoch())
@@ -23,8 +23,8 @@ tensorboard::Event eventOf(int step) {
   return event;
 }
 
-/// TensorBoard reads the files of a folder in the order of their names, which
-/// start with their creation time.
+/// Returns a file name that does not exist yet. TensorBoard reads the files of
+/// a folder in the order of their names, so names contain the creation time.
 std::string newFileName(const std::string &folder) {
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
@@ -46,43 +46,44 @@ void addScalar(tensorboard::Summary &summary, const std::string &tag,
   to.set_simple_value(static_cast<float>(value));
 }
 
-/// "BLOB", or "BLOB/3" for one of several elements.
+/// Adds the outputs as BLOB, or as BLOB/3 for one of several elements.
 void addOutputs(tensorboard::Summary &summary, const std::string &prefix,
                 const std::vector<OutputValue> &outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     std::size_t first = i;
     while (first > 0 && outputs[first - 1].blob == outputs[i].blob)
       --first;
-    const bool several = first < i || (i + 1 < outputs.size() &&
-                                       outputs[i + 1].blob == outputs[i].blob);
+    const bool hasSeveral =
+        first < i ||
+        (i + 1 < outputs.size() && outputs[i + 1].blob == outputs[i].blob);
     addScalar(summary,
               prefix + outputs[i].blob +
-                  (several ? "/" + std::to_string(i - first) : ""),
+                  (hasSeveral ? "/" + std::to_string(i - first) : ""),
               outputs[i].value);
   }
 }
 
 } // namespace
 
-TensorBoardLog::TensorBoardLog(const std::string &folder, Session &trained,
-                               int iteration)
-    : session(trained), file(newFileName(folder)) {
-  tensorboard::Event version = eventOf(0);
+TensorBoardLog::TensorBoardLog(const std::string &folder,
+                               Session &trainedSession, int iteration)
+    : session(trainedSession), file(newFileName(folder)) {
+  tensorboard::Event version = makeEvent(0);
   version.set_file_version("brain.Event:2");
   file.write(version.SerializeAsString());
-  tensorboard::Event start = eventOf(iteration);
+  tensorboard::Event start = makeEvent(iteration);
   start.mutable_session_log()->set_status(tensorboard::SessionLog::START);
   file.write(start.SerializeAsString());
   const int program =
       session.executor().findProgram(plan::programs::kForwardBackward);
-  tensorboard::Event graph = eventOf(iteration);
+  tensorboard::Event graph = makeEvent(iteration);
   graph.set_graph_def(
       graphOf(session.manifest().programs(program)).SerializeAsString());
   file.write(graph.SerializeAsString());
 }
 
 void TensorBoardLog::add(const TrainRow &row) {
-  tensorboard::Event event = eventOf(row.display.iteration);
+  tensorboard::Event event = makeEvent(row.display.iteration);
   tensorboard::Summary &summary = *event.mutable_summary();
   addScalar(summary, "train/loss", row.display.smoothedLoss);
   addScalar(summary, "train/lr", row.learningRate);
@@ -93,7 +94,7 @@ void TensorBoardLog::add(const TrainRow &row) {
 }
 
 void TensorBoardLog::add(const TestRow &row) {
-  tensorboard::Event event = eventOf(row.test.iteration);
+  tensorboard::Event event = makeEvent(row.test.iteration);
   const std::string net =
       row.test.net ? "test" + std::to_string(row.test.net) : "test";
   addOutputs(*event.mutable_summary(), net + "/", row.test.outputs);
@@ -103,9 +104,10 @@ void TensorBoardLog::add(const TestRow &row) {
 void TensorBoardLog::addParameters(int iteration, bool gradients) {
   const Parameters &parameters = session.parameters();
   bool filtersAdded = false;
-  // One record each: together they may be as large as the net.
+  // Write a record for each value, since all together may be as large as the
+  // net.
   auto write = [&](const std::string &tag, auto &&fill) {
-    tensorboard::Event event = eventOf(iteration);
+    tensorboard::Event event = makeEvent(iteration);
     tensorboard::Summary::Value &value = *event.mutable_summary()->add_value();
     value.set_tag(tag);
     fill(value);

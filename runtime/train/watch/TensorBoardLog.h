@@ -20,6 +20,7 @@
 
 namespace brew::runtime {
 
+/// An event file of one run.
 class TensorBoardLog {
 public:
   /// Creates a new event file in `folder`, which replaces the events of other
@@ -28,7 +29,7 @@ public:
   /// file cannot be created.
   TensorBoardLog(const std::string &folder, Session &session, int iteration);
 
-  // Each throws Error (3) if it cannot be written.
+  // Each throws Error (3) if the file cannot be written.
   void add(const TrainRow &row);
   void add(const TestRow &row);
   /// Logs current histograms and filters; gradients only if an iteration has

@@ -14,14 +14,14 @@
 namespace brew::runtime {
 namespace {
 
-/// The CRC table of the reflected Castagnoli polynomial.
-constexpr std::array<std::uint32_t, 256> remainders() {
+/// Returns the CRC table of the reflected Castagnoli polynomial.
+constexpr std::array<std::uint32_t, 256> makeCrcTable() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t rest = byte;
+    std::uint32_t remainder = byte;
     for (int bit = 0; bit < 8; ++bit)
-      rest = rest & 1 ? rest >> 1 ^ 0x82f63b78u : rest >> 1;
-    table[byte] = rest;
+      remainder = remainder & 1 ? remainder >> 1 ^ 0x82f63b78u : remainder >> 1;
+    table[byte] = remainder;
   }
   return table;
 }
@@ -36,11 +36,12 @@ template <typename Number> std::string littleEndian(Number number) {
 } // namespace
 
 std::uint32_t crc32c(std::string_view bytes) {
-  static constexpr std::array<std::uint32_t, 256> table = remainders();
-  std::uint32_t rest = ~0u;
+  static constexpr std::array<std::uint32_t, 256> table = makeCrcTable();
+  std::uint32_t remainder = ~0u;
   for (char byte : bytes)
-    rest = rest >> 8 ^ table[(rest ^ static_cast<unsigned char>(byte)) & 0xff];
-  return ~rest;
+    remainder = remainder >> 8 ^
+                table[(remainder ^ static_cast<unsigned char>(byte)) & 0xff];
+  return ~remainder;
 }
 
 std::uint32_t maskedCrc32c(std::string_view bytes) {

@@ -9,8 +9,9 @@
 
 namespace brew::runtime {
 
-Watch::Watch(Session &trained, const WatchOptions &options, int nets)
-    : session(trained), logFolder(options.logFolder), testNets(nets) {
+Watch::Watch(Session &trainedSession, const WatchOptions &options, int netCount)
+    : session(trainedSession), logFolder(options.logFolder),
+      testNets(netCount) {
   for (const std::string &rule : options.stopWhen)
     rules.emplace_back(rule, session.manifest(), testNets);
   if (!options.patience.empty())
@@ -39,9 +40,9 @@ void Watch::startAt(int iteration) {
   std::error_code error;
   std::filesystem::create_directories(logFolder, error);
   if (error)
-    throw unavailable("cannot make the folder '" + logFolder +
+    throw unavailable("cannot create the folder '" + logFolder +
                       "': " + error.message());
-  metrics.reset(); // closes the file that is replaced
+  metrics.reset(); // close the file before it is opened again
   metrics = std::make_unique<MetricsLog>(logFolder, iteration);
   board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
   if (!changes)
@@ -82,7 +83,8 @@ void Watch::stop(const std::string &reason) {
     stopReason = reason;
 }
 
-/// A log that cannot be written is closed with a warning; training continues.
+/// Runs `body`, which writes to the logs. If that fails, warns and closes the
+/// logs; training continues.
 template <typename Body> void Watch::writeLogs(Body &&body) {
   try {
     body();

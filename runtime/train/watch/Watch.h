@@ -26,7 +26,7 @@ struct WatchOptions {
   bool checkNan = false;
   /// Rules (StopRule.h), each of which ends training when it holds.
   std::vector<std::string> stopWhen = {};
-  /// N[:METRIC[:min|:max]]; "": none.
+  /// Argument of Patience (StopRule.h): N[:METRIC[:min|:max]]; "": none.
   std::string patience = {};
   /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (SolverChangeLog.h)
   /// and TensorBoard's event files (TensorBoardLog.h), created if missing; "":
@@ -34,19 +34,20 @@ struct WatchOptions {
   std::string logFolder = {};
 };
 
+/// The stop rules, logs and NaN check of a training run.
 class Watch {
 public:
-  /// Throws Error (2) for invalid rules. The session must outlive it.
+  /// Throws Error (2) for invalid rules. The session must outlive this object.
   Watch(Session &session, const WatchOptions &options, int testNets);
   ~Watch();
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;
 
-  /// Training starts or resumes at this iteration. Throws Error (3) if the logs
-  /// cannot be opened.
+  /// Call this when training starts or resumes at `iteration`. Throws Error (3)
+  /// if the logs cannot be opened.
   void startAt(int iteration);
 
-  /// Null unless enabled.
+  /// Returns null unless WatchOptions::checkNan is set.
   NanCheck *nanCheck() { return nan.get(); }
 
   /// Ends training as a rule does, unless a rule already holds.
