@@ -10,7 +10,7 @@ namespace brew::embedding {
 /// entries sum to 1. Rows are padded to a multiple of kLanes with entries of
 /// value 0 in the row's own column.
 struct Affinities {
-  std::vector<std::int64_t> begins; ///< of rows, and the end of the last one
+  std::vector<std::int64_t> begins; ///< of rows, and the end of the last row
   std::vector<std::int32_t> columns;
   std::vector<float> values;
   std::int64_t rows() const {
@@ -21,7 +21,7 @@ struct Affinities {
 /// Computes p(ij) = (p(j|i) + p(i|j)) / (2 rows). p(j|i) is a Gaussian over the
 /// neighbours of row i with the entropy log(perplexity). `perplexity` must be
 /// less than the number of neighbours.
-Affinities affinities(const Neighbours &neighbours, double perplexity,
-                      const runtime::Threads &threads);
+Affinities computeAffinities(const Neighbours &neighbours, double perplexity,
+                             const runtime::Threads &threads);
 
 } // namespace brew::embedding

@@ -26,9 +26,9 @@ embedding::Matrix checkedRows(const float *features, std::int64_t rows,
     throw usage("the features are NULL");
   if (rows < 0 || columns < 1)
     throw usage("features need at least one column");
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (rows > kMost)
-    throw usage("there are more than " + std::to_string(kMost) + " rows");
+  constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
+  if (rows > kMaxRows)
+    throw usage("there are more than " + std::to_string(kMaxRows) + " rows");
   for (std::int64_t i = 0; i < rows * columns; ++i)
     if (!std::isfinite(features[i]))
       throw badInput("the features are not all finite: " +
@@ -40,15 +40,16 @@ embedding::Matrix checkedRows(const float *features, std::int64_t rows,
 
 embedding::PrincipalComponents componentsOf(const embedding::Matrix &rows,
                                             std::int64_t components,
-                                            const brew_pca_options &given) {
-  const auto *plan = given.plan ? given.plan->file.get() : nullptr;
+                                            const brew_pca_options &options) {
+  const auto *plan = options.plan ? options.plan->file.get() : nullptr;
   if (!plan || plan->manifest().target().kind() != plan::Target::CUDA)
-    return embedding::principalComponents(rows, components, given.seed,
-                                          Threads(given.threads));
+    return embedding::principalComponents(rows, components, options.seed,
+                                          Threads(options.threads));
   embedding::GpuRowProducts products(
       cuda::chooseLibraryPaths(plan->manifest().target(), plan->path()),
-      given.gpu, rows);
-  return embedding::principalComponents(rows, components, given.seed, products);
+      options.gpu, rows);
+  return embedding::principalComponents(rows, components, options.seed,
+                                        products);
 }
 
 /// Converts scores and variances to the scale of the caller's features.
@@ -73,25 +74,26 @@ void copyTo(Value *to, const std::vector<Value> &from) {
     std::copy(from.begin(), from.end(), to);
 }
 
-/// Sets an option unless the caller left it at 0, which is the default.
-template <typename Value> void choose(Value &option, Value given) {
-  if (given != 0)
-    option = given;
+/// Sets an option, unless `value` is 0, which stands for the default.
+template <typename Value> void setUnlessZero(Value &option, Value value) {
+  if (value != 0)
+    option = value;
 }
 
-embedding::TsneOptions optionsOf(const brew_tsne_options &given) {
+embedding::TsneOptions optionsOf(const brew_tsne_options &callerOptions) {
   embedding::TsneOptions options;
-  choose(options.perplexity, given.perplexity);
-  choose(options.exaggeration, given.exaggeration);
-  choose(options.exactRows, given.exact_rows);
-  choose(options.theta, given.theta);
-  choose(options.learningRate, given.learning_rate);
-  choose(options.exaggeratedIterations, given.exaggerated_iterations);
-  choose(options.iterations, given.iterations);
+  setUnlessZero(options.perplexity, callerOptions.perplexity);
+  setUnlessZero(options.exaggeration, callerOptions.exaggeration);
+  setUnlessZero(options.exactRows, callerOptions.exact_rows);
+  setUnlessZero(options.theta, callerOptions.theta);
+  setUnlessZero(options.learningRate, callerOptions.learning_rate);
+  setUnlessZero(options.exaggeratedIterations,
+                callerOptions.exaggerated_iterations);
+  setUnlessZero(options.iterations, callerOptions.iterations);
   options.exaggeratedIterations = std::max(0, options.exaggeratedIterations);
   options.iterations = std::max(0, options.iterations);
-  options.seed = given.seed;
-  // Comparisons that NaN fails.
+  options.seed = callerOptions.seed;
+  // These comparisons also reject NaN.
   if (!(options.perplexity > 1))
     throw usage("the perplexity must be more than 1");
   if (!(options.exaggeration >= 1) || std::isinf(options.exaggeration))
@@ -100,9 +102,11 @@ embedding::TsneOptions optionsOf(const brew_tsne_options &given) {
     throw usage("theta must be more than 0 and at most 1");
   if (!(options.learningRate >= 0) || std::isinf(options.learningRate))
     throw usage("the learning rate must be more than 0");
-  constexpr int kMost = 1000000;
-  if (options.exaggeratedIterations > kMost || options.iterations > kMost)
-    throw usage("there are more than " + std::to_string(kMost) + " iterations");
+  constexpr int kMaxIterations = 1000000;
+  if (options.exaggeratedIterations > kMaxIterations ||
+      options.iterations > kMaxIterations)
+    throw usage("there are more than " + std::to_string(kMaxIterations) +
+                " iterations");
   return options;
 }
 
@@ -112,20 +116,20 @@ public:
   explicit ProgressReporter(const brew_tsne_options &options)
       : function(options.progress), user(options.user) {}
 
-  void operator()(const embedding::TsneProgress *now) const {
+  void operator()(const embedding::TsneProgress *state) const {
     if (!function)
       return;
     brew_tsne_progress progress{};
     std::vector<float> points;
-    if (now) {
+    if (state) {
       progress.struct_size = sizeof progress;
-      progress.iteration = now->iteration;
-      progress.iterations = now->iterations;
-      progress.divergence = now->divergence;
-      points = interleaved(*now->points);
+      progress.iteration = state->iteration;
+      progress.iterations = state->iterations;
+      progress.divergence = state->divergence;
+      points = interleaved(*state->points);
       progress.embedding = points.data();
     }
-    const brew_status status = function(now ? &progress : nullptr, user);
+    const brew_status status = function(state ? &progress : nullptr, user);
     if (status != BREW_OK)
       throw Error(static_cast<ExitStatus>(status),
                   "the progress function ended t-SNE");
@@ -153,9 +157,10 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
                      const brew_pca_result *result, char *message,
                      size_t size) {
   return guardedInto(message, size, [&] {
-    const brew_pca_options given = copyFromCaller(options);
-    const brew_pca_result to = copyFromCaller(result);
-    const std::int64_t components = given.components ? given.components : 2;
+    const brew_pca_options pcaOptions = copyFromCaller(options);
+    const brew_pca_result target = copyFromCaller(result);
+    const std::int64_t components =
+        pcaOptions.components ? pcaOptions.components : 2;
     if (components < 1 || components > columns)
       throw usage("the number of components must be 1 to " +
                   std::to_string(columns) + ", the columns of the features");
@@ -164,13 +169,13 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
       throw badInput("principal components need at least 2 samples; there " +
                      std::string(rows ? "is 1" : "are none"));
     embedding::PrincipalComponents found =
-        componentsOf(matrix, components, given);
+        componentsOf(matrix, components, pcaOptions);
     undoScale(found, matrix.scale);
-    copyTo(to.scores, found.scores.values);
-    copyTo(to.directions, found.directions.values);
-    copyTo(to.variances, found.variances);
-    if (to.variance)
-      *to.variance = found.variance;
+    copyTo(target.scores, found.scores.values);
+    copyTo(target.directions, found.directions.values);
+    copyTo(target.variances, found.variances);
+    if (target.variance)
+      *target.variance = found.variance;
   });
 }
 
@@ -178,13 +183,13 @@ brew_status brew_tsne(const float *features, int64_t rows, int64_t columns,
                       const brew_tsne_options *options, float *embedding,
                       double *divergence, char *message, size_t size) {
   return guardedInto(message, size, [&] {
-    const brew_tsne_options given = copyFromCaller(options);
-    const embedding::TsneOptions chosen = optionsOf(given);
+    const brew_tsne_options callerOptions = copyFromCaller(options);
+    const embedding::TsneOptions tsneOptions = optionsOf(callerOptions);
     if (!embedding)
       throw usage("the embedding is NULL");
-    const embedding::Layout layout =
-        embedding::tsne(checkedRows(features, rows, columns), chosen,
-                        Threads(given.threads), ProgressReporter(given));
+    const embedding::Layout layout = embedding::tsne(
+        checkedRows(features, rows, columns), tsneOptions,
+        Threads(callerOptions.threads), ProgressReporter(callerOptions));
     const std::vector<float> points =
         ProgressReporter::interleaved(layout.points);
     std::copy(points.begin(), points.end(), embedding);
@@ -198,33 +203,36 @@ brew_status brew_scatter_write(const char *path, const float *points,
                                const brew_scatter_options *options,
                                char *message, size_t size) {
   return guardedInto(message, size, [&] {
-    const brew_scatter_options given = copyFromCaller(options);
+    const brew_scatter_options plotOptions = copyFromCaller(options);
     const std::string file = text(path, "the path");
     std::string extension = std::filesystem::path(file).extension();
     for (char &c : extension)
       c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    const bool png =
+    const bool isPng =
         formats::imageFormatOf(extension) == formats::ImageFormat::Png;
-    if (!png && extension != ".svg")
+    if (!isPng && extension != ".svg")
       throw usage(file + ": a scatter plot is written as .svg or .png");
     if (rows < 0 || (!points && rows > 0))
       throw usage("the points are NULL");
     for (std::int64_t i = 0; i < 2 * rows; ++i)
       if (!std::isfinite(points[i]))
         throw badInput("point " + std::to_string(i / 2) + " is not finite");
-    embedding::ScatterData data{points, rows, given.classes, {}, {}, 0, 0};
-    for (std::size_t i = 0; given.class_names && i < given.class_count; ++i)
-      data.classNames.push_back(text(given.class_names[i], "a class's name"));
-    data.title = given.title ? given.title : "";
-    data.width = given.width ? given.width : 1000;
-    data.height = given.height ? given.height : 800;
-    constexpr int kLeast = 200, kMost = 8192;
-    if (std::min(data.width, data.height) < kLeast ||
-        std::max(data.width, data.height) > kMost)
-      throw usage("a scatter plot has " + std::to_string(kLeast) + " to " +
-                  std::to_string(kMost) + " pixels along each side");
+    embedding::ScatterData data{points, rows, plotOptions.classes, {}, {},
+                                0,      0};
+    for (std::size_t i = 0;
+         plotOptions.class_names && i < plotOptions.class_count; ++i)
+      data.classNames.push_back(
+          text(plotOptions.class_names[i], "a class's name"));
+    data.title = plotOptions.title ? plotOptions.title : "";
+    data.width = plotOptions.width ? plotOptions.width : 1000;
+    data.height = plotOptions.height ? plotOptions.height : 800;
+    constexpr int kMinSide = 200, kMaxSide = 8192;
+    if (std::min(data.width, data.height) < kMinSide ||
+        std::max(data.width, data.height) > kMaxSide)
+      throw usage("a scatter plot has " + std::to_string(kMinSide) + " to " +
+                  std::to_string(kMaxSide) + " pixels along each side");
     const embedding::ScatterLayout layout = embedding::layoutScatter(data);
-    writeFileAtomically(file, png ? embedding::scatterPng(layout)
-                                  : embedding::scatterSvg(layout));
+    writeFileAtomically(file, isPng ? embedding::scatterPng(layout)
+                                    : embedding::scatterSvg(layout));
   });
 }

@@ -17,6 +17,7 @@ struct MatmulProblem;
 
 namespace brew::embedding {
 
+/// Products on a GPU.
 class GpuRowProducts : public RowProducts {
 public:
   /// Throws Error (3) if the GPU or a library is missing, or if GPU memory does
@@ -31,7 +32,7 @@ public:
 
 private:
   void multiply(const runtime::cuda::MatmulProblem &problem);
-  runtime::cuda::DeviceMemory uploaded(const std::vector<float> &values);
+  runtime::cuda::DeviceMemory copyToDevice(const std::vector<float> &values);
   void upload(const runtime::cuda::DeviceMemory &memory,
               const std::vector<float> &values);
   void download(const runtime::cuda::DeviceMemory &memory,

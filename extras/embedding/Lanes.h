@@ -18,7 +18,7 @@ typedef float Lanes __attribute__((vector_size(64)));
 typedef float UnalignedLanes
     __attribute__((vector_size(64), aligned(4), may_alias));
 
-/// Inlined, so that the function uses the instruction set of its caller.
+/// Inlines a function, so that it uses the instruction set of its caller.
 #define BREW_EMBED_INLINE inline __attribute__((always_inline))
 
 /// Loads sixteen floats from `from`, which may be unaligned. This is a macro
@@ -58,12 +58,12 @@ typedef float UnalignedLanes
 
 /// Returns the sum of the lanes, computed by pairwise halving.
 BREW_EMBED_INLINE float sumOf(const Lanes &lanes) {
-  float part[kLanes];
-  std::memcpy(part, &lanes, sizeof part);
+  float sums[kLanes];
+  std::memcpy(sums, &lanes, sizeof sums);
   for (int width = kLanes / 2; width > 0; width /= 2)
     for (int i = 0; i < width; ++i)
-      part[i] += part[i + width];
-  return part[0];
+      sums[i] += sums[i + width];
+  return sums[0];
 }
 
 } // namespace brew::embedding

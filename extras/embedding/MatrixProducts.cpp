@@ -12,15 +12,15 @@
 namespace brew::embedding {
 namespace {
 
-/// For largest values from 2^-30 to 2^30, floats can represent sums of 2^60
-/// squares and squares of differences in the last digit.
+/// If the largest value is from 2^-30 to 2^30, floats can represent sums of
+/// 2^60 squares, and the squares of differences in the last digit.
 constexpr int kPlainExponent = 30;
 
 /// Returns the power of two that scales the largest value to about 1, or 1 if
 /// its exponent is at most kPlainExponent.
 double scaleFor(double largest) {
   int exponent = 0;
-  std::frexp(largest, &exponent); // 0 of 0
+  std::frexp(largest, &exponent); // the exponent of 0 is 0
   return std::abs(exponent) <= kPlainExponent ? 1 : std::ldexp(1, -exponent);
 }
 

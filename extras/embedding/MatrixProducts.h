@@ -46,7 +46,7 @@ public:
                                  std::vector<double> &result) = 0;
 };
 
-/// Products on the host. `rows` and `threads` must outlive it.
+/// Products on the host. `rows` and `threads` must outlive this object.
 class HostRowProducts : public RowProducts {
 public:
   HostRowProducts(const Matrix &rows, const runtime::Threads &threads)
@@ -87,7 +87,7 @@ void parallelForBlocks(const runtime::Threads &threads, std::int64_t rows,
   std::mutex guard;
   threads.parallelFor(rows, size, [&](std::int64_t begin, std::int64_t end) {
     // A team of one thread runs on the caller.
-    const runtime::Threads::Scope alone(1);
+    const runtime::Threads::Scope singleThread(1);
     try {
       for (std::int64_t at = begin; at < end; at += size)
         body(at / size, at, at + size < end ? at + size : end);

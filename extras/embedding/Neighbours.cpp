@@ -16,17 +16,18 @@ namespace {
 /// Block sizes of queries and candidates: their products fit in a core's cache.
 constexpr std::int64_t kQueries = 128, kCandidates = 1024;
 /// Queries between two calls of `step`.
-constexpr std::int64_t kStep = 8192;
+constexpr std::int64_t kStepQueries = 8192;
 /// Additional candidates, because rounding in products may change the order.
-constexpr std::int64_t kSpare = 16;
+constexpr std::int64_t kExtraCandidates = 16;
 
-using Found = std::pair<float, std::int32_t>; ///< distance, row
+using Candidate = std::pair<float, std::int32_t>; ///< distance, row
 
-/// The nearest rows so far; shrinks to `count` when it has four times as many.
+/// The nearest rows so far. Collects up to four times `count` candidates before
+/// it drops all but the nearest `count`.
 class Nearest {
 public:
-  void begin(std::size_t wanted) {
-    count = wanted;
+  void reset(std::size_t maxCount) {
+    count = maxCount;
     limit = std::numeric_limits<float>::infinity();
     found.clear();
     found.reserve(4 * count);
@@ -37,7 +38,7 @@ public:
     if (found.size() == 4 * count)
       shrink();
   }
-  std::vector<Found> &finish() {
+  std::vector<Candidate> &finish() {
     shrink();
     return found;
   }
@@ -53,14 +54,14 @@ private:
   }
 
   std::size_t count = 0;
-  std::vector<Found> found;
+  std::vector<Candidate> found;
 };
 
 /// Replaces the products of a query and candidates by their squared distances
-/// minus the query's squared norm. Stores the minimum of each sixteen in
-/// `least`.
+/// minus the query's squared norm. Stores the minimum of every kLanes distances
+/// in `minima`.
 BREW_EMBED_INLINE void distancesBody(float *products, const float *squares,
-                                     std::int64_t count, float *least) {
+                                     std::int64_t count, float *minima) {
   for (std::int64_t at = 0; at < count; at += kLanes) {
     float smallest = std::numeric_limits<float>::infinity();
     const std::int64_t end = at + kLanes < count ? at + kLanes : count;
@@ -68,13 +69,13 @@ BREW_EMBED_INLINE void distancesBody(float *products, const float *squares,
       products[i] = squares[i] - 2 * products[i];
       smallest = products[i] < smallest ? products[i] : smallest;
     }
-    least[at / kLanes] = smallest;
+    minima[at / kLanes] = smallest;
   }
 }
 BREW_EMBED_FOR_PROCESSORS(void, distances,
                           (float *products, const float *squares,
-                           std::int64_t count, float *least),
-                          distancesBody, (products, squares, count, least))
+                           std::int64_t count, float *minima),
+                          distancesBody, (products, squares, count, minima))
 
 BREW_EMBED_INLINE float squaredDistanceBody(const float *a, const float *b,
                                             std::int64_t count) {
@@ -93,11 +94,12 @@ BREW_EMBED_FOR_PROCESSORS(float, squaredDistance,
                           (const float *a, const float *b, std::int64_t count),
                           squaredDistanceBody, (a, b, count))
 
+/// The search for the neighbours of all rows.
 class Search {
 public:
   Search(const Matrix &matrix, std::int64_t count, Neighbours &result)
       : rows(matrix), neighbours(result),
-        kept(std::min(count + kSpare, matrix.rows - 1)) {
+        candidateCount(std::min(count + kExtraCandidates, matrix.rows - 1)) {
     squares.reserve(static_cast<std::size_t>(rows.rows));
     const std::vector<float> zeros(static_cast<std::size_t>(rows.columns));
     for (std::int64_t i = 0; i < rows.rows; ++i)
@@ -108,10 +110,10 @@ public:
   /// Finds the neighbours of at most kQueries rows.
   void find(std::int64_t begin, std::int64_t end) const {
     std::vector<float> products(kQueries * kCandidates);
-    std::vector<float> least(kCandidates / kLanes);
+    std::vector<float> minima(kCandidates / kLanes);
     std::vector<Nearest> nearest(static_cast<std::size_t>(end - begin));
     for (Nearest &query : nearest)
-      query.begin(static_cast<std::size_t>(kept));
+      query.reset(static_cast<std::size_t>(candidateCount));
     for (std::int64_t from = 0; from < rows.rows; from += kCandidates) {
       const std::int64_t size = std::min(kCandidates, rows.rows - from);
       multiply(false, true, end - begin, size, rows.columns, rows.row(begin),
@@ -119,8 +121,9 @@ public:
                kCandidates);
       for (std::int64_t query = begin; query < end; ++query) {
         float *row = &products[(query - begin) * kCandidates];
-        distances(row, &squares[from], size, least.data());
-        look(query, row, least.data(), from, size, nearest[query - begin]);
+        distances(row, &squares[from], size, minima.data());
+        addNearest(query, row, minima.data(), from, size,
+                   nearest[query - begin]);
       }
     }
     for (std::int64_t query = begin; query < end; ++query)
@@ -128,10 +131,11 @@ public:
   }
 
 private:
-  void look(std::int64_t query, const float *distance, const float *least,
-            std::int64_t from, std::int64_t size, Nearest &nearest) const {
+  void addNearest(std::int64_t query, const float *distance,
+                  const float *minima, std::int64_t from, std::int64_t size,
+                  Nearest &nearest) const {
     for (std::int64_t at = 0; at < size; at += kLanes) {
-      if (!(least[at / kLanes] < nearest.limit))
+      if (!(minima[at / kLanes] < nearest.limit))
         continue;
       for (std::int64_t i = at; i < std::min(at + kLanes, size); ++i)
         if (distance[i] < nearest.limit && from + i != query)
@@ -139,14 +143,14 @@ private:
     }
   }
 
-  void store(std::int64_t query, std::vector<Found> &found) const {
+  void store(std::int64_t query, std::vector<Candidate> &found) const {
     // Comparisons reject distances that are NaN or infinite.
     if (static_cast<std::int64_t>(found.size()) < neighbours.count)
       throw Error(ExitStatus::Bug, "distances of row " + std::to_string(query) +
                                        " are not finite");
-    for (Found &it : found)
-      it.first =
-          squaredDistance(rows.row(query), rows.row(it.second), rows.columns);
+    for (Candidate &candidate : found)
+      candidate.first = squaredDistance(
+          rows.row(query), rows.row(candidate.second), rows.columns);
     std::sort(found.begin(), found.end());
     for (std::int64_t i = 0; i < neighbours.count; ++i) {
       neighbours.squared[query * neighbours.count + i] = found[i].first;
@@ -156,7 +160,7 @@ private:
 
   const Matrix &rows;
   Neighbours &neighbours;
-  std::int64_t kept;
+  std::int64_t candidateCount;
   std::vector<float> squares;
 };
 
@@ -170,9 +174,10 @@ Neighbours nearestNeighbours(const Matrix &rows, std::int64_t count,
   result.rows.resize(static_cast<std::size_t>(rows.rows * count));
   result.squared.resize(result.rows.size());
   const Search search(rows, count, result);
-  for (std::int64_t from = 0; from < rows.rows; from += kStep) {
+  for (std::int64_t from = 0; from < rows.rows; from += kStepQueries) {
     step();
-    parallelForBlocks(threads, std::min(kStep, rows.rows - from), kQueries,
+    parallelForBlocks(threads, std::min(kStepQueries, rows.rows - from),
+                      kQueries,
                       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
                         search.find(from + begin, from + end);
                       });

@@ -16,10 +16,10 @@ using Vector = std::vector<double>;
 using Vectors = std::vector<Vector>;
 
 /// Additional vectors, which accelerate the convergence.
-constexpr std::size_t kMore = 8;
+constexpr std::size_t kExtraVectors = 8;
 /// Maximum dimension of the subspace, unless three blocks are larger.
-constexpr std::size_t kSubspace = 96;
-constexpr int kRestarts = 100;
+constexpr std::size_t kMaxSubspace = 96;
+constexpr int kMaxRestarts = 100;
 /// Tolerance of ||A v - lambda v|| relative to the largest eigenvalue: the
 /// accuracy of products of floats.
 constexpr double kEigenTolerance = 2e-6;
@@ -31,15 +31,18 @@ double dot(const Vector &a, const Vector &b) {
   return sum;
 }
 
-void subtract(Vector &from, double factor, const Vector &what) {
-  for (std::size_t i = 0; i < from.size(); ++i)
-    from[i] -= factor * what[i];
+/// Subtracts `factor` times `vector` from `target`.
+void subtract(Vector &target, double factor, const Vector &vector) {
+  for (std::size_t i = 0; i < target.size(); ++i)
+    target[i] -= factor * vector[i];
 }
 
+/// The covariance matrix of the rows, as a function that multiplies it by
+/// vectors.
 class Covariance {
 public:
-  Covariance(const Matrix &rows, RowProducts &by)
-      : features(rows), products(by) {}
+  Covariance(const Matrix &rows, RowProducts &rowProducts)
+      : features(rows), products(rowProducts) {}
 
   Vectors operator()(const Vectors &directions) const {
     const auto count = static_cast<std::int64_t>(directions.size());
@@ -65,24 +68,24 @@ private:
 
 /// Orthonormalizes `block` against `basis` and itself. Drops vectors that are
 /// linearly dependent up to rounding.
-Vectors newDirections(const Vectors &basis, Vectors block) {
-  Vectors found;
+Vectors orthonormalize(const Vectors &basis, Vectors block) {
+  Vectors result;
   for (Vector &vector : block) {
-    const double before = std::sqrt(dot(vector, vector));
-    for (int twice = 0; twice < 2; ++twice) {
+    const double originalLength = std::sqrt(dot(vector, vector));
+    for (int pass = 0; pass < 2; ++pass) { // the second one removes rounding
       for (const Vector &other : basis)
         subtract(vector, dot(vector, other), other);
-      for (const Vector &other : found)
+      for (const Vector &other : result)
         subtract(vector, dot(vector, other), other);
     }
     const double length = std::sqrt(dot(vector, vector));
-    if (!(length > 1e-6 * before))
+    if (!(length > 1e-6 * originalLength))
       continue;
     for (double &value : vector)
       value /= length;
-    found.push_back(std::move(vector));
+    result.push_back(std::move(vector));
   }
-  return found;
+  return result;
 }
 
 /// Returns the matrix of dot products of basis vectors and images, symmetrized
@@ -98,13 +101,14 @@ Vector symmetricProducts(const Vectors &basis, const Vectors &images) {
 }
 
 /// Returns the linear combination of the vectors.
-Vector combination(const Vectors &of, const double *factors) {
-  Vector result(of[0].size());
-  for (std::size_t i = 0; i < of.size(); ++i)
-    subtract(result, -factors[i], of[i]);
+Vector combine(const Vectors &vectors, const double *factors) {
+  Vector result(vectors[0].size());
+  for (std::size_t i = 0; i < vectors.size(); ++i)
+    subtract(result, -factors[i], vectors[i]);
   return result;
 }
 
+/// Makes the entry of largest magnitude positive.
 void fixSign(Vector &direction) {
   auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
   const double largest =
@@ -122,7 +126,7 @@ PrincipalComponents principalComponents(const Matrix &rows,
                                         RowProducts &products) {
   const runtime::OpenCvFunctions &functions =
       runtime::openCvPlugin("compute principal components");
-  const auto wanted = static_cast<std::size_t>(components);
+  const auto componentCount = static_cast<std::size_t>(components);
   const auto columns = static_cast<std::size_t>(rows.columns);
   const Covariance covariance(rows, products);
   PrincipalComponents result;
@@ -130,16 +134,17 @@ PrincipalComponents principalComponents(const Matrix &rows,
     result.variance += double(value) * value;
   result.variance /= static_cast<double>(rows.rows - 1);
 
-  const std::size_t width = std::min(columns, wanted + kMore);
+  const std::size_t width = std::min(columns, componentCount + kExtraVectors);
   const caffe::RandomStream random(seed, "principal components");
   Vectors block(width, Vector(columns));
   for (std::size_t i = 0; i < width * columns; ++i)
     block[i / columns][i % columns] = random.gaussian(i);
 
-  Vectors found;
-  for (int restart = 0; restart < kRestarts && result.variance > 0; ++restart) {
+  Vectors eigenvectors;
+  for (int restart = 0; restart < kMaxRestarts && result.variance > 0;
+       ++restart) {
     Vectors basis, images;
-    Vectors next = newDirections({}, block);
+    Vectors next = orthonormalize({}, block);
     if (next.empty())
       throw Error(ExitStatus::Bug,
                   "the products of the features are not finite");
@@ -147,41 +152,42 @@ PrincipalComponents principalComponents(const Matrix &rows,
       const Vectors image = covariance(next);
       basis.insert(basis.end(), next.begin(), next.end());
       images.insert(images.end(), image.begin(), image.end());
-      if (basis.size() + width > std::max(kSubspace, 3 * width))
+      if (basis.size() + width > std::max(kMaxSubspace, 3 * width))
         break;
-      next = newDirections(basis, image);
+      next = orthonormalize(basis, image);
     }
     const std::size_t size = basis.size();
     const auto [values, vectors] = functions.symmetricEigen(
         symmetricProducts(basis, images), static_cast<int>(size));
-    found.clear();
+    eigenvectors.clear();
     block.clear();
     result.variances.clear();
     double worst = 0;
     for (std::size_t i = 0; i < std::min(size, width); ++i) {
       const double value = values[i], *factors = &vectors[i * size];
-      block.push_back(combination(basis, factors));
-      if (block.size() > wanted)
+      block.push_back(combine(basis, factors));
+      if (block.size() > componentCount)
         continue;
-      Vector residual = combination(images, factors);
+      Vector residual = combine(images, factors);
       subtract(residual, value, block.back());
       worst = std::max(worst, std::sqrt(dot(residual, residual)));
-      found.push_back(block.back());
+      eigenvectors.push_back(block.back());
       result.variances.push_back(std::max(0.0, value));
     }
     if (worst <= kEigenTolerance * values[0])
       break;
   }
 
-  result.variances.resize(wanted);
-  found.resize(wanted, Vector(columns));
-  std::vector<float> byColumn(columns * wanted);
+  result.variances.resize(componentCount);
+  eigenvectors.resize(componentCount, Vector(columns));
+  std::vector<float> byColumn(columns * componentCount);
   result.directions = {components, rows.columns, {}};
-  for (std::size_t i = 0; i < wanted; ++i) {
-    fixSign(found[i]);
+  for (std::size_t i = 0; i < componentCount; ++i) {
+    fixSign(eigenvectors[i]);
     for (std::size_t j = 0; j < columns; ++j) {
-      byColumn[j * wanted + i] = static_cast<float>(found[i][j]);
-      result.directions.values.push_back(static_cast<float>(found[i][j]));
+      byColumn[j * componentCount + i] = static_cast<float>(eigenvectors[i][j]);
+      result.directions.values.push_back(
+          static_cast<float>(eigenvectors[i][j]));
     }
   }
   result.scores = {rows.rows, components, {}};

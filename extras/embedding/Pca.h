@@ -14,9 +14,9 @@
 namespace brew::embedding {
 
 struct PrincipalComponents {
-  Matrix directions;             ///< one unit row each, by falling variance
-  Matrix scores;                 ///< the features' rows x components
-  std::vector<double> variances; ///< of each; the divisor is rows - 1
+  Matrix directions; ///< one unit row per component, by descending variance
+  Matrix scores;     ///< rows of the features x components
+  std::vector<double> variances; ///< by component; the divisor is rows - 1
   double variance = 0;           ///< total variance of all columns
 };
 
@@ -29,7 +29,7 @@ PrincipalComponents principalComponents(const Matrix &centredRows,
                                         std::int64_t components,
                                         std::uint64_t seed,
                                         const runtime::Threads &threads);
-/// Computes them with the given implementation of products of the rows.
+/// The same with the given implementation of products of the rows.
 PrincipalComponents principalComponents(const Matrix &centredRows,
                                         std::int64_t components,
                                         std::uint64_t seed,

@@ -11,10 +11,10 @@ namespace {
 /// Bits of a coordinate: the smallest cell has 2^-kBits of the root's side.
 constexpr int kBits = 22;
 constexpr std::int32_t kLeafPoints = 8;
-constexpr int kDigit = 11; ///< bits sorted at a time
+constexpr int kDigitBits = 11; ///< bits sorted at a time
 
 /// Moves the bits to the even positions.
-std::uint64_t spread(std::uint64_t bits) {
+std::uint64_t spreadBits(std::uint64_t bits) {
   bits = (bits | bits << 16) & 0x0000ffff0000ffffull;
   bits = (bits | bits << 8) & 0x00ff00ff00ff00ffull;
   bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0full;
@@ -24,7 +24,7 @@ std::uint64_t spread(std::uint64_t bits) {
 
 } // namespace
 
-void QuadTree::sort(const Points &points) {
+void QuadTree::sortPoints(const Points &points) {
   const auto size = static_cast<std::size_t>(points.size());
   const auto [left, right] =
       std::minmax_element(points.x.begin(), points.x.end());
@@ -38,22 +38,23 @@ void QuadTree::sort(const Points &points) {
         static_cast<std::uint64_t>((double(points.x[i]) - *left) * scale);
     const auto y =
         static_cast<std::uint64_t>((double(points.y[i]) - *bottom) * scale);
-    keys[i] = {spread(x) | spread(y) << 1, static_cast<std::int32_t>(i)};
+    keys[i] = {spreadBits(x) | spreadBits(y) << 1,
+               static_cast<std::int32_t>(i)};
   }
   // Radix sort from the lowest digit. It is stable, so equal keys keep their
   // order.
   scratch.resize(size);
-  for (int shift = 0; shift < 2 * kBits; shift += kDigit) {
-    std::array<std::size_t, (1 << kDigit) + 1> begins{};
-    auto digit = [&](const Keyed &it) {
-      return it.key >> shift & ((1 << kDigit) - 1);
+  for (int shift = 0; shift < 2 * kBits; shift += kDigitBits) {
+    std::array<std::size_t, (1 << kDigitBits) + 1> begins{};
+    auto digit = [&](const Keyed &item) {
+      return item.key >> shift & ((1 << kDigitBits) - 1);
     };
-    for (const Keyed &it : keys)
-      ++begins[digit(it) + 1];
+    for (const Keyed &item : keys)
+      ++begins[digit(item) + 1];
     for (std::size_t i = 1; i < begins.size(); ++i)
       begins[i] += begins[i - 1];
-    for (const Keyed &it : keys)
-      scratch[begins[digit(it)]++] = it;
+    for (const Keyed &item : keys)
+      scratch[begins[digit(item)]++] = item;
     keys.swap(scratch);
   }
   indices.resize(size);
@@ -68,13 +69,13 @@ void QuadTree::sort(const Points &points) {
 }
 
 void QuadTree::build(const Points &points) {
-  sort(points);
+  sortPoints(points);
   nodes.clear();
-  add(0, static_cast<std::int32_t>(points.size()), 0, width);
+  addCell(0, static_cast<std::int32_t>(points.size()), 0, width);
 }
 
-void QuadTree::add(std::int32_t begin, std::int32_t end, int level,
-                   float side) {
+void QuadTree::addCell(std::int32_t begin, std::int32_t end, int level,
+                       float side) {
   // Skip levels at which all points lie in the same quarter.
   auto quarter = [&](std::int32_t i) {
     return keys[i].key >> (2 * (kBits - 1 - level)) & 3;
@@ -104,7 +105,7 @@ void QuadTree::add(std::int32_t begin, std::int32_t end, int level,
         }
       }
       const std::size_t child = nodes.size();
-      add(from, to, level + 1, side / 2);
+      addCell(from, to, level + 1, side / 2);
       x += double(nodes[child].x) * nodes[child].mass();
       y += double(nodes[child].y) * nodes[child].mass();
       from = to;

@@ -17,7 +17,7 @@ struct QuadTreeCell {
   float x, y;
   float side;              ///< of the cell
   std::int32_t begin, end; ///< range of its points in the tree's order
-  std::int32_t next;       ///< the cell after the descendants of this one
+  std::int32_t next;       ///< index of the cell after this one's descendants
   bool leaf;
   float mass() const { return static_cast<float>(end - begin); }
 };
@@ -28,17 +28,18 @@ class QuadTree {
 public:
   void build(const Points &points);
 
-  /// The cells in pre-order: the following cell of the list descends into a
-  /// cell, QuadTreeCell::next skips it.
+  /// Returns the cells in pre-order: the first child of a cell follows it in
+  /// the list. QuadTreeCell::next skips a cell with its descendants.
   const std::vector<QuadTreeCell> &cells() const { return nodes; }
-  /// The points in Z-order, so that those of a cell are contiguous.
+  /// Returns the points in Z-order, so that the points of a cell are
+  /// contiguous.
   const Points &sorted() const { return ordered; }
-  /// The indices of the sorted points in the caller's order.
+  /// Returns, for each sorted point, its index in the argument of build().
   const std::vector<std::int32_t> &order() const { return indices; }
 
 private:
-  void sort(const Points &points);
-  void add(std::int32_t begin, std::int32_t end, int level, float side);
+  void sortPoints(const Points &points);
+  void addCell(std::int32_t begin, std::int32_t end, int level, float side);
 
   struct Keyed {
     std::uint64_t key;

@@ -11,7 +11,7 @@ namespace brew::embedding {
 namespace {
 
 /// Points of one task of the parallel loop.
-constexpr std::int64_t kShare = 16 * kLanes;
+constexpr std::int64_t kBlockPoints = 16 * kLanes;
 
 /// Computes the forces on sixteen points. `sums` receives sixteen values each
 /// of x, y and q.
@@ -24,9 +24,9 @@ BREW_EMBED_INLINE void sumForces(const float *x, const float *y,
   for (std::size_t i = 0; i < count; ++i) {
     const Lanes dx = ownX - otherX[i], dy = ownY - otherY[i];
     const Lanes q = 1 / (1 + dx * dx + dy * dy);
-    const Lanes all = q * mass[i];
-    const Lanes force = all * q;
-    total += all;
+    const Lanes weightedQ = q * mass[i];
+    const Lanes force = weightedQ * q;
+    total += weightedQ;
     forceX += force * dx;
     forceY += force * dy;
   }
@@ -50,9 +50,9 @@ struct Repulsion::InteractionList {
     y.clear();
     mass.clear();
   }
-  void add(float atX, float atY, float weight) {
-    x.push_back(atX);
-    y.push_back(atY);
+  void add(float pointX, float pointY, float weight) {
+    x.push_back(pointX);
+    y.push_back(pointY);
     mass.push_back(weight);
   }
 };
@@ -62,7 +62,7 @@ double Repulsion::compute(const Points &points, Points &forces) {
   forces.x.resize(points.x.size());
   forces.y.resize(points.y.size());
   sums.assign((points.x.size() + kLanes - 1) / kLanes, 0);
-  parallelForBlocks(threads, points.size(), kShare,
+  parallelForBlocks(threads, points.size(), kBlockPoints,
                     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
                       InteractionList list;
                       for (std::int64_t i = begin; i < end; i += kLanes)
@@ -88,8 +88,9 @@ void Repulsion::collect(std::int32_t begin, std::int32_t end,
     const float dx = std::max({*left - cell.x, cell.x - *right, 0.0f});
     const float dy = std::max({*bottom - cell.y, cell.y - *top, 0.0f});
     // A cell that contains some of the sixteen points is never approximated.
-    const bool apart = cell.end <= begin || cell.begin >= end;
-    if (apart && cell.side * cell.side < squaredTheta * (dx * dx + dy * dy)) {
+    const bool isDisjoint = cell.end <= begin || cell.begin >= end;
+    if (isDisjoint &&
+        cell.side * cell.side < squaredTheta * (dx * dx + dy * dy)) {
       list.add(cell.x, cell.y, cell.mass());
       at = static_cast<std::size_t>(cell.next);
     } else if (cell.leaf) {
@@ -116,9 +117,9 @@ double Repulsion::repel(std::int32_t begin, InteractionList &list,
            result);
   double sum = 0;
   for (std::int32_t i = begin; i < end; ++i) {
-    const std::int32_t lane = i - begin, to = tree.order()[i];
-    forces.x[to] = result[lane];
-    forces.y[to] = result[kLanes + lane];
+    const std::int32_t lane = i - begin, point = tree.order()[i];
+    forces.x[point] = result[lane];
+    forces.y[point] = result[kLanes + lane];
     sum += double(result[2 * kLanes + lane]) - 1; // without q(ii) = 1
   }
   return sum;

@@ -8,6 +8,7 @@
 
 namespace brew::embedding {
 
+/// The content of a plot.
 struct ScatterData {
   const float *points; ///< interleaved x and y, finite
   std::int64_t count;
@@ -39,7 +40,7 @@ struct ScatterLayout {
   double left, top, right, bottom; ///< the frame
   double radius;                   ///< of dots
   double legendX;
-  std::vector<Entry> legend; ///< at least one
+  std::vector<Entry> legend; ///< one for each class that occurs
   std::size_t legendRows;    ///< entries shown; 0: no legend
   bool legendCut;            ///< the last shown entry says "and N more"
   std::vector<Dot> dots;

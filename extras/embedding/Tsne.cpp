@@ -15,12 +15,12 @@ namespace brew::embedding {
 namespace {
 
 constexpr std::int64_t kGrain = 128;     ///< rows of one task
-constexpr int kShown = 50;               ///< iterations between two reports
+constexpr int kReportInterval = 50;      ///< iterations between two reports
 constexpr double kStartDeviation = 1e-4; ///< of the first coordinate
 /// Noise relative to kStartDeviation, so that equal rows separate.
 constexpr double kJitter = 0.01;
-constexpr double kLeastGain = 0.01, kMoreGain = 0.2, kLessGain = 0.8;
-constexpr double kLongestStep = 5;
+constexpr double kMinGain = 0.01, kGainIncrement = 0.2, kGainDecay = 0.8;
+constexpr double kMaxStep = 5;
 
 /// Computes force = sum over j of p(ij) q(ij) (y(i) - y(j)).
 BREW_EMBED_INLINE void attractBody(const float *coordinates, std::int64_t row,
@@ -51,8 +51,8 @@ BREW_EMBED_FOR_PROCESSORS(void, attract,
                           (coordinates, row, columns, values, count, force))
 
 /// Returns the first two principal components, scaled to kStartDeviation.
-Points start(const Matrix &rows, std::uint64_t seed,
-             const runtime::Threads &threads) {
+Points initialLayout(const Matrix &rows, std::uint64_t seed,
+                     const runtime::Threads &threads) {
   const PrincipalComponents components = principalComponents(
       rows, std::min<std::int64_t>(2, rows.columns), seed, threads);
   const std::int64_t count = components.scores.columns;
@@ -64,15 +64,15 @@ Points start(const Matrix &rows, std::uint64_t seed,
   Points points;
   for (std::int64_t i = 0; i < rows.rows; ++i) {
     const float *score = components.scores.row(i);
-    auto at = [&](std::int64_t axis) {
+    auto coordinate = [&](std::int64_t axis) {
       const double value = axis < count ? score[axis] * scale : 0;
       return static_cast<float>(
           value +
           kJitter * kStartDeviation *
               random.gaussian(static_cast<std::uint64_t>(2 * i + axis)));
     };
-    points.x.push_back(at(0));
-    points.y.push_back(at(1));
+    points.x.push_back(coordinate(0));
+    points.y.push_back(coordinate(1));
   }
   return points;
 }
@@ -83,15 +83,17 @@ struct Coordinate {
   std::vector<float> gradient;
   std::vector<double> step, gain, exact;
 
-  explicit Coordinate(std::vector<float> &at)
-      : coordinates(at), gradient(at.size()), step(at.size()),
-        gain(at.size(), 1), exact(at.begin(), at.end()) {}
+  explicit Coordinate(std::vector<float> &values)
+      : coordinates(values), gradient(values.size()), step(values.size()),
+        gain(values.size(), 1), exact(values.begin(), values.end()) {}
 
-  void prepare(std::size_t i, double momentum, double rate) {
+  /// Computes the gain and the step of point i.
+  void updateStep(std::size_t i, double momentum, double rate) {
     const double slope = gradient[i];
-    const bool same =
+    const bool haveSameSign =
         (step[i] > 0) == (slope > 0) && (step[i] < 0) == (slope < 0);
-    gain[i] = same ? gain[i] * kLessGain + kLeastGain : gain[i] + kMoreGain;
+    gain[i] = haveSameSign ? gain[i] * kGainDecay + kMinGain
+                           : gain[i] + kGainIncrement;
     step[i] = momentum * step[i] - rate * gain[i] * slope;
   }
   /// Moves all points and subtracts their mean.
@@ -107,20 +109,20 @@ struct Coordinate {
 
 void checkRows(std::int64_t rows, double perplexity) {
   // t-SNE customarily uses 3 * perplexity neighbours.
-  const double most = static_cast<double>(rows - 1) / 3;
-  if (perplexity <= most)
+  const double maxPerplexity = static_cast<double>(rows - 1) / 3;
+  if (perplexity <= maxPerplexity)
     return;
   constexpr int kDigits = 12; // digits of rows, and a fraction
-  const std::string shown = shortestText(perplexity, 6);
-  // A perplexity is more than 1.
+  const std::string perplexityText = shortestText(perplexity, 6);
+  // The perplexity is more than 1, so 5 rows are always needed.
   if (rows < 5)
     throw badInput("t-SNE needs at least 5 samples; there are " +
                    std::to_string(rows));
   throw badInput("there are " + std::to_string(rows) + " samples; perplexity " +
-                 shown + " needs at least " +
+                 perplexityText + " needs at least " +
                  shortestText(std::ceil(3 * perplexity) + 1, kDigits) +
                  ", so choose a perplexity of " +
-                 shortestText(std::floor(most * 100) / 100, kDigits) +
+                 shortestText(std::floor(maxPerplexity * 100) / 100, kDigits) +
                  " or less");
 }
 
@@ -134,12 +136,12 @@ void checkMemory(std::int64_t rows, std::int64_t neighbours) {
       static_cast<double>(rows) * static_cast<double>(neighbours) * kPairBytes;
   if (bytes <= static_cast<double>(runtime::machineMemory()))
     return;
-  constexpr double kMost = 18e18; // fits in 64 bits
+  constexpr double kMaxBytes = 18e18; // fits in 64 bits
   throw unavailable(
       "t-SNE of " + std::to_string(rows) + " samples with " +
       std::to_string(neighbours) + " neighbours each needs " +
       runtime::describeBytes(
-          static_cast<std::uint64_t>(std::min(bytes, kMost))) +
+          static_cast<std::uint64_t>(std::min(bytes, kMaxBytes))) +
       " of memory, this machine has " +
       runtime::describeBytes(runtime::machineMemory()) +
       "; use a smaller perplexity, or a lower limit for exact pairs");
@@ -148,7 +150,7 @@ void checkMemory(std::int64_t rows, std::int64_t neighbours) {
 } // namespace
 
 double Divergence::compute(const Points &points, double exaggeration,
-                           bool wanted, Points &gradient) {
+                           bool computeDivergence, Points &gradient) {
   const double sum = repulsion.compute(points, gradient);
   const std::int64_t rows = points.size();
   coordinates.resize(static_cast<std::size_t>(2 * rows));
@@ -156,7 +158,8 @@ double Divergence::compute(const Points &points, double exaggeration,
     coordinates[2 * i] = points.x[i];
     coordinates[2 * i + 1] = points.y[i];
   }
-  rowDivergences.assign(wanted ? static_cast<std::size_t>(rows) : 0, 0);
+  rowDivergences.assign(computeDivergence ? static_cast<std::size_t>(rows) : 0,
+                        0);
   parallelForBlocks(
       threads, rows, kGrain,
       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -171,7 +174,7 @@ double Divergence::compute(const Points &points, double exaggeration,
               static_cast<float>(exaggeration * force[0] - gradient.x[i] / sum);
           gradient.y[i] =
               static_cast<float>(exaggeration * force[1] - gradient.y[i] / sum);
-          if (!wanted)
+          if (!computeDivergence)
             continue;
           for (std::int64_t j = 0; j < count; ++j) {
             const double p = values[j];
@@ -185,8 +188,8 @@ double Divergence::compute(const Points &points, double exaggeration,
         }
       });
   double divergence = 0;
-  for (double part : rowDivergences)
-    divergence += part;
+  for (double rowDivergence : rowDivergences)
+    divergence += rowDivergence;
   return divergence;
 }
 
@@ -201,25 +204,26 @@ Layout tsne(const Matrix &rows, const TsneOptions &options,
                   static_cast<std::int64_t>(std::ceil(3 * options.perplexity)),
                   rows.rows - 1);
   checkMemory(rows.rows, neighbours);
-  const Affinities alike = affinities(
+  const Affinities pairAffinities = computeAffinities(
       nearestNeighbours(rows, neighbours, threads, [&] { progress(nullptr); }),
       options.perplexity, threads);
-  Layout layout{start(rows, options.seed, threads), 0};
-  Divergence divergence(alike, exact ? 0 : options.theta, threads);
+  Layout layout{initialLayout(rows, options.seed, threads), 0};
+  Divergence divergence(pairAffinities, exact ? 0 : options.theta, threads);
 
   Coordinate x(layout.points.x), y(layout.points.y);
   Points gradient;
-  const int all = options.exaggeratedIterations + options.iterations;
-  for (int iteration = 0; iteration <= all; ++iteration) {
-    const bool shown = iteration % kShown == 0 || iteration == all;
+  const int total = options.exaggeratedIterations + options.iterations;
+  for (int iteration = 0; iteration <= total; ++iteration) {
+    const bool isReported =
+        iteration % kReportInterval == 0 || iteration == total;
     const double exaggeration =
         iteration < options.exaggeratedIterations ? options.exaggeration : 1;
     const double value =
-        divergence.compute(layout.points, exaggeration, shown, gradient);
-    const TsneProgress now{iteration, all, value, &layout.points};
-    progress(shown ? &now : nullptr);
+        divergence.compute(layout.points, exaggeration, isReported, gradient);
+    const TsneProgress state{iteration, total, value, &layout.points};
+    progress(isReported ? &state : nullptr);
     layout.divergence = value;
-    if (iteration == all)
+    if (iteration == total)
       break;
     const double rate = options.learningRate > 0
                             ? options.learningRate
@@ -227,12 +231,12 @@ Layout tsne(const Matrix &rows, const TsneOptions &options,
     x.gradient.swap(gradient.x);
     y.gradient.swap(gradient.y);
     for (std::size_t i = 0; i < x.step.size(); ++i) {
-      x.prepare(i, options.momentum, rate);
-      y.prepare(i, options.momentum, rate);
+      x.updateStep(i, options.momentum, rate);
+      y.updateStep(i, options.momentum, rate);
       const double length = std::hypot(x.step[i], y.step[i]);
-      if (length > kLongestStep) {
-        x.step[i] *= kLongestStep / length;
-        y.step[i] *= kLongestStep / length;
+      if (length > kMaxStep) {
+        x.step[i] *= kMaxStep / length;
+        y.step[i] *= kMaxStep / length;
       }
     }
     x.move();

@@ -24,10 +24,10 @@ public:
       : affinities(affinities), repulsion(theta, threads), threads(threads) {}
 
   /// Computes a quarter of the gradient, with the attraction multiplied by
-  /// `exaggeration`. Returns the divergence without exaggeration if `wanted` is
-  /// set, else 0.
-  double compute(const Points &points, double exaggeration, bool wanted,
-                 Points &gradient);
+  /// `exaggeration`. Returns the divergence without exaggeration if
+  /// `computeDivergence` is set, else 0.
+  double compute(const Points &points, double exaggeration,
+                 bool computeDivergence, Points &gradient);
 
 private:
   const Affinities &affinities;
@@ -61,11 +61,11 @@ struct Layout {
   double divergence; ///< after the last iteration
 };
 
-/// Lays out rows with mean 0. Calls `progress` at the beginning, every 50
-/// iterations and at the end, and in between with null; it may throw. The
-/// result is bitwise identical for any number of threads. Throws Error: (1) if
-/// there are too few rows for the perplexity, (3) if the neighbours need more
-/// memory than the machine has.
+/// Lays out rows with mean 0. Calls `progress` with the state at the beginning,
+/// every 50 iterations and at the end, and with null in between; it may throw.
+/// The result is bitwise identical for any number of threads. Throws Error: (1)
+/// if there are too few rows for the perplexity, (3) if the neighbours need
+/// more memory than the machine has.
 Layout tsne(const Matrix &centredRows, const TsneOptions &options,
             const runtime::Threads &threads,
             const std::function<void(const TsneProgress *)> &progress);

@@ -33,13 +33,13 @@ Image imageOf(const cv::Mat &mat) {
   return image;
 }
 
-void requireColor(const cv::Mat &mat, const char *what) {
+void requireColor(const cv::Mat &mat, const char *setting) {
   if (mat.channels() != 3)
-    throw badInput(std::string(what) + " needs images of 3 channels, not " +
+    throw badInput(std::string(setting) + " needs images of 3 channels, not " +
                    std::to_string(mat.channels()));
 }
 
-/// Scales one channel of the HSV image.
+/// Applies `factor` and `offset` to one channel of the image in HSV.
 void scaleChannel(cv::Mat &mat, std::size_t channel, double factor,
                   double offset) {
   cv::Mat hsv;
@@ -51,7 +51,7 @@ void scaleChannel(cv::Mat &mat, std::size_t channel, double factor,
   cv::cvtColor(hsv, mat, cv::COLOR_HSV2BGR);
 }
 
-/// One image's distortion.
+/// The random distortion of one image.
 class Distortion {
 public:
   Distortion(cv::Mat &mat, const caffe::DistortionParameter &settings,
@@ -60,38 +60,40 @@ public:
 
   void run() {
     // Contrast comes second or last.
-    const bool early = draws.uniform(0, 1) > 0.5F;
-    brightness();
-    if (early)
-      contrast();
-    saturation();
-    hue();
-    if (!early)
-      contrast();
-    order();
+    const bool isContrastSecond = draws.uniform(0, 1) > 0.5F;
+    changeBrightness();
+    if (isContrastSecond)
+      changeContrast();
+    changeSaturation();
+    changeHue();
+    if (!isContrastSecond)
+      changeContrast();
+    changeChannelOrder();
   }
 
 private:
-  bool happens(float probability) { return draws.uniform(0, 1) < probability; }
+  bool drawEvent(float probability) {
+    return draws.uniform(0, 1) < probability;
+  }
 
-  void brightness() {
-    if (!happens(settings.brightness_prob()))
+  void changeBrightness() {
+    if (!drawEvent(settings.brightness_prob()))
       return;
-    const float by = draws.uniform(-settings.brightness_delta(),
-                                   settings.brightness_delta());
-    if (by != 0)
-      mat.convertTo(mat, -1, 1, by);
+    const float offset = draws.uniform(-settings.brightness_delta(),
+                                       settings.brightness_delta());
+    if (offset != 0)
+      mat.convertTo(mat, -1, 1, offset);
   }
-  void contrast() {
-    if (!happens(settings.contrast_prob()))
+  void changeContrast() {
+    if (!drawEvent(settings.contrast_prob()))
       return;
-    const float by =
+    const float factor =
         draws.uniform(settings.contrast_lower(), settings.contrast_upper());
-    if (std::fabs(by - 1) > 1e-3)
-      mat.convertTo(mat, -1, by, 0);
+    if (std::fabs(factor - 1) > 1e-3)
+      mat.convertTo(mat, -1, factor, 0);
   }
-  void saturation() {
-    if (!happens(settings.saturation_prob()))
+  void changeSaturation() {
+    if (!drawEvent(settings.saturation_prob()))
       return;
     requireColor(mat, "saturation_prob");
     scaleChannel(
@@ -99,16 +101,17 @@ private:
         draws.uniform(settings.saturation_lower(), settings.saturation_upper()),
         0);
   }
-  void hue() {
-    if (!happens(settings.hue_prob()))
+  void changeHue() {
+    if (!drawEvent(settings.hue_prob()))
       return;
     requireColor(mat, "hue_prob");
-    const float by = draws.uniform(-settings.hue_delta(), settings.hue_delta());
-    if (by != 0)
-      scaleChannel(mat, 0, 1, by);
+    const float offset =
+        draws.uniform(-settings.hue_delta(), settings.hue_delta());
+    if (offset != 0)
+      scaleChannel(mat, 0, 1, offset);
   }
-  void order() {
-    if (!happens(settings.random_order_prob()))
+  void changeChannelOrder() {
+    if (!drawEvent(settings.random_order_prob()))
       return;
     requireColor(mat, "random_order_prob");
     std::vector<cv::Mat> channels;
@@ -127,9 +130,9 @@ int interpolationOf(const caffe::ResizeParameter &settings,
                     RandomDraws &draws) {
   if (settings.interp_mode_size() == 0)
     return cv::INTER_LINEAR;
-  const auto chosen = static_cast<int>(
+  const auto index = static_cast<int>(
       draws.below(static_cast<std::uint64_t>(settings.interp_mode_size())));
-  switch (settings.interp_mode(chosen)) {
+  switch (settings.interp_mode(index)) {
   case caffe::ResizeParameter::LINEAR:
     return cv::INTER_LINEAR;
   case caffe::ResizeParameter::AREA:
@@ -158,10 +161,10 @@ int borderOf(const caffe::ResizeParameter &settings) {
 
 /// Converts one value for all channels, or one per channel; no values: 0.
 template <typename Values>
-cv::Scalar scalarOf(const Values &values, int channels, const char *what) {
+cv::Scalar scalarOf(const Values &values, int channels, const char *setting) {
   const auto count = static_cast<int>(values.size());
   if (count > 1 && count != channels)
-    throw badInput(std::string(what) + " is given " + std::to_string(count) +
+    throw badInput(std::string(setting) + " is given " + std::to_string(count) +
                    " times for images of " + std::to_string(channels) +
                    " channels; give one, or one for each channel");
   cv::Scalar scalar(0, 0, 0, 0);
@@ -200,8 +203,8 @@ void posterize(cv::Mat &mat) {
   cv::LUT(mat, table, mat);
 }
 
-void saltAndPepper(cv::Mat &mat, const caffe::SaltPepperParameter &settings,
-                   RandomDraws &draws) {
+void addSaltAndPepper(cv::Mat &mat, const caffe::SaltPepperParameter &settings,
+                      RandomDraws &draws) {
   const cv::Scalar value =
       scalarOf(settings.value(), mat.channels(), "value of saltpepper_param");
   const int pixels = static_cast<int>(
@@ -237,16 +240,16 @@ void distort(Image &image, const caffe::DistortionParameter &settings,
     image = imageOf(mat);
 }
 
-Image expanded(const Image &image, int height, int width, int top, int left,
-               const std::vector<float> &colour) {
+Image expandImage(const Image &image, int height, int width, int top, int left,
+                  const std::vector<float> &colour) {
   cv::Mat result(height, width, CV_8UC(image.channels),
                  scalarOf(colour, image.channels, "mean_value"));
   matOf(image).copyTo(result(cv::Rect(left, top, image.width, image.height)));
   return imageOf(result);
 }
 
-Image resized(const Image &image, const caffe::ResizeParameter &settings,
-              int height, int width, RandomDraws &draws) {
+Image resizeImage(const Image &image, const caffe::ResizeParameter &settings,
+                  int height, int width, RandomDraws &draws) {
   cv::Mat result;
   cv::resize(matOf(image), result, cv::Size(width, height), 0, 0,
              interpolationOf(settings, draws));
@@ -293,7 +296,7 @@ void addNoise(Image &image, const caffe::NoiseParameter &settings,
   if (settings.inverse())
     cv::bitwise_not(mat, mat);
   if (settings.saltpepper())
-    saltAndPepper(mat, settings.saltpepper_param(), draws);
+    addSaltAndPepper(mat, settings.saltpepper_param(), draws);
   if (settings.convert_to_hsv()) {
     requireColor(mat, "convert_to_hsv");
     cv::cvtColor(mat, mat, cv::COLOR_BGR2HSV);

@@ -28,8 +28,8 @@ const brew::runtime::OpenCvFunctions *
 brew_opencv_functions() {
   using namespace brew::runtime;
   static const OpenCvFunctions functions = {
-      kOpenCvVersion,     opencv::distort,      opencv::expanded,
-      opencv::resized,    opencv::addNoise,     opencv::symmetricEigen,
-      opencv::scatterPng, opencv::drawCartPole, opencv::drawCaption};
+      kOpenCvVersion,      opencv::distort,      opencv::expandImage,
+      opencv::resizeImage, opencv::addNoise,     opencv::symmetricEigen,
+      opencv::scatterPng,  opencv::drawCartPole, opencv::drawCaption};
   return &functions;
 }

@@ -11,11 +11,11 @@ namespace brew::runtime::opencv {
 
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,
              RandomDraws &draws);
-formats::Image expanded(const formats::Image &image, int height, int width,
-                        int top, int left, const std::vector<float> &colour);
-formats::Image resized(const formats::Image &image,
-                       const caffe::ResizeParameter &settings, int height,
-                       int width, RandomDraws &draws);
+formats::Image expandImage(const formats::Image &image, int height, int width,
+                           int top, int left, const std::vector<float> &colour);
+formats::Image resizeImage(const formats::Image &image,
+                           const caffe::ResizeParameter &settings, int height,
+                           int width, RandomDraws &draws);
 void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
               RandomDraws &draws);
 

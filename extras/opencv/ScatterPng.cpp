@@ -17,61 +17,64 @@ using embedding::Colour;
 using embedding::ScatterLayout;
 
 /// The plot is drawn at twice its size and then averaged, for smooth edges.
-constexpr int kScale = 2;
+constexpr int kPlotScale = 2;
 /// Fractional bits of coordinates.
 constexpr int kShift = 4;
-constexpr double kFine = kScale << kShift;
+constexpr double kFixedPointScale = kPlotScale << kShift;
 
 cv::Scalar scalarOf(const Colour &colour) {
   return {double(colour.blue), double(colour.green), double(colour.red)};
 }
 
-cv::Point fine(double x, double y) {
-  return {static_cast<int>(std::lround(x * kFine)),
-          static_cast<int>(std::lround(y * kFine))};
+cv::Point toFixedPoint(double x, double y) {
+  return {static_cast<int>(std::lround(x * kFixedPointScale)),
+          static_cast<int>(std::lround(y * kFixedPointScale))};
 }
 
-void dot(cv::Mat &picture, double x, double y, double radius,
-         const Colour &colour) {
-  cv::circle(picture, fine(x, y), static_cast<int>(std::lround(radius * kFine)),
+void drawDot(cv::Mat &picture, double x, double y, double radius,
+             const Colour &colour) {
+  cv::circle(picture, toFixedPoint(x, y),
+             static_cast<int>(std::lround(radius * kFixedPointScale)),
              scalarOf(colour), cv::FILLED, cv::LINE_AA, kShift);
 }
 
 /// Draws text. The font supports only ASCII; other letters become question
 /// marks.
-void words(cv::Mat &picture, double x, double y, double size,
-           const std::string &text) {
-  std::string shown;
+void drawText(cv::Mat &picture, double x, double y, double size,
+              const std::string &text) {
+  std::string asciiText;
   for (char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if ((byte & 0xc0) != 0x80)
-      shown += byte < 0x80 && byte >= ' ' ? c : '?';
+      asciiText += byte < 0x80 && byte >= ' ' ? c : '?';
   }
   const int font = cv::FONT_HERSHEY_SIMPLEX;
-  // 21 pixels is a capital's height at scale 1; of usual letters, 0.72.
-  const double scale = 0.72 * size / 21 * kScale;
-  cv::putText(picture, shown,
-              cv::Point(static_cast<int>(x * kScale),
-                        static_cast<int>((y + 0.36 * size) * kScale)),
-              font, scale, cv::Scalar(30, 30, 30), kScale, cv::LINE_AA);
+  // Capitals are 21 pixels high at scale 1. In usual fonts, their height is
+  // 0.72 of the text size.
+  const double scale = 0.72 * size / 21 * kPlotScale;
+  cv::putText(picture, asciiText,
+              cv::Point(static_cast<int>(x * kPlotScale),
+                        static_cast<int>((y + 0.36 * size) * kPlotScale)),
+              font, scale, cv::Scalar(30, 30, 30), kPlotScale, cv::LINE_AA);
 }
 
 } // namespace
 
 std::string scatterPng(const ScatterLayout &layout) {
-  cv::Mat large(layout.height * kScale, layout.width * kScale, CV_8UC3,
+  cv::Mat large(layout.height * kPlotScale, layout.width * kPlotScale, CV_8UC3,
                 cv::Scalar(255, 255, 255));
-  words(large, layout.left, layout.titleY, layout.textSize, layout.title);
-  cv::rectangle(large, fine(layout.left, layout.top),
-                fine(layout.right, layout.bottom), cv::Scalar(204, 204, 204),
-                kScale, cv::LINE_AA, kShift);
-  for (const ScatterLayout::Dot &at : layout.dots)
-    dot(large, at.x, at.y, layout.radius, layout.legend[at.entry].colour);
+  drawText(large, layout.left, layout.titleY, layout.textSize, layout.title);
+  cv::rectangle(large, toFixedPoint(layout.left, layout.top),
+                toFixedPoint(layout.right, layout.bottom),
+                cv::Scalar(204, 204, 204), kPlotScale, cv::LINE_AA, kShift);
+  for (const ScatterLayout::Dot &dot : layout.dots)
+    drawDot(large, dot.x, dot.y, layout.radius,
+            layout.legend[dot.entry].colour);
   for (std::size_t i = 0; i < layout.legendRows; ++i) {
     const ScatterLayout::Entry &entry = layout.legend[i];
     if (!layout.legendCut || i + 1 < layout.legendRows)
-      dot(large, layout.legendX + 6, entry.y, 6, entry.colour);
-    words(large, layout.legendX + 20, entry.y, layout.textSize, entry.name);
+      drawDot(large, layout.legendX + 6, entry.y, 6, entry.colour);
+    drawText(large, layout.legendX + 20, entry.y, layout.textSize, entry.name);
   }
   formats::Image image;
   image.channels = 3;

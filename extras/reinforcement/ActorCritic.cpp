@@ -31,7 +31,7 @@ const Defaults &defaultsOf(const std::string &trainer) {
   return kDefaults[trainer == kDefaults[0].trainer ? 0 : 1];
 }
 
-std::int64_t elements(const plan::Buffer &buffer) {
+std::int64_t countElements(const plan::Buffer &buffer) {
   std::int64_t count = 1;
   for (std::int64_t dim : buffer.dims())
     count *= dim;
@@ -66,9 +66,11 @@ int ActorCritic::environmentCount(const runtime::Session &session) {
 }
 
 ActorCritic::ActorCritic(runtime::Trainer &solver,
-                         runtime::Session &planSession, LearnerOptions given,
-                         caffe::TrainerProperties chosen)
-    : Learner(solver, planSession, std::move(given), std::move(chosen)),
+                         runtime::Session &planSession,
+                         LearnerOptions learnerOptions,
+                         caffe::TrainerProperties trainerProperties)
+    : Learner(solver, planSession, std::move(learnerOptions),
+              std::move(trainerProperties)),
       inference(session, options.environments.front()->observationCount()),
       program(session.program(plan::programs::kForwardBackward)),
       observationCount(options.environments.front()->observationCount()),
@@ -91,12 +93,12 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
                      std::to_string(rows) + ", not " +
                      std::to_string(options.environments.size()));
   findBlobs();
-  const std::int64_t all = steps * inference.rows();
-  if (all % batch)
+  const std::int64_t rolloutRows = steps * inference.rows();
+  if (rolloutRows % batch)
     throw usageError(
         "Steps=" + std::to_string(steps) + " of " + std::to_string(rows) +
-        " environments are " + std::to_string(all) +
-        " rows, which are no multiple of "
+        " environments are " + std::to_string(rolloutRows) +
+        " rows, which is not a multiple of "
         "the " +
         std::to_string(batch) + " that the training net takes at once");
   states.resize(rows * static_cast<std::size_t>(observationCount));
@@ -107,7 +109,8 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
   restoreState();
 }
 
-/// EpisodeStatistics that were in progress start over.
+/// Restores the counts of a snapshot. Episodes that were in progress start
+/// over.
 void ActorCritic::restoreState() {
   if (restoredState.size() != actors.size() + 2)
     return;
@@ -129,7 +132,7 @@ void ActorCritic::findBlobs() {
   const plan::Program &test = session.manifest().programs(inference.program());
   for (const plan::Output &output : test.outputs()) {
     const auto count = static_cast<std::int64_t>(
-        inference.rows() ? elements(session.manifest().buffers(
+        inference.rows() ? countElements(session.manifest().buffers(
                                static_cast<int>(output.buffer_index()))) /
                                inference.rows()
                          : 0);
@@ -138,7 +141,7 @@ void ActorCritic::findBlobs() {
     else if (count == actions && logits.empty())
       logits = output.blob();
   }
-  width = actions;
+  actionCount = actions;
   if (logits.empty() || value.empty())
     throw badInput("the test net's outputs must be " + std::to_string(actions) +
                    " logits and one value for each state");
@@ -150,7 +153,7 @@ void ActorCritic::findBlobs() {
   batch = input->dims(0);
   auto require = [&](const char *name, std::int64_t count) {
     const plan::Buffer *buffer = pipeline.find(name);
-    if (!buffer || elements(*buffer) != count)
+    if (!buffer || countElements(*buffer) != count)
       throw badInput("the training net needs an input '" + std::string(name) +
                      "' of " + std::to_string(count) + " numbers");
   };
@@ -174,15 +177,15 @@ std::vector<double> ActorCritic::saveState() const {
 // Acting
 //===----------------------------------------------------------------------===//
 
-void ActorCritic::begin(std::size_t actor) {
-  Actor &it = actors[actor];
+void ActorCritic::beginEpisode(std::size_t index) {
+  Actor &actor = actors[index];
   const std::uint64_t number =
-      static_cast<std::uint64_t>(it.episodes) * actors.size() + actor;
-  it.environment->reset(starts.block(number)[0] >> 1,
-                        states.data() +
-                            actor * static_cast<std::size_t>(observationCount));
-  it.end = {static_cast<int>(actor), 0, 0, 0};
-  it.entropySum = 0;
+      static_cast<std::uint64_t>(actor.episodes) * actors.size() + index;
+  actor.environment->reset(
+      starts.block(number)[0] >> 1,
+      states.data() + index * static_cast<std::size_t>(observationCount));
+  actor.end = {static_cast<int>(index), 0, 0, 0};
+  actor.entropySum = 0;
 }
 
 void ActorCritic::evaluatePolicy() {
@@ -197,16 +200,17 @@ void ActorCritic::evaluatePolicy() {
 }
 
 Distribution ActorCritic::probabilitiesOf(std::size_t actor) const {
-  return distributionOf(
-      logitRows.data() + actor * static_cast<std::size_t>(width), width);
+  return distributionOf(logitRows.data() +
+                            actor * static_cast<std::size_t>(actionCount),
+                        actionCount);
 }
 
 /// Performs one step of all actors.
 void ActorCritic::act(Rollout &rollout, std::int64_t step) {
   const auto size = static_cast<std::size_t>(observationCount);
   // The values of truncated episodes' last states are computed together, below.
-  std::vector<std::size_t> cut;
-  std::vector<float> beyond(states.size());
+  std::vector<std::size_t> truncatedActors;
+  std::vector<float> lastStates(states.size());
   for (std::size_t i = 0; i < actors.size(); ++i) {
     Actor &actor = actors[i];
     const std::size_t row = static_cast<std::size_t>(step) * actors.size() + i;
@@ -223,33 +227,33 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     actor.end.reward += outcome.reward;
     ++actor.end.steps;
     actor.entropySum += entropyOf(probabilities);
-    const bool isCut =
+    const bool isTruncated =
         !outcome.terminated &&
         (outcome.truncated ||
          (options.maxSteps && actor.end.steps >= options.maxSteps));
     Segment &segment = rollout.segments[i];
     segment.rewards.push_back(outcome.reward);
     segment.values.push_back(double(valueRows[i]));
-    segment.ended.push_back(outcome.terminated || isCut);
+    segment.ended.push_back(outcome.terminated || isTruncated);
     segment.next.push_back(0);
-    if (isCut) {
-      cut.push_back(i);
+    if (isTruncated) {
+      truncatedActors.push_back(i);
       std::copy(state, state + size,
-                beyond.begin() + static_cast<std::ptrdiff_t>(i * size));
+                lastStates.begin() + static_cast<std::ptrdiff_t>(i * size));
     }
-    if (!outcome.terminated && !isCut)
+    if (!outcome.terminated && !isTruncated)
       continue;
     actor.end.entropy = actor.entropySum / static_cast<double>(actor.end.steps);
     const EpisodeSummary end = actor.end;
     ++actor.episodes;
-    begin(i);
+    beginEpisode(i);
     reportEpisode(end);
   }
   ++drawCount;
-  if (!cut.empty()) {
-    inference.run(beyond);
+  if (!truncatedActors.empty()) {
+    inference.run(lastStates);
     const std::vector<float> values = inference.read(value);
-    for (std::size_t i : cut)
+    for (std::size_t i : truncatedActors)
       rollout.segments[i].next.back() = double(values[i]);
   }
   evaluatePolicy();
@@ -260,7 +264,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
 
 void ActorCritic::run() {
   for (std::size_t i = 0; i < actors.size(); ++i)
-    begin(i);
+    beginEpisode(i);
   const std::size_t rows = static_cast<std::size_t>(steps) * actors.size();
   session.prepare();
   evaluatePolicy();
@@ -280,12 +284,12 @@ void ActorCritic::run() {
     }
     for (std::size_t i = 0; i < actors.size(); ++i) {
       const Segment &segment = rollout.segments[i];
-      const std::vector<double> gained =
-          advantages(segment, properties.gamma, properties.lambda);
-      for (std::size_t t = 0; t < gained.size(); ++t) {
+      const std::vector<double> rowAdvantages =
+          computeAdvantages(segment, properties.gamma, properties.lambda);
+      for (std::size_t t = 0; t < rowAdvantages.size(); ++t) {
         const std::size_t row = t * actors.size() + i;
-        rollout.advantages[row] = gained[t];
-        rollout.returns[row] = gained[t] + segment.values[t];
+        rollout.advantages[row] = rowAdvantages[t];
+        rollout.returns[row] = rowAdvantages[t] + segment.values[t];
       }
     }
     learn(rollout);
@@ -301,31 +305,35 @@ void ActorCritic::run() {
 void ActorCritic::feed(const Rollout &rollout,
                        const std::vector<std::size_t> &rows) {
   const auto size = static_cast<std::size_t>(observationCount);
-  const auto actions = static_cast<std::size_t>(width);
-  std::vector<float> seen, done(rows.size() * actions), old, returns;
-  std::vector<double> gained;
+  const auto actions = static_cast<std::size_t>(actionCount);
+  std::vector<float> observations, oneHotActions(rows.size() * actions),
+      oldLogProbabilities, returns;
+  std::vector<double> rowAdvantages;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t row = rows[i];
     const auto begin =
         rollout.states.begin() + static_cast<std::ptrdiff_t>(row * size);
-    seen.insert(seen.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
-    done[i * actions + static_cast<std::size_t>(rollout.actions[row])] = 1;
-    old.push_back(static_cast<float>(rollout.logProbabilities[row]));
+    observations.insert(observations.end(), begin,
+                        begin + static_cast<std::ptrdiff_t>(size));
+    oneHotActions[i * actions +
+                  static_cast<std::size_t>(rollout.actions[row])] = 1;
+    oldLogProbabilities.push_back(
+        static_cast<float>(rollout.logProbabilities[row]));
     returns.push_back(static_cast<float>(rollout.returns[row]));
-    gained.push_back(rollout.advantages[row]);
+    rowAdvantages.push_back(rollout.advantages[row]);
   }
   if (properties.standardizeAdvantage)
-    standardise(gained);
+    standardise(rowAdvantages);
   runtime::DataPipeline &pipeline = session.dataPipeline(program);
   auto set = [&](const std::string &name, const auto &values) {
     pipeline.set(name, values.data(), static_cast<std::int64_t>(values.size()));
   };
-  set(inference.input(), seen);
-  set(kAction, done);
-  set(kAdvantage, gained);
+  set(inference.input(), observations);
+  set(kAction, oneHotActions);
+  set(kAdvantage, rowAdvantages);
   set(kReturn, returns);
   if (usesOldProbability)
-    set(kOldLogProbability, old);
+    set(kOldLogProbability, oldLogProbabilities);
 }
 
 void ActorCritic::learn(const Rollout &rollout) {
@@ -336,16 +344,16 @@ void ActorCritic::learn(const Rollout &rollout) {
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[orders.below(orderCount++, i)]);
     for (std::size_t from = 0; from < order.size(); from += size) {
-      // The episode limit does not apply here: the last rollout is learned
-      // from.
+      // Ignore the limit of episodes here, so that training also uses the last
+      // rollout.
       if (updatesDone())
         return;
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
       feed(rollout, {begin, begin + static_cast<std::ptrdiff_t>(size)});
       setSnapshotState(saveState());
-      const int before = trainer.iteration();
+      const int iterationBefore = trainer.iteration();
       trainer.step(1);
-      if (trainer.iteration() == before) { // a rule ended training
+      if (trainer.iteration() == iterationBefore) { // a rule ended training
         finished = true;
         return;
       }
@@ -361,32 +369,34 @@ void ActorCritic::learn(const Rollout &rollout) {
 double ActorCritic::evaluateEpisodes(std::int64_t count) {
   // All environments play; only the first `count` episodes are evaluated.
   const caffe::RandomStream seeds(session.seed(), "judged episodes"),
-      judged(session.seed(), "judged actions");
+      actionDraws(session.seed(), "judged actions");
   const auto size = static_cast<std::size_t>(observationCount);
-  std::vector<std::int64_t> playing(actors.size(), -1); ///< episode; -1: idle
+  std::vector<std::int64_t> episodeOf(actors.size(), -1); ///< episode; -1: idle
   std::vector<double> rewards(actors.size());
   std::vector<std::int64_t> lengths(actors.size());
-  std::int64_t begun = 0, ended = 0;
+  std::int64_t begunCount = 0, endedCount = 0;
   double sum = 0;
   auto start = [&](std::size_t i) {
-    playing[i] = begun < count ? begun : -1;
-    if (playing[i] < 0)
+    episodeOf[i] = begunCount < count ? begunCount : -1;
+    if (episodeOf[i] < 0)
       return;
     rewards[i] = 0;
     lengths[i] = 0;
     actors[i].environment->reset(
-        seeds.block(static_cast<std::uint64_t>(begun++))[0] >> 1,
+        seeds.block(static_cast<std::uint64_t>(begunCount++))[0] >> 1,
         states.data() + i * size);
   };
   for (std::size_t i = 0; i < actors.size(); ++i)
     start(i);
-  for (std::uint64_t step = 0; ended < count && !isStopRequested(); ++step) {
+  for (std::uint64_t step = 0; endedCount < count && !isStopRequested();
+       ++step) {
     evaluatePolicy();
     for (std::size_t i = 0; i < actors.size(); ++i) {
-      if (playing[i] < 0)
+      if (episodeOf[i] < 0)
         continue;
       const StepResult outcome = actors[i].environment->step(
-          sample(probabilitiesOf(i), judged.uniform(step * actors.size() + i)),
+          sample(probabilitiesOf(i),
+                 actionDraws.uniform(step * actors.size() + i)),
           states.data() + i * size);
       rewards[i] += outcome.reward;
       ++lengths[i];
@@ -394,11 +404,11 @@ double ActorCritic::evaluateEpisodes(std::int64_t count) {
           !(options.maxSteps && lengths[i] >= options.maxSteps))
         continue;
       sum += rewards[i];
-      ++ended;
+      ++endedCount;
       start(i);
     }
   }
-  return ended > 0 ? sum / static_cast<double>(ended) : 0;
+  return endedCount > 0 ? sum / static_cast<double>(endedCount) : 0;
 }
 
 } // namespace brew::reinforcement

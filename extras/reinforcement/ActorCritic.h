@@ -14,6 +14,7 @@
 
 namespace brew::reinforcement {
 
+/// Trains a policy and its value function with PPO or A2C.
 class ActorCritic : public Learner {
 public:
   ActorCritic(runtime::Trainer &trainer, runtime::Session &session,
@@ -39,7 +40,7 @@ private:
   double evaluateEpisodes(std::int64_t episodes) override;
   void restoreState();
   void findBlobs();
-  void begin(std::size_t actor);
+  void beginEpisode(std::size_t index);
   void evaluatePolicy();
   void act(Rollout &rollout, std::int64_t step);
   void learn(const Rollout &rollout);
@@ -50,7 +51,7 @@ private:
   InferenceProgram inference;
   int program; ///< the training program
   std::string logits, value;
-  std::int64_t width = 0, observationCount, batch = 0;
+  std::int64_t actionCount = 0, observationCount, batch = 0;
   bool usesOldProbability = false;
   int steps, epochs;
   caffe::RandomStream starts, draws, orders;

@@ -14,18 +14,20 @@ namespace {
 
 /// Random numbers per step: the action, whether to explore, the explored
 /// action.
-constexpr std::uint64_t kDraws = 4;
-/// 2^kStepBits steps of an episode have distinct random numbers.
+constexpr std::uint64_t kDrawsPerStep = 4;
+/// The first 2^kStepBits steps of an episode have distinct random numbers.
 constexpr int kStepBits = 32;
 
 } // namespace
 
-Agent::Agent(Environment &acted, const caffe::TrainerProperties &chosen,
+Agent::Agent(Environment &agentEnvironment,
+             const caffe::TrainerProperties &trainerProperties,
              std::uint64_t seed, int agent, std::int64_t steps)
-    : environment(acted), properties(chosen),
+    : environment(agentEnvironment), properties(trainerProperties),
       starts(seed, "episodes of agent " + std::to_string(agent)),
       draws(seed, "actions of agent " + std::to_string(agent)), number(agent),
-      maxSteps(steps), low(acted.low()), high(acted.high()) {
+      maxSteps(steps), low(agentEnvironment.low()),
+      high(agentEnvironment.high()) {
   const auto count = static_cast<std::size_t>(environment.observationCount());
   if (properties.normalizeInput &&
       (low.size() != count || high.size() != count))
@@ -43,7 +45,7 @@ Agent::Agent(Environment &acted, const caffe::TrainerProperties &chosen,
 
 /// Returns the net's input for a state: the state itself (UseRawInput), or its
 /// difference from the previous one, across episodes too, as in MyCaffe.
-std::vector<float> Agent::prepared(const std::vector<float> &raw) {
+std::vector<float> Agent::networkInput(const std::vector<float> &raw) {
   std::vector<float> state = raw;
   if (properties.normalizeInput)
     for (std::size_t i = 0; i < state.size(); ++i)
@@ -51,33 +53,33 @@ std::vector<float> Agent::prepared(const std::vector<float> &raw) {
   if (properties.useRawInput)
     return state;
   std::vector<float> difference(state.size());
-  for (std::size_t i = 0; i < state.size() && !last.empty(); ++i)
-    difference[i] = state[i] - last[i];
-  last = state;
+  for (std::size_t i = 0; i < state.size() && !lastState.empty(); ++i)
+    difference[i] = state[i] - lastState[i];
+  lastState = state;
   return difference;
 }
 
 std::vector<double> Agent::save() const {
-  std::vector<double> values = {static_cast<double>(next),
-                                static_cast<double>(!last.empty())};
-  values.insert(values.end(), last.begin(), last.end());
+  std::vector<double> values = {static_cast<double>(nextEpisode),
+                                static_cast<double>(!lastState.empty())};
+  values.insert(values.end(), lastState.begin(), lastState.end());
   values.resize(2 + static_cast<std::size_t>(environment.observationCount()));
   return values;
 }
 
 void Agent::restart() {
-  next = 0;
-  last.clear();
+  nextEpisode = 0;
+  lastState.clear();
 }
 
 void Agent::restore(const std::vector<double> &values) {
   if (values.size() !=
       2 + static_cast<std::size_t>(environment.observationCount()))
     return; // saved by another kind of learner
-  next = savedCount(values[0]);
-  last.clear();
+  nextEpisode = savedCount(values[0]);
+  lastState.clear();
   if (values[1] != 0)
-    last.assign(values.begin() + 2, values.end());
+    lastState.assign(values.begin() + 2, values.end());
 }
 
 Trajectory Agent::play(const PolicyFunction &probabilities,
@@ -86,32 +88,34 @@ Trajectory Agent::play(const PolicyFunction &probabilities,
   trajectory.end.agent = number;
   std::vector<float> state(
       static_cast<std::size_t>(environment.observationCount()));
-  const auto episode = static_cast<std::uint64_t>(next);
+  const auto episode = static_cast<std::uint64_t>(nextEpisode);
   const caffe::RandomBlock start = starts.block(episode);
   // 31 bits: a seed that every environment accepts.
   environment.reset(start[0] >> 1, state.data());
-  const double explore = properties.exploration(next);
-  const std::vector<float> lastBefore = last;
+  const double explorationRate = properties.exploration(nextEpisode);
+  const std::vector<float> lastStateBefore = lastState;
   double entropy = 0;
   for (std::uint64_t t = 0;; ++t) {
     if (cancelled()) {
-      last = lastBefore; // the episode will be replayed
+      lastState = lastStateBefore; // the episode will be replayed
       return {};
     }
     GradientAccumulator::Step step;
-    step.observation = prepared(state);
+    step.observation = networkInput(state);
     step.probabilities = probabilities(step.observation);
     entropy += entropyOf(step.probabilities);
-    const std::uint64_t at = ((episode << kStepBits) + t) * kDraws;
-    if (explore > 0 && draws.uniform(at + 1) < explore) {
-      step.action = static_cast<int>(draws.below(
-          at + 2, static_cast<std::uint64_t>(environment.actionCount())));
+    const std::uint64_t firstDraw =
+        ((episode << kStepBits) + t) * kDrawsPerStep;
+    if (explorationRate > 0 && draws.uniform(firstDraw + 1) < explorationRate) {
+      step.action = static_cast<int>(
+          draws.below(firstDraw + 2,
+                      static_cast<std::uint64_t>(environment.actionCount())));
       // With one logit the step contributes no gradient: the gradient is the
       // difference from these probabilities.
       std::fill(step.probabilities.begin(), step.probabilities.end(), 0);
       step.probabilities[static_cast<std::size_t>(step.action)] = 1;
     } else {
-      step.action = sample(step.probabilities, draws.uniform(at));
+      step.action = sample(step.probabilities, draws.uniform(firstDraw));
     }
     if (properties.showActionProb && properties.verbose) {
       std::string text = "Action Prob:";
@@ -128,7 +132,7 @@ Trajectory Agent::play(const PolicyFunction &probabilities,
       continue;
     trajectory.end.steps = steps;
     trajectory.end.entropy = entropy / static_cast<double>(steps);
-    ++next;
+    ++nextEpisode;
     return trajectory;
   }
 }

@@ -32,7 +32,8 @@ public:
   /// Returns the probabilities of the actions in a state.
   using PolicyFunction =
       std::function<Distribution(const std::vector<float> &)>;
-  /// Called before each step; true aborts the episode, which then has no steps.
+  /// Called before each step. If it returns true, the episode is aborted and
+  /// its trajectory has no steps.
   using Cancelled = std::function<bool()>;
   using Line = std::function<void(const std::string &)>;
   /// Plays the next episode. `line` receives the output of ShowActionProb.
@@ -41,21 +42,22 @@ public:
 
   /// Returns the state between two episodes: 2 + observationCount() numbers.
   std::vector<double> save() const;
+  /// Restores a result of save(). Ignores lists of another length.
   void restore(const std::vector<double> &values);
   /// Returns to the first episode.
   void restart();
 
 private:
-  std::vector<float> prepared(const std::vector<float> &state);
+  std::vector<float> networkInput(const std::vector<float> &state);
 
   Environment &environment;
   const caffe::TrainerProperties &properties;
   caffe::RandomStream starts, draws;
   int number;
   std::int64_t maxSteps;
-  std::vector<float> last; ///< previous state; empty: none yet
+  std::vector<float> lastState; ///< prepared input; empty: none yet
   std::vector<float> low, high;
-  std::int64_t next = 0;
+  std::int64_t nextEpisode = 0;
 };
 
 } // namespace brew::reinforcement

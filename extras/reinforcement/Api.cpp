@@ -17,7 +17,7 @@ namespace learn = brew::reinforcement;
 struct brew_environment {
   Message message;
   std::unique_ptr<reinforcement::ObservedEnvironment> environment;
-  int observer = -1; ///< the caller's
+  int observer = -1; ///< number of the caller's observer; -1: none
 
   reinforcement::ObservedEnvironment &get() const {
     if (!environment)
@@ -47,21 +47,21 @@ namespace {
 /// An environment that calls the caller's functions.
 class CallersEnvironment : public reinforcement::Environment {
 public:
-  explicit CallersEnvironment(const brew_environment_functions &given)
-      : functions(given),
-        words(given.name && *given.name ? given.name : "environment") {
-    if (!given.reset || !given.step)
+  explicit CallersEnvironment(const brew_environment_functions &caller)
+      : functions(caller),
+        displayName(caller.name && *caller.name ? caller.name : "environment") {
+    if (!caller.reset || !caller.step)
       throw usage("an environment needs functions to reset it and to step");
-    if (given.observation_count < 1 || given.action_count < 2)
+    if (caller.observation_count < 1 || caller.action_count < 2)
       throw usage("an environment needs at least one observed number and two "
                   "actions");
-    const auto count = static_cast<std::size_t>(given.observation_count);
-    if (given.low && given.high) {
-      lowest.assign(given.low, given.low + count);
-      highest.assign(given.high, given.high + count);
+    const auto count = static_cast<std::size_t>(caller.observation_count);
+    if (caller.low && caller.high) {
+      lowest.assign(caller.low, caller.low + count);
+      highest.assign(caller.high, caller.high + count);
     }
   }
-  std::string name() const override { return words; }
+  std::string name() const override { return displayName; }
   std::int64_t observationCount() const override {
     return functions.observation_count;
   }
@@ -82,7 +82,7 @@ public:
     ++steps;
     requireFinite(observation);
     if (!std::isfinite(outcome.reward))
-      throw badInput("the environment '" + words +
+      throw badInput("the environment '" + displayName +
                      "' returned a reward that is not finite in step " +
                      std::to_string(steps) + " of an episode");
     outcome.terminated = state == BREW_EPISODE_TERMINATED;
@@ -91,17 +91,17 @@ public:
   }
 
 private:
-  void require(brew_status status, const char *what) const {
+  void require(brew_status status, const char *action) const {
     if (status != BREW_OK)
       throw Error(static_cast<ExitStatus>(status),
-                  "the environment '" + words + "' failed to " + what);
+                  "the environment '" + displayName + "' failed to " + action);
   }
 
   void requireFinite(const float *observation) const {
     for (std::int64_t i = 0; i < functions.observation_count; ++i)
       if (!std::isfinite(observation[i]))
         throw badInput(
-            "the environment '" + words +
+            "the environment '" + displayName +
             "' returned an observation whose number " + std::to_string(i) +
             " is not finite " +
             (steps ? "in step " + std::to_string(steps) + " of an episode"
@@ -109,21 +109,23 @@ private:
   }
 
   brew_environment_functions functions;
-  std::string words;
+  std::string displayName;
   std::int64_t steps = 0; ///< of the episode
   std::vector<float> lowest, highest;
 };
 
-template <typename Body> brew_status on(brew_environment *it, Body &&body) {
-  if (!it)
+template <typename Body>
+brew_status guardedCall(brew_environment *handle, Body &&body) {
+  if (!handle)
     return BREW_USAGE;
-  return guarded(it->message, [&] { body(it->get()); });
+  return guarded(handle->message, [&] { body(handle->get()); });
 }
 
-template <typename Body> brew_status on(brew_learner *it, Body &&body) {
-  if (!it)
+template <typename Body>
+brew_status guardedCall(brew_learner *handle, Body &&body) {
+  if (!handle)
     return BREW_USAGE;
-  return guarded(it->message, [&] { body(it->get()); });
+  return guarded(handle->message, [&] { body(handle->get()); });
 }
 
 brew_episode_state stateOf(const reinforcement::StepResult &outcome) {
@@ -146,15 +148,16 @@ progressOf(const reinforcement::EpisodeStatistics &episodes) {
   return progress;
 }
 
-reinforcement::LearnerOptions optionsOf(const brew_learner_options &given) {
+reinforcement::LearnerOptions
+optionsOf(const brew_learner_options &callerOptions) {
   reinforcement::LearnerOptions options;
-  if (given.trainer)
-    options.trainer = given.trainer;
-  if (given.properties)
-    options.properties = given.properties;
-  if (given.max_steps < 0)
+  if (callerOptions.trainer)
+    options.trainer = callerOptions.trainer;
+  if (callerOptions.properties)
+    options.properties = callerOptions.properties;
+  if (callerOptions.max_steps < 0)
     throw usage("the number of steps of an episode is negative");
-  options.maxSteps = given.max_steps;
+  options.maxSteps = callerOptions.max_steps;
   return options;
 }
 
@@ -205,23 +208,24 @@ int brew_environment_action_count(const brew_environment *environment) {
 
 brew_status brew_environment_reset(brew_environment *environment, uint64_t seed,
                                    float *observation) {
-  return on(environment, [&](reinforcement::Environment &it) {
+  return guardedCall(environment, [&](reinforcement::Environment &target) {
     if (!observation)
       throw usage("the pointer to the observation is NULL");
-    it.reset(seed, observation);
+    target.reset(seed, observation);
   });
 }
 
 brew_status brew_environment_step(brew_environment *environment, int action,
                                   float *observation, double *reward,
                                   brew_episode_state *state) {
-  return on(environment, [&](reinforcement::Environment &it) {
+  return guardedCall(environment, [&](reinforcement::Environment &target) {
     if (!observation)
       throw usage("the pointer to the observation is NULL");
-    if (action < 0 || action >= it.actionCount())
+    if (action < 0 || action >= target.actionCount())
       throw usage("there is no action " + std::to_string(action) +
-                  ": the environment has " + std::to_string(it.actionCount()));
-    const reinforcement::StepResult outcome = it.step(action, observation);
+                  ": the environment has " +
+                  std::to_string(target.actionCount()));
+    const reinforcement::StepResult outcome = target.step(action, observation);
     if (reward)
       *reward = outcome.reward;
     if (state)
@@ -232,25 +236,26 @@ brew_status brew_environment_step(brew_environment *environment, int action,
 brew_status brew_environment_set_observer(brew_environment *environment,
                                           brew_scene_function function,
                                           void *user) {
-  return on(environment, [&](reinforcement::ObservedEnvironment &it) {
-    it.remove(environment->observer);
-    environment->observer = -1;
-    if (!function)
-      return;
-    const std::int64_t count = it.observationCount();
-    environment->observer =
-        it.add([=](const reinforcement::EnvironmentState &state) {
-          brew_scene shown{};
-          shown.struct_size = sizeof shown;
-          shown.step = state.step;
-          shown.action = state.action;
-          shown.state = stateOf(state.last);
-          shown.reward = state.reward;
-          shown.observation = state.observation;
-          shown.observation_count = count;
-          function(&shown, user);
-        });
-  });
+  return guardedCall(
+      environment, [&](reinforcement::ObservedEnvironment &target) {
+        target.remove(environment->observer);
+        environment->observer = -1;
+        if (!function)
+          return;
+        const std::int64_t count = target.observationCount();
+        environment->observer =
+            target.add([=](const reinforcement::EnvironmentState &state) {
+              brew_scene scene{};
+              scene.struct_size = sizeof scene;
+              scene.step = state.step;
+              scene.action = state.action;
+              scene.state = stateOf(state.last);
+              scene.reward = state.reward;
+              scene.observation = state.observation;
+              scene.observation_count = count;
+              function(&scene, user);
+            });
+      });
 }
 
 brew_status
@@ -260,16 +265,18 @@ brew_episode_recorder_open(brew_environment *environment, const char *path,
   return api::open(recorder, [&](brew_episode_recorder &handle) {
     if (!environment)
       throw usage("there is no environment");
-    const brew_episode_recorder_options given = copyFromCaller(options);
-    reinforcement::EpisodeRecorderOptions chosen;
-    for (const auto &[from, to] : {std::pair(given.width, &chosen.width),
-                                   std::pair(given.height, &chosen.height),
-                                   std::pair(given.steps, &chosen.steps),
-                                   std::pair(given.pictures, &chosen.pictures)})
+    const brew_episode_recorder_options callerOptions = copyFromCaller(options);
+    reinforcement::EpisodeRecorderOptions convertedOptions;
+    for (const auto &[from, to] :
+         {std::pair(callerOptions.width, &convertedOptions.width),
+          std::pair(callerOptions.height, &convertedOptions.height),
+          std::pair(callerOptions.steps, &convertedOptions.steps),
+          std::pair(callerOptions.pictures, &convertedOptions.pictures)})
       if (from)
         *to = from;
     handle.recorder = std::make_unique<reinforcement::EpisodeRecorder>(
-        environment->get(), text(path, "the recorder's path"), chosen);
+        environment->get(), text(path, "the recorder's path"),
+        convertedOptions);
   });
 }
 
@@ -284,9 +291,9 @@ brew_status brew_episode_recorder_finish(brew_episode_recorder *recorder) {
   return guarded(recorder->message, [&] {
     if (!recorder->recorder)
       throw usage("the recorder could not be opened, or is finished");
-    const std::unique_ptr<reinforcement::EpisodeRecorder> done =
+    const std::unique_ptr<reinforcement::EpisodeRecorder> finished =
         std::move(recorder->recorder);
-    done->finish();
+    finished->finish();
   });
 }
 
@@ -316,24 +323,26 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
   return api::open(learner, [&](brew_learner &handle) {
     if (!session || !trainer)
       throw usage("there is no session, or no trainer");
-    const brew_learner_options given = copyFromCaller(options);
-    reinforcement::LearnerOptions chosen = optionsOf(given);
-    if (given.environment_count && !given.environments)
+    const brew_learner_options callerOptions = copyFromCaller(options);
+    reinforcement::LearnerOptions convertedOptions = optionsOf(callerOptions);
+    if (callerOptions.environment_count && !callerOptions.environments)
       throw usage("the environments are NULL");
-    for (size_t i = 0; i < given.environment_count; ++i) {
-      if (!given.environments[i])
+    for (size_t i = 0; i < callerOptions.environment_count; ++i) {
+      if (!callerOptions.environments[i])
         throw usage("an environment is NULL");
-      chosen.environments.push_back(&given.environments[i]->get());
+      convertedOptions.environments.push_back(
+          &callerOptions.environments[i]->get());
     }
-    if (given.episode)
-      chosen.episode = [function = given.episode, user = given.episode_user](
-                           const reinforcement::EpisodeSummary &end,
-                           const reinforcement::EpisodeStatistics &episodes) {
-        const brew_learning_progress progress = progressOf(episodes);
-        function(end.agent, end.reward, end.steps, &progress, user);
-      };
+    if (callerOptions.episode)
+      convertedOptions.episode =
+          [function = callerOptions.episode, user = callerOptions.episode_user](
+              const reinforcement::EpisodeSummary &end,
+              const reinforcement::EpisodeStatistics &episodes) {
+            const brew_learning_progress progress = progressOf(episodes);
+            function(end.agent, end.reward, end.steps, &progress, user);
+          };
     handle.learner = reinforcement::makeLearner(trainer->get(), session->get(),
-                                                std::move(chosen));
+                                                std::move(convertedOptions));
   });
 }
 
@@ -344,19 +353,19 @@ const char *brew_learner_message(const brew_learner *learner) {
 void brew_learner_destroy(brew_learner *learner) { delete learner; }
 
 brew_status brew_learner_train(brew_learner *learner, int64_t episodes) {
-  return on(learner, [&](reinforcement::Learner &it) {
+  return guardedCall(learner, [&](reinforcement::Learner &target) {
     if (episodes < 0)
       throw usage("the number of episodes is negative");
-    it.train(episodes);
+    target.train(episodes);
   });
 }
 
 brew_status brew_learner_evaluate(brew_learner *learner, int64_t episodes,
                                   double *mean_reward) {
-  return on(learner, [&](reinforcement::Learner &it) {
+  return guardedCall(learner, [&](reinforcement::Learner &target) {
     if (episodes < 1)
       throw usage("the number of episodes is not positive");
-    const double mean = it.evaluate(episodes);
+    const double mean = target.evaluate(episodes);
     if (mean_reward)
       *mean_reward = mean;
   });

@@ -12,25 +12,29 @@
 namespace brew::reinforcement {
 namespace {
 
-constexpr double kGravity = 9.8, kCart = 1, kPole = 0.1, kForce = 10,
-                 kSeconds = 0.02;
+constexpr double kGravity = 9.8, kCartMass = 1, kPoleMass = 0.1, kForce = 10,
+                 kStepSeconds = 0.02;
 constexpr double kHalfLength = 0.5; ///< of the pole
-constexpr double kStart = 0.05;
+/// Maximum magnitude of each number of an initial state.
+constexpr double kStartRange = 0.05;
 
 } // namespace
 
 CartPole::State CartPole::move(const State &from, int action) {
-  const auto [x, speed, angle, turn] = from;
+  const auto [x, speed, angle, angularVelocity] = from;
   const double force = action == 1 ? kForce : -kForce;
   const double sine = std::sin(angle), cosine = std::cos(angle);
-  const double mass = kCart + kPole, lever = kPole * kHalfLength;
-  const double push = (force + lever * turn * turn * sine) / mass;
-  const double turning =
-      (kGravity * sine - cosine * push) /
-      (kHalfLength * (4.0 / 3.0 - kPole * cosine * cosine / mass));
-  const double pushing = push - lever * turning * cosine / mass;
-  return {x + kSeconds * speed, speed + kSeconds * pushing,
-          angle + kSeconds * turn, turn + kSeconds * turning};
+  const double mass = kCartMass + kPoleMass, lever = kPoleMass * kHalfLength;
+  const double baseAcceleration =
+      (force + lever * angularVelocity * angularVelocity * sine) / mass;
+  const double angularAcceleration =
+      (kGravity * sine - cosine * baseAcceleration) /
+      (kHalfLength * (4.0 / 3.0 - kPoleMass * cosine * cosine / mass));
+  const double acceleration =
+      baseAcceleration - lever * angularAcceleration * cosine / mass;
+  return {x + kStepSeconds * speed, speed + kStepSeconds * acceleration,
+          angle + kStepSeconds * angularVelocity,
+          angularVelocity + kStepSeconds * angularAcceleration};
 }
 
 double CartPole::angleLimit() const {
@@ -50,36 +54,36 @@ std::vector<float> CartPole::low() const {
   return values;
 }
 
-void CartPole::show(const State &state, float *observation) const {
+void CartPole::writeObservation(const State &state, float *observation) const {
   for (std::size_t i = 0; i < state.size(); ++i)
     observation[i] = static_cast<float>(state[i]);
 }
 
 void CartPole::reset(std::uint64_t seed, float *observation) {
   const caffe::RandomStream random(seed, "cartpole");
-  for (std::size_t i = 0; i < now.size(); ++i)
-    now[i] = kStart * (2 * random.uniform(i) - 1);
-  done = 0;
-  show(now, observation);
+  for (std::size_t i = 0; i < current.size(); ++i)
+    current[i] = kStartRange * (2 * random.uniform(i) - 1);
+  stepCount = 0;
+  writeObservation(current, observation);
 }
 
 StepResult CartPole::step(int action, float *observation) {
-  const State before = now;
-  now = move(before, action);
-  ++done;
-  show(rules.showsState ? now : before, observation);
+  const State previous = current;
+  current = move(previous, action);
+  ++stepCount;
+  writeObservation(rules.showsState ? current : previous, observation);
   StepResult outcome;
   outcome.reward = 1;
   outcome.terminated =
-      std::abs(now[0]) > kEdge || std::abs(now[2]) > angleLimit();
+      std::abs(current[0]) > kEdge || std::abs(current[2]) > angleLimit();
   outcome.truncated =
-      !outcome.terminated && rules.steps > 0 && done >= rules.steps;
+      !outcome.terminated && rules.steps > 0 && stepCount >= rules.steps;
   return outcome;
 }
 
 bool CartPole::draw(formats::Image &picture) const {
   runtime::openCvPlugin("draw an episode")
-      .drawCartPole(picture, now[0], now[2]);
+      .drawCartPole(picture, current[0], current[2]);
   return true;
 }
 
@@ -88,8 +92,8 @@ std::unique_ptr<Environment> makeEnvironment(const std::string &name) {
     if (name == rules.name)
       return std::make_unique<CartPole>(rules);
   std::string known;
-  for (const std::string &each : environmentNames())
-    known += (known.empty() ? "" : ", ") + each;
+  for (const std::string &candidate : environmentNames())
+    known += (known.empty() ? "" : ", ") + candidate;
   throw Error(ExitStatus::Usage, "there is no environment '" + name + "'" +
                                      didYouMean(name, environmentNames()) +
                                      " (known: " + known + ")");

@@ -17,7 +17,7 @@ namespace brew::reinforcement {
 struct CartPoleRules {
   const char *name;
   double degrees;  ///< angle beyond which the pole counts as fallen
-  int steps;       ///< after which an episode is truncated; 0: never
+  int steps;       ///< limit after which an episode is truncated; 0: never
   bool showsState; ///< observe the state after a step; else before it
 };
 
@@ -35,7 +35,7 @@ public:
   using State = std::array<double, 4>;
   static constexpr double kEdge = 2.4; ///< of the track, in metres
 
-  explicit CartPole(const CartPoleRules &chosen) : rules(chosen) {}
+  explicit CartPole(const CartPoleRules &variant) : rules(variant) {}
 
   std::string name() const override { return rules.name; }
   std::int64_t observationCount() const override { return 4; }
@@ -51,15 +51,16 @@ public:
 
   /// Returns the state 20 ms later, by Euler's method, with a force of 10 N.
   static State move(const State &from, int action);
-  const State &state() const { return now; }
+  const State &state() const { return current; }
+  /// Returns the angle, in radians, beyond which the pole counts as fallen.
   double angleLimit() const;
 
 private:
-  void show(const State &state, float *observation) const;
+  void writeObservation(const State &state, float *observation) const;
 
   const CartPoleRules &rules;
-  State now{};
-  int done = 0; ///< steps of the episode
+  State current{};
+  int stepCount = 0; ///< of the episode
 };
 
 } // namespace brew::reinforcement

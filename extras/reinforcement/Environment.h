@@ -28,19 +28,21 @@ public:
   virtual std::string name() const = 0;
   virtual std::int64_t observationCount() const = 0;
   virtual int actionCount() const = 0;
-  /// The bounds of each number of an observation; empty: unknown.
+  /// Return the bounds of each number of an observation; empty: unknown.
   virtual std::vector<float> low() const { return {}; }
   virtual std::vector<float> high() const { return {}; }
-  /// Begins an episode. The same seed gives the same start.
+  /// Begins an episode and writes its first observation. Equal seeds begin
+  /// equal episodes.
   virtual void reset(std::uint64_t seed, float *observation) = 0;
+  /// Performs an action and writes the next observation.
   virtual StepResult step(int action, float *observation) = 0;
   /// Draws the current state over a picture of 3 channels (blue, green, red),
   /// whose size the caller chooses. Returns false if it cannot be drawn.
   virtual bool draw(formats::Image &) const { return false; }
 };
 
-/// Creates the environment of that name. Throws Error (2), which lists the
-/// known names, for an unknown one.
+/// Creates the built-in environment called `name`. Throws Error (2) that lists
+/// the known names if there is none.
 std::unique_ptr<Environment> makeEnvironment(const std::string &name);
 /// Returns the names of the built-in environments.
 std::vector<std::string> environmentNames();

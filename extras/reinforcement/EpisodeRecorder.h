@@ -20,9 +20,9 @@ struct EpisodeRecorderOptions {
 /// a PNG of pictures side by side.
 class EpisodeRecorder {
 public:
-  /// Starts to observe the environment, which must outlive it. Throws Error (2)
-  /// for another file extension, for options out of range and for environments
-  /// that cannot be drawn.
+  /// Starts to observe the environment, which must outlive this object. Throws
+  /// Error (2) for another file extension, for options out of range and for
+  /// environments that cannot be drawn.
   EpisodeRecorder(ObservedEnvironment &environment, std::string path,
                   const EpisodeRecorderOptions &options);
   ~EpisodeRecorder();
@@ -36,11 +36,11 @@ private:
     std::int64_t step;
     formats::Image image;
   };
-  void see(const EnvironmentState &state);
+  void record(const EnvironmentState &state);
   void addToGif(const EnvironmentState &state);
-  void keep(const EnvironmentState &state);
-  formats::Image drawn(std::int64_t step) const;
-  std::string sheet() const;
+  void addToSheet(const EnvironmentState &state);
+  formats::Image drawPicture(std::int64_t step) const;
+  std::string encodeSheet() const;
 
   ObservedEnvironment &environment;
   const std::string path;
@@ -51,9 +51,9 @@ private:
   std::optional<GifEncoder> gif; ///< nullopt: the file is a PNG
   int pictures = 0;              ///< in the GIF
   /// PNG: evenly spaced pictures, at most twice as many as will be shown.
-  std::vector<Picture> kept;
-  std::int64_t each = 1; ///< steps between two kept pictures
-  std::optional<Picture> last;
+  std::vector<Picture> sheetPictures;
+  std::int64_t interval = 1;   ///< steps between two of these pictures
+  std::optional<Picture> last; ///< of the episode, if not in sheetPictures
 };
 
 } // namespace brew::reinforcement

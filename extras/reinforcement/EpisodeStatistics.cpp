@@ -12,15 +12,15 @@
 namespace brew::reinforcement {
 namespace {
 
-constexpr std::size_t kRewards = 100;  // Gymnasium's evaluation window
-constexpr std::size_t kEntropies = 20; // window that detects a collapse
-/// Shares of the maximum entropy: the policy has collapsed below the first, and
-/// has recovered above the second.
-constexpr double kCollapsed = 0.01, kRecovered = 0.05;
+constexpr std::size_t kRewardWindow = 100; // Gymnasium's evaluation window
+constexpr std::size_t kEntropyWindow = 20; // window that detects a collapse
+/// Fractions of the maximum entropy: the policy has collapsed below the first,
+/// and has recovered above the second.
+constexpr double kCollapseFraction = 0.01, kRecoveryFraction = 0.05;
 
-void push(std::deque<double> &window, double value, std::size_t most) {
+void push(std::deque<double> &window, double value, std::size_t maxSize) {
   window.push_back(value);
-  if (window.size() > most)
+  if (window.size() > maxSize)
     window.pop_front();
 }
 
@@ -36,7 +36,7 @@ EpisodeStatistics::EpisodeStatistics(runtime::Events &sessionEvents,
                                      const caffe::TrainerProperties &properties,
                                      int actions, int displayed)
     : events(&sessionEvents), rewardType(properties.rewardType),
-      mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
+      maxEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
 
 EpisodeStatistics EpisodeStatistics::emptyCopy() const {
   EpisodeStatistics fresh = *this;
@@ -51,7 +51,7 @@ EpisodeStatistics EpisodeStatistics::emptyCopy() const {
 double EpisodeStatistics::meanReward() const { return mean(rewards); }
 double EpisodeStatistics::meanEntropy() const { return mean(entropies); }
 
-double EpisodeStatistics::shown(double reward) const {
+double EpisodeStatistics::displayedReward(double reward) const {
   switch (rewardType) {
   case caffe::TrainerProperties::Reward::Value:
     break;
@@ -72,15 +72,15 @@ void EpisodeStatistics::add(const EpisodeSummary &episode, double loss,
       first ? episode.reward : 0.99 * runningReward + 0.01 * episode.reward;
   maximumReward =
       first ? episode.reward : std::max(maximumReward, episode.reward);
-  push(rewards, episode.reward, kRewards);
-  push(entropies, episode.entropy, kEntropies);
+  push(rewards, episode.reward, kRewardWindow);
+  push(entropies, episode.entropy, kEntropyWindow);
   watchEntropy();
   if (!display || episodes % display)
     return;
   events->info(
       log::site::brew,
       "Episode " + std::to_string(episodes) +
-          ", reward = " + log::number(shown(episode.reward)) +
+          ", reward = " + log::number(displayedReward(episode.reward)) +
           ", running reward = " + log::number(runningReward) + ", mean of " +
           std::to_string(rewards.size()) + " = " + log::number(meanReward()) +
           ", entropy = " + log::number(meanEntropy()) +
@@ -89,20 +89,21 @@ void EpisodeStatistics::add(const EpisodeSummary &episode, double loss,
 }
 
 void EpisodeStatistics::watchEntropy() {
-  if (entropies.size() < kEntropies)
+  if (entropies.size() < kEntropyWindow)
     return;
-  const double share = meanEntropy() / mostEntropy;
-  if (isCollapsed && share > kRecovered)
+  const double fraction = meanEntropy() / maxEntropy;
+  if (isCollapsed && fraction > kRecoveryFraction)
     isCollapsed = false;
-  if (isCollapsed || share > kCollapsed)
+  if (isCollapsed || fraction > kCollapseFraction)
     return;
   isCollapsed = true;
   events->warning(
       log::site::brew,
       "The policy has collapsed in episode " + std::to_string(episodes) +
-          ": over the last " + std::to_string(kEntropies) + " its entropy is " +
-          log::number(meanEntropy()) + " of " + log::number(mostEntropy) +
-          ", so it hardly explores; mean reward " + log::number(meanReward()));
+          ": over the last " + std::to_string(kEntropyWindow) +
+          " its entropy is " + log::number(meanEntropy()) + " of " +
+          log::number(maxEntropy) + ", so it hardly explores; mean reward " +
+          log::number(meanReward()));
 }
 
 std::vector<double> EpisodeStatistics::save() const {
@@ -116,14 +117,14 @@ std::vector<double> EpisodeStatistics::save() const {
 }
 
 void EpisodeStatistics::restore(const std::vector<double> &values) {
-  constexpr std::size_t kFixed = 7;
-  if (values.size() < kFixed)
+  constexpr std::size_t kFixedFields = 7;
+  if (values.size() < kFixedFields)
     return;
   const auto rewardCount =
-      static_cast<std::size_t>(savedCount(values[5], kRewards));
+      static_cast<std::size_t>(savedCount(values[5], kRewardWindow));
   const auto entropyCount =
-      static_cast<std::size_t>(savedCount(values[6], kEntropies));
-  if (values.size() < kFixed + rewardCount + entropyCount)
+      static_cast<std::size_t>(savedCount(values[6], kEntropyWindow));
+  if (values.size() < kFixedFields + rewardCount + entropyCount)
     return;
   const std::int64_t savedEpisodes = savedCount(values[0]),
                      savedSteps = savedCount(values[1]);
@@ -132,7 +133,7 @@ void EpisodeStatistics::restore(const std::vector<double> &values) {
   runningReward = values[2];
   maximumReward = values[3];
   isCollapsed = values[4] != 0;
-  const auto begin = values.begin() + kFixed;
+  const auto begin = values.begin() + kFixedFields;
   const auto middle = begin + static_cast<std::ptrdiff_t>(rewardCount);
   rewards.assign(begin, middle);
   entropies.assign(middle, middle + static_cast<std::ptrdiff_t>(entropyCount));

@@ -27,33 +27,35 @@ public:
                     const caffe::TrainerProperties &properties, int actions,
                     int display);
 
+  /// Adds an episode. `loss` and the learning rate `rate` are only logged.
   void add(const EpisodeSummary &episode, double loss, double rate);
   /// Returns an empty copy with the same settings.
   EpisodeStatistics emptyCopy() const;
 
   std::int64_t count() const { return episodes; }
   std::int64_t steps() const { return allSteps; }
-  /// Exponential moving average of the reward with factor 0.99.
+  /// Returns the exponential moving average of the reward with factor 0.99.
   double running() const { return runningReward; }
   double maximum() const { return maximumReward; }
-  /// Mean of the last (up to) 100 episodes.
+  /// Returns the mean reward of the last (up to) 100 episodes.
   double meanReward() const;
   double meanEntropy() const;
-  /// Whether the entropy of the last episodes is near 0, so that the policy no
-  /// longer explores.
+  /// Returns whether the entropy of the last episodes is near 0, so that the
+  /// policy no longer explores.
   bool collapsed() const { return isCollapsed; }
 
   /// Returns the complete state as numbers, for snapshots.
   std::vector<double> save() const;
+  /// Restores a result of save(). Ignores lists that are too short.
   void restore(const std::vector<double> &values);
 
 private:
   void watchEntropy();
-  double shown(double reward) const;
+  double displayedReward(double reward) const;
 
   runtime::Events *events;
   caffe::TrainerProperties::Reward rewardType;
-  double mostEntropy;
+  double maxEntropy;
   int display;
   std::int64_t episodes = 0, allSteps = 0;
   double runningReward = 0, maximumReward = 0;

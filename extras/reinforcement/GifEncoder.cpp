@@ -14,20 +14,22 @@
 namespace brew::reinforcement {
 namespace {
 
-/// The bounding box of the pixels that differ from the previous picture; right
-/// and bottom are exclusive.
-struct Changed {
+/// A rectangle of pixels; right and bottom are exclusive.
+struct Area {
   int left, top, right, bottom;
 };
 
-Changed changedOf(const formats::Image &picture, const formats::Image &last) {
+/// Returns the bounding box of the pixels that differ from the previous
+/// picture.
+Area changedArea(const formats::Image &picture, const formats::Image &last) {
   if (last.pixels.empty())
     return {0, 0, picture.width, picture.height};
-  Changed area = {picture.width, picture.height, 0, 0};
-  const std::uint8_t *now = picture.pixels.data(), *old = last.pixels.data();
+  Area area = {picture.width, picture.height, 0, 0};
+  const std::uint8_t *current = picture.pixels.data(),
+                     *previous = last.pixels.data();
   for (int y = 0; y < picture.height; ++y)
-    for (int x = 0; x < picture.width; ++x, now += 3, old += 3) {
-      if (std::equal(now, now + 3, old))
+    for (int x = 0; x < picture.width; ++x, current += 3, previous += 3) {
+      if (std::equal(current, current + 3, previous))
         continue;
       area.left = std::min(area.left, x);
       area.top = std::min(area.top, y);
@@ -35,10 +37,10 @@ Changed changedOf(const formats::Image &picture, const formats::Image &last) {
       area.bottom = std::max(area.bottom, y + 1);
     }
   // GIF cannot encode an empty image: repeat the first pixel.
-  return area.right ? area : Changed{0, 0, 1, 1};
+  return area.right ? area : Area{0, 0, 1, 1};
 }
 
-/// The number of shades of red, green and blue. indexedOf() uses the first
+/// The number of shades of red, green and blue. reduceColours() uses the first
 /// entry of kShades that yields at most 256 colours. All preserve black and
 /// white.
 struct Shades {
@@ -47,35 +49,35 @@ struct Shades {
 constexpr Shades kShades[] = {
     {256, 256, 256}, {64, 64, 64}, {32, 32, 32}, {16, 16, 16}, {8, 8, 4}};
 
-std::uint32_t rounded(std::uint8_t value, int shades) {
+std::uint32_t roundToShade(std::uint8_t value, int shades) {
   const int steps = shades - 1;
   return static_cast<std::uint32_t>(
       ((value * steps + 127) / 255 * 255 + steps / 2) / steps);
 }
 
 /// The palette of an area and the palette index of each pixel.
-struct Indexed {
+struct IndexedPicture {
   std::vector<std::uint32_t> colours; ///< 0xRRGGBB
   std::vector<GifByteType> pixels;
 };
 
-Indexed indexedOf(const formats::Image &picture, const Changed &area,
-                  const Shades *shades = kShades) {
-  Indexed result;
-  std::map<std::uint32_t, GifByteType> numbers;
+IndexedPicture reduceColours(const formats::Image &picture, const Area &area,
+                             const Shades *shades = kShades) {
+  IndexedPicture result;
+  std::map<std::uint32_t, GifByteType> indices;
   for (int y = area.top; y < area.bottom; ++y)
     for (int x = area.left; x < area.right; ++x) {
-      const std::uint8_t *at =
+      const std::uint8_t *pixel =
           picture.pixels.data() +
           3 * (static_cast<std::size_t>(y) * picture.width + x);
-      const std::uint32_t colour = rounded(at[2], shades->red) << 16 |
-                                   rounded(at[1], shades->green) << 8 |
-                                   rounded(at[0], shades->blue);
-      auto found = numbers.find(colour);
-      if (found == numbers.end()) {
+      const std::uint32_t colour = roundToShade(pixel[2], shades->red) << 16 |
+                                   roundToShade(pixel[1], shades->green) << 8 |
+                                   roundToShade(pixel[0], shades->blue);
+      auto found = indices.find(colour);
+      if (found == indices.end()) {
         if (result.colours.size() == 256)
-          return indexedOf(picture, area, shades + 1);
-        found = numbers
+          return reduceColours(picture, area, shades + 1);
+        found = indices
                     .emplace(colour,
                              static_cast<GifByteType>(result.colours.size()))
                     .first;
@@ -97,17 +99,17 @@ struct GifEncoder::Library {
       EGifCloseFile(file, nullptr);
   }
   [[noreturn]] void fail(int error) const {
-    const char *words = GifErrorString(error);
+    const char *reason = GifErrorString(error);
     throw unavailable(std::string("giflib cannot encode the pictures: ") +
-                      (words ? words : "unknown failure"));
+                      (reason ? reason : "unknown failure"));
   }
   void check(int status) const {
     if (status != GIF_OK)
       fail(file->Error);
   }
-  static int append(GifFileType *to, const GifByteType *data, int size) {
+  static int append(GifFileType *gif, const GifByteType *data, int size) {
     try {
-      static_cast<Library *>(to->UserData)
+      static_cast<Library *>(gif->UserData)
           ->bytes.append(reinterpret_cast<const char *>(data),
                          static_cast<std::size_t>(size));
       return size;
@@ -140,20 +142,21 @@ GifEncoder::GifEncoder(int width, int height)
   EGifSetGifVersion(library->file, true); // 89a, which has animations
   library->check(
       EGifPutScreenDesc(library->file, width, height, 8, 0, nullptr));
-  // Number of repetitions; 0 is forever.
-  constexpr unsigned char kAgain[] = {1, 0, 0};
+  // A block of type 1 with the number of repetitions; 0 is forever.
+  constexpr unsigned char kRepetitions[] = {1, 0, 0};
   library->check(
       EGifPutExtensionLeader(library->file, APPLICATION_EXT_FUNC_CODE));
   library->check(EGifPutExtensionBlock(library->file, 11, "NETSCAPE2.0"));
-  library->check(EGifPutExtensionBlock(library->file, sizeof kAgain, kAgain));
+  library->check(
+      EGifPutExtensionBlock(library->file, sizeof kRepetitions, kRepetitions));
   library->check(EGifPutExtensionTrailer(library->file));
 }
 
 GifEncoder::~GifEncoder() = default;
 
 void GifEncoder::add(const formats::Image &picture, int hundredths) {
-  const Changed area = changedOf(picture, last);
-  Indexed indexed = indexedOf(picture, area);
+  const Area area = changedArea(picture, last);
+  IndexedPicture indexed = reduceColours(picture, area);
   const Library::Palette palette(indexed.colours);
   if (!palette.map)
     throw std::bad_alloc();

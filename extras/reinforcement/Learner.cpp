@@ -35,10 +35,11 @@ propertiesOf(const caffe::SolverParameter &solver,
     }
     known += (known.empty() ? "" : ", ") + name;
   }
-  const bool isOwn = options.trainer.empty() && options.properties.empty();
+  const bool isFromSolver =
+      options.trainer.empty() && options.properties.empty();
   throw Error(
-      isOwn && !properties.trainerType.empty() ? ExitStatus::BadInput
-                                               : ExitStatus::Usage,
+      isFromSolver && !properties.trainerType.empty() ? ExitStatus::BadInput
+                                                      : ExitStatus::Usage,
       properties.trainerType.empty()
           ? "name a trainer (" + known +
                 "), or set TrainerType in the solver's "
@@ -51,9 +52,10 @@ propertiesOf(const caffe::SolverParameter &solver,
 } // namespace
 
 Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
-                 LearnerOptions given, caffe::TrainerProperties chosen)
-    : trainer(solver), session(planSession), options(std::move(given)),
-      properties(std::move(chosen)),
+                 LearnerOptions learnerOptions,
+                 caffe::TrainerProperties trainerProperties)
+    : trainer(solver), session(planSession), options(std::move(learnerOptions)),
+      properties(std::move(trainerProperties)),
       log(std::make_unique<EpisodeStatistics>(
           session.events(), properties,
           options.environments.front()->actionCount(),
@@ -64,23 +66,25 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
 /// Restores the learner's state from the trainer's snapshot.
 void Learner::restore() {
   restoredState.clear();
-  // The count of the learner's own numbers, these numbers, the statistics.
-  const std::vector<double> &all = trainer.getCallerState();
-  if (all.empty())
+  // The count of the learner's own numbers, then these numbers, then the
+  // statistics.
+  const std::vector<double> &values = trainer.callerStateOfSnapshot();
+  if (values.empty())
     return;
-  const std::int64_t own =
-      savedCount(all[0], static_cast<std::int64_t>(all.size()) - 1);
-  const auto middle = all.begin() + 1 + static_cast<std::ptrdiff_t>(own);
-  restoredState.assign(all.begin() + 1, middle);
-  log->restore({middle, all.end()});
+  const std::int64_t ownCount =
+      savedCount(values[0], static_cast<std::int64_t>(values.size()) - 1);
+  const auto statistics =
+      values.begin() + 1 + static_cast<std::ptrdiff_t>(ownCount);
+  restoredState.assign(values.begin() + 1, statistics);
+  log->restore({statistics, values.end()});
 }
 
-void Learner::setSnapshotState(std::vector<double> own) {
-  std::vector<double> all = {static_cast<double>(own.size())};
-  all.insert(all.end(), own.begin(), own.end());
-  const std::vector<double> counted = log->save();
-  all.insert(all.end(), counted.begin(), counted.end());
-  trainer.setCallerState(std::move(all));
+void Learner::setSnapshotState(std::vector<double> learnerState) {
+  std::vector<double> values = {static_cast<double>(learnerState.size())};
+  values.insert(values.end(), learnerState.begin(), learnerState.end());
+  const std::vector<double> statistics = log->save();
+  values.insert(values.end(), statistics.begin(), statistics.end());
+  trainer.setCallerState(std::move(values));
 }
 
 /// The scope of one call of train() or evaluate(). Clears a stop request at its
@@ -114,7 +118,7 @@ void Learner::train(std::int64_t episodes) {
     restart();
     run();
   }
-  // The solver's loop ends in the same way.
+  // Take the last snapshot, as Trainer::solve() does.
   if (solver.snapshot_after_train() &&
       !(solver.snapshot() > 0 && trainer.iteration() % solver.snapshot() == 0))
     trainer.snapshot();

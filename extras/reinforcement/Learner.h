@@ -17,7 +17,7 @@ namespace brew::reinforcement {
 struct LearnerOptions {
   /// PG.SIMPLE, PG.ST, PG.MT, PPO or A2C; "": TrainerType of the properties.
   std::string trainer;
-  /// Override the solver's properties.
+  /// Properties that override the solver's.
   std::string properties;
   /// One per agent (PG.MT) or per row of the test net (PPO, A2C); otherwise
   /// one. They must outlive the learner.
@@ -46,27 +46,29 @@ protected:
   Learner(runtime::Trainer &trainer, runtime::Session &session,
           LearnerOptions options, caffe::TrainerProperties properties);
 
+  /// Acts and learns until shouldEnd() returns true or the trainer stops.
   virtual void run() = 0;
-  /// Restarts training from `restoredState`, which comes from the initial
-  /// snapshot, or from scratch if it is empty.
+  /// Resets the learner to `restoredState`, which comes from the snapshot that
+  /// training started from, or to its initial state if that is empty.
   virtual void restart() = 0;
   virtual double evaluateEpisodes(std::int64_t episodes) = 0;
-  /// Whether run() must return.
+  /// Returns whether run() must return.
   bool shouldEnd();
-  /// Whether no more updates may run, even if episodes are pending.
+  /// Returns whether no more updates may run, even if episodes are pending.
   bool updatesDone();
-  /// Whether evaluateEpisodes() must abort.
+  /// Returns whether evaluateEpisodes() must abort.
   bool isStopRequested() { return stopped |= trainer.isStopRequested(); }
-  /// Whether run() must abort and return.
+  /// Returns whether run() must abort and return.
   bool interrupted() {
     return isStopRequested() || trainer.control().isResetRequested();
   }
   /// Counts an episode, logs it and calls the caller's function.
   void reportEpisode(const EpisodeSummary &episode);
-  /// Writes a snapshot if one is due. Call it after each update; the snapshot
-  /// contains the arguments of the last setSnapshotState().
+  /// Writes a snapshot if one is due. Call it after each update. The snapshot
+  /// contains the state of the last setSnapshotState().
   void afterUpdate();
-  void setSnapshotState(std::vector<double> own = {});
+  /// Sets the state that the next snapshots contain, besides the statistics.
+  void setSnapshotState(std::vector<double> learnerState = {});
 
   runtime::Trainer &trainer;
   runtime::Session &session;

@@ -7,8 +7,8 @@
 namespace brew::reinforcement {
 
 int ObservedEnvironment::add(Observer observer) {
-  observers.emplace(next, std::move(observer));
-  return next++;
+  observers.emplace(nextNumber, std::move(observer));
+  return nextNumber++;
 }
 
 void ObservedEnvironment::notify(const float *observation) {

@@ -26,6 +26,7 @@ public:
       : inner(std::move(environment)) {}
 
   using Observer = std::function<void(const EnvironmentState &)>;
+  /// Adds an observer and returns its number for remove().
   int add(Observer observer);
   void remove(int number) { observers.erase(number); }
 
@@ -47,7 +48,7 @@ private:
 
   std::unique_ptr<Environment> inner;
   std::map<int, Observer> observers;
-  int next = 0;
+  int nextNumber = 0;
   EnvironmentState state;
 };
 

@@ -23,15 +23,15 @@ using Values = std::vector<std::vector<double>>;
 
 Values readAll(const runtime::Session &session,
                const std::vector<runtime::TensorName> &names) {
-  Values all;
+  Values values;
   for (const runtime::TensorName &name : names) {
     std::int64_t count = 1;
     for (std::int64_t dim : session.find(name).shape)
       count *= dim;
-    all.emplace_back(static_cast<std::size_t>(count));
-    session.read(name, all.back().data(), count);
+    values.emplace_back(static_cast<std::size_t>(count));
+    session.read(name, values.back().data(), count);
   }
-  return all;
+  return values;
 }
 
 void writeAll(runtime::Session &session,
@@ -44,10 +44,10 @@ void writeAll(runtime::Session &session,
 
 } // namespace
 
-/// State shared by the agents and the thread in train().
+/// State shared by the agents and the thread that is in train().
 struct ParallelAgents::SharedState {
-  SharedState(runtime::Session &session, Hooks given)
-      : primary(session), hooks(std::move(given)),
+  SharedState(runtime::Session &session, Hooks callerHooks)
+      : primary(session), hooks(std::move(callerHooks)),
         parameters(session.names(runtime::TensorKind::Parameter)),
         gradients(session.names(runtime::TensorKind::ParameterGradient)) {}
 
@@ -64,11 +64,11 @@ struct ParallelAgents::SharedState {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<EpisodeSummary> ended;
+  std::deque<EpisodeSummary> endedEpisodes;
   std::deque<std::string> lines;
   std::deque<Request *> requests;
   std::atomic<bool> cancelled = false;
-  std::exception_ptr failure; ///< the first
+  std::exception_ptr failure; ///< of the first agent that failed
   std::size_t running = 0;
 
   template <typename Change> void notify(Change &&change) {
@@ -87,19 +87,20 @@ struct ParallelAgents::SharedState {
   }
 };
 
+/// An agent with its session and thread.
 struct ParallelAgents::Worker {
   Worker(SharedState &state, std::shared_ptr<const plan::PlanFile> plan,
          runtime::SessionOptions sessionOptions, const LearnerOptions &options,
-         const caffe::TrainerProperties &chosen, std::uint64_t seed, int number,
-         const std::vector<double> &restored)
-      : shared(state), properties(chosen),
+         const caffe::TrainerProperties &trainerProperties, std::uint64_t seed,
+         int number, const std::vector<double> &restored)
+      : shared(state), properties(trainerProperties),
         session(std::move(plan), std::move(sessionOptions)),
-        agent(*options.environments[static_cast<std::size_t>(number)], chosen,
-              seed, number, options.maxSteps),
+        agent(*options.environments[static_cast<std::size_t>(number)],
+              trainerProperties, seed, number, options.maxSteps),
         program(session.program(plan::programs::kForwardBackward)) {
     session.setSeed(
         session.rankSeed(seed + static_cast<std::uint64_t>(number)));
-    take(readAll(shared.primary, shared.parameters));
+    setWeights(readAll(shared.primary, shared.parameters));
     const auto &environment = *options.environments.front();
     policy.emplace(session, environment.observationCount(),
                    environment.actionCount());
@@ -111,17 +112,17 @@ struct ParallelAgents::Worker {
                             },
                             [this] {
                               session.run(program, runtime::Pass::Backward);
-                              gather();
+                              addGradients();
                             }});
     agent.restore(restored);
     savedState = agent.save();
   }
 
-  void take(const Values &weights) {
+  void setWeights(const Values &weights) {
     reinforcement::writeAll(session, shared.parameters, weights);
     session.prepare();
   }
-  void gather() {
+  void addGradients() {
     Values next = readAll(session, shared.gradients);
     for (std::size_t i = 0; i < sums.size(); ++i)
       for (std::size_t j = 0; j < next[i].size(); ++j)
@@ -156,17 +157,18 @@ bool ParallelAgents::Worker::update() {
   if (!shared.update(request))
     return false;
   sums.clear();
-  take(weights);
+  setWeights(weights);
   return true;
 }
 
-/// Returns false if training ends.
+/// Accumulates the gradients of the cached episodes, updates, and clears the
+/// cache. Returns false if training ends.
 bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
   selectElite(cache, properties.episodeElitePercent);
-  const bool each = episodes % properties.miniBatch == 0;
+  const bool updatesAfterEachEpisode = episodes % properties.miniBatch == 0;
   for (std::size_t i = 0; i < cache.size(); ++i) {
     accumulateEpisode(*accumulator, cache[i], properties);
-    if ((each || i + 1 == cache.size()) && !update())
+    if ((updatesAfterEachEpisode || i + 1 == cache.size()) && !update())
       return false;
   }
   cache.clear();
@@ -189,7 +191,7 @@ void ParallelAgents::Worker::play() {
     ++episodes;
     const EpisodeSummary end = trajectory.end;
     cache.push_back(std::move(trajectory));
-    shared.notify([&] { shared.ended.push_back(end); });
+    shared.notify([&] { shared.endedEpisodes.push_back(end); });
     if (static_cast<int>(cache.size()) >= properties.episodeBatchSize &&
         !learn(cache))
       return;
@@ -207,22 +209,22 @@ ParallelAgents::ParallelAgents(runtime::Session &primary,
   const std::shared_ptr<const plan::PlanFile> plan(
       std::shared_ptr<const plan::PlanFile>(), &primary.plan());
   for (int i = 0; i < properties.threads; ++i) {
-    runtime::SessionOptions own;
-    own.device = primary.deviceOptions();
-    own.device.threads = 1;
-    own.device.pool = nullptr; // each agent has its own thread
-    own.device.tune = false;
-    own.device.timingCache.clear();
+    runtime::SessionOptions workerOptions;
+    workerOptions.device = primary.deviceOptions();
+    workerOptions.device.threads = 1;
+    workerOptions.device.pool = nullptr; // each agent has its own thread
+    workerOptions.device.tune = false;
+    workerOptions.device.timingCache.clear();
     if (!properties.gpuIds.empty())
-      own.device.gpu =
+      workerOptions.device.gpu =
           properties
               .gpuIds[static_cast<std::size_t>(i) % properties.gpuIds.size()];
-    own.folder = primary.folder();
+    workerOptions.folder = primary.folder();
     const auto begin =
         restored.begin() +
         static_cast<std::ptrdiff_t>(size * static_cast<std::size_t>(i));
     workers.push_back(std::make_unique<Worker>(
-        *shared, plan, own, options, properties, primary.seed(), i,
+        *shared, plan, workerOptions, options, properties, primary.seed(), i,
         std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(size))));
   }
 }
@@ -237,10 +239,10 @@ ParallelAgents::~ParallelAgents() {
 void ParallelAgents::run() {
   shared->running = workers.size();
   for (const auto &worker : workers)
-    worker->thread = std::thread([this, it = worker.get()] {
+    worker->thread = std::thread([this, agentWorker = worker.get()] {
       std::exception_ptr thrown;
       try {
-        it->play();
+        agentWorker->play();
       } catch (...) {
         thrown = std::current_exception();
       }
@@ -253,7 +255,7 @@ void ParallelAgents::run() {
   while (!shared->hooks.shouldEnd()) {
     std::unique_lock lock(shared->mutex);
     const auto hasNews = [this] {
-      return !shared->ended.empty() || !shared->requests.empty() ||
+      return !shared->endedEpisodes.empty() || !shared->requests.empty() ||
              !shared->lines.empty() || shared->failure || !shared->running;
     };
     // No notification announces a stop request, so poll for it.
@@ -271,9 +273,9 @@ void ParallelAgents::run() {
       continue;
     }
     // Report episodes before the update that they contribute to.
-    if (!shared->ended.empty()) {
-      const EpisodeSummary episode = shared->ended.front();
-      shared->ended.pop_front();
+    if (!shared->endedEpisodes.empty()) {
+      const EpisodeSummary episode = shared->endedEpisodes.front();
+      shared->endedEpisodes.pop_front();
       lock.unlock();
       shared->hooks.episode(episode);
       continue;

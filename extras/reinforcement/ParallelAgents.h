@@ -27,7 +27,7 @@ public:
                  const caffe::TrainerProperties &properties,
                  const std::vector<double> &restored, Hooks hooks);
   ~ParallelAgents();
-  /// Returns when `shouldEnd` returns true. Rethrows the exceptions of agents.
+  /// Runs the agents until `shouldEnd` returns true. Rethrows their exceptions.
   void run();
 
 private:

@@ -11,10 +11,11 @@
 namespace brew::reinforcement {
 namespace {
 
-/// Agent number in evaluation, so that its random numbers differ from training.
-constexpr int kJudged = -1;
+/// Number of the agent that evaluates, so that its random numbers differ from
+/// those of training.
+constexpr int kEvaluationAgent = -1;
 
-const Environment &first(const LearnerOptions &options) {
+const Environment &firstEnvironment(const LearnerOptions &options) {
   return *options.environments.front();
 }
 
@@ -40,21 +41,22 @@ void selectElite(std::vector<Trajectory> &episodes, double elitePercent) {
                    [](const Trajectory &a, const Trajectory &b) {
                      return a.end.reward > b.end.reward;
                    });
-  const double most = episodes.front().end.reward,
-               least = episodes.back().end.reward;
-  const double cutoff = least + (1 - elitePercent) * (most - least);
+  const double highest = episodes.front().end.reward,
+               lowest = episodes.back().end.reward;
+  const double cutoff = lowest + (1 - elitePercent) * (highest - lowest);
   while (episodes.back().end.reward < cutoff)
     episodes.pop_back();
 }
 
 PolicyGradient::PolicyGradient(runtime::Trainer &solver,
                                runtime::Session &planSession,
-                               LearnerOptions given,
-                               caffe::TrainerProperties chosen)
-    : Learner(solver, planSession, std::move(given), std::move(chosen)),
-      policy(session, first(options).observationCount(),
-             first(options).actionCount()),
-      accumulator(session, first(options).observationCount(),
+                               LearnerOptions learnerOptions,
+                               caffe::TrainerProperties trainerProperties)
+    : Learner(solver, planSession, std::move(learnerOptions),
+              std::move(trainerProperties)),
+      policy(session, firstEnvironment(options).observationCount(),
+             firstEnvironment(options).actionCount()),
+      accumulator(session, firstEnvironment(options).observationCount(),
                   {[this] { trainer.forward(); },
                    [this] {
                      trainer.backward();
@@ -83,8 +85,8 @@ void PolicyGradient::update(double loss) {
   afterUpdate();
 }
 
-void PolicyGradient::runAlone() {
-  const bool caches = properties.trainerType == "PG.MT";
+void PolicyGradient::runSingleAgent() {
+  const bool cachesEpisodes = properties.trainerType == "PG.MT";
   std::vector<Trajectory> cache;
   while (!shouldEnd()) {
     Trajectory trajectory = agent.play(
@@ -98,14 +100,14 @@ void PolicyGradient::runAlone() {
     if (trajectory.steps.empty())
       return;
     const EpisodeSummary end = trajectory.end;
-    if (!caches)
+    if (!cachesEpisodes)
       accumulateEpisode(accumulator, trajectory, properties);
     else
       cache.push_back(std::move(trajectory));
     reportEpisode(end);
-    const bool full = log->count() % properties.miniBatch == 0;
-    if (!caches) {
-      if (!full)
+    const bool isMiniBatchComplete = log->count() % properties.miniBatch == 0;
+    if (!cachesEpisodes) {
+      if (!isMiniBatchComplete)
         continue;
       accumulator.flush();
       setSnapshotState(agent.save());
@@ -116,10 +118,10 @@ void PolicyGradient::runAlone() {
       continue;
     selectElite(cache, properties.episodeElitePercent);
     for (std::size_t i = 0; i < cache.size(); ++i) {
-      if (full && updatesDone())
+      if (isMiniBatchComplete && updatesDone())
         return;
       accumulateEpisode(accumulator, cache[i], properties);
-      if (i + 1 < cache.size() && !full)
+      if (i + 1 < cache.size() && !isMiniBatchComplete)
         continue;
       accumulator.flush();
       setSnapshotState(agent.save());
@@ -138,7 +140,7 @@ void PolicyGradient::restart() {
 
 void PolicyGradient::run() {
   if (properties.threads == 1)
-    return runAlone();
+    return runSingleAgent();
   ParallelAgents agents(
       session, options, properties, restoredState,
       {[this] { return shouldEnd(); },
@@ -153,13 +155,13 @@ void PolicyGradient::run() {
 }
 
 double PolicyGradient::evaluateEpisodes(std::int64_t count) {
-  caffe::TrainerProperties judged = properties;
-  judged.epsSteps = 0;
-  Agent player(*options.environments.front(), judged, session.seed(), kJudged,
-               options.maxSteps);
+  caffe::TrainerProperties evaluationProperties = properties;
+  evaluationProperties.epsSteps = 0;
+  Agent player(*options.environments.front(), evaluationProperties,
+               session.seed(), kEvaluationAgent, options.maxSteps);
   double sum = 0;
-  std::int64_t ended = 0;
-  while (ended < count) {
+  std::int64_t endedCount = 0;
+  while (endedCount < count) {
     const Trajectory trajectory = player.play(
         [this](const std::vector<float> &state) {
           return policy.probabilities(state);
@@ -168,9 +170,9 @@ double PolicyGradient::evaluateEpisodes(std::int64_t count) {
     if (trajectory.steps.empty())
       break;
     sum += trajectory.end.reward;
-    ++ended;
+    ++endedCount;
   }
-  return ended > 0 ? sum / static_cast<double>(ended) : 0;
+  return endedCount > 0 ? sum / static_cast<double>(endedCount) : 0;
 }
 
 } // namespace brew::reinforcement

@@ -14,6 +14,7 @@
 
 namespace brew::reinforcement {
 
+/// Trains a policy with PG.SIMPLE, PG.ST or PG.MT.
 class PolicyGradient : public Learner {
 public:
   PolicyGradient(runtime::Trainer &trainer, runtime::Session &session,
@@ -23,7 +24,7 @@ private:
   void run() override;
   void restart() override;
   double evaluateEpisodes(std::int64_t episodes) override;
-  void runAlone();
+  void runSingleAgent();
   void update(double loss);
 
   Policy policy;

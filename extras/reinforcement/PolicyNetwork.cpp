@@ -22,8 +22,8 @@ std::int64_t rowsOf(const plan::Buffer &buffer) {
   return buffer.dims_size() ? buffer.dims(0) : 1;
 }
 
-runtime::TensorName named(runtime::TensorKind kind, int program,
-                          const std::string &blob) {
+runtime::TensorName makeTensorName(runtime::TensorKind kind, int program,
+                                   const std::string &blob) {
   runtime::TensorName name;
   name.kind = kind;
   name.program = program;
@@ -56,11 +56,11 @@ Distribution distributionOf(const float *logits, std::int64_t count) {
     const double probability = 1 / (1 + std::exp(-double(logits[0])));
     return {probability, 1 - probability};
   }
-  const float most = *std::max_element(logits, logits + count);
+  const float maxLogit = *std::max_element(logits, logits + count);
   Distribution probabilities;
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    probabilities.push_back(std::exp(double(logits[i]) - double(most)));
+    probabilities.push_back(std::exp(double(logits[i]) - double(maxLogit)));
     sum += probabilities.back();
   }
   for (double &probability : probabilities)
@@ -119,8 +119,8 @@ InferenceProgram::InferenceProgram(runtime::Session &planSession,
                                    std::int64_t observationCount)
     : session(planSession), index(session.executor().findProgram(
                                 plan::programs::testName(0).c_str())),
-      tests(index >= 0) {
-  if (!tests)
+      usesTestNet(index >= 0) {
+  if (!usesTestNet)
     index = session.program(plan::programs::kForwardBackward);
   inputName = observationInput(session, index, observationCount);
   rowCount = rowsOf(*session.dataPipeline(index).find(inputName));
@@ -136,7 +136,7 @@ void InferenceProgram::run(const std::vector<float> &observations) {
 
 std::vector<float> InferenceProgram::read(const std::string &blob) const {
   const runtime::TensorName name =
-      named(runtime::TensorKind::Blob, index, blob);
+      makeTensorName(runtime::TensorKind::Blob, index, blob);
   const runtime::Tensor tensor = session.find(name);
   std::vector<float> values(static_cast<std::size_t>(
       rowLength(tensor) * (tensor.shape.empty() ? 1 : tensor.shape[0])));
@@ -147,12 +147,12 @@ std::vector<float> InferenceProgram::read(const std::string &blob) const {
 Policy::Policy(runtime::Session &session, std::int64_t observationCount,
                int actions)
     : inference(session, observationCount) {
-  const int train = session.program(plan::programs::kForwardBackward);
-  const std::string logits = outputGradientBlob(session, train);
-  width =
-      rowLength(session.find(named(runtime::TensorKind::Blob, train, logits)));
-  if (width != actions && !(width == 1 && actions == 2))
-    throw badInput("'" + logits + "' has " + std::to_string(width) +
+  const int trainProgram = session.program(plan::programs::kForwardBackward);
+  const std::string logits = outputGradientBlob(session, trainProgram);
+  logitsPerState = rowLength(session.find(
+      makeTensorName(runtime::TensorKind::Blob, trainProgram, logits)));
+  if (logitsPerState != actions && !(logitsPerState == 1 && actions == 2))
+    throw badInput("'" + logits + "' has " + std::to_string(logitsPerState) +
                    " logits for each state, but the environment has " +
                    std::to_string(actions) + " actions");
   // Prefer the logits; if they cannot be read, use the net's probabilities.
@@ -166,15 +166,15 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
   for (const auto &output : outputs) {
     if (!blob.empty())
       break;
-    const runtime::Tensor tensor = session.find(
-        named(runtime::TensorKind::Blob, inference.program(), output.blob()));
-    if (output.loss_weight() == 0 && rowLength(tensor) == width)
+    const runtime::Tensor tensor = session.find(makeTensorName(
+        runtime::TensorKind::Blob, inference.program(), output.blob()));
+    if (output.loss_weight() == 0 && rowLength(tensor) == logitsPerState)
       blob = output.blob();
   }
   if (blob.empty())
-    throw badInput("the test net has no output of " + std::to_string(width) +
-                   " probabilities or logits ('" + logits +
-                   "') for each state");
+    throw badInput(
+        "the test net has no output of " + std::to_string(logitsPerState) +
+        " probabilities or logits ('" + logits + "') for each state");
   rows.resize(static_cast<std::size_t>(inference.rows() * observationCount));
 }
 
@@ -182,15 +182,15 @@ Distribution Policy::probabilities(const std::vector<float> &observation) {
   std::copy(observation.begin(), observation.end(), rows.begin());
   inference.run(rows);
   const std::vector<float> values = inference.read(blob);
-  for (std::int64_t i = 0; i < width; ++i)
+  for (std::int64_t i = 0; i < logitsPerState; ++i)
     if (!std::isfinite(values[static_cast<std::size_t>(i)]))
       throw badInput("the policy has diverged: '" + blob +
                      "' is not finite; a smaller base_lr may help");
   if (isLogits)
-    return distributionOf(values.data(), width);
-  if (width == 1)
+    return distributionOf(values.data(), logitsPerState);
+  if (logitsPerState == 1)
     return {values[0], 1 - double(values[0])};
-  return Distribution(values.begin(), values.begin() + width);
+  return Distribution(values.begin(), values.begin() + logitsPerState);
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,8 +208,8 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
   runtime::DataPipeline &pipeline = session.dataPipeline(program);
   rows = rowsOf(*pipeline.find(input));
   const runtime::Tensor tensor =
-      session.find(named(runtime::TensorKind::Blob, program, logits));
-  width = rowLength(tensor);
+      session.find(makeTensorName(runtime::TensorKind::Blob, program, logits));
+  logitsPerState = rowLength(tensor);
   if (tensor.shape.empty() || tensor.shape[0] != rows)
     throw badInput("'" + logits + "' does not have one row for each of the " +
                    std::to_string(rows) + " states of '" + input + "'");
@@ -221,16 +221,16 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
     throw badInput(
         "the training net has no MemoryLoss whose loss is an output");
   states.resize(static_cast<std::size_t>(rows * observationCount));
-  outputGradients.resize(static_cast<std::size_t>(rows * width));
-  // Feed a loss of 1: the output is 1 / the layer's normalizer.
+  outputGradients.resize(static_cast<std::size_t>(rows * logitsPerState));
+  // Feed a loss of 1, so that the output is 1 / the layer's normalizer.
   const double one = 1;
   pipeline.set(lossInput, &one, 1);
   pipeline.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   pipeline.feed();
   session.run(program, runtime::Pass::Forward);
   double scaled = 0;
-  session.read(named(runtime::TensorKind::Blob, program, lossInput), &scaled,
-               1);
+  session.read(makeTensorName(runtime::TensorKind::Blob, program, lossInput),
+               &scaled, 1);
   normalizer = 1 / scaled;
 }
 
@@ -255,32 +255,35 @@ void GradientAccumulator::flush() {
   for (const Step &step : pending) {
     const double probability =
         step.probabilities[static_cast<std::size_t>(step.action)];
-    loss += width == 1 ? (1 - probability) * (1 - probability)
-                       : -std::log(std::max(probability, 1e-300));
+    loss += logitsPerState == 1 ? (1 - probability) * (1 - probability)
+                                : -std::log(std::max(probability, 1e-300));
   }
   lossSum += loss;
   lossCount += static_cast<std::int64_t>(pending.size());
   const double mean = normalizer * loss / static_cast<double>(pending.size());
   pipeline.set(lossInput, &mean, 1);
   runner.forward();
-  std::vector<float> now(outputGradients.size());
-  session.read(named(runtime::TensorKind::Blob, program, logits), now.data(),
-               static_cast<std::int64_t>(now.size()));
+  std::vector<float> currentLogits(outputGradients.size());
+  session.read(makeTensorName(runtime::TensorKind::Blob, program, logits),
+               currentLogits.data(),
+               static_cast<std::int64_t>(currentLogits.size()));
   for (std::size_t row = 0; row < pending.size(); ++row) {
     const Step &step = pending[row];
-    const auto at = static_cast<std::ptrdiff_t>(row) * width;
+    const auto offset = static_cast<std::ptrdiff_t>(row) * logitsPerState;
     const Distribution probabilities =
-        width == 1 ? step.probabilities
-                   : distributionOf(now.data() + at, width);
-    // A layer that divides by the batch size divides by the episode's steps
-    // here.
+        logitsPerState == 1
+            ? step.probabilities
+            : distributionOf(currentLogits.data() + offset, logitsPerState);
+    // Divide by the steps of the episode, if the layer divides by the batch
+    // size.
     const double scale = normalizer == 1 ? 1 : normalizer * step.weight;
     policyGradient(probabilities, step.action, step.advantage * scale,
-                   outputGradients.data() + at, width);
+                   outputGradients.data() + offset, logitsPerState);
   }
-  session.write(named(runtime::TensorKind::OutputGradient, program, logits),
-                outputGradients.data(),
-                static_cast<std::int64_t>(outputGradients.size()));
+  session.write(
+      makeTensorName(runtime::TensorKind::OutputGradient, program, logits),
+      outputGradients.data(),
+      static_cast<std::int64_t>(outputGradients.size()));
   runner.backward();
   pending.clear();
 }

@@ -36,15 +36,16 @@ void policyGradient(const Distribution &probabilities, int action,
 /// pass of the training net.
 class InferenceProgram {
 public:
-  /// Throws Error (1) if the program has no input for observations of that
-  /// size.
+  /// Throws Error (1) if the program has no input for observations of
+  /// `observationCount` numbers.
   InferenceProgram(runtime::Session &session, std::int64_t observationCount);
 
   int program() const { return index; }
-  bool isTest() const { return tests; }
+  /// Returns whether the program belongs to the test net.
+  bool isTest() const { return usesTestNet; }
   std::int64_t rows() const { return rowCount; }
   const std::string &input() const { return inputName; }
-  /// Takes rows() consecutive observations.
+  /// Runs the program on rows() consecutive observations.
   void run(const std::vector<float> &observations);
   /// Returns a blob of the last run.
   std::vector<float> read(const std::string &blob) const;
@@ -52,7 +53,7 @@ public:
 private:
   runtime::Session &session;
   int index;
-  bool tests;
+  bool usesTestNet;
   std::string inputName;
   std::int64_t rowCount;
 };
@@ -67,14 +68,16 @@ class Policy {
 public:
   /// Throws Error (1) if the net is not a policy over `actions` actions.
   Policy(runtime::Session &session, std::int64_t observationCount, int actions);
+  /// Returns the probabilities of the actions. Throws Error (1) if they are not
+  /// finite.
   Distribution probabilities(const std::vector<float> &observation);
-  std::int64_t logitCount() const { return width; }
+  std::int64_t logitCount() const { return logitsPerState; }
 
 private:
   InferenceProgram inference;
   std::string blob;
   bool isLogits; ///< otherwise `blob` contains the probabilities
-  std::int64_t width;
+  std::int64_t logitsPerState;
   std::vector<float> rows;
 };
 
@@ -109,7 +112,7 @@ private:
   runtime::Session &session;
   int program;
   std::string input, logits, lossInput;
-  std::int64_t observationCount, rows, width;
+  std::int64_t observationCount, rows, logitsPerState;
   double normalizer;
   Runner runner;
   std::vector<Step> pending;

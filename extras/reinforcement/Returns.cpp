@@ -39,15 +39,16 @@ void standardise(std::vector<double> &values) {
     value = varies ? (value - mean) / deviation : value;
 }
 
-std::vector<double> advantages(const Segment &segment, double gamma,
-                               double lambda) {
+std::vector<double> computeAdvantages(const Segment &segment, double gamma,
+                                      double lambda) {
   std::vector<double> result(segment.rewards.size());
-  double following = 0;
+  double nextAdvantage = 0;
   for (std::size_t t = result.size(); t-- > 0;) {
     const double delta =
         segment.rewards[t] + gamma * segment.next[t] - segment.values[t];
-    following = delta + (segment.ended[t] ? 0 : gamma * lambda * following);
-    result[t] = following;
+    nextAdvantage =
+        delta + (segment.ended[t] ? 0 : gamma * lambda * nextAdvantage);
+    result[t] = nextAdvantage;
   }
   return result;
 }

@@ -29,7 +29,7 @@ struct Segment {
 
 /// Returns A_t = delta_t + gamma lambda A_{t+1}, where A restarts at 0 after
 /// the end of an episode and delta_t = r_t + gamma next_t - value_t.
-std::vector<double> advantages(const Segment &segment, double gamma,
-                               double lambda);
+std::vector<double> computeAdvantages(const Segment &segment, double gamma,
+                                      double lambda);
 
 } // namespace brew::reinforcement
