@@ -21,14 +21,15 @@ struct Entry {
 };
 
 std::vector<Entry> readList(const std::string &path) {
-  static const char form[] = "IMAGE ANNOTATIONS";
+  static const char lineFormat[] = "IMAGE ANNOTATIONS";
   std::vector<Entry> entries;
-  for (const formats::TextLine &line : formats::readTextLines(path, form)) {
+  for (const formats::TextLine &line :
+       formats::readTextLines(path, lineFormat)) {
     const std::vector<std::string> words = formats::wordsOf(line.text);
     if (words.empty())
       continue;
     if (words.size() != 2)
-      throw malformedLine(path, line, form);
+      throw malformedLine(path, line, lineFormat);
     entries.push_back({words[0], words[1], line.number});
   }
   if (entries.empty())
@@ -39,27 +40,28 @@ std::vector<Entry> readList(const std::string &path) {
 /// Reads the objects into one group per label, in the order of labels.
 void readObjects(const std::string &path, int height, int width,
                  caffe::AnnotatedDatum &record) {
-  static const char form[] = "LABEL LEFT TOP RIGHT BOTTOM [DIFFICULT]";
+  static const char lineFormat[] = "LABEL LEFT TOP RIGHT BOTTOM [DIFFICULT]";
   std::map<int, caffe::AnnotationGroup> groups;
-  for (const formats::TextLine &line : formats::readTextLines(path, form)) {
+  for (const formats::TextLine &line :
+       formats::readTextLines(path, lineFormat)) {
     const std::vector<std::string> words = formats::wordsOf(line.text);
     if (words.empty())
       continue;
     if (words.size() < 5 || words.size() > 6)
-      throw malformedLine(path, line, form);
+      throw malformedLine(path, line, lineFormat);
     const std::optional<int> label = parseInteger(words[0]);
     const std::optional<int> difficult =
         words.size() == 6 ? parseInteger(words[5]) : 0;
     float sides[4];
-    bool fits =
+    bool isValid =
         label && *label >= 0 && difficult && *difficult >= 0 && *difficult <= 1;
     for (int i = 0; i < 4; ++i) {
       const std::optional<float> side = parseFloat(words[i + 1]);
-      fits &= side.has_value();
+      isValid &= side.has_value();
       sides[i] = side.value_or(0);
     }
-    if (!fits)
-      throw malformedLine(path, line, form);
+    if (!isValid)
+      throw malformedLine(path, line, lineFormat);
     const auto [left, top, right, bottom] = sides;
     const auto w = static_cast<float>(width), h = static_cast<float>(height);
     if (!(left >= 0 && top >= 0 && left <= right && top <= bottom &&
@@ -91,10 +93,11 @@ void convertAnnotatedSet(const AnnotatedSetOptions &options) {
   Progress progress("images", entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     const Entry &entry = entries[i];
-    const std::string place = formats::lineLocation(options.list, entry.line),
-                      where = place + ": ";
+    const std::string location =
+                          formats::lineLocation(options.list, entry.line),
+                      where = location + ": ";
     const std::string bytes =
-        formats::readFileBytes(options.root + entry.image, place);
+        formats::readFileBytes(options.root + entry.image, location);
     formats::Image image;
     formats::decodeImage(bytes.data(), bytes.size(),
                          formats::ImageColor::Native, where + entry.image,

@@ -16,7 +16,7 @@ bool isTool(const std::string &name) {
 }
 
 /// Converts a gflags argument to the syntax of CLI11.
-std::string longFlag(std::string word) {
+std::string toLongFlag(std::string word) {
   if (word.size() < 2 || word[0] != '-' || word == "--")
     return word;
   if (word[1] != '-' && word.size() > 2)
@@ -37,7 +37,7 @@ normalizeCommandLine(const std::string &program,
     arguments.insert(arguments.begin(), name);
   if (!arguments.empty() && isTool(arguments[0]))
     std::transform(arguments.begin() + 1, arguments.end(),
-                   arguments.begin() + 1, longFlag);
+                   arguments.begin() + 1, toLongFlag);
   return arguments;
 }
 

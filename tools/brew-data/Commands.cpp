@@ -152,9 +152,9 @@ void listDatabase(const std::string &path, std::optional<DbBackend> backend) {
       ++*count;
     }
   }
-  auto found = detectBackend(path);
+  auto detected = detectBackend(path);
   std::printf("%s: %s, %" PRIu64 " records\n", path.c_str(),
-              found ? backendName(*found) : "database", *count);
+              detected ? backendName(*detected) : "database", *count);
   std::printf("first record: key '%s', %s of %s, label %d\n", firstKey.c_str(),
               record.floats.empty() ? "bytes" : "floats",
               shapeOf(record).c_str(), record.label);

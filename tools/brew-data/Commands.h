@@ -15,8 +15,8 @@
 
 namespace brew::data {
 
-/// Set by the signal handler; the commands stop at the next record and remove
-/// incomplete outputs.
+/// Set by the signal handler. The commands then stop at the next record and
+/// remove incomplete outputs.
 extern std::atomic<bool> interrupted;
 
 /// Thrown when `interrupted` is set.
@@ -38,9 +38,10 @@ void convertMnist(const std::string &images, const std::string &labels,
 void convertCifar(const std::vector<std::string> &batches,
                   const Output &output);
 
-/// Computes the elementwise mean of all images of a database. Writes a
-/// binaryproto of shape 1xCxHxW, or an image if `output` ends in ".png"; "":
-/// prints only. A missing backend is detected from the folder.
+/// Computes the elementwise mean of all images of a database and prints the
+/// mean of each channel. Writes the mean as a binaryproto of shape 1xCxHxW, or
+/// as an image if `output` ends in ".png", or not at all if `output` is empty.
+/// A missing backend is detected from the folder.
 void computeMean(const std::string &database,
                  std::optional<formats::DbBackend> backend,
                  const std::string &output);
@@ -73,8 +74,8 @@ struct SplitTarget {
   std::string path;
   double share; ///< fraction of all records; the sum is at most 1
 };
-/// Distributes the records over the targets by their shares, consecutively or at
-/// random. Order and keys remain unchanged.
+/// Distributes the records over the targets by their shares, consecutively or
+/// at random. Order and keys remain unchanged.
 void splitDatabase(const std::string &database,
                    const std::vector<SplitTarget> &targets, bool random,
                    uint64_t seed, const Output &output);

@@ -13,7 +13,8 @@
 namespace brew::data {
 namespace {
 
-/// Runs a program to completion and returns its exit status.
+/// Runs a program to completion and returns its exit status. Throws Interrupted
+/// if a signal ended it.
 int runProgram(const std::vector<std::string> &words) {
   const int status =
       tools::runProgram(words, [] { return interrupted.load(); });
@@ -23,9 +24,9 @@ int runProgram(const std::vector<std::string> &words) {
 }
 
 /// A temporary folder that the destructor removes.
-struct Scratch {
+struct TemporaryFolder {
   std::string path;
-  Scratch() {
+  TemporaryFolder() {
     std::error_code error;
     path = std::filesystem::temp_directory_path(error) / "brew-features-XXXXXX";
     if (error)
@@ -35,7 +36,7 @@ struct Scratch {
       throw unavailable("cannot make a folder '" + path +
                         "': " + errnoText(errno));
   }
-  ~Scratch() {
+  ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
@@ -61,17 +62,18 @@ int extractFeatures(const std::vector<std::string> &arguments) {
       throw usageError("'" + word + "' is not CPU, GPU or DEVICE_ID=N");
   }
   const std::string brewc = tools::siblingProgram("brewc", "extract_features"),
-                    run = tools::siblingProgram("brew-run", "extract_features");
-  const Scratch scratch;
-  const std::string plan = scratch.path + "/features.plan";
-  std::vector<std::string> compile = {brewc,   arguments[1], "--phase", "test",
+                    brewRun =
+                        tools::siblingProgram("brew-run", "extract_features");
+  const TemporaryFolder folder;
+  const std::string plan = folder.path + "/features.plan";
+  std::vector<std::string> compile = {brewc,    arguments[1], "--phase", "test",
                                       "--keep", arguments[2], "-o",      plan};
   if (onGpu)
     compile.insert(compile.end(), {"--target", "cuda"});
   if (const int status = runProgram(compile))
     return status;
   std::vector<std::string> words = {
-      run,          "features",   plan,        "--weights",  arguments[0],
+      brewRun,      "features",   plan,        "--weights",  arguments[0],
       "--blobs",    arguments[2], "--outputs", arguments[3], "--batches",
       arguments[4], "--format",   arguments[5]};
   // As in Caffe, layers without weights are initialized by their fillers.

@@ -35,20 +35,21 @@ std::string extensionOf(const std::string &name) {
 }
 
 /// The result of converting one image.
-struct Converted {
+struct ConvertedImage {
   std::string value; ///< the record; empty on failure
   size_t dataSize = 0;
   std::string problem; ///< the error; empty on success
 };
 
+/// Converts images to records. Thread-safe.
 class Converter {
 public:
   explicit Converter(const ImageSetOptions &options) : options(options) {}
 
   /// Converts an image like Caffe's ReadImageToDatum. Stores the error of an
   /// unreadable image in the result, because Caffe skips such images.
-  Converted convert(const ImageListEntry &entry) const {
-    Converted result;
+  ConvertedImage convert(const ImageListEntry &entry) const {
+    ConvertedImage result;
     try {
       caffe::Datum datum;
       fill(entry, datum);
@@ -84,11 +85,11 @@ private:
     // As in Caffe, a single dimension does not resize, but it prevents copying
     // the bytes of the file.
     const bool resizes = options.resizeHeight && options.resizeWidth;
-    decodeResized(bytes.data(), bytes.size(),
-                  options.gray ? ImageColor::Gray : ImageColor::Color,
-                  resizes ? options.resizeHeight : 0,
-                  resizes ? options.resizeWidth : 0, where + ": " + path,
-                  image);
+    decodeAndResize(bytes.data(), bytes.size(),
+                    options.gray ? ImageColor::Gray : ImageColor::Color,
+                    resizes ? options.resizeHeight : 0,
+                    resizes ? options.resizeWidth : 0, where + ": " + path,
+                    image);
     const std::string encoding = encodingOf(entry.name);
     if (encoding.empty()) {
       ImageRecord record;
@@ -104,26 +105,27 @@ private:
     // Copy the file's bytes if the encoding remains the same, even if the
     // number of channels differs, as Caffe does.
     const std::string extension = extensionOf(entry.name),
-                      wanted = lowerCase(encoding);
+                      requested = lowerCase(encoding);
     if (!options.resizeHeight && !options.resizeWidth &&
-        (extension == wanted || (wanted == "jpg" && extension == "jpeg"))) {
+        (extension == requested ||
+         (requested == "jpg" && extension == "jpeg"))) {
       datum.set_data(bytes);
       return;
     }
     const std::optional<ImageFormat> format = imageFormatOf(encoding);
     if (!format)
-      throw badInput(where + ": images are not encoded as '" + encoding +
-                     "'; png and jpg are");
+      throw badInput(where + ": images cannot be encoded as '" + encoding +
+                     "', only as png or jpg");
     datum.set_data(encodeImage(image, *format));
   }
 
-  /// Caffe concatenates root and name without a slash; tolerate a missing
-  /// slash.
+  /// Returns the path of an image. Caffe concatenates root and name without a
+  /// slash; this function tolerates a root without a final slash.
   std::string pathOf(const std::string &name) const {
-    const std::string joined = options.root + name;
+    const std::string concatenated = options.root + name;
     if (options.root.empty() || options.root.back() == '/' ||
-        ::access(joined.c_str(), F_OK) == 0)
-      return joined;
+        ::access(concatenated.c_str(), F_OK) == 0)
+      return concatenated;
     return options.root + "/" + name;
   }
 
@@ -149,21 +151,22 @@ void convertImageSet(const ImageSetOptions &options) {
   auto database = DbWriter::create(options.output.path, options.output.backend,
                                    options.output.overwrite);
   const Converter converter(options);
-  runtime::DecodeThreads team(options.threads);
+  runtime::DecodeThreads decodeThreads(options.threads);
   Progress progress("imageset", entries.size());
-  constexpr size_t kAtOnce = 128;
-  std::vector<Converted> batch(kAtOnce);
+  constexpr size_t kBatchSize = 128;
+  std::vector<ConvertedImage> batch(kBatchSize);
   uint64_t written = 0, skipped = 0;
   size_t firstSize = 0;
-  for (size_t begin = 0; begin < entries.size(); begin += kAtOnce) {
-    const size_t count = std::min(kAtOnce, entries.size() - begin);
-    team.forEach(static_cast<int64_t>(count), [&](int64_t i, unsigned) {
-      const auto index = static_cast<size_t>(i);
-      batch[index] = converter.convert(entries[begin + index]);
-    });
+  for (size_t begin = 0; begin < entries.size(); begin += kBatchSize) {
+    const size_t count = std::min(kBatchSize, entries.size() - begin);
+    decodeThreads.forEach(
+        static_cast<int64_t>(count), [&](int64_t i, unsigned) {
+          const auto index = static_cast<size_t>(i);
+          batch[index] = converter.convert(entries[begin + index]);
+        });
     for (size_t i = 0; i < count; ++i) {
       const ImageListEntry &entry = entries[begin + i];
-      const Converted &converted = batch[i];
+      const ConvertedImage &converted = batch[i];
       if (!converted.problem.empty()) {
         std::fprintf(stderr, "Could not open or find file %s (%s)\n",
                      entry.name.c_str(), converted.problem.c_str());

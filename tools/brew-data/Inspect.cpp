@@ -21,8 +21,8 @@ using namespace brew::formats;
 
 namespace {
 
-/// Converts the first three channels of a record, or its first, to bytes.
-/// Floats are scaled from their range.
+/// Converts the first three channels of a record, or the first one if there are
+/// fewer, to bytes. Scales floats from their range to 0..255.
 Image pictureOf(const ImageRecord &record) {
   Image image;
   image.channels = record.channels >= 3 ? 3 : 1;
@@ -30,20 +30,20 @@ Image pictureOf(const ImageRecord &record) {
   image.width = record.width;
   const size_t plane = size_t(record.height) * record.width;
   const auto channels = static_cast<size_t>(image.channels);
-  float least = 0, range = 255;
+  float minimum = 0, range = 255;
   if (!record.floats.empty()) {
     const auto [low, high] =
         std::minmax_element(record.floats.begin(), record.floats.end());
-    least = *low;
+    minimum = *low;
     range = *high > *low ? *high - *low : 1;
   }
   image.pixels.resize(plane * channels);
   for (size_t i = 0; i < image.pixels.size(); ++i) {
     const float value = record.value(i % channels * plane + i / channels);
-    const float shown = (value - least) / range * 255;
+    const float scaled = (value - minimum) / range * 255;
     image.pixels[i] =
-        std::isfinite(shown)
-            ? static_cast<uint8_t>(std::lround(std::clamp(shown, 0.f, 255.f)))
+        std::isfinite(scaled)
+            ? static_cast<uint8_t>(std::lround(std::clamp(scaled, 0.f, 255.f)))
             : uint8_t(0);
   }
   return image;
@@ -68,21 +68,21 @@ public:
   }
 
   void write(const std::string &path) const {
-    constexpr int kAcross = 8, kGap = 2;
-    int side = 1; // as large as the largest
+    constexpr int kColumns = 8, kGap = 2;
+    int side = 1; // of the squares: the longest side of all tiles
     for (const Image &tile : tiles)
       side = std::max({side, tile.height, tile.width});
     const int count = static_cast<int>(tiles.size());
-    const int rows = (count + kAcross - 1) / kAcross;
+    const int rows = (count + kColumns - 1) / kColumns;
     Image sheet;
     sheet.channels = 3;
-    sheet.width = std::min(count, kAcross) * (side + kGap) + kGap;
+    sheet.width = std::min(count, kColumns) * (side + kGap) + kGap;
     sheet.height = rows * (side + kGap) + kGap;
     sheet.pixels.assign(size_t(sheet.width) * sheet.height * 3, 64);
     for (int i = 0; i < count; ++i) {
       const Image &tile = tiles[static_cast<size_t>(i)];
-      const int top = kGap + i / kAcross * (side + kGap),
-                left = kGap + i % kAcross * (side + kGap);
+      const int top = kGap + i / kColumns * (side + kGap),
+                left = kGap + i % kColumns * (side + kGap);
       for (int y = 0; y < tile.height; ++y)
         for (int x = 0; x < tile.width; ++x)
           for (int c = 0; c < 3; ++c)
@@ -103,33 +103,35 @@ private:
 
 void inspectDatabase(const Inspection &inspection) {
   auto database = openForReading(inspection.database, inspection.backend);
-  const std::optional<DbBackend> kind = detectBackend(inspection.database);
+  const std::optional<DbBackend> detectedBackend =
+      detectBackend(inspection.database);
   std::map<std::string, uint64_t> shapes, encodings;
   std::map<int, uint64_t> labels;
   ContactSheet sheet(inspection.sheetImages);
   uint64_t count = 0, bytes = 0;
   ImageRecord record;
-  std::vector<int> found;
+  std::vector<int> recordLabels;
   Progress progress("inspect", database->count());
   for (auto cursor = database->newCursor(); cursor->valid(); cursor->next()) {
     progress.step();
     const std::string where = recordName(*database, *cursor);
     const std::string_view value = cursor->value();
-    decodeRecord(value, where, record, found);
+    decodeRecord(value, where, record, recordLabels);
     ++count;
     bytes += value.size();
     ++shapes[shapeOf(record)];
     ++encodings[record.encoded          ? "encoded"
                 : record.floats.empty() ? "bytes"
                                         : "floats"];
-    for (int label : found)
+    for (int label : recordLabels)
       ++labels[label];
     if (!inspection.sheet.empty() && !sheet.isFull())
       sheet.add(record);
   }
   if (!inspection.sheet.empty())
     sheet.write(inspection.sheet);
-  const char *backend = kind ? backendName(*kind) : "database";
+  const char *backend =
+      detectedBackend ? backendName(*detectedBackend) : "database";
   if (inspection.json) {
     nlohmann::json json = {{"path", inspection.database},
                            {"backend", backend},
@@ -138,8 +140,8 @@ void inspectDatabase(const Inspection &inspection) {
                            {"shapes", shapes},
                            {"values", encodings}};
     json["labels"] = nlohmann::json::object();
-    for (const auto &[label, many] : labels)
-      json["labels"][std::to_string(label)] = many;
+    for (const auto &[label, occurrences] : labels)
+      json["labels"][std::to_string(label)] = occurrences;
     std::printf("%s\n", json.dump(2, ' ', false,
                                   nlohmann::json::error_handler_t::replace)
                             .c_str());
@@ -147,19 +149,20 @@ void inspectDatabase(const Inspection &inspection) {
   }
   std::printf("%s: %s, %" PRIu64 " records, %" PRIu64 " bytes\n",
               inspection.database.c_str(), backend, count, bytes);
-  for (const auto &[name, many] : encodings)
-    std::printf("  %s: %" PRIu64 "\n", name.c_str(), many);
+  for (const auto &[name, occurrences] : encodings)
+    std::printf("  %s: %" PRIu64 "\n", name.c_str(), occurrences);
   std::printf("shapes:\n");
-  for (const auto &[shape, many] : shapes)
-    std::printf("  %s: %" PRIu64 "\n", shape.c_str(), many);
+  for (const auto &[shape, occurrences] : shapes)
+    std::printf("  %s: %" PRIu64 "\n", shape.c_str(), occurrences);
   std::printf("labels:\n");
-  uint64_t most = 1;
-  for (const auto &[label, many] : labels)
-    most = std::max(most, many);
-  for (const auto &[label, many] : labels) {
+  uint64_t maxOccurrences = 1;
+  for (const auto &[label, occurrences] : labels)
+    maxOccurrences = std::max(maxOccurrences, occurrences);
+  for (const auto &[label, occurrences] : labels) {
     constexpr uint64_t kWidth = 40;
-    const std::string bar(std::max<uint64_t>(many * kWidth / most, 1), '#');
-    std::printf("  %6d %8" PRIu64 " %s\n", label, many, bar.c_str());
+    const std::string bar(
+        std::max<uint64_t>(occurrences * kWidth / maxOccurrences, 1), '#');
+    std::printf("  %6d %8" PRIu64 " %s\n", label, occurrences, bar.c_str());
   }
 }
 
@@ -198,22 +201,22 @@ void inspectWindows(const std::string &file, const std::string &root) {
   };
   {
     Progress progress("windows", images.size());
-    for (const WindowImage &listed : images) {
+    for (const WindowImage &entry : images) {
       progress.step();
       Image image;
       try {
-        readImageFile(root + listed.name, ImageColor::Color, 0, 0, "", image);
+        readImageFile(root + entry.name, ImageColor::Color, 0, 0, "", image);
       } catch (const Error &error) {
-        report(listed.line, error.what());
-        image.height = listed.height;
-        image.width = listed.width;
+        report(entry.line, error.what());
+        image.height = entry.height;
+        image.width = entry.width;
       }
-      if (image.height != listed.height || image.width != listed.width)
-        report(listed.line, "the image is " + std::to_string(image.height) +
-                                "x" + std::to_string(image.width) + ", not " +
-                                std::to_string(listed.height) + "x" +
-                                std::to_string(listed.width));
-      for (const Window &window : listed.windows) {
+      if (image.height != entry.height || image.width != entry.width)
+        report(entry.line, "the image is " + std::to_string(image.height) +
+                               "x" + std::to_string(image.width) + ", not " +
+                               std::to_string(entry.height) + "x" +
+                               std::to_string(entry.width));
+      for (const Window &window : entry.windows) {
         ++windows;
         ++labels[window.label];
         if (window.x1 < 0 || window.y1 < 0 || window.x2 >= image.width ||
@@ -225,8 +228,8 @@ void inspectWindows(const std::string &file, const std::string &root) {
   }
   std::printf("%s: %zu images, %" PRIu64 " windows\n", file.c_str(),
               images.size(), windows);
-  for (const auto &[label, many] : labels)
-    std::printf("  class %d has %" PRIu64 " windows\n", label, many);
+  for (const auto &[label, occurrences] : labels)
+    std::printf("  class %d has %" PRIu64 " windows\n", label, occurrences);
   if (problems)
     throw badInput(file + ": " + std::to_string(problems) +
                    " problems, listed above");

@@ -17,18 +17,19 @@ using namespace brew::formats;
 
 namespace {
 
-/// Prepends the new number to a record's key, which stays readable.
-std::string renumbered(uint64_t number, std::string_view key) {
+/// Returns the key with the new number in front, so that the old key stays
+/// readable.
+std::string renumberedKey(uint64_t number, std::string_view key) {
   return recordKey(number, 8) + "_" + std::string(key);
 }
 
-std::unique_ptr<DbWriter> create(const std::string &path,
-                                 const Output &output) {
+std::unique_ptr<DbWriter> createWriter(const std::string &path,
+                                       const Output &output) {
   return DbWriter::create(path, output.backend, output.overwrite);
 }
 
 /// Maximum size of the records in memory, in bytes.
-constexpr uint64_t kHeldBytes = uint64_t(1) << 30;
+constexpr uint64_t kMaxBytesInMemory = uint64_t(1) << 30;
 
 } // namespace
 
@@ -43,37 +44,38 @@ void shuffleDatabase(const std::string &path, uint64_t seed,
   const caffe::RandomStream stream(seed, "shuffle database");
   const std::vector<int64_t> order =
       runtime::shuffledOrder(stream, sizes.size(), 0);
-  std::vector<uint64_t> target(sizes.size()); // of each record
+  std::vector<uint64_t> newPosition(sizes.size()); // of each record
   for (size_t i = 0; i < order.size(); ++i)
-    target[static_cast<size_t>(order[i])] = i;
+    newPosition[static_cast<size_t>(order[i])] = i;
 
-  auto writer = create(output.path, output);
+  auto writer = createWriter(output.path, output);
   Progress progress("shuffle", sizes.size());
-  struct Held {
+  struct KeptRecord {
     std::string key, value;
   };
-  std::vector<Held> held;
+  std::vector<KeptRecord> keptRecords;
   for (size_t begin = 0; begin < order.size();) {
     // Take as many records in the new order as fit in memory.
     size_t end = begin;
     for (uint64_t bytes = 0; end < order.size(); ++end) {
       bytes += sizes[static_cast<size_t>(order[end])];
-      if (end > begin && bytes > kHeldBytes)
+      if (end > begin && bytes > kMaxBytesInMemory)
         break;
     }
-    held.assign(end - begin, {});
+    keptRecords.assign(end - begin, {});
     size_t number = 0;
     for (auto cursor = database->newCursor(); cursor->valid();
          cursor->next(), ++number) {
       checkInterrupted();
-      if (number >= target.size())
+      if (number >= newPosition.size())
         throw badInput(path + ": was changed while it was read");
-      if (target[number] >= begin && target[number] < end)
-        held[target[number] - begin] = {std::string(cursor->key()),
-                                        std::string(cursor->value())};
+      if (newPosition[number] >= begin && newPosition[number] < end)
+        keptRecords[newPosition[number] - begin] = {
+            std::string(cursor->key()), std::string(cursor->value())};
     }
-    for (size_t i = 0; i < held.size(); ++i) {
-      writer->put(renumbered(begin + i, held[i].key), held[i].value);
+    for (size_t i = 0; i < keptRecords.size(); ++i) {
+      writer->put(renumberedKey(begin + i, keptRecords[i].key),
+                  keptRecords[i].value);
       progress.step();
     }
     begin = end;
@@ -97,7 +99,8 @@ void splitDatabase(const std::string &path,
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);
 
-  // The cumulative end of each target, so that rounding loses no record.
+  // Compute the cumulative end of each target, so that rounding loses no
+  // record.
   std::vector<uint64_t> ends;
   double share = 0;
   for (const SplitTarget &target : targets) {
@@ -105,15 +108,15 @@ void splitDatabase(const std::string &path,
     ends.push_back(static_cast<uint64_t>(
         std::llround(std::min(share, 1.0) * static_cast<double>(count))));
   }
-  std::vector<uint64_t> place(count);
+  std::vector<uint64_t> positionOf(count);
   if (random) {
     const caffe::RandomStream stream(seed, "split database");
     const std::vector<int64_t> order = runtime::shuffledOrder(stream, count, 0);
     for (size_t i = 0; i < order.size(); ++i)
-      place[static_cast<size_t>(order[i])] = i;
+      positionOf[static_cast<size_t>(order[i])] = i;
   } else {
-    for (size_t i = 0; i < place.size(); ++i)
-      place[i] = i;
+    for (size_t i = 0; i < positionOf.size(); ++i)
+      positionOf[i] = i;
   }
   for (size_t i = 0; i < targets.size(); ++i)
     if (ends[i] == (i ? ends[i - 1] : 0))
@@ -123,7 +126,7 @@ void splitDatabase(const std::string &path,
 
   std::vector<std::unique_ptr<DbWriter>> writers;
   for (const SplitTarget &target : targets)
-    writers.push_back(create(target.path, output));
+    writers.push_back(createWriter(target.path, output));
   std::vector<uint64_t> written(targets.size());
   Progress progress("split", count);
   uint64_t number = 0;
@@ -133,7 +136,7 @@ void splitDatabase(const std::string &path,
     if (number >= count)
       throw badInput(path + ": was changed while it was read");
     const auto target = static_cast<size_t>(
-        std::upper_bound(ends.begin(), ends.end(), place[number]) -
+        std::upper_bound(ends.begin(), ends.end(), positionOf[number]) -
         ends.begin());
     if (target == targets.size())
       continue; // the shares sum to less than 1
@@ -143,9 +146,9 @@ void splitDatabase(const std::string &path,
   for (auto &writer : writers)
     writer->finish();
   for (size_t i = 0; i < targets.size(); ++i) {
-    Output shown = output;
-    shown.path = targets[i].path;
-    reportWritten(shown, written[i]);
+    Output targetOutput = output;
+    targetOutput.path = targets[i].path;
+    reportWritten(targetOutput, written[i]);
   }
 }
 
@@ -154,13 +157,13 @@ void mergeDatabases(const std::vector<std::string> &paths,
   std::vector<std::unique_ptr<DbReader>> databases;
   for (const std::string &path : paths) // fail early if one is missing
     databases.push_back(openForReading(path));
-  auto writer = create(output.path, output);
+  auto writer = createWriter(output.path, output);
   Progress progress("merge");
   uint64_t number = 0;
   for (auto &database : databases)
     for (auto cursor = database->newCursor(); cursor->valid(); cursor->next()) {
       progress.step();
-      writer->put(renumbered(number++, cursor->key()), cursor->value());
+      writer->put(renumberedKey(number++, cursor->key()), cursor->value());
     }
   writer->finish();
   reportWritten(output, number);

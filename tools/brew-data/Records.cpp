@@ -88,10 +88,10 @@ std::string shapeOf(const ImageRecord &record) {
 }
 
 Progress::Progress(std::string command, std::optional<uint64_t> records)
-    : what(std::move(command)), total(records), isShown(isatty(2)) {}
+    : label(std::move(command)), total(records), isShown(isatty(2)) {}
 
 Progress::~Progress() {
-  if (isShown && shown != begin)
+  if (isShown && lastShown != begin)
     std::fputs("\r\x1b[K", stderr);
 }
 
@@ -106,9 +106,9 @@ void Progress::step(uint64_t count) {
 
 void Progress::show() {
   const Clock::time_point now = Clock::now();
-  if (now - shown < std::chrono::milliseconds(200))
+  if (now - lastShown < std::chrono::milliseconds(200))
     return;
-  shown = now;
+  lastShown = now;
   const double seconds = std::chrono::duration<double>(now - begin).count();
   std::string bar;
   if (total && *total) {
@@ -118,7 +118,7 @@ void Progress::show() {
           "] " + std::to_string(std::min(done, *total) * 100 / *total) + " %";
   }
   std::fprintf(stderr, "\r\x1b[K%s:%s %" PRIu64 " records, %.0f/s",
-               what.c_str(), bar.c_str(), done,
+               label.c_str(), bar.c_str(), done,
                static_cast<double>(done) / seconds);
 }
 

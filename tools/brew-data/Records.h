@@ -20,6 +20,7 @@ void checkInterrupted();
 /// Formats a record number with leading zeros, so that keys sort by number.
 std::string recordKey(uint64_t number, int digits);
 
+/// Returns bytes as a string_view.
 std::string_view viewOf(const uint8_t *bytes, size_t size);
 
 /// Opens a database. A missing backend is detected from the folder.
@@ -49,8 +50,8 @@ void reportWritten(const Output &output, uint64_t records, int channels,
 /// A progress line on standard error, if that is a terminal.
 class Progress {
 public:
-  /// Without a total, shows only the count.
-  explicit Progress(std::string what,
+  /// `label` begins the line. Without a total, shows only the count.
+  explicit Progress(std::string label,
                     std::optional<uint64_t> total = std::nullopt);
   ~Progress();
   Progress(const Progress &) = delete;
@@ -63,11 +64,11 @@ private:
   void show();
 
   using Clock = std::chrono::steady_clock;
-  std::string what;
+  std::string label;
   std::optional<uint64_t> total;
   uint64_t done = 0;
   bool isShown;
-  Clock::time_point begin = Clock::now(), shown = begin;
+  Clock::time_point begin = Clock::now(), lastShown = begin;
 };
 
 } // namespace brew::data

@@ -18,7 +18,7 @@ bool isCommand(const std::string &argument) {
 }
 
 /// Moves the command before the flags, because gflags allows flags first.
-std::vector<std::string> commandFirst(std::vector<std::string> arguments) {
+std::vector<std::string> moveCommandFirst(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0].empty() || arguments[0][0] != '-')
     return arguments;
   const auto command =
@@ -35,7 +35,7 @@ normalizeArguments(const std::vector<std::string> &arguments) {
   std::vector<std::string> result;
   bool optionsEnded = false;
   bool commandSeen = false;
-  for (std::string argument : commandFirst(arguments)) {
+  for (std::string argument : moveCommandFirst(arguments)) {
     if (optionsEnded || argument.empty() || argument[0] != '-') {
       if (!commandSeen && argument == "device_query")
         argument = "device-query";

@@ -9,28 +9,30 @@ namespace brew::run {
 BatchInput::BatchInput(Session &theSession, int theProgram)
     : session(theSession), program(theProgram) {
   for (std::size_t i = 0; i < session.inputs(program); ++i) {
-    const brew_input found = session.input(program, i);
-    if (input.empty() && found.ndim >= 2) {
-      input = found.name;
-      size = found.dims[0];
-      shape.assign(found.dims + 1, found.dims + found.ndim);
+    const brew_input candidate = session.input(program, i);
+    if (input.empty() && candidate.ndim >= 2) {
+      input = candidate.name;
+      size = candidate.dims[0];
+      shape.assign(candidate.dims + 1, candidate.dims + candidate.ndim);
     }
   }
   if (input.empty() || size < 1)
     throw badInput("the program has no input with a batch of samples");
   for (std::int64_t dim : shape)
-    row *= static_cast<std::size_t>(dim);
+    sampleSize *= static_cast<std::size_t>(dim);
   for (std::size_t i = 0; i < session.inputs(program); ++i) {
-    const brew_input found = session.input(program, i);
-    session.setInput(program, found.name,
-                     std::vector<float>(static_cast<std::size_t>(found.count)));
+    const brew_input candidate = session.input(program, i);
+    session.setInput(
+        program, candidate.name,
+        std::vector<float>(static_cast<std::size_t>(candidate.count)));
   }
 }
 
 void BatchInput::run(const std::vector<const float *> &samples) {
-  std::vector<float> values(row * static_cast<std::size_t>(size));
+  std::vector<float> values(sampleSize * static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < samples.size(); ++i)
-    std::copy(samples[i], samples[i] + row, values.begin() + i * row);
+    std::copy(samples[i], samples[i] + sampleSize,
+              values.begin() + i * sampleSize);
   session.setInput(program, input, values);
   session.feedAndRun(program);
 }

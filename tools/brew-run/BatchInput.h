@@ -9,14 +9,15 @@ namespace brew::run {
 /// labels, are set to 0: they do not affect predictions.
 class BatchInput {
 public:
-  /// `session` must outlive it. Throws Error (1) if there is no such input.
+  /// `session` must outlive this object. Throws Error (1) if there is no such
+  /// input.
   BatchInput(Session &session, int program);
 
   const std::string &name() const { return input; }
   std::int64_t batch() const { return size; }
-  /// The shape of one sample: all dimensions except the batch.
+  /// Returns the shape of one sample: all dimensions except the batch.
   const std::vector<std::int64_t> &rowShape() const { return shape; }
-  std::size_t rowSize() const { return row; }
+  std::size_t rowSize() const { return sampleSize; }
 
   /// Feeds up to batch() samples of rowSize() values, padded with zeros to a
   /// full batch, and runs the program.
@@ -28,7 +29,7 @@ private:
   std::string input;
   std::int64_t size = 0;
   std::vector<std::int64_t> shape;
-  std::size_t row = 1;
+  std::size_t sampleSize = 1;
 };
 
 /// Opens a source of samples with the shape `dims` for `input`. `mean` and

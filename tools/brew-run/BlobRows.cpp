@@ -33,11 +33,12 @@ std::vector<std::int32_t> readClasses(const std::string &path,
   return classes;
 }
 
+/// Runs the samples in batches and collects the rows.
 class BlobRowExtractor {
 public:
-  BlobRowExtractor(const PlanOptions &plan, const BlobRowsOptions &given,
+  BlobRowExtractor(const PlanOptions &plan, const BlobRowsOptions &rowOptions,
                    const StopSignals &stopSignals)
-      : options(given), signals(stopSignals), session(plan),
+      : options(rowOptions), signals(stopSignals), session(plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
         input(session, program) {
@@ -78,20 +79,21 @@ public:
 
 private:
   void findBlob() {
-    std::vector<std::string> kept;
+    std::vector<std::string> readableBlobs;
     for (const api::TensorName &name : session.names(BREW_BLOB, program))
-      kept.push_back(name.name);
-    const std::string of = "the program '" +
-                           std::string(session.plan.programInfo(program).name) +
-                           "'";
-    if (std::find(kept.begin(), kept.end(), options.blob) == kept.end())
-      throw badInput(of + " has no readable blob '" + options.blob + "'" +
-                     didYouMean(options.blob, kept) +
+      readableBlobs.push_back(name.name);
+    const std::string programText =
+        "the program '" + std::string(session.plan.programInfo(program).name) +
+        "'";
+    if (std::find(readableBlobs.begin(), readableBlobs.end(), options.blob) ==
+        readableBlobs.end())
+      throw badInput(programText + " has no readable blob '" + options.blob +
+                     "'" + didYouMean(options.blob, readableBlobs) +
                      " (brewc --keep pins blobs of the net)");
     const brew_tensor blob = session.find(session.blob(program, options.blob));
     if (blob.dynamic_dim >= 0 || !blob.shape_ndim ||
         blob.shape[0] != input.batch())
-      throw badInput("blob '" + options.blob + "' of " + of +
+      throw badInput("blob '" + options.blob + "' of " + programText +
                      " does not have a row for each sample");
     features.columns = static_cast<std::size_t>(
         blob.count / std::max<std::int64_t>(1, input.batch()));

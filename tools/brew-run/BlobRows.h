@@ -13,7 +13,7 @@ namespace brew::run {
 
 /// The samples and the blob of the net.
 struct BlobRowsOptions {
-  std::string blob, program; ///< program "": deploy, or the only one
+  std::string blob, program; ///< program "": see Session::chooseProgram()
   std::vector<std::string> inputs, weights;
   std::string mean, classes; ///< options --mean and --classes
   float scale = 1;

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 namespace {
 
 /// Maximum size that viewers load in reasonable time.
-constexpr std::size_t kMostBytes = 50'000'000;
+constexpr std::size_t kMaxBytes = 50'000'000;
 /// Times with the maximum number of digits, to estimate the size of the file.
 constexpr double kLateSeconds = 86400.123456789, kLongSeconds = 1234.567890123;
 
@@ -82,114 +82,116 @@ std::vector<std::uint64_t> liveBytes(const ordered_json &plan,
 
 void ChromeTrace::readSteps(const Session &session, int program, int threads) {
   const ordered_json plan = ordered_json::parse(session.plan.describe());
-  const ordered_json &described =
+  const ordered_json &programJson =
       plan["programs"][static_cast<std::size_t>(program)];
-  const std::vector<std::uint64_t> live = liveBytes(plan, described);
+  const std::vector<std::uint64_t> live = liveBytes(plan, programJson);
   std::map<std::string, const ordered_json *> kernels;
   for (const ordered_json &kernel : plan["kernels"])
     kernels["kernel " + kernel["symbol"].get<std::string>()] = &kernel;
-  for (const ordered_json &step : described["steps"]) {
+  for (const ordered_json &step : programJson["steps"]) {
     const auto action = step["action"].get<std::string>();
-    Step &to = steps.emplace_back();
-    to.layers = layersOf(step);
-    to.backward = step["backward"].get<bool>();
-    to.liveBytes = live[steps.size() - 1];
-    to.arguments = {{"step", steps.size() - 1},
-                    {"implementation", action},
-                    {"bytes", step["bytes"]},
-                    {"flops", step["flops"]}};
-    // At most one thread per range; a host layer uses one thread.
-    const auto team = static_cast<std::uint64_t>(threads);
-    to.threads = action.rfind("host ", 0) == 0 ? 1 : team;
+    Step &traceStep = steps.emplace_back();
+    traceStep.layers = layersOf(step);
+    traceStep.backward = step["backward"].get<bool>();
+    traceStep.liveBytes = live[steps.size() - 1];
+    traceStep.arguments = {{"step", steps.size() - 1},
+                           {"implementation", action},
+                           {"bytes", step["bytes"]},
+                           {"flops", step["flops"]}};
+    // A host layer uses one thread.
+    const auto maxThreads = static_cast<std::uint64_t>(threads);
+    traceStep.threads = action.rfind("host ", 0) == 0 ? 1 : maxThreads;
     const auto kernel = kernels.find(action);
     if (kernel == kernels.end())
       continue;
-    const ordered_json &found = *kernel->second;
-    if (found.contains("blocks")) {
-      to.threads = found["blocks"].get<std::uint64_t>() *
-                   found["threads"].get<std::uint64_t>();
+    const ordered_json &kernelJson = *kernel->second;
+    if (kernelJson.contains("blocks")) {
+      traceStep.threads = kernelJson["blocks"].get<std::uint64_t>() *
+                          kernelJson["threads"].get<std::uint64_t>();
       continue;
     }
-    const auto domain = found["domain"].get<std::uint64_t>();
+    // A CPU kernel uses at most one thread per `grain` loop iterations.
+    const auto domain = kernelJson["domain"].get<std::uint64_t>();
     const auto grain =
-        std::max<std::uint64_t>(1, found["grain"].get<std::uint64_t>());
-    to.threads =
-        std::clamp<std::uint64_t>((domain + grain - 1) / grain, 1, team);
+        std::max<std::uint64_t>(1, kernelJson["grain"].get<std::uint64_t>());
+    traceStep.threads =
+        std::clamp<std::uint64_t>((domain + grain - 1) / grain, 1, maxThreads);
   }
 }
 
 ChromeTrace::ChromeTrace(const std::string &path, const Session &session,
                          int program, int iterations, int threads)
-    : file(path), left(1) {
+    : file(path), remaining(1) {
   readSteps(session, program, threads);
   add(kLateSeconds, kLongSeconds,
       std::vector<double>(steps.size(), kLongSeconds));
-  const std::size_t one = events.size();
-  if (one > kMostBytes / static_cast<std::size_t>(iterations))
+  const std::size_t iterationBytes = events.size();
+  if (iterationBytes > kMaxBytes / static_cast<std::size_t>(iterations))
     throw usage(
         "--profile: " + std::to_string(iterations) +
         " iterations would take about " +
-        std::to_string(one * static_cast<std::size_t>(iterations) / 1'000'000) +
-        " MB, and no more than " + std::to_string(kMostBytes / 1'000'000) +
+        std::to_string(iterationBytes * static_cast<std::size_t>(iterations) /
+                       1'000'000) +
+        " MB, and no more than " + std::to_string(kMaxBytes / 1'000'000) +
         " MB are written; give fewer --iterations");
   events.clear();
   added = 0;
   end = 0;
-  left = iterations;
+  remaining = iterations;
   const ordered_json device = session.onGpu()
                                   ? "GPU " + std::to_string(session.gpu)
                                   : std::to_string(threads) + " threads";
   const auto info = session.plan.programInfo(program);
-  event({{"name", "process_name"},
-         {"ph", "M"},
-         {"pid", 1},
-         {"args",
-          {{"name", std::string("brew-run: ") + session.plan.info().net}}}});
-  event({{"name", "thread_name"},
-         {"ph", "M"},
-         {"pid", 1},
-         {"tid", 1},
-         {"args",
-          {{"name",
-            std::string(info.name) + ", " + device.get<std::string>()}}}});
+  addEvent({{"name", "process_name"},
+            {"ph", "M"},
+            {"pid", 1},
+            {"args",
+             {{"name", std::string("brew-run: ") + session.plan.info().net}}}});
+  addEvent({{"name", "thread_name"},
+            {"ph", "M"},
+            {"pid", 1},
+            {"tid", 1},
+            {"args",
+             {{"name",
+               std::string(info.name) + ", " + device.get<std::string>()}}}});
 }
 
-void ChromeTrace::event(ordered_json fields) {
+void ChromeTrace::addEvent(ordered_json fields) {
   events += (events.empty() ? "" : ",\n") + textOf(fields);
 }
 
-void ChromeTrace::span(const std::string &name, const char *category,
-                       std::int64_t begin, std::int64_t duration,
-                       ordered_json arguments) {
-  event({{"name", name},
-         {"cat", category},
-         {"ph", "X"},
-         {"ts", microseconds(begin)},
-         {"dur", microseconds(duration)},
-         {"pid", 1},
-         {"tid", 1},
-         {"args", std::move(arguments)}});
+void ChromeTrace::addSpan(const std::string &name, const char *category,
+                          std::int64_t begin, std::int64_t duration,
+                          ordered_json arguments) {
+  addEvent({{"name", name},
+            {"cat", category},
+            {"ph", "X"},
+            {"ts", microseconds(begin)},
+            {"dur", microseconds(duration)},
+            {"pid", 1},
+            {"tid", 1},
+            {"args", std::move(arguments)}});
 }
 
-void ChromeTrace::counters(std::int64_t time, std::uint64_t bytes,
-                           std::uint64_t threads) {
-  event({{"name", "arena"},
-         {"ph", "C"},
-         {"ts", microseconds(time)},
-         {"pid", 1},
-         {"args", {{"live bytes", bytes}}}});
-  event({{"name", "threads"},
-         {"ph", "C"},
-         {"ts", microseconds(time)},
-         {"pid", 1},
-         {"args", {{"threads", threads}}}});
+void ChromeTrace::addCounters(std::int64_t time, std::uint64_t bytes,
+                              std::uint64_t threads) {
+  addEvent({{"name", "arena"},
+            {"ph", "C"},
+            {"ts", microseconds(time)},
+            {"pid", 1},
+            {"args", {{"live bytes", bytes}}}});
+  addEvent({{"name", "threads"},
+            {"ph", "C"},
+            {"ts", microseconds(time)},
+            {"pid", 1},
+            {"args", {{"threads", threads}}}});
 }
 
 void ChromeTrace::add(double begin, double wall,
                       const std::vector<double> &seconds) {
-  if (left == 0)
+  if (remaining == 0)
     return;
-  --left;
+  --remaining;
   ++added;
   std::vector<std::int64_t> times;
   std::int64_t sum[2] = {0, 0}; // forward, backward
@@ -200,20 +202,20 @@ void ChromeTrace::add(double begin, double wall,
   // GPU and host clocks differ, so prevent iterations from overlapping.
   const std::int64_t start = std::max(nanoseconds(begin), end);
   const std::int64_t duration = std::max(nanoseconds(wall), sum[0] + sum[1]);
-  span("iteration " + std::to_string(added), "iteration", start, duration,
-       ordered_json::object());
+  addSpan("iteration " + std::to_string(added), "iteration", start, duration,
+          ordered_json::object());
   std::int64_t time = start;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step &step = steps[i];
     if (i == 0 || steps[i - 1].backward != step.backward)
-      span(step.backward ? "backward" : "forward", "pass", time,
-           sum[step.backward], ordered_json::object());
-    counters(time, step.liveBytes, step.threads);
-    span(step.layers, step.backward ? "backward" : "forward", time, times[i],
-         step.arguments);
+      addSpan(step.backward ? "backward" : "forward", "pass", time,
+              sum[step.backward], ordered_json::object());
+    addCounters(time, step.liveBytes, step.threads);
+    addSpan(step.layers, step.backward ? "backward" : "forward", time, times[i],
+            step.arguments);
     time += times[i];
   }
-  counters(time, 0, 0);
+  addCounters(time, 0, 0);
   end = start + duration;
 }
 

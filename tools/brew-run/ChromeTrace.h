@@ -16,9 +16,9 @@ namespace brew::run {
 /// Perfetto.
 class ChromeTrace {
 public:
-  /// Creates the file for `iterations` of a program of `session`'s plan. Throws
-  /// brew::Error (3) if it cannot be written, as write() does, and Error (2) if
-  /// it would be too large.
+  /// Creates the file for `iterations` iterations of a program of `session`'s
+  /// plan. Throws brew::Error (3) if the file cannot be written, as write()
+  /// does, and Error (2) if it would be too large.
   ChromeTrace(const std::string &path, const Session &session, int program,
               int iterations, int threads);
 
@@ -40,15 +40,17 @@ private:
   };
 
   void readSteps(const Session &session, int program, int threads);
-  void event(nlohmann::ordered_json fields);
-  void span(const std::string &name, const char *category, std::int64_t begin,
-            std::int64_t duration, nlohmann::ordered_json arguments);
-  void counters(std::int64_t time, std::uint64_t bytes, std::uint64_t threads);
+  void addEvent(nlohmann::ordered_json fields);
+  void addSpan(const std::string &name, const char *category,
+               std::int64_t begin, std::int64_t duration,
+               nlohmann::ordered_json arguments);
+  void addCounters(std::int64_t time, std::uint64_t bytes,
+                   std::uint64_t threads);
 
   AtomicFile file;
   std::vector<Step> steps;
   std::string events; ///< JSON, separated by commas
-  int left;           ///< iterations that may still be added
+  int remaining;      ///< iterations that may still be added
   int added = 0;
   std::int64_t end = 0; ///< of the last iteration, in nanoseconds
 };

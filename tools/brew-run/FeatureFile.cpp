@@ -55,14 +55,14 @@ public:
   }
 
   void append(const std::vector<std::int64_t> &shape,
-              const std::vector<float> &more) override {
+              const std::vector<float> &batchValues) override {
     if (dims.empty()) {
       dims = shape;
       if (dims.empty())
         dims = {1};
     }
     rowCount += rowsOf(shape);
-    values.insert(values.end(), more.begin(), more.end());
+    values.insert(values.end(), batchValues.begin(), batchValues.end());
     dims[0] = rowCount;
   }
 

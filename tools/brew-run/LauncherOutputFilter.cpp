@@ -9,12 +9,13 @@ namespace brew::run {
 namespace {
 
 /// Length of the rules above and below a block.
-constexpr std::size_t kRule = 74;
+constexpr std::size_t kRuleLength = 74;
 
 /// Prefix of a rank's final error.
-constexpr char kError[] = "brew-run: error: ";
+constexpr char kErrorPrefix[] = "brew-run: error: ";
 
-/// Returns the text between two others in `line`, or "".
+/// Returns the text of `line` between `before` and `after`, or after `before`
+/// if `after` is empty. Returns "" if one of them is missing.
 std::string between(const std::string &line, const char *before,
                     const char *after) {
   const std::size_t begin = line.find(before);
@@ -30,27 +31,28 @@ std::string between(const std::string &line, const char *before,
 std::string LauncherOutputFilter::take(const std::string &line,
                                        bool &isFromRank) {
   isFromRank = false;
-  const std::string rule(kRule, '-');
+  const std::string rule(kRuleLength, '-');
   if (line == rule) {
-    inPage = !inPage;
+    inBlock = !inBlock;
     rank.clear();
     return "";
   }
   // The rule may follow an incomplete line of a killed rank.
-  if (const std::size_t begin = line.size() - std::min(line.size(), kRule);
-      !inPage && begin > 0 && line[begin - 1] != '-' &&
+  if (const std::size_t begin =
+          line.size() - std::min(line.size(), kRuleLength);
+      !inBlock && begin > 0 && line[begin - 1] != '-' &&
       line.compare(begin, line.npos, rule) == 0) {
     const std::string text = take(line.substr(0, begin), isFromRank);
-    inPage = true;
+    inBlock = true;
     rank.clear();
     return text;
   }
-  if (!inPage) {
+  if (!inBlock) {
     // The launcher's internal message when it kills all ranks.
     if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
       return "";
     isFromRank = true;
-    errorReported |= line.rfind(kError, 0) == 0;
+    errorReported |= line.rfind(kErrorPrefix, 0) == 0;
     return line;
   }
   // "mpirun noticed that process rank 1 with PID 0 on node n exited on signal 9
@@ -65,7 +67,7 @@ std::string LauncherOutputFilter::take(const std::string &line,
     rank = between(line, "],", "]");
   std::string status = between(line, "Exit code:", "");
   status.erase(0, status.find_first_not_of(' '));
-  // A rank that ends with an error has already reported it, alone or for all.
+  // A rank that fails usually reports its error itself, before it ends.
   if (!status.empty() && !rank.empty() && !errorReported)
     return "rank " + rank + " ended with status " + status;
   return "";

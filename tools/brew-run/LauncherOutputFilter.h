@@ -16,7 +16,7 @@ public:
   std::string take(const std::string &line, bool &isFromRank);
 
 private:
-  bool inPage = false;
+  bool inBlock = false;
   std::string rank;           ///< named in this block
   bool errorReported = false; ///< a rank has reported an error
 };

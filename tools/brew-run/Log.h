@@ -1,7 +1,7 @@
 //===- Log.h - Log lines of brew-run ----------------------------*- C++ -*-===//
 //
-// Lines that Caffe's tool also writes have the source locations of its
-// statements.
+// A line that Caffe's tool also writes has the source location (file and line)
+// of the logging statement in Caffe.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -9,9 +9,12 @@ namespace brew::run {
 std::vector<std::vector<float>>
 tenCrops(const float *image, std::int64_t channels, std::int64_t height,
          std::int64_t width, std::int64_t cropHeight, std::int64_t cropWidth) {
-  const std::int64_t down = height - cropHeight, right = width - cropWidth;
-  const std::int64_t corners[][2] = {
-      {0, 0}, {0, right}, {down, 0}, {down, right}, {down / 2, right / 2}};
+  const std::int64_t bottom = height - cropHeight, right = width - cropWidth;
+  const std::int64_t corners[][2] = {{0, 0},
+                                     {0, right},
+                                     {bottom, 0},
+                                     {bottom, right},
+                                     {bottom / 2, right / 2}};
   std::vector<std::vector<float>> crops;
   for (const auto &[top, left] : corners) {
     std::vector<float> crop;
@@ -35,8 +38,9 @@ tenCrops(const float *image, std::int64_t channels, std::int64_t height,
 std::vector<float> averageCrops(const std::vector<float> &rows,
                                 std::size_t rowSize) {
   std::vector<float> means;
-  const std::size_t group = kCropCount * rowSize;
-  for (std::size_t begin = 0; begin + group <= rows.size(); begin += group)
+  const std::size_t cropsSize = kCropCount * rowSize;
+  for (std::size_t begin = 0; begin + cropsSize <= rows.size();
+       begin += cropsSize)
     for (std::size_t i = 0; i < rowSize; ++i) {
       double sum = 0;
       for (std::size_t crop = 0; crop < kCropCount; ++crop)

@@ -42,17 +42,17 @@ std::vector<std::string> readLabels(const std::string &path) {
   return labels;
 }
 
-PredictionPrinter::PredictionPrinter(std::string labels, std::int64_t most,
+PredictionPrinter::PredictionPrinter(std::string labels, std::int64_t topCount,
                                      bool json)
-    : file(std::move(labels)), names(readLabels(file)),
-      top(static_cast<std::size_t>(most)), asJson(json) {}
+    : labelFile(std::move(labels)), names(readLabels(labelFile)),
+      top(static_cast<std::size_t>(topCount)), asJson(json) {}
 
 void PredictionPrinter::printClasses(const std::string &sample,
                                      std::optional<int> label,
                                      const float *scores, std::size_t classes,
                                      const std::string &blob) const {
   if (!names.empty() && names.size() != classes)
-    throw badInput(file + ": has " + std::to_string(names.size()) +
+    throw badInput(labelFile + ": has " + std::to_string(names.size()) +
                    " labels; blob '" + blob + "' has " +
                    std::to_string(classes) + " classes");
   std::vector<std::size_t> order(classes);

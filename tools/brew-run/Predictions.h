@@ -10,26 +10,27 @@
 namespace brew::run {
 
 /// Reads a file with one class name per line; returns no names for "". Throws
-/// Error (3) if it cannot be read.
+/// Error (3) if the file cannot be read, Error (1) if it is empty.
 std::vector<std::string> readLabels(const std::string &path);
 
 /// Prints the predictions for samples, in the format of Caffe's
 /// `classification` or as one JSON object per line.
 class PredictionPrinter {
 public:
-  /// `labels`: a file with one class name per line, or "". Throws Error (3) if
-  /// it cannot be read.
-  PredictionPrinter(std::string labels, std::int64_t top, bool json);
+  /// `labels`: see readLabels(). `topCount`: maximum number of classes to print
+  /// per sample.
+  PredictionPrinter(std::string labels, std::int64_t topCount, bool json);
 
-  /// Prints the highest of `classes` scores, which are from `blob`. `label` is
-  /// the true label, if known. Throws Error (1) if the number of names differs.
+  /// Prints the classes with the highest scores. `scores` has `classes` values
+  /// from `blob`. `label` is the true label, if known. Throws Error (1) if the
+  /// number of class names is not `classes`.
   void printClasses(const std::string &sample, std::optional<int> label,
                     const float *scores, std::size_t classes,
                     const std::string &blob) const;
 
-  /// Prints the rows of image number `image`. A row consists of image, class,
-  /// score, left, top, right and bottom; the last four are relative to the
-  /// image size.
+  /// Prints those `rows` that belong to image number `image`. A row consists of
+  /// image, class, score, left, top, right and bottom; the last four are
+  /// relative to the image size.
   void printDetections(const std::string &sample, float image,
                        const std::vector<float> &rows,
                        std::size_t rowSize) const;
@@ -39,7 +40,7 @@ private:
     return index < names.size() ? names[index] : std::to_string(index);
   }
 
-  std::string file;
+  std::string labelFile;
   std::vector<std::string> names;
   std::size_t top;
   bool asJson;

@@ -27,48 +27,49 @@ constexpr char kLauncher[] = "mpirun";
 /// Exit status of shells for a program that is not found.
 constexpr int kNotFound = 127;
 
-/// The forwarded signals and what they are sent as: the launcher would handle
-/// SIGINT and SIGHUP itself, but forwards others to all ranks
-/// (SignalActions.cpp).
-struct Passed {
-  int signal, as;
+/// A signal of this process and the signal that is sent to the launcher for it.
+/// The launcher handles SIGINT and SIGHUP itself, but forwards SIGUSR1 and
+/// SIGUSR2 to all ranks, where SignalActions.cpp treats them as SIGINT and
+/// SIGHUP.
+struct ForwardedSignal {
+  int signal, sentAs;
 };
-constexpr Passed kPassed[] = {
+constexpr ForwardedSignal kForwardedSignals[] = {
     {SIGINT, SIGUSR1}, {SIGHUP, SIGUSR2}, {SIGTERM, SIGTERM}};
 
 volatile pid_t launcher = 0;
-volatile std::sig_atomic_t stopped = 0;
+volatile std::sig_atomic_t stopRequested = 0;
 /// Whether SIGINT and SIGHUP stop the ranks.
 volatile std::sig_atomic_t interruptStops = 1, hangUpStops = 0;
 
-void pass(int signal) {
+void forwardSignal(int signal) {
   if (signal == SIGINT ? interruptStops : signal == SIGHUP ? hangUpStops : 1)
-    stopped = 1;
-  for (const Passed &passed : kPassed)
-    if (passed.signal == signal && launcher > 0)
-      kill(launcher, passed.as);
+    stopRequested = 1;
+  for (const ForwardedSignal &signalPair : kForwardedSignals)
+    if (signalPair.signal == signal && launcher > 0)
+      kill(launcher, signalPair.sentAs);
 }
 
 /// Forwards signals during its lifetime.
-class PassSignals {
+class SignalForwarder {
 public:
-  PassSignals() {
+  SignalForwarder() {
     struct sigaction action = {};
-    action.sa_handler = pass;
+    action.sa_handler = forwardSignal;
     sigfillset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
-    for (std::size_t i = 0; i < std::size(kPassed); ++i)
-      sigaction(kPassed[i].signal, &action, &saved[i]);
+    for (std::size_t i = 0; i < std::size(kForwardedSignals); ++i)
+      sigaction(kForwardedSignals[i].signal, &action, &saved[i]);
   }
-  ~PassSignals() {
-    for (std::size_t i = 0; i < std::size(kPassed); ++i)
-      sigaction(kPassed[i].signal, &saved[i], nullptr);
+  ~SignalForwarder() {
+    for (std::size_t i = 0; i < std::size(kForwardedSignals); ++i)
+      sigaction(kForwardedSignals[i].signal, &saved[i], nullptr);
   }
-  PassSignals(const PassSignals &) = delete;
-  PassSignals &operator=(const PassSignals &) = delete;
+  SignalForwarder(const SignalForwarder &) = delete;
+  SignalForwarder &operator=(const SignalForwarder &) = delete;
 
 private:
-  struct sigaction saved[std::size(kPassed)];
+  struct sigaction saved[std::size(kForwardedSignals)];
 };
 
 /// Returns the arguments of this process without its name.
@@ -91,7 +92,7 @@ std::string ownPath() {
   return std::string(path, static_cast<std::size_t>(length));
 }
 
-std::vector<std::string> commandOf(const LaunchOptions &options) {
+std::vector<std::string> launcherCommand(const LaunchOptions &options) {
   std::vector<std::string> command = {
       kLauncher, "-n", std::to_string(options.ranks),
       // Each rank limits its number of threads to its share of the cores.
@@ -104,23 +105,24 @@ std::vector<std::string> commandOf(const LaunchOptions &options) {
   return command;
 }
 
-/// Prints the output of ranks and reduces the launcher's output to errors.
-void showLines(int from) {
-  std::FILE *stream = fdopen(from, "r");
+/// Prints the output of the ranks, and of the launcher's output only errors.
+void printRankOutput(int readEnd) {
+  std::FILE *stream = fdopen(readEnd, "r");
   if (!stream) {
-    close(from);
+    close(readEnd);
     return;
   }
-  LauncherOutputFilter lines;
+  LauncherOutputFilter filter;
   char *text = nullptr;
   std::size_t capacity = 0;
   for (ssize_t length; (length = getline(&text, &capacity, stream)) > 0;) {
-    const bool ends = text[length - 1] == '\n';
+    const bool hasNewline = text[length - 1] == '\n';
     bool isFromRank = false;
-    const std::string shown = lines.take(
-        std::string(text, static_cast<std::size_t>(length - ends)), isFromRank);
+    const std::string shown = filter.take(
+        std::string(text, static_cast<std::size_t>(length - hasNewline)),
+        isFromRank);
     if (isFromRank)
-      std::fprintf(stderr, ends ? "%s\n" : "%s", shown.c_str());
+      std::fprintf(stderr, hasNewline ? "%s\n" : "%s", shown.c_str());
     else if (!shown.empty())
       std::fprintf(stderr, "brew-run: error: %s\n", shown.c_str());
   }
@@ -129,13 +131,13 @@ void showLines(int from) {
 }
 
 /// Runs a command to completion. Returns its status, or 128 + N for signal N.
-int runToEnd(const std::vector<std::string> &command) {
+int runToCompletion(const std::vector<std::string> &command) {
   std::vector<char *> arguments;
   for (const std::string &argument : command)
     arguments.push_back(const_cast<char *>(argument.c_str()));
   arguments.push_back(nullptr);
-  int words[2];
-  if (pipe2(words, O_CLOEXEC) != 0)
+  int pipeEnds[2];
+  if (pipe2(pipeEnds, O_CLOEXEC) != 0)
     throw unavailable("cannot start " + command.front() + ": " +
                       std::strerror(errno));
   const pid_t child = fork();
@@ -145,18 +147,18 @@ int runToEnd(const std::vector<std::string> &command) {
   if (child == 0) {
     // Deliver a terminal's Ctrl-C only to this process, which forwards it.
     setpgid(0, 0);
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0)
-      dup2(nothing, STDIN_FILENO);
-    dup2(words[1], STDERR_FILENO);
-    for (const Passed &passed : kPassed)
-      std::signal(passed.signal, SIG_DFL);
+    const int devNull = open("/dev/null", O_RDONLY);
+    if (devNull >= 0)
+      dup2(devNull, STDIN_FILENO);
+    dup2(pipeEnds[1], STDERR_FILENO);
+    for (const ForwardedSignal &signalPair : kForwardedSignals)
+      std::signal(signalPair.signal, SIG_DFL);
     execvp(arguments[0], arguments.data());
     _exit(kNotFound);
   }
   launcher = child;
-  close(words[1]);
-  showLines(words[0]);
+  close(pipeEnds[1]);
+  printRankOutput(pipeEnds[0]);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
@@ -164,10 +166,11 @@ int runToEnd(const std::vector<std::string> &command) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Whether a restart could help: not if the input is invalid.
+/// Whether a restart could help. It cannot after success, invalid input, a
+/// missing launcher or a signal that stops the ranks.
 bool mayRestart(int status) {
   return status != BREW_OK && status != BREW_BAD_INPUT &&
-         status != BREW_USAGE && status != kNotFound && !stopped;
+         status != BREW_USAGE && status != kNotFound && !stopRequested;
 }
 
 } // namespace
@@ -175,10 +178,10 @@ bool mayRestart(int status) {
 int launchRanks(const LaunchOptions &options) {
   interruptStops = options.interruptStops;
   hangUpStops = options.hangUpStops;
-  const PassSignals passing;
-  std::vector<std::string> command = commandOf(options);
+  const SignalForwarder signalForwarder;
+  std::vector<std::string> command = launcherCommand(options);
   const std::time_t begin = std::time(nullptr);
-  int status = runToEnd(command);
+  int status = runToCompletion(command);
   if (status == kNotFound)
     throw unavailable(
         "--ranks starts the ranks with mpirun, which was not found or cannot "
@@ -191,11 +194,11 @@ int launchRanks(const LaunchOptions &options) {
                                       std::to_string(options.maxRestarts) +
                                       ", from the last snapshot");
     if (restart == 1) {
-      // Older snapshots belong to other runs.
+      // Ignore snapshots written before `begin`: they belong to other runs.
       command.push_back("--resume-newest");
       command.push_back(std::to_string(begin));
     }
-    status = runToEnd(command);
+    status = runToCompletion(command);
   }
   return status;
 }

@@ -12,10 +12,10 @@ struct LaunchOptions {
   bool interruptStops = true, hangUpStops = false;
 };
 
-/// Runs the current command on `ranks` ranks with Open MPI's launcher and
-/// forwards SIGINT, SIGHUP and SIGTERM. Returns the exit status for this
-/// process: the status of the ranks, or 128 + N if signal N killed a rank.
-/// Throws Error (3) if there is no launcher.
+/// Runs the command line of this process on `ranks` ranks with Open MPI's
+/// launcher and forwards SIGINT, SIGHUP and SIGTERM. Returns the exit status
+/// for this process: the status of the ranks, or 128 + N if signal N killed a
+/// rank. Throws Error (3) if there is no launcher.
 int launchRanks(const LaunchOptions &options);
 
 } // namespace brew::run

@@ -60,12 +60,13 @@ void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
 
 namespace {
 
-/// Evaluates the policy and draws the first episode.
-void judge(const ReinforcementOptions &options, api::Learner &learner,
-           api::BuiltInEnvironment &first) {
+/// Evaluates the policy and draws the first episode of `environment`, as
+/// requested by --evaluate and --draw.
+void evaluatePolicy(const ReinforcementOptions &options, api::Learner &learner,
+                    api::BuiltInEnvironment &environment) {
   std::optional<api::EpisodeRecorder> recorder;
   if (!options.drawFile.empty())
-    recorder.emplace(first, options.drawFile);
+    recorder.emplace(environment, options.drawFile);
   const double reward =
       learner.evaluate(std::max<std::int64_t>(1, options.evaluate));
   char text[200];
@@ -100,28 +101,29 @@ void learn(const ReinforcementOptions &options, Session &session,
   if (options.environment.empty())
     throw usage("reinforcement learning needs an environment: add --env "
                 "cartpole");
-  api::LearnerOptions chosen;
-  chosen.trainer = options.trainer;
-  chosen.properties = options.properties;
-  chosen.maxSteps = options.maxSteps;
-  const std::size_t count = api::Learner::environmentCount(session, chosen);
+  api::LearnerOptions learnerOptions;
+  learnerOptions.trainer = options.trainer;
+  learnerOptions.properties = options.properties;
+  learnerOptions.maxSteps = options.maxSteps;
+  const std::size_t count =
+      api::Learner::environmentCount(session, learnerOptions);
   std::vector<std::unique_ptr<api::BuiltInEnvironment>> environments;
   for (std::size_t i = 0; i < count; ++i) {
     environments.push_back(
         std::make_unique<api::BuiltInEnvironment>(options.environment));
-    chosen.environments.push_back(environments.back().get());
+    learnerOptions.environments.push_back(environments.back().get());
   }
   api::BuiltInEnvironment &first = *environments.front();
   if (!options.drawFile.empty())
     checkRecorder(options.drawFile, first);
   if (page) {
     first.setObserver([page](const brew_scene &scene) { page->onStep(scene); });
-    chosen.episode = [page](int, double reward, std::int64_t,
-                            const brew_learning_progress &progress) {
+    learnerOptions.episode = [page](int, double reward, std::int64_t,
+                                    const brew_learning_progress &progress) {
       page->onEpisode(reward, progress);
     };
   }
-  api::Learner learner(session, trainer, chosen);
+  api::Learner learner(session, trainer, learnerOptions);
   learner.train(options.episodes);
   const brew_learning_progress progress = learner.progress();
   char text[200];
@@ -137,7 +139,7 @@ void learn(const ReinforcementOptions &options, Session &session,
     first.setObserver({});
   }
   if (options.evaluate || !options.drawFile.empty())
-    judge(options, learner, first);
+    evaluatePolicy(options, learner, first);
 }
 
 } // namespace brew::run

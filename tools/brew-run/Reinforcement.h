@@ -14,9 +14,9 @@ namespace brew::run {
 struct ReinforcementOptions {
   std::string trainer, properties, environment;
   std::string drawFile; ///< file for pictures of an episode
-  std::int64_t episodes = 0, maxSteps = 0, evaluate = 0;
+  std::int64_t episodes = 0, maxSteps = 0, evaluate = 0; ///< 0: not set
 
-  /// Whether any of them is set.
+  /// Whether any option is set.
   bool isRequested() const {
     return !trainer.empty() || !properties.empty() || !environment.empty() ||
            !drawFile.empty() || episodes || maxSteps || evaluate;

@@ -12,8 +12,9 @@
 namespace brew::run {
 namespace {
 
-/// Returns the GPU of -gpu. With several ranks on a machine, each rank uses one
-/// of the listed GPUs, or the one of its local rank.
+/// Returns the number of the GPU to use. A single process uses the GPU of -gpu,
+/// by default 0. Ranks take turns on the GPUs of -gpu; without -gpu, a rank
+/// uses the GPU whose number is its local rank.
 int gpuOf(const PlanOptions &options) {
   const std::vector<int> numbers = gpuNumbers(options.gpu);
   if (options.ranks) {
@@ -29,16 +30,18 @@ int gpuOf(const PlanOptions &options) {
   return numbers.empty() ? 0 : numbers.front();
 }
 
-/// Divides the cores among the ranks of a machine, unless the launcher has
-/// bound each rank to its own cores.
+/// Returns the number of worker threads (0: the default). Divides the cores
+/// among the ranks of a machine, unless the launcher has bound each rank to its
+/// own cores.
 int sessionThreads(const PlanOptions &options) {
   if (options.threads > 0 || !options.ranks || std::getenv("OMP_NUM_THREADS"))
     return options.threads;
-  cpu_set_t own;
-  const long all = sysconf(_SC_NPROCESSORS_ONLN);
-  if (sched_getaffinity(0, sizeof own, &own) != 0 || CPU_COUNT(&own) < all)
+  cpu_set_t affinity;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (sched_getaffinity(0, sizeof affinity, &affinity) != 0 ||
+      CPU_COUNT(&affinity) < cores)
     return options.threads;
-  return std::max(1, static_cast<int>(all) / options.ranks->localRanks());
+  return std::max(1, static_cast<int>(cores) / options.ranks->localRanks());
 }
 
 api::SessionOptions sessionOptions(const PlanOptions &options,

@@ -27,10 +27,10 @@ struct PlanOptions {
   int threads = 0, readerThreads = 0;
   bool skipBadRecords = false;
   bool allowMissingWeights = false;
-  std::string hostLayers;  ///< files of plugins
+  std::string hostLayers;  ///< plugin files, separated by commas
   std::string timingCache; ///< "": PLAN.timing
   bool noTune = false;
-  std::string gpu;
+  std::string gpu; ///< value of -gpu; "": not set
   // Only for GPU plans.
   bool deterministic = false;
   std::uint64_t workspaceLimit = 1024; ///< MiB
@@ -48,11 +48,11 @@ void addPlanOptions(CLI::App &command, PlanOptions &options);
 void addWeightOptions(CLI::App &command, PlanOptions &options,
                       std::vector<std::string> &weights);
 
-/// Parses -gpu: "all", "1" or "0,2", as in Caffe; empty for "". Throws Error
-/// (2) for other texts.
+/// Returns the GPU numbers in the value of -gpu: "all", "1" or "0,2", as in
+/// Caffe. "" has no numbers. Throws Error (2) for other texts.
 std::vector<int> gpuNumbers(const std::string &text);
 
-/// Returns a lower-bound check of integers whose message names the limit.
+/// Returns a check that an integer is at least `smallest`.
 CLI::Validator atLeast(long long smallest);
 
 /// Returns the path of the timing cache of library calls.
@@ -62,7 +62,7 @@ std::string timingCachePath(const PlanOptions &options);
 /// if the file is a prototxt.
 api::Plan openPlan(const PlanOptions &options);
 
-/// A session of the command line's plan that writes Caffe's log.
+/// A session of the plan on the command line, which writes Caffe's log.
 class Session : public api::Session {
 public:
   /// Throws Error (2) for -gpu with a CPU plan, and the errors of api::Session.
@@ -82,7 +82,7 @@ private:
   Session(const PlanOptions &options, std::uint64_t seed, api::Plan opened);
 };
 
-/// The action of a command line, to run after parsing. Returns the exit status.
+/// The action of a command, to run after parsing. Returns the exit status.
 using Action = std::function<int()>;
 
 // Each function declares one command; parsing the command sets `action`.

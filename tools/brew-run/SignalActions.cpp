@@ -11,7 +11,7 @@ namespace {
 volatile std::sig_atomic_t gotInterrupt = 0;
 volatile std::sig_atomic_t gotHangUp = 0;
 
-void handle(int signal) {
+void recordSignal(int signal) {
   // The launcher of ranks forwards SIGINT as SIGUSR1, SIGHUP as SIGUSR2
   // (RankLauncher.cpp).
   if (signal == SIGINT || signal == SIGUSR1)
@@ -25,7 +25,7 @@ void handle(int signal) {
 struct SignalActions::Saved {
   struct sigaction interrupt;
   struct sigaction hangUp;
-  struct sigaction handedOn[2];
+  struct sigaction userSignals[2];
 };
 
 brew_solver_action parseAction(const std::string &text,
@@ -46,14 +46,14 @@ SignalActions::SignalActions(brew_solver_action onInterrupt,
       interruptAction(onInterrupt), hangUpAction(onHangUp) {
   gotInterrupt = gotHangUp = 0;
   struct sigaction action = {};
-  action.sa_handler = handle;
+  action.sa_handler = recordSignal;
   sigfillset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, &saved->interrupt);
   sigaction(SIGHUP, &action, &saved->hangUp);
   if (isRank) {
-    sigaction(SIGUSR1, &action, &saved->handedOn[0]);
-    sigaction(SIGUSR2, &action, &saved->handedOn[1]);
+    sigaction(SIGUSR1, &action, &saved->userSignals[0]);
+    sigaction(SIGUSR2, &action, &saved->userSignals[1]);
   }
 }
 
@@ -61,8 +61,8 @@ SignalActions::~SignalActions() {
   sigaction(SIGINT, &saved->interrupt, nullptr);
   sigaction(SIGHUP, &saved->hangUp, nullptr);
   if (isRank) {
-    sigaction(SIGUSR1, &saved->handedOn[0], nullptr);
-    sigaction(SIGUSR2, &saved->handedOn[1], nullptr);
+    sigaction(SIGUSR1, &saved->userSignals[0], nullptr);
+    sigaction(SIGUSR2, &saved->userSignals[1], nullptr);
   }
   delete saved;
 }
@@ -79,25 +79,25 @@ brew_solver_action SignalActions::takeRequest() {
   return BREW_ACTION_NONE;
 }
 
-static constexpr int kStopping[] = {SIGINT, SIGTERM, SIGHUP};
+static constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct StopSignals::Saved {
-  struct sigaction actions[std::size(kStopping)];
+  struct sigaction actions[std::size(kStopSignals)];
 };
 
 StopSignals::StopSignals() : saved(new Saved) {
   gotInterrupt = gotHangUp = 0;
   struct sigaction action = {};
-  action.sa_handler = handle;
+  action.sa_handler = recordSignal;
   sigfillset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
-  for (size_t i = 0; i < std::size(kStopping); ++i)
-    sigaction(kStopping[i], &action, &saved->actions[i]);
+  for (size_t i = 0; i < std::size(kStopSignals); ++i)
+    sigaction(kStopSignals[i], &action, &saved->actions[i]);
 }
 
 StopSignals::~StopSignals() {
-  for (size_t i = 0; i < std::size(kStopping); ++i)
-    sigaction(kStopping[i], &saved->actions[i], nullptr);
+  for (size_t i = 0; i < std::size(kStopSignals); ++i)
+    sigaction(kStopSignals[i], &saved->actions[i], nullptr);
   delete saved;
 }
 

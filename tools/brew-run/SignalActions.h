@@ -36,7 +36,7 @@ private:
   brew_solver_action hangUpAction;
 };
 
-/// Thrown by StopSignals::check(); destructors remove incomplete files.
+/// Thrown by StopSignals::check(), so that destructors remove incomplete files.
 struct Interrupted {};
 /// The exit status after SIGINT, as in shells.
 inline constexpr int kInterruptedStatus = 130;

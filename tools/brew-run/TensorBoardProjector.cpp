@@ -12,9 +12,10 @@
 namespace brew::run {
 namespace {
 
-/// Replaces the separators of columns and lines by spaces.
-std::string cell(const std::string &from) {
-  std::string text = replaceInvalidUtf8(from);
+/// Returns `text` for a column of a .tsv file: replaces separators of columns
+/// and lines with spaces.
+std::string tsvCell(std::string text) {
+  text = replaceInvalidUtf8(text);
   for (char &c : text)
     if (c == '\t' || c == '\n' || c == '\r')
       c = ' ';
@@ -39,7 +40,7 @@ std::string quoted(const std::string &text) {
   return result + '"';
 }
 
-std::string table(const ProjectorTensor &tensor) {
+std::string toTsv(const ProjectorTensor &tensor) {
   std::string text;
   for (std::size_t i = 0; i < tensor.values.size(); ++i) {
     char number[32];
@@ -51,7 +52,8 @@ std::string table(const ProjectorTensor &tensor) {
   return text;
 }
 
-std::string entry(const ProjectorTensor &tensor, const std::string &file) {
+std::string configEntry(const ProjectorTensor &tensor,
+                        const std::string &file) {
   return "embeddings {\n  tensor_name: " + quoted(tensor.name) +
          "\n  tensor_shape: " +
          std::to_string(tensor.values.size() / tensor.columns) +
@@ -71,22 +73,22 @@ void writeTensorBoardProjector(const std::string &folder,
   std::filesystem::create_directories(folder, error);
   if (error)
     throw unavailable(folder + ": cannot make the folder: " + error.message());
-  const std::filesystem::path at = folder;
+  const std::filesystem::path folderPath = folder;
   auto write = [&](const char *name, std::string_view bytes) {
-    writeFileAtomically(at / name, bytes);
+    writeFileAtomically(folderPath / name, bytes);
   };
-  write("tensors.tsv", table(layout));
+  write("tensors.tsv", toTsv(layout));
   write("features.bytes",
         {reinterpret_cast<const char *>(features.values.data()),
          features.values.size() * sizeof(float)});
   // TensorBoard expects a header line only if there are several columns.
   std::string metadata = classes.empty() ? "" : "name\tclass\n";
   for (std::size_t i = 0; i < names.size(); ++i)
-    metadata += cell(names[i]) +
-                (classes.empty() ? "" : "\t" + cell(classes[i])) + "\n";
+    metadata += tsvCell(names[i]) +
+                (classes.empty() ? "" : "\t" + tsvCell(classes[i])) + "\n";
   write("metadata.tsv", metadata);
-  write("projector_config.pbtxt",
-        entry(layout, "tensors.tsv") + entry(features, "features.bytes"));
+  write("projector_config.pbtxt", configEntry(layout, "tensors.tsv") +
+                                      configEntry(features, "features.bytes"));
 }
 
 } // namespace brew::run

@@ -23,9 +23,9 @@ int fail(brew_status status, const std::string &text) {
   return static_cast<int>(status);
 }
 
-int failUnexpectedly(const std::string &what) {
+int failUnexpectedly(const std::string &reason) {
   return fail(BREW_BUG,
-              "unexpected failure: " + what +
+              "unexpected failure: " + reason +
                   "\nThis is a bug in Brew. Please report it with this line, "
                   "the command, the prototxt and the output of 'brew-run "
                   "device-query' and 'brew-run --version'.");
@@ -65,7 +65,8 @@ int run(const std::vector<std::string> &arguments) {
     return 0;
   std::vector<std::string> reversed = brew::run::normalizeArguments(arguments);
   std::reverse(reversed.begin(), reversed.end()); // as CLI11 expects
-  // CLI11 would only report a missing command.
+  // Report unknown commands here: CLI11 would only report that a command is
+  // missing.
   std::vector<std::string> names;
   for (const CLI::App *command : app.get_subcommands({}))
     names.push_back(command->get_name());
@@ -117,6 +118,6 @@ int main(int argc, char **argv) {
   } catch (const std::exception &error) {
     return failUnexpectedly(error.what());
   } catch (...) {
-    return failUnexpectedly("of unknown kind");
+    return failUnexpectedly("unknown exception");
   }
 }

@@ -64,14 +64,14 @@ std::vector<CompilerOption> allFlags() {
 }
 
 /// Returns "-o" or "--phase".
-std::string dashed(const std::string &name) {
+std::string withDashes(const std::string &name) {
   return (name.size() == 1 ? "-" : "--") + name;
 }
 
 class Parser {
 public:
   Parser(int argc, const char *const *argv)
-      : rest(argv + 1, argv + argc), flags(allFlags()) {}
+      : arguments(argv + 1, argv + argc), flags(allFlags()) {}
 
   CommandLine run();
 
@@ -86,7 +86,7 @@ private:
   void parseValue(const CompilerOption &flag,
                   const std::optional<std::string> &value);
 
-  std::vector<std::string> rest;
+  std::vector<std::string> arguments;
   size_t next = 0;
   std::vector<CompilerOption> flags;
   CommandLine result;
@@ -103,7 +103,7 @@ void Parser::parseValue(const CompilerOption &flag,
   } else if (flag.name == "help" || flag.name == "version" ||
              flag.name == "upgrade") {
     if (value && *value != "true" && *value != "1")
-      usage(dashed(flag.name) + " takes no value");
+      usage(withDashes(flag.name) + " takes no value");
     (flag.name == "help"      ? result.help
      : flag.name == "version" ? result.version
                               : result.upgrade) = true;
@@ -133,12 +133,12 @@ void Parser::parseFlag(const std::string &argument) {
   const bool isRepeated =
       flag->name == "o" ? !result.output.empty() : result.isGiven(flag->name);
   if (isRepeated && flag->kind != BREW_OPTION_LIST)
-    usage("for the " + dashed(flag->name) +
+    usage("for the " + withDashes(flag->name) +
           " option: may only occur zero or one times!");
   if (!value && !flag->impliedValue) {
-    if (next == rest.size())
-      usage("for the " + dashed(flag->name) + " option: requires a value!");
-    value = rest[next++];
+    if (next == arguments.size())
+      usage("for the " + withDashes(flag->name) + " option: requires a value!");
+    value = arguments[next++];
   }
   parseValue(*flag, value);
 }
@@ -146,8 +146,8 @@ void Parser::parseFlag(const std::string &argument) {
 CommandLine Parser::run() {
   std::vector<std::string> inputs;
   bool flagsEnded = false;
-  while (next < rest.size()) {
-    const std::string argument = rest[next++];
+  while (next < arguments.size()) {
+    const std::string argument = arguments[next++];
     if (flagsEnded || argument == "-" || argument.empty() || argument[0] != '-')
       inputs.push_back(argument);
     else if (argument == "--")
@@ -170,11 +170,11 @@ CommandLine Parser::run() {
 /// Returns "--emit=<phase>", "--report[=<form>]" or "-o <file>".
 std::string usageOf(const CompilerOption &flag) {
   if (flag.kind == BREW_OPTION_FLAG)
-    return dashed(flag.name);
+    return withDashes(flag.name);
   const std::string value = "<" + flag.valueName + ">";
   if (flag.name.size() == 1)
-    return dashed(flag.name) + " " + value;
-  return dashed(flag.name) +
+    return withDashes(flag.name) + " " + value;
+  return withDashes(flag.name) +
          (flag.impliedValue ? "[=" + value + "]" : "=" + value);
 }
 
@@ -189,7 +189,7 @@ std::string helpText() {
   std::string text = "OVERVIEW: Compiles Caffe nets to plans for brew-run\n\n"
                      "USAGE: brewc [options] NET_OR_SOLVER.prototxt\n\n"
                      "OPTIONS:\n";
-  auto line = [&](std::string left, const std::string &right) {
+  auto addLine = [&](std::string left, const std::string &right) {
     left.resize(std::max(left.size(), width), ' ');
     text += left + " - " + right + "\n";
   };
@@ -197,9 +197,9 @@ std::string helpText() {
     std::string help = flag.help;
     if (!flag.defaultValue.empty())
       help += " (default: " + flag.defaultValue + ")";
-    line("  " + usageOf(flag), help);
+    addLine("  " + usageOf(flag), help);
     for (const auto &[name, meaning] : flag.values)
-      line("    =" + name, "  " + meaning);
+      addLine("    =" + name, "  " + meaning);
   }
   return text + "\nLLVM's and MLIR's own options work too.\n";
 }
@@ -210,7 +210,7 @@ brew::tools::CompletionTool completionTool() {
     std::vector<std::string> values;
     for (const auto &value : flag.values)
       values.push_back(value.first);
-    tool.options.push_back({{dashed(flag.name)},
+    tool.options.push_back({{withDashes(flag.name)},
                             flag.help,
                             flag.kind != BREW_OPTION_FLAG,
                             flag.impliedValue.has_value(),

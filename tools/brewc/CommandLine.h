@@ -1,7 +1,7 @@
 //===- CommandLine.h - Command line of brewc --------------------*- C++ -*-===//
 //
-// Most flags are options of the compiler library, whose table also generates
-// help and parsing.
+// Most flags are options of the compiler library. The library's table of
+// options also determines how they are parsed and what --help prints.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -33,16 +33,16 @@ struct CommandLine {
   }
   /// Returns whether a flag is given, and not as `--flag=false`.
   bool isOn(const std::string &flag) const {
-    const auto given = options.find(flag);
-    return given != options.end() &&
-           (!given->second.back() || *given->second.back() == "true" ||
-            *given->second.back() == "1");
+    const auto entry = options.find(flag);
+    return entry != options.end() &&
+           (!entry->second.back() || *entry->second.back() == "true" ||
+            *entry->second.back() == "1");
   }
 };
 
 /// Parses arguments like GNU and Caffe tools: one dash or two, values after a
-/// `=` or in the next argument. Passes unknown flags to LLVM, whose values
-/// follow a `=`. Throws brew::api::Error (BREW_USAGE).
+/// `=` or in the next argument. Passes unknown flags to LLVM; their values must
+/// follow a `=`. Throws brew::api::Error (BREW_USAGE) for invalid arguments.
 CommandLine parse(int argc, const char *const *argv);
 
 /// Returns the text of --help.

@@ -71,23 +71,23 @@ CompilerOptions optionsOf(const CommandLine &line) {
 }
 
 brew_status upgrade(const CommandLine &line, const CompilerOptions &options) {
-  Compilation done = Compilation::upgradeFile(line.input, options);
-  if (done.succeeded() && line.output.empty())
-    print(done.upgraded());
-  else if (done.succeeded())
-    done.write(BREW_OUTPUT_UPGRADED, line.output);
-  return done.status();
+  Compilation compilation = Compilation::upgradeFile(line.input, options);
+  if (compilation.succeeded() && line.output.empty())
+    print(compilation.upgraded());
+  else if (compilation.succeeded())
+    compilation.write(BREW_OUTPUT_UPGRADED, line.output);
+  return compilation.status();
 }
 
 brew_status compile(const CommandLine &line, const CompilerOptions &options) {
-  Compilation done = Compilation::ofFile(line.input, options);
-  for (const auto &artifact : done.artifacts())
+  Compilation compilation = Compilation::ofFile(line.input, options);
+  for (const auto &artifact : compilation.artifacts())
     print(artifact.text);
-  print(done.report());
+  print(compilation.report());
   flush();
-  if (done.succeeded() && !done.plan().empty())
-    done.write(BREW_OUTPUT_PLAN, line.output);
-  return done.status();
+  if (compilation.succeeded() && !compilation.plan().empty())
+    compilation.write(BREW_OUTPUT_PLAN, line.output);
+  return compilation.status();
 }
 
 brew_status run(int argc, char **argv) {

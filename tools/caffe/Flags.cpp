@@ -11,7 +11,7 @@ namespace brew::caffe_command {
 namespace {
 
 /// Maximum nesting of flag files.
-constexpr int kDeepestFiles = 8;
+constexpr int kMaxFileDepth = 8;
 
 /// Caffe's flags, and flags of glog that users pass.
 const std::vector<std::string> kFlags = {
@@ -62,7 +62,7 @@ public:
 
 private:
   void readFile(const std::string &path, int depth) {
-    if (depth == kDeepestFiles)
+    if (depth == kMaxFileDepth)
       throw badInput(path + ": flag files are nested too deeply");
     std::ifstream file(path);
     if (!file)

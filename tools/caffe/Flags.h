@@ -20,8 +20,9 @@ struct CommandLine {
 
 /// Parses `-name value`, `--name=value` and the lines of `--flagfile` (flags,
 /// and comments after `#`). The last of several values wins. Throws Error: (2)
-/// for unknown flags, missing values and several actions, (1) for a flag file
-/// that cannot be opened.
+/// for unknown flags, missing values and several actions, (1) for flag files
+/// that cannot be opened or are nested too deeply, (3) for a flag file that
+/// cannot be read.
 CommandLine readCommandLine(const std::vector<std::string> &arguments);
 
 } // namespace brew::caffe_command

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace brew::caffe_command {
 namespace {
 
-constexpr size_t kMostPlans = 64;
+constexpr size_t kMaxPlans = 64;
 
 fs::path cacheFolder() {
   const char *base = std::getenv("XDG_CACHE_HOME");
@@ -41,26 +41,26 @@ fs::path cacheFolder() {
   return folder;
 }
 
-std::string contentOf(const fs::path &path) {
+std::string readFile(const fs::path &path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
 }
 
 /// Removes the least recently used plans and their accompanying files.
-void removeOld(const fs::path &folder) {
+void removeOldPlans(const fs::path &folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> plans;
   std::error_code error;
   for (const auto &entry : fs::directory_iterator(folder, error))
     if (entry.path().extension() == ".plan")
       plans.emplace_back(entry.last_write_time(error), entry.path());
-  if (plans.size() <= kMostPlans)
+  if (plans.size() <= kMaxPlans)
     return;
   std::sort(plans.begin(), plans.end());
-  plans.resize(plans.size() - kMostPlans);
+  plans.resize(plans.size() - kMaxPlans);
   for (const auto &[time, path] : plans)
-    for (const char *ending : {"", ".key", ".timing"})
-      fs::remove(path.string() + ending, error);
+    for (const char *suffix : {"", ".key", ".timing"})
+      fs::remove(path.string() + suffix, error);
 }
 
 } // namespace
@@ -71,28 +71,29 @@ CachedPlan compileCached(const std::string &prototxt,
   const std::string brewc = tools::siblingProgram("brewc", "caffe");
   const std::optional<std::string> key = planKey(brewc, prototxt, flags);
   CachedPlan result;
-  // The name is a hash; the key in the file beside the plan is compared in
-  // full. Without a key, the plan is private to this process.
+  // The file name is a hash of the key. Another file beside the plan contains
+  // the complete key, to detect hash collisions. Without a key, the plan is
+  // private to this process.
   result.path =
       folder /
       (hashOf(key.value_or(prototxt + " " + std::to_string(::getpid()))) +
        ".plan");
   const std::string keyPath = result.path + ".key";
   std::error_code error;
-  if (key && fs::exists(result.path, error) && contentOf(keyPath) == *key) {
+  if (key && fs::exists(result.path, error) && readFile(keyPath) == *key) {
     fs::last_write_time(result.path, fs::file_time_type::clock::now(), error);
     return result;
   }
-  fs::remove(keyPath, error); // of another plan with the same hash
+  fs::remove(keyPath, error); // belongs to another plan
   if (isSolver) {
     result.status = tools::runProgram({brewc, prototxt, "--solver-only"});
     if (result.status != 0)
       return result;
   }
-  std::vector<std::string> words = {brewc, prototxt, "-o", result.path};
-  words.insert(words.end(), flags.begin(), flags.end());
+  std::vector<std::string> command = {brewc, prototxt, "-o", result.path};
+  command.insert(command.end(), flags.begin(), flags.end());
   const auto begin = std::chrono::steady_clock::now();
-  result.status = tools::runProgram(words);
+  result.status = tools::runProgram(command);
   if (result.status != 0)
     return result;
   const std::chrono::duration<double> time =
@@ -102,7 +103,7 @@ CachedPlan compileCached(const std::string &prototxt,
     writeFileAtomically(keyPath, *key);
   std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n", prototxt.c_str(),
                time.count(), result.path.c_str());
-  removeOld(folder);
+  removeOldPlans(folder);
   return result;
 }
 

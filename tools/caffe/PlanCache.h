@@ -8,7 +8,7 @@ namespace brew::caffe_command {
 
 /// The result of compileCached().
 struct CachedPlan {
-  int status = 0; ///< brewc's exit status
+  int status = 0; ///< brewc's exit status; 0 also for a cached plan
   std::string path;
 };
 

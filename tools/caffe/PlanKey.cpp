@@ -29,31 +29,31 @@ constexpr std::uintmax_t kLargestText = 256 * kMiB, kLargestBinary = 8 * kMiB;
 /// Larger texts are lists, which are not searched for strings.
 constexpr std::uintmax_t kLargestPrototxt = 8 * kMiB;
 /// Bytes that distinguish text from binary and contain a list's first line.
-constexpr size_t kHead = 64 << 10;
+constexpr size_t kHeadBytes = 64 << 10;
 /// Maximum depth of references: solver, net, list, image.
-constexpr int kDeepest = 4;
+constexpr int kMaxDepth = 4;
 
 /// Returns the size and times of a file, in nanoseconds.
 std::string stampOf(const fs::path &path) {
-  struct stat facts;
-  if (::stat(path.c_str(), &facts) != 0)
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
     return "gone";
   auto text = [](const timespec &time) {
     return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
   };
-  return std::to_string(facts.st_size) + " " + text(facts.st_mtim) + " " +
-         text(facts.st_ctim);
+  return std::to_string(info.st_size) + " " + text(info.st_mtim) + " " +
+         text(info.st_ctim);
 }
 
 struct FileContent {
-  std::string note; ///< changes when the content changes
-  std::string text; ///< text files: all or the beginning; else empty
+  std::string fingerprint; ///< changes when the content changes
+  std::string text;        ///< text files: all or the beginning; else empty
 };
 
 FileContent readContent(const fs::path &path) {
   std::ifstream file(path, std::ios::binary);
-  std::string content(kHead, '\0');
-  file.read(content.data(), static_cast<std::streamsize>(kHead));
+  std::string content(kHeadBytes, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(kHeadBytes));
   content.resize(static_cast<size_t>(file.gcount()));
   auto isText = [&] { return content.find('\0') == content.npos; };
   std::error_code error;
@@ -68,7 +68,7 @@ FileContent readContent(const fs::path &path) {
     content.resize(head + static_cast<size_t>(file.gcount()));
   }
   FileContent result;
-  result.note = isHashed ? hashOf(content) : stampOf(path);
+  result.fingerprint = isHashed ? hashOf(content) : stampOf(path);
   if (isText())
     result.text = std::move(content);
   return result;
@@ -90,7 +90,7 @@ std::set<std::string> firstEntries(const std::string &list) {
 /// The file that contains a reference.
 struct Referrer {
   std::string folder;
-  /// Its root_folders, which are prefixes of the names in its lists.
+  /// The values of its root_folder fields: prefixes of the names in its lists.
   std::set<std::string> roots;
 
   bool operator<(const Referrer &other) const {
@@ -101,58 +101,60 @@ struct Referrer {
 class Dependencies {
 public:
   /// Records a file and the files that it names.
-  void addFile(const fs::path &path, const Referrer &by = {}, int depth = 0) {
+  void addFile(const fs::path &path, const Referrer &referrer = {},
+               int depth = 0) {
     std::error_code error;
-    const fs::path whole = fs::weakly_canonical(path, error);
-    if (error || !visits.insert({whole, by}).second)
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    if (error || !visited.insert({canonical, referrer}).second)
       return;
-    const FileContent content = readContent(whole);
-    notes[whole] = content.note;
-    if (content.text.empty() || depth == kDeepest)
+    const FileContent content = readContent(canonical);
+    fingerprints[canonical] = content.fingerprint;
+    if (content.text.empty() || depth == kMaxDepth)
       return;
     // Brew looks up names relative to the link, not to its target.
     Referrer self{path.parent_path(), {}};
     for (const std::string &entry : firstEntries(content.text)) {
-      std::set<std::string> roots = by.roots;
+      std::set<std::string> roots = referrer.roots;
       roots.insert("");
       for (const std::string &root : roots)
-        for (const std::string &folder : {by.folder, self.folder})
+        for (const std::string &folder : {referrer.folder, self.folder})
           addName(root + entry, {folder, {}}, depth + 1);
     }
     if (content.text.size() > kLargestPrototxt)
       return;
     const std::vector<PrototxtString> strings = stringsIn(content.text);
-    for (const PrototxtString &each : strings)
-      if (each.field == "root_folder")
-        self.roots.insert(each.value);
+    for (const PrototxtString &string : strings)
+      if (string.field == "root_folder")
+        self.roots.insert(string.value);
     std::set<std::string> names;
-    for (const PrototxtString &each : strings)
-      if (names.insert(each.value).second)
-        addName(each.value, self, depth + 1);
+    for (const PrototxtString &string : strings)
+      if (names.insert(string.value).second)
+        addName(string.value, self, depth + 1);
   }
 
-  /// Whether all files can be read again.
-  bool areFiles() const { return !hasPipe; }
+  /// Whether all files can be read again; pipes and devices cannot.
+  bool canRereadAll() const { return !hasPipe; }
 
   std::string text() const {
     std::string result;
-    for (const auto &[path, note] : notes)
-      result += path.string() + " " + note + "\n";
+    for (const auto &[path, fingerprint] : fingerprints)
+      result += path.string() + " " + fingerprint + "\n";
     return result;
   }
 
 private:
-  void addName(const std::string &name, const Referrer &by, int depth) {
+  void addName(const std::string &name, const Referrer &referrer, int depth) {
     if (name.empty() || name.size() > 4096)
       return;
     // Data layers search the working folder, then the folder of the prototxt.
-    for (const fs::path &path : {fs::path(name), by.folder / fs::path(name)}) {
+    for (const fs::path &path :
+         {fs::path(name), referrer.folder / fs::path(name)}) {
       std::error_code error;
       const fs::file_status status = fs::status(path, error);
       if (fs::is_directory(status))
         addDatabase(path);
       else if (fs::is_regular_file(status))
-        addFile(path, by, depth);
+        addFile(path, referrer, depth);
       else
         hasPipe |= fs::exists(status);
     }
@@ -175,13 +177,13 @@ private:
 
   void addStamp(const fs::path &path) {
     std::error_code error;
-    const fs::path whole = fs::weakly_canonical(path, error);
+    const fs::path canonical = fs::weakly_canonical(path, error);
     if (!error)
-      notes[whole] = stampOf(whole);
+      fingerprints[canonical] = stampOf(canonical);
   }
 
-  std::map<fs::path, std::string> notes;
-  std::set<std::pair<fs::path, Referrer>> visits;
+  std::map<fs::path, std::string> fingerprints;
+  std::set<std::pair<fs::path, Referrer>> visited;
   bool hasPipe = false;
 };
 
@@ -204,8 +206,8 @@ std::string processor() {
 
 std::string hashOf(std::string_view bytes) {
   std::uint64_t hash = 14695981039346656037u;
-  for (const unsigned char each : bytes)
-    hash = (hash ^ each) * 1099511628211u;
+  for (const unsigned char byte : bytes)
+    hash = (hash ^ byte) * 1099511628211u;
   char text[17];
   std::snprintf(text, sizeof text, "%016llx",
                 static_cast<unsigned long long>(hash));
@@ -225,7 +227,7 @@ std::optional<std::string> planKey(const std::string &brewc,
     return std::nullopt;
   Dependencies dependencies;
   dependencies.addFile(prototxt);
-  if (!dependencies.areFiles())
+  if (!dependencies.canRereadAll())
     return std::nullopt;
   return key + dependencies.text();
 }

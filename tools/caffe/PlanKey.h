@@ -26,10 +26,10 @@
 namespace brew::caffe_command {
 
 /// Returns a text that changes whenever compiling `prototxt` with these flags
-/// might yield another plan. It covers the flags, Brew's version, the size and
-/// times of the program `brewc`, the processor, the working folder and all
-/// files that the prototxt names, recursively. Returns nullopt if one of them
-/// is a pipe or a device, which cannot be read twice.
+/// might yield a different plan. It covers the flags, Brew's version, the size
+/// and times of the program `brewc`, the processor, the working folder and all
+/// files that the prototxt names, recursively. Returns nullopt if one of
+/// these files is a pipe or a device, which cannot be read twice.
 std::optional<std::string> planKey(const std::string &brewc,
                                    const std::string &prototxt,
                                    const std::vector<std::string> &flags);

@@ -8,8 +8,8 @@
 namespace brew::caffe_command {
 
 struct PrototxtString {
-  std::string field; ///< the last identifier before it
-  std::string value; ///< without quotes and escapes, adjacent literals joined
+  std::string field; ///< the last identifier before the string
+  std::string value; ///< without quotes and escapes, adjacent ones concatenated
 };
 
 /// Returns all string literals of a prototxt outside comments. Accepts any

@@ -40,11 +40,11 @@ constexpr char kUsage[] =
     "  --name=value. Compiled plans are cached in $XDG_CACHE_HOME/brew/plans.\n"
     "  brewc and brew-run do the same in two steps and take more flags.\n";
 
-/// The flags that are forwarded to brew-run unchanged, and the actions that use
-/// each flag; all actions use the flags that kUses omits.
-const std::vector<std::string> kPassedOn = {"weights", "snapshot", "iterations",
-                                            "sigint_effect", "sighup_effect"};
-const std::map<std::string, std::vector<std::string>> kUses = {
+/// The flags that are forwarded to brew-run unchanged.
+const std::vector<std::string> kForwardedFlags = {
+    "weights", "snapshot", "iterations", "sigint_effect", "sighup_effect"};
+/// The actions that use each flag. All actions use the flags missing here.
+const std::map<std::string, std::vector<std::string>> kActionsOfFlag = {
     {"solver", {"train"}},
     {"model", {"test", "time"}},
     {"weights", {"train", "test", "time"}},
@@ -57,8 +57,8 @@ const std::map<std::string, std::vector<std::string>> kUses = {
     {"sighup_effect", {"train"}}};
 
 bool isUsed(const std::string &flag, const std::string &action) {
-  const auto found = kUses.find(flag);
-  return found == kUses.end() ||
+  const auto found = kActionsOfFlag.find(flag);
+  return found == kActionsOfFlag.end() ||
          std::find(found->second.begin(), found->second.end(), action) !=
              found->second.end();
 }
@@ -72,11 +72,12 @@ void warnOfUnused(const CommandLine &line) {
                    flag.c_str(), line.action.c_str());
 }
 
-/// Returns the prototxt that a flag names.
+/// Returns the file that a flag names. Throws Error (2), which states the
+/// `purpose`, if the flag is missing.
 const std::string &requireFile(const CommandLine &line, const std::string &flag,
-                               const std::string &what) {
+                               const std::string &purpose) {
   if (line[flag].empty())
-    throw brew::usageError("need " + what + " (-" + flag + " FILE)");
+    throw brew::usageError("need " + purpose + " (-" + flag + " FILE)");
   return line[flag];
 }
 
@@ -129,7 +130,7 @@ std::string gpuOf(const CommandLine &line) {
 
 /// Compiles the solver or net and executes brew-run in this process.
 int compileAndRun(const CommandLine &line) {
-  std::vector<std::string> compile, run = {line.action, ""};
+  std::vector<std::string> compileFlags, runCommand = {line.action, ""};
   std::string prototxt;
   if (line.action == "train") {
     prototxt = requireFile(line, "solver", "a solver definition to train");
@@ -148,36 +149,40 @@ int compileAndRun(const CommandLine &line) {
         line["phase"] != "TRAIN")
       throw brew::usageError("-phase is TRAIN or TEST, not '" + line["phase"] +
                              "'");
-    compile.insert(compile.end(), {"--phase", isTest ? "test" : "train"});
+    compileFlags.insert(compileFlags.end(),
+                        {"--phase", isTest ? "test" : "train"});
     if (line.action == "time")
-      compile.push_back("--gradients");
+      compileFlags.push_back("--gradients");
   }
-  // Caffe sets the level of a training net whatever its solver says.
+  // As in Caffe, -level (default 0) overrides the level of the solver.
   if (line.has("level") || line.action == "train")
-    compile.push_back("--level=" + (line.has("level") ? line["level"] : "0"));
+    compileFlags.push_back("--level=" +
+                           (line.has("level") ? line["level"] : "0"));
   if (line.has("stage"))
-    compile.push_back("--stage=" + line["stage"]);
+    compileFlags.push_back("--stage=" + line["stage"]);
   const std::string gpu = gpuOf(line);
   if (!gpu.empty())
-    compile.insert(compile.end(), {"--target=cuda", "--gpu-arch=native"});
+    compileFlags.insert(compileFlags.end(),
+                        {"--target=cuda", "--gpu-arch=native"});
   warnOfUnused(line);
-  for (const std::string &flag : kPassedOn)
+  for (const std::string &flag : kForwardedFlags)
     if (line.has(flag) && isUsed(flag, line.action))
-      run.push_back("--" + flag + "=" + line[flag]);
+      runCommand.push_back("--" + flag + "=" + line[flag]);
   // As in Caffe, layers without weights are initialized by their fillers.
   if (line.action != "train" && line.has("weights"))
-    run.push_back("--allow-missing-weights");
+    runCommand.push_back("--allow-missing-weights");
   if (!gpu.empty())
-    run.push_back("--gpu=" + gpu);
+    runCommand.push_back("--gpu=" + gpu);
 
   const brew::caffe_command::CachedPlan plan =
-      brew::caffe_command::compileCached(prototxt, compile,
+      brew::caffe_command::compileCached(prototxt, compileFlags,
                                          /*isSolver=*/line.action == "train");
   if (plan.status != 0)
     return plan.status;
-  run[1] = plan.path;
-  run.insert(run.begin(), brew::tools::siblingProgram("brew-run", "caffe"));
-  brew::tools::execProgram(run);
+  runCommand[1] = plan.path;
+  runCommand.insert(runCommand.begin(),
+                    brew::tools::siblingProgram("brew-run", "caffe"));
+  brew::tools::execProgram(runCommand);
 }
 
 int run(const std::vector<std::string> &arguments) {
@@ -193,11 +198,11 @@ int run(const std::vector<std::string> &arguments) {
   const CommandLine line = brew::caffe_command::readCommandLine(arguments);
   if (line.action == "device_query") {
     warnOfUnused(line);
-    std::vector<std::string> words = {
+    std::vector<std::string> command = {
         brew::tools::siblingProgram("brew-run", "caffe"), "device-query"};
     if (line.has("gpu"))
-      words.push_back("--gpu=" + line["gpu"]);
-    brew::tools::execProgram(words);
+      command.push_back("--gpu=" + line["gpu"]);
+    brew::tools::execProgram(command);
   }
   if (line.action.empty())
     throw brew::usageError("name a command: train, test, time or device_query");

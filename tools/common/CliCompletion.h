@@ -47,7 +47,8 @@ inline CompletionTool completionTool(const CLI::App &app,
   return tool;
 }
 
-/// Handles `--completion=SHELL`. Returns false if it is not the only argument.
+/// Prints the script for `--completion=SHELL`. Returns false if that is not the
+/// only argument or the shell is not supported.
 inline bool printCompletion(const CLI::App &app, const std::string &name,
                             const std::vector<std::string> &arguments) {
   const std::string script =

@@ -4,8 +4,8 @@
 namespace brew::tools {
 namespace {
 
-std::string joined(const std::vector<std::string> &words,
-                   const std::string &separator) {
+std::string join(const std::vector<std::string> &words,
+                 const std::string &separator) {
   std::string text;
   for (const std::string &word : words)
     text += (text.empty() ? "" : separator) + word;
@@ -30,16 +30,16 @@ std::string functionName(const CompletionTool &tool) {
 
 //===-- bash ----------------------------------------------------------------===
 
-std::string bashNames(const std::vector<CompletionOption> &options) {
+std::string bashOptionNames(const std::vector<CompletionOption> &options) {
   std::vector<std::string> names;
   for (const CompletionOption &option : options)
     names.insert(names.end(), option.names.begin(), option.names.end());
-  return joined(names, " ");
+  return join(names, " ");
 }
 
 /// Returns the cases of options with values, for `command`.
-std::string bashValues(const std::string &command,
-                       const std::vector<CompletionOption> &options) {
+std::string bashValueCases(const std::string &command,
+                           const std::vector<CompletionOption> &options) {
   std::string text;
   for (const CompletionOption &option : options) {
     if (!option.takesValue)
@@ -50,16 +50,15 @@ std::string bashValues(const std::string &command,
       if (!option.valueIsOptional)
         patterns.push_back(quoted(command + " " + name));
     }
-    text +=
-        "    " + joined(patterns, "|") + ")\n      COMPREPLY=($(compgen " +
-        (option.values.empty() ? std::string("-f")
-                               : "-W " + quoted(joined(option.values, " "))) +
-        " -- \"$current\"))\n      return ;;\n";
+    text += "    " + join(patterns, "|") + ")\n      COMPREPLY=($(compgen " +
+            (option.values.empty() ? std::string("-f")
+                                   : "-W " + quoted(join(option.values, " "))) +
+            " -- \"$current\"))\n      return ;;\n";
   }
   return text;
 }
 
-std::string bash(const CompletionTool &tool) {
+std::string bashScript(const CompletionTool &tool) {
   const std::string function = functionName(tool);
   std::vector<std::string> commands;
   for (const CompletionCommand &command : tool.commands)
@@ -76,26 +75,27 @@ std::string bash(const CompletionTool &tool) {
                      "    before=${COMP_WORDS[COMP_CWORD-2]}=\n"
                      "  fi\n"
                      "  local command= options=" +
-                     quoted(bashNames(tool.options)) + "\n";
+                     quoted(bashOptionNames(tool.options)) + "\n";
   if (!commands.empty()) {
     text += "  local word\n"
             "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
             "    case $word in\n";
     for (const CompletionCommand &command : tool.commands)
       text += "    " + command.name + ") command=" + command.name +
-              " options=" + quoted(bashNames(command.options)) + "; break ;;\n";
+              " options=" + quoted(bashOptionNames(command.options)) +
+              "; break ;;\n";
     text += "    esac\n  done\n";
   }
-  text += "  case \"$command $before\" in\n" + bashValues("", tool.options);
+  text += "  case \"$command $before\" in\n" + bashValueCases("", tool.options);
   for (const CompletionCommand &command : tool.commands)
-    text += bashValues(command.name, command.options);
+    text += bashValueCases(command.name, command.options);
   text += "  esac\n"
           "  if [[ $current == -* ]]; then\n"
           "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n";
   if (!commands.empty())
     text += "  elif [ -z \"$command\" ]; then\n"
             "    COMPREPLY=($(compgen -W " +
-            quoted(joined(commands, " ")) + " -- \"$current\"))\n";
+            quoted(join(commands, " ")) + " -- \"$current\"))\n";
   return text +
          "  else\n"
          "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
@@ -131,16 +131,15 @@ std::string zshArguments(const std::vector<CompletionOption> &options,
                                                 : "+";
       spec += "[" + zshEscaped(option.help) + "]";
       if (option.takesValue)
-        spec +=
-            std::string(option.valueIsOptional ? "::" : ":") + "value:" +
-            (option.values.empty() ? "_files"
-                                   : "(" + joined(option.values, " ") + ")");
+        spec += std::string(option.valueIsOptional ? "::" : ":") + "value:" +
+                (option.values.empty() ? "_files"
+                                       : "(" + join(option.values, " ") + ")");
       text += " \\\n" + indent + quoted(spec);
     }
   return text;
 }
 
-std::string zsh(const CompletionTool &tool) {
+std::string zshScript(const CompletionTool &tool) {
   std::string text = "#compdef " + tool.name + "\n";
   if (tool.commands.empty())
     return text + "_arguments -s" + zshArguments(tool.options, "  ") +
@@ -168,9 +167,9 @@ std::string zsh(const CompletionTool &tool) {
 std::string completionScript(const CompletionTool &tool,
                              const std::string &shell) {
   if (shell == "bash")
-    return bash(tool);
+    return bashScript(tool);
   if (shell == "zsh")
-    return zsh(tool);
+    return zshScript(tool);
   return "";
 }
 

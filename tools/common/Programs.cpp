@@ -16,9 +16,9 @@ extern char **environ;
 namespace brew::tools {
 namespace {
 
-std::vector<char *> argvOf(const std::vector<std::string> &words) {
+std::vector<char *> argvOf(const std::vector<std::string> &command) {
   std::vector<char *> argv;
-  for (const std::string &word : words)
+  for (const std::string &word : command)
     argv.push_back(const_cast<char *>(word.c_str()));
   argv.push_back(nullptr);
   return argv;
@@ -30,37 +30,37 @@ std::vector<char *> argvOf(const std::vector<std::string> &words) {
 
 } // namespace
 
-std::string siblingProgram(const std::string &name, const std::string &who) {
+std::string siblingProgram(const std::string &name, const std::string &caller) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto path = self.parent_path() / name;
   if (error || ::access(path.c_str(), X_OK) != 0)
-    throw unavailable(who + " needs " + name +
+    throw unavailable(caller + " needs " + name +
                       ", which is not in this program's folder");
   return path;
 }
 
-int runProgram(const std::vector<std::string> &words,
+int runProgram(const std::vector<std::string> &command,
                const std::function<bool()> &isInterrupted) {
-  std::vector<char *> argv = argvOf(words);
+  std::vector<char *> argv = argvOf(command);
   pid_t child = 0;
   if (const int error =
           posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    throwStartError(words[0], error);
+    throwStartError(command[0], error);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno == EINTR) {
       if (isInterrupted && isInterrupted())
         kill(child, SIGTERM);
     } else
-      throw unavailable("cannot wait for '" + words[0] +
+      throw unavailable("cannot wait for '" + command[0] +
                         "': " + errnoText(errno));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void execProgram(const std::vector<std::string> &words) {
-  execv(words[0].c_str(), argvOf(words).data());
-  throwStartError(words[0], errno);
+void execProgram(const std::vector<std::string> &command) {
+  execv(command[0].c_str(), argvOf(command).data());
+  throwStartError(command[0], errno);
 }
 
 } // namespace brew::tools

@@ -8,20 +8,21 @@
 namespace brew::tools {
 
 /// Returns the path of the program of that name in this program's folder.
-/// Throws Error (3), which names `who` needs it, if it does not exist.
-std::string siblingProgram(const std::string &name, const std::string &who);
+/// Throws Error (3) if it does not exist; the message names `caller`, the
+/// program that needs it.
+std::string siblingProgram(const std::string &name, const std::string &caller);
 
-/// Runs a program to completion. `words` begin with its path. Returns its exit
-/// status or, as shells do, 128 + N if signal N killed it. Throws Error (3) if
-/// it cannot be started.
+/// Runs a program to completion. `command`: its path and arguments. Returns its
+/// exit status or, as shells do, 128 + N if signal N killed it. Throws Error
+/// (3) if it cannot be started.
 ///
 /// If a signal interrupts the wait and `isInterrupted` returns true, terminates
 /// the program with SIGTERM.
-int runProgram(const std::vector<std::string> &words,
+int runProgram(const std::vector<std::string> &command,
                const std::function<bool()> &isInterrupted = {});
 
-/// Replaces this process by a program. Throws Error (3) if it cannot be
-/// started.
-[[noreturn]] void execProgram(const std::vector<std::string> &words);
+/// Replaces this process with a program. `command`: see runProgram(). Throws
+/// Error (3) if it cannot be started.
+[[noreturn]] void execProgram(const std::vector<std::string> &command);
 
 } // namespace brew::tools

@@ -12,10 +12,10 @@ void Broadcast::send(std::string message) {
     std::lock_guard<std::mutex> lock(mutex);
     if (closed)
       return;
-    kept.push_back(std::move(message));
+    buffered.push_back(std::move(message));
     ++sent;
-    if (kept.size() > capacity)
-      kept.pop_front();
+    if (buffered.size() > capacity)
+      buffered.pop_front();
   }
   changed.notify_all();
 }
@@ -33,13 +33,14 @@ Broadcast::Batch Broadcast::wait(std::uint64_t from,
   std::unique_lock<std::mutex> lock(mutex);
   from = std::min(from, sent);
   changed.wait_for(lock, timeout, [&] { return closed || sent > from; });
-  const std::uint64_t first = std::max(from, sent - kept.size());
+  const std::uint64_t first = std::max(from, sent - buffered.size());
   Batch batch;
   batch.missed = first - from;
   batch.next = sent;
   batch.closed = closed;
-  batch.messages.assign(kept.end() - static_cast<std::ptrdiff_t>(sent - first),
-                        kept.end());
+  batch.messages.assign(buffered.end() -
+                            static_cast<std::ptrdiff_t>(sent - first),
+                        buffered.end());
   return batch;
 }
 

@@ -21,6 +21,7 @@ namespace brew::monitor {
 /// A bounded queue of messages with many readers.
 class Broadcast {
 public:
+  /// `capacity`: maximum number of buffered messages.
   explicit Broadcast(std::size_t capacity) : capacity(capacity) {}
 
   /// Appends a message. Thread-safe.
@@ -31,12 +32,12 @@ public:
   struct Batch {
     std::vector<std::string> messages;
     std::uint64_t next = 0;   ///< `from` of the next call
-    std::uint64_t missed = 0; ///< messages dropped before these
+    std::uint64_t missed = 0; ///< messages dropped before `messages`
     bool closed = false;
   };
-  /// Returns the messages from number `from` on. If there are none yet, waits
-  /// for one until the timeout. A `from` beyond the last message means the next
-  /// one.
+  /// Returns the messages from number `from` on. If there is no such message,
+  /// waits for one, at most for `timeout`. A `from` beyond the number of the
+  /// next message is treated as that number.
   Batch wait(std::uint64_t from, std::chrono::milliseconds timeout);
   /// Returns the number of the next message.
   std::uint64_t next() const;
@@ -45,7 +46,7 @@ private:
   const std::size_t capacity;
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::string> kept;
+  std::deque<std::string> buffered;
   std::uint64_t sent = 0; ///< total number of messages
   bool closed = false;
 };

@@ -11,20 +11,20 @@ void Curves::add(const std::string &name, double iteration, double value) {
     return;
   auto found = curves.find(name);
   if (found == curves.end()) {
-    if (curves.size() == most)
+    if (curves.size() == maxCurves)
       return;
     found = curves.emplace(name, Curve()).first;
   }
   Curve &curve = found->second;
   curve.sum.iteration += iteration;
   curve.sum.value += value;
-  if (++curve.waiting < curve.each)
+  if (++curve.pending < curve.valuesPerPoint)
     return;
-  const double count = static_cast<double>(curve.each);
+  const double count = static_cast<double>(curve.valuesPerPoint);
   curve.points.push_back(
       {curve.sum.iteration / count, curve.sum.value / count});
   curve.sum = {0, 0};
-  curve.waiting = 0;
+  curve.pending = 0;
   if (curve.points.size() < capacity)
     return;
   for (std::size_t i = 0; i + 1 < capacity; i += 2) {
@@ -33,7 +33,7 @@ void Curves::add(const std::string &name, double iteration, double value) {
                            (a.value + b.value) / 2};
   }
   curve.points.resize(capacity / 2);
-  curve.each *= 2;
+  curve.valuesPerPoint *= 2;
 }
 
 nlohmann::json Curves::json() const {
@@ -42,8 +42,8 @@ nlohmann::json Curves::json() const {
     nlohmann::json &points = result[name] = nlohmann::json::array();
     for (const Point &point : curve.points)
       points.push_back({point.iteration, point.value});
-    if (curve.waiting) {
-      const double count = static_cast<double>(curve.waiting);
+    if (curve.pending) {
+      const double count = static_cast<double>(curve.pending);
       points.push_back({curve.sum.iteration / count, curve.sum.value / count});
     }
   }

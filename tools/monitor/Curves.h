@@ -1,8 +1,8 @@
 //===- Curves.h - Curves of values over iterations --------------*- C++ -*-===//
 //
-// Stores complete runs in bounded memory: when a curve is full, each two
-// neighbouring points are replaced by their mean, and later values are averaged
-// at the same rate.
+// Stores complete runs in bounded memory: when a curve is full, each pair of
+// neighbouring points is replaced by its mean, and from then on each new point
+// averages twice as many values.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,7 +22,7 @@ public:
   /// `capacity`: maximum number of points per curve, even. `curves`: maximum
   /// number of curves; further curves are dropped.
   explicit Curves(std::size_t capacity = 2000, std::size_t curves = 64)
-      : capacity(capacity), most(curves) {}
+      : capacity(capacity), maxCurves(curves) {}
 
   /// Adds a value; ignores values that are not finite.
   void add(const std::string &curve, double iteration, double value);
@@ -35,11 +35,11 @@ private:
   };
   struct Curve {
     std::vector<Point> points;
-    std::size_t each = 1; ///< values per point
-    Point sum = {0, 0};   ///< of the values of the next point so far
-    std::size_t waiting = 0;
+    std::size_t valuesPerPoint = 1;
+    Point sum = {0, 0};      ///< of the values of the incomplete point
+    std::size_t pending = 0; ///< number of values in `sum`
   };
-  std::size_t capacity, most;
+  std::size_t capacity, maxCurves;
   std::map<std::string, Curve> curves;
 };
 

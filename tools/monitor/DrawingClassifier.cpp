@@ -10,7 +10,7 @@
 namespace brew::monitor {
 namespace {
 
-api::SessionOptions oneThread() {
+api::SessionOptions singleThreadOptions() {
   api::SessionOptions options;
   options.threads = 1;
   return options;
@@ -20,29 +20,31 @@ api::SessionOptions oneThread() {
 
 DrawingClassifier::DrawingClassifier(const std::string &path, double scale,
                                      api::Session &trained)
-    : plan(path), session(plan, oneThread()), scale(scale) {
-  auto refuse = [&](const std::string &why) {
+    : plan(path), session(plan, singleThreadOptions()), scale(scale) {
+  auto reject = [&](const std::string &why) {
     throw api::Error(BREW_BAD_INPUT, "--monitor-net: '" + path + "' " + why);
   };
   if (session.inputs(0) == 0)
-    refuse("has no input");
+    reject("has no input");
   input = session.input(0, 0);
   if (input.ndim != 4)
-    refuse("is not a net for images: its input '" + std::string(input.name) +
+    reject("is not a net for images: its input '" + std::string(input.name) +
            "' has " + std::to_string(input.ndim) + " dimensions, not 4");
   const brew_program_info info = plan.programInfo(0);
   if (info.output_count == 0)
-    refuse("has no output");
+    reject("has no output");
   output = info.outputs[0];
-  std::vector<api::TensorName> given = trained.names(BREW_PARAMETER);
+  std::vector<api::TensorName> trainedParameters =
+      trained.names(BREW_PARAMETER);
   for (const api::TensorName &name : session.names(BREW_PARAMETER)) {
     const bool found = std::any_of(
-        given.begin(), given.end(), [&](const api::TensorName &other) {
-          return other.name == name.name && other.index == name.index &&
-                 trained.find(other).count == session.find(name).capacity;
+        trainedParameters.begin(), trainedParameters.end(),
+        [&](const api::TensorName &candidate) {
+          return candidate.name == name.name && candidate.index == name.index &&
+                 trained.find(candidate).count == session.find(name).capacity;
         });
     if (!found)
-      refuse("does not match the trained net, which has no parameter " +
+      reject("does not match the trained net, which has no parameter " +
              std::to_string(name.index) + " of layer '" + name.name +
              "' of this size");
     names.push_back(name);
@@ -86,16 +88,16 @@ DrawingClassifier::classify(const std::vector<float> &pixels,
 
   std::vector<float> scores = session.read(api::Session::blob(0, output));
   scores.resize(scores.size() / static_cast<std::size_t>(input.dims[0]));
-  nlohmann::json shown = nlohmann::json::object();
+  nlohmann::json blobImages = nlohmann::json::object();
   for (const std::string &blob : blobs) {
     const api::TensorName name = api::Session::blob(0, blob);
     const brew_tensor tensor = session.find(name);
     std::vector<float> maps = session.read(name);
     maps.resize(maps.size() / static_cast<std::size_t>(tensor.shape[0]));
-    shown[blob] =
+    blobImages[blob] =
         imagesOf(maps, {tensor.shape[1], 1, tensor.shape[2], tensor.shape[3]});
   }
-  return {{"scores", std::move(scores)}, {"blobs", std::move(shown)}};
+  return {{"scores", std::move(scores)}, {"blobs", std::move(blobImages)}};
 }
 
 nlohmann::json DrawingClassifier::inputShape() const {

@@ -15,9 +15,9 @@ namespace brew::monitor {
 /// matched by layer name. It has its own session with one thread.
 class DrawingClassifier {
 public:
-  /// `plan`: of a deploy net whose first input is an image. `scale`: factor of
-  /// pixels from 0 to 255. Throws Error (1) for another kind of plan and for
-  /// parameters that `trained` lacks.
+  /// `plan`: the plan file of a deploy net whose first input is an image.
+  /// `scale`: factor of pixels from 0 to 255. Throws Error (1) for another kind
+  /// of plan and for parameters that `trained` lacks.
   DrawingClassifier(const std::string &plan, double scale,
                     api::Session &trained);
 

@@ -27,9 +27,10 @@ struct Samples {
 
 class EmbeddingView : public RequestHandler {
 public:
-  /// The page of a blob's layout by `method`. Shows at most `most` samples, at
-  /// equal intervals.
-  EmbeddingView(std::string blob, std::string method, std::size_t most = 20000);
+  /// The page of a blob's layout by `method`. If there are more than `maxShown`
+  /// samples, shows only samples at equal intervals.
+  EmbeddingView(std::string blob, std::string method,
+                std::size_t maxShown = 20000);
 
   /// Sets the samples, once the net has computed their features.
   void setSamples(const std::string &net, Samples samples);
@@ -40,8 +41,9 @@ public:
   void show(const float *layout, std::size_t columns, int iteration,
             int iterations, double divergence, bool finished);
 
-  /// `state`: {kind: "embedding", blob, method, curves, layout} and, once they
-  /// are known, {net, samples (their number), names, classes, class_names}.
+  /// Returns, for `state`, {kind: "embedding", blob, method, curves, layout}
+  /// and, after setSamples(), {net, samples (their number), names, classes,
+  /// class_names}.
   /// Names and classes cover the shown samples only.
   nlohmann::json get(const std::string &name, const Query &query) override;
   /// Always fails: an embedding has no controls.
@@ -51,15 +53,15 @@ public:
 
 private:
   const std::string blob, method;
-  const std::size_t most;
+  const std::size_t maxShown;
   /// Layouts are large, and only the last one matters.
   Broadcast broadcast{2};
 
-  std::mutex mutex;     ///< guards the members below
-  nlohmann::json shown; ///< net, names, classes, class_names
-  std::size_t samples = 0, every = 1;
+  std::mutex mutex;                    ///< guards the members below
+  nlohmann::json sampleInfo;           ///< net, names, classes, class_names
+  std::size_t samples = 0, stride = 1; ///< every `stride`-th sample is shown
   Curves curves;
-  nlohmann::json layout; ///< null: none yet
+  nlohmann::json layout; ///< null before the first layout
 };
 
 } // namespace brew::monitor

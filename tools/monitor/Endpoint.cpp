@@ -13,15 +13,16 @@ Endpoint Endpoint::parse(const std::string &text, const std::string &flag) {
   const std::size_t colon = text.rfind(':');
   std::string host = colon == text.npos ? "" : text.substr(0, colon);
   const std::string port = colon == text.npos ? text : text.substr(colon + 1);
-  const bool bracketed =
+  const bool isBracketed =
       host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (bracketed)
+  if (isBracketed)
     host = host.substr(1, host.size() - 2);
   const char *end = port.data() + port.size();
-  const auto [stop, failed] = std::from_chars(port.data(), end, endpoint.port);
-  if (port.empty() || failed != std::errc() || stop != end ||
+  const auto [stop, parseError] =
+      std::from_chars(port.data(), end, endpoint.port);
+  if (port.empty() || parseError != std::errc() || stop != end ||
       endpoint.port < 0 || endpoint.port > 65535 ||
-      (!bracketed && host.find(':') != host.npos))
+      (!isBracketed && host.find(':') != host.npos))
     throw api::Error(BREW_USAGE, flag + ": '" + text +
                                      "' is not [HOST]:PORT with a port from 0 "
                                      "(any free port) to 65535");

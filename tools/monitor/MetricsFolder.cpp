@@ -14,14 +14,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostRuns = 64;
-constexpr int kDeepest = 4;
-constexpr std::size_t kLongestRow = 1 << 20;
-/// Nesting depth: a row, its outputs and the values of an output.
-constexpr int kDeepestRow = 4;
+constexpr std::size_t kMaxRuns = 64;
+constexpr int kMaxFolderDepth = 4;
+constexpr std::size_t kMaxRowBytes = 1 << 20;
+/// Maximum nesting depth: a row, its outputs and the values of an output.
+constexpr int kMaxRowDepth = 4;
 /// Bytes at the read position that are compared to detect rewritten files.
-constexpr std::size_t kCompared = 4096;
-/// A run is active if its log was written this recently.
+constexpr std::size_t kComparedBytes = 4096;
+/// A run is active if its log was written at most this long ago.
 constexpr std::chrono::seconds kRecent(60);
 
 void addNumber(Curves &curves, const std::string &name, double iteration,
@@ -42,31 +42,31 @@ MetricsFolder::MetricsFolder(const std::string &name) : folder(name) {
 
 void MetricsFolder::scan() {
   std::error_code error;
-  std::map<std::string, Run> found;
+  std::map<std::string, Run> scannedRuns;
   fs::recursive_directory_iterator entry(
       folder, fs::directory_options::skip_permission_denied, error);
   for (; !error && entry != fs::recursive_directory_iterator();
        entry.increment(error)) {
-    if (entry.depth() >= kDeepest)
+    if (entry.depth() >= kMaxFolderDepth)
       entry.disable_recursion_pending();
     std::error_code ignored;
     if (entry->path().filename() != "metrics.jsonl" ||
-        !entry->is_regular_file(ignored) || found.size() == kMostRuns)
+        !entry->is_regular_file(ignored) || scannedRuns.size() == kMaxRuns)
       continue;
     const std::string name =
         entry->path().parent_path().lexically_relative(folder).string();
     const auto known = runs.find(name);
     Run run = known == runs.end() ? Run() : std::move(known->second);
     run.file = entry->path();
-    readFurther(run);
-    found.emplace(name, std::move(run));
+    readAppendedRows(run);
+    scannedRuns.emplace(name, std::move(run));
   }
-  runs = std::move(found);
+  runs = std::move(scannedRuns);
 }
 
 /// Reads the rows appended to a log. Rereads the log if its content changed, as
 /// when a resumed run has replaced rows; size and time cannot distinguish that.
-void MetricsFolder::readFurther(Run &run) {
+void MetricsFolder::readAppendedRows(Run &run) {
   std::error_code error;
   run.written = fs::last_write_time(run.file, error);
   if (error)
@@ -74,10 +74,11 @@ void MetricsFolder::readFurther(Run &run) {
   std::ifstream file(run.file, std::ios::binary);
   if (!file)
     return;
-  file.seekg(static_cast<std::streamoff>(run.read - run.last.size()));
-  std::string there(run.last.size(), '\0');
-  file.read(there.data(), static_cast<std::streamsize>(there.size()));
-  if (!file || there != run.last) {
+  file.seekg(static_cast<std::streamoff>(run.read - run.tail.size()));
+  std::string currentTail(run.tail.size(), '\0');
+  file.read(currentTail.data(),
+            static_cast<std::streamsize>(currentTail.size()));
+  if (!file || currentTail != run.tail) {
     Run fresh;
     fresh.file = run.file;
     fresh.written = run.written;
@@ -91,13 +92,13 @@ void MetricsFolder::readFurther(Run &run) {
       break; // the line is incomplete
     run.read += line.size() + 1;
     run.version = ++versions;
-    run.last = line.substr(line.size() - std::min(line.size(), kCompared));
-    run.last += '\n';
-    if (line.size() > kLongestRow)
+    run.tail = line.substr(line.size() - std::min(line.size(), kComparedBytes));
+    run.tail += '\n';
+    if (line.size() > kMaxRowBytes)
       continue;
     // Reject deeply nested rows, which could not be copied.
     const auto isShallow = [](int depth, Json::parse_event_t, Json &) {
-      return depth <= kDeepestRow;
+      return depth <= kMaxRowDepth;
     };
     const Json row = Json::parse(line, isShallow, false);
     if (!row.is_object() || !row.contains("iteration") ||
@@ -139,13 +140,13 @@ Json MetricsFolder::get(const std::string &name, const Query &query) {
     scan();
     Json list = Json::array();
     const auto now = fs::file_time_type::clock::now();
-    for (const auto &[run, it] : runs)
+    for (const auto &[runName, run] : runs)
       list.push_back(
-          {{"name", run},
-           {"iteration", it.iteration},
-           {"version", it.version},
-           {"running", it.stopped.empty() && now - it.written < kRecent},
-           {"stopped", it.stopped}});
+          {{"name", runName},
+           {"iteration", run.iteration},
+           {"version", run.version},
+           {"running", run.stopped.empty() && now - run.written < kRecent},
+           {"stopped", run.stopped}});
     return {{"kind", "runs"}, {"folder", folder.string()}, {"runs", list}};
   }
   if (name == "run") {

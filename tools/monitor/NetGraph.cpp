@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Returns a buffer's extents, "64 × 20 × 24 × 24".
+/// Returns a buffer's extents, like "64 × 20 × 24 × 24".
 std::string shapeOf(const Json &buffer) {
   std::string text;
   for (const Json &dim : buffer.at("dims"))
@@ -19,7 +19,8 @@ std::string shapeOf(const Json &buffer) {
   return text;
 }
 
-/// Steps of several layers have a list of names or a name like "ip1+relu1".
+/// Returns the names of a step's layers. A fused step has several names, or one
+/// name like "ip1+relu1".
 std::vector<std::string> layersOf(const Json &step) {
   std::vector<std::string> names;
   for (const Json &entry : step.at("layers")) {
@@ -41,14 +42,14 @@ std::vector<std::string> layersOf(const Json &step) {
 Json netGraphOf(const Json &description, const std::string &program) {
   Json nodes = Json::array(), edges = Json::array(), steps = Json::array();
   const Json &buffers = description.at("buffers");
-  for (const Json &each : description.at("programs")) {
-    if (each.at("name") != program)
+  for (const Json &candidate : description.at("programs")) {
+    if (candidate.at("name") != program)
       continue;
-    std::map<std::size_t, std::size_t> makers; // of buffers
-    for (const Json &input : each.at("data_inputs")) {
+    std::map<std::size_t, std::size_t> producers; // nodes by buffer
+    for (const Json &input : candidate.at("data_inputs")) {
       const Json &tops = input.at("buffers");
       for (const Json &top : tops)
-        makers.emplace(top.get<std::size_t>(), nodes.size());
+        producers.emplace(top.get<std::size_t>(), nodes.size());
       nodes.push_back(
           {{"name", input.at("layer")},
            {"layers", Json::array({input.at("layer")})},
@@ -57,8 +58,8 @@ Json netGraphOf(const Json &description, const std::string &program) {
                          ? ""
                          : shapeOf(buffers.at(tops[0].get<std::size_t>()))}});
     }
-    std::map<std::string, std::size_t> nodeOf; // of layers
-    for (const Json &step : each.at("steps")) {
+    std::map<std::string, std::size_t> nodeOf; // by layer
+    for (const Json &step : candidate.at("steps")) {
       if (step.at("backward").get<bool>()) {
         int node = -1;
         for (const std::string &layer : layersOf(step))
@@ -70,20 +71,20 @@ Json netGraphOf(const Json &description, const std::string &program) {
         continue;
       }
       steps.push_back({nodes.size(), false});
-      std::map<std::size_t, bool> from;
+      std::map<std::size_t, bool> inputNodes;
       std::string shape, name;
       for (const Json &number : step.at("buffers")) {
         const std::size_t buffer = number.get<std::size_t>();
         if (buffers.at(buffer).at("arena") != "TRANSIENT")
           continue; // no step produces parameters and constants
-        const auto [maker, isNew] = makers.emplace(buffer, nodes.size());
+        const auto [producer, isNew] = producers.emplace(buffer, nodes.size());
         if (isNew && shape.empty())
           shape = shapeOf(buffers.at(buffer));
-        else if (!isNew && maker->second != nodes.size())
-          from.emplace(maker->second, true);
+        else if (!isNew && producer->second != nodes.size())
+          inputNodes.emplace(producer->second, true);
       }
-      for (const auto &[maker, unused] : from)
-        edges.push_back({maker, nodes.size()});
+      for (const auto &[producer, unused] : inputNodes)
+        edges.push_back({producer, nodes.size()});
       const std::vector<std::string> layers = layersOf(step);
       for (const std::string &layer : layers) {
         name += (name.empty() ? "" : " + ") + layer;

@@ -10,23 +10,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Cart-Pole: a step lasts 20 ms; at most 10 s of an episode are recorded.
-constexpr std::chrono::milliseconds kStep(20), kLeastPause(1000);
-constexpr std::size_t kMostSteps = 500;
+/// A step of Cart-Pole lasts 20 ms; at most 10 s of an episode are recorded.
+constexpr std::chrono::milliseconds kStep(20), kMinPause(1000);
+constexpr std::size_t kMaxSteps = 500;
 /// Indices of the drawn observations: position of the cart, angle of the pole.
-constexpr std::int64_t kPlace = 0, kAngle = 2;
+constexpr std::int64_t kCartPosition = 0, kPoleAngle = 2;
 
 double rounded(float value) { return std::round(double(value) * 1e4) / 1e4; }
 
 } // namespace
 
-ReinforcementView::ReinforcementView(Broadcast &to, std::string name,
+ReinforcementView::ReinforcementView(Broadcast &pages, std::string name,
                                      std::int64_t episodes)
-    : broadcast(to), environment(std::move(name)), episodeLimit(episodes) {}
+    : broadcast(pages), environment(std::move(name)), episodeLimit(episodes) {}
 
 void ReinforcementView::add(double reward,
                             const brew_learning_progress &progress) {
-  now = progress;
+  current = progress;
   rewardSum += reward;
   ++rewards;
 }
@@ -38,43 +38,45 @@ ReinforcementView::Points ReinforcementView::takePoints() {
   rewardSum = 0;
   rewards = 0;
   return {{"episodes.reward", mean},
-          {"running.reward", now.running_reward},
-          {"mean of 100.reward", now.mean_reward},
-          {"entropy", now.mean_entropy}};
+          {"running.reward", current.running_reward},
+          {"mean of 100.reward", current.mean_reward},
+          {"entropy", current.mean_entropy}};
 }
 
 void ReinforcementView::reset() {
-  now = api::makeStruct<brew_learning_progress>();
+  current = api::makeStruct<brew_learning_progress>();
   rewardSum = 0;
   rewards = 0;
 }
 
 Json ReinforcementView::progress() const {
   return {{"environment", environment},
-          {"episode", now.episodes},
+          {"episode", current.episodes},
           {"episodes", episodeLimit},
-          {"steps", now.steps},
-          {"running_reward", now.running_reward},
-          {"mean_reward", now.mean_reward},
-          {"maximum_reward", now.maximum_reward},
-          {"collapsed", now.collapsed != 0}};
+          {"steps", current.steps},
+          {"running_reward", current.running_reward},
+          {"mean_reward", current.mean_reward},
+          {"maximum_reward", current.maximum_reward},
+          {"collapsed", current.collapsed != 0}};
 }
 
 void ReinforcementView::onStep(const brew_scene &scene) {
   if (scene.step == 0) {
-    recording = Clock::now() >= next && scene.observation_count > kAngle;
+    isRecording =
+        Clock::now() >= nextRecording && scene.observation_count > kPoleAngle;
     positions.clear();
   }
-  if (!recording)
+  if (!isRecording)
     return;
-  positions.push_back(scene.observation[kPlace]);
-  positions.push_back(scene.observation[kAngle]);
+  positions.push_back(scene.observation[kCartPosition]);
+  positions.push_back(scene.observation[kPoleAngle]);
   const std::size_t steps = positions.size() / 2;
-  if (scene.state == BREW_EPISODE_RUNNING && steps < kMostSteps)
+  if (scene.state == BREW_EPISODE_RUNNING && steps < kMaxSteps)
     return;
-  recording = false;
-  next = Clock::now() + std::max<Clock::duration>(
-                            kLeastPause, kStep * static_cast<int>(steps));
+  isRecording = false;
+  nextRecording =
+      Clock::now() +
+      std::max<Clock::duration>(kMinPause, kStep * static_cast<int>(steps));
   Json frames = Json::array();
   for (std::size_t i = 0; i < positions.size(); i += 2)
     frames.push_back({rounded(positions[i]), rounded(positions[i + 1])});
@@ -85,12 +87,12 @@ void ReinforcementView::onStep(const brew_scene &scene) {
                   {"frames", std::move(frames)}};
   broadcast.send(message.dump());
   std::lock_guard<std::mutex> lock(mutex);
-  played = std::move(message);
+  lastRecording = std::move(message);
 }
 
 Json ReinforcementView::lastEpisode() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return played;
+  return lastRecording;
 }
 
 } // namespace brew::monitor

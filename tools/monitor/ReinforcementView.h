@@ -1,7 +1,7 @@
 //===- ReinforcementView.h - Reinforcement learning page --------*- C++ -*-===//
 //
-// Curves of rewards per update, and now and then a complete episode, which the
-// page replays in real time; the episodes in between are skipped.
+// The page shows curves of the reward per update and replays some episodes in
+// real time; it skips the episodes that are played meanwhile.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -40,9 +40,9 @@ public:
 
   /// Returns {environment, episode, episodes, steps, mean_reward, ...}.
   nlohmann::json progress() const;
-  std::int64_t steps() const { return now.steps; }
+  std::int64_t steps() const { return current.steps; }
 
-  /// Records a step of the environment, on the thread that plays there.
+  /// Records a step. Call it on the thread that plays in the environment.
   void onStep(const brew_scene &scene);
   /// Returns the last recorded episode, or null. Thread-safe.
   nlohmann::json lastEpisode() const;
@@ -54,18 +54,18 @@ private:
   const std::string environment;
   const std::int64_t episodeLimit;
 
-  // The caller guards these.
-  brew_learning_progress now = api::makeStruct<brew_learning_progress>();
+  // The caller must synchronize access to these members.
+  brew_learning_progress current = api::makeStruct<brew_learning_progress>();
   double rewardSum = 0;
   std::int64_t rewards = 0;
 
-  // Only for the thread that plays.
-  bool recording = false;
-  Clock::time_point next; ///< earliest begin of the next recording
-  std::vector<float> positions; ///< cart position and pole angle per step
+  // Only the thread that plays uses these members.
+  bool isRecording = false;
+  Clock::time_point nextRecording; ///< earliest begin
+  std::vector<float> positions;    ///< cart position and pole angle per step
 
   mutable std::mutex mutex;
-  nlohmann::json played;
+  nlohmann::json lastRecording;
 };
 
 } // namespace brew::monitor

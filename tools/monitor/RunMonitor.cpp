@@ -17,12 +17,13 @@ using Json = nlohmann::json;
 /// Minimum time between two progress messages: fast nets have thousands of
 /// iterations per second.
 constexpr std::chrono::milliseconds kSendInterval(50);
-constexpr std::chrono::milliseconds kMeasureOver(500);
-constexpr std::size_t kMostLines = 300, kLongestLine = 2000;
+/// Minimum time over which the speed is averaged.
+constexpr std::chrono::milliseconds kSpeedInterval(500);
+constexpr std::size_t kMaxLines = 300, kMaxLineLength = 2000;
 /// Maximum number of values that are copied for display.
-constexpr std::int64_t kMostValues = 32 << 20;
+constexpr std::int64_t kMaxValues = 32 << 20;
 
-std::string number(double value) {
+std::string formatNumber(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.6g", value);
   return text;
@@ -52,9 +53,9 @@ const char *kindName(brew_field_kind kind) {
 } // namespace
 
 RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
-                       MonitorOptions given, int ranks)
-    : plan(plan), session(session), options(std::move(given)),
-      alone(ranks == 1), program(plan.program("forward_backward")) {
+                       MonitorOptions monitorOptions, int ranks)
+    : plan(plan), session(session), options(std::move(monitorOptions)),
+      isSingleRank(ranks == 1), program(plan.program("forward_backward")) {
   graph = netGraphOf(Json::parse(plan.describe()), "forward_backward");
   times = std::make_unique<StepTimes>(graph);
   if (session.inputs(program))
@@ -73,13 +74,13 @@ RunMonitor::~RunMonitor() {
   session.removeListener(listener);
 }
 
-std::string RunMonitor::start(api::Trainer &its) {
-  trainer = &its;
+std::string RunMonitor::start(api::Trainer &newTrainer) {
+  trainer = &newTrainer;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    iteration = its.iteration();
-    learningRate = its.learningRate();
-    maxIteration = std::atoi(its.field("max_iter").c_str());
+    iteration = newTrainer.iteration();
+    learningRate = newTrainer.learningRate();
+    maxIteration = std::atoi(newTrainer.field("max_iter").c_str());
   }
   listTensors();
   server = std::make_unique<Server>(options.endpoint, *this);
@@ -100,12 +101,12 @@ void RunMonitor::listTensors() {
 
 void RunMonitor::poll() {
   const int now = trainer->iteration();
-  bool idle;
+  bool isPaused;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    idle = paused;
+    isPaused = paused;
   }
-  if (stepping.exchange(false)) {
+  if (stepRequested.exchange(false)) {
     stepEnd = now + 1;
     trainer->resume();
   }
@@ -113,13 +114,13 @@ void RunMonitor::poll() {
     stepEnd = -1;
     trainer->pause();
   }
-  if (!idle && times->isDue())
+  if (!isPaused && times->isDue())
     trainer->requestStepTimes();
   const TrainingThreadQueue::Clock::time_point begin =
       TrainingThreadQueue::Clock::now();
-  if (updates.poll(session, now, queue.mayRead(idle)))
+  if (updates.poll(session, now, queue.mayRead(isPaused)))
     queue.addReadCost(TrainingThreadQueue::Clock::now() - begin);
-  queue.work(idle);
+  queue.work(isPaused);
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,19 +148,19 @@ void RunMonitor::onReinforcementDone() {
 }
 
 //===----------------------------------------------------------------------===//
-// Listening
+// Events of the session
 //===----------------------------------------------------------------------===//
 
 void RunMonitor::send(const Json &message) { broadcast.send(dumped(message)); }
 
-void RunMonitor::addPoint(const std::string &curve, double at, double value) {
-  curves.add(curve, at, value);
+void RunMonitor::addPoint(const std::string &curve, double x, double value) {
+  curves.add(curve, x, value);
 }
 
 void RunMonitor::addLogLine(const std::string &text) {
-  const std::string line = text.substr(0, kLongestLine);
+  const std::string line = text.substr(0, kMaxLineLength);
   lines.push_back(line);
-  if (lines.size() > kMostLines)
+  if (lines.size() > kMaxLines)
     lines.pop_front();
   send({{"type", "log"}, {"text", line}});
 }
@@ -192,11 +193,9 @@ double RunMonitor::itemsPerSecond() const {
 void RunMonitor::sendIteration(bool always) {
   const TrainingThreadQueue::Clock::time_point now =
       TrainingThreadQueue::Clock::now();
-  unsent = true;
   if (!always && now - lastSent < kSendInterval)
     return;
   lastSent = now;
-  unsent = false;
   Json message = progress();
   message["type"] = "progress";
   message["points"] = std::exchange(unsentPoints, Json::object());
@@ -208,7 +207,7 @@ void RunMonitor::measureSpeed(int now) {
       TrainingThreadQueue::Clock::now();
   const double seconds =
       std::chrono::duration<double>(time - speedBegin).count();
-  if (speedBeginIteration >= 0 && time - speedBegin < kMeasureOver)
+  if (speedBeginIteration >= 0 && time - speedBegin < kSpeedInterval)
     return;
   if (speedBeginIteration >= 0) {
     iterationsPerSecond = (now - speedBeginIteration) / seconds;
@@ -239,29 +238,31 @@ void RunMonitor::onIteration(const brew_event &event) {
 }
 
 /// Discards all measurements: they belong to the run before the reset.
-void RunMonitor::onReset(int begun) {
+void RunMonitor::onReset(int startIteration) {
   curves = Curves();
   unsentPoints = Json::object();
   if (learning)
     learning->reset();
-  iteration = begun;
+  iteration = startIteration;
   loss = smoothedLoss = 0;
   speedBeginIteration = -1;
   stepEnd = -1;
   send({{"type", "reset"}});
   sendIteration(/*always=*/true);
-  addLogLine("Restarted at iteration " + std::to_string(begun));
+  addLogLine("Restarted at iteration " + std::to_string(startIteration));
 }
 
-/// Adds blobs of one element; others have no curve.
+/// Adds the outputs of one element to their curves; larger outputs have no
+/// curve.
 void RunMonitor::addOutputs(const brew_event &event, const std::string &prefix,
-                            bool losses, Json *sentValues) {
-  std::map<std::string, int> elements;
+                            bool withLosses, Json *sentValues) {
+  std::map<std::string, int> elementCounts;
   for (std::size_t i = 0; i < event.output_count; ++i)
-    ++elements[event.outputs[i].blob];
+    ++elementCounts[event.outputs[i].blob];
   for (std::size_t i = 0; i < event.output_count; ++i) {
     const brew_output_value &output = event.outputs[i];
-    if (elements[output.blob] > 1 || (output.loss_weight != 0 && !losses))
+    if (elementCounts[output.blob] > 1 ||
+        (output.loss_weight != 0 && !withLosses))
       continue;
     addPoint(prefix + output.blob, event.iteration, output.value);
     if (sentValues)
@@ -271,14 +272,14 @@ void RunMonitor::addOutputs(const brew_event &event, const std::string &prefix,
 
 void RunMonitor::onEvent(const brew_event &event) {
   std::lock_guard<std::mutex> lock(mutex);
-  const std::string at = std::to_string(event.iteration);
+  const std::string iterationText = std::to_string(event.iteration);
   switch (event.kind) {
   case BREW_EVENT_ITERATION:
     return onIteration(event);
   case BREW_EVENT_LOG:
     return addLogLine(event.text);
   case BREW_EVENT_DISPLAY:
-    return addOutputs(event, "train.", /*losses=*/false, nullptr);
+    return addOutputs(event, "train.", /*withLosses=*/false, nullptr);
   case BREW_EVENT_THROUGHPUT:
     waits = event.number;
     return;
@@ -287,7 +288,7 @@ void RunMonitor::onEvent(const brew_event &event) {
     return addLogLine("Layer '" + std::string(event.name) +
                       "' kept training waiting " +
                       std::to_string(event.number) + " times, " +
-                      number(event.seconds) + " s");
+                      formatNumber(event.seconds) + " s");
   case BREW_EVENT_TEST_BEGIN:
     speedBeginIteration = -1; // exclude the time of the test
     return;
@@ -295,51 +296,54 @@ void RunMonitor::onEvent(const brew_event &event) {
     const std::string prefix =
         event.net ? "test" + std::to_string(event.net) + "." : "test.";
     Json values = Json::object();
-    addOutputs(event, prefix, /*losses=*/true, &values);
+    addOutputs(event, prefix, /*withLosses=*/true, &values);
     std::string text;
     for (const auto &[name, value] : values.items())
       text += (text.empty() ? "" : ", ") + name + " = " +
-              number(value.get<double>());
+              formatNumber(value.get<double>());
     send(
         {{"type", "test"}, {"iteration", event.iteration}, {"values", values}});
     speedBeginIteration = -1;
-    return addLogLine("Test after " + at + " iterations: " + text);
+    return addLogLine("Test after " + iterationText + " iterations: " + text);
   }
   case BREW_EVENT_SNAPSHOT:
-    return addLogLine("Snapshot of iteration " + at + ": " + event.file);
+    return addLogLine("Snapshot of iteration " + iterationText + ": " +
+                      event.file);
   case BREW_EVENT_PAUSED:
     paused = true;
     sendIteration(/*always=*/true);
-    return addLogLine("Paused after iteration " + at);
+    return addLogLine("Paused after iteration " + iterationText);
   case BREW_EVENT_RESUMED:
     paused = false;
     speedBeginIteration = -1;
     sendIteration(/*always=*/true);
-    return addLogLine("Resumed after iteration " + at);
+    return addLogLine("Resumed after iteration " + iterationText);
   case BREW_EVENT_FIELD_SET:
     if (std::string(event.name) == "max_iter")
       maxIteration = std::atoi(event.text);
     send({{"type", "field"}, {"name", event.name}, {"value", event.text}});
-    return addLogLine("From iteration " + at + " on, " + event.name + ": " +
-                      event.text);
+    return addLogLine("From iteration " + iterationText + " on, " + event.name +
+                      ": " + event.text);
   case BREW_EVENT_RESET:
     return onReset(event.iteration);
   case BREW_EVENT_STEP_TIMES:
     return times->store(event.iteration, event.step_seconds, event.step_count);
   case BREW_EVENT_STOPPED_BY_RULE:
-    return addLogLine("Stopped after iteration " + at + ": " + event.text);
+    return addLogLine("Stopped after iteration " + iterationText + ": " +
+                      event.text);
   case BREW_EVENT_SOLVING_DONE:
     finished = true;
     sendIteration(/*always=*/true);
-    return addLogLine(event.flag ? "Stopped by request after iteration " + at
-                                 : "Done after iteration " + at);
+    return addLogLine(event.flag ? "Stopped by request after iteration " +
+                                       iterationText
+                                 : "Done after iteration " + iterationText);
   default:
     return;
   }
 }
 
 //===----------------------------------------------------------------------===//
-// Answering
+// Requests of the page
 //===----------------------------------------------------------------------===//
 
 Json RunMonitor::fields() const {
@@ -354,7 +358,7 @@ Json RunMonitor::fields() const {
 }
 
 Json RunMonitor::state() {
-  auto named = [](const std::vector<api::TensorName> &names) {
+  auto namesToJson = [](const std::vector<api::TensorName> &names) {
     Json result = Json::array();
     for (const api::TensorName &name : names)
       result.push_back({{"name", name.name}, {"index", name.index}});
@@ -375,34 +379,35 @@ Json RunMonitor::state() {
   result["curves"] = copy.json();
   result["fields"] = fields();
   result["graph"] = graph;
-  result["controls"] = alone;
+  result["controls"] = isSingleRank;
   result["items"] = itemsName();
-  result["parameters"] = named(parameters);
-  result["blobs"] = named(blobs);
+  result["parameters"] = namesToJson(parameters);
+  result["blobs"] = namesToJson(blobs);
   result["draw"] = classifier ? classifier->inputShape() : Json();
   result["played"] = learning ? learning->lastEpisode() : Json();
   return result;
 }
 
-/// Returns the tensor that the query names. Only the copy of its values runs on
-/// the training thread.
+/// Returns the tensor that the query names. Only the copy of its values
+/// runs on the training thread.
 Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
   const auto name = query.find("name"), index = query.find("index");
-  for (const api::TensorName &each :
+  for (const api::TensorName &tensorName :
        kind == BREW_PARAMETER ? parameters : blobs) {
-    if (name == query.end() || each.name != name->second ||
-        (index != query.end() && std::to_string(each.index) != index->second))
+    if (name == query.end() || tensorName.name != name->second ||
+        (index != query.end() &&
+         std::to_string(tensorName.index) != index->second))
       continue;
     struct Copy {
       brew_tensor tensor;
       std::vector<float> values;
     };
     auto copy = std::make_shared<Copy>();
-    queue.run(TrainingThreadQueue::Kind::Read, [this, each, copy] {
-      copy->tensor = session.find(each);
-      if (copy->tensor.count > kMostValues)
+    queue.run(TrainingThreadQueue::Kind::Read, [this, tensorName, copy] {
+      copy->tensor = session.find(tensorName);
+      if (copy->tensor.count > kMaxValues)
         throw HttpError(413, "the tensor is too large to display");
-      copy->values = session.read(each);
+      copy->values = session.read(tensorName);
       return Json();
     });
     const brew_tensor &tensor = copy->tensor;
@@ -445,12 +450,13 @@ Json RunMonitor::classify(const Json &body) {
   if (!classifier)
     throw HttpError(404, "the run has no net to classify with (--monitor-net)");
   const auto pixels = body.at("pixels").get<std::vector<float>>();
-  auto held = std::make_shared<std::vector<DrawingClassifier::Parameter>>();
-  queue.run(TrainingThreadQueue::Kind::Control, [this, held] {
-    *held = classifier->parametersOf(session);
+  auto netParameters =
+      std::make_shared<std::vector<DrawingClassifier::Parameter>>();
+  queue.run(TrainingThreadQueue::Kind::Control, [this, netParameters] {
+    *netParameters = classifier->parametersOf(session);
     return Json();
   });
-  return classifier->classify(pixels, *held);
+  return classifier->classify(pixels, *netParameters);
 }
 
 Json RunMonitor::post(const std::string &name, const Json &body) {
@@ -466,7 +472,7 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
   } else if (name != "pause" && name != "resume" && name != "step" &&
              name != "set" && name != "reset") {
     throw HttpError(404, "there is no '" + name + "'");
-  } else if (!alone) {
+  } else if (!isSingleRank) {
     throw HttpError(409,
                     "with several ranks, the page can only stop the run and "
                     "request snapshots");
@@ -475,7 +481,7 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
   } else if (name == "resume") {
     trainer->resume();
   } else if (name == "step") {
-    stepping = true;
+    stepRequested = true;
   } else if (name == "reset") {
     trainer->reset();
   } else {

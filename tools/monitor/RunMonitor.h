@@ -27,8 +27,8 @@ namespace brew::monitor {
 
 struct MonitorOptions {
   Endpoint endpoint;
-  std::string net;          ///< plan of the DrawingClassifier; "": none
-  double scale = 1.0 / 256; ///< factor of its pixels from 0 to 255
+  std::string net; ///< plan of the DrawingClassifier; "": no classifier
+  double scale = 1.0 / 256; ///< factor of the net's pixels (0 to 255)
 };
 
 /// The page of a training run.
@@ -36,7 +36,7 @@ class RunMonitor : public RequestHandler {
 public:
   /// Starts to listen to the session; construct it before the trainer. `ranks`:
   /// the number of ranks; with several, pages can only stop the run and request
-  /// snapshots. Throws the errors of DrawingClassifier.
+  /// snapshots. Throws the errors of DrawingClassifier's constructor.
   RunMonitor(const api::Plan &plan, api::Session &session,
              MonitorOptions options, int ranks);
   ~RunMonitor() override;
@@ -44,8 +44,8 @@ public:
   /// Starts to serve the page and returns its URL. The trainer must outlive the
   /// monitor. Throws Error (3) if it cannot listen on the endpoint.
   std::string start(api::Trainer &trainer);
-  /// Processes requests. Call it on the training thread, from the action
-  /// source.
+  /// Processes requests. Call it on the training thread, from the trainer's
+  /// action function.
   void poll();
 
   /// Announces reinforcement learning in the environment of that name for
@@ -69,14 +69,14 @@ private:
   void onEvent(const brew_event &event);
   void onIteration(const brew_event &event);
   void addOutputs(const brew_event &event, const std::string &prefix,
-                  bool losses, nlohmann::json *sentValues);
+                  bool withLosses, nlohmann::json *sentValues);
   void onReset(int iteration);
   void measureSpeed(int iteration);
   double itemsPerSecond() const;
   std::string itemsName() const;
   void sendIteration(bool always);
   void send(const nlohmann::json &message);
-  void addPoint(const std::string &curve, double iteration, double value);
+  void addPoint(const std::string &curve, double x, double value);
   void addLogLine(const std::string &line);
   nlohmann::json state();
   nlohmann::json progress() const;
@@ -89,19 +89,19 @@ private:
   api::Session &session;
   api::Trainer *trainer = nullptr;
   const MonitorOptions options;
-  const bool alone;
+  const bool isSingleRank;
   int listener = -1;
   int program;
   double itemsPerIteration = 0;
   nlohmann::json graph;
-  std::vector<api::TensorName> parameters, blobs; ///< readable ones
+  std::vector<api::TensorName> parameters, blobs; ///< readable tensors
 
   Broadcast broadcast{1024};
   TrainingThreadQueue queue;
   UpdateRatios updates;
   std::unique_ptr<StepTimes> times;
   std::unique_ptr<DrawingClassifier> classifier;
-  std::atomic<bool> stepping{false}; ///< a single step was requested
+  std::atomic<bool> stepRequested{false}; ///< by the page
   int stepEnd = -1; ///< iteration to pause at; training thread only
 
   mutable std::mutex mutex;                    ///< guards the members below
@@ -118,7 +118,6 @@ private:
   bool paused = false, finished = false;
   TrainingThreadQueue::Clock::time_point lastSent, speedBegin;
   int speedBeginIteration = -1;
-  bool unsent = false; ///< the last iteration was not sent
 
   std::unique_ptr<Server> server; ///< last member: its threads end first
 };

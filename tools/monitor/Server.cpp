@@ -18,10 +18,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLargestBody = 64 << 10;
-constexpr int kStreams = 8;
-/// Threads of the streams and of the other requests.
-constexpr int kThreads = kStreams + 6;
+constexpr std::size_t kMaxBodyBytes = 64 << 10;
+constexpr int kMaxStreams = 8;
+/// Threads for streams and for other requests.
+constexpr int kThreads = kMaxStreams + 6;
 
 std::string makeToken() {
   unsigned char bytes[16];
@@ -35,8 +35,8 @@ std::string makeToken() {
   return token;
 }
 
-/// Compares in constant time, against timing attacks.
-bool equal(const std::string &a, const std::string &b) {
+/// Compares without early exit, against timing attacks.
+bool equalInConstantTime(const std::string &a, const std::string &b) {
   unsigned char difference = a.size() != b.size();
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
     difference |= static_cast<unsigned char>(a[i] ^ b[i]);
@@ -71,8 +71,9 @@ struct Server::State {
   State(Endpoint endpoint, RequestHandler &handler)
       : endpoint(std::move(endpoint)), handler(handler) {}
 
-  bool allows(const httplib::Request &request, httplib::Response &response,
-              const std::string &given) const;
+  /// Returns whether the request is allowed; otherwise responds with an error.
+  bool checkAccess(const httplib::Request &request, httplib::Response &response,
+                   const std::string &requestToken) const;
   template <typename Body>
   void respond(httplib::Response &response, Body &&body) const;
   void stream(const httplib::Request &request, httplib::Response &response);
@@ -87,12 +88,12 @@ struct Server::State {
   std::atomic<int> streams{0};
 };
 
-bool Server::State::allows(const httplib::Request &request,
-                           httplib::Response &response,
-                           const std::string &given) const {
+bool Server::State::checkAccess(const httplib::Request &request,
+                                httplib::Response &response,
+                                const std::string &requestToken) const {
   if (isForeign(request))
     refuse(response, 403, "requests from pages of other origins are refused");
-  else if (!equal(given, token))
+  else if (!equalInConstantTime(requestToken, token))
     refuse(response, 401,
            "the token is missing or wrong: open the URL from the run's log");
   else
@@ -120,14 +121,15 @@ void Server::State::stream(const httplib::Request &request,
   Broadcast *events = handler.events();
   if (!events)
     return refuse(response, 404, "this page has no event stream");
-  struct Place {
-    Place(std::atomic<int> &count) : count(count), got(++count <= kStreams) {}
-    ~Place() { --count; }
+  struct StreamSlot {
+    StreamSlot(std::atomic<int> &count)
+        : count(count), isGranted(++count <= kMaxStreams) {}
+    ~StreamSlot() { --count; }
     std::atomic<int> &count;
-    bool got;
+    bool isGranted;
   };
-  auto place = std::make_shared<Place>(streams);
-  if (!place->got)
+  auto slot = std::make_shared<StreamSlot>(streams);
+  if (!slot->isGranted)
     return refuse(response, 503, "too many pages are open");
   // Resume after the browser's last message, or start with the next one.
   const std::string last = request.get_header_value("Last-Event-ID");
@@ -136,11 +138,11 @@ void Server::State::stream(const httplib::Request &request,
   response.set_header("Cache-Control", "no-store");
   response.set_chunked_content_provider(
       "text/event-stream",
-      [events, place, next](std::size_t, httplib::DataSink &sink) {
+      [events, slot, next](std::size_t, httplib::DataSink &sink) {
         const Broadcast::Batch batch =
             events->wait(*next, std::chrono::milliseconds(500));
         *next = batch.next;
-        std::string text = ": \n\n"; // detects closed connections
+        std::string text = ": \n\n"; // a comment, to detect closed connections
         if (batch.missed)
           text +=
               "event: missed\ndata: " + std::to_string(batch.missed) + "\n\n";
@@ -156,7 +158,7 @@ void Server::State::stream(const httplib::Request &request,
 }
 
 void Server::State::addRoutes() {
-  server.set_payload_max_length(kLargestBody);
+  server.set_payload_max_length(kMaxBodyBytes);
   server.set_read_timeout(5);
   server.set_write_timeout(5);
   server.set_keep_alive_timeout(2);
@@ -179,12 +181,13 @@ void Server::State::addRoutes() {
   });
   server.Get("/api/events", [this](const httplib::Request &request,
                                    httplib::Response &response) {
-    if (allows(request, response, request.get_param_value("token")))
+    if (checkAccess(request, response, request.get_param_value("token")))
       stream(request, response);
   });
   server.Get("/api/([a-z]+)", [this](const httplib::Request &request,
                                      httplib::Response &response) {
-    if (!allows(request, response, request.get_header_value("X-Brew-Token")))
+    if (!checkAccess(request, response,
+                     request.get_header_value("X-Brew-Token")))
       return;
     const RequestHandler::Query query(request.params.begin(),
                                       request.params.end());
@@ -193,7 +196,8 @@ void Server::State::addRoutes() {
   });
   server.Post("/api/([a-z]+)", [this](const httplib::Request &request,
                                       httplib::Response &response) {
-    if (!allows(request, response, request.get_header_value("X-Brew-Token")))
+    if (!checkAccess(request, response,
+                     request.get_header_value("X-Brew-Token")))
       return;
     respond(response, [&] {
       const Json body = Json::parse(request.body, nullptr, false);
@@ -215,21 +219,22 @@ void Server::State::addRoutes() {
 Server::Server(const Endpoint &endpoint, RequestHandler &handler)
     : state(std::make_unique<State>(endpoint, handler)) {
   state->addRoutes();
-  Endpoint &own = state->endpoint;
-  const std::string where = own.host + ":" + std::to_string(own.port);
-  // The library's default allows two servers on one port, which would share its
-  // requests.
+  Endpoint &bound = state->endpoint;
+  const std::string address = bound.host + ":" + std::to_string(bound.port);
+  // The library's default allows two servers on one port, which would
+  // share its requests.
   state->server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  if (own.port)
-    own.port = state->server.bind_to_port(own.host, own.port) ? own.port : -1;
+  if (bound.port)
+    bound.port =
+        state->server.bind_to_port(bound.host, bound.port) ? bound.port : -1;
   else
-    own.port = state->server.bind_to_any_port(own.host);
-  if (own.port < 0)
+    bound.port = state->server.bind_to_any_port(bound.host);
+  if (bound.port < 0)
     throw api::Error(BREW_UNAVAILABLE,
-                     "cannot listen on " + where +
+                     "cannot listen on " + address +
                          ": the port is in use, or the address does not belong "
                          "to this machine; choose another [HOST]:PORT");
   state->thread = std::thread([this] {
@@ -258,11 +263,12 @@ const std::string &Server::token() const { return state->token; }
 std::string Server::url() const {
   const std::string &host = state->endpoint.host;
   // A browser cannot open a wildcard address.
-  const bool any = host == "0.0.0.0" || host == "::";
-  const std::string shown = any                           ? "localhost"
-                            : host.find(':') != host.npos ? "[" + host + "]"
-                                                          : host;
-  return "http://" + shown + ":" + std::to_string(port()) +
+  const bool isWildcard = host == "0.0.0.0" || host == "::";
+  const std::string browserHost = isWildcard ? "localhost"
+                                  : host.find(':') != host.npos
+                                      ? "[" + host + "]"
+                                      : host;
+  return "http://" + browserHost + ":" + std::to_string(port()) +
          "/?token=" + token();
 }
 

@@ -6,10 +6,10 @@
 //   GET  /                  the page; contains no data of the run
 //   GET  /api/events        the stream
 //   GET  /api/NAME?...      RequestHandler::get
-//   POST /api/NAME          RequestHandler::post, body and answer JSON
+//   POST /api/NAME          RequestHandler::post; body and response are JSON
 //
 // All requests under /api need the server's token in the header X-Brew-Token;
-// the stream, for which pages cannot set headers, takes it in the query.
+// the stream, for which pages cannot set headers, takes the token in the query.
 // Requests from pages of other origins and bodies of more than 64 KiB are
 // refused.
 //

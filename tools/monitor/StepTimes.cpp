@@ -10,9 +10,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::chrono::seconds kLeastPause(3);
-/// Timing at most doubles the duration of one in this many iterations.
-constexpr int kShare = 100;
+constexpr std::chrono::seconds kMinPause(3);
+/// Minimum pause after a timed iteration, as a multiple of its duration.
+constexpr int kPauseFactor = 100;
 
 } // namespace
 
@@ -36,24 +36,25 @@ bool StepTimes::isDue() {
   if (!requested || Clock::now() < next)
     return false;
   requested = false;
-  next = Clock::now() + kLeastPause;
+  next = Clock::now() + kMinPause;
   return true;
 }
 
 void StepTimes::store(int iteration, const double *seconds, std::size_t count) {
   std::vector<std::pair<double, double>> sums(nodes);
-  double all = 0;
+  double total = 0;
   for (std::size_t i = 0; i < std::min(count, stepNodes.size()); ++i) {
-    all += seconds[i];
+    total += seconds[i];
     if (stepNodes[i].node < 0)
       continue;
     auto &[forward, backward] =
         sums[static_cast<std::size_t>(stepNodes[i].node)];
     (stepNodes[i].backward ? backward : forward) += seconds[i];
   }
-  next = std::max(next, Clock::now() +
-                            std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(kShare * all)));
+  next = std::max(next,
+                  Clock::now() +
+                      std::chrono::duration_cast<Clock::duration>(
+                          std::chrono::duration<double>(kPauseFactor * total)));
   Json list = Json::array();
   for (const auto &[forward, backward] : sums)
     list.push_back({forward, backward});

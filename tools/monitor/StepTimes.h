@@ -1,7 +1,8 @@
 //===- StepTimes.h - Execution times of the nodes of a net ------*- C++ -*-===//
 //
-// Timing each step prevents steps from overlapping, so iterations are timed
-// only while a page requests it, and at most one in a hundred.
+// Timing each step prevents steps from overlapping, so an iteration is timed
+// only if a page requests times, at most every three seconds, and after a pause
+// of a hundred times the duration of the last timed steps.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,9 +28,11 @@ public:
   /// ...]} in seconds, or null. Thread-safe.
   nlohmann::json last() const;
 
-  /// Returns whether to time the next iteration. Training thread only.
+  /// Returns whether to time the next iteration, and if so clears the request.
+  /// Training thread only.
   bool isDue();
-  /// Stores the times of the steps of an iteration.
+  /// Stores the times of the steps of an iteration, in seconds. Training thread
+  /// only.
   void store(int iteration, const double *seconds, std::size_t count);
 
 private:
@@ -41,7 +44,7 @@ private:
   };
   std::vector<StepNode> stepNodes; ///< node of each step
   std::size_t nodes;
-  Clock::time_point next; ///< training thread only
+  Clock::time_point next; ///< end of the pause; training thread only
 
   mutable std::mutex mutex;
   bool requested = false;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kBins = 64, kMostTiles = 64, kWidest = 128;
+constexpr std::size_t kBins = 64, kMaxTiles = 64, kMaxSide = 128;
 
 struct Range {
   double low = INFINITY, high = -INFINITY;
@@ -34,23 +34,25 @@ int shadeOf(double value, const Range &range) {
       std::lround((value - range.low) / (range.high - range.low) * 255));
 }
 
-/// Averages blocks, so that no side is longer than kWidest.
-std::vector<float> reduced(const std::vector<float> &values,
-                           std::size_t &height, std::size_t &width) {
-  const std::size_t down = (height + kWidest - 1) / kWidest,
-                    across = (width + kWidest - 1) / kWidest;
-  if (down <= 1 && across <= 1)
+/// Averages blocks, so that no side is longer than kMaxSide. Updates `height`
+/// and `width`.
+std::vector<float> downsample(const std::vector<float> &values,
+                              std::size_t &height, std::size_t &width) {
+  const std::size_t blockHeight = (height + kMaxSide - 1) / kMaxSide,
+                    blockWidth = (width + kMaxSide - 1) / kMaxSide;
+  if (blockHeight <= 1 && blockWidth <= 1)
     return values;
-  const std::size_t newHeight = (height + down - 1) / down,
-                    newWidth = (width + across - 1) / across;
+  const std::size_t newHeight = (height + blockHeight - 1) / blockHeight,
+                    newWidth = (width + blockWidth - 1) / blockWidth;
   std::vector<float> result(newHeight * newWidth);
   for (std::size_t y = 0; y < newHeight; ++y)
     for (std::size_t x = 0; x < newWidth; ++x) {
       double sum = 0;
       std::size_t count = 0;
-      for (std::size_t j = y * down; j < std::min(height, (y + 1) * down); ++j)
-        for (std::size_t i = x * across; i < std::min(width, (x + 1) * across);
-             ++i, ++count)
+      for (std::size_t j = y * blockHeight;
+           j < std::min(height, (y + 1) * blockHeight); ++j)
+        for (std::size_t i = x * blockWidth;
+             i < std::min(width, (x + 1) * blockWidth); ++i, ++count)
           sum += values[j * width + i];
       result[y * newWidth + x] =
           static_cast<float>(sum / static_cast<double>(count));
@@ -75,8 +77,8 @@ Json histogramOf(const std::vector<float> &values) {
     }
     sum += value;
     squares += double(value) * value;
-    const double place = width > 0 ? (value - range.low) / width : 0;
-    ++bins[std::min(kBins - 1, static_cast<std::size_t>(place * kBins))];
+    const double relative = width > 0 ? (value - range.low) / width : 0;
+    ++bins[std::min(kBins - 1, static_cast<std::size_t>(relative * kBins))];
   }
   const std::size_t finite = values.size() - nonFinite;
   const double count = static_cast<double>(std::max<std::size_t>(finite, 1));
@@ -91,7 +93,7 @@ Json histogramOf(const std::vector<float> &values) {
       {"bins", bins}};
 }
 
-Json imagesOf(const std::vector<float> &given,
+Json imagesOf(const std::vector<float> &tensorValues,
               const std::vector<std::int64_t> &shape) {
   auto dim = [&](std::size_t fromEnd) {
     return shape.size() < fromEnd
@@ -99,20 +101,20 @@ Json imagesOf(const std::vector<float> &given,
                : static_cast<std::size_t>(shape[shape.size() - fromEnd]);
   };
   std::size_t width = dim(1), height = dim(2);
-  std::vector<float> values = given;
-  const bool colours = shape.size() == 4 && shape[1] == 3;
-  const std::size_t channels = colours ? 3 : 1;
+  std::vector<float> values = tensorValues;
+  const bool isColour = shape.size() == 4 && shape[1] == 3;
+  const std::size_t channels = isColour ? 3 : 1;
   // Vectors and matrices are one image; long vectors wrap into rows.
   if (shape.size() <= 2) {
-    if (height == 1 && width > kWidest) {
-      height = (width + kWidest - 1) / kWidest;
-      width = kWidest;
+    if (height == 1 && width > kMaxSide) {
+      height = (width + kMaxSide - 1) / kMaxSide;
+      width = kMaxSide;
       values.resize(height * width);
     }
-    values = reduced(values, height, width);
+    values = downsample(values, height, width);
   }
   const std::size_t plane = width * height, tile = plane * channels;
-  if (tile == 0 || plane > kWidest * kWidest * 4)
+  if (tile == 0 || plane > kMaxSide * kMaxSide * 4)
     return {{"width", 0},
             {"height", 0},
             {"channels", 1},
@@ -120,11 +122,11 @@ Json imagesOf(const std::vector<float> &given,
             {"left", 0}};
   const std::size_t count = values.size() / tile;
   // Limit the total number of pixels.
-  const std::size_t shown =
-      std::min({count, kMostTiles, std::max<std::size_t>(1, (1 << 17) / tile)});
+  const std::size_t shownCount =
+      std::min({count, kMaxTiles, std::max<std::size_t>(1, (1 << 17) / tile)});
   const Range range = rangeOf(values);
   Json tiles = Json::array();
-  for (std::size_t t = 0; t < shown; ++t) {
+  for (std::size_t t = 0; t < shownCount; ++t) {
     Json &pixels = tiles.emplace_back(Json::array());
     for (std::size_t p = 0; p < plane; ++p)
       for (std::size_t c = 0; c < channels; ++c)
@@ -134,7 +136,7 @@ Json imagesOf(const std::vector<float> &given,
           {"height", height},
           {"channels", channels},
           {"tiles", std::move(tiles)},
-          {"left", count - shown}};
+          {"left", count - shownCount}};
 }
 
 } // namespace brew::monitor

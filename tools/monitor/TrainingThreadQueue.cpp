@@ -25,9 +25,9 @@ nlohmann::json TrainingThreadQueue::run(Kind kind, Work work) {
   }
   if (result.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
     std::lock_guard<std::mutex> lock(mutex);
-    const auto left = std::find(waiting.begin(), waiting.end(), job);
-    if (left != waiting.end()) {
-      waiting.erase(left);
+    const auto position = std::find(waiting.begin(), waiting.end(), job);
+    if (position != waiting.end()) {
+      waiting.erase(position);
       throw HttpError(503, "the run is busy");
     }
   }

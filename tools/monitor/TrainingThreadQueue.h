@@ -34,7 +34,7 @@ public:
   /// thread.
   nlohmann::json run(Kind kind, Work work);
 
-  /// Executes the work that is due, or all of it if `idle` (the run is paused).
+  /// Executes the work that is due, or all work if `idle` (the run is paused).
   /// Call it on the training thread between iterations.
   void work(bool idle);
   /// Fails all pending and future work.
@@ -42,6 +42,7 @@ public:
 
   /// Accounts for a read that took `cost` on the training thread.
   void addReadCost(Clock::duration cost);
+  /// Returns whether a read for display may run now.
   bool mayRead(bool idle) const { return idle || Clock::now() >= nextRead; }
 
 private:

@@ -10,7 +10,7 @@ namespace brew::monitor {
 namespace {
 
 /// Larger parameters are sampled at equal intervals.
-constexpr std::size_t kMostSampled = 16384;
+constexpr std::size_t kMaxSampledValues = 16384;
 
 double deviationOf(const std::vector<float> &values) {
   if (values.empty())
@@ -45,7 +45,7 @@ std::vector<UpdateRatios::Sample> UpdateRatios::sample(api::Session &session) {
     const std::vector<float> all = session.read<float>(name);
     Sample sample{name, {}};
     const std::size_t stride = std::max<std::size_t>(
-        1, (all.size() + kMostSampled - 1) / kMostSampled);
+        1, (all.size() + kMaxSampledValues - 1) / kMaxSampledValues);
     for (std::size_t i = 0; i < all.size(); i += stride)
       sample.values.push_back(all[i]);
     samples.push_back(std::move(sample));
@@ -73,15 +73,15 @@ bool UpdateRatios::poll(api::Session &session, int iteration, bool mayRead) {
   beforeIteration = -1;
   if (!isNext)
     return false;
-  const std::vector<Sample> now = sample(session);
+  const std::vector<Sample> current = sample(session);
   nlohmann::json layers = nlohmann::json::object();
-  for (std::size_t i = 0; i < now.size() && i < old.size(); ++i) {
-    std::vector<float> update = now[i].values;
+  for (std::size_t i = 0; i < current.size() && i < old.size(); ++i) {
+    std::vector<float> update = current[i].values;
     for (std::size_t k = 0; k < update.size(); ++k)
       update[k] -= old[i].values[k];
     const double weights = deviationOf(old[i].values);
     if (weights > 0 && std::isfinite(weights))
-      layers[now[i].name.name] = deviationOf(update) / weights;
+      layers[current[i].name.name] = deviationOf(update) / weights;
   }
   std::lock_guard<std::mutex> lock(mutex);
   ratios = {{"iteration", iteration}, {"layers", std::move(layers)}};

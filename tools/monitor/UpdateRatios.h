@@ -10,8 +10,9 @@
 
 namespace brew::monitor {
 
-/// The standard deviation of a layer's update divided by that of its weights,
-/// for one iteration. About .001 is typical of successful training.
+/// The standard deviation of a layer's update divided by the standard deviation
+/// of its weights, for one iteration. About .001 is typical in successful
+/// training.
 class UpdateRatios {
 public:
   /// Requests new ratios. Thread-safe.
@@ -20,8 +21,9 @@ public:
   /// ...}}, or null. Thread-safe.
   nlohmann::json last() const;
 
-  /// Call it on the training thread after each iteration. `mayRead`: whether a
-  /// new measurement may begin. Returns whether it has read the parameters.
+  /// Measures ratios if they were requested. Call it on the training thread
+  /// after each iteration. `mayRead`: whether a new measurement may begin.
+  /// Returns whether the call has read the parameters.
   bool poll(api::Session &session, int iteration, bool mayRead);
 
 private:

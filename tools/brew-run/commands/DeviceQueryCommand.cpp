@@ -14,27 +14,27 @@ struct DeviceQueryOptions {
 };
 
 /// Logs one property, aligned as in Caffe's list.
-void property(const std::string &name, const std::string &value) {
+void logProperty(const std::string &name, const std::string &value) {
   std::string label = name + ":";
   label.resize(std::max<std::size_t>(label.size() + 1, 31), ' ');
   log::info(log::site::deviceProperty, label + value);
 }
 
 /// Logs the properties of a GPU, or of the processor (-1), as in Caffe.
-void describe(int gpu) {
+void logDevice(int gpu) {
   for (const auto &[name, value] : api::deviceQuery(gpu))
-    property(name, value);
+    logProperty(name, value);
 }
 
 int deviceQuery(const DeviceQueryOptions &options) {
   log::info(log::site::deviceQuery, "Querying GPUs " + options.gpu);
   if (!options.gpu.empty()) {
     for (int number : gpuNumbers(options.gpu))
-      describe(number);
+      logDevice(number);
     return 0;
   }
   log::info(log::site::deviceQuery, "No GPU; the processor is:");
-  describe(-1);
+  logDevice(-1);
   return 0;
 }
 

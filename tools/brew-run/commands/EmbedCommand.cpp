@@ -1,7 +1,7 @@
 //===- EmbedCommand.cpp - brew-run embed ----------------------------------===//
 //
-// Lays out a blob's values for many samples in a plane, by principal components
-// or t-SNE.
+// Computes a low-dimensional layout of samples from a blob's values, by
+// principal components or t-SNE.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +34,8 @@ struct EmbedOptions {
   brew_tsne_options tsne = api::makeStruct<brew_tsne_options>();
 };
 
+/// Whether `text` ends with `end`, which must be lower-case. Ignores the case
+/// of `text`.
 bool endsWith(const std::string &text, const std::string &end) {
   std::string tail =
       text.substr(text.size() - std::min(text.size(), end.size()));
@@ -75,8 +77,8 @@ std::string percent(double share) {
   return log::number(std::round(share * 1000) / 10) + " %";
 }
 
-std::vector<float> byComponents(const EmbedOptions &options,
-                                const api::FeatureRows &rows) {
+std::vector<float> layOutByPca(const EmbedOptions &options,
+                               const api::FeatureRows &rows) {
   if (options.components > rows.columns)
     throw usage("--components " + std::to_string(options.components) +
                 ": blob '" + options.rows.blob + "' has " +
@@ -105,9 +107,10 @@ public:
   Page(const EmbedOptions &options, const std::string &method) {
     if (options.monitorAt.empty())
       return;
-    const auto at = monitor::Endpoint::parse(options.monitorAt, "--monitor");
+    const auto endpoint =
+        monitor::Endpoint::parse(options.monitorAt, "--monitor");
     view.emplace(options.rows.blob, method);
-    server = std::make_unique<monitor::Server>(at, *view);
+    server = std::make_unique<monitor::Server>(endpoint, *view);
     log::info(log::site::brew, "Monitor: " + server->url());
   }
   void setSamples(const BlobRows &rows,
@@ -115,10 +118,11 @@ public:
     if (view)
       view->setSamples(rows.net, {rows.names, rows.classes, classNames});
   }
-  void show(const brew_tsne_progress &now) {
+  void show(const brew_tsne_progress &progress) {
     if (view)
-      view->show(now.embedding, 2, now.iteration, now.iterations,
-                 now.divergence, now.iteration == now.iterations);
+      view->show(progress.embedding, 2, progress.iteration, progress.iterations,
+                 progress.divergence,
+                 progress.iteration == progress.iterations);
   }
   void showComponents(const std::vector<float> &scores, std::int64_t columns) {
     if (view)
@@ -131,22 +135,23 @@ private:
   std::unique_ptr<monitor::Server> server; // destroyed before its view
 };
 
-std::vector<float> byTsne(const EmbedOptions &options,
-                          const api::FeatureRows &rows,
-                          const StopSignals &signals, Page &page) {
-  brew_tsne_options chosen = options.tsne;
-  chosen.threads = options.plan.threads;
-  return api::tsne(rows, chosen,
-                   [&](const brew_tsne_progress *now) {
+std::vector<float> layOutByTsne(const EmbedOptions &options,
+                                const api::FeatureRows &rows,
+                                const StopSignals &signals, Page &page) {
+  brew_tsne_options tsneOptions = options.tsne;
+  tsneOptions.threads = options.plan.threads;
+  return api::tsne(rows, tsneOptions,
+                   [&](const brew_tsne_progress *progress) {
                      signals.check();
-                     if (!now)
+                     if (!progress)
                        return;
-                     log::info(log::site::brew,
-                               "Iteration " + std::to_string(now->iteration) +
-                                   " of " + std::to_string(now->iterations) +
-                                   ", KL divergence " +
-                                   log::number(now->divergence));
-                     page.show(*now);
+                     log::info(
+                         log::site::brew,
+                         "Iteration " + std::to_string(progress->iteration) +
+                             " of " + std::to_string(progress->iterations) +
+                             ", KL divergence " +
+                             log::number(progress->divergence));
+                     page.show(*progress);
                    })
       .embedding;
 }
@@ -158,10 +163,10 @@ std::vector<std::string> classTexts(const std::vector<std::int32_t> &classes,
   if (std::all_of(classes.begin(), classes.end(), [](int c) { return c < 0; }))
     return texts;
   for (std::int32_t number : classes) {
-    const auto at = static_cast<std::size_t>(number);
-    texts.push_back(number < 0          ? ""
-                    : at < names.size() ? names[at]
-                                        : std::to_string(number));
+    const auto index = static_cast<std::size_t>(number);
+    texts.push_back(number < 0             ? ""
+                    : index < names.size() ? names[index]
+                                           : std::to_string(number));
   }
   return texts;
 }
@@ -183,7 +188,8 @@ int embed(const EmbedOptions &options) {
                                  " samples of " + std::to_string(rows.columns) +
                                  " features by " + method);
   const std::vector<float> layout =
-      pca ? byComponents(options, rows) : byTsne(options, rows, signals, page);
+      pca ? layOutByPca(options, rows)
+          : layOutByTsne(options, rows, signals, page);
   if (pca)
     page.showComponents(layout, options.components);
   const auto columns = static_cast<std::size_t>(options.components);
@@ -215,14 +221,16 @@ int embed(const EmbedOptions &options) {
   return 0;
 }
 
-CLI::Validator within(double above, double most, const std::string &what) {
+/// Returns a check that a number is above `lower` and at most `upper`.
+CLI::Validator within(double lower, double upper,
+                      const std::string &description) {
   auto check = [=](const std::string &text) -> std::string {
     double value = 0;
     // The later conversion reports text that is not a number.
     if (!CLI::detail::lexical_cast(text, value) ||
-        (value > above && value <= most))
+        (value > lower && value <= upper))
       return "";
-    return text + " is not " + what;
+    return text + " is not " + description;
   };
   return CLI::Validator(check, "", "within");
 }

@@ -1,8 +1,8 @@
 //===- EvalCommand.cpp - brew-run eval ------------------------------------===//
 //
 // Runs one program once on given inputs and writes all readable tensors, for
-// comparisons with recorded values. Or runs it on the batches of its data
-// layers and writes these batches.
+// comparisons with recorded values. Alternatively, runs the program on batches
+// of its data layers and writes these batches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,9 @@ struct EvalOptions {
   std::uint64_t seed = 0;
 };
 
-/// Sets the program's inputs from `/inputs/BLOB`; the number of values must
-/// match. Warns about datasets that are not inputs of the program. A missing
-/// input is an error.
+/// Sets the program's inputs from the datasets `/inputs/BLOB`. Warns about
+/// datasets that are not inputs of the program. Throws Error (1) if an input is
+/// missing.
 void setInputs(Session &session, int program, const std::string &path) {
   api::TensorFile file(path, BREW_READ);
   const std::string group = "/inputs/";
@@ -51,8 +51,9 @@ void setInputs(Session &session, int program, const std::string &path) {
     throw badInput(path + ": lacks inputs of the program: " + missing);
 }
 
-/// Sets the output gradients from `/output_gradients/BLOB`, or to 0 if
-/// gradients are not requested.
+/// Sets the output gradients from the datasets `/output_gradients/BLOB`, or to
+/// 0 without --gradients. Throws Error (1) if a dataset is missing or has a
+/// different number of values.
 void setOutputGradients(Session &session, int program,
                         const EvalOptions &options) {
   std::string missing;
@@ -62,10 +63,11 @@ void setOutputGradients(Session &session, int program,
     std::vector<double> values(static_cast<std::size_t>(tensor.capacity));
     const std::string name = "/output_gradients/" + gradient.name;
     api::TensorFile file(options.inputs, BREW_READ);
-    const std::vector<std::string> given = file.list("/output_gradients");
+    const std::vector<std::string> present = file.list("/output_gradients");
     if (!options.gradients) {
       // Zeros suffice, because no gradient is read.
-    } else if (std::find(given.begin(), given.end(), name) == given.end()) {
+    } else if (std::find(present.begin(), present.end(), name) ==
+               present.end()) {
       missing += (missing.empty() ? "" : ", ") + name;
     } else {
       values = file.read<double>(name);
@@ -83,12 +85,12 @@ void setOutputGradients(Session &session, int program,
 }
 
 /// Writes a tensor's values as `name`.
-void write(api::TensorFile &file, const std::string &name, Session &session,
-           const api::TensorName &tensor) {
-  const brew_tensor found = session.find(tensor);
-  const std::vector<std::int64_t> dims(found.shape,
-                                       found.shape + found.shape_ndim);
-  if (found.dtype == BREW_F64)
+void writeTensor(api::TensorFile &file, const std::string &name,
+                 Session &session, const api::TensorName &tensor) {
+  const brew_tensor description = session.find(tensor);
+  const std::vector<std::int64_t> dims(
+      description.shape, description.shape + description.shape_ndim);
+  if (description.dtype == BREW_F64)
     file.write(name, dims, session.read<double>(tensor).data());
   else
     file.write(name, dims, session.read<float>(tensor).data());
@@ -148,12 +150,12 @@ int eval(const EvalOptions &options) {
   api::TensorFile file(options.outputs, BREW_WRITE);
   auto writeAll = [&](const std::string &group, brew_tensor_kind kind) {
     for (const api::TensorName &name : session.names(kind, program))
-      write(file,
-            group + name.name +
-                (kind == BREW_PARAMETER || kind == BREW_PARAMETER_GRADIENT
-                     ? "/" + std::to_string(name.index)
-                     : ""),
-            session, name);
+      writeTensor(file,
+                  group + name.name +
+                      (kind == BREW_PARAMETER || kind == BREW_PARAMETER_GRADIENT
+                           ? "/" + std::to_string(name.index)
+                           : ""),
+                  session, name);
   };
   writeAll("/data/", BREW_BLOB);
   if (options.gradients) {

@@ -22,15 +22,14 @@ struct InferOptions {
   std::string labels, outputs, program, blob, mean;
   float scale = 1;
   bool json = false, oversample = false;
-  bool topGiven = false;
+  bool isTopSet = false;
   std::vector<std::int64_t> imageDims;
   std::int64_t top = 5;
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
-  /// With --outputs, predictions are printed only if an option of printing is
-  /// set.
-  bool prints() const {
-    return outputs.empty() || json || topGiven || !labels.empty();
+  /// With --outputs, predictions are printed only if a printing option is set.
+  bool printsPredictions() const {
+    return outputs.empty() || json || isTopSet || !labels.empty();
   }
 };
 
@@ -49,18 +48,18 @@ std::int64_t product(const std::vector<std::int64_t> &dims) {
 /// The meaning of the rows of a blob.
 enum class Rows {
   Samples,    ///< one per sample
-  Chosen,     ///< one per sample that passes a Filter layer
+  Filtered,   ///< one per sample that passes a Filter layer
   Detections, ///< image, label, score, left, top, right, bottom
 };
 
-/// One blob whose rows are shown.
+/// A blob whose rows are printed or written.
 struct Result {
   std::string name;
   Rows kind;
   std::vector<std::int64_t> dims; ///< of one batch
   std::vector<float> values;      ///< rows collected for --outputs
   std::vector<float> crops;       ///< rows of an image with pending crops
-  /// The dimension of the rows.
+  /// Returns the axis along which the rows are counted.
   std::size_t axis() const { return kind == Rows::Detections ? 2 : 0; }
   std::size_t rowSize() const {
     return static_cast<std::size_t>(product(dims) / dims[axis()]);
@@ -69,15 +68,15 @@ struct Result {
 
 class Inference {
 public:
-  explicit Inference(const InferOptions &chosen)
-      : options(chosen), session(options.plan),
+  explicit Inference(const InferOptions &inferOptions)
+      : options(inferOptions), session(options.plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
         printer(options.labels, options.top, options.json),
         input(session, program) {
     session.initialise(options.weights, /*required=*/true);
     chooseResults();
-    checkPrinted();
+    checkPrintable();
     chooseImageShape();
   }
 
@@ -89,7 +88,7 @@ public:
       bool warned = false;
       api::Records records = openRecords(path, imageShape, input.name(),
                                          options.mean, options.scale);
-      while (total < options.count) {
+      while (sampleCount < options.count) {
         const std::optional<brew_record> record = records.next();
         if (!record)
           break;
@@ -104,7 +103,7 @@ public:
       }
     }
     flush();
-    if (total == 0)
+    if (sampleCount == 0)
       throw badInput("there are no samples");
     if (!options.outputs.empty())
       writeOutputs();
@@ -114,7 +113,7 @@ public:
 private:
   /// Adds the sample of a record, or its crops.
   void add(const brew_record &record) {
-    ++total;
+    ++sampleCount;
     Sample sample;
     sample.name = record.name;
     if (record.has_label)
@@ -146,7 +145,7 @@ private:
       return;
     if (imageShape.size() != 3)
       throw usage("--oversample needs images; the input '" + input.name() +
-                  "' is none");
+                  "' is not an image");
     // As in pycaffe's Classifier: not smaller than the crops.
     std::vector<std::int64_t> dims = options.imageDims;
     if (dims.empty())
@@ -162,7 +161,7 @@ private:
   void addResult(const std::string &name) {
     const brew_tensor blob = session.find(session.blob(program, name));
     const Rows kind = blob.dynamic_dim < 0    ? Rows::Samples
-                      : blob.dynamic_dim == 0 ? Rows::Chosen
+                      : blob.dynamic_dim == 0 ? Rows::Filtered
                                               : Rows::Detections;
     if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == input.batch()))
       results.push_back(
@@ -190,15 +189,15 @@ private:
   }
 
   /// Checks before the run that the predictions can be printed.
-  void checkPrinted() const {
+  void checkPrintable() const {
     const Result &printed = results.front();
-    if (!options.prints())
+    if (!options.printsPredictions())
       return;
-    if (printed.kind == Rows::Chosen)
+    if (printed.kind == Rows::Filtered)
       throw badInput("blob '" + printed.name +
                      "' does not identify the samples of its rows; use only "
                      "--outputs, or choose another blob with --blob");
-    if (printed.kind == Rows::Detections && options.topGiven)
+    if (printed.kind == Rows::Detections && options.isTopSet)
       throw usage("--top needs class scores; blob '" + printed.name +
                   "' has boxes");
   }
@@ -215,7 +214,7 @@ private:
     pending.clear();
   }
 
-  /// Returns the rows of the pending samples.
+  /// Returns the rows of the pending samples, without padding.
   std::vector<float> readRows(const Result &result) {
     std::vector<float> values =
         session.read(session.blob(program, result.name));
@@ -223,7 +222,7 @@ private:
       values.resize(pending.size() * result.rowSize());
       return values;
     }
-    if (result.kind == Rows::Chosen) {
+    if (result.kind == Rows::Filtered) {
       if (static_cast<std::int64_t>(pending.size()) < input.batch())
         throw badInput(
             "the last " + std::to_string(pending.size()) +
@@ -233,23 +232,23 @@ private:
             "with a batch (brewc --batch) that divides the number of samples");
       return values;
     }
-    // Drop the rows of padding and number the images across batches.
+    // Drop the rows of padding samples and number the images across batches.
     const std::size_t rowSize = result.rowSize();
     std::vector<float> rows;
     for (std::size_t row = 0; row < values.size(); row += rowSize)
       if (values[row] < static_cast<float>(pending.size())) {
         rows.insert(rows.end(), &values[row], &values[row] + rowSize);
         rows[rows.size() - rowSize] += static_cast<float>(
-            total - static_cast<std::int64_t>(pending.size()));
+            sampleCount - static_cast<std::int64_t>(pending.size()));
       }
     return rows;
   }
 
-  void collect(Result &result, bool printed) {
+  void collect(Result &result, bool isPrinted) {
     std::vector<float> rows = readRows(result);
     const std::size_t rowSize = result.rowSize();
     if (options.oversample) {
-      // The crops of an image may be in several batches.
+      // The crops of an image may be spread over several batches.
       result.crops.insert(result.crops.end(), rows.begin(), rows.end());
       rows = averageCrops(result.crops, rowSize);
       result.crops.erase(result.crops.begin(),
@@ -257,14 +256,14 @@ private:
     }
     if (!options.outputs.empty())
       result.values.insert(result.values.end(), rows.begin(), rows.end());
-    if (!printed || !options.prints())
+    if (!isPrinted || !options.printsPredictions())
       return;
     if (options.oversample) {
-      const std::size_t done = rows.size() / rowSize;
-      for (std::size_t i = 0; i < done; ++i)
+      const std::size_t imageCount = rows.size() / rowSize;
+      for (std::size_t i = 0; i < imageCount; ++i)
         print(cropped[i], &rows[i * rowSize], rowSize);
       cropped.erase(cropped.begin(),
-                    cropped.begin() + static_cast<std::ptrdiff_t>(done));
+                    cropped.begin() + static_cast<std::ptrdiff_t>(imageCount));
       return;
     }
     for (std::size_t i = 0; i < pending.size(); ++i)
@@ -278,7 +277,7 @@ private:
   void printDetections(std::size_t sample, const std::vector<float> &rows,
                        std::size_t rowSize) const {
     const auto image = static_cast<float>(
-        total - static_cast<std::int64_t>(pending.size() - sample));
+        sampleCount - static_cast<std::int64_t>(pending.size() - sample));
     printer.printDetections(pending[sample].name, image, rows, rowSize);
   }
 
@@ -307,7 +306,7 @@ private:
   std::vector<Sample> cropped;          ///< samples with pending crops
   std::vector<Result> results;
   std::vector<Sample> pending;
-  std::int64_t total = 0;
+  std::int64_t sampleCount = 0;
 };
 
 } // namespace
@@ -348,8 +347,8 @@ void addInfer(CLI::App &app, Action &action) {
       "Average the results of ten crops: corners, centre, and mirrored");
   command
       ->add_option("--image-dims", options->imageDims,
-                   "Height and width images are resized to before crops are "
-                   "taken (default 256,256)")
+                   "Height and width to which images are resized before "
+                   "cropping (default 256,256)")
       ->delimiter(',')
       ->expected(2)
       ->needs(oversample)
@@ -359,7 +358,7 @@ void addInfer(CLI::App &app, Action &action) {
   command->add_option("--count", options->count, "Maximum number of samples")
       ->check(atLeast(1));
   command->callback([options, top, &action] {
-    options->topGiven = top->count() > 0;
+    options->isTopSet = top->count() > 0;
     action = [options] { return Inference(*options).run(); };
   });
 }

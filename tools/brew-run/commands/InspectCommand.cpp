@@ -22,15 +22,14 @@ unsigned long long numberOf(const json &value) {
   return value.get<unsigned long long>();
 }
 
-/// Texts with something between them.
-std::string join(const json &texts, const char *between) {
+std::string join(const json &texts, const char *separator) {
   std::string result;
   for (const json &text : texts)
-    result += (result.empty() ? "" : between) + textOf(text);
+    result += (result.empty() ? "" : separator) + textOf(text);
   return result;
 }
 
-/// "64 x 3 x 5 x 5", "a scalar" for none.
+/// Returns, for example, "64 x 3 x 5 x 5"; without dimensions, "a scalar".
 std::string shapeText(const json &dims) {
   std::string text;
   for (const json &dim : dims)
@@ -39,15 +38,15 @@ std::string shapeText(const json &dims) {
 }
 
 void printTarget(const json &target) {
-  std::string built =
+  std::string description =
       textOf(target["cpu"]) + " (" + textOf(target["triple"]) + ")";
   if (target["kind"] == "CUDA") {
-    built = join(target["archs"], ", ");
+    description = join(target["archs"], ", ");
     if (target["math"] == "TF32")
-      built += ", products in TF32";
+      description += ", products in TF32";
   }
   std::printf("target: %s %s, %s\n", textOf(target["kind"]).c_str(),
-              built.c_str(), textOf(target["precision"]).c_str());
+              description.c_str(), textOf(target["precision"]).c_str());
 }
 
 void printParameters(const json &parameters) {
@@ -82,7 +81,7 @@ void printSteps(const json &plan, const json &program) {
   }
 }
 
-void printProgram(const json &plan, const json &program, bool first) {
+void printProgram(const json &plan, const json &program, bool isFirst) {
   const json &memory = program["memory"];
   std::printf("\nprogram %s: %d steps, %llu arena bytes (at least %llu are "
               "needed, Caffe holds %llu)\n",
@@ -96,9 +95,9 @@ void printProgram(const json &plan, const json &program, bool first) {
   for (const json &buffer : plan["buffers"]) {
     // Buffers that programs share are listed with the first program.
     const bool shared = !buffer.contains("program");
-    if (shared ? !first : buffer["program"] != program["name"])
+    if (shared ? !isFirst : buffer["program"] != program["name"])
       continue;
-    const std::string span =
+    const std::string lifetime =
         buffer.contains("first_step")
             ? std::to_string(numberOf(buffer["first_step"])) + ".." +
                   std::to_string(buffer.contains("last_step")
@@ -108,11 +107,11 @@ void printProgram(const json &plan, const json &program, bool first) {
     std::printf("    %-28s %-11s %10llu %10llu  %s\n",
                 textOf(buffer["name"]).c_str(), textOf(buffer["arena"]).c_str(),
                 numberOf(buffer["offset"]), numberOf(buffer["size"]),
-                span.c_str());
+                lifetime.c_str());
   }
 }
 
-void printHuman(const json &plan) {
+void printText(const json &plan) {
   std::printf("net '%s', written by %s\n", textOf(plan["net"]).c_str(),
               textOf(plan["producer"]).c_str());
   printTarget(plan["target"]);
@@ -129,12 +128,12 @@ void printHuman(const json &plan) {
 }
 
 int inspect(const InspectOptions &options) {
-  // The file alone: a plan for another machine can be looked at too.
+  // Create no session, so that plans for other machines can be inspected, too.
   const api::Plan plan = openPlan(options.plan);
   if (options.json)
     std::printf("%s\n", plan.describe());
   else
-    printHuman(json::parse(plan.describe()));
+    printText(json::parse(plan.describe()));
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw unavailable("cannot write to standard output");
   return 0;
@@ -147,7 +146,7 @@ void addInspect(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "inspect", "Show a plan's programs, buffers and memory");
   addPlanOptions(*command, options->plan);
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback(
       [options, &action] { action = [options] { return inspect(*options); }; });
 }

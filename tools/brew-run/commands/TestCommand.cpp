@@ -16,7 +16,7 @@ struct TestOptions {
   std::uint64_t seed = 0;
 };
 
-/// Returns Caffe's suffix of a loss.
+/// Returns the suffix that Caffe logs after a loss; "" for other outputs.
 std::string lossSuffix(const api::OutputValue &output) {
   if (output.lossWeight == 0)
     return "";

@@ -19,7 +19,7 @@ struct TimeOptions {
   PlanOptions plan;
   std::vector<std::string> weights;
   int iterations = 50;
-  bool iterationsGiven = false;
+  bool isIterationsSet = false;
   std::string program, phase;
   std::optional<std::string> profile; ///< trace file
   std::uint64_t seed = 0;
@@ -34,7 +34,7 @@ double secondsSince(std::chrono::steady_clock::time_point begin) {
 
 /// Mean, median and minimum of durations.
 struct Summary {
-  double mean = 0, median = 0, least = 0;
+  double mean = 0, median = 0, minimum = 0;
 
   explicit Summary(std::vector<double> seconds) {
     if (seconds.empty())
@@ -45,18 +45,18 @@ struct Summary {
     const std::size_t middle = seconds.size() / 2;
     median = seconds.size() % 2 ? seconds[middle]
                                 : (seconds[middle - 1] + seconds[middle]) / 2;
-    least = seconds.front();
+    minimum = seconds.front();
   }
 
   /// Returns "1.5 ms. (median 1.4, min 1.3)"; the beginning is as in Caffe.
   std::string text() const {
     return log::number(mean * 1e3) + " ms. (median " +
-           log::number(median * 1e3) + ", min " + log::number(least * 1e3) +
+           log::number(median * 1e3) + ", min " + log::number(minimum * 1e3) +
            ")";
   }
 };
 
-/// Times per iteration of all steps of the same layers.
+/// The sum of the times of all steps of the same layers, for each iteration.
 struct LayerTime {
   std::string layers;
   bool backward;
@@ -89,14 +89,14 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
 
 class Benchmark {
 public:
-  /// `trace` receives the time of each step; may be null.
+  /// `trace` receives the time of each step. It may be null.
   Benchmark(Session &planSession, int programIndex, ChromeTrace *trace)
       : session(planSession), program(programIndex), profile(trace) {
-    std::map<std::pair<std::string, bool>, std::size_t> known;
+    std::map<std::pair<std::string, bool>, std::size_t> layerIndices;
     const std::size_t steps = session.plan.programInfo(program).step_count;
     for (std::size_t i = 0; i < steps; ++i) {
       const brew_step_info step = session.plan.step(program, i);
-      const auto [entry, isNew] = known.emplace(
+      const auto [entry, isNew] = layerIndices.emplace(
           std::make_pair(layersText(step), bool(step.backward)), layers.size());
       if (isNew)
         layers.push_back({entry->first.first, entry->first.second, {}});
@@ -115,10 +115,10 @@ public:
     });
     const double wall = secondsSince(begin);
     if (number == 1)
-      first = begin;
+      firstBegin = begin;
     if (profile)
-      profile->add(std::chrono::duration<double>(begin - first).count(), wall,
-                   steps);
+      profile->add(std::chrono::duration<double>(begin - firstBegin).count(),
+                   wall, steps);
     log::info(log::site::timeIteration, "Iteration: " + std::to_string(number) +
                                             " forward-backward time: " +
                                             log::number(wall * 1e3) + " ms.");
@@ -152,15 +152,16 @@ private:
   Session &session;
   int program;
   ChromeTrace *profile;
-  std::chrono::steady_clock::time_point first; ///< begin of the first iteration
+  std::chrono::steady_clock::time_point firstBegin; ///< of the first iteration
   std::vector<LayerTime> layers;
   std::vector<std::size_t> layerOfStep;
   std::vector<double> forward, backward;
 };
 
-/// Times complete iterations, without timing of steps, as in training.
-std::vector<double> timeWhole(Session &session, int program, int update,
-                              int iterations) {
+/// Times complete iterations, not their steps: runs `program` and then, if not
+/// negative, `update`. Returns the seconds of each iteration.
+std::vector<double> timeCompleteIterations(Session &session, int program,
+                                           int update, int iterations) {
   std::vector<double> seconds;
   for (int i = 0; i < iterations; ++i) {
     session.feed(program);
@@ -197,22 +198,22 @@ int timeFeed(Session &session, int program, int iterations) {
 }
 
 /// Maximum number of iterations in a profile without --iterations.
-constexpr int kProfiled = 10;
+constexpr int kMaxProfiledIterations = 10;
 
 /// Returns the number of threads of a session with these options.
 int threadsOf(const PlanOptions &options) {
   const char *text = std::getenv("OMP_NUM_THREADS");
-  const long set = text ? std::strtol(text, nullptr, 10) : 0;
+  const long requested = text ? std::strtol(text, nullptr, 10) : 0;
   if (options.threads > 0)
     return options.threads;
   return std::max(
-      1, set > 0 ? static_cast<int>(set)
-                 : static_cast<int>(std::thread::hardware_concurrency()));
+      1, requested > 0 ? static_cast<int>(requested)
+                       : static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// Logs the time between GPU events, which excludes the host.
-void reportDevice(Session &session, const std::vector<int> &programs,
-                  int iterations) {
+/// Logs the time between GPU events, which excludes time on the host.
+void reportGpuTimes(Session &session, const std::vector<int> &programs,
+                    int iterations) {
   auto measured = api::makeStruct<brew_measurement>();
   const std::vector<double> seconds =
       session.measure(programs, iterations, &measured);
@@ -244,9 +245,9 @@ int time(const TimeOptions &options) {
   std::optional<ChromeTrace> profile;
   if (options.profile)
     profile.emplace(*options.profile, session, program,
-                    options.iterationsGiven
+                    options.isIterationsSet
                         ? options.iterations
-                        : std::min(kProfiled, options.iterations),
+                        : std::min(kMaxProfiledIterations, options.iterations),
                     threadsOf(options.plan));
   session.initialise(options.weights);
   openInputs(session, program, options);
@@ -267,22 +268,24 @@ int time(const TimeOptions &options) {
   if (profile)
     profile->write();
 
-  const Summary whole(timeWhole(session, program, -1, options.iterations));
+  const Summary forwardBackward(
+      timeCompleteIterations(session, program, -1, options.iterations));
   log::info(log::site::timeBothTotal,
-            "Average Forward-Backward: " + whole.text());
+            "Average Forward-Backward: " + forwardBackward.text());
   if (session.onGpu())
-    reportDevice(session, {program}, options.iterations);
+    reportGpuTimes(session, {program}, options.iterations);
   const int update = session.plan.findProgram("update");
   if (name == "forward_backward" && update >= 0) {
-    // A learning rate of 0 does all the work and leaves the weights unchanged.
+    // With a learning rate of 0, the update does all its work but leaves the
+    // weights unchanged.
     session.setLearningRate(0);
-    log::info(
-        log::site::timeBothTotal,
-        "Average training step: " +
-            Summary(timeWhole(session, program, update, options.iterations))
-                .text());
+    log::info(log::site::timeBothTotal,
+              "Average training step: " +
+                  Summary(timeCompleteIterations(session, program, update,
+                                                 options.iterations))
+                      .text());
     if (session.onGpu())
-      reportDevice(session, {program, update}, options.iterations);
+      reportGpuTimes(session, {program, update}, options.iterations);
   }
   log::info(log::site::timeTotal,
             "Total Time: " + log::number(secondsSince(begin) * 1e3) + " ms.");
@@ -324,7 +327,7 @@ void addTime(CLI::App &app, Action &action) {
       ->excludes("--profile");
   command->add_option("--random-seed", options->seed, "Seed of the fillers");
   command->callback([options, iterations, &action] {
-    options->iterationsGiven = iterations->count() > 0;
+    options->isIterationsSet = iterations->count() > 0;
     action = [options] { return time(*options); };
   });
 }

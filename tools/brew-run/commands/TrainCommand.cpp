@@ -17,8 +17,8 @@
 namespace brew::run {
 namespace {
 
-/// In seconds, without --comm-timeout.
-constexpr double kCommTimeout = 600;
+/// Default of --comm-timeout, in seconds.
+constexpr double kDefaultCommTimeout = 600;
 
 struct TrainOptions {
   PlanOptions plan;
@@ -34,7 +34,7 @@ struct TrainOptions {
   std::vector<std::string> hooks;
   std::string monitorAt; ///< endpoint of the monitor; "": no monitor
   monitor::MonitorOptions monitor;
-  int ranks = 0; ///< 0: as started by a launcher, else one
+  int ranks = 0; ///< 0: as many as a launcher has started, else one
   int maxRestarts = 0;
   std::optional<double> commTimeout;
   bool distributeTests = false, shardUpdate = false;
@@ -193,12 +193,13 @@ public:
       return;
     }
     const api::Communicator *ranks = options.plan.ranks;
-    monitor::MonitorOptions given = options.monitor;
-    given.endpoint = monitor::Endpoint::parse(options.monitorAt, "--monitor");
+    monitor::MonitorOptions monitorOptions = options.monitor;
+    monitorOptions.endpoint =
+        monitor::Endpoint::parse(options.monitorAt, "--monitor");
     if (ranks && ranks->rank())
       return;
-    run = std::make_unique<monitor::RunMonitor>(session.plan, session, given,
-                                                ranks ? ranks->ranks() : 1);
+    run = std::make_unique<monitor::RunMonitor>(
+        session.plan, session, monitorOptions, ranks ? ranks->ranks() : 1);
     if (options.learning.isRequested())
       run->expectReinforcement(options.learning.environment,
                                options.learning.episodes);
@@ -219,7 +220,7 @@ private:
 };
 
 /// Trains in this process, which may be one of several ranks.
-int trainHere(const TrainOptions &options, Session &session) {
+int trainInThisProcess(const TrainOptions &options, Session &session) {
   const api::Communicator *ranks = options.plan.ranks;
   const bool isRoot = !ranks || ranks->rank() == 0;
   const brew_solver_action onInterrupt =
@@ -232,10 +233,10 @@ int trainHere(const TrainOptions &options, Session &session) {
   };
   if (session.onGpu()) {
     const std::string number = std::to_string(session.gpu);
-    std::string all;
+    std::string gpus;
     for (int gpu : gpuNumbers(options.plan.gpu))
-      all += (all.empty() ? "" : ", ") + std::to_string(gpu);
-    info(log::site::useGpus, "Using GPUs " + (all.empty() ? number : all));
+      gpus += (gpus.empty() ? "" : ", ") + std::to_string(gpu);
+    info(log::site::useGpus, "Using GPUs " + (gpus.empty() ? number : gpus));
     info(log::site::gpuName, "GPU " + number + ": " + session.device());
   } else {
     info(log::site::useCpu, "Use CPU.");
@@ -252,10 +253,10 @@ int trainHere(const TrainOptions &options, Session &session) {
                 options.snapshotBest, options.checkNan, options.stopWhen,
                 options.patience, options.logFolder, options.resumeSince,
                 options.distributeTests, options.shardUpdate, options.hooks});
-  struct Closing {
+  struct PageCloser {
     Page &page;
-    ~Closing() { page.close(); }
-  } const closing{page};
+    ~PageCloser() { page.close(); }
+  } const pageCloser{page};
   trainer.setActionFunction([&signals, &page] {
     page.poll();
     return signals.takeRequest();
@@ -270,18 +271,19 @@ int trainHere(const TrainOptions &options, Session &session) {
   return 0;
 }
 
-/// Trains as one of several ranks. A failure of one rank ends all.
+/// Trains as one of several ranks. A failure of one rank aborts all ranks.
 int trainAsRank(TrainOptions options) {
-  api::Communicator ranks(
-      {options.commTimeout.value_or(kCommTimeout), options.plan.deterministic});
+  api::Communicator ranks({options.commTimeout.value_or(kDefaultCommTimeout),
+                           options.plan.deterministic});
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
-  auto end = [&](brew_status status, const std::string &text) {
+  auto reportAndAbort = [&](brew_status status, const std::string &text) {
     brew_log_clear_status_line();
     std::fprintf(stderr, "brew-run: error: %s%s\n", name.c_str(), text.c_str());
     std::fflush(stderr);
     ranks.abort(status);
   };
-  // Outside the try block: an all-reduce may still write to its memory.
+  // The session must outlive the handlers below: an all-reduce may still write
+  // to its memory.
   std::unique_ptr<Session> session;
   try {
     if (options.ranks && options.ranks != ranks.ranks())
@@ -289,26 +291,27 @@ int trainAsRank(TrainOptions options) {
                   std::to_string(ranks.ranks()) + " were started");
     options.plan.ranks = &ranks;
     session = std::make_unique<Session>(options.plan);
-    trainHere(options, *session);
+    trainInThisProcess(options, *session);
     ranks.close();
     return 0;
   } catch (const Error &error) {
     if (!ranks.hasCollectiveError())
-      end(error.status(), error.what());
+      reportAndAbort(error.status(), error.what());
     if (ranks.rank() == 0)
       std::fprintf(stderr, "brew-run: error: %s\n", error.what());
     ranks.close();
     return error.status();
   } catch (const std::bad_alloc &) {
-    end(BREW_UNAVAILABLE, "out of memory");
+    reportAndAbort(BREW_UNAVAILABLE, "out of memory");
   } catch (const std::exception &error) {
-    end(BREW_BUG, std::string("unexpected failure: ") + error.what());
+    reportAndAbort(BREW_BUG,
+                   std::string("unexpected failure: ") + error.what());
   }
-  return BREW_BUG; // end() does not return
+  return BREW_BUG; // reportAndAbort() does not return
 }
 
-/// Returns the number of ranks: one per GPU if -gpu names several, else
-/// --ranks. 0: unspecified.
+/// Returns the number of ranks: one per GPU if -gpu names several GPUs, else
+/// the value of --ranks (0 if not set).
 int ranksOf(const TrainOptions &options) {
   const auto gpus = static_cast<int>(gpuNumbers(options.plan.gpu).size());
   if (gpus > 1 && options.ranks && options.ranks != gpus)
@@ -349,15 +352,15 @@ int train(const TrainOptions &options) {
           std::string(name) +
           " needs several ranks: add --ranks, or start them with mpirun");
   if (ranks > 1) {
-    auto stops = [](const std::string &effect, const char *flag) {
+    auto isStop = [](const std::string &effect, const char *flag) {
       return parseAction(effect, flag) == BREW_ACTION_STOP;
     };
     return launchRanks({ranks, options.maxRestarts,
-                        stops(options.onInterrupt, "--sigint-effect"),
-                        stops(options.onHangUp, "--sighup-effect")});
+                        isStop(options.onInterrupt, "--sigint-effect"),
+                        isStop(options.onHangUp, "--sighup-effect")});
   }
   Session session(options.plan);
-  return trainHere(options, session);
+  return trainInThisProcess(options, session);
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 
 let samples = null, layout = null;
 const kClassColours = [...kColours, '#8b5a2b', '#9cc432'];
-/// Further classes get hues around the circle.
+/// Further classes get hues around the colour circle.
 function colourOfClass(number) {
   if (number < 0)
     return '#8a8f96';
@@ -10,8 +10,8 @@ function colourOfClass(number) {
 }
 const nameOfClass = (number) => (samples.class_names || [])[number] || String(number);
 
-/// The positions of the points on the canvas.
-function placesOf(canvas) {
+/// Returns the positions of the points on the canvas.
+function canvasPositions(canvas) {
   const width = canvas.clientWidth, height = canvas.clientHeight, scale = Math.min(width, height) / 2 - 8;
   return layout.points.map(([x, y]) => [width / 2 + x * scale, height / 2 - y * scale]);
 }
@@ -25,7 +25,7 @@ function drawLayout() {
   const pen = canvas.getContext('2d'), size = layout.points.length > 5000 ? 2 : layout.points.length > 500 ? 3 : 5;
   pen.scale(ratio, ratio);
   pen.globalAlpha = .75;
-  placesOf(canvas).forEach(([x, y], i) => {
+  canvasPositions(canvas).forEach(([x, y], i) => {
     pen.fillStyle = colourOfClass(samples.classes[i]);
     pen.fillRect(x - size / 2, y - size / 2, size, size);
   });
@@ -36,8 +36,8 @@ function showSamples() {
   const legend = byId('layoutlegend');
   legend.replaceChildren();
   for (const number of [...new Set(samples.classes)].sort((a, b) => a - b)) {
-    const entry = element('span', legend);
-    element('i', entry, undefined, 'swatch').style.background = colourOfClass(number);
+    const entry = addElement('span', legend);
+    addElement('i', entry, undefined, 'swatch').style.background = colourOfClass(number);
     entry.append(number < 0 ? 'no class' : nameOfClass(number));
   }
 }
@@ -51,40 +51,40 @@ function showLayout(message) {
   byId('status').className = 'chip ' + (finished ? '' : 'running');
   byId('progress').style.width = message.iterations ? 100 * message.iteration / message.iterations + '%' : finished ? '100%' : 0;
   byId('layoutnote').textContent = (message.iterations ?
-      'iteration ' + shown(message.iteration, 9) + ' of ' + shown(message.iterations, 9) : '') +
-      (message.divergence === null ? '' : ', KL divergence ' + shown(message.divergence)) +
-      (message.points.length < samples.samples ? '; ' + shown(message.points.length, 9) + ' of ' +
-          shown(samples.samples, 9) + ' samples are shown' : '');
+      'iteration ' + formatNumber(message.iteration, 9) + ' of ' + formatNumber(message.iterations, 9) : '') +
+      (message.divergence === null ? '' : ', KL divergence ' + formatNumber(message.divergence)) +
+      (message.points.length < samples.samples ? '; ' + formatNumber(message.points.length, 9) + ' of ' +
+          formatNumber(samples.samples, 9) + ' samples are shown' : '');
   byId('layout').dataset.iteration = message.iteration;
   if (message.divergence !== null)
     addPoint('KL divergence', message.iteration, message.divergence);
   drawLayout();
-  drawSoon();
+  scheduleDraw();
 }
 
-async function hearLayout(message) {
+async function handleLayout(message) {
   if (!samples.samples) { // no features yet
-    samples = await ask('state');
+    samples = await fetchJson('state');
     showSamples();
   }
   showLayout(message);
 }
 
-function pointAt(event) {
+function showPointTip(event) {
   const tip = byId('layouttip');
   tip.hidden = true;
   if (!layout)
     return;
-  let best = 10, found = -1;
-  placesOf(byId('layout')).forEach(([x, y], i) => {
+  let nearestDistance = 10, nearest = -1;
+  canvasPositions(byId('layout')).forEach(([x, y], i) => {
     const distance = Math.hypot(x - event.offsetX, y - event.offsetY);
-    if (distance < best)
-      [best, found] = [distance, i];
+    if (distance < nearestDistance)
+      [nearestDistance, nearest] = [distance, i];
   });
-  if (found < 0)
+  if (nearest < 0)
     return;
-  const number = samples.classes[found];
-  tip.textContent = samples.names[found] + (number < 0 ? '' : ': ' + nameOfClass(number));
+  const number = samples.classes[nearest];
+  tip.textContent = samples.names[nearest] + (number < 0 ? '' : ': ' + nameOfClass(number));
   tip.hidden = false;
   tip.style.left = Math.max(0, Math.min(event.offsetX + 12, byId('layout').clientWidth - tip.offsetWidth)) + 'px';
   tip.style.top = event.offsetY + 16 + 'px';
@@ -105,7 +105,7 @@ function showEmbedding(state) {
   if (state.samples)
     showSamples();
   showLayout(state.layout);
-  byId('layout').addEventListener('pointermove', pointAt);
+  byId('layout').addEventListener('pointermove', showPointTip);
   byId('layout').addEventListener('pointerleave', () => { byId('layouttip').hidden = true; });
   addEventListener('resize', drawLayout);
 }

@@ -4,14 +4,14 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 
 // --- Communication with the server ------------------------------------------
 
-const given = new URLSearchParams(location.search).get('token');
-if (given) {
-  sessionStorage.setItem('token', given);
+const urlToken = new URLSearchParams(location.search).get('token');
+if (urlToken) {
+  sessionStorage.setItem('token', urlToken);
   history.replaceState(null, '', '/'); // keep the token out of the history and the screen
 }
 const token = sessionStorage.getItem('token') || '';
 
-async function ask(path, body) {
+async function fetchJson(path, body) {
   const request = {headers: {'X-Brew-Token': token}};
   if (body !== undefined) {
     request.method = 'POST';
@@ -25,33 +25,33 @@ async function ask(path, body) {
   return answer;
 }
 
-function say(text) {
+function showMessage(text) {
   byId('message').hidden = !text;
   byId('message').textContent = text || '';
 }
 
-async function act(path, body = {}) {
+async function sendCommand(path, body = {}) {
   try {
-    await ask(path, body);
-    say('');
+    await fetchJson(path, body);
+    showMessage('');
     return true;
   } catch (error) {
-    say(error.message);
+    showMessage(error.message);
     return false;
   }
 }
 
-function element(tag, parent, text, className) {
-  const made = document.createElement(tag);
+function addElement(tag, parent, text, className) {
+  const child = document.createElement(tag);
   if (text !== undefined)
-    made.textContent = text;
+    child.textContent = text;
   if (className)
-    made.className = className;
-  parent.append(made);
-  return made;
+    child.className = className;
+  parent.append(child);
+  return child;
 }
 
-function shown(value, digits = 4) {
+function formatNumber(value, digits = 4) {
   if (value === null || value === undefined || !isFinite(value))
     return '–';
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7))
@@ -67,9 +67,9 @@ let smoothing = .6, logarithmic = false;
 
 /// Curves of one measure share a chart: test.loss and train.loss are in `loss`.
 const measureOf = (curve) => curve.replace(/^(train|test\d*|episodes|running|mean of 100)\./, '');
-const kFirst = ['reward', 'loss', 'accuracy'], kLast = ['learning rate', 'images/s', 'steps/s', 'iterations/s'];
-function placeOf(measure) {
-  const first = kFirst.indexOf(measure), last = kLast.indexOf(measure);
+const kFirstCharts = ['reward', 'loss', 'accuracy'], kLastCharts = ['learning rate', 'images/s', 'steps/s', 'iterations/s'];
+function chartOrder(measure) {
+  const first = kFirstCharts.indexOf(measure), last = kLastCharts.indexOf(measure);
   return first >= 0 ? first : last >= 0 ? 100 + last : 50;
 }
 
@@ -84,7 +84,7 @@ function smoothed(points, weight) {
   return result;
 }
 
-function ticks(low, high, count) {
+function tickValues(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
@@ -101,9 +101,9 @@ class Chart {
     this.root = document.createElement('div');
     this.root.className = 'chart';
     this.root.dataset.measure = measure;
-    this.heading = element('h3', this.root);
-    this.canvas = element('canvas', this.root);
-    this.tip = element('div', this.root, '', 'tip');
+    this.heading = addElement('h3', this.root);
+    this.canvas = addElement('canvas', this.root);
+    this.tip = addElement('div', this.root, '', 'tip');
     this.tip.hidden = true;
     this.drag = null;
     this.canvas.addEventListener('pointerdown', (e) => {
@@ -119,15 +119,15 @@ class Chart {
     });
     this.canvas.addEventListener('dblclick', () => setZoom(null));
   }
-  curve(name, label, colour) {
+  findOrAddCurve(name, label, colour) {
     if (!this.curves.has(name)) {
       this.curves.set(name, {points: [], label, colour: colour || kColours[this.curves.size % kColours.length]});
       this.heading.replaceChildren(this.measure);
       for (const {label, colour} of this.curves.values()) {
         if (label === this.measure)
           continue; // the heading is sufficient
-        const entry = element('span', this.heading);
-        element('i', entry).style.background = colour;
+        const entry = addElement('span', this.heading);
+        addElement('i', entry).style.background = colour;
         entry.append(label);
       }
     }
@@ -205,18 +205,18 @@ class Chart {
     pen.fillStyle = text;
     pen.textBaseline = 'middle';
     pen.textAlign = 'right';
-    for (const t of ticks(low, high, 5)) {
+    for (const t of tickValues(low, high, 5)) {
       const y = bottom - (t - low) / (high - low) * (bottom - top);
       pen.beginPath();
       pen.moveTo(left, y);
       pen.lineTo(right, y);
       pen.stroke();
-      pen.fillText(shown(log ? 10 ** t : t, 3), left - 6, y);
+      pen.fillText(formatNumber(log ? 10 ** t : t, 3), left - 6, y);
     }
     pen.textAlign = 'center';
     pen.textBaseline = 'top';
-    for (const t of ticks(from, to, Math.max(2, width / 110)))
-      pen.fillText(shown(t, 6), Math.min(right - 12, px(t)), bottom + 6);
+    for (const t of tickValues(from, to, Math.max(2, width / 110)))
+      pen.fillText(formatNumber(t, 6), Math.min(right - 12, px(t)), bottom + 6);
     pen.save();
     pen.beginPath();
     pen.rect(left, top - 3, right - left, bottom - top + 6);
@@ -269,13 +269,13 @@ class Chart {
       pen.beginPath();
       pen.arc(px(nx), py(ny), 3.5, 0, 7);
       pen.fill();
-      const row = element('div', this.tip);
-      element('span', row, undefined, 'swatch').style.background = curve.colour;
-      row.append(curve.label + ' ' + shown(ny, 5));
+      const row = addElement('div', this.tip);
+      addElement('span', row, undefined, 'swatch').style.background = curve.colour;
+      row.append(curve.label + ' ' + formatNumber(ny, 5));
     }
     if (iteration === undefined)
       return;
-    this.tip.prepend('iteration ' + shown(Math.round(iteration), 9));
+    this.tip.prepend('iteration ' + formatNumber(Math.round(iteration), 9));
     this.tip.hidden = false;
     const room = this.canvas.clientWidth - this.tip.offsetWidth - 12;
     this.tip.style.left = Math.max(0, Math.min(this.at + 12, room)) + 'px';
@@ -283,21 +283,21 @@ class Chart {
   }
 }
 
-function chartOf(measure) {
+function findOrAddChart(measure) {
   if (!charts.has(measure)) {
     byId('nocurves').hidden = true;
     const chart = new Chart(measure);
     charts.set(measure, chart);
-    const after = [...charts.values()].filter((it) => it !== chart)
-        .sort((a, b) => placeOf(a.measure) - placeOf(b.measure))
-        .find((it) => placeOf(it.measure) > placeOf(measure));
+    const after = [...charts.values()].filter((other) => other !== chart)
+        .sort((a, b) => chartOrder(a.measure) - chartOrder(b.measure))
+        .find((other) => chartOrder(other.measure) > chartOrder(measure));
     byId('charts').insertBefore(chart.root, after ? after.root : null);
   }
   return charts.get(measure);
 }
 
 let drawDue = false;
-function drawSoon() {
+function scheduleDraw() {
   if (drawDue)
     return;
   drawDue = true;
@@ -310,27 +310,27 @@ function drawSoon() {
 function setZoom(range) {
   zoom = range;
   byId('unzoom').disabled = !zoom;
-  drawSoon();
+  scheduleDraw();
 }
 
-const kMostPoints = 4000;
+const kMaxPoints = 4000;
 function addPoint(curve, iteration, value) {
   if (value === null || !isFinite(value))
     return;
-  const {points} = chartOf(measureOf(curve)).curve(curve, curve.split('.')[0]);
+  const {points} = findOrAddChart(measureOf(curve)).findOrAddCurve(curve, curve.split('.')[0]);
   if (points.length && points[points.length - 1][0] > iteration)
     return;
   points.push([iteration, value]);
-  if (points.length > kMostPoints) // average neighbours
-    points.splice(0, kMostPoints, ...Array.from({length: kMostPoints / 2}, (_, i) =>
+  if (points.length > kMaxPoints) // average neighbours
+    points.splice(0, kMaxPoints, ...Array.from({length: kMaxPoints / 2}, (_, i) =>
         [0, 1].map((k) => (points[2 * i][k] + points[2 * i + 1][k]) / 2)));
 }
 
-byId('smoothing').addEventListener('input', (e) => { smoothing = +e.target.value; drawSoon(); });
-byId('logscale').addEventListener('change', (e) => { logarithmic = e.target.checked; drawSoon(); });
+byId('smoothing').addEventListener('input', (e) => { smoothing = +e.target.value; scheduleDraw(); });
+byId('logscale').addEventListener('change', (e) => { logarithmic = e.target.checked; scheduleDraw(); });
 byId('unzoom').addEventListener('click', () => setZoom(null));
-addEventListener('resize', drawSoon);
-dark.addEventListener('change', drawSoon);
+addEventListener('resize', scheduleDraw);
+dark.addEventListener('change', scheduleDraw);
 
 // --- Images and histograms --------------------------------------------------
 
@@ -339,10 +339,10 @@ function paintTiles(canvas, images) {
   canvas.hidden = !tiles.length;
   if (!tiles.length)
     return;
-  const across = Math.min(tiles.length, Math.max(1, Math.ceil(Math.sqrt(tiles.length * height / width * 1.6))));
-  const down = Math.ceil(tiles.length / across), gap = tiles.length > 1 ? 1 : 0;
-  canvas.width = across * (width + gap) - gap;
-  canvas.height = down * (height + gap) - gap;
+  const columns = Math.min(tiles.length, Math.max(1, Math.ceil(Math.sqrt(tiles.length * height / width * 1.6))));
+  const rows = Math.ceil(tiles.length / columns), gap = tiles.length > 1 ? 1 : 0;
+  canvas.width = columns * (width + gap) - gap;
+  canvas.height = rows * (height + gap) - gap;
   const pen = canvas.getContext('2d');
   tiles.forEach((pixels, t) => {
     const image = pen.createImageData(width, height);
@@ -351,7 +351,7 @@ function paintTiles(canvas, images) {
         image.data[4 * p + c] = pixels[channels === 3 ? 3 * p + c : p];
       image.data[4 * p + 3] = 255;
     }
-    pen.putImageData(image, t % across * (width + gap), Math.floor(t / across) * (height + gap));
+    pen.putImageData(image, t % columns * (width + gap), Math.floor(t / columns) * (height + gap));
   });
 }
 
@@ -361,21 +361,21 @@ function paintHistogram(canvas, histogram) {
   canvas.height = height * ratio;
   const pen = canvas.getContext('2d'), style = getComputedStyle(document.body);
   pen.scale(ratio, ratio);
-  const most = Math.max(...histogram.bins, 1), each = width / histogram.bins.length;
+  const maxCount = Math.max(...histogram.bins, 1), barWidth = width / histogram.bins.length;
   pen.fillStyle = style.getPropertyValue('--accent');
   histogram.bins.forEach((count, i) => {
-    const bar = count / most * (height - 16);
-    pen.fillRect(i * each, height - 14 - bar, Math.max(1, each - 1), bar);
+    const barHeight = count / maxCount * (height - 16);
+    pen.fillRect(i * barWidth, height - 14 - barHeight, Math.max(1, barWidth - 1), barHeight);
   });
   pen.fillStyle = style.getPropertyValue('--faint');
   pen.font = '11px system-ui, sans-serif';
   pen.textBaseline = 'bottom';
-  pen.fillText(shown(histogram.min, 3), 0, height);
+  pen.fillText(formatNumber(histogram.min, 3), 0, height);
   pen.textAlign = 'right';
-  pen.fillText(shown(histogram.max, 3), width, height);
+  pen.fillText(formatNumber(histogram.max, 3), width, height);
 }
 
-/// Updates a card with one tensor.
+/// A card that shows a tensor chosen from a list.
 class TensorCard {
   constructor(kind, names, ids) {
     this.kind = kind;
@@ -383,7 +383,7 @@ class TensorCard {
     byId(ids.card).hidden = !names.length;
     this.select = byId(ids.select);
     for (const {name, index} of names)
-      element('option', this.select, kind === 'parameter' ? name + ' ' + (['weights', 'bias'][index] || index) : name)
+      addElement('option', this.select, kind === 'parameter' ? name + ' ' + (['weights', 'bias'][index] || index) : name)
           .value = JSON.stringify([name, index]);
     this.select.addEventListener('change', () => this.refresh());
     this.empty = !names.length;
@@ -394,12 +394,12 @@ class TensorCard {
     this.busy = true;
     try {
       const [name, index] = JSON.parse(this.select.value);
-      const answer = await ask(this.kind + '?' + new URLSearchParams({name, index}));
+      const answer = await fetchJson(this.kind + '?' + new URLSearchParams({name, index}));
       paintTiles(byId(this.ids.images), answer.images);
       paintHistogram(byId(this.ids.histogram), answer.histogram);
       const {mean, deviation, non_finite: nonFinite} = answer.histogram;
-      byId(this.ids.note).textContent = answer.shape.join(' × ') + ', mean ' + shown(mean, 3) +
-          ', deviation ' + shown(deviation, 3) + (nonFinite ? ', ' + nonFinite + ' are not finite' : '') +
+      byId(this.ids.note).textContent = answer.shape.join(' × ') + ', mean ' + formatNumber(mean, 3) +
+          ', deviation ' + formatNumber(deviation, 3) + (nonFinite ? ', ' + nonFinite + ' are not finite' : '') +
           (answer.images.left ? '; ' + answer.images.left + ' more are not shown' : '');
     } catch (error) {
       byId(this.ids.note).textContent = error.message;
@@ -416,13 +416,13 @@ let timings = []; // per node: rect, text
 function drawGraph({nodes, edges}) {
   const svg = byId('graph'), namespace = svg.namespaceURI;
   const make = (tag, attributes, parent = svg, text) => {
-    const made = document.createElementNS(namespace, tag);
+    const child = document.createElementNS(namespace, tag);
     for (const [name, value] of Object.entries(attributes))
-      made.setAttribute(name, value);
+      child.setAttribute(name, value);
     if (text !== undefined)
-      made.textContent = text;
-    parent.append(made);
-    return made;
+      child.textContent = text;
+    parent.append(child);
+    return child;
   };
   const kWidth = 172, kHeight = 70, kGap = 16, kRows = 28;
   const rank = nodes.map(() => 0);
@@ -430,10 +430,10 @@ function drawGraph({nodes, edges}) {
     rank[to] = Math.max(rank[to], rank[from] + 1);
   const rows = [];
   nodes.forEach((_, i) => (rows[rank[i]] = rows[rank[i]] || []).push(i));
-  // Chains are folded into columns, so that a page shows a complete deep net.
+  // Fold chains into columns, so that a page shows a complete deep net.
   const perColumn = Math.max(1, ...rows.map((row) => row.length)) > 1 ? Infinity :
       Math.ceil(rows.length / Math.ceil(rows.length / 5));
-  const place = [];
+  const positions = [];
   let width = 0, height = 0;
   const widest = Math.max(...rows.map((row) => row.length));
   rows.forEach((row, r) => row.forEach((node, k) => {
@@ -441,28 +441,28 @@ function drawGraph({nodes, edges}) {
     const inColumn = perColumn === Infinity ? r : r % perColumn;
     const x = column * (kWidth + 2 * kGap) + ((widest - row.length) / 2 + k) * (kWidth + kGap);
     const y = inColumn * (kHeight + kRows);
-    place[node] = [x + 1, y + 1];
+    positions[node] = [x + 1, y + 1];
     width = Math.max(width, x + kWidth + 2);
     height = Math.max(height, y + kHeight + 2);
   }));
   svg.setAttribute('width', width);
   svg.setAttribute('height', height);
   for (const [from, to] of edges) {
-    const [ax, ay] = place[from], [bx, by] = place[to];
-    const turn = by <= ay; // wrap into the next column
-    const x1 = ax + (turn ? kWidth : kWidth / 2), y1 = ay + (turn ? kHeight / 2 : kHeight);
-    const x2 = bx + (turn ? 0 : kWidth / 2), y2 = by + (turn ? kHeight / 2 : 0);
-    const mid = turn ? `C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2}` : `C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2}`;
+    const [ax, ay] = positions[from], [bx, by] = positions[to];
+    const isNextColumn = by <= ay; // wrap into the next column
+    const x1 = ax + (isNextColumn ? kWidth : kWidth / 2), y1 = ay + (isNextColumn ? kHeight / 2 : kHeight);
+    const x2 = bx + (isNextColumn ? 0 : kWidth / 2), y2 = by + (isNextColumn ? kHeight / 2 : 0);
+    const mid = isNextColumn ? `C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2}` : `C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2}`;
     make('path', {class: rank[to] - rank[from] > 1 ? 'edge far' : 'edge', d: `M${x1},${y1}${mid} ${x2},${y2}`});
   }
-  const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + '…' : text;
+  const truncate = (text, maxLength) => text.length > maxLength ? text.slice(0, maxLength - 1) + '…' : text;
   nodes.forEach(({name, layers, kind, shape}, i) => {
-    const [x, y] = place[i], group = make('g', {});
+    const [x, y] = positions[i], group = make('g', {});
     make('title', {}, group, name + '\n' + kind + '\n' + shape);
     make('rect', {class: 'node', x, y, width: kWidth, height: kHeight, rx: 7}, group);
-    make('text', {x: x + 10, y: y + 18}, group, cut(name, 23));
+    make('text', {x: x + 10, y: y + 18}, group, truncate(name, 23));
     const heat = make('rect', {class: 'heat', x: x + 1, y: y + 6, width: 4, height: kHeight - 12, rx: 2, opacity: 0}, group);
-    make('text', {class: 'small', x: x + 10, y: y + 33}, group, cut(shape || kind, 28));
+    make('text', {class: 'small', x: x + 10, y: y + 33}, group, truncate(shape || kind, 28));
     const time = make('text', {class: 'small time', x: x + 10, y: y + 48}, group, '');
     timings.push({heat, time});
     const track = make('rect', {class: 'track', x: x + 10, y: y + 56, width: kWidth - 64, height: 5, rx: 2}, group);
@@ -478,25 +478,25 @@ function showUpdates(updates) {
   if (!updates)
     return;
   for (const [layer, rate] of Object.entries(updates.layers)) {
-    const it = bars.get(layer);
-    if (!it)
+    const view = bars.get(layer);
+    if (!view)
       continue;
     const logRate = Math.log10(Math.max(rate, 1e-6));
-    it.track.style.visibility = 'visible';
-    it.bar.setAttribute('width', Math.max(0, Math.min(1, (logRate + 6) / 6)) * it.full);
-    it.bar.style.fill = `var(--${logRate < -4 ? 'low' : logRate > -2 ? 'bad' : 'good'})`;
-    it.value.textContent = rate ? rate.toExponential(1) : '0';
+    view.track.style.visibility = 'visible';
+    view.bar.setAttribute('width', Math.max(0, Math.min(1, (logRate + 6) / 6)) * view.full);
+    view.bar.style.fill = `var(--${logRate < -4 ? 'low' : logRate > -2 ? 'bad' : 'good'})`;
+    view.value.textContent = rate ? rate.toExponential(1) : '0';
   }
 }
 
 function showTimes(times) {
   if (!times)
     return;
-  const milliseconds = (seconds) => shown(seconds * 1e3, seconds < 1e-4 ? 1 : 2);
-  const most = Math.max(...times.nodes.map(([forward, backward]) => forward + backward), 1e-12);
+  const milliseconds = (seconds) => formatNumber(seconds * 1e3, seconds < 1e-4 ? 1 : 2);
+  const maxSeconds = Math.max(...times.nodes.map(([forward, backward]) => forward + backward), 1e-12);
   times.nodes.forEach(([forward, backward], i) => {
     const {heat, time} = timings[i];
-    heat.setAttribute('opacity', (forward + backward) / most);
+    heat.setAttribute('opacity', (forward + backward) / maxSeconds);
     time.textContent = !forward && !backward ? '' :
         milliseconds(forward) + (backward ? ' + ' + milliseconds(backward) : '') + ' ms';
   });
@@ -504,23 +504,23 @@ function showTimes(times) {
 
 // --- The solver -------------------------------------------------------------
 
-const inputs = new Map(); // field -> function for a new value
+const inputs = new Map(); // field -> function that shows a new value
 const kSliders = ['base_lr', 'momentum', 'weight_decay'];
 function listFields(fields) {
   for (const field of fields) {
-    const value = Number(field.value), slides = kSliders.includes(field.name) && value > 0;
-    const row = element('div', byId(slides ? 'sliders' : 'fields'), undefined, slides ? 'row' : 'row plain');
-    const label = element('label', row, field.name);
+    const value = Number(field.value), hasSlider = kSliders.includes(field.name) && value > 0;
+    const row = addElement('div', byId(hasSlider ? 'sliders' : 'fields'), undefined, hasSlider ? 'row' : 'row plain');
+    const label = addElement('label', row, field.name);
     label.title = field.help;
     let slider;
-    if (slides) {
-      slider = element('input', row);
+    if (hasSlider) {
+      slider = addElement('input', row);
       slider.type = 'range';
       slider.id = 'slider-' + field.name;
       slider.setAttribute('aria-label', field.name);
       slider.step = 'any';
     }
-    const text = element('input', row);
+    const text = addElement('input', row);
     text.type = 'text';
     text.id = 'field-' + field.name;
     label.htmlFor = text.id;
@@ -529,12 +529,12 @@ function listFields(fields) {
     const show = (value) => {
       text.value = value;
       if (slider && document.activeElement !== slider) {
-        const place = linear ? Number(value) : Math.log10(Math.max(1e-12, Number(value)));
-        if (slider.min === '' || place < +slider.min || place > +slider.max) {
-          slider.min = linear ? 0 : place - 2;
-          slider.max = linear ? 1 : place + 2;
+        const sliderValue = linear ? Number(value) : Math.log10(Math.max(1e-12, Number(value)));
+        if (slider.min === '' || sliderValue < +slider.min || sliderValue > +slider.max) {
+          slider.min = linear ? 0 : sliderValue - 2;
+          slider.max = linear ? 1 : sliderValue + 2;
         }
-        slider.value = place;
+        slider.value = sliderValue;
       }
     };
     if (slider) {
@@ -542,10 +542,10 @@ function listFields(fields) {
       slider.max = linear ? .999 : Math.log10(value) + 2;
       const read = () => String(Number((linear ? +slider.value : 10 ** slider.value).toPrecision(3)));
       slider.addEventListener('input', () => { text.value = read(); });
-      slider.addEventListener('change', () => { act('set', {name: field.name, value: read()}); });
+      slider.addEventListener('change', () => { sendCommand('set', {name: field.name, value: read()}); });
     }
     text.addEventListener('change', async () => {
-      if (!await act('set', {name: field.name, value: text.value}))
+      if (!await sendCommand('set', {name: field.name, value: text.value}))
         text.value = field.value;
     });
     show(field.value);
@@ -566,7 +566,8 @@ function openPad({width, height}) {
   pen.strokeStyle = '#fff';
   pen.lineWidth = 17;
 
-  /// Centres the drawing and scales it to 20/28 of the height, as in MNIST.
+  /// Returns the pixels of the net's input: the drawing, centred and scaled so that its longer side is 20/28 of the
+  /// image, as in MNIST.
   function pixels() {
     const {data} = pen.getImageData(0, 0, pad.width, pad.height);
     let left = pad.width, right = -1, top = pad.height, bottom = -1, mass = 0, mx = 0, my = 0;
@@ -597,17 +598,17 @@ function openPad({width, height}) {
     if (list.children.length !== scores.length) {
       list.replaceChildren();
       scores.forEach((_, i) => {
-        const row = element('div', list);
-        element('span', row, i);
-        element('i', element('span', row, undefined, 'bar'));
-        element('span', row);
+        const row = addElement('div', list);
+        addElement('span', row, i);
+        addElement('i', addElement('span', row, undefined, 'bar'));
+        addElement('span', row);
       });
     }
     const best = Math.max(...scores);
     [...list.children].forEach((row, i) => {
       row.className = scores[i] === best ? 'best' : '';
       row.querySelector('i').style.width = 100 * Math.max(0, Math.min(1, scores[i])) + '%';
-      row.lastChild.textContent = scores[i] >= 0 && scores[i] <= 1 ? (100 * scores[i]).toFixed(1) + ' %' : shown(scores[i], 3);
+      row.lastChild.textContent = scores[i] >= 0 && scores[i] <= 1 ? (100 * scores[i]).toFixed(1) + ' %' : formatNumber(scores[i], 3);
     });
     list.dataset.best = scores.indexOf(best);
   }
@@ -618,18 +619,18 @@ function openPad({width, height}) {
     }
     busy = true;
     try {
-      const answer = await ask('classify', {pixels: pixels()});
+      const answer = await fetchJson('classify', {pixels: pixels()});
       if (!empty) {
         showScores(answer.scores.slice(0, 20));
         const maps = byId('drawnmaps');
         maps.replaceChildren();
         for (const [name, images] of Object.entries(answer.blobs)) {
-          element('p', maps, name, 'hint');
-          paintTiles(element('canvas', maps, undefined, 'tilesview'), images);
+          addElement('p', maps, name, 'hint');
+          paintTiles(addElement('canvas', maps, undefined, 'tilesview'), images);
         }
       }
     } catch (error) {
-      say(error.message);
+      showMessage(error.message);
     }
     busy = false;
     if (due) {
@@ -664,19 +665,19 @@ function openPad({width, height}) {
 
 // --- Reinforcement learning --------------------------------------------------
 
-let scene = null, sceneStart = 0; // the replayed episode and its start time
+let scene = null, sceneStart = 0; // the replayed episode and the time at which its replay started
 function drawScene(time) {
   const canvas = byId('scene'), ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
   if (!scene || !width)
     return;
-  const at = Math.max(0, Math.min(scene.frames.length - 1, Math.floor((time - sceneStart) / scene.milliseconds)));
+  const frame = Math.max(0, Math.min(scene.frames.length - 1, Math.floor((time - sceneStart) / scene.milliseconds)));
   canvas.width = width * ratio;
   canvas.height = height * ratio;
-  canvas.dataset.step = at + 1;
+  canvas.dataset.step = frame + 1;
   const pen = canvas.getContext('2d'), style = getComputedStyle(document.body);
   pen.scale(ratio, ratio);
-  const [place, angle] = scene.frames[at], metre = Math.min(width / 5.4, height / 2.2), ground = height / 2 + metre * .6;
-  const x = width / 2 + place * metre;
+  const [position, angle] = scene.frames[frame], metre = Math.min(width / 5.4, height / 2.2), ground = height / 2 + metre * .6;
+  const x = width / 2 + position * metre;
   pen.strokeStyle = style.getPropertyValue('--faint');
   pen.beginPath();
   pen.moveTo(width / 2 - 2.4 * metre, ground);
@@ -700,13 +701,13 @@ function drawScene(time) {
   pen.beginPath();
   pen.arc(x, foot, .05 * metre, 0, 7);
   pen.fill();
-  byId('scenenote').textContent = 'step ' + (at + 1) + ' of ' + scene.frames.length + '; an episode with a reward of ' +
-      shown(scene.reward, 4) + ', in real time. Episodes in between are skipped.';
-  if (at + 1 < scene.frames.length)
+  byId('scenenote').textContent = 'step ' + (frame + 1) + ' of ' + scene.frames.length + '; an episode with a reward of ' +
+      formatNumber(scene.reward, 4) + ', in real time. Episodes in between are skipped.';
+  if (frame + 1 < scene.frames.length)
     requestAnimationFrame(drawScene);
 }
 
-function play(episode) {
+function replay(episode) {
   if (!episode || !episode.environment.startsWith('cartpole'))
     return;
   byId('scenecard').hidden = false;
@@ -716,31 +717,31 @@ function play(episode) {
   requestAnimationFrame(drawScene);
 }
 
-function showLearning(it) {
-  if (it.episodes)
-    byId('progress').style.width = 100 * Math.min(1, it.episode / it.episodes) + '%';
+function showLearning(learning) {
+  if (learning.episodes)
+    byId('progress').style.width = 100 * Math.min(1, learning.episode / learning.episodes) + '%';
   byId('scorename').textContent = 'reward, mean of 100';
-  byId('score').textContent = it.episode ? shown(it.mean_reward, 4) : '–';
-  byId('scoreat').textContent = 'episode ' + shown(it.episode, 9) + (it.episodes ? ' of ' + shown(it.episodes, 9) : '');
-  byId('waits').textContent = shown(it.steps, 9) + ' steps' + (it.collapsed ? '; the policy has collapsed' : '');
+  byId('score').textContent = learning.episode ? formatNumber(learning.mean_reward, 4) : '–';
+  byId('scoreat').textContent = 'episode ' + formatNumber(learning.episode, 9) + (learning.episodes ? ' of ' + formatNumber(learning.episodes, 9) : '');
+  byId('waits').textContent = formatNumber(learning.steps, 9) + ' steps' + (learning.collapsed ? '; the policy has collapsed' : '');
 }
 
 // --- A run ------------------------------------------------------------------
 
 let paused = false, finished = false, itemsName = 'images/s';
-function showProgress(it) {
-  paused = it.paused;
-  finished = it.finished;
-  byId('iteration').textContent = shown(it.iteration, 9);
-  byId('left').textContent = it.max_iteration ? 'of ' + shown(it.max_iteration, 9) : '';
-  byId('progress').style.width = it.max_iteration ? 100 * Math.min(1, it.iteration / it.max_iteration) + '%' : 0;
-  byId('loss').textContent = it.iteration ? shown(it.loss) : '–';
-  byId('smoothed').textContent = it.iteration ? 'average ' + shown(it.smoothed_loss) : '';
-  byId('lr').textContent = shown(it.lr);
-  byId('speed').textContent = it.items_per_second ? shown(it.items_per_second, 3) : '–';
-  byId('waits').textContent = it.waits ? 'waited for data ' + shown(it.waits, 7) + ' times' : 'never waited for data';
-  if (it.learning)
-    showLearning(it.learning);
+function showProgress(run) {
+  paused = run.paused;
+  finished = run.finished;
+  byId('iteration').textContent = formatNumber(run.iteration, 9);
+  byId('left').textContent = run.max_iteration ? 'of ' + formatNumber(run.max_iteration, 9) : '';
+  byId('progress').style.width = run.max_iteration ? 100 * Math.min(1, run.iteration / run.max_iteration) + '%' : 0;
+  byId('loss').textContent = run.iteration ? formatNumber(run.loss) : '–';
+  byId('smoothed').textContent = run.iteration ? 'average ' + formatNumber(run.smoothed_loss) : '';
+  byId('lr').textContent = formatNumber(run.lr);
+  byId('speed').textContent = run.items_per_second ? formatNumber(run.items_per_second, 3) : '–';
+  byId('waits').textContent = run.waits ? 'waited for data ' + formatNumber(run.waits, 7) + ' times' : 'never waited for data';
+  if (run.learning)
+    showLearning(run.learning);
   byId('status').textContent = finished ? 'finished' : paused ? 'paused' : 'running';
   byId('status').className = 'chip ' + (finished ? '' : paused ? 'paused' : 'running');
   byId('play').textContent = paused ? 'Play' : 'Pause';
@@ -750,12 +751,12 @@ function showProgress(it) {
 
 function showTest(values, iteration) {
   const names = Object.keys(values);
-  const name = names.find((it) => /accuracy|map|top/i.test(it)) || names.find((it) => /loss/i.test(it)) || names[0];
+  const name = names.find((candidate) => /accuracy|map|top/i.test(candidate)) || names.find((candidate) => /loss/i.test(candidate)) || names[0];
   if (!name)
     return;
   byId('scorename').textContent = name.replace('.', ' ');
-  byId('score').textContent = shown(values[name]);
-  byId('scoreat').textContent = 'after ' + shown(Math.round(iteration), 9) + ' iterations';
+  byId('score').textContent = formatNumber(values[name]);
+  byId('scoreat').textContent = 'after ' + formatNumber(Math.round(iteration), 9) + ' iterations';
 }
 
 function addLine(text) {
@@ -768,7 +769,7 @@ function addLine(text) {
 }
 
 let lastSpeed = 0;
-function hear(message) {
+function handleMessage(message) {
   switch (message.type) {
   case 'progress':
     showProgress(message);
@@ -778,14 +779,14 @@ function hear(message) {
       addPoint(name, message.iteration - 1, value);
     if (message.items_per_second !== lastSpeed)
       addPoint(itemsName, message.iteration, lastSpeed = message.items_per_second);
-    return drawSoon();
+    return scheduleDraw();
   case 'test':
     for (const [name, value] of Object.entries(message.values))
       addPoint(name, message.iteration, value);
     showTest(message.values, message.iteration);
-    return drawSoon();
+    return scheduleDraw();
   case 'episode':
-    return play(message);
+    return replay(message);
   case 'reset':
     for (const chart of charts.values())
       for (const curve of chart.curves.values())
@@ -798,7 +799,7 @@ function hear(message) {
   case 'log':
     return addLine(message.text);
   case 'layout':
-    return hearLayout(message);
+    return handleLayout(message);
   }
 }
 
@@ -827,7 +828,7 @@ function showRun(state) {
   state.log.forEach(addLine);
   byId('log').scrollTop = byId('log').scrollHeight;
   drawGraph(state.graph);
-  play(state.played);
+  replay(state.played);
   if (state.controls) {
     listFields(state.fields);
   } else {
@@ -841,29 +842,29 @@ function showRun(state) {
                    {card: 'weightcard', select: 'parameter', images: 'weights', histogram: 'weighthistogram', note: 'weightnote'}),
     new TensorCard('blob', state.blobs,
                    {card: 'blobcard', select: 'blob', images: 'maps', histogram: 'maphistogram', note: 'mapnote'})];
-  const look = async () => {
+  const refreshCards = async () => {
     if (document.hidden || finished)
       return;
     cards.forEach((card) => card.refresh());
     try {
-      showUpdates(await ask('updates'));
-      showTimes(await ask('times'));
+      showUpdates(await fetchJson('updates'));
+      showTimes(await fetchJson('times'));
     } catch {
       // The stream reports the end of the run.
     }
   };
-  look();
-  setInterval(look, 2000);
-  byId('play').addEventListener('click', () => act(paused ? 'resume' : 'pause'));
-  byId('step').addEventListener('click', () => act('step'));
+  refreshCards();
+  setInterval(refreshCards, 2000);
+  byId('play').addEventListener('click', () => sendCommand(paused ? 'resume' : 'pause'));
+  byId('step').addEventListener('click', () => sendCommand('step'));
   byId('reset').addEventListener('click', () => {
-    if (confirm('Forget what was learnt since the run began, and begin again?'))
-      act('reset');
+    if (confirm('Discard everything learned since the run began, and restart?'))
+      sendCommand('reset');
   });
-  byId('snapshot').addEventListener('click', () => act('snapshot'));
+  byId('snapshot').addEventListener('click', () => sendCommand('snapshot'));
   byId('stop').addEventListener('click', () => {
     if (confirm('Write a snapshot and end the run?'))
-      act('stop');
+      sendCommand('stop');
   });
   addEventListener('keydown', (e) => {
     if (e.target !== document.body || !state.controls)
@@ -876,12 +877,12 @@ function showRun(state) {
       return;
     e.preventDefault();
   });
-  drawSoon();
+  scheduleDraw();
 }
 
 function listen() {
   const source = new EventSource('/api/events?' + new URLSearchParams({token}));
-  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.onmessage = (event) => handleMessage(JSON.parse(event.data));
   source.onerror = () => {
     if (finished) {
       source.close();
@@ -894,45 +895,45 @@ function listen() {
 
 // --- Several runs -----------------------------------------------------------
 
-const known = new Map(); // run -> {colour, version, on, curves, row, iteration, progress}
+const runEntries = new Map(); // run -> {colour, version, on, curves, row, iteration, progress}
 
-/** A run with its row, which stays: a click needs the same box from beginning to end. */
+/** Adds a run and its table row. Updates keep the row, because a click needs the same box from press to release. */
 function addRun(name, title) {
-  const row = document.createElement('tr'), cell = element('td', row), box = element('input', cell);
-  const it = {colour: kColours[known.size % kColours.length], version: -1, on: true, curves: {}, row};
-  known.set(name, it);
+  const row = document.createElement('tr'), cell = addElement('td', row), box = addElement('input', cell);
+  const entry = {colour: kColours[runEntries.size % kColours.length], version: -1, on: true, curves: {}, row};
+  runEntries.set(name, entry);
   box.type = 'checkbox';
   box.checked = true;
   box.setAttribute('aria-label', name);
-  box.addEventListener('change', () => { it.on = box.checked; redrawRuns(); });
-  const text = element('td', row);
-  element('span', text, undefined, 'swatch').style.background = it.colour;
+  box.addEventListener('change', () => { entry.on = box.checked; redrawRuns(); });
+  const text = addElement('td', row);
+  addElement('span', text, undefined, 'swatch').style.background = entry.colour;
   text.append(title);
-  it.iteration = element('td', row, '', 'n');
-  it.progress = element('td', row);
-  return it;
+  entry.iteration = addElement('td', row, '', 'n');
+  entry.progress = addElement('td', row);
+  return entry;
 }
 
 async function showRuns() {
-  const state = await ask('state');
+  const state = await fetchJson('state');
   byId('folder').textContent = state.folder;
   byId('status').textContent = state.runs.length === 1 ? '1 run' : state.runs.length + ' runs';
   const list = byId('runlist');
   let changed = false;
-  for (const [name, it] of known)
+  for (const [name, entry] of runEntries)
     if (!state.runs.some((run) => run.name === name)) {
-      it.row.remove();
-      changed = known.delete(name);
+      entry.row.remove();
+      changed = runEntries.delete(name);
     }
   for (const [number, run] of state.runs.entries()) {
-    const it = known.get(run.name) || addRun(run.name, run.name === '.' ? state.folder : run.name);
-    if (list.children[number] !== it.row)
-      list.insertBefore(it.row, list.children[number] || null);
-    it.iteration.textContent = shown(run.iteration, 9);
-    it.progress.textContent = run.stopped || (run.running ? 'running' : 'no longer written');
-    if (it.version !== run.version) {
-      it.curves = (await ask('run?' + new URLSearchParams({name: run.name}))).curves;
-      it.version = run.version;
+    const entry = runEntries.get(run.name) || addRun(run.name, run.name === '.' ? state.folder : run.name);
+    if (list.children[number] !== entry.row)
+      list.insertBefore(entry.row, list.children[number] || null);
+    entry.iteration.textContent = formatNumber(run.iteration, 9);
+    entry.progress.textContent = run.stopped || (run.running ? 'running' : 'no longer written');
+    if (entry.version !== run.version) {
+      entry.curves = (await fetchJson('run?' + new URLSearchParams({name: run.name}))).curves;
+      entry.version = run.version;
       changed = true;
     }
   }
@@ -940,36 +941,36 @@ async function showRuns() {
     redrawRuns();
 }
 
-/** Again and again, each time when the one before has ended. */
+/** Updates the list of runs every two seconds, counted from the end of the previous update. */
 async function watchRuns() {
   try {
     await showRuns();
   } catch (error) {
-    say(error.message);
+    showMessage(error.message);
   }
   setTimeout(watchRuns, 2000);
 }
 
 function redrawRuns() {
   charts.forEach((chart) => chart.curves.clear());
-  for (const [run, it] of known) {
-    if (it.on)
-      for (const [name, points] of Object.entries(it.curves)) {
+  for (const [run, entry] of runEntries) {
+    if (entry.on)
+      for (const [name, points] of Object.entries(entry.curves)) {
         const which = name.startsWith('test') ? name.split('.')[0] + ', ' : '';
-        chartOf(name.startsWith('test') ? name : measureOf(name)).curve(run + '/' + name, run, it.colour).points = points;
+        findOrAddChart(name.startsWith('test') ? name : measureOf(name)).findOrAddCurve(run + '/' + name, run, entry.colour).points = points;
       }
   }
   charts.forEach((chart, measure) => { chart.root.hidden = !chart.curves.size; });
-  drawSoon();
+  scheduleDraw();
 }
 
 async function begin() {
   if (!token) {
     byId('status').textContent = 'no token';
-    return say('Open the address that the log of brew-run shows: it has the token.');
+    return showMessage('Open the URL from the log of brew-run: it contains the token.');
   }
   try {
-    const state = await ask('state');
+    const state = await fetchJson('state');
     if (state.kind === 'run') {
       showRun(state);
       listen();
@@ -987,6 +988,6 @@ async function begin() {
   } catch (error) {
     byId('status').textContent = 'no connection';
     byId('status').className = 'chip lost';
-    say(error.message);
+    showMessage(error.message);
   }
 }
