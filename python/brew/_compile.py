@@ -27,11 +27,11 @@ def source_of(net):
     if not isinstance(net, str):
         raise TypeError("a net is a path, its text or a protobuf message, not %s" % type(net).__name__)
     # File names may contain these characters, too.
-    is_text = any(each in net for each in "\n{:") and not os.path.exists(net)
+    is_text = any(character in net for character in "\n{:") and not os.path.exists(net)
     return (None, net) if is_text else (net, None)
 
 
-def _values(name, value):
+def _settings_of(name, value):
     """Returns the settings of one keyword as (option, value) pairs."""
     flag = name.replace("_", "-")
     if value is None or value is False:
@@ -42,7 +42,7 @@ def _values(name, value):
         return [("input-shape", "%s=%s" % (blob, ",".join(str(int(d)) for d in dims)))
                 for blob, dims in value.items()]
     if isinstance(value, (list, tuple, set)):
-        return [(flag, str(each)) for each in value]
+        return [(flag, str(item)) for item in value]
     return [(flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))]
 
 
@@ -63,29 +63,30 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
     """
     keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
                     input_shapes=input_shapes, keep=keep, memory_limit=memory_limit, **more)
-    settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
+    settings = [pair for key, value in keywords.items() for pair in _settings_of(key, value)]
     if target == "cuda":
-        _cuda.find_libraries()
+        _cuda.load_libraries()
     path, text = source_of(net)
-    types = host_types(host_layers)
+    layer_types = host_types(host_layers)
 
     def run(settings):
         if path is not None:
-            return checked(_core.compile_file(path, settings, types))
-        return checked(_core.compile_text(text, name or "<text>", folder or "", settings, types))
+            return checked(_core.compile_file(path, settings, layer_types))
+        return checked(_core.compile_text(text, name or "<text>", folder or "", settings, layer_types))
 
     def recompile(phase):
-        kept = [pair for pair in settings if pair[0] not in ("emit", "dump-dir", "report", "check-only")]
-        done = run(kept + [("emit", phase)] + ([("check-only", None)] if phase not in ("kernels", "all") else []))
-        return {name: data.decode() for name, data in done.artifacts.items()}
+        inherited = [pair for pair in settings if pair[0] not in ("emit", "dump-dir", "report", "check-only")]
+        check_only = [("check-only", None)] if phase not in ("kernels", "all") else []
+        compilation = run(inherited + [("emit", phase)] + check_only)
+        return {name: data.decode() for name, data in compilation.artifacts.items()}
 
-    reported = "report" not in more and "check_only" not in more
-    done = run(settings + [("report", "json")] if reported else settings)
-    has_report = reported or ("report", "json") in settings
-    return Plan._of_bytes(done.plan or None, name or path or "<text>",
-                          report=done.report.decode() if has_report else None,
-                          artifacts={k: v.decode() for k, v in done.artifacts.items()},
-                          warnings=diagnostics_of(done), recompile=recompile, host_layers=host_layers)
+    adds_report = "report" not in more and "check_only" not in more
+    compilation = run(settings + [("report", "json")] if adds_report else settings)
+    has_report = adds_report or ("report", "json") in settings
+    return Plan._of_bytes(compilation.plan or None, name or path or "<text>",
+                          report=compilation.report.decode() if has_report else None,
+                          artifacts={k: v.decode() for k, v in compilation.artifacts.items()},
+                          warnings=diagnostics_of(compilation), recompile=recompile, host_layers=host_layers)
 
 
 def upgrade(net, *, name=None) -> str:

@@ -15,15 +15,15 @@ _done = False
 def library_folders():
     """Returns the folders with shared libraries of the wheels ``nvidia-*``."""
     roots = dict.fromkeys([*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
-    found = []
+    folders = []
     for root in roots:
-        found += sorted(glob.glob(os.path.join(glob.escape(root), "nvidia", "*", "lib"))) if root else []
-    return list(dict.fromkeys(found))
+        folders += sorted(glob.glob(os.path.join(glob.escape(root), "nvidia", "*", "lib"))) if root else []
+    return list(dict.fromkeys(folders))
 
 
-def find_libraries():
-    """Loads the libraries of these wheels once, so that the runtime finds them by name.
-    Without wheels, the runtime searches the system's folders."""
+def load_libraries():
+    """Loads the libraries of the wheels ``nvidia-*`` once, so that the runtime finds them by
+    name. Without these wheels, the runtime searches the system's folders."""
     global _done
     if _done:
         return

@@ -19,7 +19,7 @@ class Diagnostic(NamedTuple):
     """A message of the compiler about one location.
 
     ``line`` and ``column`` count from 1 and are 0 if unknown; ``file`` and
-    ``layer`` are empty if the message concerns none.
+    ``layer`` are empty if the message concerns no file or layer.
     """
 
     file: str

@@ -23,17 +23,18 @@ def event_of(kind, fields):
     return Event(kind=KINDS[kind], **fields)
 
 
-def _deliver(hub, key, kind, fields):
-    # The session references only this function, so that listeners may reference the session.
-    self = hub()
+def _deliver(weak_events, key, kind, fields):
+    # The session references only this function, not the listeners, so that they may reference
+    # the session.
+    self = weak_events()
     function = self._functions.get(key) if self is not None else None
     if function is None:
         return
-    self._inside += 1
+    self._active_calls += 1
     try:
         function(event_of(kind, fields))
     finally:
-        self._inside -= 1
+        self._active_calls -= 1
 
 
 class Events:
@@ -46,7 +47,7 @@ class Events:
 
     def __init__(self, first=None):
         self._core, self._functions, self._stale = None, {0: first} if first else {}, []
-        self._inside, self._next = 0, 1
+        self._active_calls, self._next_key = 0, 1
 
     def _first(self):
         """Returns the initial listener for the session, or None."""
@@ -63,29 +64,29 @@ class Events:
             if kind not in KINDS:
                 raise ValueError("there are no events %r; the kinds are: %s" % (kind, ", ".join(KINDS)))
             numbers.append(KINDS.index(kind))
-        self._sweep()
-        key, self._next = self._next, self._next + 1
+        self._remove_stopped()
+        key, self._next_key = self._next_key, self._next_key + 1
         self._functions[key] = function
         number = self._core.add_listener(functools.partial(_deliver, weakref.ref(self), key), numbers)
 
         def stop():
             if self._functions.pop(key, None) is not None:
                 self._stale.append(number)
-                self._sweep()
+                self._remove_stopped()
 
         return stop
 
-    def _sweep(self):
+    def _remove_stopped(self):
         """Removes stopped listeners, unless a listener is being called."""
-        while self._stale and not self._inside:
+        while self._stale and not self._active_calls:
             self._core.remove_listener(self._stale.pop())
 
     @contextlib.contextmanager
     def record(self, *kinds):
         """Context manager that returns a list and appends events to it."""
-        seen = []
-        stop = self.listen(seen.append, *kinds)
+        recorded = []
+        stop = self.listen(recorded.append, *kinds)
         try:
-            yield seen
+            yield recorded
         finally:
             stop()

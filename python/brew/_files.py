@@ -39,7 +39,7 @@ def _sync(path, flags=0):
 
 @contextlib.contextmanager
 def atomic(path):
-    """Context manager that returns a temporary name, whose file replaces ``path`` on success.
+    """Context manager that returns a temporary name; on success, the file of that name replaces ``path``.
 
     Follows symbolic links. A pipe or device cannot be replaced, so the complete content is
     copied to it. Raises OSError."""
@@ -52,10 +52,10 @@ def atomic(path):
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         with tempfile.TemporaryDirectory() as folder:
-            name = os.path.join(folder, "whole")
+            name = os.path.join(folder, "content")
             yield name
-            with open(name, "rb") as whole, open(path, "wb") as out:
-                shutil.copyfileobj(whole, out)
+            with open(name, "rb") as content, open(path, "wb") as out:
+                shutil.copyfileobj(content, out)
         return
     if mode is not None:
         path = os.path.realpath(path)
@@ -72,7 +72,7 @@ def atomic(path):
 
 
 def probe(path):
-    """Raises OSError if a new file of this name could not be written, before a long computation."""
+    """Raises OSError if no file can be created beside ``path``. For checks before long computations."""
     os.unlink(_create_beside(os.fspath(path)))
 
 

@@ -9,7 +9,7 @@ class Graph:
     """A picture of a net in Graphviz's language (``dot``). Jupyter shows it as SVG if
     Graphviz is installed.
 
-    ``seconds``: time limit of Graphviz in Jupyter, which then shows the text instead."""
+    ``seconds``: time limit of Graphviz in Jupyter. Beyond it, Jupyter shows the text instead."""
 
     seconds = 30
 
@@ -41,13 +41,13 @@ class Graph:
         if program is None:
             raise RuntimeError("Graphviz's program dot was not found; str() of the picture is its text")
         try:
-            done = subprocess.run([program, "-T" + kind], input=self.dot.encode(), capture_output=True,
-                                  timeout=seconds, check=False)
+            process = subprocess.run([program, "-T" + kind], input=self.dot.encode(), capture_output=True,
+                                     timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
             raise RuntimeError("Graphviz took longer than %g seconds" % seconds) from None
-        if done.returncode:
-            raise RuntimeError("Graphviz failed: " + done.stderr.decode(errors="replace").strip())
-        return done.stdout
+        if process.returncode:
+            raise RuntimeError("Graphviz failed: " + process.stderr.decode(errors="replace").strip())
+        return process.stdout
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         try:

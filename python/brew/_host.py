@@ -123,12 +123,12 @@ class _LayerType:
         layer.reshape(bottom, top)
         return layer, bottom, top
 
-    def shapes(self, **about):
-        return [blob.shape for blob in self._make(**about)[2]]
+    def shapes(self, **description):
+        return [blob.shape for blob in self._make(**description)[2]]
 
-    def create(self, **about):
-        shapes = about["tops"]
-        layer, _, top = self._make(**about)
+    def create(self, **description):
+        shapes = description["tops"]
+        layer, _, top = self._make(**description)
         for i, (blob, shape) in enumerate(zip(top, shapes)):
             if blob.shape != tuple(shape):
                 raise ValueError("top %d has the shape %s, but the plan was compiled for %s"
@@ -137,14 +137,14 @@ class _LayerType:
         return self.instances[-1]
 
 
-def host_types(given):
+def host_types(layer_classes):
     """Converts a dict of name to class to the objects that the library expects."""
-    if given is None:
+    if layer_classes is None:
         return {}
-    if not hasattr(given, "items"):
+    if not hasattr(layer_classes, "items"):
         raise TypeError("host_layers must be a dict of layer type (for Python layers 'MODULE.LAYER') to class")
     types = {}
-    for name, layer_class in given.items():
+    for name, layer_class in layer_classes.items():
         if not callable(layer_class):
             raise TypeError("host_layers: %r is not a class" % (layer_class,))
         types[str(name)] = _LayerType(layer_class)

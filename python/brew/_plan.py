@@ -52,11 +52,11 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self):
-        def line(cells, tag):
+        def table_row(cells, tag):
             return "<tr>" + "".join("<%s>%s</%s>" % (tag, html.escape(str(c)), tag) for c in cells) + "</tr>"
 
-        head = line(["program", *self.columns], "th")
-        return "<table>%s%s</table>" % (head, "".join(line(row, "td") for row in self.rows))
+        head = table_row(["program", *self.columns], "th")
+        return "<table>%s%s</table>" % (head, "".join(table_row(row, "td") for row in self.rows))
 
 
 class Plan:
@@ -137,7 +137,7 @@ class Plan:
 
     @functools.cached_property
     def needs_data(self):
-        """Whether a run needs data beside the caller's inputs: batches of sources or random
+        """Whether a run needs data besides the caller's inputs: batches of sources or random
         numbers."""
         return any(data_input["type"] != "Input"
                    for program in self.describe()["programs"] for data_input in program["data_inputs"])

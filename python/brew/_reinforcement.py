@@ -24,6 +24,7 @@ class _Environment:
         self.low, self.high = (self._bound(space, name) for name in ("low", "high"))
 
     def _bound(self, space, name):
+        """Returns the bounds of the observations, or an empty list if one is missing or infinite."""
         bound = getattr(space, name, None)
         if bound is None:
             return []
@@ -31,18 +32,18 @@ class _Environment:
         return bound.tolist() if np.isfinite(bound).all() else []
 
     def reset(self, seed, observation):
-        seen = self._environment.reset(seed=int(seed))
-        observation[:] = np.ravel(seen[0] if isinstance(seen, tuple) else seen)
+        result = self._environment.reset(seed=int(seed))
+        observation[:] = np.ravel(result[0] if isinstance(result, tuple) else result)
 
     def step(self, action, observation):
         outcome = self._environment.step(action)
-        seen, reward, terminated = outcome[:3]
+        values, reward, terminated = outcome[:3]
         truncated = outcome[3] if len(outcome) > 4 else False  # Gym returned four values
-        observation[:] = np.ravel(seen)
+        observation[:] = np.ravel(values)
         return float(reward), bool(terminated), bool(truncated)
 
     def core_arguments(self):
-        # The learner owns this object, because the garbage collector cannot traverse the library.
+        # Pass a weak reference: the garbage collector cannot traverse references from the library.
         return (weakref.proxy(self), self.observations, self.actions, self.low, self.high)
 
 
@@ -64,20 +65,21 @@ class Learner:
             properties = ""
         elif not isinstance(properties, str):
             properties = ";".join("%s=%s" % item for item in properties.items())
-        held = session.trainer
-        count = _core.environment_count(held, trainer or "", properties)
+        core_trainer = session.trainer
+        count = _core.environment_count(core_trainer, trainer or "", properties)
         if callable(env) and not hasattr(env, "step"):
             environments = [env() for _ in range(count)]
         elif isinstance(env, (list, tuple)):
             environments = list(env)
         else:
             environments = [env] * count if isinstance(env, str) else [env]
-        self._environments = [each if isinstance(each, str) else _Environment(each) for each in environments]
+        self._environments = [item if isinstance(item, str) else _Environment(item) for item in environments]
         self._on_episode = on_episode
         self._session = session  # must outlive its trainer
-        given = [each if isinstance(each, str) else each.core_arguments() for each in self._environments]
-        told = None if on_episode is None else functools.partial(_report_episode, weakref.ref(self))
-        self._core = _core.Learner(held, given, trainer or "", properties, max_steps, told)
+        core_envs = [item if isinstance(item, str) else item.core_arguments() for item in self._environments]
+        episode_callback = None if on_episode is None else functools.partial(_report_episode, weakref.ref(self))
+        self._core = _core.Learner(core_trainer, core_envs, trainer or "", properties, max_steps,
+                                   episode_callback)
 
     def train(self, episodes=0):
         """Trains for `episodes` more episodes; 0: until the solver's max_iter updates."""
@@ -93,5 +95,5 @@ class Learner:
         return self._core.progress()
 
     def __repr__(self):
-        now = self.progress
-        return "<brew.Learner: %d episodes, mean reward %g>" % (now["episodes"], now["mean_reward"])
+        progress = self.progress
+        return "<brew.Learner: %d episodes, mean reward %g>" % (progress["episodes"], progress["mean_reward"])

@@ -74,9 +74,9 @@ class _Tensors(Mapping):
     def __len__(self):
         return len(self._names())
 
-    def _of(self, name, index=0):
-        found = self._session._core.view(self._kind, self._program, name, index)
-        return found if found is not None else self._session._core.read(self._kind, self._program, name, index)
+    def _array(self, name, index=0):
+        view = self._session._core.view(self._kind, self._program, name, index)
+        return view if view is not None else self._session._core.read(self._kind, self._program, name, index)
 
     def _store(self, name, index, value):
         core = self._session._core
@@ -89,7 +89,7 @@ class _Tensors(Mapping):
     def __getitem__(self, name):
         if name not in list(self):
             raise KeyError(name)
-        return self._of(name)
+        return self._array(name)
 
     def __setitem__(self, name, value):
         if name not in list(self):
@@ -104,10 +104,10 @@ class _Tensors(Mapping):
         (``layout="nchw"`` avoids that)."""
         if name not in list(self):
             raise KeyError(name)
-        found = self._session._core.export(self._kind, self._program, name, index)
-        if found is None:
+        exported = self._session._core.export(self._kind, self._program, name, index)
+        if exported is None:
             raise Error("%r has a blocked layout in memory; recompile with layout='nchw'" % (name,))
-        return found
+        return exported
 
 
 class _Params(_Tensors):
@@ -123,7 +123,7 @@ class _Params(_Tensors):
         indices = [index for layer, index in self._names() if layer == name]
         if not indices:
             raise KeyError(name)
-        return [self._of(name, index) for index in sorted(indices)]
+        return [self._array(name, index) for index in sorted(indices)]
 
     def __setitem__(self, name, values):
         if name not in list(self):
@@ -155,7 +155,7 @@ class TunedCall(typing.NamedTuple):
 
     program: str
     layers: list[str]
-    #: ``"convolution"``, ``"inner product"``; backward ``"... by the data"``, ``"... by the weights"``.
+    #: ``"convolution"``, ``"inner product"``; backward ``"... backward data"``, ``"... backward weights"``.
     kind: str
     untuned: str
     untuned_seconds: float
@@ -195,20 +195,21 @@ class Session:
                  keep_snapshots=0, snapshot_best="", check_nan=False, stop_when=(), patience="", log_dir="",
                  hooks=(), allow_missing_weights=False):
         self.plan = plan
-        self._watch = dict(snapshot=os.fspath(snapshot), resume=bool(resume), keep_snapshots=keep_snapshots,
-                           snapshot_best=snapshot_best, check_nan=bool(check_nan),
-                           stop_when=[stop_when] if isinstance(stop_when, str) else list(stop_when),
-                           patience=str(patience), log_folder=os.fspath(log_dir),
-                           hooks=[os.fspath(h) for h in ([hooks] if isinstance(hooks, (str, os.PathLike)) else hooks)])
-        given = [name for name, value in self._watch.items() if value]
-        if given and not plan.trains:
+        self._trainer_options = dict(snapshot=os.fspath(snapshot), resume=bool(resume), keep_snapshots=keep_snapshots,
+                                     snapshot_best=snapshot_best, check_nan=bool(check_nan),
+                                     stop_when=[stop_when] if isinstance(stop_when, str) else list(stop_when),
+                                     patience=str(patience), log_folder=os.fspath(log_dir),
+                                     hooks=[os.fspath(hook) for hook in (
+                                         [hooks] if isinstance(hooks, (str, os.PathLike)) else hooks)])
+        set_options = [name for name, value in self._trainer_options.items() if value]
+        if set_options and not plan.trains:
             raise ValueError("%s: only for training, but this plan does not train"
-                             % ", ".join(given).replace("log_folder", "log_dir"))
+                             % ", ".join(set_options).replace("log_folder", "log_dir"))
         gpu = _gpu_of(device, plan)
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
-        seed = self._seed(seed)
+        seed = self._core_seed(seed)
         if plan._core.cuda:
-            _cuda.find_libraries()
+            _cuda.load_libraries()
         #: The listeners (:class:`brew._events.Events`).
         self.events = Events(on_event)
         self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
@@ -219,13 +220,13 @@ class Session:
         self._weights = [os.fspath(w) for w in ([weights] if isinstance(weights, (str, os.PathLike)) else weights)]
         self._trainer, self._feeds, self._hooks = None, [], []
         self._program = 0
-        self._program = self._number(program)
+        self._program = self._program_index(program)
         if plan.trains:
             self._open_trainer()
         else:
             self._core.initialise(self._weights)
 
-    def _seed(self, seed):
+    def _core_seed(self, seed):
         """Returns the seed of the core. In training it becomes the solver's ``random_seed``."""
         if seed is None:
             return 0
@@ -237,7 +238,7 @@ class Session:
         return seed
 
     def _open_trainer(self):
-        self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, **self._watch)
+        self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, **self._trainer_options)
 
     # --- running
 
@@ -252,7 +253,7 @@ class Session:
         return {name: np.array(self._core.read(Kind.BLOB, self._program, name))
                 for name in self.plan._core.outputs(self._program)}
 
-    def _number(self, program):
+    def _program_index(self, program):
         if program is None:
             return self._program
         if program not in self.plan.programs:
@@ -262,7 +263,7 @@ class Session:
     def set_inputs(self, program=None, /, **inputs):
         """Sets inputs (blob=array) of all following batches. The first positional argument
         selects another program than the session's. Raises the errors of a call."""
-        program = self._number(program)
+        program = self._program_index(program)
         shapes = dict(self._core.inputs(program))
         for name, value in inputs.items():
             if name not in shapes:
@@ -277,11 +278,11 @@ class Session:
         """Makes ``function(arrays)`` produce the batches. It must fill the arrays (a dict of
         input to array), which are valid only during the call. ``names``: the inputs to fill
         (default: all of the program). An exception in ``function`` aborts the run."""
-        program = self._number(program)
-        known = [name for name, _ in self._core.inputs(program)]
+        program = self._program_index(program)
+        input_names = [name for name, _ in self._core.inputs(program)]
         for name in names:
-            if name not in known:
-                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(known) or "none"))
+            if name not in input_names:
+                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(input_names) or "none"))
         self._feeds.append(function)  # owned here: the garbage collector cannot traverse the library
         self._core.set_feed(program, list(names), functools.partial(_fill, weakref.ref(self), len(self._feeds) - 1))
 
@@ -336,7 +337,7 @@ class Session:
         """Benchmarks the implementations of each library call, stores the fastest in the timing
         cache and uses them from now on. Overwrites blobs and gradients."""
         programs = self.plan.programs
-        return [TunedCall(programs[program], *rest) for program, *rest in self._core.tune(self.plan._core)]
+        return [TunedCall(programs[program], *details) for program, *details in self._core.tune(self.plan._core)]
 
     def load_weights(self, *paths):
         """Loads .caffemodel or HDF5 files into the parameters. An inference net must then have all
@@ -454,7 +455,7 @@ class Session:
         self.trainer.resume()
 
     def stop(self):
-        """Ends step, solve or test after the iteration or batch; if none is running, the next one."""
+        """Ends step, solve or test after the iteration or batch. If none of them runs, ends the next call."""
         self.trainer.stop()
 
     def request_snapshot(self):

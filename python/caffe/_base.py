@@ -26,13 +26,13 @@ class Layer:
 class NetLayer(Layer):
     """The interface between a net and its layers.
 
-    Before the first pass the net sets ``down``, which bottoms get a gradient, and
-    ``param_down``, which parameters get one."""
+    Before the first pass the net sets ``down``, whether each bottom gets a gradient, and
+    ``param_down``, whether each parameter gets one."""
 
     #: The object that users see.
     user = property(lambda self: self)
     down = ()
-    #: Dict of the bottoms' shapes to compiled variants.
+    #: Dict of the bottoms' shapes to compiled variants; None for layers that are not compiled.
     variants = None
 
     def __init__(self, param, phase):

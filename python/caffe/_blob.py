@@ -76,20 +76,20 @@ class Memory:
 
     def is_referenced(self):
         """Whether a user holds an array of the storage."""
-        return self._root is not None and self._references() > _UNHELD
+        return self._root is not None and self._reference_count() > _UNREFERENCED_COUNT
 
-    def _references(self):
+    def _reference_count(self):
         return sys.getrefcount(self._root)
 
 
-def _references_of_unheld():
+def _unreferenced_count():
     memory = Memory(1)
     memory._room()
-    return memory._references()
+    return memory._reference_count()
 
 
-# Reference count of the array if no user holds one; it depends on the interpreter.
-_UNHELD = _references_of_unheld()
+# Reference count of a Memory's array if no user holds an array of it. Depends on the interpreter.
+_UNREFERENCED_COUNT = _unreferenced_count()
 
 
 def product(shape):
@@ -160,15 +160,15 @@ class Blob:
             raise RuntimeError("a blob has at most 32 axes, not %d" % len(shape))
         self._resize(shape)
 
-    def _legacy(self, index):
+    def _extent(self, index):
         if len(self._shape) > 4:
             raise RuntimeError("a blob of %d axes has no num, channels, height and width" % len(self._shape))
         return self._shape[index] if index < len(self._shape) else 1
 
-    num = property(lambda self: self._legacy(0))
-    channels = property(lambda self: self._legacy(1))
-    height = property(lambda self: self._legacy(2))
-    width = property(lambda self: self._legacy(3))
+    num = property(lambda self: self._extent(0))
+    channels = property(lambda self: self._extent(1))
+    height = property(lambda self: self._extent(2))
+    width = property(lambda self: self._extent(3))
 
 
 class BlobVec(list):
@@ -195,5 +195,5 @@ class RawBlobVec:
         return len(self._blobs)
 
     def __getitem__(self, index):
-        found = self._blobs[index]
-        return RawBlobVec(found) if isinstance(index, slice) else found
+        selected = self._blobs[index]
+        return RawBlobVec(selected) if isinstance(index, slice) else selected

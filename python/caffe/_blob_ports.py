@@ -13,6 +13,7 @@ class BlobPort(_compiled.Port):
         self.target = target  # Blob
 
     def defer(self, memory):
+        """Fills the memory at its next access, or now if a user holds an array of it."""
         if memory.is_referenced():
             memory.pending = None
             self.fill(memory)

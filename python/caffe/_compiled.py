@@ -38,7 +38,7 @@ class Port:
         self.seen = memory, memory.access_count
 
     def holds(self, blob):
-        """Whether the blob's data alias the tensor."""
+        """Whether the blob's data aliases the tensor."""
         return self.address is not None and blob._data.address == self.address
 
     def shape(self):
@@ -56,13 +56,13 @@ class Port:
         else:  # a label with another shape
             self.view.reshape(-1)[...] = array.reshape(-1)
 
-    def load(self, blob, own):
-        """Loads the values of a bottom. Binds the tensor to the blob's memory, or copies them if
-        that memory is in ``own`` (addresses that the layer writes) or changes repeatedly."""
+    def load(self, blob, own_addresses):
+        """Loads the values of a bottom. Binds the tensor to the blob's memory, or copies the values
+        if that memory is in ``own_addresses``, which the layer writes, or changes repeatedly."""
         values, memory = blob.data, blob._data
         if self.bound_array is not None and self.bound_array is memory._array:
             return
-        if self.view is not None and self.view.size == values.size and memory.address not in own \
+        if self.view is not None and self.view.size == values.size and memory.address not in own_addresses \
                 and not self.is_fixed:
             self.bind_count += 1
             self.is_fixed = self.bind_count > self._MAX_BINDS or not self._bind(memory._array[: values.size])
@@ -140,10 +140,10 @@ class Variant:
         """Prevents binding and publishing of tensors that share memory, as in layers that only
         create views."""
         ports = [port for port in self.bottoms + self.tops if port.view is not None]
-        for i, one in enumerate(ports):
-            for other in ports[:i]:
-                if np.may_share_memory(one.view, other.view):
-                    one.is_fixed = other.is_fixed = True
+        for i, port in enumerate(ports):
+            for earlier in ports[:i]:
+                if np.may_share_memory(port.view, earlier.view):
+                    port.is_fixed = earlier.is_fixed = True
 
 
 def has_empty_shape(shapes):
@@ -171,7 +171,7 @@ class ParameterFilling:
             memory.pending = self  # so that is_due() includes it
             layer.variant_for(self.shapes)  # calls fill() again
             return
-        index = next(i for i, mine in enumerate(self.memories) if mine is memory)
+        index = next(i for i, own_memory in enumerate(self.memories) if own_memory is memory)
         port = layer.first.params[index]
         if memory._array is None and port.address is not None:
             memory.use_array(port.memory(), port.address)
@@ -186,7 +186,8 @@ class CompiledLayer(NetLayer):
     keeps_statistics = False
     no_backward = "it has no backward pass"  # the reason as text: an exception would keep its frames alive
 
-    _KEPT = 8  # maximum number of variants, each with its own memory
+    _MAX_VARIANTS = 8  # maximum number of variants, each with its own memory
+
     def __init__(self, param, phase, folder=""):
         super().__init__(param, phase)
         # The content of files becomes part of the plan and may change later.
@@ -202,7 +203,7 @@ class CompiledLayer(NetLayer):
         return _state.next_seed()
 
     def reading(self):
-        """Returns options of the session about data reading."""
+        """Returns the session's options for reading data."""
         return {}
 
     # --- compiling
@@ -218,8 +219,8 @@ class CompiledLayer(NetLayer):
         for i, shape in enumerate(shapes):
             wrap = wrapped and self.down[i]
             name = ("in%d" if wrap else "b%d") % i
-            made = net.layer.add(name=name, type="Input", top=[name])
-            made.input_param.shape.add().dim.extend(shape)
+            source = net.layer.add(name=name, type="Input", top=[name])
+            source.input_param.shape.add().dim.extend(shape)
             if wrap:
                 bias = net.layer.add(name="wrap%d" % i, type="Bias", bottom=[name], top=["b%d" % i])
                 bias.bias_param.axis = bias.bias_param.num_axes = 0
@@ -232,13 +233,13 @@ class CompiledLayer(NetLayer):
         layer.top.extend(self.top_blobs)
         if is_loss(layer.type):
             layer.loss_weight.extend([0.0] * len(layer.top))
-        if layer.type == "MultiBoxLoss":  # its loss depends on what the prototxt says
+        if layer.type == "MultiBoxLoss":  # its loss depends on this field of the prototxt
             layer.propagate_down[:] = self._param.propagate_down or [True, True, False, False]
         elif gradient_tops:
             layer.propagate_down[:] = self.down
         if gradient_tops:
-            for learnt in self.param_down:
-                layer.param.add(lr_mult=1.0 if learnt else 0.0)
+            for is_learned in self.param_down:
+                layer.param.add(lr_mult=1.0 if is_learned else 0.0)
         return net
 
     def options(self, gradient_tops):
@@ -254,20 +255,20 @@ class CompiledLayer(NetLayer):
         if any(self.down) or any(self.param_down):
             # Some tops have no gradient, such as the probabilities of a loss layer.
             tops = list(range(len(self._param.top)))
-            ways = (False, True) if any(self.down) else (False,)
+            wrapping_choices = (False, True) if any(self.down) else (False,)
             choices = [(gradient_tops, wrapped) for gradient_tops in ([tops, [0]] if len(tops) > 1 else [tops])
-                       for wrapped in ways] + choices
-        why = None
+                       for wrapped in wrapping_choices] + choices
+        first_error = None
         for gradient_tops, wrapped in choices:
-            if not gradient_tops and why is not None:
-                self.no_backward = self.reason(why)
+            if not gradient_tops and first_error is not None:
+                self.no_backward = self.reason(first_error)
             try:
                 plan = _plan_cache.plan(self.message(shapes, gradient_tops, wrapped), on_disk=not self.reads_files,
                                         **self.options(gradient_tops))
                 return gradient_tops, wrapped, plan
             except CompileError as error:
-                failed, why = error, why or error
-        raise self.refusal(failed) from failed
+                last_error, first_error = error, first_error or error
+        raise self.refusal(last_error) from last_error
 
     @staticmethod
     def reason(error):
@@ -288,17 +289,17 @@ class CompiledLayer(NetLayer):
 
     def _shapes(self, key):
         try:
-            found = _plan_cache.shapes(self.message(key, []), on_disk=not self.reads_files, **self.options([]))
+            shapes_by_name = _plan_cache.shapes(self.message(key, []), on_disk=not self.reads_files, **self.options([]))
         except CompileError as error:
             raise self.refusal(error) from error
-        return ([tuple(found["blobs"][name]) for name in self.top_blobs],
-                [tuple(shape) for shape in found["params"].get("layer", [])])
+        return ([tuple(shapes_by_name["blobs"][name]) for name in self.top_blobs],
+                [tuple(shape) for shape in shapes_by_name["params"].get("layer", [])])
 
     def _shapes_of_empty(self, key):
-        """Returns the shapes for bottoms without items, such as the regions of an image that has
-        none: extrapolates the extents that depend on the number of items to 0."""
-        few, more = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
-        (tops, params), (larger, _) = self._shapes(few), self._shapes(more)
+        """Returns the shapes for bottoms without items, such as an image without regions:
+        extrapolates the extents that depend on the number of items to 0."""
+        two_items, three_items = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
+        (tops, params), (larger, _) = self._shapes(two_items), self._shapes(three_items)
         return [tuple(d - 2 * (e - d) for d, e in zip(a, b)) for a, b in zip(tops, larger)], params
 
     def _is_empty(self, bottom, top):
@@ -320,12 +321,12 @@ class CompiledLayer(NetLayer):
         if key not in self.variants:
             if self._param.type == "HDF5Output" and self.variants:
                 raise failure(self._param, "its bottoms have another shape than before; a file has only one shape")
-            made = Variant(self, key, self.first)
-            while len(self.variants) >= self._KEPT:  # e.g. if all images differ in size
+            variant = Variant(self, key, self.first)
+            while len(self.variants) >= self._MAX_VARIANTS:  # e.g. if all images differ in size
                 del self.variants[next(iter(self.variants))]
-            self.variants[key] = made
+            self.variants[key] = variant
             if self.first is None:
-                self.first = made
+                self.first = variant
                 for memory in self.filling.memories if self.filling else ():
                     if memory.pending is self.filling:
                         memory.array  # noqa: B018, takes over the values of the fillers
@@ -360,13 +361,13 @@ class CompiledLayer(NetLayer):
             if blob.shape != shape and not is_in_place(blob, bottom):
                 blob.reshape(*shape)
 
-    def _give_params(self, variant):
+    def _load_params(self, variant):
         for port, blob in zip(variant.params, self.blobs):
             port.refresh(blob)
         if self.blobs:
             variant.session.prepare()
 
-    def _pass(self, variant, which):
+    def _run_pass(self, variant, which):
         try:
             variant.session.run(0, which)
         except Error as error:
@@ -382,8 +383,8 @@ class CompiledLayer(NetLayer):
                 port.put(blob.data)
             else:
                 port.load(blob, variant.own_addresses)
-        self._give_params(variant)
-        self._pass(variant, Pass.FORWARD)
+        self._load_params(variant)
+        self._run_pass(variant, Pass.FORWARD)
         variant.ran = True
         return variant
 
@@ -429,10 +430,10 @@ class CompiledLayer(NetLayer):
             for port, blob in zip(variant.bottoms, bottom):
                 if not is_in_place(blob, top):
                     port.load(blob, variant.own_addresses)
-            self._give_params(variant)
+            self._load_params(variant)
         for i, port in zip(variant.gradient_tops, variant.output_gradient_ports):
             port.put(top[i].diff)
-        self._pass(variant, Pass.BACKWARD)
+        self._run_pass(variant, Pass.BACKWARD)
         for i, wanted in enumerate(propagate_down):
             if wanted:
                 bottom[i].diff[...] = variant.gradients[i].get().reshape(bottom[i].shape) if i in variant.gradients else 0

@@ -12,12 +12,12 @@ from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
 # Trainers reject rates that are not finite; Caffe accepts them.
-_LARGEST = 3e38
+_MAX_RATE = 3e38
 
 
 def rule_of(param):
     """Returns the solver for compiled updates as a SolverParameter without its net, or None if
-    they are not supported."""
+    compiled updates do not support the solver ``param``."""
     if param.iter_size != 1 or param.clip_gradients > 0 or param.regularization_type not in ("L1", "L2"):
         return None
     return caffe_pb2.SolverParameter(
@@ -58,17 +58,18 @@ class CompiledUpdate:
             number = numbers.get(id(layers[layer].blobs[i]))
             if number is not None:
                 self.changes[number] = BlobPort(session, Kind.SOLVER_STATE, layer, i, layers[layer].blobs[i])
-        # Parameters that are not learned stay; learned ones without a loss would still decay.
-        rest = [i for i in range(len(net._learnable)) if i not in self.changes]
-        self.unlearnt = rest if all(net._lr[i] == 0 for i in rest) else None
-        self.possible = self.unlearnt is not None and not fused.unaliased \
+        # The plan updates only these parameters. Caffe would apply weight decay to the others as
+        # well, unless their learning rate is 0.
+        others = [i for i in range(len(net._learnable)) if i not in self.changes]
+        self.not_updated = others if all(net._lr[i] == 0 for i in others) else None
+        self.is_supported = self.not_updated is not None and not fused.unaliased \
             and all(port.address is not None for port in [*self.changes.values(), *fused.param_gradients])
         self.views = {}  # the solver's histories that alias the session
 
     def can_update(self, solver):
-        """Whether it can run the solver's next update. Sets the learning rate."""
+        """Returns whether run() can do the solver's next update; if so, sets the learning rate."""
         rate = solver._rate_of_next()
-        if not self._can(solver) or not abs(rate) < _LARGEST:
+        if not self._is_compatible(solver) or not abs(rate) < _MAX_RATE:
             return False
         # A field takes effect from the next forward pass on.
         if rate != self.rate:
@@ -76,9 +77,9 @@ class CompiledUpdate:
             self.rate = rate
         return True
 
-    def _can(self, solver):
+    def _is_compatible(self, solver):
         p, rule, fused = solver.param, self.rule, self.fused
-        return self.possible and p.momentum == rule.momentum and p.weight_decay == rule.weight_decay \
+        return self.is_supported and p.momentum == rule.momentum and p.weight_decay == rule.weight_decay \
             and p.regularization_type == rule.regularization_type and p.iter_size == 1 and p.clip_gradients <= 0 \
             and all([blob._data.address == address for blob, address in fused.aliases]) \
             and all([port.target._diff.address == port.address for port in fused.param_gradients]) \
@@ -88,7 +89,7 @@ class CompiledUpdate:
         """Makes the solver's histories alias the session. Returns False if that is not possible."""
         if self.views and all([histories[i] is view for i, view in self.views.items()]):
             return True
-        if any(histories[i].any() for i in self.unlearnt):
+        if any(histories[i].any() for i in self.not_updated):
             return False  # from a snapshot in which the parameter was learned
         for i, port in self.changes.items():
             np.copyto(port.view, histories[i].reshape(port.view.shape))
@@ -102,11 +103,11 @@ class CompiledUpdate:
 
     def run(self):
         """Updates the parameters."""
-        done = self.trainer.iteration
+        iteration = self.trainer.iteration
         try:
             self.trainer.update()
         finally:  # exceptions of signal handlers arrive after the update
-            if self.trainer.iteration > done:
+            if self.trainer.iteration > iteration:
                 self._defer_changes()
 
     def _defer_changes(self):

@@ -16,7 +16,7 @@ from .proto import caffe_pb2
 
 # Layers with side effects, or with requirements that only separate layers fulfil.
 _UNFUSED = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
-          "DetectionEvaluate", "MultiBoxLoss")
+             "DetectionEvaluate", "MultiBoxLoss")
 
 
 def message_of(net, learns):
@@ -31,8 +31,8 @@ def message_of(net, learns):
                 copy.ClearField(field)
             continue
         for top in layer.top:
-            made = result.layer.add(name=top, type="Input", top=[top])
-            made.input_param.shape.add().dim.extend(net._blob_of[top].shape)
+            source = result.layer.add(name=top, type="Input", top=[top])
+            source.input_param.shape.add().dim.extend(net._blob_of[top].shape)
     return result
 
 
@@ -78,7 +78,7 @@ class FusedNet:
                        for name, _ in session.names(Kind.BLOB) if name in sources]
         self.blobs = self._blob_ports(net, Kind.BLOB, sources)
         self.gradients = self._blob_ports(net, Kind.BLOB_GRADIENT, ()) if learns else []
-        layers = {p.name: made for p, made in zip(net._params, net._layers)}
+        layers = {p.name: layer for p, layer in zip(net._params, net._layers)}
         self.params = [BlobPort(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
                        for layer, i in session.names(Kind.PARAMETER)]
         # Running statistics, which the forward pass writes.
@@ -92,13 +92,13 @@ class FusedNet:
         self.deferred = [(port, port.target) for port in self.blobs]
         # The gradient of a loss is its weight.
         self.deferred_gradients = [(port, port.target) for port in self.gradients]
-        covered = {id(port.target) for port in self.param_gradients}
-        self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
+        with_gradient = {id(port.target) for port in self.param_gradients}
+        self.without_gradient = [blob for blob in net._learnable if id(blob) not in with_gradient]
         self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
         self.update = _compiled_update.CompiledUpdate(self, net, layers, seed) if rule is not None else None
 
-    def _blob_ports(self, net, kind, without):
-        """Returns the ports of the blobs that have separate memory."""
+    def _blob_ports(self, net, kind, excluded):
+        """Returns the ports of the blobs that have separate memory, without ``excluded`` names."""
         aliases = set()
         # The tops of a split share the data of its bottom, but each has its own gradient.
         shared = _layers.ViewLayer if kind == Kind.BLOB_GRADIENT else (_layers.SplitLayer, _layers.ViewLayer)
@@ -106,7 +106,7 @@ class FusedNet:
             if isinstance(layer, shared):
                 aliases.update(net._top_index[number])
         return [BlobPort(self.session, kind, name, 0, net._blob_of[name]) for name, _ in self.session.names(kind)
-                if name in net._blob_of and name not in without and net._index_of[name] not in aliases]
+                if name in net._blob_of and name not in excluded and net._index_of[name] not in aliases]
 
     def fits(self):
         """Whether all blobs have the shapes of the plan."""
@@ -157,8 +157,8 @@ class FusedNet:
         ones, or with ``fresh`` replaces them. With ``update``, its trainer runs the passes."""
         self._feed()
         # The run overwrites gradients that alias the plan.
-        before = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
-                                   if port.address is not None and port.target._diff.address == port.address}
+        previous_diffs = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
+                                           if port.address is not None and port.target._diff.address == port.address}
         if update is None:
             self.session.run(0, Pass.BOTH)
         else:
@@ -173,9 +173,9 @@ class FusedNet:
             memory = port.target._diff
             if port.address is not None and memory.address == port.address:
                 memory.pending = None
-                if port in before:
+                if port in previous_diffs:
                     diff = port.target.diff
-                    diff += before[port]
+                    diff += previous_diffs[port]
             elif fresh:
                 np.copyto(port.target.diff, port.get().reshape(port.target.shape))
                 port.move(memory)
@@ -190,15 +190,15 @@ class FusedNet:
 class FusedNetCache:
     """The fused nets of a net, by the shapes of its blobs."""
 
-    _KEPT = 4  # maximum number of plans, each with its own memory
+    _MAX_PLANS = 4  # maximum number of plans, each with its own memory
 
     def __init__(self, net):
-        self.possible = None  # unknown
+        self.possible = None  # not yet known
         self.plans = {}
         self.found = None  # (learns, FusedNet) of the last run
         self.last = None  # the FusedNet with the current values of the blobs
         self.backward_wanted = False
-        self.rule = None  # of the net's solver, if it supports compiled updates
+        self.rule = None  # the solver's update rule, if it can be compiled
         self.update = None  # the CompiledUpdate to run after the last step's passes
         # In Caffe the gradient of a loss that is read overwrites its weight.
         self.loss_is_read = any(net._loss_weights[i] for bottoms in net._bottom_index for i in bottoms)
@@ -217,18 +217,18 @@ class FusedNetCache:
         key = learns, tuple(blob.shape for blob in net._blobs)
         if key not in self.plans:
             try:
-                made = self._make(net, learns)
+                fused = self._make(net, learns)
             except (CompileError, Error):
-                made = None  # the run layer by layer may succeed or report the reason
-            while len(self.plans) >= self._KEPT:
+                fused = None  # the run layer by layer may succeed or report the reason
+            while len(self.plans) >= self._MAX_PLANS:
                 del self.plans[next(iter(self.plans))]
-            self.plans[key] = made
-        made = self.plans[key]
-        if made is not None and not made.fits():
-            made = None
-        if made is not None:
-            self.found = learns, made
-        return made
+            self.plans[key] = fused
+        fused = self.plans[key]
+        if fused is not None and not fused.fits():
+            fused = None
+        if fused is not None:
+            self.found = learns, fused
+        return fused
 
     def _make(self, net, learns):
         if learns and self.rule is not None:

@@ -1,5 +1,5 @@
 """Caffe's rules for nets as messages of caffe_pb2: which layers a state includes, where blobs
-split, what is differentiated."""
+split, which bottoms get gradients."""
 import os
 import re
 from collections import OrderedDict
@@ -61,6 +61,7 @@ def loss_weights(layer):
 
 
 def meets(rule, state, layer):
+    """Whether a net state meets an include or exclude rule of a layer."""
     if rule.HasField("phase") and rule.phase != state.phase:
         return False
     if rule.HasField("min_level") and state.level < rule.min_level:
@@ -79,12 +80,12 @@ def filtered(net):
     for layer in net.layer:
         if layer.include and layer.exclude:
             raise RuntimeError("layer '%s': specify either include rules or exclude rules, not both" % layer.name)
-        kept = not layer.include
-        if kept and any(meets(rule, net.state, layer) for rule in layer.exclude):
-            kept = False
-        if not kept and any(meets(rule, net.state, layer) for rule in layer.include):
-            kept = True
-        if kept:
+        is_included = not layer.include
+        if is_included and any(meets(rule, net.state, layer) for rule in layer.exclude):
+            is_included = False
+        if not is_included and any(meets(rule, net.state, layer) for rule in layer.include):
+            is_included = True
+        if is_included:
             result.layer.add().CopyFrom(layer)
     return result
 
@@ -108,17 +109,18 @@ def _by_position(formula, bottoms):
 
 
 def with_splits(net):
-    """Returns the net with a Split layer after each top that several layers read."""
+    """Returns the net with a Split layer after each top with several readers. A nonzero loss weight
+    counts as a reader."""
     source, readers, weights = {}, OrderedDict(), {}
-    makers = {}
+    producers = {}
     for i, layer in enumerate(net.layer):
         for j, blob in enumerate(layer.bottom):
-            if blob not in makers:
+            if blob not in producers:
                 raise _bottom_error(layer, blob)
-            source[i, j] = makers[blob]
-            readers[makers[blob]] = readers.get(makers[blob], 0) + 1
+            source[i, j] = producers[blob]
+            readers[producers[blob]] = readers.get(producers[blob], 0) + 1
         for j, blob in enumerate(layer.top):
-            makers[blob] = (i, j)
+            producers[blob] = (i, j)
         for j, weight in list(enumerate(layer.loss_weight))[: len(layer.top)]:
             weights[i, j] = weight
             if weight:
@@ -127,7 +129,7 @@ def with_splits(net):
     result = caffe_pb2.NetParameter()
     result.CopyFrom(net)
     del result.layer[:]
-    taken = {}
+    used_splits = {}
     for i, layer in enumerate(net.layer):
         copy = result.layer.add()
         copy.CopyFrom(layer)
@@ -136,8 +138,8 @@ def with_splits(net):
         for j, blob in enumerate(layer.bottom):
             top = source[i, j]
             if readers[top] > 1:
-                copy.bottom[j] = split_blob(net.layer[top[0]].name, blob, top[1], taken.get(top, 0))
-                taken[top] = taken.get(top, 0) + 1
+                copy.bottom[j] = split_blob(net.layer[top[0]].name, blob, top[1], used_splits.get(top, 0))
+                used_splits[top] = used_splits.get(top, 0) + 1
         for j, blob in enumerate(layer.top):
             count = readers.get((i, j), 0)
             if count <= 1:
@@ -153,7 +155,7 @@ def with_splits(net):
                 else:  # the other tops keep theirs
                     copy.loss_weight[j] = 0
                 split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
-                taken[i, j] = 1
+                used_splits[i, j] = 1
     return result
 
 
@@ -169,28 +171,28 @@ def statistics(layer, count):
     """Returns the indices of the running statistics among a layer's ``count`` parameters."""
     if layer.type == "BatchNorm":
         return range(3)
-    if layer.type == "BN" and count == 4:  # PSPNet's; SegNet's has two parameters
+    if layer.type == "BN" and count == 4:  # as in PSPNet; SegNet's BN has two parameters
         return range(2, 4)
     return ()
 
 
-def own_multiplier(layer, index, count):
-    """Returns the lr_mult and decay_mult that layers of forks impose on a parameter, regardless of
-    the prototxt, or None."""
-    if layer.type == "BatchNorm" and count == 5:  # NVIDIA Caffe's
+def imposed_multiplier(layer, index, count):
+    """Returns the number that some layers of Caffe forks use as both lr_mult and decay_mult of a
+    parameter, regardless of the prototxt; None for other layers and parameters."""
+    if layer.type == "BatchNorm" and count == 5:  # as in NVIDIA Caffe
         return 0.0 if index in statistics(layer, count) else 1.0
     if layer.type == "BN" and (index in statistics(layer, count) or count == 4 and layer.bn_param.frozen):
         return 0.0
     return None
 
 
-# Types whose backward pass always computes the gradients of all parameters, of the sequence and
-# of the static input, because Caffe's unrolled nets do.
+# Types whose backward pass always computes the gradients of all parameters, the sequence and the
+# static input, as Caffe's unrolled nets do.
 RECURRENT = ("LSTM", "RNN")
 
 
-# `force_backward` does not apply to labels and similar bottoms.
 def allows_forced_backward(kind, bottom):
+    """Whether ``force_backward`` applies to a bottom of a layer type: not to labels and the like."""
     if kind == "EuclideanLoss":
         return True
     if kind == "SmoothL1Loss":

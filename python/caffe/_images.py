@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 try:
-    # Imported here because pycaffe's imports load it: scripts use PIL.Image after `import PIL`.
+    # As in pycaffe, load PIL.Image on import: scripts use it after `import PIL` alone.
     from PIL import Image
 except ImportError:
     Image = None
@@ -38,7 +38,7 @@ def resize_image(im, new_dims, interp_order=1):
     if im.shape[-1] not in (1, 3):
         values = im
         for axis, size in enumerate(new_dims):
-            values = _sampled(values, axis, _corners(im.shape[axis], size), interp_order, False)
+            values = _sample(values, axis, _corner_aligned_positions(im.shape[axis], size), interp_order, False)
         return values.astype(np.float32)
     low, high = im.min(), im.max()
     if not high > low:
@@ -46,25 +46,25 @@ def resize_image(im, new_dims, interp_order=1):
     values = (im - low) / (high - low)
     if any(new < old for new, old in zip(new_dims, im.shape)):
         for axis, size in enumerate(new_dims):
-            values = _smoothed(values, axis, max(0.0, (im.shape[axis] / size - 1) / 2))
+            values = _smooth(values, axis, max(0.0, (im.shape[axis] / size - 1) / 2))
     for axis, size in enumerate(new_dims):
-        values = _sampled(values, axis, _centres(im.shape[axis], size), interp_order)
+        values = _sample(values, axis, _centre_aligned_positions(im.shape[axis], size), interp_order)
     if interp_order > 1:
         values = np.clip(values, 0, 1)  # splines overshoot
     return (values * (high - low) + low).astype(np.float32)
 
 
-def _corners(old, new):
+def _corner_aligned_positions(old, new):
     """Returns the positions of new elements among the old ones if the first and last coincide."""
     return np.arange(new) * ((old - 1) / (new - 1) if new > 1 else 0.0)
 
 
-def _centres(old, new):
+def _centre_aligned_positions(old, new):
     """Returns the positions of new elements among the old ones if both are cells of one extent."""
     return (np.arange(new) + 0.5) * (old / new) - 0.5
 
 
-def _smoothed(values, axis, sigma):
+def _smooth(values, axis, sigma):
     """Applies a Gaussian along an axis, with zeros beyond its ends."""
     if sigma <= 1e-15:
         return values
@@ -81,51 +81,51 @@ def _smoothed(values, axis, sigma):
     return total
 
 
-def _sampled(values, axis, places, order, outside=True):
-    """Samples values at positions of an axis, with zeros beyond its ends. ``outside``: whether a
-    spline includes these zeros or is mirrored at the ends."""
+def _sample(values, axis, positions, order, pads_zeros=True):
+    """Samples values at positions of an axis, with zeros beyond its ends. ``pads_zeros``: whether a
+    spline uses these zeros; otherwise it mirrors the values at the ends."""
     length = values.shape[axis]
     padding = [(0, 0)] * values.ndim
     padding[axis] = (1, 1)
     padded = np.pad(values.astype(np.float64), padding)
     if order > 1:
-        return _spline(values.astype(np.float64), axis, places, order, outside)
+        return _spline(values.astype(np.float64), axis, positions, order, pads_zeros)
     if order == 0:
-        nearest = np.clip(np.floor(places + 0.5).astype(int), -1, length)
+        nearest = np.clip(np.floor(positions + 0.5).astype(int), -1, length)
         return np.take(padded, nearest + 1, axis=axis)
-    below = np.floor(places).astype(int)
-    fraction = (places - below).reshape([-1 if i == axis else 1 for i in range(values.ndim)])
-    one = np.take(padded, np.clip(below, -1, length) + 1, axis=axis)
-    two = np.take(padded, np.clip(below + 1, -1, length) + 1, axis=axis)
-    return one * (1 - fraction) + two * fraction
+    below = np.floor(positions).astype(int)
+    fraction = (positions - below).reshape([-1 if i == axis else 1 for i in range(values.ndim)])
+    lower = np.take(padded, np.clip(below, -1, length) + 1, axis=axis)
+    upper = np.take(padded, np.clip(below + 1, -1, length) + 1, axis=axis)
+    return lower * (1 - fraction) + upper * fraction
 
 
-def _spline(values, axis, places, order, outside):
+def _spline(values, axis, positions, order, pads_zeros):
     """Samples the interpolating spline of an order along an axis."""
-    room = 12 if outside else 0  # zeros farther away have no effect
+    margin = 12 if pads_zeros else 0  # zeros farther away have no effect
     values = np.moveaxis(values, axis, 0)
-    values = np.pad(values, [(room, room)] + [(0, 0)] * (values.ndim - 1))
+    values = np.pad(values, [(margin, margin)] + [(0, 0)] * (values.ndim - 1))
     length = len(values)
     if length == 1:
-        return np.moveaxis(np.repeat(values, len(places), axis=0), 0, axis)
+        return np.moveaxis(np.repeat(values, len(positions), axis=0), 0, axis)
     # Coefficients of B-splines that interpolate the values, mirrored beyond the ends.
     nodes = np.zeros((length, length))
     _add_bases(nodes, np.arange(length), order)
     coefficients = np.linalg.solve(nodes, values.reshape(length, -1))
-    bases = np.zeros((len(places), length))
-    _add_bases(bases, np.asarray(places) + room, order)
-    return np.moveaxis((bases @ coefficients).reshape((len(places),) + values.shape[1:]), 0, axis)
+    bases = np.zeros((len(positions), length))
+    _add_bases(bases, np.asarray(positions) + margin, order)
+    return np.moveaxis((bases @ coefficients).reshape((len(positions),) + values.shape[1:]), 0, axis)
 
 
-def _add_bases(matrix, places, order):
+def _add_bases(matrix, positions, order):
     """Adds the weight of each coefficient at each position."""
     length = matrix.shape[1]
     period = 2 * (length - 1)
-    first = np.floor(places - (order - 1) / 2).astype(int)
+    first = np.floor(positions - (order - 1) / 2).astype(int)
     for k in range(order + 1):
         index = np.abs(first + k) % period
         index = np.where(index >= length, period - index, index)
-        np.add.at(matrix, (np.arange(len(places)), index), _basis(places - (first + k), order))
+        np.add.at(matrix, (np.arange(len(positions)), index), _basis(positions - (first + k), order))
 
 
 def _basis(x, order):

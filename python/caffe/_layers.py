@@ -114,7 +114,7 @@ class FilterLayer(NetLayer):
     def setup(self, bottom, top):
         if len(top) != len(bottom) - 1:
             raise failure(self._param, "it needs a top for each bottom but the selector")
-        self.kept = None
+        self.passed_items = None
 
     def reshape(self, bottom, top):
         for blob in bottom[:-1]:
@@ -123,15 +123,15 @@ class FilterLayer(NetLayer):
         if bottom[-1].count != bottom[-1].shape[0]:
             raise failure(self._param, "the selector must have one value for each item")
         # The selector is unknown before the first pass: assume all items.
-        count = bottom[-1].shape[0] if self.kept is None else len(np.flatnonzero(bottom[-1].data))
+        count = bottom[-1].shape[0] if self.passed_items is None else len(np.flatnonzero(bottom[-1].data))
         for blob, source in zip(top, bottom):
             blob.reshape(count, *source.shape[1:])
 
     def forward(self, bottom, top):
-        self.kept = np.flatnonzero(bottom[-1].data)
+        self.passed_items = np.flatnonzero(bottom[-1].data)
         for blob, source in zip(top, bottom):
-            blob.reshape(len(self.kept), *source.shape[1:])
-            blob.data[...] = source.data[self.kept]
+            blob.reshape(len(self.passed_items), *source.shape[1:])
+            blob.data[...] = source.data[self.passed_items]
 
     def backward(self, top, propagate_down, bottom):
         if propagate_down[-1]:
@@ -140,11 +140,11 @@ class FilterLayer(NetLayer):
             if wanted:
                 diff = source.diff
                 diff[...] = 0
-                diff[self.kept] = blob.diff
+                diff[self.passed_items] = blob.diff
 
 
 class Phase(int):
-    """A phase as a number; its text is the name, which layers of forks use as a key."""
+    """A phase as a number. Its text is the phase's name, which layers of forks use as a key."""
 
     def __str__(self):
         return caffe_pb2.Phase.Name(self)
@@ -158,8 +158,8 @@ class PythonLayer(NetLayer):
         settings = param.python_param
         if not settings.module or not settings.layer:
             raise failure(param, "python_param must name a module and a layer")
-        made = getattr(importlib.import_module(settings.module), settings.layer)
-        self.instance = made(param)
+        layer_class = getattr(importlib.import_module(settings.module), settings.layer)
+        self.instance = layer_class(param)
         if not hasattr(self.instance, "blobs"):  # __init__ did not call super().__init__
             Layer.__init__(self.instance, param)
         self.instance.param_str = settings.param_str
@@ -171,8 +171,8 @@ class PythonLayer(NetLayer):
 
     def setup(self, bottom, top):
         self.instance.setup(RawBlobVec(bottom), RawBlobVec(top))
-        given = self._param.blobs
-        if given and len(given) != len(self.blobs):
+        weight_blobs = self._param.blobs
+        if weight_blobs and len(weight_blobs) != len(self.blobs):
             raise failure(self._param, "incorrect number of weight blobs")
 
     def reshape(self, bottom, top):
@@ -185,14 +185,14 @@ class PythonLayer(NetLayer):
         self.instance.backward(RawBlobVec(top), list(propagate_down), RawBlobVec(bottom))
 
 
-_OWN = {"Input": InputLayer, "Split": SplitLayer, "Parameter": ParameterLayer, "MemoryData": MemoryDataLayer,
-        "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer}
+_UNCOMPILED = {"Input": InputLayer, "Split": SplitLayer, "Parameter": ParameterLayer, "MemoryData": MemoryDataLayer,
+               "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer}
 _COMPILED = {"Reshape": ViewLayer, "Flatten": ViewLayer, "DummyData": DummyDataLayer}
 
 
 def make(param, phase, folder):
     """Creates the layer of a LayerParameter."""
-    if param.type in _OWN:
-        return _OWN[param.type](param, phase)
+    if param.type in _UNCOMPILED:
+        return _UNCOMPILED[param.type](param, phase)
     kind = _COMPILED.get(param.type) or (CompiledLayer if param.bottom else SourceLayer)
     return kind(param, phase, folder)

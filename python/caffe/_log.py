@@ -4,12 +4,12 @@ import os
 from brew import _core
 
 INFO, WARNING, ERROR = 0, 1, 2
-_least = None
+_configured_severity = None
 
 
-def _level():
-    if _least is not None:
-        return _least
+def _min_severity():
+    if _configured_severity is not None:
+        return _configured_severity
     try:
         return int(os.environ.get("GLOG_minloglevel", "0"))
     except ValueError:
@@ -18,14 +18,14 @@ def _level():
 
 def init_log(level=None, stderr=True):
     """Sets the minimum severity that is shown: 0 information, 1 warnings, 2 errors."""
-    global _least
+    global _configured_severity
     if level is not None:
-        _least = int(level)
+        _configured_severity = int(level)
 
 
 def line(text, file="python.py", number=1, severity=INFO):
     """Writes a line; ``file`` and ``number`` are the source location in Caffe."""
-    if severity >= _level():
+    if severity >= _min_severity():
         _core.log(severity, file, number, text)
 
 

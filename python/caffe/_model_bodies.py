@@ -5,7 +5,7 @@ from .net_spec import layers as L
 from .net_spec import params as P
 
 
-def _resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, counts):
+def _add_resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, counts):
     """``counts``: numbers of further blocks in conv3 and conv4."""
     ConvBNLayer(net, from_layer, "conv1", True, True, 64, 7, 3, 2, bn_prefix="bn_", bn_postfix="",
                 scale_prefix="scale_", scale_postfix="", **bn_param)
@@ -29,15 +29,16 @@ def _resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, counts):
 
 def ResNet101Body(net, from_layer, use_pool5=True, use_dilation_conv5=False, **bn_param):
     """ResNet-101 up to res5c, or pool5."""
-    return _resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, (3, 22))
+    return _add_resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, (3, 22))
 
 
 def ResNet152Body(net, from_layer, use_pool5=True, use_dilation_conv5=False, **bn_param):
     """ResNet-152 up to res5c, or pool5."""
-    return _resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, (7, 35))
+    return _add_resnet(net, from_layer, use_pool5, use_dilation_conv5, bn_param, (7, 35))
 
 
-def _learnt():
+def _learned():
+    """Returns the settings of a layer with learned weights and biases."""
     return dict(param=[dict(lr_mult=1, decay_mult=1), dict(lr_mult=2, decay_mult=0)],
                 weight_filler=dict(type="xavier"), bias_filler=dict(type="constant", value=0))
 
@@ -46,11 +47,11 @@ def _freeze(net, names):
     """Sets the learning rates of the existing layers among ``names`` to 0."""
     for name in names:
         if name in net.keys():
-            net.update(name, dict(_learnt(), param=[FROZEN] * 2))
+            net.update(name, dict(_learned(), param=[FROZEN] * 2))
     return net
 
 
-def _rectified(net, name, top, number, dropout):
+def _add_rectified(net, name, top, number, dropout):
     """Adds a layer with an in-place ReLU and, if requested, Dropout."""
     net[name] = top
     net["relu" + number] = L.ReLU(net[name], in_place=True)
@@ -58,14 +59,14 @@ def _rectified(net, name, top, number, dropout):
         net["drop" + number] = L.Dropout(net["relu" + number], dropout_ratio=0.5, in_place=True)
 
 
-def _inner_products(net, below, dropout):
+def _add_inner_products(net, below, dropout):
     """Adds fc6 and fc7 as InnerProduct layers."""
     for name in ("fc6", "fc7"):
-        _rectified(net, name, L.InnerProduct(net[below], num_output=4096), name[2:], dropout)
+        _add_rectified(net, name, L.InnerProduct(net[below], num_output=4096), name[2:], dropout)
         below = "relu" + name[2:]
 
 
-def _spread(kernel_size, dilation):
+def _same_padding(kernel_size, dilation):
     """Returns the padding with which a dilated convolution preserves the size."""
     return (kernel_size - 1) * dilation // 2
 
@@ -81,20 +82,20 @@ def VGGNetBody(net, from_layer, need_fc=True, fully_conv=False, reduced=False, d
         extra = dict(dilation=dilation) if block == 5 else {}
         for i in range(1, count + 1):
             number = "%d_%d" % (block, i)
-            _rectified(net, "conv" + number,
-                       L.Convolution(net[top], num_output=outputs, pad=_spread(3, dilation), kernel_size=3, **extra,
-                                     **_learnt()), number, False)
+            _add_rectified(net, "conv" + number,
+                           L.Convolution(net[top], num_output=outputs, pad=_same_padding(3, dilation), kernel_size=3,
+                                         **extra, **_learned()), number, False)
             top = "relu" + number
         if block == 5 and not need_fc:
             return _freeze(net, freeze_layers)
-        keeps = dilated and block == 5
+        keeps_size = dilated and block == 5
         if nopool:
             name = "conv%d_%d" % (block, count + 1)
-            net[name] = L.Convolution(net[top], num_output=outputs, pad=1, kernel_size=3, stride=1 if keeps else 2,
-                                      **_learnt())
+            net[name] = L.Convolution(net[top], num_output=outputs, pad=1, kernel_size=3, stride=1 if keeps_size else 2,
+                                      **_learned())
         else:
             name = "pool%d" % block
-            if keeps or block == 4 and dilate_pool4:
+            if keeps_size or block == 4 and dilate_pool4:
                 net[name] = L.Pooling(net[top], pool=P.Pooling.MAX, pad=1, kernel_size=3, stride=1)
                 if block == 4:
                     dilation = 2
@@ -102,15 +103,15 @@ def VGGNetBody(net, from_layer, need_fc=True, fully_conv=False, reduced=False, d
                 net[name] = L.Pooling(net[top], pool=P.Pooling.MAX, kernel_size=2, stride=2)
         top = name
     if not fully_conv:
-        _inner_products(net, top, dropout)
+        _add_inner_products(net, top, dropout)
         return _freeze(net, freeze_layers)
     if reduced:
         kernel_size, outputs, dilation = 3, 1024, dilation * (6 if dilated else 3)
     else:
         kernel_size, outputs, dilation = 7, 4096, dilation * (2 if dilated else 1)
-    _rectified(net, "fc6", L.Convolution(net[top], num_output=outputs, pad=_spread(kernel_size, dilation),
-                                         kernel_size=kernel_size, dilation=dilation, **_learnt()), "6", dropout)
-    _rectified(net, "fc7", L.Convolution(net.relu6, num_output=outputs, kernel_size=1, **_learnt()), "7", dropout)
+    _add_rectified(net, "fc6", L.Convolution(net[top], num_output=outputs, pad=_same_padding(kernel_size, dilation),
+                                             kernel_size=kernel_size, dilation=dilation, **_learned()), "6", dropout)
+    _add_rectified(net, "fc7", L.Convolution(net.relu6, num_output=outputs, kernel_size=1, **_learned()), "7", dropout)
     return _freeze(net, freeze_layers)
 
 
@@ -121,9 +122,9 @@ def ZFNetBody(net, from_layer, need_fc=True, fully_conv=False, reduced=False, di
     for number, (outputs, pad, kernel_size, more) in enumerate(
             [(96, 3, 7, dict(stride=2)), (256, 2, 5, dict(stride=2)), (384, 1, 3, {}), (384, 1, 3, {}),
              (256, 1, 3, {})], 1):
-        _rectified(net, "conv%d" % number, L.Convolution(net[top], num_output=outputs, pad=pad,
-                                                         kernel_size=kernel_size, **more, **_learnt()),
-                   str(number), False)
+        _add_rectified(net, "conv%d" % number, L.Convolution(net[top], num_output=outputs, pad=pad,
+                                                             kernel_size=kernel_size, **more, **_learned()),
+                       str(number), False)
         top = "relu%d" % number
         if number <= 2:
             net["norm%d" % number] = L.LRN(net[top], local_size=3, alpha=0.00005, beta=0.75,
@@ -138,14 +139,15 @@ def ZFNetBody(net, from_layer, need_fc=True, fully_conv=False, reduced=False, di
                       (True, False): dict(pad=5, kernel_size=6, dilation=2),
                       (False, True): dict(pad=2, kernel_size=3, dilation=2),
                       (False, False): dict(pad=2, kernel_size=6)}[bool(dilated), bool(reduced)]
-            _rectified(net, "fc6", L.Convolution(net.pool5, num_output=outputs, **kernel, **_learnt()), "6", dropout)
-            _rectified(net, "fc7", L.Convolution(net.relu6, num_output=outputs, kernel_size=1, **_learnt()), "7",
-                       dropout)
+            _add_rectified(net, "fc6", L.Convolution(net.pool5, num_output=outputs, **kernel, **_learned()), "6",
+                           dropout)
+            _add_rectified(net, "fc7", L.Convolution(net.relu6, num_output=outputs, kernel_size=1, **_learned()), "7",
+                           dropout)
         else:
-            _inner_products(net, "pool5", dropout)
+            _add_inner_products(net, "pool5", dropout)
     if need_fc8:
         last = net[net.keys()[-1]]
-        net.fc8 = L.Convolution(last, num_output=1000, kernel_size=1, **_learnt()) if fully_conv \
+        net.fc8 = L.Convolution(last, num_output=1000, kernel_size=1, **_learned()) if fully_conv \
             else L.InnerProduct(last, num_output=1000)
         net.prob = L.Softmax(net.fc8)
     return _freeze(net, freeze_layers)
@@ -159,11 +161,11 @@ def _pool(kind, pad, stride):
     return dict(name="pool", pool=kind, kernel_size=3, pad=pad, stride=stride)
 
 
-# Convolutions along one side.
+# Settings of convolutions along one side of the image.
 _WIDE, _TALL = dict(kernel_size=[1, 7], pad=[0, 3], stride=[1, 1]), dict(kernel_size=[7, 1], pad=[3, 0], stride=[1, 1])
 
 
-def _row(name, num_output, sides):
+def _conv1d(name, num_output, sides):
     return dict(sides, name=name, num_output=num_output)
 
 
@@ -181,32 +183,32 @@ def InceptionV3Body(net, from_layer, output_pred=False, **bn_param):
             ConvBNLayer(net, top, name, True, True, outputs, kernel_size, pad, stride, use_scale=False, **bn_param)
         top = name
 
-    def join(block, towers):
+    def concatenate(block, towers):
         """Concatenates towers: (suffix of the block's name, layers of the tower)."""
         tops = [InceptionTower(net, top, block + name, layers, **bn_param) for name, layers in towers]
         net[block + "/join"] = L.Concat(*tops, axis=1)
         return block + "/join"
 
     for i in range(3):
-        top = join("mixed_%d" % i if i else "mixed", [
+        top = concatenate("mixed_%d" % i if i else "mixed", [
             ("", [_conv("conv", 64, 1)]),
             ("/tower", [_conv("conv", 48, 1), _conv("conv_1", 64, 5, 2)]),
             ("/tower_1", [_conv("conv", 64, 1), _conv("conv_1", 96, 3, 1), _conv("conv_2", 96, 3, 1)]),
             ("/tower_2", [_pool(average, 1, 1), _conv("conv", 64 if i else 32, 1)])])
-    top = join("mixed_3", [
+    top = concatenate("mixed_3", [
         ("", [_conv("conv", 384, 3, 0, 2)]),
         ("/tower", [_conv("conv", 64, 1), _conv("conv_1", 96, 3, 1), _conv("conv_2", 96, 3, 0, 2)]),
         ("", [_pool(largest, 0, 2)])])
     for i, n in zip(range(4, 8), (128, 160, 160, 192)):
-        top = join("mixed_%d" % i, [
+        top = concatenate("mixed_%d" % i, [
             ("", [_conv("conv", 192, 1)]),
-            ("/tower", [_conv("conv", n, 1), _row("conv_1", n, _WIDE), _row("conv_2", 192, _TALL)]),
-            ("/tower_1", [_conv("conv", n, 1), _row("conv_1", n, _TALL), _row("conv_2", n, _WIDE),
-                          _row("conv_3", n, _TALL), _row("conv_4", 192, _WIDE)]),
+            ("/tower", [_conv("conv", n, 1), _conv1d("conv_1", n, _WIDE), _conv1d("conv_2", 192, _TALL)]),
+            ("/tower_1", [_conv("conv", n, 1), _conv1d("conv_1", n, _TALL), _conv1d("conv_2", n, _WIDE),
+                          _conv1d("conv_3", n, _TALL), _conv1d("conv_4", 192, _WIDE)]),
             ("/tower_2", [_pool(average, 1, 1), _conv("conv", 192, 1)])])
-    top = join("mixed_8", [
+    top = concatenate("mixed_8", [
         ("/tower", [_conv("conv", 192, 1), _conv("conv_1", 320, 3, 0, 2)]),
-        ("/tower_1", [_conv("conv", 192, 1), _row("conv_1", 192, _WIDE), _row("conv_2", 192, _TALL),
+        ("/tower_1", [_conv("conv", 192, 1), _conv1d("conv_1", 192, _WIDE), _conv1d("conv_2", 192, _TALL),
                       _conv("conv_3", 192, 3, 0, 2)]),
         ("", [_pool(largest, 0, 2)])])
     for block, kind in (("mixed_9", average), ("mixed_10", largest)):
@@ -215,8 +217,8 @@ def InceptionV3Body(net, from_layer, output_pred=False, **bn_param):
                               ("/tower_1", [_conv("conv", 448, 1), _conv("conv_1", 384, 3, 1)])):
             InceptionTower(net, top, block + tower, layers, **bn_param)
             below, mixed = "%s%s/%s" % (block, tower, layers[-1]["name"]), block + tower + "/mixed"
-            halves = [InceptionTower(net, below, mixed, [_row(name, 384, dict(kernel_size=[h, w], pad=[h // 2, w // 2],
-                                                                             stride=[1, 1]))], **bn_param)
+            halves = [InceptionTower(net, below, mixed, [_conv1d(name, 384, dict(
+                          kernel_size=[h, w], pad=[h // 2, w // 2], stride=[1, 1]))], **bn_param)
                       for name, h, w in (("conv", 1, 3), ("conv_1", 3, 1))]
             net[mixed] = L.Concat(*halves, axis=1)
             tops.append(net[mixed])

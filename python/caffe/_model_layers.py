@@ -18,11 +18,11 @@ def ConvBNLayer(net, from_layer, out_layer, use_bn, use_relu, num_output, kernel
     """Adds a Convolution and, if requested, BatchNorm with Scale or Bias and an in-place ReLU.
 
     ``bn_params``: eps, moving_average_fraction and use_global_stats of the BatchNorm."""
-    learnt = dict(lr_mult=lr_mult, decay_mult=1)
+    learned = dict(lr_mult=lr_mult, decay_mult=1)
     if use_bn:
-        settings = dict(param=[learnt], weight_filler=dict(type="gaussian", std=0.01), bias_term=False)
+        settings = dict(param=[learned], weight_filler=dict(type="gaussian", std=0.01), bias_term=False)
     else:
-        settings = dict(param=[learnt, dict(lr_mult=2 * lr_mult, decay_mult=0)], weight_filler=dict(type="xavier"),
+        settings = dict(param=[learned, dict(lr_mult=2 * lr_mult, decay_mult=0)], weight_filler=dict(type="xavier"),
                         bias_filler=dict(type="constant", value=0))
     conv = conv_prefix + out_layer + conv_postfix
     (kernel_h, kernel_w), (pad_h, pad_w), (stride_h, stride_w) = (
@@ -50,12 +50,12 @@ def _normalize(net, conv, bn, scale, bias, use_scale, lr_mult, bn_params):
     else:
         settings["moving_average_fraction"] = bn_params.get("moving_average_fraction", 0.999)
     net[bn] = L.BatchNorm(net[conv], in_place=True, **settings)
-    learnt, zero = dict(lr_mult=lr_mult, decay_mult=0), dict(type="constant", value=0.0)
+    learned, zero = dict(lr_mult=lr_mult, decay_mult=0), dict(type="constant", value=0.0)
     if use_scale:
-        net[scale] = L.Scale(net[bn], in_place=True, bias_term=True, param=[learnt] * 2,
+        net[scale] = L.Scale(net[bn], in_place=True, bias_term=True, param=[learned] * 2,
                              filler=dict(type="constant", value=1.0), bias_filler=zero)
     else:
-        net[bias] = L.Bias(net[bn], in_place=True, param=[learnt], filler=zero)
+        net[bias] = L.Bias(net[bn], in_place=True, param=[learned], filler=zero)
 
 
 def ResBody(net, from_layer, block_name, out2a, out2b, out2c, stride, use_branch1, dilation=1, **bn_param):
@@ -67,12 +67,12 @@ def ResBody(net, from_layer, block_name, out2a, out2b, out2c, stride, use_branch
         ConvBNLayer(net, below, name, True, relu, outputs, kernel, pad, stride, dilation=dilation, **names, **bn_param)
         return names["conv_prefix"] + name
 
-    beside = branch(from_layer, "branch1", out2c, 1, 0, stride, False) if use_branch1 else from_layer
+    shortcut_top = branch(from_layer, "branch1", out2c, 1, 0, stride, False) if use_branch1 else from_layer
     top = branch(from_layer, "branch2a", out2a, 1, 0, stride, True)
     top = branch(top, "branch2b", out2b, 3, dilation, 1, True, dilation)
     top = branch(top, "branch2c", out2c, 1, 0, 1, False)
     res = "res%s" % block_name
-    net[res] = L.Eltwise(net[beside], net[top])
+    net[res] = L.Eltwise(net[shortcut_top], net[top])
     net[res + "_relu"] = L.ReLU(net[res], in_place=True)
 
 

@@ -1,4 +1,4 @@
-"""Independent functions and classes of the module."""
+"""layer_type_list and Timer of the module caffe."""
 import time
 
 
@@ -16,7 +16,7 @@ def layer_type_list():
 
 
 class Timer:
-    """Milliseconds between start() and stop()."""
+    """Measures the milliseconds between start() and stop()."""
 
     def __init__(self):
         self._begin = self._end = None

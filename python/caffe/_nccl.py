@@ -18,17 +18,17 @@ class NCCL:
     """Connects a solver to the solvers of other processes: ``NCCL(solver, uid)``.
 
     Each process must call ``set_solver_count``, ``set_solver_rank`` and
-    ``set_multiprocess(True)`` before it creates its solver; ``uid`` comes from one
-    ``NCCL.new_uid()`` for all. As a callback of the solver (``solver.add_callback(nccl)``) it
-    replaces gradients by their mean over all ranks; with ``solver.net.after_backward(nccl)`` it
-    starts as soon as a layer's gradients are complete. Raises RuntimeError if the ranks cannot
-    be connected or train different things."""
+    ``set_multiprocess(True)`` before it creates its solver. All processes pass the same ``uid``,
+    the result of one ``NCCL.new_uid()``. As a callback of the solver
+    (``solver.add_callback(nccl)``) it replaces gradients by their mean over all ranks; with
+    ``solver.net.after_backward(nccl)`` it starts as soon as a layer's gradients are complete.
+    Raises RuntimeError if the ranks cannot be connected or have different solvers or nets."""
 
     def __init__(self, solver, uid):
         self._solver = solver
         self._count = _state.solver_count()
         self._ranks = None
-        self._waiting = []  # numbers of buckets with a pending all-reduce
+        self._pending = []  # numbers of buckets with a pending all-reduce
         self._is_last_pass, self._in_step = True, False
         if self._count == 1:
             return
@@ -79,7 +79,7 @@ class NCCL:
         if self._ranks is None or not self._is_last_pass:
             return
         for bucket, (lowest, _) in enumerate(self._buckets):
-            if lowest == number and bucket not in self._waiting:
+            if lowest == number and bucket not in self._pending:
                 self._start(bucket)
                 if not self._in_step:
                     self._finish()
@@ -89,7 +89,7 @@ class NCCL:
         if self._ranks is None:
             return
         for bucket in range(len(self._buckets)):
-            if bucket not in self._waiting:
+            if bucket not in self._pending:
                 self._start(bucket)
         self._finish()
         self._in_step = False
@@ -97,16 +97,16 @@ class NCCL:
     def _start(self, bucket):
         arrays = [blob.diff for blob in self._buckets[bucket][1]]
         self._collective(lambda communicator: communicator.start_all_reduce(bucket, arrays))
-        self._waiting.append(bucket)
+        self._pending.append(bucket)
 
     def _finish(self):
         share = np.float32(1 / self._count)
-        for bucket in self._waiting:
+        for bucket in self._pending:
             self._collective(lambda communicator: communicator.wait_all_reduce(bucket))
             for blob in self._buckets[bucket][1]:
                 diff = blob.diff
                 diff *= share
-        self._waiting = []
+        self._pending = []
 
     def _fail(self):
         """Marks the iteration as failed: the other ranks, which wait for it, must fail when this
@@ -123,8 +123,8 @@ class NCCL:
             self._fail()
             raise RuntimeError("NCCL: %s" % error) from error
 
-    def _check_all_equal(self, what, value):
-        self._collective(lambda communicator: communicator.check_all_equal(what, value))
+    def _check_all_equal(self, description, value):
+        self._collective(lambda communicator: communicator.check_all_equal(description, value))
 
     def _share_seed(self):
         """Distributes rank 0's seed to the readers. Shuffling needs the same order on all ranks,

@@ -18,12 +18,12 @@ class NetCore(Parameters):
     """The counterpart of Caffe's C++ class Net; ``pycaffe.Net`` adds the user interface."""
 
     def _build(self, param, phase, folder=""):
-        """``param``: the complete net; its ``state`` includes all but the phase."""
+        """Creates the layers of ``param``, the complete net, whose ``state`` lacks only the phase."""
         param.state.phase = phase
         self._plain = _graph.filtered(param)
         net = _graph.with_splits(self._plain)
         self._name, self._phase = net.name, phase
-        self._inside = threading.RLock()
+        self._run_lock = threading.RLock()
         self._force_backward = net.force_backward
         self._params = []  # LayerParameters
         self._layers = []
@@ -36,25 +36,25 @@ class NetCore(Parameters):
         self._lr, self._decay = [], []
         self._param_index = []  # of each layer's parameters, among _learnable
         self._named = {}
-        self._shared = []  # (blob, the one it shares with)
+        self._shared = []  # (blob, blob whose memory it shares)
         index, available = {}, OrderedDict()
         blob_needs, layer_needs, bottom_needs = [], [], []
         if net.debug_info:
             _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
         for number, layer in enumerate(net.layer):
-            kind = phase if not layer.HasField("phase") else layer.phase
+            layer_phase = phase if not layer.HasField("phase") else layer.phase
             if layer.propagate_down and len(layer.propagate_down) != len(layer.bottom):
                 raise _layers.failure(layer, "propagate_down param must be specified either 0 or bottom_size times")
             if layer.loss_weight and len(layer.loss_weight) != len(layer.top):
                 raise _layers.failure(layer, "loss_weight must be unspecified or specified once per top")
-            needs, bottoms, tops = False, [], []
+            needs_backward, bottoms, tops = False, [], []
             bottom_needs.append([])
             for j, name in enumerate(layer.bottom):
                 if name not in available:
                     raise _layers.failure(layer, "Unknown bottom blob '%s'" % name)
                 del available[name]
                 bottoms.append(index[name])
-                needs |= blob_needs[index[name]]
+                needs_backward |= blob_needs[index[name]]
                 bottom_needs[-1].append(layer.propagate_down[j] if layer.propagate_down else blob_needs[index[name]])
             for j, name in enumerate(layer.top):
                 if j < len(layer.bottom) and name == layer.bottom[j]:
@@ -73,16 +73,16 @@ class NetCore(Parameters):
                     self._input_index.append(tops[-1])
             self._bottom_index.append(bottoms)
             self._top_index.append(tops)
-            made = _layers.make(layer, kind, folder)
+            instance = _layers.make(layer, layer_phase, folder)
             self._params.append(layer)
-            self._layers.append(made)
+            self._layers.append(instance)
             bottom, top = self._bottoms(number), self._tops(number)
-            made.setup(bottom, top)
-            made.reshape(bottom, top)
+            instance.setup(bottom, top)
+            instance.reshape(bottom, top)
             self._set_loss_weights(number)
-            needs |= self._append_params(layer, made)
-            layer_needs.append(needs)
-            if needs:
+            needs_backward |= self._append_params(layer, instance)
+            layer_needs.append(needs_backward)
+            if needs_backward:
                 for blob in tops:
                     blob_needs[blob] = True
         self._find_backward(net, blob_needs, layer_needs, bottom_needs)
@@ -95,7 +95,7 @@ class NetCore(Parameters):
         self._output_index = [index[name] for name in sorted(available)]
         for number, layer in enumerate(self._layers):
             layer.fill(self._bottoms(number))
-            self._give_blobs(number)
+            self._load_prototxt_blobs(number)
         for blob, owner in self._shared:
             blob._share_data(owner)
             blob._share_diff(owner)
@@ -113,35 +113,36 @@ class NetCore(Parameters):
                 self._loss_weights[blob] = weight
                 self._blobs[blob].diff[...] = weight
 
-    def _append_params(self, layer, made):
+    def _append_params(self, layer, instance):
         """Adds the parameters of a layer and shares those with equal names. Returns whether any is
         learnable."""
-        if len(layer.param) > len(made.blobs):
+        if len(layer.param) > len(instance.blobs):
             raise _layers.failure(layer, "Too many params specified: %d for %d parameters"
-                                  % (len(layer.param), len(made.blobs)))
-        needs, indices = False, []
+                                  % (len(layer.param), len(instance.blobs)))
+        needs_backward, indices = False, []
         default = caffe_pb2.ParamSpec()
-        for i, blob in enumerate(made.blobs):
+        for i, blob in enumerate(instance.blobs):
             spec = layer.param[i] if i < len(layer.param) else default
-            own = _graph.own_multiplier(layer, i, len(made.blobs))
-            if own is not None:
-                spec = caffe_pb2.ParamSpec(name=spec.name, share_mode=spec.share_mode, lr_mult=own, decay_mult=own)
-            learns = spec.lr_mult != 0 and i not in _graph.statistics(layer, len(made.blobs))
-            made.param_down.append(learns)
-            needs |= learns
+            imposed = _graph.imposed_multiplier(layer, i, len(instance.blobs))
+            if imposed is not None:
+                spec = caffe_pb2.ParamSpec(name=spec.name, share_mode=spec.share_mode, lr_mult=imposed,
+                                           decay_mult=imposed)
+            learns = spec.lr_mult != 0 and i not in _graph.statistics(layer, len(instance.blobs))
+            instance.param_down.append(learns)
+            needs_backward |= learns
             if spec.name and spec.name in self._named:
                 owner = self._named[spec.name]
-                its = self._learnable[owner]
-                loose = spec.share_mode == caffe_pb2.ParamSpec.PERMISSIVE
-                if (blob.count != its.count) if loose else (blob.shape != its.shape):
+                owner_blob = self._learnable[owner]
+                is_permissive = spec.share_mode == caffe_pb2.ParamSpec.PERMISSIVE
+                if (blob.count != owner_blob.count) if is_permissive else (blob.shape != owner_blob.shape):
                     raise _layers.failure(layer, "Cannot share param '%s': shape mismatch, %s and %s"
-                                          % (spec.name, its.shape, blob.shape))
+                                          % (spec.name, owner_blob.shape, blob.shape))
                 for field, values in (("lr_mult", self._lr), ("decay_mult", self._decay)):
                     if spec.HasField(field):
                         if values[owner] is not None and values[owner] != getattr(spec, field):
                             raise _layers.failure(layer, "Shared param '%s' has mismatched %s" % (spec.name, field))
                         values[owner] = getattr(spec, field)
-                self._shared.append((blob, its))
+                self._shared.append((blob, owner_blob))
                 indices.append(owner)
                 continue
             if spec.name:
@@ -149,14 +150,14 @@ class NetCore(Parameters):
             indices.append(len(self._learnable))
             self._learnable.append(blob)
             lr = spec.lr_mult if spec.HasField("lr_mult") else None
-            if i in _graph.statistics(layer, len(made.blobs)):  # neither learned nor decayed
+            if i in _graph.statistics(layer, len(instance.blobs)):  # neither learned nor decayed
                 if lr:
                     raise _layers.failure(layer, "Cannot configure batch normalization statistics as layer parameters.")
                 lr = 0.0
             self._lr.append(lr)
             self._decay.append(spec.decay_mult if spec.HasField("decay_mult") else None)
         self._param_index.append(indices)
-        return needs
+        return needs_backward
 
     def _find_backward(self, net, blob_needs, layer_needs, bottom_needs):
         """Determines the layers and bottoms that the backward pass reaches: those under a loss."""
@@ -197,15 +198,15 @@ class NetCore(Parameters):
                 layer.param_down = [False] * len(layer.param_down)
         self._layer_needs = layer_needs
 
-    def _give_blobs(self, number):
+    def _load_prototxt_blobs(self, number):
         """Loads parameters that the prototxt contains."""
-        given = self._params[number].blobs
-        if not given:
+        weight_blobs = self._params[number].blobs
+        if not weight_blobs:
             return
         blobs = self._layers[number].blobs
-        if len(given) != len(blobs):
+        if len(weight_blobs) != len(blobs):
             raise _layers.failure(self._params[number], "incorrect number of weight blobs")
-        for blob, values in zip(blobs, given):
+        for blob, values in zip(blobs, weight_blobs):
             _weights.load_blob(blob, _weights.array_of(values), self._params[number].name)
         self._params[number].ClearField("blobs")
 
@@ -214,21 +215,21 @@ class NetCore(Parameters):
     @contextlib.contextmanager
     def _running(self):
         """Rejects a second thread; hooks may run their own net recursively."""
-        if not self._inside.acquire(blocking=False):
+        if not self._run_lock.acquire(blocking=False):
             raise RuntimeError("another thread is running this net; give each thread a net of its own "
                                "(share_with lets them share parameters)")
         try:
             yield
         finally:
-            self._inside.release()
+            self._run_lock.release()
 
     def _forward(self, start, end):
         """Runs layers ``start`` to ``end`` and returns the weighted sum of their losses."""
         with self._running():
             if start == 0 and end == len(self._layers) - 1:
-                found = self._fused_forward()
-                if found is not None:
-                    return found
+                loss = self._fused_forward()
+                if loss is not None:
+                    return loss
                 self._fused_nets.last = None
             return self._forward_layers(start, end)
 
@@ -246,18 +247,18 @@ class NetCore(Parameters):
         """Runs the fused net forward. Returns the loss, or None if the net must run layer by
         layer. For training nets, only solvers run fused passes: between separate passes a user
         may change blobs, and a second forward pass would draw new random numbers."""
-        runs = self._fused_nets
-        if self._phase != caffe_pb2.TEST or runs.backward_wanted or not runs.allowed(self):
+        cache = self._fused_nets
+        if self._phase != caffe_pb2.TEST or cache.backward_wanted or not cache.allowed(self):
             return None
         self._run_sources()
-        whole = runs.find(self, False)
-        if whole is None or whole.needs_data:
+        fused = cache.find(self, False)
+        if fused is None or fused.needs_data:
             return self._forward_layers(0, len(self._layers) - 1, sources=False)
         try:
-            whole.forward()
+            fused.forward()
         except Error as error:
             raise RuntimeError(str(error)) from error
-        runs.last = whole
+        cache.last = fused
         return self._loss()
 
     def _fused_step(self, fresh=False, solver=None):
@@ -265,17 +266,17 @@ class NetCore(Parameters):
         _fused_forward(). Adds gradients of parameters to the existing ones, or with ``fresh``
         replaces them.
 
-        ``solver`` promises that the gradients are not accessed before its update; then sets
-        ``_fused_nets.update`` if the plan's program can perform this update."""
+        ``solver``: the solver, if nothing accesses the gradients before its update. In this case
+        sets ``_fused_nets.update`` if a program of the plan can perform this update."""
         self._fused_nets.update = None
-        found = self._fused_step_or_none(fresh, solver)
-        if found is None and fresh:
+        loss = self._fused_step_or_none(fresh, solver)
+        if loss is None and fresh:
             self.clear_param_diffs()
-        return found
+        return loss
 
     def _fused_step_or_none(self, fresh, solver):
-        runs = self._fused_nets
-        if self._force_backward or not any(self._loss_weights) or runs.loss_is_read or not runs.allowed(self):
+        cache = self._fused_nets
+        if self._force_backward or not any(self._loss_weights) or cache.loss_is_read or not cache.allowed(self):
             return None
         if not any(self._layer_needs):
             return None  # no layer needs a backward pass
@@ -283,39 +284,39 @@ class NetCore(Parameters):
             return None
         with self._running():
             self._run_sources()
-            whole = runs.find(self, True)
-            if whole is None:
+            fused = cache.find(self, True)
+            if fused is None:
                 if fresh:
                     self.clear_param_diffs()
                 loss = self._forward_layers(0, len(self._layers) - 1, sources=False)
                 self._backward_layers(len(self._layers) - 1, 0)
                 return loss
             try:
-                whole.take_params()
-                update = whole.update
+                fused.take_params()
+                update = fused.update
                 if solver is None or update is None or not update.can_update(solver):
                     update = None
-                whole.forward_backward(fresh, update)
-                runs.update = update
+                fused.forward_backward(fresh, update)
+                cache.update = update
             except Error as error:
                 raise RuntimeError(str(error)) from error
             for layer in self._layers:
                 if layer.variants:
                     for variant in layer.variants.values():
                         variant.ran = False
-            runs.last = None
+            cache.last = None
             return self._loss()
 
     def _rerun_layers(self):
         """Prepares a backward pass layer by layer: reruns every layer on the values of the fused
-        forward pass, then restores what users wrote since."""
-        runs = self._fused_nets
-        runs.backward_wanted = True
-        whole, runs.last = runs.last, None
-        if whole is None:
+        forward pass, then restores the values that users wrote since."""
+        cache = self._fused_nets
+        cache.backward_wanted = True
+        fused, cache.last = cache.last, None
+        if fused is None:
             return
         written = [blob.data.copy() for blob in self._blobs]
-        computed = {self._index_of[port.name[2]]: port.get().copy() for port in whole.inputs + whole.blobs}
+        computed = {self._index_of[port.name[2]]: port.get().copy() for port in fused.inputs + fused.blobs}
 
         def put(index, values):
             blob = self._blobs[index]
@@ -373,7 +374,7 @@ class NetCore(Parameters):
                 reducer._after_layer(i)
 
     def reshape(self):
-        """Updates the shapes of all blobs from those of the inputs."""
+        """Updates the shapes of all blobs from the shapes of the inputs."""
         for i, layer in enumerate(self._layers):
             layer.reshape(self._bottoms(i), self._tops(i))
 
@@ -422,13 +423,13 @@ class NetCore(Parameters):
         first = self._layers[0] if self._layers else None
         if not isinstance(first, _layers.MemoryDataLayer):
             raise RuntimeError("set_input_arrays may only be called if the first layer is a MemoryDataLayer")
-        for array, what, item in ((data, "data", first.item), (labels, "label", (1, 1, 1))):
+        for array, array_name, item in ((data, "data", first.item), (labels, "label", (1, 1, 1))):
             if not isinstance(array, np.ndarray) or array.dtype != np.float32 or not array.flags.c_contiguous:
-                raise RuntimeError("%s array must be C contiguous, of float32" % what)
+                raise RuntimeError("%s array must be C contiguous, of float32" % array_name)
             if array.ndim != 4:
-                raise RuntimeError("%s array must have 4 axes" % what)
+                raise RuntimeError("%s array must have 4 axes" % array_name)
             if array.shape[1:] != item:
-                raise RuntimeError("%s array has items of shape %s, not %s" % (what, array.shape[1:], item))
+                raise RuntimeError("%s array has items of shape %s, not %s" % (array_name, array.shape[1:], item))
         if len(data) != len(labels):
             raise RuntimeError("data and labels must have the same first dimension")
         if not len(data):

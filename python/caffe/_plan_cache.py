@@ -15,7 +15,7 @@ import brew
 from brew._files import write_bytes
 
 # Maximum number of plans in memory; most nets have fewer kinds of layers.
-_KEPT = 1024
+_MAX_PLANS = 1024
 # Maximum size of the cache on disk in bytes.
 _ROOM = 2 << 30
 _plans = OrderedDict()
@@ -37,17 +37,18 @@ def _folder():
 
 @functools.lru_cache(maxsize=None)
 def _environment_key():
-    """Returns the dependencies of plans beside their text: the compiler, and the machine for
+    """Returns the dependencies of plans besides the net: the compiler, and the machine for
     ``--cpu native``."""
     parts = [brew.__version__]
     try:
         with open("/proc/self/maps") as maps:
             libraries = {line.split()[-1] for line in maps if "libbrew_compiler" in line}
         for library in sorted(libraries):
-            facts = os.stat(library)
-            # The last time cannot be set, so it reveals a library replaced by one of the same age.
-            parts.append("%s %d %d %d" % (os.path.realpath(library), facts.st_size, facts.st_mtime_ns,
-                                          facts.st_ctime_ns))
+            status = os.stat(library)
+            # The time of the status change cannot be set, so it reveals a library replaced by
+            # one of the same age.
+            parts.append("%s %d %d %d" % (os.path.realpath(library), status.st_size, status.st_mtime_ns,
+                                          status.st_ctime_ns))
         with open("/proc/cpuinfo") as info:
             parts += sorted({line for line in info if line.startswith(("model name", "flags"))})
     except OSError:
@@ -57,7 +58,7 @@ def _environment_key():
 
 def _remember(table, key, value):
     table[key] = value
-    while len(table) > _KEPT:
+    while len(table) > _MAX_PLANS:
         table.popitem(last=False)
     return value
 
@@ -65,19 +66,19 @@ def _remember(table, key, value):
 def _evict(folder):
     """Removes the least recently used files if the cache is too large."""
     try:
-        with os.scandir(folder) as found:
-            files = [(entry.stat(), entry.path) for entry in found if entry.is_file()]
+        with os.scandir(folder) as entries:
+            files = [(entry.stat(), entry.path) for entry in entries if entry.is_file()]
     except OSError:
         return
-    used = sum(facts.st_size for facts, _ in files)
-    for facts, path in sorted(files, key=lambda each: each[0].st_mtime):
+    used = sum(status.st_size for status, _ in files)
+    for status, path in sorted(files, key=lambda file: file[0].st_mtime):
         if used <= _ROOM * 3 // 4:
             break
         try:
             os.unlink(path)
         except OSError:
             continue
-        used -= facts.st_size
+        used -= status.st_size
 
 
 @functools.lru_cache(maxsize=None)
@@ -94,8 +95,8 @@ def _count(path):
     if not state[1] or state[0] > _ROOM // 8:
         state[0], state[1] = 0, True
         folder = os.path.dirname(path)
-        with os.scandir(folder) as found:
-            full = sum(entry.stat().st_size for entry in found if entry.is_file()) > _ROOM
+        with os.scandir(folder) as entries:
+            full = sum(entry.stat().st_size for entry in entries if entry.is_file()) > _ROOM
         if full:
             _evict(folder)
 
@@ -121,18 +122,18 @@ def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True)
         except (OSError, ValueError, DecodeError, brew.Error):
             pass
     try:
-        made = make()
+        result = make()
     except brew.CompileError as failure:
         if keeps_failures:
             _remember(_failures, key, (failure.diagnostics, str(failure), failure.status))
         raise
     if path:
         try:
-            save(made, path)
+            save(result, path)
             _count(path)
         except OSError:
             pass  # a full or read-only disk only costs time
-    return _remember(_plans, key, made)
+    return _remember(_plans, key, result)
 
 
 def _net_key(net):
@@ -145,7 +146,7 @@ def plan(net, on_disk=True, **options):
     brew.CompileError."""
     return _cached("plan", _net_key(net), options, on_disk,
                    lambda: brew.compile(net, name="layer", report=False, **options),
-                   brew.Plan.open, lambda made, path: made.save(path))
+                   brew.Plan.open, lambda result, path: result.save(path))
 
 
 def parsed(path, message):
@@ -165,7 +166,8 @@ def parsed(path, message):
 
     kind = message.DESCRIPTOR.name
     # Failures name the file, but other files may have the same text.
-    data = _cached(kind, text, {}, True, make, load, lambda made, path: write_bytes(path, made), keeps_failures=False)
+    data = _cached(kind, text, {}, True, make, load, lambda result, path: write_bytes(path, result),
+                   keeps_failures=False)
     message.ParseFromString(data)
     return message
 
@@ -182,4 +184,4 @@ def shapes(net, on_disk=True, **options):
             return json.load(file)
 
     return _cached("shapes", _net_key(net), options, on_disk, make, load,
-                   lambda made, path: write_bytes(path, json.dumps(made).encode()))
+                   lambda result, path: write_bytes(path, json.dumps(result).encode()))

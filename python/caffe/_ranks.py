@@ -25,7 +25,7 @@ from . import _state
 from ._rank_proxy import DONE
 
 # Timeout in seconds for all ranks to connect.
-_PATIENCE = 600
+_CONNECT_TIMEOUT = 600
 _LAUNCHER = "mpirun"
 _joined = None
 
@@ -61,7 +61,7 @@ class RankGroup:
     """This process's connection to the other ranks, closed at the end of the process."""
 
     def __init__(self, uid, rank, count):
-        self.owner = os.getpid()
+        self.owner_pid = os.getpid()
         self.failed = False  # failed in a collective operation
         self.folder = self.launcher = self.channel = None
         if not Communicator.is_launched():
@@ -80,7 +80,7 @@ class RankGroup:
     def _rendezvous(self, folder, rank, count):
         if rank == 0:
             self._launch(folder, count)
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _CONNECT_TIMEOUT
         path = os.path.join(folder, str(rank))
         self.channel = socket.socket(socket.AF_UNIX)
         while True:
@@ -90,7 +90,7 @@ class RankGroup:
             except (FileNotFoundError, ConnectionRefusedError):
                 self._require_launcher(folder, rank)
             if time.monotonic() > deadline:
-                raise RuntimeError("NCCL: rank 0 did not connect within %d s" % _PATIENCE)
+                raise RuntimeError("NCCL: rank 0 did not connect within %d s" % _CONNECT_TIMEOUT)
             time.sleep(0.02)
         with self.channel.makefile("rb") as lines:
             line = lines.readline()
@@ -112,26 +112,26 @@ class RankGroup:
             self.launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                              start_new_session=True)
         except OSError as failure:
-            open(_failure_in(folder), "w").close()
+            open(_failure_file(folder), "w").close()
             raise RuntimeError("NCCL: several ranks need Open MPI, and mpirun cannot be started: %s"
                                % failure) from failure
 
     def _require_launcher(self, folder, rank):
         if self.launcher is not None and self.launcher.poll() is not None:
-            open(_failure_in(folder), "w").close()
+            open(_failure_file(folder), "w").close()
             raise RuntimeError("NCCL: mpirun ended with status %d before the ranks were connected"
                                % self.launcher.returncode)
-        if rank and os.path.exists(_failure_in(folder)):
+        if rank and os.path.exists(_failure_file(folder)):
             raise RuntimeError("NCCL: rank 0 could not connect the ranks")
 
     # --- leaving
 
     def leave(self):
         """Closes the connection together with the other ranks; aborts them if this one failed."""
-        if self.owner != os.getpid() or self.communicator is None:
+        if self.owner_pid != os.getpid() or self.communicator is None:
             return
         communicator, self.communicator = self.communicator, None
-        failure = _failure()
+        failure = _fatal_exception()
         if (self.failed or failure is not None) and not communicator.has_collective_error:
             if failure is not None and not isinstance(failure, SystemExit) and _is_child():
                 # Python would print it too late.
@@ -162,7 +162,7 @@ def _folder_of(uid):
     return folder if len(folder) < 90 else os.path.join("/tmp", "brew-" + text)
 
 
-def _failure_in(folder):
+def _failure_file(folder):
     return os.path.join(folder, "failed")
 
 
@@ -170,7 +170,7 @@ def _is_child():
     return multiprocessing.parent_process() is not None
 
 
-def _failure():
+def _fatal_exception():
     """Returns the exception that ends this process, unless it is a successful exit."""
-    found = sys.exc_info()[1] or getattr(sys, "last_value", None)
-    return None if isinstance(found, SystemExit) and not found.code else found
+    exception = sys.exc_info()[1] or getattr(sys, "last_value", None)
+    return None if isinstance(exception, SystemExit) and not exception.code else exception

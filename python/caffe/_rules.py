@@ -17,9 +17,9 @@ def learning_rate(param, iteration, current_step):
     return float(rate), current_step
 
 
-def _require(holds, policy, what):
-    if not holds:
-        raise RuntimeError("lr_policy '%s' needs %s" % (policy, what))
+def _require(is_met, policy, requirement):
+    if not is_met:
+        raise RuntimeError("lr_policy '%s' needs %s" % (policy, requirement))
 
 
 def _rate(param, iteration, current_step):
@@ -48,7 +48,7 @@ def _rate(param, iteration, current_step):
 
 
 def _adam_correction(param, t):
-    """Returns Adam's bias correction of the rate in iteration ``t``, from 1 on, computed as in C."""
+    """Returns Adam's bias correction of the rate in iteration ``t``, counted from 1, computed as in C."""
     momentum, momentum2 = np.float64(param.momentum), np.float64(param.momentum2)
     with np.errstate(all="ignore"):
         return float(np.sqrt(1 - momentum2 ** t) / (1 - momentum ** t))

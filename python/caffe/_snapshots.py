@@ -10,7 +10,7 @@ from .proto import caffe_pb2
 
 
 def require(prefix):
-    """Raises RuntimeError if no snapshots can be written, before a long computation."""
+    """Raises RuntimeError if no snapshots can be written. Call it before a long computation."""
     try:
         probe(prefix + "_iter_")
     except OSError as failure:
@@ -55,15 +55,16 @@ def restore(solver, path):
     if len(history) != len(solver._history):
         raise RuntimeError("%s: Incorrect length of history blobs: %d, the solver has %d"
                            % (path, len(history), len(solver._history)))
-    for mine, its in zip(solver._history, history):
-        if mine.size != its.size:
-            raise RuntimeError("%s: a history blob has shape %s, the solver's %s" % (path, its.shape, mine.shape))
+    for array, restored in zip(solver._history, history):
+        if array.size != restored.size:
+            raise RuntimeError("%s: a history blob has shape %s, the solver's %s"
+                               % (path, restored.shape, array.shape))
     if model:
         solver.net.copy_from(model)
     for blob in solver.net._learnable:
         blob.diff  # noqa: B018, may be pending from the history (_compiled_update)
-    for mine, its in zip(solver._history, history):
-        mine[...] = its.reshape(mine.shape)
+    for array, restored in zip(solver._history, history):
+        array[...] = restored.reshape(array.shape)
     solver._iteration, solver._current_step, solver._mark = iteration, step, None
 
 

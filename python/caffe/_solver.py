@@ -11,7 +11,7 @@ from .proto import caffe_pb2
 from .pycaffe import Net
 
 
-def _find(path, folder):
+def _resolve(path, folder):
     """Finds a file that a solver names: in the working directory, then beside the solver."""
     beside = os.path.join(folder, path)
     return path if os.path.exists(path) or not os.path.exists(beside) else beside
@@ -48,7 +48,7 @@ class SGDSolver:
         self._mark = None  # (time, iteration) of the last display
         if self.param.debug_info:
             _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
-        self.net = self._train_net()
+        self.net = self._make_train_net()
         self.test_nets = self._make_test_nets()
         for weights in self.param.weights:
             for path in weights.split(","):
@@ -65,7 +65,7 @@ class SGDSolver:
         """Creates the net of a message or file; merges the states over its own."""
         folder = self._folder
         if isinstance(source, str):
-            path = _find(source, self._folder)
+            path = _resolve(source, self._folder)
             folder = os.path.dirname(path)
             source = _graph.read_net(path)
         net = caffe_pb2.NetParameter()
@@ -74,24 +74,24 @@ class SGDSolver:
             net.state.MergeFrom(state)
         return Net._of_message(net, phase, folder)
 
-    def _train_net(self):
+    def _make_train_net(self):
         p = self.param
-        given = [source for has, source in (
+        sources = [source for has, source in (
             (p.HasField("train_net_param"), p.train_net_param), (p.HasField("train_net"), p.train_net),
             (p.HasField("net_param"), p.net_param), (p.HasField("net"), p.net)) if has]
-        if len(given) != 1:
+        if len(sources) != 1:
             raise RuntimeError("SolverParameter must specify exactly one train net, using one of these fields: "
                                "train_net, train_net_param, net, net_param")
-        return self._make(given[0], caffe_pb2.TRAIN, p.train_state)
+        return self._make(sources[0], caffe_pb2.TRAIN, p.train_state)
 
     def _make_test_nets(self):
         p = self.param
         sources = list(p.test_net_param) + list(p.test_net)
-        generic = [s for has, s in ((p.HasField("net_param"), p.net_param), (p.HasField("net"), p.net)) if has]
+        shared_sources = [s for has, s in ((p.HasField("net_param"), p.net_param), (p.HasField("net"), p.net)) if has]
         missing = len(p.test_iter) - len(sources)
-        if missing < 0 or (missing and not generic):
+        if missing < 0 or (missing and not shared_sources):
             raise RuntimeError("test_iter must be specified for each test network.")
-        sources += generic * missing if missing else []
+        sources += shared_sources * missing if missing else []
         if p.test_state and len(p.test_state) != len(sources):
             raise RuntimeError("test_state must be unspecified or specified once per test net.")
         if sources and p.test_interval <= 0:
@@ -167,13 +167,13 @@ class SGDSolver:
             for i in range(p.iter_size):
                 for reducer in self._reducers:
                     reducer._begin_pass(i + 1 == p.iter_size)
-                untouched = fresh and all(reducer._is_alone for reducer in self._reducers)
-                both = self.net._fused_step(fresh, self if untouched else None)
+                is_unobserved = fresh and all(reducer._is_alone for reducer in self._reducers)
+                pass_loss = self.net._fused_step(fresh, self if is_unobserved else None)
                 fresh = False
-                if both is None:
-                    both = self.net._forward(0, last)
+                if pass_loss is None:
+                    pass_loss = self.net._forward(0, last)
                     self.net._backward(last, 0)
-                loss += both
+                loss += pass_loss
             self._smooth(loss / p.iter_size, start)
             if p.display and self._iteration % p.display == 0 and _state.is_root():
                 self._display()
@@ -191,8 +191,8 @@ class SGDSolver:
         p = self.param
         if _state.is_root() and p.snapshot_after_train:
             _snapshots.require(p.snapshot_prefix)
-        self._say("Solving " + self.net._name, "solver.cpp", 273)
-        self._say("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
+        self._log_on_root("Solving " + self.net._name, "solver.cpp", 273)
+        self._log_on_root("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
         if resume_file:
             self.restore(resume_file)
         start = self._iteration
@@ -201,10 +201,10 @@ class SGDSolver:
             self.snapshot()
         if _state.is_root() and p.display and self._iteration % p.display == 0:
             self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
-            self._say("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
+            self._log_on_root("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
         if _state.is_root() and p.test_interval and self._iteration % p.test_interval == 0:
             self._test_all()
-        self._say("Optimization Done.", "solver.cpp", 317)
+        self._log_on_root("Optimization Done.", "solver.cpp", 317)
 
     def apply_update(self):
         """Updates the parameters by the current gradients and ends the iteration. ``diff`` then
@@ -227,20 +227,21 @@ class SGDSolver:
     def _update_by(self, update):
         """Like apply_update(), with a program of the net's plan."""
         self._take_rate()
-        done = update.trainer.iteration
+        last_iteration = update.trainer.iteration
         try:
             update.run()
         finally:  # exceptions of signal handlers arrive after the update
-            self._iteration += update.trainer.iteration - done
+            self._iteration += update.trainer.iteration - last_iteration
 
     def _rate_of_next(self):
         return _rules.learning_rate(self.param, self._iteration, self._current_step)[0]
 
     def _take_rate(self):
+        """Returns the learning rate of this update. Advances the step counter and logs the rate if due."""
         p = self.param
         rate, self._current_step = _rules.learning_rate(p, self._iteration, self._current_step)
         if p.display and self._iteration % p.display == 0:
-            self._say("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
+            self._log_on_root("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
         return rate
 
     def _smooth(self, loss, start):
@@ -253,7 +254,7 @@ class SGDSolver:
     # --- tests and log
 
     @staticmethod
-    def _say(text, file, line):
+    def _log_on_root(text, file, line):
         """Logs a line on rank 0 only."""
         if _state.is_root():
             _log.line(text, file, line)
@@ -274,24 +275,24 @@ class SGDSolver:
                 scores[i] = scores.get(i, 0) + net._blobs[i].data.astype(np.float64)
         if self.param.test_compute_loss:
             _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 384)
-        self._outputs("Test", net, lambda i: scores[i] / batches, 398)
+        self._log_outputs("Test", net, lambda i: scores[i] / batches, 398)
 
     def _display(self):
-        now, (then, done) = time.perf_counter(), self._mark
-        speed = (self._iteration - done) / ((now - then) or 1)
+        now, (last_time, last_iteration) = time.perf_counter(), self._mark
+        speed = (self._iteration - last_iteration) / ((now - last_time) or 1)
         _log.line("Iteration %d (%g iter/s, %gs/%d iters), loss = %g"
-                  % (self._iteration, speed, now - then, self.param.display, self._smoothed), "solver.cpp", 219)
+                  % (self._iteration, speed, now - last_time, self.param.display, self._smoothed), "solver.cpp", 219)
         self._mark = now, self._iteration
-        self._outputs("Train", self.net, lambda i: self.net._blobs[i].data, 238)
+        self._log_outputs("Train", self.net, lambda i: self.net._blobs[i].data, 238)
 
     @staticmethod
-    def _outputs(what, net, values, line):
+    def _log_outputs(phase_name, net, values, line):
         number = 0
         for i in net._output_index:
             weight = net._loss_weights[i]
             for value in np.ravel(values(i)):
                 loss = " (* %g = %g loss)" % (weight, weight * value) if weight else ""
-                _log.line("    %s net output #%d: %s = %g%s" % (what, number, net._blob_names[i], value, loss),
+                _log.line("    %s net output #%d: %s = %g%s" % (phase_name, number, net._blob_names[i], value, loss),
                           "solver.cpp", line)
                 number += 1
 

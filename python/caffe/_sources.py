@@ -1,4 +1,4 @@
-"""Compiled layers with special calls: views of their bottom, and data sources."""
+"""Compiled layers with passes of their own: views of their bottom, and data sources."""
 import numpy as np
 
 from brew import Error
@@ -30,8 +30,8 @@ class ViewLayer(CompiledLayer):
 
 
 class SourceLayer(CompiledLayer):
-    """A layer that reads batches from files; each forward pass reads the next one. Ranks divide
-    the records among them."""
+    """A layer that reads batches from files; each forward pass reads the next one. The ranks
+    divide the records among themselves."""
 
     def draw_seed(self):
         return _state.next_reader_seed()
@@ -47,19 +47,19 @@ class SourceLayer(CompiledLayer):
             variant.session.set_seed(self.seed)
 
     def forward(self, bottom, top):
-        self._next(range(len(top)), top)
+        self._read_batch(range(len(top)), top)
 
     def backward(self, top, propagate_down, bottom):
         pass
 
-    def _next(self, which, top):
+    def _read_batch(self, indices, top):
         variant = self.variant(())
         try:
             variant.session.feed(0)
             variant.session.run(0, Pass.FORWARD)
         except Error as error:
             raise failure(self._param, str(error)) from error
-        for i in which:
+        for i in indices:
             values = variant.tops[i].get()
             if values.shape != top[i].shape:
                 top[i].reshape(*values.shape)
@@ -75,10 +75,10 @@ class DummyDataLayer(SourceLayer):
         kinds = [f.type for f in fillers] or ["constant"]
         if len(kinds) == 1:
             kinds *= len(top)
-        self.refilled = [i for i, kind in enumerate(kinds) if kind != "constant"]
+        self.random_tops = [i for i, kind in enumerate(kinds) if kind != "constant"]
         self.reshape(bottom, top)
-        self._next(range(len(top)), top)
+        self._read_batch(range(len(top)), top)
 
     def forward(self, bottom, top):
-        if self.refilled:
-            self._next(self.refilled, top)
+        if self.random_tops:
+            self._read_batch(self.random_tops, top)

@@ -6,62 +6,62 @@ import warnings
 from brew._core import ThreadPool
 
 _seed = None
-_is_given = False
-_of_rank = 0  # added to the seed on this rank
-_drawn = 0
+_is_seed_set = False
+_rank_offset = 0  # added to the seed on this rank
+_draw_count = 0
 
 
 @functools.lru_cache(maxsize=None)
 def thread_pool():
     """Returns the thread pool of all nets."""
-    return ThreadPool(_threads())
+    return ThreadPool(_pool_size())
 
 
-def _threads():
-    """Divides the cores among the ranks of a machine, unless each rank is bound to its own.
-    0: the pool chooses."""
-    local = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE", _count))
+def _pool_size():
+    """Returns the number of threads of a rank, or 0 if the pool should choose it. Divides the cores
+    among the ranks of a machine, unless each rank is bound to its own cores."""
+    local_ranks = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE", _count))
     cores = os.cpu_count() or 1
-    if local <= 1 or "OMP_NUM_THREADS" in os.environ or len(os.sched_getaffinity(0)) < cores:
+    if local_ranks <= 1 or "OMP_NUM_THREADS" in os.environ or len(os.sched_getaffinity(0)) < cores:
         return 0
-    return max(1, cores // local)
+    return max(1, cores // local_ranks)
 
 
 def base_seed():
-    """Returns the seed from which all others derive, on all ranks."""
+    """Returns the seed from which all ranks derive all other seeds."""
     global _seed
     if _seed is None:
         _seed = int.from_bytes(os.urandom(4), "little")
     return _seed
 
 
-def _draw(seed):
-    global _drawn
-    _drawn += 1
-    return (seed * 1000003 + _drawn) & 0xFFFFFFFFFFFF
+def _draw_seed(seed):
+    global _draw_count
+    _draw_count += 1
+    return (seed * 1000003 + _draw_count) & 0xFFFFFFFFFFFF
 
 
 def next_seed():
     """Returns a seed for the fillers and random numbers of a layer; it differs between ranks."""
-    return _draw(base_seed() + _of_rank)
+    return _draw_seed(base_seed() + _rank_offset)
 
 
 def next_reader_seed():
-    """Like next_seed(), for data readers: a common seed plus the rank."""
-    return _draw(base_seed()) + _rank
+    """Returns a seed for a data reader: a seed that all ranks share plus the rank."""
+    return _draw_seed(base_seed()) + _rank
 
 
 def set_random_seed(seed):
     """Sets the random seed of all nets created from now on."""
-    global _seed, _drawn, _is_given, _of_rank
-    _seed, _drawn, _is_given, _of_rank = int(seed), 0, True, 0
+    global _seed, _draw_count, _is_seed_set, _rank_offset
+    _seed, _draw_count, _is_seed_set, _rank_offset = int(seed), 0, True, 0
 
 
 def seed_solver(seed):
-    """Like set_random_seed(), for a solver: the numbers differ between ranks."""
-    global _of_rank
+    """Sets the random seed of a solver's nets; the random numbers differ between ranks."""
+    global _rank_offset
     set_random_seed(seed)
-    _of_rank = _rank
+    _rank_offset = _rank
 
 
 def set_mode_cpu():
@@ -104,7 +104,7 @@ def set_solver_rank(rank):
     if rank < 0:
         raise ValueError("there is no rank %d" % rank)
     _rank = int(rank)
-    if not _is_given:
+    if not _is_seed_set:
         _seed = None  # a parent process may have drawn one before the fork
 
 

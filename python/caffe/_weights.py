@@ -29,18 +29,18 @@ def read(path):
         raise RuntimeError("%s: cannot be read as a NetParameter: %s" % (path, failure)) from None
 
 
-def _number(message, field):
+def _field_number(message, field):
     return message.DESCRIPTOR.fields_by_name[field].number
 
 
 def _layers_of(data):
     """Parses the arrays by layer from the bytes of a NetParameter with current, V1 or V0 layers."""
-    kinds = {_number(caffe_pb2.NetParameter, "layer"): caffe_pb2.LayerParameter,
-             _number(caffe_pb2.NetParameter, "layers"): caffe_pb2.V1LayerParameter}
+    layer_messages = {_field_number(caffe_pb2.NetParameter, "layer"): caffe_pb2.LayerParameter,
+                      _field_number(caffe_pb2.NetParameter, "layers"): caffe_pb2.V1LayerParameter}
     layers = {}
-    for number, kind, payload, _ in _wire.fields(data):
-        if number in kinds and kind == 2:
-            name, arrays = _layer_of(payload, kinds[number])
+    for number, wire_type, payload, _ in _wire.fields(data):
+        if number in layer_messages and wire_type == 2:
+            name, arrays = _layer_of(payload, layer_messages[number])
             layers[name] = arrays
     return layers
 
@@ -48,16 +48,16 @@ def _layers_of(data):
 def _layer_of(data, message):
     name, arrays = "", []
     inner = message.DESCRIPTOR.fields_by_name.get("layer")  # V0: nested one level deeper
-    for number, kind, payload, _ in _wire.fields(data):
-        if kind != 2:
+    for number, wire_type, payload, _ in _wire.fields(data):
+        if wire_type != 2:
             continue
-        if number == _number(message, "name"):
+        if number == _field_number(message, "name"):
             name = bytes(payload).decode(errors="replace")
-        elif number == _number(message, "blobs"):
+        elif number == _field_number(message, "blobs"):
             arrays.append(_array(payload))
         elif inner is not None and number == inner.number:
-            name, more = _layer_of(payload, caffe_pb2.V0LayerParameter)
-            arrays += more
+            name, inner_arrays = _layer_of(payload, caffe_pb2.V0LayerParameter)
+            arrays += inner_arrays
     return name, arrays
 
 
@@ -89,7 +89,7 @@ def shape_of(blob):
 
 
 def array_of(blob, diff=False):
-    """Returns the values of a BlobProto."""
+    """Returns the values of a BlobProto, or its gradients with ``diff``."""
     values, doubles = (blob.diff, blob.double_diff) if diff else (blob.data, blob.double_data)
     return np.array(doubles if len(doubles) else values, dtype=np.float32).reshape(shape_of(blob))
 
@@ -102,20 +102,20 @@ def fill_proto(proto, data, diff=None):
         proto.diff.extend(diff.ravel().tolist())
 
 
-def check_shape(blob, values, what):
-    """Checks that a file's array has the blob's shape, or is a legacy one of four axes that
-    equals it except for leading ones."""
+def check_shape(blob, values, description):
+    """Checks that a file's array has the blob's shape, or a legacy shape of four axes that
+    equals it except for leading axes of size 1."""
     shape = tuple(values.shape)
     if shape == blob.shape:
         return
     if len(shape) == 4 and len(blob.shape) <= 4 and (1,) * (4 - len(blob.shape)) + blob.shape == shape:
         return
     raise RuntimeError("Cannot copy '%s: shape mismatch. Source param shape is %s; target param shape is %s"
-                       % (what, shape, blob.shape))
+                       % (description, shape, blob.shape))
 
 
-def load_blob(blob, values, what):
-    check_shape(blob, values, what)
+def load_blob(blob, values, description):
+    check_shape(blob, values, description)
     blob.data[...] = values.reshape(blob.shape)
 
 
@@ -124,13 +124,14 @@ def write(path, net, layers):
     None), ...])."""
     parts = [net.SerializeToString()]
     for layer, blobs in layers:
-        parts += _wire.field(_number(net, "layer"), *_wire.message_parts(layer, _number(layer, "blobs"), blobs))
+        message = _wire.message_parts(layer, _field_number(layer, "blobs"), blobs)
+        parts += _wire.field(_field_number(net, "layer"), *message)
     _write(path, parts)
 
 
 def write_state(path, state, history):
     """Writes a SolverState with arrays of history."""
-    _write(path, _wire.message_parts(state, _number(state, "history"), [(array, None) for array in history]))
+    _write(path, _wire.message_parts(state, _field_number(state, "history"), [(array, None) for array in history]))
 
 
 def _write(path, parts):
@@ -155,27 +156,28 @@ def open_hdf5(path):
 
 
 def read_hdf5(path):
-    """Like :func:`read`; a parameter that another layer owns is missing in the file and None."""
+    """Like :func:`read`; a parameter that another layer owns is missing in the file and None in the
+    result."""
     with open_hdf5(os.fspath(path)) as file:
         if "data" not in file:
             raise RuntimeError("%s: it has no group 'data', so it contains no parameters" % path)
         layers = {}
 
-        def take(group, name):
+        def read_group(group, name):
             """Reads a layer; its subgroups are layers whose names contain a slash."""
             inner = [key for key in group if hasattr(group[key], "items")]
             numbers = [key for key in group if key not in inner]
             if not all(key.isdecimal() for key in numbers):
-                raise RuntimeError("%s: layer '%s' has parameters that are no numbers" % (path, name))
+                raise RuntimeError("%s: layer '%s' has parameters whose names are not numbers" % (path, name))
             if numbers or not inner:
                 count = max(map(int, numbers), default=-1) + 1
                 layers[name] = [np.array(group[str(i)], dtype=np.float32) if str(i) in group else None
                                 for i in range(count)]
             for key in inner:
-                take(group[key], name + "/" + key)
+                read_group(group[key], name + "/" + key)
 
         for name, group in file["data"].items():
-            take(group, name)
+            read_group(group, name)
         return layers
 
 

@@ -1,7 +1,7 @@
 """Reads and writes floats of Caffe's binary files without a Python object for each.
 
-protobuf's arrays of a hundred million floats take minutes to convert; the wire format has
-them as they lie in memory. Protobuf handles all other fields."""
+protobuf's arrays of a hundred million floats take minutes to convert; the wire format
+stores them as they are in memory. Protobuf handles all other fields."""
 import numpy as np
 
 from .proto import caffe_pb2
@@ -10,55 +10,55 @@ _DATA = caffe_pb2.BlobProto.DESCRIPTOR.fields_by_name["data"].number
 _DIFF = caffe_pb2.BlobProto.DESCRIPTOR.fields_by_name["diff"].number
 
 
-def _varint(data, at):
+def _read_varint(data, offset):
     value = shift = 0
     while True:
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value, at
+            return value, offset
         shift += 7
 
 
 def fields(data):
     """Yields (number, wire type, payload, complete field) of a message's bytes. Raises
     ValueError or IndexError for invalid bytes."""
-    at, end = 0, len(data)
-    while at < end:
-        begin = at
-        key, at = _varint(data, at)
-        kind = key & 7
-        if kind == 0:
-            _, stop = _varint(data, at)
-        elif kind == 2:
-            size, at = _varint(data, at)
-            stop = at + size
-        elif kind in (1, 5):
-            stop = at + (8 if kind == 1 else 4)
+    offset, end = 0, len(data)
+    while offset < end:
+        begin = offset
+        key, offset = _read_varint(data, offset)
+        wire_type = key & 7
+        if wire_type == 0:
+            _, stop = _read_varint(data, offset)
+        elif wire_type == 2:
+            size, offset = _read_varint(data, offset)
+            stop = offset + size
+        elif wire_type in (1, 5):
+            stop = offset + (8 if wire_type == 1 else 4)
         else:
-            raise ValueError("wire type %d" % kind)
+            raise ValueError("wire type %d" % wire_type)
         if stop > end:
             raise ValueError("it ends in the middle of a field")
-        yield key >> 3, kind, data[at:stop], data[begin:stop]
-        at = stop
+        yield key >> 3, wire_type, data[offset:stop], data[begin:stop]
+        offset = stop
 
 
 def parse_blob(data):
-    """Returns (BlobProto without its packed floats, these as an array or None)."""
-    rest, values = [], []
-    for number, kind, payload, field in fields(data):
-        if number == _DATA and kind == 2:
+    """Returns (BlobProto without packed values and gradients, packed values as an array or None)."""
+    other_fields, values = [], []
+    for number, wire_type, payload, field in fields(data):
+        if number == _DATA and wire_type == 2:
             values.append(np.frombuffer(payload, dtype="<f4"))
         elif number != _DIFF:
-            rest.append(bytes(field))
-    blob = caffe_pb2.BlobProto.FromString(b"".join(rest))
+            other_fields.append(bytes(field))
+    blob = caffe_pb2.BlobProto.FromString(b"".join(other_fields))
     if not values:
         return blob, None
     return blob, values[0] if len(values) == 1 else np.concatenate(values)
 
 
-def _length(value):
+def _encode_varint(value):
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)
@@ -69,7 +69,7 @@ def _length(value):
 
 def field(number, *parts):
     """Encodes a length-delimited field as a list of bytes objects."""
-    return [_length(number << 3 | 2), _length(sum(len(p) for p in parts)), *parts]
+    return [_encode_varint(number << 3 | 2), _encode_varint(sum(len(p) for p in parts)), *parts]
 
 
 def blob_parts(array, diff=None):

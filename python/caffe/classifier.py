@@ -13,7 +13,7 @@ def centre_crop(images, size):
     return images[:, begin[0]: end[0], begin[1]: end[1], :]
 
 
-class ImageNet(Net):
+class ImageInputNet(Net):
     """A net with a Transformer for its first input."""
 
     def __init__(self, model_file, pretrained_file, mean=None, input_scale=None, raw_scale=None, channel_swap=None):
@@ -34,8 +34,8 @@ class ImageNet(Net):
         return self.forward_all(**{in_: batch})[self.outputs[0]]
 
 
-class Classifier(ImageNet):
-    """Classifies images: resized to ``image_dims``, then cropped to the net's input."""
+class Classifier(ImageInputNet):
+    """Classifies images, after resizing them to ``image_dims`` and cropping them to the net's input."""
 
     def __init__(self, model_file, pretrained_file, image_dims=None, mean=None, input_scale=None, raw_scale=None,
                  channel_swap=None):

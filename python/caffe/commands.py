@@ -14,7 +14,7 @@ from . import _weights, draw
 from .proto import caffe_pb2
 
 
-def _upgraded(source, text, message):
+def _parse_upgraded(source, text, message):
     """Parses a text in any syntax version; reports a text that is already current."""
     text_format.Parse(brew.upgrade(text + "\n", name=source), message)  # errors include locations
     if text_format.Parse(text, type(message)()) == message:
@@ -24,10 +24,10 @@ def _upgraded(source, text, message):
 
 def _upgrade_text(name, kind, arguments):
     message = getattr(caffe_pb2, kind)()
-    source, target = _files(name, arguments)
+    source, target = _require_two_files(name, arguments)
     with open(source) as file:
         text = file.read()
-    upgraded = text_format.MessageToString(_upgraded(source, text, message))
+    upgraded = text_format.MessageToString(_parse_upgraded(source, text, message))
     write_bytes(target, upgraded.encode())
     print("Wrote upgraded %s text proto to %s" % (kind, target), file=sys.stderr)
 
@@ -44,7 +44,7 @@ def upgrade_solver_proto_text(arguments):
 
 def upgrade_net_proto_binary(arguments):
     """IN OUT: upgrades a .caffemodel to the current format."""
-    source, target = _files("upgrade_net_proto_binary", arguments)
+    source, target = _require_two_files("upgrade_net_proto_binary", arguments)
     net = _weights.read_message(source, caffe_pb2.NetParameter())
     arrays = _weights.read(source)
     names = []
@@ -54,18 +54,19 @@ def upgrade_net_proto_binary(arguments):
             inner.ClearField("blobs")
             layer.ClearField("blobs")
             names.append(inner.name)
-    twice = sorted({name for name in names if arrays.get(name) and names.count(name) > 1})
-    if twice:
-        raise RuntimeError("%s: several layers are called '%s'" % (source, twice[0]))
-    made = _upgraded(source, str(net), caffe_pb2.NetParameter())
-    lost = set(name for name in arrays if arrays[name]) - {layer.name for layer in made.layer}
-    if lost:
-        raise RuntimeError("%s: layer '%s' has parameters and is not in the upgraded net" % (source, sorted(lost)[0]))
-    layers = [(layer, [(array, None) for array in arrays.get(layer.name, [])]) for layer in made.layer]
-    rest = caffe_pb2.NetParameter()
-    rest.CopyFrom(made)
-    rest.ClearField("layer")
-    _weights.write(target, rest, layers)
+    duplicates = sorted({name for name in names if arrays.get(name) and names.count(name) > 1})
+    if duplicates:
+        raise RuntimeError("%s: several layers are called '%s'" % (source, duplicates[0]))
+    upgraded_net = _parse_upgraded(source, str(net), caffe_pb2.NetParameter())
+    lost_layers = set(name for name in arrays if arrays[name]) - {layer.name for layer in upgraded_net.layer}
+    if lost_layers:
+        raise RuntimeError("%s: layer '%s' has parameters and is not in the upgraded net"
+                           % (source, sorted(lost_layers)[0]))
+    layers = [(layer, [(array, None) for array in arrays.get(layer.name, [])]) for layer in upgraded_net.layer]
+    net_without_layers = caffe_pb2.NetParameter()
+    net_without_layers.CopyFrom(upgraded_net)
+    net_without_layers.ClearField("layer")
+    _weights.write(target, net_without_layers, layers)
     print("Wrote upgraded NetParameter binary proto to %s" % target, file=sys.stderr)
 
 
@@ -77,14 +78,14 @@ def draw_net(arguments):
     parser.add_argument("--rankdir", default="LR", help="TB, BT, LR or RL")
     parser.add_argument("--phase", default="ALL", choices=["TRAIN", "TEST", "ALL"], help="Which layers to draw")
     parser.add_argument("--display_lrm", action="store_true", help="Show learning rate multipliers")
-    given = parser.parse_args(arguments)
-    net = text_format.Parse(brew.upgrade(given.input_net_proto_file), caffe_pb2.NetParameter())
-    print("Drawing net to %s" % given.output_image_file)
-    phase = None if given.phase == "ALL" else caffe_pb2.Phase.Value(given.phase)
-    draw.draw_net_to_file(net, given.output_image_file, given.rankdir, phase, given.display_lrm)
+    options = parser.parse_args(arguments)
+    net = text_format.Parse(brew.upgrade(options.input_net_proto_file), caffe_pb2.NetParameter())
+    print("Drawing net to %s" % options.output_image_file)
+    phase = None if options.phase == "ALL" else caffe_pb2.Phase.Value(options.phase)
+    draw.draw_net_to_file(net, options.output_image_file, options.rankdir, phase, options.display_lrm)
 
 
-def _files(name, arguments):
+def _require_two_files(name, arguments):
     if len(arguments) != 2:
         print("Usage: %s file_in file_out" % name, file=sys.stderr)
         raise SystemExit(2)
@@ -101,8 +102,8 @@ def main(arguments=None):
     if name not in _COMMANDS:
         if not arguments or arguments[0] not in _COMMANDS:
             print("usage: python3 -m caffe.commands COMMAND ...", file=sys.stderr)
-            for each, function in _COMMANDS.items():
-                print("  %s %s" % (each, function.__doc__), file=sys.stderr)
+            for command, function in _COMMANDS.items():
+                print("  %s %s" % (command, function.__doc__), file=sys.stderr)
             return 2
         name, arguments = arguments[0], arguments[1:]
     try:

@@ -1,7 +1,7 @@
 """Maps between the coordinates of tops, and the Crop layers that align them.
 
-A map is (axis, scale, shift): the last axis before the coordinates (None if any
-will do), and for a coordinate x of the one top the coordinate scale * x + shift of the other.
+A map is (axis, scale, shift): ``axis`` is the last axis before the coordinates, or None for any
+axis. The map takes a coordinate x of one top to the coordinate scale * x + shift of the other.
 """
 import numpy as np
 
@@ -55,10 +55,10 @@ def coord_map(fn):
 
 def compose(base_map, next_map):
     """Returns the map that applies ``next_map`` first, then ``base_map``."""
-    (axis, scale, shift), (other, inner, offset) = base_map, next_map
-    if None not in (axis, other) and axis != other:
-        raise AxisMismatchException("maps of axes %s and %s" % (axis, other))
-    return (other if axis is None else axis), scale * inner, scale * offset + shift
+    (axis, scale, shift), (next_axis, next_scale, next_shift) = base_map, next_map
+    if None not in (axis, next_axis) and axis != next_axis:
+        raise AxisMismatchException("maps of axes %s and %s" % (axis, next_axis))
+    return (next_axis if axis is None else axis), scale * next_scale, scale * next_shift + shift
 
 
 def inverse(coord_map):
@@ -68,14 +68,14 @@ def inverse(coord_map):
 
 
 def _ancestors(top):
-    """Yields (top, map from it to the given top) for all tops reachable by maps."""
+    """Yields (ancestor, map from the ancestor to ``top``) for ``top`` and all tops reachable by maps."""
     waiting, seen = [(top, _IDENTITY)], set()
     while waiting:
-        current, found = waiting.pop(0)
+        current, map_to_top = waiting.pop(0)
         if current in seen:
             continue
         seen.add(current)
-        yield current, found
+        yield current, map_to_top
         try:
             step = coord_map(current.fn)
         except UndefinedMapException:
@@ -83,15 +83,15 @@ def _ancestors(top):
         inputs = current.fn.inputs
         # The second bottom of a Crop only determines the size of the top.
         for bottom in inputs[:1] if current.fn.type_name == "Crop" else inputs:
-            waiting.append((bottom, compose(found, step)))
+            waiting.append((bottom, compose(map_to_top, step)))
 
 
 def coord_map_from_to(top_from, top_to):
     """Returns the coordinate map between two tops through a common ancestor."""
     from_maps = dict(_ancestors(top_from))
-    for top, found in _ancestors(top_to):
+    for top, map_to_top in _ancestors(top_to):
         if top in from_maps:
-            return compose(found, inverse(from_maps[top]))
+            return compose(map_to_top, inverse(from_maps[top]))
     raise RuntimeError("Could not compute map between tops; are they connected by spatial layers?")
 
 

@@ -2,10 +2,10 @@
 import numpy as np
 
 from . import io
-from .classifier import ImageNet
+from .classifier import ImageInputNet
 
 
-class Detector(ImageNet):
+class Detector(ImageInputNet):
     """Scores windows (ymin, xmin, ymax, xmax) of images, with an optional border of
     ``context_pad`` pixels of the net's input."""
 
@@ -15,10 +15,10 @@ class Detector(ImageNet):
         self.configure_crop(context_pad)
 
     def configure_crop(self, context_pad):
-        """Sets the size of crops and the padding around images, which is the mean."""
+        """Sets the size of crops, and the mean that fills crops beyond the edges of an image."""
         in_ = self.inputs[0]
-        back = np.argsort(self.transformer.transpose[in_])
-        self.crop_dims = np.array(self.blobs[in_].data.shape[1:])[back]
+        inverse_order = np.argsort(self.transformer.transpose[in_])
+        self.crop_dims = np.array(self.blobs[in_].data.shape[1:])[inverse_order]
         self.context_pad = context_pad
         if not context_pad:
             return
@@ -26,7 +26,7 @@ class Detector(ImageNet):
         if mean is None:
             self.crop_mean = np.zeros(self.crop_dims, dtype=np.float32)
             return
-        mean = np.array(mean, dtype=np.float32).transpose(back)
+        mean = np.array(mean, dtype=np.float32).transpose(inverse_order)
         order = self.transformer.channel_swap.get(in_)
         if order is not None:
             mean = mean[:, :, np.argsort(order)]
@@ -37,11 +37,11 @@ class Detector(ImageNet):
         if not self.context_pad:
             return im[window[0]: window[2], window[1]: window[3]]
         size = float(self.crop_dims[0])
-        grow = size / (size - 2.0 * self.context_pad)
+        growth = size / (size - 2.0 * self.context_pad)
         window = np.asarray(window)
         half = (window[2:] - window[:2] + 1) / 2.0
         centre = window[:2] + half
-        begin, end = np.round(centre - grow * half), np.round(centre + grow * half)
+        begin, end = np.round(centre - growth * half), np.round(centre + growth * half)
         scale = size / (end - begin + 1)
         # Pixels outside the image keep the mean.
         offset = [int(round(v)) for v in np.maximum(0, -begin) * scale]
@@ -57,15 +57,15 @@ class Detector(ImageNet):
 
     def detect_windows(self, images_windows):
         """Scores [(file, [window, ...]), ...]. Returns dicts of filename, window, prediction."""
-        found, crops = [], []
+        detections, crops = [], []
         for filename, windows in images_windows:
             image = io.load_image(filename).astype(np.float32)
             for window in windows:
-                found.append({"window": window, "filename": filename})
+                detections.append({"window": window, "filename": filename})
                 crops.append(self.crop(image, window))
-        for detection, scores in zip(found, self._scores(crops) if crops else []):
+        for detection, scores in zip(detections, self._scores(crops) if crops else []):
             detection["prediction"] = scores
-        return found
+        return detections
 
     def detect_selective_search(self, image_fnames):
         """Not supported: it requires a MATLAB program."""

@@ -15,7 +15,7 @@ def get_pooling_types_dict():
     return {value.number: value.name for value in caffe_pb2.PoolingParameter.PoolMethod.DESCRIPTOR.values}
 
 
-def _first(values, default):
+def _first_or(values, default):
     return values[0] if len(values) else default
 
 
@@ -24,8 +24,8 @@ def get_layer_label(layer, rankdir, display_lrm=False):
     lines = ["%s (%s)" % (layer.name, layer.type)]
     if layer.type in ("Convolution", "Deconvolution"):
         p = layer.convolution_param
-        lines += ["kernel size: %d" % (_first(p.kernel_size, p.kernel_h or 1)),
-                  "stride: %d" % (_first(p.stride, p.stride_h or 1)), "pad: %d" % (_first(p.pad, p.pad_h))]
+        lines += ["kernel size: %d" % (_first_or(p.kernel_size, p.kernel_h or 1)),
+                  "stride: %d" % (_first_or(p.stride, p.stride_h or 1)), "pad: %d" % (_first_or(p.pad, p.pad_h))]
     elif layer.type == "Pooling":
         p = layer.pooling_param
         lines[0] = "%s (%s %s)" % (layer.name, get_pooling_types_dict()[p.pool], layer.type)
@@ -78,10 +78,10 @@ def draw_net(caffe_net, rankdir, ext="png", phase=None, display_lrm=False):
     dot = shutil.which("dot")
     if dot is None:
         raise RuntimeError("pictures need Graphviz: its program 'dot' was not found")
-    done = subprocess.run([dot, "-T" + ext], input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode:
-        raise RuntimeError("dot: " + done.stderr.decode(errors="replace").strip())
-    return done.stdout
+    process = subprocess.run([dot, "-T" + ext], input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if process.returncode:
+        raise RuntimeError("dot: " + process.stderr.decode(errors="replace").strip())
+    return process.stdout
 
 
 def draw_net_to_file(caffe_net, filename, rankdir="LR", phase=None, display_lrm=False):

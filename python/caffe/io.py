@@ -61,9 +61,10 @@ def datum_to_array(datum):
 class Transformer:
     """Converts images to a net's inputs and back.
 
-    ``inputs``: name of an input to its shape (items, channels, height, width). An image is
-    resized to height and width, its axes are put in order, its channels swapped, it is
-    scaled, the mean is subtracted, and the result is scaled again, if these are set."""
+    ``inputs``: dict of an input's name to its shape (items, channels, height, width). Resizes an
+    image to the input's height and width. Then, as far as they are set, transposes the axes,
+    reorders the channels, multiplies by the raw scale, subtracts the mean, and multiplies by the
+    input scale, in this order."""
 
     def __init__(self, inputs):
         self.inputs = inputs
@@ -78,9 +79,9 @@ class Transformer:
         """Converts an image (height, width, channels) to an array for the net."""
         self._check(in_)
         values = np.asarray(data).astype(np.float32, copy=False)
-        room = tuple(self.inputs[in_][2:])
-        if values.shape[:2] != room:
-            values = resize_image(values, room)
+        size = tuple(self.inputs[in_][2:])
+        if values.shape[:2] != size:
+            values = resize_image(values, size)
         if self.transpose.get(in_) is not None:
             values = values.transpose(self.transpose[in_])
         if self.channel_swap.get(in_) is not None:

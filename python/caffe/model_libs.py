@@ -1,8 +1,8 @@
-"""Nets for SSD, written with net_spec: the interface of the module of that name in SSD's branch
-of Caffe, whose scripts import all of it.
+"""Nets for SSD, written with net_spec. The interface equals the module of the same name in SSD's
+branch of Caffe, whose scripts import all names.
 
-Functions add layers to a NetSpec, whose names are those that pretrained weights have, and
-take the name of the top that they begin at."""
+Most functions add layers to a NetSpec after a top whose name they take. The layers have the names
+that pretrained weights use."""
 import os
 
 import caffe
@@ -41,7 +41,7 @@ def CreateAnnotatedDataLayer(source, batch_size=32, backend=P.Data.LMDB, output_
 
 
 def _list_at(values, index):
-    """Returns an element as a list; an empty list for None."""
+    """Returns an element as a list, or an empty list if there are fewer elements."""
     if index >= len(values):
         return []
     return list(values[index]) if isinstance(values[index], (list, tuple)) else [values[index]]
@@ -52,11 +52,13 @@ def CreateMultiBoxHead(net, data_layer="data", num_classes=None, from_layers=(),
                        prior_variance=(0.1,), aspect_ratios=(), steps=(), img_height=0, img_width=0,
                        share_location=True, flip=True, clip=True, offset=0.5, inter_layer_depth=(), kernel_size=1,
                        pad=0, conf_postfix="", loc_postfix="", **bn_param):
-    """Predictions of locations and classes, and priors, of several layers, each kind put
-    together. Gives the tops mbox_loc, mbox_conf and mbox_priorbox, and mbox_objectness where asked for.
+    """Adds predictions of locations and classes, and priors, for several layers, and concatenates
+    the layers' tops of each kind. Returns the tops mbox_loc, mbox_conf and mbox_priorbox, and with
+    ``use_objectness`` mbox_objectness.
 
-    Lists have an element for each of ``from_layers``. ``normalizations``: what Normalize scales
-    by, -1 for without; ``inter_layer_depth``: outputs of a convolution before, 0 for without."""
+    Lists have an element for each of ``from_layers``. ``normalizations``: initial scale of a
+    Normalize layer before the predictions, -1: no such layer. ``inter_layer_depth``: outputs of a
+    convolution before the predictions, 0: no such layer."""
     if not num_classes or num_classes < 0:
         raise ValueError("num_classes must be given and positive, not %r" % (num_classes,))
     for name, values in (("normalizations", normalizations), ("max_sizes", max_sizes), ("steps", steps),

@@ -34,8 +34,8 @@ def assign_proto(proto, name, val):
         for element in val if isinstance(val, (list, tuple)) else [val]:
             if isinstance(element, dict):
                 added = field.add()
-                for key, each in element.items():
-                    assign_proto(added, key, each)
+                for key, field_value in element.items():
+                    assign_proto(added, key, field_value)
             elif hasattr(field, "add") and hasattr(element, "SerializeToString"):
                 field.add().CopyFrom(element)
             else:
@@ -43,8 +43,8 @@ def assign_proto(proto, name, val):
     elif isinstance(val, dict):
         if not val:
             field.SetInParent()
-        for key, each in val.items():
-            assign_proto(field, key, each)
+        for key, field_value in val.items():
+            assign_proto(field, key, field_value)
     elif hasattr(val, "SerializeToString"):
         field.CopyFrom(val)
     else:
@@ -88,44 +88,44 @@ class _Writer:
     """The layers of a net in execution order."""
 
     def __init__(self, names):
-        self.names = dict(names)  # of tops, and of Functions without
+        self.names = dict(names)  # by Top, or by Function for layers without tops
         self.automatic = Counter()
         self.layers = OrderedDict()  # Function to LayerParameter
 
-    def name(self, key, type_name):
+    def name_of(self, key, type_name):
         if key not in self.names:
             self.automatic[type_name] += 1
             self.names[key] = "%s%d" % (type_name, self.automatic[type_name])
         return self.names[key]
 
     def add(self, function):
-        waiting = [function]  # iterative, because deep nets exceed Python's stack
-        while waiting:
-            fn = waiting[-1]
+        stack = [function]  # iterative, because deep nets exceed Python's stack
+        while stack:
+            fn = stack[-1]
             missing = [top.fn for top in fn.inputs if top.fn not in self.layers] if fn not in self.layers else []
             if missing:
-                waiting.append(missing[0])
+                stack.append(missing[0])
                 continue
-            waiting.pop()
+            stack.pop()
             if fn not in self.layers:
-                self.layers[fn] = self.layer(fn)
+                self.layers[fn] = self.make_layer(fn)
 
-    def layer(self, fn):
+    def make_layer(self, fn):
         layer = caffe_pb2.LayerParameter(type=fn.type_name)
         layer.bottom.extend(self.layers[top.fn].top[top.n] for top in fn.inputs)
         if fn.in_place:
             layer.top.extend(layer.bottom)
         else:
-            layer.top.extend(self.name(top, fn.type_name) for top in fn.tops)
-        layer.name = self.name(fn.tops[0] if fn.tops else fn, fn.type_name)
-        own = _param_names.get(fn.type_name)
-        settings = getattr(layer, own + "_param") if own else None
+            layer.top.extend(self.name_of(top, fn.type_name) for top in fn.tops)
+        layer.name = self.name_of(fn.tops[0] if fn.tops else fn, fn.type_name)
+        stem = _param_names.get(fn.type_name)
+        settings = getattr(layer, stem + "_param") if stem else None
         for key, value in fn.params.items():
             is_own = not key.endswith("param") and settings is not None and key in settings.DESCRIPTOR.fields_by_name
             assign_proto(settings if is_own else layer, key, value)
         return layer
 
-    def net(self):
+    def to_net(self):
         net = caffe_pb2.NetParameter()
         net.layer.extend(self.layers.values())
         return net
@@ -136,7 +136,7 @@ def to_proto(*tops):
     writer = _Writer({})
     for top in tops:
         writer.add(top.fn)
-    return writer.net()
+    return writer.to_net()
 
 
 class NetSpec:
@@ -190,7 +190,7 @@ class NetSpec:
         writer = _Writer({top: name for name, top in self.tops.items()})
         for top in self.tops.values():
             writer.add(top if isinstance(top, Function) else top.fn)
-        return writer.net()
+        return writer.to_net()
 
 
 class Layers:

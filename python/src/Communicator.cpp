@@ -43,34 +43,34 @@ public:
   }
 
   void broadcast(Floats values) {
-    brew::api::Communicator &it = get();
+    brew::api::Communicator &connection = get();
     const nb::gil_scoped_release released;
-    it.broadcast(values.data(), values.nbytes());
+    connection.broadcast(values.data(), values.nbytes());
   }
   void startAllReduce(std::uint32_t number, std::vector<Floats> arrays) {
-    std::vector<brew_reduction_buffer> pieces;
+    std::vector<brew_reduction_buffer> buffers;
     for (const Floats &array : arrays)
-      pieces.push_back({array.data(), array.size()});
-    get().startAllReduce(number, pieces);
+      buffers.push_back({array.data(), array.size()});
+    get().startAllReduce(number, buffers);
     pendingArrays[number] = std::move(arrays);
   }
   void waitAllReduce(std::uint32_t number) {
-    brew::api::Communicator &it = get();
+    brew::api::Communicator &connection = get();
     {
       const nb::gil_scoped_release released;
-      it.waitAllReduce(number);
+      connection.waitAllReduce(number);
     }
     pendingArrays.erase(number);
   }
   void checkAllEqual(const std::string &what, const std::string &value) {
-    brew::api::Communicator &it = get();
+    brew::api::Communicator &connection = get();
     const nb::gil_scoped_release released;
-    it.checkAllEqual(what, value);
+    connection.checkAllEqual(what, value);
   }
   void close() {
-    brew::api::Communicator &it = get();
+    brew::api::Communicator &connection = get();
     const nb::gil_scoped_release released;
-    it.close();
+    connection.close();
     closed = true;
   }
 
@@ -94,19 +94,20 @@ void brew::python::bindCommunicator(nb::module_ &module) {
       .def_static("is_available",
                   [] { return api::Communicator::isAvailable(); })
       .def_static("is_launched", [] { return api::Communicator::isLaunched(); })
-      .def_prop_ro("rank", [](Ranks &it) { return it.get().rank(); })
-      .def_prop_ro("ranks", [](Ranks &it) { return it.get().ranks(); })
+      .def_prop_ro("rank", [](Ranks &self) { return self.get().rank(); })
+      .def_prop_ro("ranks", [](Ranks &self) { return self.get().ranks(); })
       .def_prop_ro("has_collective_error",
-                   [](Ranks &it) { return it.get().hasCollectiveError(); })
+                   [](Ranks &self) { return self.get().hasCollectiveError(); })
       .def("broadcast", &Ranks::broadcast, "values"_a.noconvert())
       .def(
           "start_all_reduce",
-          [](Ranks &it, std::uint32_t number, nb::list arrays) {
-            std::vector<Floats> given;
-            // Otherwise the sum could be written to a temporary converted array.
+          [](Ranks &self, std::uint32_t number, nb::list arrays) {
+            std::vector<Floats> floatArrays;
+            // Otherwise the sum could be written to a temporary converted
+            // array.
             for (nb::handle array : arrays)
-              given.push_back(nb::cast<Floats>(array, /*convert=*/false));
-            it.startAllReduce(number, std::move(given));
+              floatArrays.push_back(nb::cast<Floats>(array, /*convert=*/false));
+            self.startAllReduce(number, std::move(floatArrays));
           },
           "number"_a, "arrays"_a,
           "Starts an in-place all-reduce (sum) of arrays over the ranks.")
@@ -115,8 +116,8 @@ void brew::python::bindCommunicator(nb::module_ &module) {
       .def("close", &Ranks::close, "Leaves the run; returns once all ranks do.")
       .def(
           "abort",
-          [](Ranks &it, int status) {
-            api::Communicator &communicator = it.get();
+          [](Ranks &self, int status) {
+            api::Communicator &communicator = self.get();
             const nb::gil_scoped_release released;
             communicator.abort(status);
           },

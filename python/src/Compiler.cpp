@@ -51,10 +51,10 @@ void brew::python::bindCompiler(nb::module_ &module) {
       .def_ro("message", &Diagnostic::Note::message);
   nb::class_<Diagnostic>(module, "Diagnostic")
       .def_prop_ro("severity",
-                   [](const Diagnostic &it) {
-                     return it.severity == BREW_ERROR     ? "error"
-                            : it.severity == BREW_WARNING ? "warning"
-                                                          : "note";
+                   [](const Diagnostic &self) {
+                     return self.severity == BREW_ERROR     ? "error"
+                            : self.severity == BREW_WARNING ? "warning"
+                                                            : "note";
                    })
       .def_ro("file", &Diagnostic::file)
       .def_ro("line", &Diagnostic::line)
@@ -66,20 +66,22 @@ void brew::python::bindCompiler(nb::module_ &module) {
 
   nb::class_<Compilation>(module, "Compilation")
       .def_prop_ro("status",
-                   [](const Compilation &it) { return int(it.status()); })
+                   [](const Compilation &self) { return int(self.status()); })
       .def_prop_ro("message", &Compilation::message)
       .def_prop_ro("diagnostics", &Compilation::diagnostics)
       .def_prop_ro("plan",
-                   [](const Compilation &it) { return bytesOf(it.plan()); })
-      .def_prop_ro("report",
-                   [](const Compilation &it) { return bytesOf(it.report()); })
-      .def_prop_ro("upgraded",
-                   [](const Compilation &it) { return bytesOf(it.upgraded()); })
-      .def_prop_ro("artifacts", [](const Compilation &it) {
+                   [](const Compilation &self) { return bytesOf(self.plan()); })
+      .def_prop_ro(
+          "report",
+          [](const Compilation &self) { return bytesOf(self.report()); })
+      .def_prop_ro(
+          "upgraded",
+          [](const Compilation &self) { return bytesOf(self.upgraded()); })
+      .def_prop_ro("artifacts", [](const Compilation &self) {
         nb::dict texts;
-        for (const auto &each : it.artifacts())
-          texts[nb::str(each.name.data(), each.name.size())] =
-              bytesOf(each.text);
+        for (const auto &artifact : self.artifacts())
+          texts[nb::str(artifact.name.data(), artifact.name.size())] =
+              bytesOf(artifact.text);
         return texts;
       });
 

@@ -20,9 +20,10 @@ namespace {
 
 using Rows =
     nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Places = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutputRows =
+    nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 /// Arguments: iteration, iterations, divergence.
-using Told = std::function<void(int, int, double)>;
+using ProgressCallback = std::function<void(int, int, double)>;
 
 brew::api::FeatureRows rowsOf(const Rows &rows) {
   return {rows.data(), static_cast<std::int64_t>(rows.shape(0)),
@@ -31,21 +32,21 @@ brew::api::FeatureRows rowsOf(const Rows &rows) {
 
 /// Fills `scores` (rows x components). Returns the variance of each component,
 /// followed by the total variance.
-std::vector<double> pca(const Rows &rows, const Places &scores,
+std::vector<double> pca(const Rows &rows, const OutputRows &scores,
                         std::uint64_t seed, int threads) {
   const nb::gil_scoped_release released;
-  brew::api::Pca found = brew::api::pca(
+  brew::api::Pca result = brew::api::pca(
       rowsOf(rows), static_cast<std::int64_t>(scores.shape(1)), seed, threads);
-  std::copy(found.scores.begin(), found.scores.end(), scores.data());
-  found.variances.push_back(found.variance);
-  return found.variances;
+  std::copy(result.scores.begin(), result.scores.end(), scores.data());
+  result.variances.push_back(result.variance);
+  return result.variances;
 }
 
 /// Fills `layout` (rows x 2) and returns the divergence. Ctrl-C aborts it.
-double tsne(const Rows &rows, const Places &layout, double perplexity,
+double tsne(const Rows &rows, const OutputRows &layout, double perplexity,
             double exaggeration, int exaggeratedIterations, int iterations,
             double learningRate, double theta, std::int64_t exact,
-            std::uint64_t seed, int threads, const Told &progress) {
+            std::uint64_t seed, int threads, const ProgressCallback &progress) {
   auto options = brew::api::makeStruct<brew_tsne_options>();
   options.perplexity = perplexity;
   options.exaggeration = exaggeration;
@@ -59,16 +60,16 @@ double tsne(const Rows &rows, const Places &layout, double perplexity,
   options.seed = seed;
   options.threads = threads;
   const nb::gil_scoped_release released;
-  const brew::api::Tsne found = brew::api::tsne(
-      rowsOf(rows), options, [&](const brew_tsne_progress *now) {
+  const brew::api::Tsne result = brew::api::tsne(
+      rowsOf(rows), options, [&](const brew_tsne_progress *state) {
         const nb::gil_scoped_acquire acquired;
         if (PyErr_CheckSignals() != 0)
           throw nb::python_error();
-        if (now && progress)
-          progress(now->iteration, now->iterations, now->divergence);
+        if (state && progress)
+          progress(state->iteration, state->iterations, state->divergence);
       });
-  std::copy(found.embedding.begin(), found.embedding.end(), layout.data());
-  return found.divergence;
+  std::copy(result.embedding.begin(), result.embedding.end(), layout.data());
+  return result.divergence;
 }
 
 void scatter(const std::string &path, const Rows &points,

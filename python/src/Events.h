@@ -9,9 +9,10 @@
 
 namespace brew::python {
 
-/// Returns a listener that calls `function(kind, dict of fields)` for events of
-/// these kinds, by number; an empty list selects all. Acquires the GIL only for
-/// these events. Call it with the GIL held.
+/// Returns a listener that calls `function(kind, dict of fields)` for events
+/// whose brew_event_kind is in `kinds`; an empty list selects all events. The
+/// caller of listenerOf() must hold the GIL. The listener may be called without
+/// it, and acquires it only for the selected events.
 api::Listener listenerOf(nanobind::object function,
                          const std::vector<int> &kinds);
 

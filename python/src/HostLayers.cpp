@@ -20,7 +20,7 @@ static std::string textOf(nb::python_error &error) {
   }
 }
 
-void PythonLayerTypes::keep(std::exception_ptr exception) {
+void PythonLayerTypes::storeException(std::exception_ptr exception) {
   const std::lock_guard<std::mutex> lock(guard);
   thrown = std::move(exception);
 }
@@ -41,29 +41,29 @@ void PythonLayerTypes::rethrow() {
     std::rethrow_exception(exception);
 }
 
-template <typename Given, typename Body>
-brew_status PythonLayerTypes::guarded(Given *given, Body &&body) noexcept {
-  PythonLayerTypes &owner = *static_cast<Type *>(given->user)->owner;
-  const nb::gil_scoped_acquire held;
-  std::string why;
+template <typename Request, typename Body>
+brew_status PythonLayerTypes::guarded(Request *request, Body &&body) noexcept {
+  PythonLayerTypes &owner = *static_cast<Type *>(request->user)->owner;
+  const nb::gil_scoped_acquire acquired;
+  std::string message;
   try {
     body();
     return BREW_OK;
   } catch (nb::python_error &error) {
-    why = textOf(error);
-    owner.keep(std::current_exception());
+    message = textOf(error);
+    owner.storeException(std::current_exception());
   } catch (const std::exception &error) {
-    why = error.what();
+    message = error.what();
   }
-  api::detail::setMessage(given->message, given->message_size, why.c_str());
+  api::detail::setMessage(request->message, request->message_size,
+                          message.c_str());
   return BREW_BAD_INPUT;
 }
 
 nb::object PythonLayerTypes::resolveWeak(nb::handle reference) {
   nb::object object = reference();
   if (object.is_none())
-    throw api::Error(BREW_USAGE,
-                     "the session of the layer no longer exists");
+    throw api::Error(BREW_USAGE, "the session of the layer no longer exists");
   return object;
 }
 
@@ -81,25 +81,25 @@ static nb::dict keywordsOf(const brew_host_setup &setup, bool withTops) {
     bottoms.append(tupleOf(setup.bottoms[i]));
   for (std::size_t i = 0; i < setup.top_count; ++i)
     tops.append(withTops ? nb::object(tupleOf(setup.tops[i])) : nb::none());
-  nb::dict words;
-  words["type"] = setup.type;
-  words["name"] = setup.layer;
-  words["settings"] = setup.settings;
-  words["param_str"] = setup.param_str;
-  words["test"] = bool(setup.test_phase);
-  words["bottoms"] = bottoms;
-  words["tops"] = tops;
-  return words;
+  nb::dict keywords;
+  keywords["type"] = setup.type;
+  keywords["name"] = setup.layer;
+  keywords["settings"] = setup.settings;
+  keywords["param_str"] = setup.param_str;
+  keywords["test"] = bool(setup.test_phase);
+  keywords["bottoms"] = bottoms;
+  keywords["tops"] = tops;
+  return keywords;
 }
 
 brew_status PythonLayerTypes::shapes(brew_host_setup *setup) {
   return guarded(setup, [&] {
     const Type &type = *static_cast<Type *>(setup->user);
-    nb::object found =
+    nb::object topShapes =
         resolveWeak(type.reference).attr("shapes")(**keywordsOf(*setup, false));
     for (std::size_t i = 0; i < setup->top_count; ++i) {
       brew_host_shape &top = setup->tops[i];
-      const nb::object shape = found[i];
+      const nb::object shape = topShapes[i];
       top.ndim = nb::len(shape);
       if (top.ndim > BREW_MAX_DIMS)
         throw api::Error(BREW_BAD_INPUT, "a top has more dimensions than " +
@@ -113,14 +113,14 @@ brew_status PythonLayerTypes::shapes(brew_host_setup *setup) {
 brew_status PythonLayerTypes::create(brew_host_setup *setup, void **instance) {
   return guarded(setup, [&] {
     const Type &type = *static_cast<Type *>(setup->user);
-    const nb::object made =
+    const nb::object layer =
         resolveWeak(type.reference).attr("create")(**keywordsOf(*setup, true));
-    *instance = nb::weakref(made).release().ptr();
+    *instance = nb::weakref(layer).release().ptr();
   });
 }
 
 void PythonLayerTypes::destroy(void *instance, void *) {
-  const nb::gil_scoped_acquire held;
+  const nb::gil_scoped_acquire acquired;
   nb::handle(static_cast<PyObject *>(instance)).dec_ref();
 }
 
@@ -181,8 +181,8 @@ brew_status PythonLayerTypes::backward(brew_host_call *call) {
   });
 }
 
-PythonLayerTypes::PythonLayerTypes(nb::dict given) {
-  for (auto [name, object] : given)
+PythonLayerTypes::PythonLayerTypes(nb::dict typesByName) {
+  for (auto [name, object] : typesByName)
     types.push_back(std::make_unique<Type>(
         Type{this, nb::cast<std::string>(name), nb::weakref(object)}));
 }

@@ -14,23 +14,23 @@
 namespace brew::python {
 
 /// Layer types by name, each a Python object (brew._host._LayerType) that
-/// creates and owns the instances. This class holds only weak references:
+/// creates and owns the instances. This class has only weak references:
 /// Python's garbage collector cannot traverse a session, and layers reference
 /// their whole module. Create and destroy it with the GIL held; the callbacks
 /// acquire the GIL themselves. It must outlive the sessions opened with its
 /// descriptions.
 class PythonLayerTypes {
 public:
-  /// `types`: dict of name to object.
-  explicit PythonLayerTypes(nanobind::dict types);
+  /// `typesByName`: dict of name to object.
+  explicit PythonLayerTypes(nanobind::dict typesByName);
   PythonLayerTypes(const PythonLayerTypes &) = delete;
   PythonLayerTypes &operator=(const PythonLayerTypes &) = delete;
 
   std::vector<api::HostLayerType> descriptions() const;
 
-  /// Clears stored exceptions.
+  /// Clears the stored exception.
   void clear();
-  /// Rethrows the original exception of a layer since clear(), if any.
+  /// Rethrows the last exception that a layer has thrown since clear(), if any.
   void rethrow();
 
 private:
@@ -40,9 +40,11 @@ private:
     nanobind::object reference; ///< weak
   };
   static nanobind::object resolveWeak(nanobind::handle reference);
-  void keep(std::exception_ptr exception);
-  template <typename Given, typename Body>
-  static brew_status guarded(Given *given, Body &&body) noexcept;
+  void storeException(std::exception_ptr exception);
+  /// Runs `body` with the GIL. Stores an exception and writes its text to the
+  /// request's message.
+  template <typename Request, typename Body>
+  static brew_status guarded(Request *request, Body &&body) noexcept;
   static brew_status shapes(brew_host_setup *setup);
   static brew_status create(brew_host_setup *setup, void **instance);
   static void destroy(void *instance, void *user);

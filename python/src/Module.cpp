@@ -16,7 +16,8 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
   brew::api::checkAbiVersion();
-  module.doc() = "Low-level bindings of Brew's libraries; use the package brew.";
+  module.doc() =
+      "Low-level bindings of Brew's libraries; use the package brew.";
   module.attr("version") = brew_version();
 
   // Error(text, status): the base class of the errors defined in Python.
@@ -26,9 +27,9 @@ NB_MODULE(_core, module) {
       [](const std::exception_ptr &thrown, void *) {
         try {
           std::rethrow_exception(thrown);
-        } catch (const brew::api::Error &it) {
-          nb::object value = error(it.what());
-          value.attr("status") = static_cast<int>(it.status());
+        } catch (const brew::api::Error &failure) {
+          nb::object value = error(failure.what());
+          value.attr("status") = static_cast<int>(failure.status());
           PyErr_SetObject(error.ptr(), value.ptr());
         }
       });

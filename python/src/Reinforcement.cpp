@@ -24,12 +24,14 @@ namespace {
 /// garbage collector cannot traverse a learner.
 class PythonEnvironment : public brew::api::Environment {
 public:
-  PythonEnvironment(nb::object given, std::int64_t observations, int actions,
-                    std::vector<float> lowest, std::vector<float> highest)
-      : object(std::move(given)), observations(observations), actions(actions),
-        lowest(std::move(lowest)), highest(std::move(highest)) {}
+  PythonEnvironment(nb::object environment, std::int64_t observations,
+                    int actions, std::vector<float> lowest,
+                    std::vector<float> highest)
+      : object(std::move(environment)), observations(observations),
+        actions(actions), lowest(std::move(lowest)),
+        highest(std::move(highest)) {}
   ~PythonEnvironment() override {
-    const nb::gil_scoped_acquire held;
+    const nb::gil_scoped_acquire acquired;
     object.reset();
   }
   std::int64_t observationCount() const override { return observations; }
@@ -37,11 +39,11 @@ public:
   std::vector<float> low() const override { return lowest; }
   std::vector<float> high() const override { return highest; }
   void reset(std::uint64_t seed, float *observation) override {
-    const nb::gil_scoped_acquire held;
+    const nb::gil_scoped_acquire acquired;
     object.attr("reset")(seed, arrayOf(observation));
   }
   brew::api::Outcome step(int action, float *observation) override {
-    const nb::gil_scoped_acquire held;
+    const nb::gil_scoped_acquire acquired;
     const nb::object outcome =
         object.attr("step")(action, arrayOf(observation));
     brew::api::Outcome result;
@@ -53,7 +55,7 @@ public:
   }
 
 private:
-  /// The array is valid only during the call.
+  /// Returns an array over `values`, which is valid only during the call.
   nb::object arrayOf(float *values) const {
     const std::size_t shape[] = {static_cast<std::size_t>(observations)};
     return nb::cast(
@@ -73,11 +75,11 @@ public:
   SharedLearner(SharedTrainer &trainer, brew::api::LearnerOptions options,
                 std::vector<std::unique_ptr<brew::api::Environment>> owned)
       : trainer(trainer), environments(std::move(owned)) {
-    for (const auto &each : environments)
-      options.environments.push_back(each.get());
-    trainer.runExclusive([&](brew::api::Trainer &it) {
-      learner = std::make_unique<brew::api::Learner>(*trainer.owner().get(), it,
-                                                     std::move(options));
+    for (const auto &environment : environments)
+      options.environments.push_back(environment.get());
+    trainer.runExclusive([&](brew::api::Trainer &apiTrainer) {
+      learner = std::make_unique<brew::api::Learner>(
+          *trainer.owner().get(), apiTrainer, std::move(options));
     });
   }
   void train(std::int64_t episodes) {
@@ -89,16 +91,16 @@ public:
         [&](brew::api::Trainer &) { return learner->evaluate(episodes); });
   }
   nb::dict progress() const {
-    const brew_learning_progress now = learner->progress();
-    nb::dict words;
-    words["episodes"] = now.episodes;
-    words["steps"] = now.steps;
-    words["running_reward"] = now.running_reward;
-    words["mean_reward"] = now.mean_reward;
-    words["maximum_reward"] = now.maximum_reward;
-    words["mean_entropy"] = now.mean_entropy;
-    words["collapsed"] = bool(now.collapsed);
-    return words;
+    const brew_learning_progress current = learner->progress();
+    nb::dict result;
+    result["episodes"] = current.episodes;
+    result["steps"] = current.steps;
+    result["running_reward"] = current.running_reward;
+    result["mean_reward"] = current.mean_reward;
+    result["maximum_reward"] = current.maximum_reward;
+    result["mean_entropy"] = current.mean_entropy;
+    result["collapsed"] = bool(current.collapsed);
+    return result;
   }
 
 private:
@@ -120,14 +122,16 @@ brew::api::LearnerOptions optionsOf(const std::string &trainer,
 
 /// Opens an environment by name or from (object, observations, actions, low,
 /// high).
-std::unique_ptr<brew::api::Environment> environmentOf(const nb::object &given) {
-  if (nb::isinstance<nb::str>(given))
+std::unique_ptr<brew::api::Environment>
+environmentOf(const nb::object &description) {
+  if (nb::isinstance<nb::str>(description))
     return std::make_unique<brew::api::BuiltInEnvironment>(
-        nb::cast<std::string>(given));
+        nb::cast<std::string>(description));
   return std::make_unique<PythonEnvironment>(
-      nb::object(given[0]), nb::cast<std::int64_t>(given[1]),
-      nb::cast<int>(given[2]), nb::cast<std::vector<float>>(given[3]),
-      nb::cast<std::vector<float>>(given[4]));
+      nb::object(description[0]), nb::cast<std::int64_t>(description[1]),
+      nb::cast<int>(description[2]),
+      nb::cast<std::vector<float>>(description[3]),
+      nb::cast<std::vector<float>>(description[4]));
 }
 
 } // namespace
@@ -141,21 +145,21 @@ void brew::python::bindReinforcement(nb::module_ &module) {
              const std::string &properties, std::int64_t maxSteps,
              const nb::object &episode) {
             std::vector<std::unique_ptr<api::Environment>> owned;
-            for (nb::handle each : environments)
-              owned.push_back(environmentOf(nb::borrow(each)));
+            for (nb::handle description : environments)
+              owned.push_back(environmentOf(nb::borrow(description)));
             api::LearnerOptions options = optionsOf(name, properties, maxSteps);
             if (!episode.is_none()) {
               // The shared pointer allows copies without the GIL.
-              const std::shared_ptr<nb::object> called(
-                  new nb::object(episode), [](nb::object *it) {
-                    const nb::gil_scoped_acquire held;
-                    delete it;
+              const std::shared_ptr<nb::object> callback(
+                  new nb::object(episode), [](nb::object *function) {
+                    const nb::gil_scoped_acquire acquired;
+                    delete function;
                   });
-              options.episode = [called](int agent, double reward,
-                                         std::int64_t steps,
-                                         const brew_learning_progress &) {
-                const nb::gil_scoped_acquire held;
-                (*called)(agent, reward, steps);
+              options.episode = [callback](int agent, double reward,
+                                           std::int64_t steps,
+                                           const brew_learning_progress &) {
+                const nb::gil_scoped_acquire acquired;
+                (*callback)(agent, reward, steps);
               };
             }
             new (self)

@@ -1,7 +1,7 @@
 //===- Session.cpp - Bindings of plans and sessions -----------------------===//
 //
-// Only one thread may use a session at a time. Calls release the GIL, so a call
-// while another thread is inside throws an error.
+// Only one thread may use a session at a time. Calls release the GIL, so
+// another thread may call the same session meanwhile; its call throws an error.
 //
 //===----------------------------------------------------------------------===//
 #include "Events.h"
@@ -35,9 +35,9 @@ TensorName nameOf(brew_tensor_kind kind, int program, const std::string &name,
 /// Returns the tensor's memory as an array, or None if it does not consist of
 /// floats in Caffe's order.
 nb::object viewOf(nb::handle self, const TensorName &name) {
-  SharedSession &it = *nb::cast<SharedSession *>(self);
+  SharedSession &shared = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
-      it.runExclusive([&](Session &session) { return session.find(name); });
+      shared.runExclusive([&](Session &session) { return session.find(name); });
   if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.dynamic_dim >= 0)
     return nb::none();
   std::vector<std::size_t> shape(tensor.shape,
@@ -59,12 +59,12 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
 }
 
 /// Returns the tensor's memory, on the CPU or a GPU, as a DLPack object; None
-/// if the dimensions of the layout differ from the shape or the type is not
-/// float.
+/// if the dimensions of the layout differ from the shape or vary at run time,
+/// or if the type is not floating-point.
 nb::object exportOf(nb::handle self, const TensorName &name) {
-  SharedSession &it = *nb::cast<SharedSession *>(self);
+  SharedSession &shared = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
-      it.runExclusive([&](Session &session) { return session.find(name); });
+      shared.runExclusive([&](Session &session) { return session.find(name); });
   if ((tensor.dtype != BREW_F32 && tensor.dtype != BREW_F64) ||
       tensor.dynamic_dim >= 0 || tensor.ndim != tensor.shape_ndim)
     return nb::none();
@@ -80,7 +80,7 @@ nb::object exportOf(nb::handle self, const TensorName &name) {
           tensor.data, shape.size(), shape.data(), self, strides.data(),
           tensor.dtype == BREW_F32 ? nb::dtype<float>() : nb::dtype<double>(),
           tensor.on_device ? nb::device::cuda::value : nb::device::cpu::value,
-          tensor.on_device ? it.gpu() : 0),
+          tensor.on_device ? shared.gpu() : 0),
       nb::rv_policy::reference);
 }
 
@@ -95,32 +95,33 @@ template <typename Value> nb::object arrayOf(const brew_feed_request &request) {
 /// Returns a callback that calls `function(dict of name to array)` for each
 /// batch; the arrays are valid only during the call. Call it with the GIL held.
 Session::Feed feedOf(nb::object function) {
-  std::shared_ptr<PyObject> held(function.release().ptr(),
-                                 [](PyObject *object) {
-                                   const nb::gil_scoped_acquire acquired;
-                                   Py_DECREF(object);
-                                 });
-  return [held](const brew_feed_request *requests, std::size_t count) {
+  std::shared_ptr<PyObject> owner(function.release().ptr(),
+                                  [](PyObject *object) {
+                                    const nb::gil_scoped_acquire acquired;
+                                    Py_DECREF(object);
+                                  });
+  return [owner](const brew_feed_request *requests, std::size_t count) {
     const nb::gil_scoped_acquire acquired;
     nb::dict arrays;
     for (std::size_t i = 0; i < count; ++i)
       arrays[requests[i].input] = requests[i].dtype == BREW_F64
                                       ? arrayOf<double>(requests[i])
                                       : arrayOf<float>(requests[i]);
-    nb::handle(held.get())(arrays);
+    nb::handle(owner.get())(arrays);
   };
 }
 
 /// Returns a copy in Caffe's order of dimensions.
-nb::object readOf(SharedSession &it, const TensorName &name) {
+nb::object readOf(SharedSession &shared, const TensorName &name) {
   std::vector<std::size_t> shape;
-  auto *values = new std::vector<float>(it.runExclusive([&](Session &session) {
-    const brew_tensor tensor = session.find(name);
-    shape.assign(tensor.shape, tensor.shape + tensor.shape_ndim);
-    return session.read<float>(name);
-  }));
-  nb::capsule owner(values, [](void *held) noexcept {
-    delete static_cast<std::vector<float> *>(held);
+  auto *values =
+      new std::vector<float>(shared.runExclusive([&](Session &session) {
+        const brew_tensor tensor = session.find(name);
+        shape.assign(tensor.shape, tensor.shape + tensor.shape_ndim);
+        return session.read<float>(name);
+      }));
+  nb::capsule owner(values, [](void *pointer) noexcept {
+    delete static_cast<std::vector<float> *>(pointer);
   });
   return nb::cast(nb::ndarray<nb::numpy, float>(values->data(), shape.size(),
                                                 shape.data(), owner),
@@ -144,26 +145,27 @@ void brew::python::bindSession(nb::module_ &module) {
             return new Plan(bytes.c_str(), bytes.size(), name);
           },
           "bytes"_a, "name"_a)
-      .def("describe", [](const Plan &it) { return it.describe(); })
+      .def("describe", [](const Plan &plan) { return plan.describe(); })
       .def_prop_ro("trains",
-                   [](const Plan &it) { return it.info().trainable != 0; })
-      .def_prop_ro("net", [](const Plan &it) { return it.info().net; })
-      .def_prop_ro("cuda", [](const Plan &it) { return it.info().cuda != 0; })
+                   [](const Plan &plan) { return plan.info().trainable != 0; })
+      .def_prop_ro("net", [](const Plan &plan) { return plan.info().net; })
+      .def_prop_ro("cuda",
+                   [](const Plan &plan) { return plan.info().cuda != 0; })
       .def_prop_ro("programs",
-                   [](const Plan &it) {
+                   [](const Plan &plan) {
                      std::vector<std::string> names;
-                     for (int i = 0; i < it.programs(); ++i)
-                       names.emplace_back(it.programInfo(i).name);
+                     for (int i = 0; i < plan.programs(); ++i)
+                       names.emplace_back(plan.programInfo(i).name);
                      return names;
                    })
       .def("outputs",
-           [](const Plan &it, int program) {
-             const brew_program_info info = it.programInfo(program);
+           [](const Plan &plan, int program) {
+             const brew_program_info info = plan.programInfo(program);
              return std::vector<std::string>(info.outputs,
                                              info.outputs + info.output_count);
            })
-      .def("gradients", [](const Plan &it, int program) {
-        return it.programInfo(program).has_backward != 0;
+      .def("gradients", [](const Plan &plan, int program) {
+        return plan.programInfo(program).has_backward != 0;
       });
 
   nb::class_<SharedThreadPool>(module, "ThreadPool")
@@ -201,9 +203,10 @@ void brew::python::bindSession(nb::module_ &module) {
               options.listener = listenerOf(*listener, {});
             std::shared_ptr<PythonLayerTypes> types;
             if (hosts.size()) {
-              types = {new PythonLayerTypes(hosts), [](PythonLayerTypes *held) {
+              types = {new PythonLayerTypes(hosts),
+                       [](PythonLayerTypes *pointer) {
                          const nb::gil_scoped_acquire acquired;
-                         delete held;
+                         delete pointer;
                        }};
               options.hostLayers = types->descriptions();
             }
@@ -224,49 +227,49 @@ void brew::python::bindSession(nb::module_ &module) {
           "allow_missing_weights"_a = false)
       .def(
           "add_listener",
-          [](SharedSession &it, nb::object function,
+          [](SharedSession &shared, nb::object function,
              const std::vector<int> &kinds) {
             api::Listener listener = listenerOf(std::move(function), kinds);
-            return it.runExclusive([&](Session &session) {
+            return shared.runExclusive([&](Session &session) {
               return session.addListener(std::move(listener));
             });
           },
           "function"_a, "kinds"_a)
       .def("remove_listener",
-           [](SharedSession &it, int number) {
-             it.runExclusive(
+           [](SharedSession &shared, int number) {
+             shared.runExclusive(
                  [&](Session &session) { session.removeListener(number); });
            })
       .def_prop_ro("device",
-                   [](SharedSession &it) { return it.get()->device(); })
+                   [](SharedSession &shared) { return shared.get()->device(); })
       .def(
           "initialise",
-          [](SharedSession &it, const std::vector<std::string> &weights,
+          [](SharedSession &shared, const std::vector<std::string> &weights,
              bool required) {
-            it.runExclusive([&](Session &session) {
+            shared.runExclusive([&](Session &session) {
               session.initialise(weights, required);
             });
           },
           "weights"_a = std::vector<std::string>(), "required"_a = false)
       .def("load_weights",
-           [](SharedSession &it, const std::vector<std::string> &weights) {
-             it.runExclusive(
+           [](SharedSession &shared, const std::vector<std::string> &weights) {
+             shared.runExclusive(
                  [&](Session &session) { session.loadWeights(weights); });
            })
       .def("save_weights",
-           [](SharedSession &it, const std::string &path) {
-             it.runExclusive(
+           [](SharedSession &shared, const std::string &path) {
+             shared.runExclusive(
                  [&](Session &session) { session.saveWeights(path); });
            })
       .def("prepare",
-           [](SharedSession &it) {
-             it.runExclusive([](Session &session) { session.prepare(); });
+           [](SharedSession &shared) {
+             shared.runExclusive([](Session &session) { session.prepare(); });
            })
       .def("tune",
-           [](SharedSession &it, const Plan &plan) {
+           [](SharedSession &shared, const Plan &plan) {
              using Call = std::tuple<int, std::vector<std::string>, std::string,
                                      std::string, double, std::string, double>;
-             return it.runExclusive([&](Session &session) {
+             return shared.runExclusive([&](Session &session) {
                std::vector<Call> calls;
                session.tune([&](const brew_tuned_call &call) {
                  const brew_step_info step = plan.step(call.program, call.step);
@@ -282,27 +285,28 @@ void brew::python::bindSession(nb::module_ &module) {
              });
            })
       .def("set_seed",
-           [](SharedSession &it, std::uint64_t seed) {
-             it.runExclusive([&](Session &session) { session.setSeed(seed); });
+           [](SharedSession &shared, std::uint64_t seed) {
+             shared.runExclusive(
+                 [&](Session &session) { session.setSeed(seed); });
            })
       .def("inputs",
-           [](SharedSession &it, int program) {
+           [](SharedSession &shared, int program) {
              using Input = std::pair<std::string, std::vector<std::int64_t>>;
-             return it.runExclusive([&](Session &session) {
-               std::vector<Input> found;
+             return shared.runExclusive([&](Session &session) {
+               std::vector<Input> inputs;
                for (std::size_t i = 0; i < session.inputs(program); ++i) {
                  const brew_input input = session.input(program, i);
-                 found.push_back(
+                 inputs.push_back(
                      {input.name, {input.dims, input.dims + input.ndim}});
                }
-               return found;
+               return inputs;
              });
            })
       .def(
           "set_input",
-          [](SharedSession &it, int program, const std::string &name,
+          [](SharedSession &shared, int program, const std::string &name,
              Floats values) {
-            it.runExclusive([&](Session &session) {
+            shared.runExclusive([&](Session &session) {
               session.setInput(program, name, values.data(),
                                static_cast<std::int64_t>(values.size()));
             });
@@ -310,76 +314,77 @@ void brew::python::bindSession(nb::module_ &module) {
           "program"_a, "name"_a, "values"_a)
       .def(
           "set_feed",
-          [](SharedSession &it, int program,
+          [](SharedSession &shared, int program,
              const std::vector<std::string> &names, nb::object function) {
             auto feed = feedOf(std::move(function));
-            it.runExclusive([&](Session &session) {
+            shared.runExclusive([&](Session &session) {
               session.setFeed(program, names, std::move(feed));
             });
           },
           "program"_a, "names"_a, "function"_a)
       .def("feed",
-           [](SharedSession &it, int program) {
-             it.runExclusive([&](Session &session) { session.feed(program); });
+           [](SharedSession &shared, int program) {
+             shared.runExclusive(
+                 [&](Session &session) { session.feed(program); });
            })
       .def("open_sources",
-           [](SharedSession &it, int program) {
-             it.runExclusive(
+           [](SharedSession &shared, int program) {
+             shared.runExclusive(
                  [&](Session &session) { session.openSources(program); });
            })
       .def(
           "run",
-          [](SharedSession &it, int program, brew_pass pass) {
-            it.runExclusive(
+          [](SharedSession &shared, int program, brew_pass pass) {
+            shared.runExclusive(
                 [&](Session &session) { session.run(program, pass); });
           },
           "program"_a, "pass_"_a = BREW_FORWARD_BACKWARD)
       .def(
           "run_layers",
-          [](SharedSession &it, int program, const std::string &first,
+          [](SharedSession &shared, int program, const std::string &first,
              const std::string &last, brew_pass pass) {
-            it.runExclusive([&](Session &session) {
+            shared.runExclusive([&](Session &session) {
               session.runLayers(program, first, last, pass);
             });
           },
           "program"_a, "first"_a = "", "last"_a = "", "pass_"_a = BREW_FORWARD)
       .def("layers",
-           [](SharedSession &it, int program) {
-             return it.runExclusive(
+           [](SharedSession &shared, int program) {
+             return shared.runExclusive(
                  [&](Session &session) { return session.layers(program); });
            })
       .def("loss",
-           [](SharedSession &it, int program) {
-             return it.runExclusive(
+           [](SharedSession &shared, int program) {
+             return shared.runExclusive(
                  [&](Session &session) { return session.loss(program); });
            })
       .def("score",
-           [](SharedSession &it, int program, int batches) {
-             const auto score = it.runExclusive([&](Session &session) {
+           [](SharedSession &shared, int program, int batches) {
+             const auto score = shared.runExclusive([&](Session &session) {
                return session.score(program, batches, {});
              });
              nb::list means;
-             for (const auto &each : score.means)
-               means.append(nb::make_tuple(each.blob, each.value));
+             for (const auto &mean : score.means)
+               means.append(nb::make_tuple(mean.blob, mean.value));
              return means;
            })
       .def(
           "names",
-          [](SharedSession &it, brew_tensor_kind kind, int program) {
+          [](SharedSession &shared, brew_tensor_kind kind, int program) {
             using Name = std::pair<std::string, int>;
-            return it.runExclusive([&](Session &session) {
-              std::vector<Name> found;
+            return shared.runExclusive([&](Session &session) {
+              std::vector<Name> names;
               for (const TensorName &name : session.names(kind, program))
-                found.push_back({name.name, name.index});
-              return found;
+                names.push_back({name.name, name.index});
+              return names;
             });
           },
           "kind"_a, "program"_a = 0)
       .def(
           "shape",
-          [](SharedSession &it, brew_tensor_kind kind, int program,
+          [](SharedSession &shared, brew_tensor_kind kind, int program,
              const std::string &name, int index) {
-            return it.runExclusive([&](Session &session) {
+            return shared.runExclusive([&](Session &session) {
               const brew_tensor tensor =
                   session.find(nameOf(kind, program, name, index, 0));
               return std::vector<std::int64_t>(
@@ -403,27 +408,27 @@ void brew::python::bindSession(nb::module_ &module) {
           "kind"_a, "program"_a, "name"_a, "index"_a = 0, "slot"_a = 0)
       .def(
           "read",
-          [](SharedSession &it, brew_tensor_kind kind, int program,
+          [](SharedSession &shared, brew_tensor_kind kind, int program,
              const std::string &name, int index, int slot) {
-            return readOf(it, nameOf(kind, program, name, index, slot));
+            return readOf(shared, nameOf(kind, program, name, index, slot));
           },
           "kind"_a, "program"_a, "name"_a, "index"_a = 0, "slot"_a = 0)
       .def(
           "write",
-          [](SharedSession &it, brew_tensor_kind kind, int program,
+          [](SharedSession &shared, brew_tensor_kind kind, int program,
              const std::string &name, int index, Floats values) {
             const std::vector<float> copied(values.data(),
                                             values.data() + values.size());
-            it.runExclusive([&](Session &session) {
+            shared.runExclusive([&](Session &session) {
               session.write(nameOf(kind, program, name, index, 0), copied);
             });
           },
           "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a)
       .def(
           "bind_memory",
-          [](SharedSession &it, int program, const std::string &name,
+          [](SharedSession &shared, int program, const std::string &name,
              std::optional<Memory> memory) {
-            it.runExclusive([&](Session &session) {
+            shared.runExclusive([&](Session &session) {
               session.bindMemory(
                   nameOf(BREW_BLOB, program, name, 0, 0),
                   memory ? memory->data() : nullptr,

@@ -12,9 +12,9 @@
 
 namespace brew::python {
 
-/// Threads do not survive a fork: objects opened before it can neither run nor
-/// be destroyed in the child. Counts the forks since the first session that
-/// lead to this process.
+/// Detects forked children. Threads do not survive a fork, so objects opened
+/// before it can neither run nor be destroyed in the child. Counts the forks
+/// between the process that opened the first object and this process.
 class ForkGuard {
 public:
   static int count() { return counter(); }
@@ -49,7 +49,7 @@ public:
   }
   ~SharedThreadPool() {
     if (ForkGuard::count())
-      threadPool.release(); // as for sessions
+      threadPool.release(); // its threads cannot be joined
   }
   const api::ThreadPool *get() const { return threadPool.get(); }
 
@@ -75,16 +75,18 @@ public:
   int gpu() const { return gpuNumber; }
 
   /// Runs `body(session)` without the GIL. Throws Error if another thread is
-  /// inside the session. Rethrows the original exceptions of layers written in
+  /// using the session. Rethrows the original exceptions of layers written in
   /// Python.
   template <typename Body> auto runExclusive(Body &&body) {
     nanobind::gil_scoped_release released;
     ForkGuard::refuse();
-    const std::unique_lock<std::recursive_mutex> lock(inside, std::try_to_lock);
+    const std::unique_lock<std::recursive_mutex> lock(useMutex,
+                                                      std::try_to_lock);
     if (!lock.owns_lock())
       throw api::Error(BREW_USAGE,
                        "another thread is using this session; only one thread "
-                       "may use a session at a time, open one for each");
+                       "may use a session at a time; open one session for each "
+                       "thread");
     if (!hosts)
       return body(*session);
     hosts->clear();
@@ -100,7 +102,7 @@ private:
   std::shared_ptr<PythonLayerTypes> hosts; // outlives `session`
   int gpuNumber;
   std::unique_ptr<api::Session> session;
-  std::recursive_mutex inside;
+  std::recursive_mutex useMutex;
 };
 
 } // namespace brew::python

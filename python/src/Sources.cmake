@@ -3,6 +3,6 @@ set(BREW_PYTHON_SOURCES
   Communicator.cpp Compiler.cpp Embedding.cpp Events.cpp HostLayers.cpp Reinforcement.cpp Module.cpp
   Session.cpp Trainer.cpp Update.cpp)
 list(TRANSFORM BREW_PYTHON_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
-# The update rules: all machines must compute the same values.
+# Update rules must compute the same values on all machines.
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/Update.cpp PROPERTIES
   COMPILE_OPTIONS "-O3;-fno-math-errno;-ffp-contract=off")

@@ -29,8 +29,8 @@ struct Function {
   }
 };
 
-/// Exceptions of the function propagate out of the training call; an exception
-/// of a background hook ends the hook.
+/// Calls the function of a hook. Its exceptions propagate out of the training
+/// call; an exception of a background hook ends the hook.
 void callHook(const Function &function, const brew::api::HookCall &call) {
   const nb::gil_scoped_acquire acquired;
   try {
@@ -77,136 +77,142 @@ void brew::python::bindTrainer(nb::module_ &module) {
           "patience"_a, "log_folder"_a, "hooks"_a, nb::keep_alive<1, 2>())
       .def(
           "add_hook",
-          [](SharedTrainer &it, const std::string &line, nb::object function) {
-            std::function<void(const brew::api::HookCall &)> called;
+          [](SharedTrainer &shared, const std::string &line,
+             nb::object function) {
+            std::function<void(const brew::api::HookCall &)> callback;
             if (!function.is_none())
-              called = [held = std::make_shared<Function>(Function{std::move(
-                            function)})](const brew::api::HookCall &call) {
-                callHook(*held, call);
+              callback = [hook = std::make_shared<Function>(Function{std::move(
+                              function)})](const brew::api::HookCall &call) {
+                callHook(*hook, call);
               };
-            it.runExclusive([&](Trainer &trainer) {
-              trainer.addHook(line, std::move(called));
+            shared.runExclusive([&](Trainer &trainer) {
+              trainer.addHook(line, std::move(callback));
             });
           },
           "line"_a, "function"_a.none())
       .def("add_hooks",
-           [](SharedTrainer &it, const std::string &file) {
-             it.runExclusive([&](Trainer &trainer) { trainer.addHooks(file); });
+           [](SharedTrainer &shared, const std::string &file) {
+             shared.runExclusive(
+                 [&](Trainer &trainer) { trainer.addHooks(file); });
            })
       .def("remove_hook",
-           [](SharedTrainer &it, const std::string &name) {
-             it.runExclusive(
+           [](SharedTrainer &shared, const std::string &name) {
+             shared.runExclusive(
                  [&](Trainer &trainer) { trainer.removeHook(name); });
            })
       .def("metric",
-           [](SharedTrainer &it, const std::string &name) {
-             return it.runExclusive(
+           [](SharedTrainer &shared, const std::string &name) {
+             return shared.runExclusive(
                  [&](Trainer &trainer) { return trainer.metric(name); });
            })
       .def("raise_flag",
-           [](SharedTrainer &it, const std::string &name) {
-             it.request([&](Trainer &trainer) { trainer.raiseFlag(name); });
+           [](SharedTrainer &shared, const std::string &name) {
+             shared.request([&](Trainer &trainer) { trainer.raiseFlag(name); });
            })
       .def("step",
-           [](SharedTrainer &it, int iterations) {
-             it.runExclusive(
+           [](SharedTrainer &shared, int iterations) {
+             shared.runExclusive(
                  [&](Trainer &trainer) { trainer.step(iterations); });
            })
       .def("solve",
-           [](SharedTrainer &it) {
-             it.runExclusive([](Trainer &trainer) { trainer.solve(); });
+           [](SharedTrainer &shared) {
+             shared.runExclusive([](Trainer &trainer) { trainer.solve(); });
            })
       .def(
           "test",
-          [](SharedTrainer &it, int net, int batches) {
-            const auto values = it.runExclusive(
+          [](SharedTrainer &shared, int net, int batches) {
+            const auto values = shared.runExclusive(
                 [&](Trainer &trainer) { return trainer.test(net, batches); });
             nb::list means;
-            for (const auto &each : values)
-              means.append(nb::make_tuple(each.blob, each.value));
+            for (const auto &output : values)
+              means.append(nb::make_tuple(output.blob, output.value));
             return means;
           },
           "net"_a = 0, "batches"_a = 0)
       .def("snapshot",
-           [](SharedTrainer &it) {
-             it.runExclusive([](Trainer &trainer) { trainer.snapshot(); });
+           [](SharedTrainer &shared) {
+             shared.runExclusive([](Trainer &trainer) { trainer.snapshot(); });
            })
       .def("restore",
-           [](SharedTrainer &it, const std::string &path) {
-             it.runExclusive([&](Trainer &trainer) { trainer.restore(path); });
+           [](SharedTrainer &shared, const std::string &path) {
+             shared.runExclusive(
+                 [&](Trainer &trainer) { trainer.restore(path); });
            })
       .def(
           "forward",
-          [](SharedTrainer &it, bool feed) {
-            return it.runExclusive(
+          [](SharedTrainer &shared, bool feed) {
+            return shared.runExclusive(
                 [&](Trainer &trainer) { return trainer.forward(feed); });
           },
           "feed"_a = true)
       .def("backward",
-           [](SharedTrainer &it) {
-             it.runExclusive([](Trainer &trainer) { trainer.backward(); });
+           [](SharedTrainer &shared) {
+             shared.runExclusive([](Trainer &trainer) { trainer.backward(); });
            })
       .def("accumulate",
-           [](SharedTrainer &it) {
-             it.runExclusive([](Trainer &trainer) { trainer.accumulate(); });
+           [](SharedTrainer &shared) {
+             shared.runExclusive(
+                 [](Trainer &trainer) { trainer.accumulate(); });
            })
       .def("update",
-           [](SharedTrainer &it) {
-             it.runExclusive([](Trainer &trainer) { trainer.update(); });
+           [](SharedTrainer &shared) {
+             shared.runExclusive([](Trainer &trainer) { trainer.update(); });
            })
       .def("set_field",
-           [](SharedTrainer &it, const std::string &name,
+           [](SharedTrainer &shared, const std::string &name,
               const std::string &value) {
-             it.request(
+             shared.request(
                  [&](Trainer &trainer) { trainer.setField(name, value); });
            })
       .def("field",
-           [](SharedTrainer &it, const std::string &name) {
-             return it.request(
+           [](SharedTrainer &shared, const std::string &name) {
+             return shared.request(
                  [&](Trainer &trainer) { return trainer.field(name); });
            })
       .def("pause",
-           [](SharedTrainer &it) {
-             it.request([](Trainer &trainer) { trainer.pause(); });
+           [](SharedTrainer &shared) {
+             shared.request([](Trainer &trainer) { trainer.pause(); });
            })
       .def("resume",
-           [](SharedTrainer &it) {
-             it.request([](Trainer &trainer) { trainer.resume(); });
+           [](SharedTrainer &shared) {
+             shared.request([](Trainer &trainer) { trainer.resume(); });
            })
       .def("stop",
-           [](SharedTrainer &it) {
-             it.request([](Trainer &trainer) { trainer.stop(); });
+           [](SharedTrainer &shared) {
+             shared.request([](Trainer &trainer) { trainer.stop(); });
            })
       .def("request_snapshot",
-           [](SharedTrainer &it) {
-             it.request([](Trainer &trainer) { trainer.requestSnapshot(); });
+           [](SharedTrainer &shared) {
+             shared.request(
+                 [](Trainer &trainer) { trainer.requestSnapshot(); });
            })
       .def("reset",
-           [](SharedTrainer &it) {
-             it.request([](Trainer &trainer) { trainer.reset(); });
+           [](SharedTrainer &shared) {
+             shared.request([](Trainer &trainer) { trainer.reset(); });
            })
       .def("request_step_times",
-           [](SharedTrainer &it) {
-             it.request([](Trainer &trainer) { trainer.requestStepTimes(); });
+           [](SharedTrainer &shared) {
+             shared.request(
+                 [](Trainer &trainer) { trainer.requestStepTimes(); });
            })
       .def_prop_ro("stopped",
-                   [](SharedTrainer &it) {
-                     return it.runExclusive(
+                   [](SharedTrainer &shared) {
+                     return shared.runExclusive(
                          [](Trainer &trainer) { return trainer.stopped(); });
                    })
       .def_prop_ro("iteration",
-                   [](SharedTrainer &it) {
-                     return it.runExclusive(
+                   [](SharedTrainer &shared) {
+                     return shared.runExclusive(
                          [](Trainer &trainer) { return trainer.iteration(); });
                    })
       .def_prop_ro("smoothed_loss",
-                   [](SharedTrainer &it) {
-                     return it.runExclusive([](Trainer &trainer) {
+                   [](SharedTrainer &shared) {
+                     return shared.runExclusive([](Trainer &trainer) {
                        return trainer.smoothedLoss();
                      });
                    })
-      .def_prop_ro("learning_rate", [](SharedTrainer &it) {
-        return it.runExclusive(
+      .def_prop_ro("learning_rate", [](SharedTrainer &shared) {
+        return shared.runExclusive(
             [](Trainer &trainer) { return trainer.learningRate(); });
       });
 }

@@ -15,7 +15,7 @@ public:
       : session(session),
         trainer(std::make_unique<api::Trainer>(*session.get(), options)) {
     trainer->setActionFunction([] {
-      const nanobind::gil_scoped_acquire held;
+      const nanobind::gil_scoped_acquire acquired;
       if (PyErr_CheckSignals() != 0)
         throw nanobind::python_error();
       return BREW_ACTION_NONE;
@@ -33,7 +33,7 @@ public:
   }
   ~SharedTrainer() {
     if (ForkGuard::count()) {
-      trainer.release(); // as for sessions
+      trainer.release(); // its threads cannot be joined
       return;
     }
     nanobind::gil_scoped_release released; // a hook may be running

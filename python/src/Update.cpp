@@ -24,7 +24,8 @@ namespace {
 
 using Floats = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 
-/// Common to all rules: the mean over iter_size passes and weight decay.
+/// Computes the gradient for all rules: the mean over iter_size passes, with
+/// weight decay.
 struct Gradient {
   float scale, l2, l1;
 
@@ -38,32 +39,34 @@ struct Gradient {
   }
 };
 
-/// `rule(gradient, history, history)` returns the update.
+/// Applies a rule to each element: replaces `diff` by the update and subtracts
+/// the update from `data`. `rule(gradient, history1, history2)` returns the
+/// update and modifies the histories. `history2` may be null.
 template <typename Rule>
-void each(std::size_t count, float *__restrict data, float *__restrict diff,
-          float *__restrict one, float *__restrict two, Gradient gradient,
-          Rule rule) {
-  float none = 0;
+void updateElements(std::size_t count, float *__restrict data,
+                    float *__restrict diff, float *__restrict history1,
+                    float *__restrict history2, Gradient gradient, Rule rule) {
+  float unused = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const float change =
-        rule(gradient(diff[i], data[i]), one[i], two ? two[i] : none);
+    const float change = rule(gradient(diff[i], data[i]), history1[i],
+                              history2 ? history2[i] : unused);
     diff[i] = change;
     data[i] -= change;
   }
 }
 
-/// `rate`: learning rate times the parameter's multiplier; for Adam, with the
-/// bias correction. `a` and `b` depend on the kind: momentum or rms_decay,
-/// momentum2 or delta.
+/// Updates a parameter by the rule of a kind of solver. `rate`: learning rate
+/// times the parameter's multiplier and, for Adam, the bias correction.
+/// `momentum`: rms_decay for RMSProp. `second`: momentum2 of Adam.
 void applyUpdate(const std::string &kind, Floats data, Floats diff,
                  std::vector<Floats> history, float scale, float l2, float l1,
                  float rate, float momentum, float second, float delta) {
   const std::size_t count = data.size();
   const std::size_t slots = kind == "AdaDelta" || kind == "Adam" ? 2 : 1;
-  bool fit = diff.size() == count && history.size() == slots;
-  for (const Floats &each : history)
-    fit = fit && each.size() == count;
-  if (!fit)
+  bool sizesMatch = diff.size() == count && history.size() == slots;
+  for (const Floats &array : history)
+    sizesMatch = sizesMatch && array.size() == count;
+  if (!sizesMatch)
     throw std::invalid_argument(
         "a parameter, its gradient and its history have different sizes");
   float *x = data.data(), *d = diff.data(), *h = history[0].data();
@@ -71,39 +74,41 @@ void applyUpdate(const std::string &kind, Floats data, Floats diff,
   const Gradient gradient{scale, l2, l1};
   const nb::gil_scoped_release released;
   if (kind == "SGD")
-    each(count, x, d, h, g, gradient, [=](float d, float &h, float) {
+    updateElements(count, x, d, h, g, gradient, [=](float d, float &h, float) {
       h = momentum * h + rate * d;
       return h;
     });
   else if (kind == "Nesterov")
-    each(count, x, d, h, g, gradient, [=](float d, float &h, float) {
+    updateElements(count, x, d, h, g, gradient, [=](float d, float &h, float) {
       const float before = momentum * h;
       h = before + rate * d;
       return (1 + momentum) * h - before;
     });
   else if (kind == "AdaGrad")
-    each(count, x, d, h, g, gradient, [=](float d, float &h, float) {
+    updateElements(count, x, d, h, g, gradient, [=](float d, float &h, float) {
       h += d * d;
       return d * (rate / (std::sqrt(h) + delta));
     });
   else if (kind == "RMSProp")
-    each(count, x, d, h, g, gradient, [=](float d, float &h, float) {
+    updateElements(count, x, d, h, g, gradient, [=](float d, float &h, float) {
       h = h * momentum + (1 - momentum) * d * d;
       return d * (rate / (std::sqrt(h) + delta));
     });
   else if (kind == "AdaDelta")
-    each(count, x, d, h, g, gradient, [=](float d, float &h, float &u) {
-      h = h * momentum + (1 - momentum) * d * d;
-      const float change = d * std::sqrt((delta + u) / (delta + h));
-      u = u * momentum + (1 - momentum) * change * change;
-      return change * rate;
-    });
+    updateElements(
+        count, x, d, h, g, gradient, [=](float d, float &h, float &u) {
+          h = h * momentum + (1 - momentum) * d * d;
+          const float change = d * std::sqrt((delta + u) / (delta + h));
+          u = u * momentum + (1 - momentum) * change * change;
+          return change * rate;
+        });
   else if (kind == "Adam")
-    each(count, x, d, h, g, gradient, [=](float d, float &m, float &s) {
-      m = m * momentum + (1 - momentum) * d;
-      s = s * second + (1 - second) * d * d;
-      return rate * m / (std::sqrt(s) + delta);
-    });
+    updateElements(count, x, d, h, g, gradient,
+                   [=](float d, float &m, float &s) {
+                     m = m * momentum + (1 - momentum) * d;
+                     s = s * second + (1 - second) * d * d;
+                     return rate * m / (std::sqrt(s) + delta);
+                   });
   else
     throw std::invalid_argument("there is no solver " + kind);
 }

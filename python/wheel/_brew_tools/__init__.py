@@ -23,7 +23,7 @@ def main():
     program = os.path.join(package, "_bin", "brew-data" if name in _ALIASES else name)
     folders = _nvidia_folders(package)
     if folders:
-        known = os.environ.get("LD_LIBRARY_PATH")
-        os.environ["LD_LIBRARY_PATH"] = ":".join(([known] if known else []) + folders)
+        existing = os.environ.get("LD_LIBRARY_PATH")
+        os.environ["LD_LIBRARY_PATH"] = ":".join(([existing] if existing else []) + folders)
     sys.stdout.flush()
     os.execv(program, [name, *sys.argv[1:]])
