@@ -17,24 +17,27 @@ static const char net[] =
     "layer { name: 'relu' type: 'ReLU' bottom: 'y' top: 'z' }\n";
 
 static void print_diagnostics(const brew_compilation *compilation) {
-  brew_diagnostic each = BREW_STRUCT(brew_diagnostic);
+  brew_diagnostic diagnostic = BREW_STRUCT(brew_diagnostic);
   size_t i, n;
-  for (i = 0; brew_compilation_diagnostic(compilation, i, &each) == BREW_OK;
+  for (i = 0;
+       brew_compilation_diagnostic(compilation, i, &diagnostic) == BREW_OK;
        ++i) {
-    printf("%s:%d:%d: %s (about layer '%s')\n", each.file, each.line,
-           each.column, each.message, each.layer);
-    for (n = 0; n < each.note_count; ++n)
-      printf("  %s:%d: %s\n", each.notes[n].file, each.notes[n].line,
-             each.notes[n].message);
+    printf("%s:%d:%d: %s (about layer '%s')\n", diagnostic.file,
+           diagnostic.line, diagnostic.column, diagnostic.message,
+           diagnostic.layer);
+    for (n = 0; n < diagnostic.note_count; ++n)
+      printf("  %s:%d: %s\n", diagnostic.notes[n].file,
+             diagnostic.notes[n].line, diagnostic.notes[n].message);
   }
 }
 
 /* Compiles the net without its first layer: the bottom of 'ip' is unknown. */
 static int compile_wrong_net(void) {
-  const char *rest = strstr(net, "layer { name: 'ip'");
+  const char *net_without_input = strstr(net, "layer { name: 'ip'");
   brew_compilation *compilation;
-  const brew_status status = brew_compile_text(
-      NULL, rest, strlen(rest), "wrong.prototxt", NULL, &compilation);
+  const brew_status status =
+      brew_compile_text(NULL, net_without_input, strlen(net_without_input),
+                        "wrong.prototxt", NULL, &compilation);
   print_diagnostics(compilation);
   brew_compilation_destroy(compilation);
   return status == BREW_BAD_INPUT;
@@ -52,7 +55,7 @@ int main(int argc, char **argv) {
     return BREW_USAGE;
   }
   if (brew_compiler_abi_version() != BREW_COMPILER_ABI_VERSION) {
-    fprintf(stderr, "this libbrew_compiler is another version's\n");
+    fprintf(stderr, "this libbrew_compiler is of another version\n");
     return BREW_USAGE;
   }
   if (brew_compiler_options_create(&options) != BREW_OK)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char net[] =
-    "layer { name: 'in' type: 'Input' top: 'x' top: 'wanted'\n"
+    "layer { name: 'in' type: 'Input' top: 'x' top: 'target'\n"
     "  input_param { shape { dim: 32 dim: 1 } shape { dim: 32 dim: 1 } } }\n"
     "layer { name: 'hidden' type: 'InnerProduct' bottom: 'x' top: 'h'\n"
     "  inner_product_param { num_output: 8 weight_filler { type: 'xavier' }\n"
@@ -24,14 +24,14 @@ static const char net[] =
     "layer { name: 'out' type: 'InnerProduct' bottom: 's' top: 'y'\n"
     "  inner_product_param { num_output: 1 weight_filler { type: 'xavier' } } "
     "}\n"
-    "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 'wanted'\n"
+    "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 'target'\n"
     "  top: 'loss' }\n";
 
 /* The top has the bottom's shape. */
 static brew_status shapes(brew_host_setup *setup) {
   if (setup->bottom_count != 1 || setup->top_count != 1) {
     snprintf(setup->message, setup->message_size,
-             "takes one bottom and gives one top");
+             "takes one bottom and produces one top");
     return BREW_BAD_INPUT;
   }
   setup->tops[0] = setup->bottoms[0];
@@ -133,10 +133,10 @@ int main(void) {
   status = brew_plan_open_memory(bytes, size, "soft.plan", 0, &plan);
   if (status != BREW_OK)
     return fail(brew_plan_message(plan), status);
-  brew_session_options with = BREW_STRUCT(brew_session_options);
-  with.host_layers = &soft;
-  with.host_layer_count = 1;
-  status = brew_session_open(plan, &with, &session);
+  brew_session_options session_options = BREW_STRUCT(brew_session_options);
+  session_options.host_layers = &soft;
+  session_options.host_layer_count = 1;
+  status = brew_session_open(plan, &session_options, &session);
   if (status != BREW_OK)
     return fail(brew_session_message(session), status);
 
@@ -147,11 +147,11 @@ int main(void) {
     return fail(brew_session_message(session), status);
   const char *const names[] = {"base_lr", "momentum", "random_seed"};
   const char *const values[] = {"0.05", "0.9", "1"};
-  brew_trainer_options solver = BREW_STRUCT(brew_trainer_options);
-  solver.field_names = names;
-  solver.field_values = values;
-  solver.field_count = 3;
-  status = brew_trainer_open(session, &solver, &trainer);
+  brew_trainer_options trainer_options = BREW_STRUCT(brew_trainer_options);
+  trainer_options.field_names = names;
+  trainer_options.field_values = values;
+  trainer_options.field_count = 3;
+  status = brew_trainer_open(session, &trainer_options, &trainer);
   if (status == BREW_OK)
     status = brew_trainer_step(trainer, 500);
   if (status != BREW_OK)

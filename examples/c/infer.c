@@ -17,8 +17,8 @@ static const char net[] =
     "  inner_product_param { num_output: 1 bias_term: false\n"
     "    weight_filler { type: 'constant' value: 1 } } }\n";
 
-static int fail(const char *what, const char *why) {
-  fprintf(stderr, "infer: %s: %s\n", what, why);
+static int fail(const char *action, const char *reason) {
+  fprintf(stderr, "infer: %s: %s\n", action, reason);
   return 1;
 }
 

@@ -35,8 +35,9 @@ static int set_inputs(brew_session *session, int program) {
   return BREW_OK;
 }
 
-/* Prints the first row of a blob, without a copy if it is in host memory. */
-static int show(brew_session *session, int program, const char *blob) {
+/* Prints the first row of a blob. */
+static int print_first_row(brew_session *session, int program,
+                           const char *blob) {
   brew_tensor_name name = BREW_STRUCT(brew_tensor_name);
   brew_tensor tensor = BREW_STRUCT(brew_tensor);
   brew_status status;
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
     return BREW_USAGE;
   }
   if (brew_abi_version() != BREW_ABI_VERSION) {
-    fprintf(stderr, "this libbrew_runtime is another version's\n");
+    fprintf(stderr, "this libbrew_runtime is of another version\n");
     return BREW_USAGE;
   }
   status = brew_plan_open(argv[1], &plan);
@@ -95,7 +96,7 @@ int main(int argc, char **argv) {
   if (status == BREW_OK)
     status = brew_plan_get_program(plan, program, &info);
   if (status == BREW_OK && info.output_count)
-    status = show(session, program, info.outputs[0]);
+    status = print_first_row(session, program, info.outputs[0]);
   if (status != BREW_OK)
     fprintf(stderr, "%s\n", brew_session_message(session));
   brew_session_destroy(session);

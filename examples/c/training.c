@@ -11,19 +11,19 @@
 #include <string.h>
 
 /* State of the feed between batches. */
-struct numbers {
+struct random_numbers {
   unsigned state;
 };
 
-static double draw(struct numbers *numbers) {
-  numbers->state = numbers->state * 1664525u + 1013904223u;
-  return (double)(numbers->state >> 8) / (1 << 24) * 2 - 1;
+static double draw(struct random_numbers *random_numbers) {
+  random_numbers->state = random_numbers->state * 1664525u + 1013904223u;
+  return (double)(random_numbers->state >> 8) / (1 << 24) * 2 - 1;
 }
 
 /* Called for each batch, with both inputs. */
 static brew_status feed(const brew_feed_request *requests, size_t count,
                         void *user) {
-  struct numbers *numbers = user;
+  struct random_numbers *random_numbers = user;
   float *x = NULL, *y = NULL;
   int64_t rows = 0, row;
   size_t i;
@@ -38,7 +38,7 @@ static brew_status feed(const brew_feed_request *requests, size_t count,
   if (!x || !y)
     return BREW_USAGE;
   for (row = 0; row < rows; ++row) {
-    const double a = draw(numbers), b = draw(numbers);
+    const double a = draw(random_numbers), b = draw(random_numbers);
     x[2 * row] = (float)a;
     x[2 * row + 1] = (float)b;
     y[row] = (float)(2 * a - 3 * b + 1);
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
   brew_session *session = NULL;
   brew_trainer *trainer = NULL;
   brew_session_options options = BREW_STRUCT(brew_session_options);
-  struct numbers numbers = {1};
+  struct random_numbers random_numbers = {1};
   float weights[2] = {0, 0}, bias = 0;
   int status;
 
@@ -81,11 +81,12 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", brew_plan_message(plan));
   if (status == BREW_OK) {
     status = brew_session_open(plan, &options, &session);
-    /* Before brew_trainer_open, which opens the sources of all other inputs. */
+    /* Set the feed first: brew_trainer_open opens the sources of all other
+     * inputs. */
     if (status == BREW_OK)
       status = brew_session_set_feed(
           session, brew_plan_find_program(plan, "forward_backward"), NULL, 0,
-          feed, &numbers);
+          feed, &random_numbers);
     if (status != BREW_OK)
       fprintf(stderr, "%s\n", brew_session_message(session));
   }

@@ -62,12 +62,12 @@ private:
 };
 
 const char *const kNet =
-    "layer { name: 'in' type: 'Input' top: 'x' top: 'wanted'\n"
+    "layer { name: 'in' type: 'Input' top: 'x' top: 'target'\n"
     "  input_param { shape { dim: 4 dim: 3 } shape { dim: 4 dim: 2 } } }\n"
     "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y'\n"
     "  inner_product_param { num_output: 2 weight_filler { type: 'xavier' } "
     "} }\n"
-    "layer { name: 'loss' type: 'Huber' bottom: 'y' bottom: 'wanted' top: "
+    "layer { name: 'loss' type: 'Huber' bottom: 'y' bottom: 'target' top: "
     "'loss'\n"
     "  loss_weight: 1 python_param { param_str: '0.8' } }\n";
 
@@ -91,19 +91,19 @@ int main(int argc, char **argv) {
 
     const std::string_view bytes = compilation.plan();
     const Plan plan(bytes.data(), bytes.size(), "huber.plan");
-    SessionOptions with;
-    with.seed = 3;
-    with.hostLayers = {huber};
-    Session session(plan, with);
+    SessionOptions sessionOptions;
+    sessionOptions.seed = 3;
+    sessionOptions.hostLayers = {huber};
+    Session session(plan, sessionOptions);
     session.initialise();
     const int program = plan.program("forward_backward");
-    std::vector<double> x(12), wanted(8);
+    std::vector<double> x(12), target(8);
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = std::sin(double(i));
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      wanted[i] = 2 * std::cos(3 * double(i));
+    for (std::size_t i = 0; i < target.size(); ++i)
+      target[i] = 2 * std::cos(3 * double(i));
     session.setInput(program, "x", x);
-    session.setInput(program, "wanted", wanted);
+    session.setInput(program, "target", target);
     auto loss = [&] {
       session.prepare();
       session.feedAndRun(program);
@@ -115,21 +115,22 @@ int main(int argc, char **argv) {
     const auto gradient =
         session.read<double>(session.parameterGradient("ip", 0));
     std::vector<double> values = session.read<double>(weights);
-    double worst = 0;
+    double maxError = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double step = 1e-5, kept = values[i];
-      values[i] = kept + step;
+      const double step = 1e-5, original = values[i];
+      values[i] = original + step;
       session.write(weights, values);
       const double above = loss();
-      values[i] = kept - step;
+      values[i] = original - step;
       session.write(weights, values);
       const double below = loss();
-      values[i] = kept;
-      worst =
-          std::max(worst, std::abs((above - below) / (2 * step) - gradient[i]));
+      values[i] = original;
+      maxError = std::max(maxError,
+                          std::abs((above - below) / (2 * step) - gradient[i]));
     }
-    std::printf("gradients differ from differences by at most %.1e\n", worst);
-    return worst < 1e-8 ? BREW_OK : BREW_BAD_INPUT;
+    std::printf("gradients differ from differences by at most %.1e\n",
+                maxError);
+    return maxError < 1e-8 ? BREW_OK : BREW_BAD_INPUT;
   } catch (const Error &error) {
     std::fprintf(stderr, "%s\n", error.what());
     return error.status();

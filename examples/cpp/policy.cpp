@@ -15,18 +15,18 @@ namespace {
 
 // As in the prototxt. Walks begin in the middle of the corridor. The reward is
 // 1 at the right end and 0 at the left end.
-constexpr int kWalks = 32, kPlaces = 7, kActions = 2, kMostSteps = 40;
+constexpr int kWalks = 32, kPositions = 7, kActions = 2, kMaxSteps = 40;
 
-bool isEnd(int place) { return place == 0 || place == kPlaces - 1; }
+bool isEnd(int position) { return position == 0 || position == kPositions - 1; }
 
-std::vector<float> statesAt(const std::vector<int> &places) {
-  std::vector<float> states(kWalks * kPlaces);
+std::vector<float> statesAt(const std::vector<int> &positions) {
+  std::vector<float> states(kWalks * kPositions);
   for (int walk = 0; walk < kWalks; ++walk)
-    states[std::size_t(walk * kPlaces + places[std::size_t(walk)])] = 1;
+    states[std::size_t(walk * kPositions + positions[std::size_t(walk)])] = 1;
   return states;
 }
 
-double chanceOfRight(const std::vector<float> &logits, int walk) {
+double probabilityOfRight(const std::vector<float> &logits, int walk) {
   const auto left = std::size_t(walk * kActions);
   return 1 / (1 + std::exp(double(logits[left]) - double(logits[left + 1])));
 }
@@ -55,48 +55,51 @@ public:
     return session.read(session.blob(program, "logits"));
   }
 
-  /// Runs all walks; returns their last places.
+  /// Runs all walks. Appends their steps to `steps` and returns their last
+  /// positions.
   std::vector<int> walk(std::mt19937 &random, std::vector<Step> &steps) {
-    std::vector<int> places(kWalks, kPlaces / 2);
-    for (int i = 0; i < kMostSteps; ++i) {
-      Step step{statesAt(places), std::vector<int>(kWalks, -1)};
-      const std::vector<float> now = logits(step.states);
+    std::vector<int> positions(kWalks, kPositions / 2);
+    for (int i = 0; i < kMaxSteps; ++i) {
+      Step step{statesAt(positions), std::vector<int>(kWalks, -1)};
+      const std::vector<float> currentLogits = logits(step.states);
       bool moved = false;
       for (int walk = 0; walk < kWalks; ++walk) {
-        int &place = places[std::size_t(walk)];
-        if (isEnd(place))
+        int &position = positions[std::size_t(walk)];
+        if (isEnd(position))
           continue;
-        const bool right =
-            double(random()) / 4294967296.0 < chanceOfRight(now, walk);
+        const bool right = double(random()) / 4294967296.0 <
+                           probabilityOfRight(currentLogits, walk);
         step.actions[std::size_t(walk)] = right;
-        place += right ? 1 : -1;
+        position += right ? 1 : -1;
         moved = true;
       }
       if (!moved)
         break;
       steps.push_back(std::move(step));
     }
-    return places;
+    return positions;
   }
 
-  /// Updates once by the sum of the gradients of all steps. The gradient of a
-  /// step is -d log P(action) / d logits, multiplied by the reward of its walk
-  /// minus `expected`.
-  void learn(const std::vector<Step> &steps, const std::vector<int> &ends,
-             double expected) {
+  /// Updates the net once by the sum of the gradients of all steps. The
+  /// gradient of a step is -d log P(action) / d logits, multiplied by the
+  /// reward of its walk minus `baseline`.
+  void learn(const std::vector<Step> &steps,
+             const std::vector<int> &lastPositions, double baseline) {
     for (const Step &step : steps) {
-      const std::vector<float> now = logits(step.states);
+      const std::vector<float> currentLogits = logits(step.states);
       std::vector<float> gradient(kWalks * kActions);
       for (int walk = 0; walk < kWalks; ++walk) {
         const int action = step.actions[std::size_t(walk)];
         if (action < 0)
           continue;
-        const double worth =
-            (ends[std::size_t(walk)] == kPlaces - 1) - expected;
-        const double right = chanceOfRight(now, walk);
+        const double advantage =
+            (lastPositions[std::size_t(walk)] == kPositions - 1) - baseline;
+        const double right = probabilityOfRight(currentLogits, walk);
         const auto left = std::size_t(walk * kActions);
-        gradient[left] = float(worth * (1 - right - (action == 0)) / kWalks);
-        gradient[left + 1] = float(worth * (right - (action == 1)) / kWalks);
+        gradient[left] =
+            float(advantage * (1 - right - (action == 0)) / kWalks);
+        gradient[left + 1] =
+            float(advantage * (right - (action == 1)) / kWalks);
       }
       session.write(session.outputGradient(program, "logits"), gradient);
       trainer.backward();
@@ -122,20 +125,20 @@ int main(int argc, char **argv) {
     brew::api::checkAbiVersion();
     Policy policy(brew::api::Plan{argv[1]});
     std::mt19937 random(7);
-    double share = 0, expected = 0.5;
+    double successRate = 0, baseline = 0.5;
     for (int i = 0; i < 40; ++i) {
       std::vector<Step> steps;
-      const std::vector<int> ends = policy.walk(random, steps);
+      const std::vector<int> lastPositions = policy.walk(random, steps);
       int arrived = 0;
-      for (int place : ends)
-        arrived += place == kPlaces - 1;
-      share = double(arrived) / kWalks;
+      for (int position : lastPositions)
+        arrived += position == kPositions - 1;
+      successRate = double(arrived) / kWalks;
       if (i % 10 == 0 || i == 39)
-        std::printf("after %d updates %.0f %% arrive\n", i, 100 * share);
-      policy.learn(steps, ends, expected);
-      expected += 0.1 * (share - expected);
+        std::printf("after %d updates %.0f %% arrive\n", i, 100 * successRate);
+      policy.learn(steps, lastPositions, baseline);
+      baseline += 0.1 * (successRate - baseline);
     }
-    return share > 0.95 ? BREW_OK : BREW_BAD_INPUT;
+    return successRate > 0.95 ? BREW_OK : BREW_BAD_INPUT;
   } catch (const brew::api::Error &error) {
     std::fprintf(stderr, "%s\n", error.what());
     return error.status();

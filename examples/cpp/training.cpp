@@ -23,14 +23,14 @@ int main(int argc, char **argv) {
     const int program = plan.program("forward_backward");
 
     std::minstd_rand random(1);
-    std::uniform_real_distribution<float> between(-1, 1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
     std::vector<float> x(32), y(16);
     brew::api::Trainer trainer(session, {{{"base_lr", "0.2"}}, {}, "", {}});
     double loss = 0;
     for (int i = 0; i < 200; ++i) {
       for (std::size_t row = 0; row < y.size(); ++row) {
-        x[2 * row] = between(random);
-        x[2 * row + 1] = between(random);
+        x[2 * row] = uniform(random);
+        x[2 * row + 1] = uniform(random);
         y[row] = 2 * x[2 * row] - 3 * x[2 * row + 1] + 1;
       }
       session.setInput(program, "x", x);

@@ -26,15 +26,15 @@ OUT = pathlib.Path(os.environ.get("LENET_OUT") or tempfile.mkdtemp(prefix="lenet
 
 
 # %%
-def idx(name):
+def read_idx(name):
     data = gzip.decompress((MNIST / name).read_bytes())
     rank = data[3]
     shape = np.frombuffer(data, ">i4", rank, offset=4)
     return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(shape)
 
 
-train_images, train_labels = idx("train-images-idx3-ubyte.gz"), idx("train-labels-idx1-ubyte.gz")
-test_images, test_labels = idx("t10k-images-idx3-ubyte.gz"), idx("t10k-labels-idx1-ubyte.gz")
+train_images, train_labels = read_idx("train-images-idx3-ubyte.gz"), read_idx("train-labels-idx1-ubyte.gz")
+test_images, test_labels = read_idx("t10k-images-idx3-ubyte.gz"), read_idx("t10k-labels-idx1-ubyte.gz")
 print(train_images.shape, test_images.shape)
 
 # %% [markdown]
@@ -92,21 +92,21 @@ print(plan.graph("fused"))
 
 
 # %%
-def batches(images, labels, seed):
-    order = np.random.default_rng(seed)
+def feed_of(images, labels, seed):
+    generator = np.random.default_rng(seed)
 
     def fill(arrays):
-        chosen = order.integers(len(images), size=len(arrays["label"]))
-        arrays["data"][:, 0] = images[chosen] / 256
-        arrays["label"][:] = labels[chosen]
+        indices = generator.integers(len(images), size=len(arrays["label"]))
+        arrays["data"][:, 0] = images[indices] / 256
+        arrays["label"][:] = labels[indices]
 
     return fill
 
 
 session = plan.session(seed=1)
-session.set_feed(batches(train_images, train_labels, 1))
-session.set_feed(batches(test_images, test_labels, 2), program="test_0")
-with session.events.record("iteration") as seen:
+session.set_feed(feed_of(train_images, train_labels, 1))
+session.set_feed(feed_of(test_images, test_labels, 2), program="test_0")
+with session.events.record("iteration") as iterations:
     session.step(ITERATIONS)
 accuracy = dict(session.test())["accuracy"]
 print("accuracy on 1280 digits of the test set: %.4f" % accuracy)
@@ -117,13 +117,13 @@ print("accuracy on 1280 digits of the test set: %.4f" % accuracy)
 
 # %%
 class Curve:
-    """Draws numbers as a line, which Jupyter displays."""
+    """A line plot of numbers, which Jupyter displays."""
 
     def __init__(self, values, width=600, height=200):
         values = np.asarray(values)
         x = np.linspace(0, width, len(values))
         y = height - height * values / values.max()
-        points = " ".join("%.1f,%.1f" % each for each in zip(x, y))
+        points = " ".join("%.1f,%.1f" % point for point in zip(x, y))
         self.svg = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d">'
                     '<polyline fill="none" stroke="steelblue" points="%s"/></svg>' % (width, height, width, points))
 
@@ -131,7 +131,7 @@ class Curve:
         return self.svg
 
 
-loss = [event.smoothed_loss for event in seen]
+loss = [event.smoothed_loss for event in iterations]
 curve = Curve(loss)
 (OUT / "loss.svg").write_text(curve.svg)
 curve
@@ -152,5 +152,5 @@ deploy = brew.compile(DEPLOY, weights=OUT / "lenet.caffemodel")
 deploy.save(OUT / "lenet.plan")
 
 probabilities = brew.Plan.open(OUT / "lenet.plan").session()(data=test_images[:10, None] / 256)["prob"]
-print("says   ", probabilities.argmax(axis=1))
-print("labels ", test_labels[:10])
+print("predicted", probabilities.argmax(axis=1))
+print("labels   ", test_labels[:10])
