@@ -25,12 +25,12 @@ TARGETS = {"f32": [], "bf16": ["--target=cuda", "--gpu-arch=sm_90",
 # A prototxt is compiled as a training net and as an inference net.
 PHASES = (("--phase=train", "--gradients"), ("--phase=test",))
 # An arena that exceeds its bound by at most this ratio counts as optimal.
-CLOSE = 0.01
+NEAR_OPTIMAL = 0.01
 # Time limit for one net of a folder, in seconds.
-LIMIT = 120
+TIME_LIMIT = 120
 # Declares the data as a data layer does: each step reads a new batch, whose memory is reused
 # after its last use. The blob of an Input layer occupies its memory all the time.
-ANEW = """layer {{ name: "{blob}" type: "DummyData" top: "{blob}" dummy_data_param {{
+DUMMY_DATA = """layer {{ name: "{blob}" type: "DummyData" top: "{blob}" dummy_data_param {{
   shape {{ {dims} }} data_filler {{ type: "uniform" }} }} }}
 """
 
@@ -49,24 +49,24 @@ def parse_arguments():
     parser.add_argument("--flag", action="append", default=[],
                         help="for brewc, such as --without=PASS; may be repeated")
     parser.add_argument("--prototxts", type=Path, metavar="FOLDER",
-                        help="compile all nets below it instead")
+                        help="compile all nets below this folder instead")
     parser.add_argument("--work-dir", type=Path,
                         default=ROOT / "build/benchmarks")
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
 
-def program_of(compiler, words):
+def program_of(compiler, arguments):
     """Returns brewc's report on the only or the training program of a plan."""
-    done = compiler.run("brewc", *words, "--report=json")
-    programs = json.loads(done.stdout)["programs"]
+    completed = compiler.run("brewc", *arguments, "--report=json")
+    programs = json.loads(completed.stdout)["programs"]
     return programs.get("forward_backward") or next(iter(programs.values()))
 
 
 def rows_of_net(options, compiler, net):
     workload = workloads.Workload(net, options.batch, "train")
     text = workloads.training_text(workloads.prototxt_of(net), workload.shapes,
-                                   ANEW)
+                                   DUMMY_DATA)
     (compiler.work / (workload.key + "-arena.prototxt")).write_text(text)
     source = workload.key + "-arena_solver.prototxt"
     brew_side.write_solver(compiler.work, source,
@@ -89,12 +89,12 @@ def gaps_of(options, path):
     gaps = {}
     for phase in PHASES:
         try:
-            done = run([options.bin.resolve() / "brewc", path, *phase,
-                        "--report=json", *options.flag], 1,
-                       options.work_dir.resolve(), LIMIT)
+            completed = run([options.bin.resolve() / "brewc", path, *phase,
+                             "--report=json", *options.flag], 1,
+                            options.work_dir.resolve(), TIME_LIMIT)
         except MeasureError:
             continue  # not a net, or its data is missing
-        for program in json.loads(done.stdout)["programs"].values():
+        for program in json.loads(completed.stdout)["programs"].values():
             memory = program["memory"]
             if memory["lower_bound_bytes"]:
                 gaps[phase[0]] = (memory["arena_bytes"]
@@ -103,18 +103,19 @@ def gaps_of(options, path):
 
 
 def print_gaps(options):
-    found = []
+    excesses = []
     for path in sorted(options.prototxts.resolve().rglob("*.prototxt")):
         for phase, gap in gaps_of(options, path).items():
-            found.append((gap, path.relative_to(options.prototxts.resolve()), phase))
-    if not found:
+            excesses.append((gap, path.relative_to(options.prototxts.resolve()), phase))
+    if not excesses:
         sys.exit("arena.py: no net in %s compiles" % options.prototxts)
-    close = sum(gap <= CLOSE for gap, _, _ in found)
+    near_optimal = sum(gap <= NEAR_OPTIMAL for gap, _, _ in excesses)
     print("%d programs; %d arenas (%.1f %%) are within %g %% of their bound, %d are "
-          "equal to it" % (len(found), close, 100 * close / len(found), 100 * CLOSE,
-                           sum(gap == 0 for gap, _, _ in found)))
-    for gap, path, phase in sorted(found, reverse=True)[:20]:
-        if gap > CLOSE:
+          "equal to it" % (len(excesses), near_optimal, 100 * near_optimal / len(excesses),
+                           100 * NEAR_OPTIMAL,
+                           sum(gap == 0 for gap, _, _ in excesses)))
+    for gap, path, phase in sorted(excesses, reverse=True)[:20]:
+        if gap > NEAR_OPTIMAL:
             print("%5.1f %%  %s %s" % (100 * gap, path, phase))
 
 

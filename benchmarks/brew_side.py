@@ -69,40 +69,41 @@ def write_loop(folder, net):
 
 
 def make_databases(folder, brew_data, mnist):
-    """Makes the databases that are missing in the work folder."""
+    """Creates the databases that are missing in the work folder."""
     if not (folder / "mnist_lmdb").exists():
         run([brew_data, "mnist", mnist / "train-images-idx3-ubyte.gz",
              mnist / "train-labels-idx1-ubyte.gz", "mnist_lmdb"], 1, folder)
     if not (folder / "cifar_lmdb").exists():
         # The content of the images does not affect the time of a step.
-        source = random.Random(1)
+        generator = random.Random(1)
         with open(folder / "random.bin", "wb") as batch:
             for _ in range(2000):
-                batch.write(bytes([source.randrange(10)])
-                            + source.randbytes(3072))
+                batch.write(bytes([generator.randrange(10)])
+                            + generator.randbytes(3072))
         run([brew_data, "cifar10", "random.bin", "--output", "cifar_lmdb"], 1,
             folder)
 
 
 def intervals(log):
     """Returns the seconds per step between the displayed iterations of a training log."""
-    shown = []
+    displayed = []
     for line in log.splitlines():
         match = GLOG_ITERATION.match(line)
         if match:
             day, hour, minute, second, micro, iteration = match.groups()
-            # A leap year: logs may omit the year.
+            # Use a leap year, because logs may omit the year.
             stamp = datetime(2000, int(day[:2]), int(day[2:]), int(hour),
                              int(minute), int(second), int(micro))
-            shown.append((int(iteration), stamp))
+            displayed.append((int(iteration), stamp))
     seconds = [(late - early).total_seconds() / (last - first)
-               for (first, early), (last, late) in zip(shown, shown[1:])]
+               for (first, early), (last, late) in zip(displayed, displayed[1:])]
     if len(seconds) <= WARM_UP_INTERVALS:
         raise MeasureError("too few displayed iterations in its log")
     return seconds[WARM_UP_INTERVALS:]
 
 
-def varint(value):
+def encode_varint(value):
+    """Encodes an integer as in protobuf."""
     result = b""
     while value > 0x7f:
         result += bytes([value & 0x7f | 0x80])
@@ -110,9 +111,9 @@ def varint(value):
     return result + bytes([value])
 
 
-def field(number, payload):
+def encode_field(number, payload):
     """Encodes a protobuf field of type bytes."""
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
+    return encode_varint(number << 3 | 2) + encode_varint(len(payload)) + payload
 
 
 def statistics_weights(channels):
@@ -123,31 +124,31 @@ def statistics_weights(channels):
     """
     model = b""
     for name, count in channels.items():
-        layer = field(1, name.encode()) + field(2, b"BatchNorm")
+        layer = encode_field(1, name.encode()) + encode_field(2, b"BatchNorm")
         for values in ([0.0] * count, [1.0] * count, [1.0]):
-            shape = field(1, varint(len(values)))
-            layer += field(7, field(7, shape) + field(
+            shape = encode_field(1, encode_varint(len(values)))
+            layer += encode_field(7, encode_field(7, shape) + encode_field(
                 5, struct.pack("<%df" % len(values), *values)))
-        model += field(100, layer)
+        model += encode_field(100, layer)
     return model
 
 
 class Brew:
-    """brewc and brew-run, and the plans they share in a work folder."""
+    """Runs brewc and brew-run in a work folder, which contains the plans."""
 
     def __init__(self, binaries, work, threads):
         self.binaries, self.work, self.threads = binaries, work, threads
         self.loops = set()  # plans of training loops that exist
 
-    def run(self, tool, *words, threads=None):
-        return run([self.binaries / tool, *words], threads or self.threads,
+    def run(self, tool, *arguments, threads=None):
+        return run([self.binaries / tool, *arguments], threads or self.threads,
                    self.work)
 
     def version(self):
         return self.run("brewc", "--version").stdout.split()[-1]
 
     def build(self):
-        """A hash that identifies the binaries: one version has many builds."""
+        """Returns a hash that identifies the binaries: one version has many builds."""
         digest = hashlib.sha256()
         libraries = sorted((self.binaries.parent / "lib").glob("libbrew*.so*"))
         for path in [self.binaries / "brewc", self.binaries / "brew-run",
@@ -160,7 +161,7 @@ class Brew:
         return "{}.{}.plan".format(workload.key, precision)
 
     def source(self, workload):
-        """The file that brewc compiles for a workload."""
+        """Writes the file that brewc compiles for a workload and returns its name."""
         net = workloads.write_net(workload, self.work)
         if workload.mode == "infer":
             return net
@@ -171,21 +172,21 @@ class Brew:
     def compile(self, workload, precision):
         """Compiles a plan; returns the seconds, the memory and figures of the report."""
         begin = time.perf_counter()
-        done = self.run("brewc", self.source(workload), "-o",
-                        self.plan(workload, precision), "--report=json",
-                        "--precision=" + precision)
+        completed = self.run("brewc", self.source(workload), "-o",
+                             self.plan(workload, precision), "--report=json",
+                             "--precision=" + precision)
         seconds = time.perf_counter() - begin
-        programs = json.loads(done.stdout)["programs"]
+        programs = json.loads(completed.stdout)["programs"]
         timed = [programs[name] for name in (
             ("forward_backward", "update") if workload.mode == "train"
             else ("deploy",))]
-        return {"seconds": seconds, "peak_bytes": done.peak_bytes,
+        return {"seconds": seconds, "peak_bytes": completed.peak_bytes,
                 "flops": sum(program["flops"] for program in timed),
                 "calls": timed[0]["calls"], "kernels": timed[0]["kernels"],
                 "memory": timed[0]["memory"]}
 
     def weights(self, workload):
-        """Arguments that load statistics for BatchNorm layers."""
+        """Writes statistics for BatchNorm layers. Returns brew-run's arguments that load them."""
         if workload.mode == "train":
             return []  # training computes its own statistics
         text = (self.work / (workload.key + ".prototxt")).read_text()
@@ -198,15 +199,15 @@ class Brew:
 
     def step(self, workload, precision, steps):
         """Times one step with its batch in memory."""
-        done = self.run("brew-run", "time", self.plan(workload, precision),
-                        "--random-input", "--threads", self.threads,
-                        "--iterations", steps, *self.weights(workload))
-        match = STEP[workload.mode].search(done.stderr)
+        completed = self.run("brew-run", "time", self.plan(workload, precision),
+                             "--random-input", "--threads", self.threads,
+                             "--iterations", steps, *self.weights(workload))
+        match = STEP[workload.mode].search(completed.stderr)
         if not match:
             raise MeasureError("brew-run printed no time of a step")
         return {"median": float(match.group(1)) / 1e3,
                 "least": float(match.group(2)) / 1e3, "steps": steps,
-                "peak_bytes": done.peak_bytes}
+                "peak_bytes": completed.peak_bytes}
 
     def loop(self, workload, precision):
         """Times a step of `brew-run train`, which reads its database."""
@@ -215,12 +216,12 @@ class Brew:
             self.run("brewc", write_loop(self.work, workload.net), "-o", plan,
                      "--precision=" + precision)
             self.loops.add(plan)
-        done = self.run("brew-run", "train", plan, "--threads", self.threads)
-        return loop_result(done)
+        completed = self.run("brew-run", "train", plan, "--threads", self.threads)
+        return loop_result(completed)
 
 
-def loop_result(done):
+def loop_result(completed):
     """Returns the result fields from the log of a training loop."""
-    seconds = intervals(done.stderr)
+    seconds = intervals(completed.stderr)
     return {"median": statistics.median(seconds), "least": min(seconds),
-            "steps": len(seconds) * DISPLAY, "peak_bytes": done.peak_bytes}
+            "steps": len(seconds) * DISPLAY, "peak_bytes": completed.peak_bytes}

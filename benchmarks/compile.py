@@ -3,9 +3,9 @@
 
 Compiles pre-activation ResNets for CIFAR-10 (He et al. 2016, bottleneck
 blocks, training with momentum) of several depths and prints the seconds of
-each phase and of its slowest passes, the most memory, and the slope of the
-logarithm of time against that of depth: 1 where time is linear. See README.md
-in this folder.
+each phase and of the slowest passes, the peak memory, and the slope of time
+against depth on logarithmic scales (1: time is linear). See README.md in this
+folder.
 """
 
 import argparse
@@ -23,7 +23,7 @@ DEPTHS = (110, 218, 434, 1001)
 PHASES = ("import", "graph", "fused", "plan", "kernels")
 # Three stages of blocks with three convolutions each. Each stage has (depth - 2) / 9 blocks,
 # rounded down; the 2 are the first convolution and the last inner product.
-LAYERS_OF_ROUND = 9
+LAYERS_PER_ROUND = 9
 # `0.1234 ( 5.6%)  Name`; passes are indented more than phases.
 TIMING = re.compile(r"^\s+(\d+\.\d+) \(\s*\d+\.\d+%\)  (\s*)(\w+)$", re.M)
 
@@ -84,7 +84,7 @@ def resnet(depth, batch):
     text += convolution("conv0", "data", 16, 3)
     bottom = "conv0"
     for stage in range(3):
-        for number in range((depth - 2) // LAYERS_OF_ROUND):
+        for number in range((depth - 2) // LAYERS_PER_ROUND):
             name = "stage{}_{}".format(stage + 1, number + 1)
             first = number == 0
             text += block(name, bottom, 16 << stage,
@@ -101,12 +101,12 @@ def compile_net(arguments, depth):
         resnet(depth, arguments.batch))
     solver = net + "_solver.prototxt"
     brew_side.write_solver(arguments.work_dir, solver, net + ".prototxt", 1)
-    done = run([arguments.brewc, solver, "-o", net + ".plan", "--mlir-timing"]
-               + arguments.flag, 1, arguments.work_dir)
+    completed = run([arguments.brewc, solver, "-o", net + ".plan", "--mlir-timing"]
+                    + arguments.flag, 1, arguments.work_dir)
     seconds = {}
-    for value, _, name in TIMING.findall(done.stderr):
+    for value, _, name in TIMING.findall(completed.stderr):
         seconds[name] = seconds.get(name, 0) + float(value)
-    return seconds.pop("Total"), seconds, done.peak_bytes / (1 << 20)
+    return seconds.pop("Total"), seconds, completed.peak_bytes / (1 << 20)
 
 
 def slope(points):
@@ -120,26 +120,26 @@ def slope(points):
             / sum((x - x_mean) ** 2 for x, _ in logs))
 
 
-def row(name, depths, values, digits=2):
-    grows = slope(list(zip(depths, values)))
+def table_row(name, depths, values, digits=2):
+    slope_of_row = slope(list(zip(depths, values)))
     return [name] + ["{:.{}f}".format(value, digits) for value in values] + [
-        "" if grows is None else "{:.2f}".format(grows)]
+        "" if slope_of_row is None else "{:.2f}".format(slope_of_row)]
 
 
-def rows(arguments, results):
+def table_rows(arguments, results):
     """Returns the table's rows: total, phases, slowest passes, and memory."""
     depths = [depth for depth, _, _, _ in results]
-    table = [row("all, seconds", depths, [total for _, total, _, _ in results])]
+    table = [table_row("all, seconds", depths, [total for _, total, _, _ in results])]
     last = results[-1][2]
     passes = sorted((name for name in last
                      if name not in PHASES and name != "Rest"),
                     key=last.get, reverse=True)[:arguments.passes]
     for name in [phase for phase in PHASES if phase in last] + passes:
         label = name if name in PHASES else "pass " + name
-        table.append(row(label, depths, [seconds.get(name, 0)
-                                         for _, _, seconds, _ in results]))
-    table.append(row("memory, MB", depths,
-                     [memory for _, _, _, memory in results], 0))
+        table.append(table_row(label, depths, [seconds.get(name, 0)
+                                               for _, _, seconds, _ in results]))
+    table.append(table_row("memory, MB", depths,
+                           [memory for _, _, _, memory in results], 0))
     return table
 
 
@@ -166,9 +166,9 @@ def parse_arguments():
                         help="print a Markdown table")
     arguments = parser.parse_args()
     arguments.depth = sorted(set(arguments.depth or DEPTHS))
-    if arguments.depth[0] < LAYERS_OF_ROUND + 2 or arguments.batch < 1:
+    if arguments.depth[0] < LAYERS_PER_ROUND + 2 or arguments.batch < 1:
         parser.error("--depth must be at least {} and --batch at least 1"
-                     .format(LAYERS_OF_ROUND + 2))
+                     .format(LAYERS_PER_ROUND + 2))
     for name in ("brewc", "work_dir"):
         setattr(arguments, name, getattr(arguments, name).resolve())
     return arguments
@@ -187,7 +187,7 @@ def main():
         return 1
     print("\n".join(tables.render(
         ["layers"] + [str(depth) for depth in arguments.depth] + ["slope"],
-        rows(arguments, results), arguments.markdown)))
+        table_rows(arguments, results), arguments.markdown)))
     return 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the throughput of data layers with a PyTorch DataLoader and Caffe.
 
-Makes images and databases of them in the work folder. Measures Brew (brew-run time --feed),
+Creates images and databases of them in the work folder. Measures Brew (brew-run time --feed),
 every variant of the DataLoader and, with --caffe, Caffe's data layer, in turn in each round
 and on the same files. Prints the records per second, and the ratio of Brew's rate to the rate
 of the fastest DataLoader variant, computed per round. See README.md in this folder.
@@ -38,7 +38,7 @@ def parse_arguments():
                         help="number of reader threads and of DataLoader workers")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2,
-                        help="of a measurement, about")
+                        help="approximate duration of a measurement")
     parser.add_argument("--work-dir", type=Path,
                         default=ROOT / "build/benchmarks/data")
     parser.add_argument("--results", type=Path,
@@ -66,7 +66,7 @@ class Measured:
 
 
 class Feeds:
-    """The programs that read the data of one case."""
+    """Measures the programs that read the data of one case."""
 
     def __init__(self, options, case):
         self.options, self.case = options, case
@@ -78,50 +78,54 @@ class Feeds:
         return run(command, self.options.threads, self.work)
 
     def brew(self):
-        done = self.run(self.options.bin.resolve() / "brew-run", "time", self.case + ".plan",
-                        "--feed", "--iterations", self.batches, "--reader-threads",
-                        self.options.threads, "--threads", self.options.threads)
-        rate = self.options.batch / feeds.batch_seconds(done.stderr)
+        """Returns the records per second of Brew."""
+        completed = self.run(self.options.bin.resolve() / "brew-run", "time", self.case + ".plan",
+                             "--feed", "--iterations", self.batches, "--reader-threads",
+                             self.options.threads, "--threads", self.options.threads)
+        rate = self.options.batch / feeds.batch_seconds(completed.stderr)
         self.batches = max(20, int(rate * self.options.seconds
                                    / self.options.batch))
         return rate
 
     def torch(self, form):
-        done = self.run(self.options.python, HERE / "peers/torch_data.py",
-                        self.case, form, "--batch", self.options.batch,
-                        "--workers", self.options.threads, "--seconds",
-                        self.options.seconds)
-        return json.loads(done.stdout)["records_per_second"]
+        """Returns the records per second of a DataLoader variant."""
+        completed = self.run(self.options.python, HERE / "peers/torch_data.py",
+                             self.case, form, "--batch", self.options.batch,
+                             "--workers", self.options.threads, "--seconds",
+                             self.options.seconds)
+        return json.loads(completed.stdout)["records_per_second"]
 
     def caffe(self):
-        """Times Caffe on a net of only the data layer, so a pass waits for batches."""
-        done = self.run(self.options.caffe, "time", "-model",
-                        self.case + ".prototxt", "-phase", "TRAIN",
-                        "-iterations", self.batches)
-        return self.options.batch / feeds.pass_seconds(done.stderr)
+        """Returns the records per second of Caffe on a net of only the data layer, where a pass
+        waits for batches."""
+        completed = self.run(self.options.caffe, "time", "-model",
+                             self.case + ".prototxt", "-phase", "TRAIN",
+                             "-iterations", self.batches)
+        return self.options.batch / feeds.pass_seconds(completed.stderr)
 
     def programs(self):
-        found = [Measured("Brew", self.brew)]
-        found += [Measured("PyTorch, " + title,
-                           lambda form=form: self.torch(form))
-                  for form, title in feeds.FORMS.items()]
+        """Returns the programs to measure, Brew first."""
+        programs = [Measured("Brew", self.brew)]
+        programs += [Measured("PyTorch, " + title,
+                              lambda form=form: self.torch(form))
+                     for form, title in feeds.FORMS.items()]
         if self.options.caffe:
-            found.append(Measured("Caffe", self.caffe))
-        return found
+            programs.append(Measured("Caffe", self.caffe))
+        return programs
 
 
-def ratios(mine, others):
-    """Returns for each round the ratio of the rate of `mine` to the best rate of `others`."""
-    rounds = zip(mine.rates, *(other.rates for other in others if other.rates))
-    return [own / max(rest) for own, *rest in rounds if rest]
+def ratios(own, peers):
+    """Returns for each round the ratio of the rate of `own` to the best rate of `peers`."""
+    rounds = zip(own.rates, *(peer.rates for peer in peers if peer.rates))
+    return [own_rate / max(peer_rates) for own_rate, *peer_rates in rounds if peer_rates]
 
 
 def measure(options, case):
-    """Measures a case; returns the rows of its table."""
-    setting = Feeds(options, case)
-    setting.run(options.bin.resolve() / "brewc", case + ".prototxt", "--phase",
-                "train", "-o", case + ".plan")
-    programs = setting.programs()
+    """Measures a case and returns its rows of the table."""
+    case_feeds = Feeds(options, case)
+    case_feeds.run(options.bin.resolve() / "brewc", case + ".prototxt", "--phase",
+                   "train", "-o", case + ".plan")
+    programs = case_feeds.programs()
     for _ in range(options.rounds):
         for program in programs:
             program.next_round()
@@ -133,10 +137,10 @@ def measure(options, case):
                          tables.MISSING, tables.MISSING])
             continue
         peers = [program] if number else programs[1:1 + len(feeds.FORMS)]
-        share = ratios(own, peers)
+        round_ratios = ratios(own, peers)
         rows.append([feeds.CASES[case] if not number else "", program.title,
                      "%.0f" % statistics.median(program.rates),
-                     "%.2f" % statistics.median(share) if share
+                     "%.2f" % statistics.median(round_ratios) if round_ratios
                      else tables.MISSING])
         if options.results:
             with open(options.results, "a") as file:

@@ -28,7 +28,7 @@ RELU = """layer {{ name: "{name}_relu" type: "ReLU" bottom: "{name}" top: "{name
 POOLING = """layer {{ name: "{name}" type: "Pooling" bottom: "{bottom}" top: "{name}"
   pooling_param {{ pool: {kind} {window} }} }}
 """
-JOINING = """layer {{ name: "{name}" type: "{kind}" bottom: "{a}" bottom: "{b}"
+TWO_INPUTS = """layer {{ name: "{name}" type: "{kind}" bottom: "{a}" bottom: "{b}"
   top: "{name}" }}
 """
 HEAD = """layer {{ name: "fc" type: "InnerProduct" bottom: "{bottom}" top: "fc"
@@ -51,6 +51,7 @@ def normalized(name):
 
 
 def activated(name, bottom=None):
+    """Returns normalization of `bottom` (default: in place) to the top `name`, and a ReLU."""
     return (NORMALIZATION.format(bottom=bottom or name, top=name)
             + RELU.format(name=name))
 
@@ -79,8 +80,8 @@ def resnet(depth, batch):
             text += activated(block + "_b")
             text += convolution(block + "_c", block + "_b", 4 * width, 1)
             text += normalized(block + "_c")
-            text += JOINING.format(name=block, kind="Eltwise", a=shortcut,
-                                   b=block + "_c") + RELU.format(name=block)
+            text += TWO_INPUTS.format(name=block, kind="Eltwise", a=shortcut,
+                                      b=block + "_c") + RELU.format(name=block)
             bottom = block
     text += POOLING.format(name="pool5", bottom=bottom, kind="AVE", window=GLOBAL)
     return text + HEAD.format(bottom="pool5", classes=CLASSES)
@@ -103,10 +104,10 @@ def densenet(depth, batch):
             text += convolution(layer + "_a", layer + "_in", 4 * GROWTH, 1)
             text += activated(layer + "_a")
             text += convolution(layer + "_b", layer + "_a", GROWTH, 3)
-            joined = "concat%d_%d" % (stage + 2, number + 1)
-            text += JOINING.format(name=joined, kind="Concat", a=bottom,
-                                   b=layer + "_b")
-            bottom = joined
+            concatenation = "concat%d_%d" % (stage + 2, number + 1)
+            text += TWO_INPUTS.format(name=concatenation, kind="Concat", a=bottom,
+                                      b=layer + "_b")
+            bottom = concatenation
             channels += GROWTH
         last = "conv%d_last" % (stage + 2)
         text += activated(last + "_in", bottom)

@@ -23,19 +23,20 @@ from process import MeasureError, run
 ROOT = Path(__file__).resolve().parent.parent
 PEER = ROOT / "benchmarks/peers/run_opentsne.py"
 # Log lines at the beginning and the end of the layout.
-LOGGED = r"^I\d{4} (\d\d:\d\d:\d\d\.\d{6}) .*\] "
-BEGIN = re.compile(LOGGED + "Embedding ", re.M)
-END = re.compile(LOGGED + r"Iteration (\d+) of \2,", re.M)
+LOG_PREFIX = r"^I\d{4} (\d\d:\d\d:\d\d\.\d{6}) .*\] "
+BEGIN = re.compile(LOG_PREFIX + "Embedding ", re.M)
+END = re.compile(LOG_PREFIX + r"Iteration (\d+) of \2,", re.M)
 NPY = """import numpy as np, sys
 np.save(sys.argv[2], np.fromfile(sys.argv[1], "<f4").reshape(int(sys.argv[3]), -1))"""
 
 
-def clock(text, pattern):
-    found = pattern.search(text)
-    if not found:
+def time_of_line(text, pattern):
+    """Returns the time of the log line that matches `pattern`."""
+    match = pattern.search(text)
+    if not match:
         raise MeasureError("no line of brew-run's log matches {}"
                            .format(pattern.pattern))
-    return datetime.strptime(found.group(1), "%H:%M:%S.%f")
+    return datetime.strptime(match.group(1), "%H:%M:%S.%f")
 
 
 def brew_layout(arguments, projector):
@@ -49,8 +50,8 @@ def brew_layout(arguments, projector):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     log = run(command, arguments.threads, arguments.work_dir).stderr
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    taken = clock(log, END) - clock(log, BEGIN)
-    return (taken.total_seconds() % 86400,  # past midnight
+    duration = time_of_line(log, END) - time_of_line(log, BEGIN)
+    return (duration.total_seconds() % 86400,  # past midnight
             after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
@@ -87,7 +88,7 @@ def parse_arguments():
     parser.add_argument("--python", required=True, type=Path,
                         help="interpreter that has openTSNE")
     parser.add_argument("--weights", required=True, type=Path,
-                        help="LeNet's, a .caffemodel")
+                        help="weights of LeNet, a .caffemodel")
     parser.add_argument("--images", type=Path,
                         default=ROOT / "examples/mnist/data"
                                        "/t10k-images-idx3-ubyte.gz")
@@ -116,11 +117,11 @@ def main():
         print("embed.py: {}".format(error), file=sys.stderr)
         return 1
     rows = []
-    for name, taken, judged in zip(("Brew", "openTSNE"), times, quality):
-        seconds, processor = zip(*taken)
+    for name, program_times, scores in zip(("Brew", "openTSNE"), times, quality):
+        seconds, cpu_seconds = zip(*program_times)
         rows.append([name] + ["{:.1f}".format(value) for value in (
-            statistics.median(seconds), min(seconds), min(processor))]
-            + ["{:.4f}".format(value) for value in judged])
+            statistics.median(seconds), min(seconds), min(cpu_seconds))]
+            + ["{:.4f}".format(value) for value in scores])
     print("\n".join(tables.render(
         ["", "median s", "min s", "CPU s", "KL divergence", "trustworthiness"], rows,
         arguments.markdown)))

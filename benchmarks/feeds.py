@@ -1,4 +1,4 @@
-"""Makes the files that data.py reads, and parses the logs of its programs."""
+"""Creates the files that data.py reads, and parses the logs of its programs."""
 
 import json
 import re
@@ -22,11 +22,12 @@ SOURCES = {
     "list": 'type: "ImageData" image_data_param { source: "list.txt" root_folder: "large/" '
             'new_height: 256 new_width: 256 shuffle: true batch_size: %d }'}
 
-BATCH = re.compile(r"Average batch: (\S+) ms\.")
-PASS = re.compile(r"Average Forward pass: (\S+) ms\.")
+BATCH_TIME = re.compile(r"Average batch: (\S+) ms\.")
+PASS_TIME = re.compile(r"Average Forward pass: (\S+) ms\.")
 
 
 def seconds(pattern, log):
+    """Returns the time that `pattern` finds in a log, converted from ms."""
     match = pattern.search(log)
     if not match:
         raise MeasureError("it printed no time")
@@ -35,26 +36,27 @@ def seconds(pattern, log):
 
 def batch_seconds(log):
     """Returns the seconds of a batch from the log of `brew-run time --feed`."""
-    return seconds(BATCH, log)
+    return seconds(BATCH_TIME, log)
 
 
 def pass_seconds(log):
     """Returns the seconds of a forward pass from the log of `caffe time`."""
-    return seconds(PASS, log)
+    return seconds(PASS_TIME, log)
 
 
 def make(options):
-    """Makes the images, lists, databases and nets that do not exist yet."""
+    """Writes the nets. Creates the images, their list and the databases too, unless the work
+    folder has them with the same number of images."""
     work = options.work_dir.resolve()
-    made = {"images": options.images}
+    settings = {"images": options.images}
     stamp = work / "made.json"
-    if not stamp.exists() or json.loads(stamp.read_text()) != made:
+    if not stamp.exists() or json.loads(stamp.read_text()) != settings:
         run([options.python, HERE / "peers/pictures.py", options.images], 1, work)
         data = options.bin.resolve() / "brew-data"
         for name, flags in (("raw_lmdb", []), ("jpeg_lmdb", ["--encoded"])):
             run([data, "imageset", "small/", "list.txt", name, "--overwrite",
                  *flags], options.threads, work)
-        stamp.write_text(json.dumps(made))
+        stamp.write_text(json.dumps(settings))
     for case, source in SOURCES.items():
         (work / (case + ".prototxt")).write_text(
             'layer { name: "data" top: "data" top: "label"\n  %s\n  %s }\n'

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 # CPU flags that determine the speed of matrix products.
-NOTABLE = ("avx2", "avx512f", "avx_vnni", "avx512_bf16", "amx_bf16")
+RELEVANT_FLAGS = ("avx2", "avx512f", "avx_vnni", "avx512_bf16", "amx_bf16")
 
 
 def processor():
@@ -18,14 +18,15 @@ def processor():
             if title.strip() == "model name":
                 name = value.strip()
             elif title.strip() == "flags":
-                words = set(value.split())
-                flags = tuple(flag for flag in NOTABLE if flag in words)
+                cpu_flags = set(value.split())
+                flags = tuple(flag for flag in RELEVANT_FLAGS if flag in cpu_flags)
     except OSError:
         pass
     return name, flags
 
 
 def describe(threads):
+    """Returns the properties of the machine and the date, for records and headings."""
     name, flags = processor()
     return {"cpu": name, "flags": list(flags), "cpus": os.cpu_count(),
             "threads": threads, "load": round(os.getloadavg()[0], 2),

@@ -31,22 +31,22 @@ def parse_arguments():
                         help="folder of brewc and brew-run")
     parser.add_argument("--net", action="append", metavar="NET:BATCH",
                         help="may be repeated; default: "
-                             + " ".join("%s:%d" % each for each in NETS))
+                             + " ".join("%s:%d" % pair for pair in NETS))
     parser.add_argument("--share", action="append", type=float,
                         help="limit as a fraction of Caffe's memory; may be repeated; default: "
                              + " ".join(str(share) for share in SHARES))
     parser.add_argument("--precision", default="f32", choices=("f32", "bf16"))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=6, help="of a round")
+    parser.add_argument("--steps", type=int, default=6, help="number of steps of a round")
     parser.add_argument("--work-dir", type=Path,
                         default=ROOT / "build/benchmarks")
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
 
-class Limited(brew_side.Brew):
-    """Plans of one training step with different limits."""
+class LimitedPlans(brew_side.Brew):
+    """Compiles and times plans of one training step with different limits."""
 
     def __init__(self, options, workload):
         super().__init__(options.bin.resolve(), options.work_dir.resolve(),
@@ -57,25 +57,28 @@ class Limited(brew_side.Brew):
         return "{}.limit-{}.plan".format(self.workload.key, share or "none")
 
     def compile_limited(self, share, limit):
-        words = ["--memory-limit=%d" % limit] if limit else []
-        done = self.run("brewc", self.source(self.workload), "-o",
-                        self.name(share), "--report=json",
-                        "--precision=" + self.options.precision, *words)
-        return json.loads(done.stdout)["programs"]["forward_backward"]
+        """Compiles a plan with a limit in bytes (None: no limit). Returns the report on its
+        program."""
+        flags = ["--memory-limit=%d" % limit] if limit else []
+        completed = self.run("brewc", self.source(self.workload), "-o",
+                             self.name(share), "--report=json",
+                             "--precision=" + self.options.precision, *flags)
+        return json.loads(completed.stdout)["programs"]["forward_backward"]
 
     def time(self, share):
-        done = self.run("brew-run", "time", self.name(share),
-                        "--random-input", "--threads", self.options.threads,
-                        "--iterations", self.options.steps)
-        return float(brew_side.STEP["train"].search(done.stderr).group(1))
+        """Returns the median time of a step in ms."""
+        completed = self.run("brew-run", "time", self.name(share),
+                             "--random-input", "--threads", self.options.threads,
+                             "--iterations", self.options.steps)
+        return float(brew_side.STEP["train"].search(completed.stderr).group(1))
 
 
 def rows_of(options, workload):
     """Returns a row for each limit."""
-    limited = Limited(options, workload)
-    whole = limited.compile_limited(None, None)
-    caffe = whole["memory"]["caffe_bytes"]
-    reports, rows = {None: whole}, []
+    limited = LimitedPlans(options, workload)
+    unlimited = limited.compile_limited(None, None)
+    caffe = unlimited["memory"]["caffe_bytes"]
+    reports, rows = {None: unlimited}, []
     for share in options.share or SHARES:
         try:
             reports[share] = limited.compile_limited(share, int(share * caffe))
@@ -87,10 +90,11 @@ def rows_of(options, workload):
         for share in reports:
             times[share].append(limited.time(share))
     for share, report in reports.items():
-        predicted = report["roofline_seconds"] / whole["roofline_seconds"] - 1
-        # The ratio is computed per round, so that slow phases of the machine affect both.
+        predicted = report["roofline_seconds"] / unlimited["roofline_seconds"] - 1
+        # The ratio is computed per round, so that slow phases of the machine affect both times.
         measured = statistics.median(
-            mine / without for mine, without in zip(times[share], times[None]))
+            limited_time / unlimited_time
+            for limited_time, unlimited_time in zip(times[share], times[None]))
         arena = report["memory"]["arena_bytes"]
         rows.append([workload.title if share is None else "",
                      "none" if share is None else "%g" % share,
@@ -111,7 +115,7 @@ def main():
         print("warning: this machine is busy; the times are unreliable",
               file=sys.stderr)
     rows = []
-    for text in options.net or ["%s:%d" % each for each in NETS]:
+    for text in options.net or ["%s:%d" % pair for pair in NETS]:
         net, _, batch = text.partition(":")
         if net not in workloads.TITLES or not batch.isdigit():
             sys.exit("memory.py: --net expects NET:BATCH, not " + text)

@@ -16,8 +16,9 @@ layer {{ name: "product" type: "InnerProduct" bottom: "x" top: "y"
     weight_filler {{ type: "gaussian" std: 0.01 }} }} }}
 """
 PRODUCT = re.compile(r"\] +product\tforward: \S+ ms\. \(median \S+, min (\S+)\)")
-# Approximate operations per second of two cores, and the fewest products of a measurement.
-PER_SECOND, LEAST = 3e11, 3
+# Approximate operations per second of two cores, and the minimum number of products of a
+# measurement.
+OPERATIONS_PER_SECOND, MIN_PRODUCTS = 3e11, 3
 
 
 def compile_products(brew):
@@ -36,12 +37,12 @@ def measure(brew, precision, seconds):
     for size in SIZES:
         operations = 2 * size ** 3
         # brew-run runs the net twice: layer by layer, and as a whole.
-        count = max(LEAST, round(seconds / 2 * PER_SECOND / operations))
-        done = brew.run("brew-run", "time",
-                        "product-{}.{}.plan".format(size, precision),
-                        "--random-input", "--threads", brew.threads,
-                        "--iterations", count)
-        times = [float(text) for text in PRODUCT.findall(done.stderr)]
+        count = max(MIN_PRODUCTS, round(seconds / 2 * OPERATIONS_PER_SECOND / operations))
+        completed = brew.run("brew-run", "time",
+                             "product-{}.{}.plan".format(size, precision),
+                             "--random-input", "--threads", brew.threads,
+                             "--iterations", count)
+        times = [float(text) for text in PRODUCT.findall(completed.stderr)]
         if not times:
             raise MeasureError("brew-run printed no time of a product")
         rate = operations / max(times) * 1e3

@@ -17,6 +17,7 @@ class NotAvailable(MeasureError):
 
 
 class Finished(NamedTuple):
+    """Complete output and peak memory of a program."""
     stdout: str
     stderr: str
     peak_bytes: int
@@ -31,19 +32,19 @@ def environment(threads, work):
     result.pop("OPENBLAS_CORETYPE", None)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         result[name] = str(threads)
-    # Later rounds reuse what torch.compile compiled in the first one.
+    # Later rounds reuse the code that torch.compile compiled in the first one.
     result["TORCHINDUCTOR_CACHE_DIR"] = str(work / "inductor")
     return result
 
 
-def last_words(text):
+def last_line(text):
     """Returns the last line of a program's output."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return lines[-1][-300:] if lines else "it printed nothing"
 
 
 class PeakMemory:
-    """The peak resident memory of a child process, in bytes.
+    """Determines the peak resident memory of a child process.
 
     ru_maxrss includes the time before exec, when the child is a copy of this process. It is
     valid only if it exceeds the peak of this process; otherwise the peak is the last sampled
@@ -52,23 +53,23 @@ class PeakMemory:
 
     def __init__(self, pid):
         self._pid = pid
-        self._seen = 0
+        self._sampled_peak = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def _watch(self):
         while not self._ended.wait(0.05):
-            self._seen = max(self._seen, high_water(self._pid))
+            self._sampled_peak = max(self._sampled_peak, high_water(self._pid))
 
     def stop(self):
         self._ended.set()
         self._thread.join()
 
     def bytes(self, usage):
-        """Returns the peak of a child that has ended with `usage`."""
-        most = usage.ru_maxrss << 10
-        return most if most > high_water("self") else self._seen or most
+        """Returns the peak in bytes of a child that has ended with `usage`."""
+        max_rss = usage.ru_maxrss << 10
+        return max_rss if max_rss > high_water("self") else self._sampled_peak or max_rss
 
 
 def high_water(pid):
@@ -84,19 +85,20 @@ def high_water(pid):
 
 
 def run(command, threads, work, limit=1800):
-    """Runs a command in the folder `work`, for `limit` seconds at most."""
+    """Runs a command in the folder `work`, for `limit` seconds at most. Raises MeasureError if it
+    fails or exceeds the limit."""
     command = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        # Its own session, so that its child processes can be ended with it.
+        # In a session of its own, so that its child processes can be ended with it.
         process = subprocess.Popen(command, cwd=work, stdout=out, stderr=err,
                                    stdin=subprocess.DEVNULL,
                                    env=environment(threads, work),
                                    start_new_session=True)
         memory = PeakMemory(process.pid)
-        late = threading.Event()
+        is_timed_out = threading.Event()
 
         def stop():
-            late.set()
+            is_timed_out.set()
             os.killpg(process.pid, signal.SIGKILL)
         timer = threading.Timer(limit, stop)
         timer.start()
@@ -113,11 +115,11 @@ def run(command, threads, work, limit=1800):
         for file in (out, err):
             file.seek(0)
             texts.append(file.read())
-    if late.is_set():
+    if is_timed_out.is_set():
         raise MeasureError("{} was stopped after {} s".format(
             os.path.basename(command[0]), limit))
     if process.returncode != 0:
         raise MeasureError("{} ended with status {}: {}".format(
             os.path.basename(command[0]), process.returncode,
-            last_words(texts[1] or texts[0])))
+            last_line(texts[1] or texts[0])))
     return Finished(texts[0], texts[1], memory.bytes(usage))

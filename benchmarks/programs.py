@@ -7,7 +7,7 @@ from typing import NamedTuple
 import workloads
 from peers import caffe
 from process import MeasureError, NotAvailable, run
-from stopwatch import LEAST_STEPS
+from stopwatch import MIN_STEPS
 
 PEERS = workloads.HERE / "peers"
 # Kinds of times. Only times of the same kind are compared.
@@ -21,9 +21,9 @@ MODULES = {"torch": ("torch",), "onnxruntime": ("onnxruntime", "numpy"),
 EXPORT_MODULES = ("torch", "onnx", "onnxscript")
 # Step counts for programs that take the number of steps as an argument. More steps do not
 # make times of microseconds more precise.
-STEPS_TO_LOOK, MOST_STEPS = 20, 5000
+TRIAL_STEPS, MAX_STEPS = 20, 5000
 # Combinations that the peer does not support in any installation.
-IMPOSSIBLE = {
+UNSUPPORTED = {
     ("onnxruntime", "bf16"): "its CPU provider computes in f32 only",
     ("opencv", "bf16"): "it computes in f32 only on CPUs",
     ("caffe", "bf16"): "it computes in f32 only"}
@@ -59,13 +59,13 @@ class Program(NamedTuple):
 
 def torch_variants(workload, precision, compiled, quick):
     """Returns PyTorch's variants; with `quick`, only the one that is usually the fastest."""
-    forms = ["eager"] + ["channels_last"] * workload.images
+    variants = ["eager"] + ["channels_last"] * workload.images
     if quick:
-        forms = forms[-1:]
+        variants = variants[-1:]
     elif precision == "bf16" and workload.mode == "infer":
         # Autocast rounds weights in every step.
-        forms.append("bf16_weights")
-    return forms + ["compile"] * compiled
+        variants.append("bf16_weights")
+    return variants + ["compile"] * compiled
 
 
 def programs_of(workload, precisions=("f32", "bf16"), compiled=True, quick=False):
@@ -99,13 +99,13 @@ class Measurer:
     def __call__(self, workload, program):
         """Returns a result: median, least, steps, peak_bytes and optionally version.
         Raises MeasureError."""
-        reason = IMPOSSIBLE.get((program.peer, program.precision))
+        reason = UNSUPPORTED.get((program.peer, program.precision))
         if reason:
             raise NotAvailable(reason)
         if program.peer == "brew":
             if program.measure == LOOP:
                 return self.brew.loop(workload, program.precision)
-            return self.stepped(workload, program, lambda steps: self.brew.step(
+            return self.measure_steps(workload, program, lambda steps: self.brew.step(
                 workload, program.precision, steps))
         if program.peer == "caffe":
             return self.measure_caffe(workload, program)
@@ -114,20 +114,20 @@ class Measurer:
             return self.torch(workload, program)
         return self.runtime(workload, program)
 
-    def stepped(self, workload, program, measure):
+    def measure_steps(self, workload, program, measure):
         """Measures the number of steps that takes about `seconds`. Short runs before the
         first measurement determine that number."""
         key = (workload, program)
         if key not in self.steps:
             steps = self.steps_of(measure(1))
             # The first step is slow, which distorts the estimate for short steps.
-            self.steps[key] = (self.steps_of(measure(STEPS_TO_LOOK))
-                               if steps > STEPS_TO_LOOK else steps)
+            self.steps[key] = (self.steps_of(measure(TRIAL_STEPS))
+                               if steps > TRIAL_STEPS else steps)
         return measure(self.steps[key])
 
     def steps_of(self, result):
-        return min(MOST_STEPS, max(LEAST_STEPS,
-                                   round(self.seconds / result["least"])))
+        return min(MAX_STEPS, max(MIN_STEPS,
+                                  round(self.seconds / result["least"])))
 
     def measure_caffe(self, workload, program):
         if not self.caffe:
@@ -135,8 +135,8 @@ class Measurer:
         common = (self.caffe, self.brew.work, self.brew.threads, workload)
         if program.measure == LOOP:
             return caffe.loop(*common)
-        return self.stepped(workload, program,
-                            lambda steps: caffe.step(*common, steps))
+        return self.measure_steps(workload, program,
+                                  lambda steps: caffe.step(*common, steps))
 
     def require(self, modules):
         for module in modules:
@@ -145,18 +145,18 @@ class Measurer:
             if self.missing[module]:
                 raise NotAvailable(self.missing[module])
 
-    def script(self, *words):
-        done = run([self.python, *words], self.brew.threads, self.brew.work)
-        result = json.loads(done.stdout.splitlines()[-1])
-        result["peak_bytes"] = result.get("peak_bytes") or done.peak_bytes
+    def script(self, *arguments):
+        completed = run([self.python, *arguments], self.brew.threads, self.brew.work)
+        result = json.loads(completed.stdout.splitlines()[-1])
+        result["peak_bytes"] = result.get("peak_bytes") or completed.peak_bytes
         return result
 
     def torch(self, workload, program):
-        words = [PEERS.parent / "gpu" / "torch_step.py", self.net(workload),
-                 "--device=cpu", "--mode=" + workload.mode, "--foreach",
-                 "--precision=" + program.precision,
-                 "--variant=" + program.variant, "--seconds", self.seconds]
-        return self.script(*words, *inputs(workload))
+        arguments = [PEERS.parent / "gpu" / "torch_step.py", self.net(workload),
+                     "--device=cpu", "--mode=" + workload.mode, "--foreach",
+                     "--precision=" + program.precision,
+                     "--variant=" + program.variant, "--seconds", self.seconds]
+        return self.script(*arguments, *inputs(workload))
 
     def runtime(self, workload, program):
         """Measures an ONNX runtime on the exported net."""
@@ -174,8 +174,8 @@ class Measurer:
             raise MeasureError(self.failed_exports[workload])
         net, output = self.net(workload), workload.key + ".onnx"
         text = (self.brew.work / net).read_text()
-        kept = self.brew.work / (output + ".prototxt")
-        if not kept.exists() or kept.read_text() != text:
+        exported_text = self.brew.work / (output + ".prototxt")
+        if not exported_text.exists() or exported_text.read_text() != text:
             self.require(EXPORT_MODULES)
             try:
                 run([self.python, PEERS / "export_onnx.py", net, "-o", output],
@@ -183,7 +183,7 @@ class Measurer:
             except MeasureError as error:
                 self.failed_exports[workload] = "no ONNX file: {}".format(error)
                 raise MeasureError(self.failed_exports[workload])
-            kept.write_text(text)
+            exported_text.write_text(text)
         return output
 
 
@@ -195,12 +195,12 @@ def inputs(workload):
 def module_problem(python, module):
     """Returns the reason why an interpreter cannot import a module, or None."""
     try:
-        done = subprocess.run([str(python), "-c", "import " + module],
-                              capture_output=True, text=True)
+        completed = subprocess.run([str(python), "-c", "import " + module],
+                                   capture_output=True, text=True)
     except OSError as error:
         return str(error)
-    if done.returncode == 0:
+    if completed.returncode == 0:
         return None
-    lines = done.stderr.strip().splitlines()
+    lines = completed.stderr.strip().splitlines()
     return lines[-1].replace("ModuleNotFoundError: ", "") if lines else (
         "cannot import " + module)

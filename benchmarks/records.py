@@ -10,6 +10,8 @@ import json
 
 
 class Records:
+    """The lines of a file of results."""
+
     def __init__(self, path=None):
         """Reads the file if it exists."""
         self.path = path
@@ -33,23 +35,24 @@ class Records:
                 file.write(json.dumps(entry).encode() + b"\n")
 
     def of(self, kind, **fields):
+        """Returns the lines of a kind whose fields have these values."""
         return [entry for entry in self.entries if entry["kind"] == kind
                 and all(entry.get(name) == value
                         for name, value in fields.items())]
 
     @property
     def workloads(self):
-        """Returns the keys of the workloads, in the order of their first results."""
+        """The keys of the workloads, in the order of their first results."""
         return list(dict.fromkeys(entry["workload"] for entry in self.entries
                                   if "workload" in entry))
 
     def versions(self):
         """Returns {peer: version} of all peers that reported their version."""
-        found = {}
+        versions_by_peer = {}
         for entry in self.of("time"):
             if entry.get("version"):
-                found[entry["peer"]] = entry["version"]
-        return found
+                versions_by_peer[entry["peer"]] = entry["version"]
+        return versions_by_peer
 
 
 def ends_a_line(file):

@@ -31,13 +31,13 @@ def machine(results):
     """Returns the machine, the date, the versions and the command of the measurement."""
     runs = results.records.of("run")
     if not runs:
-        raise ReportError("no run began in this file of results")
+        raise ReportError("the file of results contains no run")
     run = runs[0]
-    has = [flag for flag in run["flags"] if not flag.startswith("amx")]
+    vector_flags = [flag for flag in run["flags"] if not flag.startswith("amx")]
     text = ("Measured on {}, on {} ({} CPUs, {:.0f} GB; {}; {}), {} threads, load "
             "average at the start {:.2f}.").format(
         run["date"], run["cpu"], run["cpus"], run["memory_bytes"] / 1e9,
-        ", ".join(has) or "no AVX2",
+        ", ".join(vector_flags) or "no AVX2",
         "AMX" if "amx_bf16" in run["flags"] else "no AMX", run["threads"],
         run["load"])
     versions = ["Brew " + run["brew"]]
@@ -51,41 +51,43 @@ def machine(results):
         precision, peak["flops_per_second"] / 1e9, peak["size"], peak["size"])
         for precision, peak in results.peaks.items()]
     if peaks:
-        text += (" Peak, which is the best square matrix product of oneDNN: {}."
+        text += (" Peak (oneDNN's fastest square matrix product): {}."
                  .format(", ".join(peaks)))
     if len(runs) > 1:
-        text += " The run was interrupted and went on {}.".format(
+        text += " The run was interrupted and resumed {}.".format(
             "once" if len(runs) == 2 else "%d times" % (len(runs) - 1))
     ends = [entry["kind"] for entry in results.records.entries
             if entry["kind"] in ("run", "done")]
     if ends[-1] != "done":
-        text += " **It is not finished**: what is missing below was not reached."
-    return [*paragraph(text), "", "Again with:", "", "    " + run["command"]]
+        text += (" **The run is not finished**: measurements missing below were "
+                 "not reached.")
+    return [*paragraph(text), "", "To repeat the measurement:", "", "    " + run["command"]]
 
 
 def legend(results):
     rounds = results.records.of("run")[0]["rounds"]
     return paragraph(
-        "{} {}; a time is the median of the rounds' medians, min the least of all "
-        "steps. A training step is forward, backward and the update of SGD with "
-        "momentum and weight decay; inference is of the net with probabilities in "
-        "place of the loss. The batch is in memory. A peer / Brew is the ratio of the "
-        "median time of its best form to Brew's of the same type; of minima, that of "
-        "PyTorch's and Brew's least times. Operations are those that "
-        "`brewc --report` counts for the f32 plan (a multiplication and an addition "
-        "are two). MB are of the whole process at its largest."
+        "{} {}. A time is the median of the rounds' medians; min is the shortest step "
+        "of all rounds. A training step is a forward pass, a backward pass and an "
+        "update by SGD with momentum and weight decay. Inference runs the net with "
+        "probabilities instead of the loss. The batch is in memory. 'PEER / Brew' is "
+        "the median time of the peer's fastest form, divided by Brew's for the same "
+        "type; 'of minima' is this ratio for the min of PyTorch and Brew. GFLOP/s are "
+        "computed from the operations that `brewc --report` counts for the f32 plan (a "
+        "multiplication and an addition are two). MB are the peak memory of the whole "
+        "process."
         .format(rounds, "interleaved rounds" if rounds > 1 else "round"))
 
 
 def not_measured(results, keys):
-    """Returns a line for each reason."""
+    """Returns a list of the missing measurements with their reasons, as lines."""
     lines = []
-    for what, reason, where in results.reasons(keys):
-        place = "" if len(where) == len(keys) else " ({})".format(
-            ", ".join(where) if len(where) <= 3 else
-            "{} of {} workloads".format(len(where), len(keys)))
+    for program, reason, workload_titles in results.reasons(keys):
+        scope = "" if len(workload_titles) == len(keys) else " ({})".format(
+            ", ".join(workload_titles) if len(workload_titles) <= 3 else
+            "{} of {} workloads".format(len(workload_titles), len(keys)))
         lines += textwrap.wrap("- {}: not measured: {}{}".format(
-            what, reason.rstrip("."), place), WIDTH, subsequent_indent="  ",
+            program, reason.rstrip("."), scope), WIDTH, subsequent_indent="  ",
             break_long_words=False, break_on_hyphens=False)
     return lines
 
@@ -121,7 +123,7 @@ def workload_lines(results, key, markdown):
     return results.details(key, markdown) + ([""] + reasons if reasons else [])
 
 
-def whole(records, markdown=True):
+def full_report(records, markdown=True):
     """Returns the complete report of a file of results, as lines."""
     results = Results(records)
     lines = machine(results) + [""] + legend(results) + [""]
@@ -136,9 +138,9 @@ def whole(records, markdown=True):
 
 def rewrite(page, lines):
     """Returns the page's text with these lines between the markers."""
-    before, begin, rest = page.partition(BEGIN)
-    marker, newline, old = rest.partition("\n")
-    _, end, after = old.partition(END)
+    before, begin, after_begin = page.partition(BEGIN)
+    marker, newline, old_text = after_begin.partition("\n")
+    _, end, after = old_text.partition(END)
     if not (begin and newline and end):
         raise ReportError("the page lacks the line '{} ... -->' or, after it, the "
                           "line '{}'".format(BEGIN, END))
@@ -156,9 +158,9 @@ def main():
     arguments = parser.parse_args()
     try:
         if not arguments.results.exists():
-            raise ReportError("{} is not there".format(arguments.results))
+            raise ReportError("{} does not exist".format(arguments.results))
         records = Records(arguments.results)
-        lines = whole(records, arguments.markdown or bool(arguments.write))
+        lines = full_report(records, arguments.markdown or bool(arguments.write))
         if arguments.write:
             arguments.write.write_text(rewrite(arguments.write.read_text(),
                                                lines))

@@ -6,12 +6,12 @@ from process import MeasureError, NotAvailable
 # round is not measured in later rounds, because only the fastest variant counts.
 TOO_SLOW = 1.5
 # Maximum number of rounds of variants that take up to a minute to start.
-MOST_ROUNDS = {"compile": 3}
+MAX_ROUNDS = {"compile": 3}
 
 
 class Rounds:
-    """`measure(workload, program)`, `compile(workload, precision)` and
-    `peak(precision)` return fields of a result or raise MeasureError."""
+    """Measures all programs of workloads. `measure(workload, program)`, `compile(workload,
+    precision)` and `peak(precision)` return fields of a result or raise MeasureError."""
 
     def __init__(self, records, count, precisions, measure, compile, peak, say):
         self.records, self.count, self.precisions = records, count, precisions
@@ -39,10 +39,10 @@ class Rounds:
                     self.measure_one(workload, program, number)
 
     def is_pending(self, workload, program, number):
-        return not (number > MOST_ROUNDS.get(program.variant, number)
+        return not (number > MAX_ROUNDS.get(program.variant, number)
                     or self.done(workload, program, number)
                     or (workload, program) in self.failed
-                    or number > 1 and self.too_slow(workload, program))
+                    or number > 1 and self.is_too_slow(workload, program))
 
     def done(self, workload, program, number=None):
         """Returns the times of a program in one round or in all rounds."""
@@ -51,17 +51,18 @@ class Rounds:
             "time", workload=workload.key, program=program.key, **fields)
             if "median" in entry]
 
-    def too_slow(self, workload, program):
+    def is_too_slow(self, workload, program):
         if not program.variant:
             return False
-        best, own = {}, None
+        times_by_program = {}
         for entry in self.records.of("time", workload=workload.key,
                                      peer=program.peer, measure=program.measure,
                                      precision=program.precision):
             if "median" in entry:
-                best.setdefault(entry["program"], []).append(entry["median"])
-        own = best.get(program.key)
-        return bool(own) and min(own) > TOO_SLOW * min(map(min, best.values()))
+                times_by_program.setdefault(entry["program"], []).append(entry["median"])
+        own_times = times_by_program.get(program.key)
+        return bool(own_times) and min(own_times) > TOO_SLOW * min(
+            map(min, times_by_program.values()))
 
     def measure_peak(self, workload):
         """Measures the peak before each workload; the maximum counts."""
@@ -79,29 +80,29 @@ class Rounds:
         """Compiles the plans in every round: an earlier run's plans may have been deleted,
         and the compile time is a result too."""
         for precision in self.precisions:
-            place = dict(workload=workload.key, precision=precision, round=number)
+            entry_fields = dict(workload=workload.key, precision=precision, round=number)
             try:
                 result = self.compile(workload, precision)
             except MeasureError as error:
                 self.say("  brewc, {}: {}".format(precision, error))
                 continue
-            if not self.records.of("compile", **place):
-                self.records.add(kind="compile", **place, **result)
+            if not self.records.of("compile", **entry_fields):
+                self.records.add(kind="compile", **entry_fields, **result)
 
     def measure_one(self, workload, program, number):
-        place = dict(kind="time", workload=workload.key, program=program.key,
-                     title=program.title, peer=program.peer,
-                     variant=program.variant, precision=program.precision,
-                     measure=program.measure, round=number)
+        entry_fields = dict(kind="time", workload=workload.key, program=program.key,
+                            title=program.title, peer=program.peer,
+                            variant=program.variant, precision=program.precision,
+                            measure=program.measure, round=number)
         try:
             result = self.measure(workload, program)
         except (MeasureError, OSError, ValueError, KeyError) as error:
             self.failed.add((workload, program))
-            self.records.add(**place, failed=str(error),
+            self.records.add(**entry_fields, failed=str(error),
                              missing=isinstance(error, NotAvailable))
             self.say("  {}, {}: not measured: {}".format(
                 program.title, program.precision, error))
             return
-        self.records.add(**place, **result)
+        self.records.add(**entry_fields, **result)
         self.say("  {}, {}: {:.3f} ms".format(program.title, program.precision,
                                               result["median"] * 1e3))

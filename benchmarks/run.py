@@ -30,58 +30,59 @@ ROOT = Path(__file__).resolve().parent.parent
 USUAL, QUICK = (5, 1.0), (2, 0.5)
 
 
-def parse_arguments(words=None):
+def parse_arguments(command_line=None):
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = parser.add_argument_group("what is measured")
-    what.add_argument("--net", action="append", choices=list(workloads.TITLES),
-                      help="only this net (may be repeated)")
-    what.add_argument("--mode", choices=("train", "infer", "both"),
-                      default="both", help="training steps, inference or both"
-                      " (the default)")
-    what.add_argument("--batch", type=int, action="append",
-                      help="batch size instead of each net's default batches (may be repeated)")
-    what.add_argument("--precision", choices=("f32", "bf16", "both"),
-                      default="both")
-    what.add_argument("--rounds", type=int, help="default: {}".format(USUAL[0]))
-    what.add_argument("--seconds", type=float,
-                      help="duration of one measurement, at least three steps (default:"
+    selection = parser.add_argument_group("what is measured")
+    selection.add_argument("--net", action="append", choices=list(workloads.TITLES),
+                           help="only this net (may be repeated)")
+    selection.add_argument("--mode", choices=("train", "infer", "both"),
+                           default="both", help="training steps, inference or both"
+                           " (the default)")
+    selection.add_argument("--batch", type=int, action="append",
+                           help="batch size instead of each net's default batches (may be"
+                                " repeated)")
+    selection.add_argument("--precision", choices=("f32", "bf16", "both"),
+                           default="both")
+    selection.add_argument("--rounds", type=int, help="default: {}".format(USUAL[0]))
+    selection.add_argument("--seconds", type=float,
+                           help="duration of one measurement, at least three steps (default:"
                            " {:g})".format(USUAL[1]))
-    what.add_argument("--quick", action="store_true",
-                      help="{} rounds of {:g} s, inference of one image only, one"
-                           " form of PyTorch and not torch.compile, without what"
-                           " takes longest".format(*QUICK))
-    what.add_argument("--no-compile", action="store_true",
-                      help="without torch.compile, which takes minutes to compile"
+    selection.add_argument("--quick", action="store_true",
+                           help="{} rounds of {:g} s, inference of one image only, one"
+                           " variant of PyTorch, no torch.compile, and not the"
+                           " slowest workloads".format(*QUICK))
+    selection.add_argument("--no-compile", action="store_true",
+                           help="without torch.compile, which takes minutes to compile"
                            " a net")
-    what.add_argument("--threads", type=int, default=2)
-    where = parser.add_argument_group("inputs and outputs")
-    where.add_argument("--bin", type=Path, default=ROOT / "build/release/bin",
+    selection.add_argument("--threads", type=int, default=2)
+    paths = parser.add_argument_group("inputs and outputs")
+    paths.add_argument("--bin", type=Path, default=ROOT / "build/release/bin",
                        help="folder of brewc, brew-run and brew-data")
-    where.add_argument("--python", default=sys.executable,
+    paths.add_argument("--python", default=sys.executable,
                        help="interpreter with the peers' modules (default:"
                             " this one), see requirements.txt")
-    where.add_argument("--caffe", type=Path,
+    paths.add_argument("--caffe", type=Path,
                        help="BVLC Caffe's program `caffe` of a CPU_ONLY build")
-    where.add_argument("--mnist", type=Path,
+    paths.add_argument("--mnist", type=Path,
                        default=ROOT / "examples/mnist/data",
                        help="folder of MNIST's idx.gz files")
-    where.add_argument("--work-dir", type=Path,
+    paths.add_argument("--work-dir", type=Path,
                        default=ROOT / "build/benchmarks",
                        help="folder for databases, plans and exported nets")
-    where.add_argument("--results", type=Path,
+    paths.add_argument("--results", type=Path,
                        help="file for the results, one JSON line each (default:"
                             " one in the work folder, named after the time)")
-    where.add_argument("--resume", action="store_true",
+    paths.add_argument("--resume", action="store_true",
                        help="continue the --results of an interrupted run; programs"
                             " that failed are tried again")
-    where.add_argument("--markdown", action="store_true",
+    paths.add_argument("--markdown", action="store_true",
                        help="print Markdown")
-    arguments = parser.parse_args(words)
-    usual = QUICK if arguments.quick else USUAL
-    arguments.rounds = usual[0] if arguments.rounds is None else arguments.rounds
-    arguments.seconds = (usual[1] if arguments.seconds is None
+    arguments = parser.parse_args(command_line)
+    defaults = QUICK if arguments.quick else USUAL
+    arguments.rounds = defaults[0] if arguments.rounds is None else arguments.rounds
+    arguments.seconds = (defaults[1] if arguments.seconds is None
                          else arguments.seconds)
     for name in ("rounds", "threads"):
         if getattr(arguments, name) < 1:
@@ -116,35 +117,35 @@ def check_paths(parser, arguments):
 
 def command_of(arguments):
     """Returns the command that repeats the measurement, with placeholders for paths."""
-    words = ["benchmarks/run.py"]
+    parts = ["benchmarks/run.py"]
     for name in ("net", "batch"):
         for value in getattr(arguments, name) or []:
-            words += ["--" + name, str(value)]
+            parts += ["--" + name, str(value)]
     for name, default in (("mode", "both"), ("precision", "both"),
                           ("threads", 2)):
         if getattr(arguments, name) != default:
-            words += ["--" + name, str(getattr(arguments, name))]
-    usual = QUICK if arguments.quick else USUAL
-    for name, default in zip(("rounds", "seconds"), usual):
+            parts += ["--" + name, str(getattr(arguments, name))]
+    defaults = QUICK if arguments.quick else USUAL
+    for name, default in zip(("rounds", "seconds"), defaults):
         if getattr(arguments, name) != default:
-            words += ["--" + name, "{:g}".format(getattr(arguments, name))]
+            parts += ["--" + name, "{:g}".format(getattr(arguments, name))]
     for name in ("quick", "no_compile"):
         if getattr(arguments, name):
-            words.append("--" + name.replace("_", "-"))
-    words += ["--python", "PYTHON"] + ["--caffe", "CAFFE"] * bool(arguments.caffe)
-    return " ".join(words)
+            parts.append("--" + name.replace("_", "-"))
+    parts += ["--python", "PYTHON"] + ["--caffe", "CAFFE"] * bool(arguments.caffe)
+    return " ".join(parts)
 
 
 def begin_run(records, arguments, version, build=""):
     """Records the machine and the settings; rejects mixtures of machines, versions and settings."""
-    here = dict(host.describe(arguments.threads), brew=version, build=build,
-                seconds=arguments.seconds)
+    current = dict(host.describe(arguments.threads), brew=version, build=build,
+                   seconds=arguments.seconds)
     for earlier in records.of("run"):
         for name in ("cpu", "cpus", "threads", "brew", "build", "seconds"):
-            if earlier.get(name) != here[name]:
+            if earlier.get(name) != current[name]:
                 raise MeasureError("{} began with {} {}, and this is {}".format(
-                    arguments.results, name, earlier.get(name), here[name]))
-    records.add(kind="run", **here, rounds=arguments.rounds,
+                    arguments.results, name, earlier.get(name), current[name]))
+    records.add(kind="run", **current, rounds=arguments.rounds,
                 command=command_of(arguments))
 
 
@@ -153,9 +154,9 @@ def say(text):
 
 
 def measure(arguments):
-    chosen = workloads.select(arguments.net, arguments.mode, arguments.batch,
-                              arguments.quick)
-    if not chosen:
+    selected = workloads.select(arguments.net, arguments.mode, arguments.batch,
+                                arguments.quick)
+    if not selected:
         raise MeasureError("nothing is left to measure of these nets")
     precisions = (("f32", "bf16") if arguments.precision == "both"
                   else (arguments.precision,))
@@ -164,7 +165,7 @@ def measure(arguments):
     brew = Brew(arguments.bin, arguments.work_dir, arguments.threads)
     records = Records(arguments.results)
     begin_run(records, arguments, brew.version(), brew.build())
-    if any(workload.has_loop for workload in chosen):
+    if any(workload.has_loop for workload in selected):
         make_databases(brew.work, arguments.bin / "brew-data", arguments.mnist)
     peak.compile_products(brew)
     measurer = Measurer(brew, arguments.python, arguments.caffe,
@@ -173,7 +174,7 @@ def measure(arguments):
                     brew.compile, lambda precision: peak.measure(
                         brew, precision, arguments.seconds), say)
     begin = time.monotonic()
-    for workload in chosen:
+    for workload in selected:
         rounds.run(workload, programs_of(
             workload, precisions, not (arguments.no_compile or arguments.quick),
             arguments.quick))

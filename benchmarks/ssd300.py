@@ -42,7 +42,7 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def png(pixels):
+def encode_png(pixels):
     """Returns the PNG file of an image (height, width, 3)."""
     height, width = pixels.shape[:2]
 
@@ -55,7 +55,7 @@ def png(pixels):
             + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
 
 
-def picture(random, colours):
+def draw_picture(random, colours):
     """Draws an image; returns (pixels, [(label, left, top, right, bottom)])."""
     width, height = (500, 375) if random.random() < 0.7 else (375, 500)
     ramps = numpy.linspace(60, 190, height)[:, None, None] \
@@ -84,10 +84,10 @@ def make_database(options, work):
     folder.mkdir(exist_ok=True)
     lines = []
     for number in range(options.images):
-        pixels, objects = picture(random, colours)
-        (folder / ("%d.png" % number)).write_bytes(png(pixels))
+        pixels, objects = draw_picture(random, colours)
+        (folder / ("%d.png" % number)).write_bytes(encode_png(pixels))
         (folder / ("%d.txt" % number)).write_text("".join(
-            "%d %d %d %d %d\n" % each for each in objects))
+            "%d %d %d %d %d\n" % annotation for annotation in objects))
         lines.append("%d.png %d.txt\n" % (number, number))
     (work / "list.txt").write_text("".join(lines))
     run([options.bin.resolve() / "brew-data", "annoset", "pictures/", "list.txt",
@@ -95,7 +95,8 @@ def make_database(options, work):
 
 
 def train(options, work):
-    """Returns [(iteration, loss)] and the seconds of an iteration, from the log."""
+    """Trains the net. Returns two lists from the log: (iteration, loss), and seconds per
+    iteration."""
     display = max(1, options.iterations // 50)
     (work / "net.prototxt").write_text(
         ssd_net.text("voc_%d_lmdb" % options.images, options.batch))

@@ -1,7 +1,8 @@
 """Generates the prototxt of SSD300 on VGG-16: 8732 boxes in six maps, 21 classes."""
 
 CLASSES = 21
-# Map, minimum and maximum size of its boxes, aspect ratios besides 1, step between positions.
+# Map, minimum and maximum size of its boxes in pixels, aspect ratios besides 1, pixels between
+# neighbouring positions.
 MAPS = (("conv4_3_norm", 30, 60, (2,), 8), ("fc7", 60, 111, (2, 3), 16),
         ("conv6_2", 111, 162, (2, 3), 32), ("conv7_2", 162, 213, (2, 3), 64),
         ("conv8_2", 213, 264, (2,), 100), ("conv9_2", 264, 315, (2,), 300))
@@ -37,44 +38,44 @@ def layer(kind, name, bottoms, top, settings=""):
         name, kind, " ".join('bottom: "%s"' % bottom for bottom in bottoms), top, settings)
 
 
-def convolution(name, bottom, outputs, kernel, more="", filler="msra"):
+def convolution(name, bottom, outputs, kernel, window_fields="", filler="msra"):
     return layer("Convolution", name, [bottom], name,
                  'param { lr_mult: 1 decay_mult: 1 } param { lr_mult: 2 decay_mult: 0 }\n'
                  '  convolution_param { num_output: %d kernel_size: %d %s '
                  'weight_filler { type: "%s" } bias_filler { type: "constant" } }'
-                 % (outputs, kernel, more, filler))
+                 % (outputs, kernel, window_fields, filler))
 
 
-def active(name, bottom, outputs, kernel, more=""):
-    return convolution(name, bottom, outputs, kernel, more) + layer(
+def convolution_relu(name, bottom, outputs, kernel, window_fields=""):
+    return convolution(name, bottom, outputs, kernel, window_fields) + layer(
         "ReLU", name + "_relu", [name], name)
 
 
-def vgg():
+def vgg_layers():
     text, bottom = "", "data"
     for block, (count, outputs) in enumerate(
             ((2, 64), (2, 128), (3, 256), (3, 512), (3, 512)), 1):
         for number in range(1, count + 1):
             name = "conv%d_%d" % (block, number)
-            text += active(name, bottom, outputs, 3, "pad: 1")
+            text += convolution_relu(name, bottom, outputs, 3, "pad: 1")
             bottom = name
         window = "kernel_size: 2 stride: 2" if block < 5 \
             else "kernel_size: 3 stride: 1 pad: 1"
         text += layer("Pooling", "pool%d" % block, [bottom], "pool%d" % block,
                       "pooling_param { pool: MAX %s }" % window)
         bottom = "pool%d" % block
-    text += active("fc6", "pool5", 1024, 3, "pad: 6 dilation: 6")
-    return text + active("fc7", "fc6", 1024, 1)
+    text += convolution_relu("fc6", "pool5", 1024, 3, "pad: 6 dilation: 6")
+    return text + convolution_relu("fc7", "fc6", 1024, 1)
 
 
-def further():
+def extra_layers():
     text, bottom = "", "fc7"
-    for block, inner, outputs, more in ((6, 256, 512, "pad: 1 stride: 2"),
-                                        (7, 128, 256, "pad: 1 stride: 2"),
-                                        (8, 128, 256, ""), (9, 128, 256, "")):
+    for block, reduced_outputs, outputs, window_fields in ((6, 256, 512, "pad: 1 stride: 2"),
+                                                           (7, 128, 256, "pad: 1 stride: 2"),
+                                                           (8, 128, 256, ""), (9, 128, 256, "")):
         names = "conv%d_1" % block, "conv%d_2" % block
-        text += active(names[0], bottom, inner, 1)
-        text += active(names[1], names[0], outputs, 3, more)
+        text += convolution_relu(names[0], bottom, reduced_outputs, 1)
+        text += convolution_relu(names[1], names[0], outputs, 3, window_fields)
         bottom = names[1]
     return text + layer(
         "Normalize", "conv4_3_norm", ["conv4_3"], "conv4_3_norm",
@@ -82,13 +83,13 @@ def further():
         'channel_shared: false }')
 
 
-def heads():
+def head_layers():
     text = ""
-    for source, least, most, ratios, step in MAPS:
+    for source, min_size, max_size, ratios, step in MAPS:
         boxes = 2 + 2 * len(ratios)
-        for what, each in (("loc", 4), ("conf", CLASSES)):
-            name = "%s_mbox_%s" % (source, what)
-            text += convolution(name, source, boxes * each, 3, "pad: 1", "xavier")
+        for kind, values in (("loc", 4), ("conf", CLASSES)):
+            name = "%s_mbox_%s" % (source, kind)
+            text += convolution(name, source, boxes * values, 3, "pad: 1", "xavier")
             text += layer("Permute", name + "_perm", [name], name + "_perm",
                           "permute_param { order: 0 order: 2 order: 3 order: 1 }")
             text += layer("Flatten", name + "_flat", [name + "_perm"], name + "_flat",
@@ -98,16 +99,16 @@ def heads():
                       "prior_box_param { min_size: %d max_size: %d %s flip: true "
                       "clip: false variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2 "
                       "step: %d offset: 0.5 }"
-                      % (least, most, " ".join("aspect_ratio: %d" % ratio
-                                               for ratio in ratios), step))
-    for what, ending, axis in (("loc", "_flat", 1), ("conf", "_flat", 1),
+                      % (min_size, max_size, " ".join(
+                          "aspect_ratio: %d" % ratio for ratio in ratios), step))
+    for kind, suffix, axis in (("loc", "_flat", 1), ("conf", "_flat", 1),
                                ("priorbox", "", 2)):
-        text += layer("Concat", "mbox_" + what,
-                      ["%s_mbox_%s%s" % (each[0], what, ending) for each in MAPS],
-                      "mbox_" + what, "concat_param { axis: %d }" % axis)
+        text += layer("Concat", "mbox_" + kind,
+                      ["%s_mbox_%s%s" % (entry[0], kind, suffix) for entry in MAPS],
+                      "mbox_" + kind, "concat_param { axis: %d }" % axis)
     return text
 
 
 def text(source, batch):
     """Returns the training net that reads the database `source`."""
-    return (DATA % (source, batch) + vgg() + further() + heads() + LOSS % CLASSES)
+    return (DATA % (source, batch) + vgg_layers() + extra_layers() + head_layers() + LOSS % CLASSES)

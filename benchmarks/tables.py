@@ -60,20 +60,20 @@ class Results:
         entries = {}
         for entry in self.records.of("time", workload=workload):
             entries.setdefault(entry["program"], []).append(entry)
-        rows = [Row(found) for found in entries.values()]
+        rows = [Row(of_program) for of_program in entries.values()]
         return sorted(rows, key=lambda row: row.precision != "f32")
 
     def brew(self, rows, precision, measure=STEP):
-        """Returns Brew's row, which the others are compared with, or None."""
+        """Returns Brew's row, the baseline of the comparison, or None."""
         return next((row for row in rows if row.peer == "brew" and row.rounds
                      and (row.precision, row.measure) == (precision, measure)),
                     None)
 
     def best(self, rows, peer, precision):
         """Returns the fastest row of a peer, or None."""
-        found = [row for row in rows if row.rounds and row.measure == STEP
-                 and (row.peer, row.precision) == (peer, precision)]
-        return min(found, key=lambda row: row.median, default=None)
+        candidates = [row for row in rows if row.rounds and row.measure == STEP
+                      and (row.peer, row.precision) == (peer, precision)]
+        return min(candidates, key=lambda row: row.median, default=None)
 
     def flops(self, workload):
         """Returns the operations of a step. The f32 plan's count applies to all programs."""
@@ -92,13 +92,13 @@ class Results:
                 else MISSING]
 
     def details(self, workload, markdown):
-        """Returns the table of every program of a workload."""
+        """Returns the table of all programs of a workload."""
         rows = self.rows(workload)
-        best = {id(self.best(rows, "torch", precision))
-                for precision in ("f32", "bf16")}
+        best_ids = {id(self.best(rows, "torch", precision))
+                    for precision in ("f32", "bf16")}
         cells = []
         for row in rows:
-            title = row.title + (" (best)" if id(row) in best else "")
+            title = row.title + (" (best)" if id(row) in best_ids else "")
             if row.failed:
                 cells.append([title, row.precision, "not measured"]
                              + [MISSING] * 6)
@@ -190,14 +190,14 @@ class Results:
 
     def reasons(self, keys):
         """Returns [(program and type, reason, workloads)] of the missing measurements."""
-        found = {}
+        keys_by_reason = {}
         for key in keys:
             for row in self.rows(key):
                 if row.failed:
-                    what = "{}, {}".format(row.title, row.precision)
-                    found.setdefault((what, row.failed), []).append(key)
-        return [(what, reason, where)
-                for (what, reason), where in found.items()]
+                    program = "{}, {}".format(row.title, row.precision)
+                    keys_by_reason.setdefault((program, row.failed), []).append(key)
+        return [(program, reason, failed_keys)
+                for (program, reason), failed_keys in keys_by_reason.items()]
 
 
 def compile_cells(entries):

@@ -59,7 +59,7 @@ class Workload(NamedTuple):
 
     @property
     def has_loop(self):
-        """Whether training from a database is measured: only with the batch of the net's
+        """Whether training from a database is measured: only with the batch size of the net's
         data layer."""
         return (self.mode == "train" and self.net in DATABASES
                 and self.batch == SHAPES[self.net]["data"][0])
@@ -94,8 +94,8 @@ def prototxt_of(net):
 
 
 def training_text(text, shapes, source=INPUT):
-    """Returns the net of the TRAIN phase in which layers of the form `source`, for `shapes`,
-    replace the data layers."""
+    """Returns the net of the TRAIN phase without layers that are not timed. A layer for each
+    blob of `shapes`, formatted from `source`, replaces the data layers."""
     result = [source.format(blob=blob, dims=" ".join("dim: %d" % dim
                                                      for dim in dims))
               for blob, dims in shapes.items()]
@@ -109,6 +109,6 @@ def training_text(text, shapes, source=INPUT):
 def write_net(workload, folder):
     """Writes the prototxt that every program reads; returns its name."""
     name = workload.key + ".prototxt"
-    make = training_text if workload.mode == "train" else deploy_text
-    (folder / name).write_text(make(prototxt_of(workload.net), workload.shapes))
+    make_text = training_text if workload.mode == "train" else deploy_text
+    (folder / name).write_text(make_text(prototxt_of(workload.net), workload.shapes))
     return name

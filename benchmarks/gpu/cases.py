@@ -11,11 +11,11 @@ from pathlib import Path
 import processes
 
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed")
-AT_ONCE = 8
+PROCESSES = 8
 
 
 def names_of(folder):
-    """Names of the cases of a package, as the checker finds them."""
+    """Returns the names of the cases of a package, as the checker finds them."""
     golden, names = folder / "golden", []
     names += [path.stem for path in (golden / "layers").glob("*.prototxt")]
     names += [path.parent.name
@@ -26,7 +26,7 @@ def names_of(folder):
 
 
 def flags_of(archs):
-    """brewc's flags for the cases."""
+    """Returns brewc's flags for the cases."""
     return "--gpu-arch=" + archs
 
 
@@ -38,14 +38,14 @@ def check(package, names, binaries, number):
                "--only", *names]
     log = package.log(".{}.txt".format(number))
     try:
-        done = processes.run(command, package.time_left(), package.environment(),
-                             package.folder, log)
+        completed = processes.run(command, package.time_left(), package.environment(),
+                                  package.folder, log)
     except processes.OutOfTime:
         return 0, len(names), ["FAIL out of time among: " + " ".join(names)]
-    lines = done.stdout.strip().splitlines()
+    lines = completed.stdout.strip().splitlines()
     summary = SUMMARY.search(lines[-1]) if lines else None
     if not summary:
-        return 0, len(names), ["FAIL " + (done.stderr.strip()[-600:]
+        return 0, len(names), ["FAIL " + (completed.stderr.strip()[-600:]
                                           or "the checker printed nothing")]
     return int(summary.group(1)), int(summary.group(2)), lines[:-1]
 
@@ -55,26 +55,26 @@ def run(package, names=None, wrapper=()):
     `failed_cases` and `failures` (lines). `wrapper` is a command that runs brew-run. Does
     not tune, since concurrent processes would disturb each other's measurements."""
     names = list(names or names_of(package.folder))
-    shards = [names[i::AT_ONCE] for i in range(AT_ONCE) if names[i::AT_ONCE]]
+    shards = [names[i::PROCESSES] for i in range(PROCESSES) if names[i::PROCESSES]]
     with tempfile.TemporaryDirectory() as folder:
         binaries = wrapped(Path(folder), package.folder / "bin",
                            [*wrapper, str(package.tool)], ["--no-tune"])
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = list(pool.map(lambda shard: check(
+        with ThreadPoolExecutor(PROCESSES) as pool:
+            results = list(pool.map(lambda shard: check(
                 package, shard[1], binaries, shard[0]),
                 enumerate(shards)))
-    passed, failed = (sum(result[i] for result in found) for i in (0, 1))
+    passed, failed = (sum(result[i] for result in results) for i in (0, 1))
     return {"summary": "{} passed, {} failed".format(passed, failed),
             "failed_cases": failed,
-            "failures": [line for result in found for line in result[2]]}
+            "failures": [line for result in results for line in result[2]]}
 
 
-def wrapped(folder, binaries, command, more):
+def wrapped(folder, binaries, command, more_arguments):
     """Writes a folder of tools whose brew-run runs `command` with its own arguments and
-    `more`. Returns the folder."""
+    `more_arguments`. Returns the folder."""
     (folder / "brewc").symlink_to(binaries / "brewc")
     tool = folder / "brew-run"
     tool.write_text("#!/bin/sh\nexec {} \"$@\" {}\n".format(
-        shlex.join(command), shlex.join(more)))
+        shlex.join(command), shlex.join(more_arguments)))
     tool.chmod(0o755)
     return folder

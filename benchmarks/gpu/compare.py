@@ -43,45 +43,45 @@ def write_inputs(path, inputs):
 def datasets(path):
     """Returns name -> values of an HDF5 file, without the inputs."""
     import h5py
-    found = {}
+    result = {}
 
     def add(name, item):
         if isinstance(item, h5py.Dataset) and not name.startswith("inputs/"):
-            found[name] = item[()].astype("float64")
+            result[name] = item[()].astype("float64")
     with h5py.File(path, "r") as file:
         file.visititems(add)
-    return found
+    return result
 
 
 def errors(path, reference):
     """Returns dataset -> error of the file `path` against `reference`. Raises Disagreement
     if a name is missing, a shape differs, a value is not finite, or `reference` is empty."""
     import numpy
-    values, wanted = datasets(path), datasets(reference)
-    if not wanted:
+    values, expected_values = datasets(path), datasets(reference)
+    if not expected_values:
         raise Disagreement("nothing was compared: the reference has no results")
-    missing = sorted(set(wanted) ^ set(values))
+    missing = sorted(set(expected_values) ^ set(values))
     if missing:
         raise Disagreement("only one side has " + ", ".join(missing[:5]))
     result = {}
-    for name, want in wanted.items():
-        have = values[name]
-        if have.shape != want.shape:
+    for name, expected_array in expected_values.items():
+        array = values[name]
+        if array.shape != expected_array.shape:
             raise Disagreement("{} has the shape {} and not {}".format(
-                name, have.shape, want.shape))
-        if not (numpy.all(numpy.isfinite(have)) and numpy.all(numpy.isfinite(want))):
+                name, array.shape, expected_array.shape))
+        if not (numpy.all(numpy.isfinite(array)) and numpy.all(numpy.isfinite(expected_array))):
             raise Disagreement(name + " has values that are not finite",
-                               first_values(name, have, want))
-        norm = float(numpy.linalg.norm(want))
-        difference = float(numpy.linalg.norm(have - want))
+                               first_values(name, array, expected_array))
+        norm = float(numpy.linalg.norm(expected_array))
+        difference = float(numpy.linalg.norm(array - expected_array))
         result[name] = difference / norm if norm else (math.inf if difference
                                                        else 0.0)
     return result
 
 
-def first_values(name, have, want):
-    return {"blob": name, "first": have.ravel()[:6].tolist(),
-            "expected": want.ravel()[:6].tolist()}
+def first_values(name, array, expected_array):
+    return {"blob": name, "first": array.ravel()[:6].tolist(),
+            "expected": expected_array.ravel()[:6].tolist()}
 
 
 def groups_of(expected_errors):
@@ -90,36 +90,36 @@ def groups_of(expected_errors):
     groups = {}
     for name, error in expected_errors.items():
         groups.setdefault(name.split("/")[0], {})[name] = error
-    for group, errors_of in groups.items():
-        useful = {name: error for name, error in errors_of.items()
-                  if error <= INFORMATIVE}
-        if 2 * len(useful) < len(errors_of):
+    for group, group_errors in groups.items():
+        informative = {name: error for name, error in group_errors.items()
+                       if error <= INFORMATIVE}
+        if 2 * len(informative) < len(group_errors):
             raise Disagreement("only {} of {} datasets in {} have an expected error of at "
-                               "most {}".format(len(useful), len(errors_of), group,
+                               "most {}".format(len(informative), len(group_errors), group,
                                            INFORMATIVE))
-        groups[group] = useful
+        groups[group] = informative
     return groups
 
 
-def judge(found, expected_errors, precision):
-    """Compares the errors `found` (dataset -> error) with the expected errors. Returns the
+def judge(measured_errors, expected_errors, precision):
+    """Compares `measured_errors` (dataset -> error) with the expected errors. Returns the
     dataset with the largest ratio as {"blob", "error", "expected_error", "ratio",
     "compared"}. Raises Disagreement if the ratio exceeds ACCEPTED. An expected error that is
     small by chance is replaced by the median of its group, without zeros (parameters that no
     step has changed)."""
-    if set(found) != set(expected_errors):
+    if set(measured_errors) != set(expected_errors):
         raise Disagreement("there are no expected errors for " + ", ".join(
-            sorted(set(found) ^ set(expected_errors))[:5]))
+            sorted(set(measured_errors) ^ set(expected_errors))[:5]))
     worst = {"ratio": -1.0, "compared": 0}
     for group in groups_of(expected_errors).values():
         rounded = [error for error in group.values() if error]
         usual = statistics.median(rounded) if rounded else 0.0
         for name in group:
             expected = max(group[name], usual, NEGLIGIBLE[precision])
-            ratio = found[name] / expected
+            ratio = measured_errors[name] / expected
             worst["compared"] += 1
             if ratio > worst["ratio"]:
-                worst.update(blob=name, error=found[name], expected_error=expected,
+                worst.update(blob=name, error=measured_errors[name], expected_error=expected,
                              ratio=ratio)
     if not worst["ratio"] <= ACCEPTED:
         raise Disagreement(

@@ -12,10 +12,10 @@ from plans import Plan, agree_plan, compile_all, losses_solver
 from prototxt import parse
 
 LOSS = re.compile(r"Iteration (\d+)[^\n]*?, loss = (\S+)")
-# Smallest tolerance for the relative deviation of losses: the effect of another order of sums
+# Smallest tolerance for the relative deviation of losses: the effect of another summation order
 # after 20 iterations.
-LEAST_TOLERANCE = 1e-3
-SHARE = 0.128  # of 10,000 digits: 20 batches of 64
+MIN_TOLERANCE = 1e-3
+USED_SHARE = 0.128  # of 10,000 digits: 20 batches of 64
 
 
 class CpuReferenceError(Exception):
@@ -23,12 +23,12 @@ class CpuReferenceError(Exception):
 
 
 def run(command, folder):
-    done = subprocess.run([str(word) for word in command], cwd=folder,
-                          capture_output=True, text=True)
-    if done.returncode != 0:
+    completed = subprocess.run([str(word) for word in command], cwd=folder,
+                               capture_output=True, text=True)
+    if completed.returncode != 0:
         raise CpuReferenceError("{}: {}".format(" ".join(map(str, command)),
-                                             done.stderr.strip()[-600:]))
-    return done.stderr
+                                             completed.stderr.strip()[-600:]))
+    return completed.stderr
 
 
 def weights_flags(folder, net, mode):
@@ -57,19 +57,19 @@ def reference_plan(row):
     return agree_plan(row, "cpu", "bf16" if row.precision == "tf32" else row.precision)
 
 
-def agreement(tools, folder, rows, described, archs):
+def agreement(tools, folder, rows, net_entries, archs):
     """Returns row name -> dataset -> error of a CPU plan of the row's precision against one in
     f32. Compiles both plans in `folder` and deletes those that are not packed."""
-    wanted = [row for row in rows if row.kind == "agree"]
+    agree_rows = [row for row in rows if row.kind == "agree"]
     plans = {row.name: (agree_plan(row, "cpu", "f32"), reference_plan(row))
-             for row in wanted}
+             for row in agree_rows}
     compiled = compile_all(tools / "brewc", folder,
                            [plan for pair in plans.values() for plan in pair], archs)
     result = {}
-    for row in wanted:
+    for row in agree_rows:
         inputs = folder / "reference_inputs.h5"
         compare.write_inputs(inputs, inputs_of(
-            described[row.net]["agree_inputs"], row.mode))
+            net_entries[row.net]["agree_inputs"], row.mode))
         outputs = []
         for plan in plans[row.name]:
             if "error" in compiled[plan.name]:
@@ -85,8 +85,8 @@ def agreement(tools, folder, rows, described, archs):
             raise CpuReferenceError("{}: {}".format(row.name, error)) from error
         for path in [inputs, *outputs]:
             path.unlink()
-    travels = {pair[0].name for pair in plans.values()}
-    for name in set(compiled) - travels:
+    packed = {pair[0].name for pair in plans.values()}
+    for name in set(compiled) - packed:
         (folder / (name + ".plan")).unlink(missing_ok=True)
     return result
 
@@ -105,10 +105,10 @@ def losses_of(log):
 def make_records(tools, mnist, folder):
     """Creates an LMDB of the first digits of MNIST."""
     run([tools / "brew-data", "mnist", mnist / "t10k-images-idx3-ubyte.gz",
-         mnist / "t10k-labels-idx1-ubyte.gz", "whole_lmdb"], folder)
-    run([tools / "brew-data", "split", "whole_lmdb", "mnist_lmdb={}".format(SHARE),
-         "rest_lmdb={}".format(1 - SHARE)], folder)
-    for name in ("whole_lmdb", "rest_lmdb"):
+         mnist / "t10k-labels-idx1-ubyte.gz", "all_lmdb"], folder)
+    run([tools / "brew-data", "split", "all_lmdb", "mnist_lmdb={}".format(USED_SHARE),
+         "other_lmdb={}".format(1 - USED_SHARE)], folder)
+    for name in ("all_lmdb", "other_lmdb"):
         shutil.rmtree(folder / name)
 
 
@@ -140,7 +140,7 @@ def training(tools, folder, rows, archs):
             raise CpuReferenceError("losses {}: {} and {} were displayed".format(
                 row.detail, len(exact), len(rounded)))
         result[row.detail] = {"losses": exact, "tolerance": max(
-            LEAST_TOLERANCE, compare.ACCEPTED * deviation(rounded, exact))}
+            MIN_TOLERANCE, compare.ACCEPTED * deviation(rounded, exact))}
     return result
 
 

@@ -63,7 +63,7 @@ def statistics_of(net):
     """Returns the channels of every BatchNorm layer of a parsed net, by name. Their inputs
     must derive from convolutions, directly or through layers that keep the channels of their
     first bottom."""
-    channels, found = {}, {}
+    channels, norm_channels = {}, {}
     for layer in layers_of(net, "TEST"):
         if "bottom" not in layer:
             continue
@@ -71,7 +71,7 @@ def statistics_of(net):
         if kind == "Convolution":
             count = get(get(layer, "convolution_param"), "num_output")
         elif kind == "BatchNorm":
-            found[get(layer, "name")] = count
+            norm_channels[get(layer, "name")] = count
         for top in layer.get("top", []):
             channels[top] = count
-    return found
+    return norm_channels

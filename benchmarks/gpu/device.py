@@ -26,18 +26,19 @@ class Run:
     def __init__(self, package, seconds, copy=None, again=False):
         self.package, self.copy, self.again = package, copy, again
         self.stop = time.monotonic() + seconds - MARGIN
-        self.done = results.read(package.results)
+        self.finished_rows = results.read(package.results)
         self.failed, self.skipped = [], []
         self.saving_failed = False
-        self.others = []  # processes that were on the GPU before
+        self.others = []  # IDs of processes that used the GPU before the run
 
     def rows(self, wanted):
         """Runs the rows and returns the exit status."""
-        kept = processes.keep_driver_loaded()
+        device_files = processes.keep_driver_loaded()
         self.others = processes.pids_on_gpu(self.package.environment()) or []
         try:
             for row in wanted:
-                if row.name in self.done and not self.must_repeat(self.done[row.name]):
+                if row.name in self.finished_rows and not self.must_repeat(
+                        self.finished_rows[row.name]):
                     continue
                 if self.remaining() < schedule.USUAL_SECONDS[row.kind]:
                     self.skipped.append(row.name)
@@ -47,16 +48,16 @@ class Run:
         finally:
             self.package.server.stop()
             processes.kill_leftovers(self.package.mark, self.package.environment())
-            for file in kept:
+            for file in device_files:
                 file.close()
         return self.status()
 
-    def must_repeat(self, known):
-        """Returns whether to repeat a known row: if it ran out of time, if it is a failed
+    def must_repeat(self, result):
+        """Returns whether to repeat a row with a result: if it ran out of time, if it is a failed
         smoke test, or if failures are repeated (`again`)."""
-        return "failed" in known and (
-            self.again or known["row"] in schedule.SMOKE_TEST
-            or is_out_of_time(known))
+        return "failed" in result and (
+            self.again or result["row"] in schedule.SMOKE_TEST
+            or is_out_of_time(result))
 
     def status(self):
         if any(name in schedule.SMOKE_TEST for name in self.failed):
@@ -72,24 +73,24 @@ class Run:
         package.row = row.name
         print(row.name, flush=True)
         begin = time.monotonic()
-        known = results.engines(package.results)
+        engine_count = results.engines(package.results)
         result, lacked_time = self.within_limit(row)
         if (is_out_of_time(result) and not lacked_time
-                and results.engines(package.results) > known):
-            # It measured engines, which are now in the timing cache: run it again.
+                and results.engines(package.results) > engine_count):
+            # The row measured engines, which are now in the timing cache: run it again.
             processes.kill_leftovers(package.mark, package.environment(),
-                            package.server.processes() + self.others)
+                                     package.server.processes() + self.others)
             print("  repeating with the engines measured so far", flush=True)
             result, lacked_time = self.within_limit(row)
         busy = processes.kill_leftovers(package.mark, package.environment(),
-                               package.server.processes() + self.others)
-        took = time.monotonic() - begin
+                                        package.server.processes() + self.others)
+        seconds_taken = time.monotonic() - begin
         if lacked_time:
             self.skipped.append(row.name)
             print("  skipped: no time left", flush=True)
             self.save()
             return True
-        result.update(row=row.name, took=round(took, 1))
+        result.update(row=row.name, took=round(seconds_taken, 1))
         self.save_result(result)
         print("  " + summary(result), flush=True)
         if "failed" in result:

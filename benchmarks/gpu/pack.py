@@ -1,4 +1,4 @@
-"""Makes the package that scripts/gpu-check needs on a machine with a GPU.
+"""Creates the package that scripts/gpu-check needs on a machine with a GPU.
 
 The GPU machine has CUDA, cuDNN and Python with PyTorch, h5py and numpy, but neither LLVM nor
 the shared libraries that Brew is linked with. The package contains these libraries and all
@@ -68,14 +68,14 @@ def compile_cases(package, binaries, shared, archs):
         environment = dict(os.environ, BREW_PLAN_STORE=str(package / "plans"),
                            BREW_PLAN_COMPILER=str(binaries / "brewc"))
         (package / "plans").mkdir()
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, package / "golden" / "check.py", "--bin", tools,
              "--target", "cuda", "--brewc-flags=" + cases.flags_of(archs)],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True)
-        if not re.search(r"\d+ passed, \d+ failed", done.stdout):
+        if not re.search(r"\d+ passed, \d+ failed", completed.stdout):
             raise PackError("the checker of the recorded cases failed:\n"
-                            + done.stdout[-2000:])
+                            + completed.stdout[-2000:])
 
 
 def make_bench(bench, binaries, rows, archs):
@@ -83,13 +83,13 @@ def make_bench(bench, binaries, rows, archs):
     the index of the package."""
     bench.mkdir()
     nets = sorted({row.net for row in rows if row.net})
-    described = plans.write_sources(bench, nets)
-    wanted = [plan for row in rows for plan in plans.plans_of(row)]
+    net_entries = plans.write_sources(bench, nets)
+    bench_plans = [plan for row in rows for plan in plans.plans_of(row)]
     if any(row.kind == "losses" for row in rows):
         cpu_reference.make_records(binaries, ROOT / "examples" / "mnist" / "data", bench)
-    compiled = plans.compile_all(binaries / "brewc", bench, wanted, archs)
-    return {"rows": [row.name for row in rows], "nets": described, "plans": compiled,
-            "expected_errors": cpu_reference.agreement(binaries, bench, rows, described, archs),
+    compiled = plans.compile_all(binaries / "brewc", bench, bench_plans, archs)
+    return {"rows": [row.name for row in rows], "nets": net_entries, "plans": compiled,
+            "expected_errors": cpu_reference.agreement(binaries, bench, rows, net_entries, archs),
             "losses": cpu_reference.training(binaries, bench, rows, archs)}
 
 
@@ -122,10 +122,10 @@ def tree_bytes(root):
 def require_small(output):
     """Returns both sizes as text. Raises PackError if one exceeds its limit."""
     size = output.stat().st_size
-    whole = size + tree_bytes(ROOT)
+    total = size + tree_bytes(ROOT)
     text = "{}: {:.1f} MiB (at most {}); with the tree {:.1f} MiB (at most {})".format(
-        output, size / MIB, LIMIT // MIB, whole / MIB, LIMIT_WITH_TREE // MIB)
-    if size > LIMIT or whole > LIMIT_WITH_TREE:
+        output, size / MIB, LIMIT // MIB, total / MIB, LIMIT_WITH_TREE // MIB)
+    if size > LIMIT or total > LIMIT_WITH_TREE:
         raise PackError(text)
     return text
 
@@ -165,10 +165,10 @@ def pack(binaries, shared, archs, output, rows):
         with tarfile.open(output) as archive:
             archive.extractall(unpacked)
         try:
-            how = tool.try_tool(Path(folder) / "root", unpacked / "gpu-check", commands)
+            isolation = tool.try_tool(Path(folder) / "root", unpacked / "gpu-check", commands)
         except tool.ToolError as error:
             raise PackError(str(error)) from error
     problems = ["left out: {}: {}".format(name, plan["error"])
                 for name, plan in index["plans"].items() if "error" in plan]
     return problems + [sizes, "brew-run of the unpacked package ran {}: {}".format(
-        how, ", ".join(words[0] for words in commands))]
+        isolation, ", ".join(words[0] for words in commands))]

@@ -50,26 +50,26 @@ class Package:
         """Returns the rows of this package in order."""
         return [row for row in schedule.all_rows() if row.name in self.index["rows"]]
 
-    def environment(self, more=()):
+    def environment(self, additions=()):
         """Returns the environment of programs: with CUDA's libraries, and the mark by which
         processes.kill_leftovers() finds them. GOMP_SPINCOUNT is set because brew-run would
         otherwise restart itself to set it."""
         return dict(os.environ, LD_LIBRARY_PATH=self.libraries, GOMP_SPINCOUNT="10000",
-                    **{processes.MARK: self.mark}, **dict(more))
+                    **{processes.MARK: self.mark}, **dict(additions))
 
     def prepare_tool(self):
         """Returns the tool's version. If the machine's C library is too old for the tool,
         makes it use the packed one. Raises RowFailed if it does not start."""
-        done = processes.run([self.tool, "--version"], 20, self.environment(),
-                             self.folder, self.log())
-        if done.status == 0:
-            return done.stdout.strip()
+        completed = processes.run([self.tool, "--version"], 20, self.environment(),
+                                  self.folder, self.log())
+        if completed.status == 0:
+            return completed.stdout.strip()
         loaders = list((self.folder / "lib" / "system").glob("ld-linux*"))
-        if "GLIBC" not in done.stderr or not loaders:
+        if "GLIBC" not in completed.stderr or not loaders:
             missing = subprocess.run(["ldd", str(self.tool)], capture_output=True,
                                      text=True, env=self.environment())
             raise RowFailed("brew-run does not start: {}\n{}".format(
-                done.stderr.strip(), missing.stdout))
+                completed.stderr.strip(), missing.stdout))
         binary = self.tool.with_name("brew-run.bin")
         self.tool.rename(binary)
         # With --library-path the loader ignores LD_LIBRARY_PATH, so pass it on.
@@ -81,9 +81,9 @@ class Package:
         self.tool.chmod(0o755)
         return self.prepare_tool()
 
-    def log(self, end=".txt"):
+    def log(self, suffix=".txt"):
         """Returns the file for the complete output of the current row."""
-        return self.logs / (re.sub(r"\W+", "_", self.row) + end)
+        return self.logs / (re.sub(r"\W+", "_", self.row) + suffix)
 
     def time_left(self):
         """Returns the seconds until the current row must end."""
@@ -98,12 +98,12 @@ class Package:
 
     def call(self, command, environment=None):
         """Runs a program within the time limit of the row. Raises RowFailed if it fails."""
-        done = self.run(command, environment)
-        if done.status != 0:
-            lines = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
-            raise RowFailed("status {}: {}\n{}".format(done.status, lines[-1][-300:],
+        completed = self.run(command, environment)
+        if completed.status != 0:
+            lines = (completed.stderr or completed.stdout).strip().splitlines() or ["no output"]
+            raise RowFailed("status {}: {}\n{}".format(completed.status, lines[-1][-300:],
                                                        "\n".join(lines[-12:-1])))
-        return done
+        return completed
 
     def plan(self, name):
         """Returns the file and figures of a plan. Raises RowFailed if it was not compiled."""
@@ -121,6 +121,6 @@ class Package:
         have calls in common."""
         return ["--timing-cache", results.timing_of(self.results)]
 
-    def python(self, script, *words):
+    def python(self, script, *arguments):
         return self.call([sys.executable, self.folder / "benchmarks" / "gpu" / script,
-                          *words])
+                          *arguments])

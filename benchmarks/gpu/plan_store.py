@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replaces brewc where plans were compiled beforehand.
+"""Replaces brewc on machines for which plans were compiled beforehand.
 
 Accepts brewc's arguments. With BREW_PLAN_COMPILER set it runs that brewc and stores the plan,
 or brewc's error message, in the folder BREW_PLAN_STORE. Otherwise it returns the stored result
@@ -33,27 +33,27 @@ def main():
     arguments = sys.argv[1:]
     store = Path(os.environ.get("BREW_PLAN_STORE")
                  or Path(__file__).resolve().parent.parent / "plans")
-    kept = store / (key_of(arguments) + ".plan")
+    stored_plan = store / (key_of(arguments) + ".plan")
     output = arguments[arguments.index("-o") + 1]
     compiler = os.environ.get("BREW_PLAN_COMPILER")
-    refused = kept.with_suffix(".error")
+    stored_error = stored_plan.with_suffix(".error")
     if compiler:
-        done = subprocess.run([compiler] + arguments, text=True,
-                              stderr=subprocess.PIPE)
-        sys.stderr.write(done.stderr)
-        if done.returncode == 0:
-            shutil.copy(output, kept)
+        completed = subprocess.run([compiler] + arguments, text=True,
+                                   stderr=subprocess.PIPE)
+        sys.stderr.write(completed.stderr)
+        if completed.returncode == 0:
+            shutil.copy(output, stored_plan)
         else:
-            refused.write_text(done.stderr)
-        return done.returncode
-    if refused.exists():
-        sys.stderr.write(refused.read_text())
+            stored_error.write_text(completed.stderr)
+        return completed.returncode
+    if stored_error.exists():
+        sys.stderr.write(stored_error.read_text())
         return 1
-    if not kept.exists():
+    if not stored_plan.exists():
         print("no plan was compiled for: brewc " + " ".join(arguments),
               file=sys.stderr)
         return 3
-    shutil.copy(kept, output)
+    shutil.copy(stored_plan, output)
     return 0
 
 

@@ -70,9 +70,9 @@ def agree_plan(row, target, precision, flags=()):
 
 
 def losses_plan(row):
-    how = schedule.LOSSES[row.detail]
-    return Plan(losses_name(row), [losses_solver(row)], "cuda", how.get("flags", []),
-                how.get("arch", ""))
+    settings = schedule.LOSSES[row.detail]
+    return Plan(losses_name(row), [losses_solver(row)], "cuda", settings.get("flags", []),
+                settings.get("arch", ""))
 
 
 def losses_solver(row):
@@ -103,21 +103,21 @@ def source_of(net, mode, shapes, purpose):
 def write_sources(folder, nets):
     """Writes the prototxt files of the nets to `folder`. Returns their entries of the
     index."""
-    described = {}
+    net_entries = {}
     for net in nets:
-        text, few = prototxt_of(net), agree_shapes(net)
-        described[net] = {"inputs": shapes_text(shapes_of(net)),
-                          "agree_inputs": shapes_text(few), "steps": steps_of(net)}
+        text, small_shapes = prototxt_of(net), agree_shapes(net)
+        net_entries[net] = {"inputs": shapes_text(shapes_of(net)),
+                            "agree_inputs": shapes_text(small_shapes), "steps": steps_of(net)}
         for name, content in (
                 ("", text), ("_solver", solver_of(net)),
                 ("_deploy", deploy_text(text, shapes_of(net))),
                 # Comparisons use scores, since probabilities hide differences.
-                ("_scores", deploy_text(text, few, scores=True))):
+                ("_scores", deploy_text(text, small_shapes, scores=True))):
             (folder / (net + name + ".prototxt")).write_text(content)
-    for name, how in schedule.LOSSES.items():
+    for name, settings in schedule.LOSSES.items():
         (folder / "losses_{}.prototxt".format(name)).write_text(
-            LOSSES_SOLVER + how.get("solver", ""))
-    return described
+            LOSSES_SOLVER + settings.get("solver", ""))
+    return net_entries
 
 
 def compile_all(brewc, folder, plans, archs):
@@ -136,13 +136,13 @@ def compile_one(brewc, folder, plan, archs):
     # The simulator replaces every GPU.
     arch = archs if archs == "sim" else plan.arch or archs
     command += (["--gpu-arch=" + arch] if plan.target == "cuda" else ["--cpu=" + CPU])
-    done = subprocess.run([str(word) for word in command], cwd=folder,
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.strip().splitlines()
-                 if "warning:" not in line] or ["it says nothing"]
+    completed = subprocess.run([str(word) for word in command], cwd=folder,
+                               capture_output=True, text=True)
+    if completed.returncode != 0:
+        lines = [line for line in completed.stderr.strip().splitlines()
+                 if "warning:" not in line] or ["brewc printed no error"]
         return {"error": lines[0]}
-    programs = json.loads(done.stdout)["programs"]
+    programs = json.loads(completed.stdout)["programs"]
     timed = [programs[name] for name in ("forward_backward", "update", "deploy")
              if name in programs]
     return {"plan": plan.name + ".plan",

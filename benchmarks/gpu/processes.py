@@ -42,7 +42,7 @@ def run(command, limit, environment, folder, log):
     Raises OutOfTime."""
     command = [str(word) for word in command]
     log.parent.mkdir(parents=True, exist_ok=True)
-    out, err = (log.with_name(log.name + end) for end in (".out", ".err"))
+    out, err = (log.with_name(log.name + suffix) for suffix in (".out", ".err"))
     begin, in_time = time.monotonic(), True
     try:
         with open(out, "wb") as stdout, open(err, "wb") as stderr:
@@ -86,48 +86,49 @@ def kill_group(group):
 
 
 def pids_with_mark(mark, but=()):
-    """Returns the ids of running processes whose environment contains `mark`."""
-    entry, found = "{}={}".format(MARK, mark).encode(), []
+    """Returns the IDs of running processes whose environment contains `mark`, except the IDs in
+    `but`."""
+    entry, pids = "{}={}".format(MARK, mark).encode(), []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) in but:
             continue
         try:
             state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
             if state != "Z" and entry in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
+                pids.append(int(folder.name))
         except (OSError, IndexError):
             continue  # it has ended, or belongs to another user
-    return found
+    return pids
 
 
 def pids_on_gpu(environment):
-    """Returns the ids of processes that use the GPU; None if nvidia-smi cannot report
+    """Returns the IDs of processes that use the GPU; None if nvidia-smi cannot report
     them."""
     if not shutil.which("nvidia-smi", path=environment.get("PATH")):
         return None
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             ["nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader"],
             capture_output=True, text=True, timeout=20, env=environment)
     except subprocess.TimeoutExpired:
         return None
-    if done.returncode != 0:
+    if completed.returncode != 0:
         return None
-    return [int(line) for line in done.stdout.split() if line.isdigit()]
+    return [int(line) for line in completed.stdout.split() if line.isdigit()]
 
 
 def kill_leftovers(mark, environment, but=(), patience=10):
-    """Kills processes of the last row that are still running. Returns the ids of processes
+    """Kills processes of the last row that are still running. Returns the IDs of processes
     that run or use the GPU after `patience` seconds."""
     stop = time.monotonic() + patience
     while True:
-        left = pids_with_mark(mark, but)
-        for process in left:
+        running = pids_with_mark(mark, but)
+        for process in running:
             try:
                 os.kill(process, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        busy = left or pids_on_gpu(environment) or []
+        busy = running or pids_on_gpu(environment) or []
         busy = [process for process in busy if process not in but]
         if not busy or time.monotonic() > stop:
             return busy
@@ -137,10 +138,10 @@ def kill_leftovers(mark, environment, but=(), patience=10):
 def keep_driver_loaded():
     """Opens the GPU's device files, so that the driver does not restart for every program.
     Returns the files, which must stay open while programs run."""
-    kept = []
+    device_files = []
     for name in ("nvidiactl", "nvidia0", "nvidia-uvm"):
         try:
-            kept.append(open("/dev/" + name, "rb", buffering=0))
+            device_files.append(open("/dev/" + name, "rb", buffering=0))
         except OSError:
             continue
-    return kept
+    return device_files

@@ -17,19 +17,21 @@ class ParseError(Exception):
 
 
 def tokens(text):
-    place = 0
+    """Yields (kind, text) of each token. Raises ParseError."""
+    position = 0
     while True:
-        match = TOKEN.match(text, place)
+        match = TOKEN.match(text, position)
         if not match:
-            rest = re.sub(r"\#[^\n]*", "", text[place:]).strip()
-            if rest:
-                raise ParseError("cannot read: " + rest[:40])
+            unread = re.sub(r"\#[^\n]*", "", text[position:]).strip()
+            if unread:
+                raise ParseError("cannot read: " + unread[:40])
             return
-        place = match.end()
+        position = match.end()
         yield match.lastgroup, match.group(match.lastgroup)
 
 
 def value_of(kind, text):
+    """Converts the text of a token to a string, boolean or number."""
     if kind == "string":
         return text[1:-1]
     if text in ("true", "false"):
@@ -43,36 +45,38 @@ def value_of(kind, text):
 
 
 def parse(text):
-    """Returns the message of `text`."""
-    return message(list(tokens(text)) + [("mark", "}")], [0])
+    """Returns the message that `text` contains."""
+    return parse_message(list(tokens(text)) + [("mark", "}")], [0])
 
 
-def message(items, at):
+def parse_message(items, cursor):
+    """Parses the fields of a message up to its end. `items` are the tokens, and `cursor` is a list
+    with the index of the next one."""
     result = {}
     while True:
-        kind, name = items[at[0]]
-        at[0] += 1
+        kind, name = items[cursor[0]]
+        cursor[0] += 1
         if kind == "mark":
             if name in "}>":
                 return result
             if name in ",;":
                 continue
             raise ParseError("a field's name was expected, not '%s'" % name)
-        kind, text = items[at[0]]
-        at[0] += 1
+        kind, text = items[cursor[0]]
+        cursor[0] += 1
         if (kind, text) == ("mark", ":"):
-            kind, text = items[at[0]]
-            at[0] += 1
+            kind, text = items[cursor[0]]
+            cursor[0] += 1
         if (kind, text) == ("mark", "["):
             values = []
-            while (items[at[0]]) != ("mark", "]"):
-                if items[at[0]][0] != "mark":
-                    values.append(value_of(*items[at[0]]))
-                at[0] += 1
-            at[0] += 1
+            while (items[cursor[0]]) != ("mark", "]"):
+                if items[cursor[0]][0] != "mark":
+                    values.append(value_of(*items[cursor[0]]))
+                cursor[0] += 1
+            cursor[0] += 1
             result.setdefault(name, []).extend(values)
         elif kind == "mark" and text in "{<":
-            result.setdefault(name, []).append(message(items, at))
+            result.setdefault(name, []).append(parse_message(items, cursor))
         else:
             result.setdefault(name, []).append(value_of(kind, text))
 
@@ -84,13 +88,13 @@ def get(message, name, default=None):
 
 def layer_texts(text):
     """Yields the unchanged text of every layer of a net."""
-    place = depth = 0
+    position = depth = 0
     begin = None
     while True:
-        match = TOKEN.match(text, place)
+        match = TOKEN.match(text, position)
         if not match:
             return
-        place = match.end()
+        position = match.end()
         token = match.group(match.lastgroup)
         if match.lastgroup == "word" and depth == 0:
             begin = match.start("word") if token == "layer" else None
@@ -99,7 +103,7 @@ def layer_texts(text):
         elif match.lastgroup == "mark" and token in "}>":
             depth -= 1
             if depth == 0 and begin is not None:
-                yield text[begin:place]
+                yield text[begin:position]
 
 
 def layers_of(net, phase):

@@ -7,18 +7,20 @@ import torch
 
 
 def seconds_of(work, runs=20):
+    """Returns the minimum seconds of a call of `work` on the GPU, after a warm-up."""
     for _ in range(3):
         work()
-    marks = [torch.cuda.Event(enable_timing=True) for _ in range(runs + 1)]
-    marks[0].record()
-    for mark in marks[1:]:
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(runs + 1)]
+    events[0].record()
+    for event in events[1:]:
         work()
-        mark.record()
+        event.record()
     torch.cuda.synchronize()
-    return min(a.elapsed_time(b) for a, b in zip(marks, marks[1:])) / 1e3
+    return min(a.elapsed_time(b) for a, b in zip(events, events[1:])) / 1e3
 
 
 def product_rate(dtype, tf32):
+    """Returns the FLOP/s of a large matrix product."""
     torch.backends.cuda.matmul.allow_tf32 = tf32
     size = 8192
     a = torch.rand(size, size, device="cuda", dtype=dtype)

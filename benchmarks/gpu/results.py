@@ -61,23 +61,23 @@ def archive(folder, target):
 
 def replace(target, write):
     """Calls `write` to create a file under another name, then renames it to `target`."""
-    new = target.with_name(target.name + ".new")
+    temporary = target.with_name(target.name + ".new")
     try:
-        write(new)
-        os.replace(new, target)
+        write(temporary)
+        os.replace(temporary, target)
     finally:
-        new.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def adopt(path, earlier):
     """Adds rows and engines of the folder `earlier` that `path` lacks. Also replaces failed
     rows by successful ones."""
-    known, kept = read(path), earlier / path.name
-    for name, result in read(kept).items():
+    known, earlier_path = read(path), earlier / path.name
+    for name, result in read(earlier_path).items():
         if name not in known or ("failed" in known[name]
                                  and "failed" not in result):
             append(path, result)
-    adopt_engines(timing_of(path), timing_of(kept))
+    adopt_engines(timing_of(path), timing_of(earlier_path))
     logs = earlier / "logs.tar.gz"
     if logs.exists() and not (path.parent / "logs").exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,10 +91,10 @@ def adopt_engines(path, earlier):
     if not earlier.exists():
         return
     lines = earlier.read_text().splitlines()
-    own = path.read_text().splitlines() if path.exists() else lines[:1]
-    if own[:1] != lines[:1]:
+    merged = path.read_text().splitlines() if path.exists() else lines[:1]
+    if merged[:1] != lines[:1]:
         return
-    known = {line.split("\t")[0] for line in own[1:]}
-    own += [line for line in lines[1:] if line.split("\t")[0] not in known]
+    known = {line.split("\t")[0] for line in merged[1:]}
+    merged += [line for line in lines[1:] if line.split("\t")[0] not in known]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(line + "\n" for line in own))
+    path.write_text("".join(line + "\n" for line in merged))

@@ -64,9 +64,9 @@ def brew(package, row):
     trace.unlink()
     write_steps(package.log(".steps.tsv"), steps)
     median, least = map(float, times[-1])
-    nodes, held = map(int, graphs[-1])
+    nodes, memory = map(int, graphs[-1])
     return {"median": median / 1e3, "least": least / 1e3, "nodes": nodes,
-            "peak_bytes": held, "flops": plan["flops"], "bytes": plan["bytes"],
+            "peak_bytes": memory, "flops": plan["flops"], "bytes": plan["bytes"],
             "roofline": plan["seconds"], "steps": len(steps),
             "step_sum": sum(step["us"] for step in steps) / 1e6,
             "step_bytes": sum(step["bytes"] for step in steps)}
@@ -74,14 +74,14 @@ def brew(package, row):
 
 def steps_of(trace):
     """Returns the steps of a trace with their median times."""
-    times, known = defaultdict(list), {}
+    times, arguments_of_step = defaultdict(list), {}
     for event in json.loads(trace.read_text())["traceEvents"]:
         arguments = event.get("args", {})
         if event.get("ph") == "X" and "step" in arguments:
             times[arguments["step"]].append(event["dur"])
-            known[arguments["step"]] = dict(arguments, layer=event["name"],
-                                            direction=event["cat"])
-    return [dict(known[step], us=statistics.median(times[step]))
+            arguments_of_step[arguments["step"]] = dict(arguments, layer=event["name"],
+                                                        direction=event["cat"])
+    return [dict(arguments_of_step[step], us=statistics.median(times[step]))
             for step in sorted(times)]
 
 
@@ -95,12 +95,12 @@ def write_steps(path, steps):
 
 
 def torch(package, row):
-    words = [row.net + ("" if row.mode == "train" else "_deploy") + ".prototxt",
-             "--mode", row.mode, "--precision", row.precision, "--variant", row.detail,
-             "--steps", str(package.index["nets"][row.net]["steps"])]
+    arguments = [row.net + ("" if row.mode == "train" else "_deploy") + ".prototxt",
+                 "--mode", row.mode, "--precision", row.precision, "--variant", row.detail,
+                 "--steps", str(package.index["nets"][row.net]["steps"])]
     for text in package.inputs(row):
-        words += ["--input", text]
-    return package.server.measure(words, package.time_left())
+        arguments += ["--input", text]
+    return package.server.measure(arguments, package.time_left())
 
 
 def agree(package, row):
@@ -131,7 +131,7 @@ def agree(package, row):
         name = error.details.get("blob")
         if name and "first" not in error.details:
             error.details.update(compare.first_values(
-                name, *[each[name] for each in values]))
+                name, *[datasets[name] for datasets in values]))
         raise RowFailed(str(error), error.details) from error
 
 
@@ -149,21 +149,21 @@ def recorded_cases(package, row):
 def losses(package, row):
     """Trains LeNet on an LMDB for 20 iterations and compares the losses with the CPU's.
     Repeated runs (`runs`) must produce bitwise equal weights."""
-    how = schedule.LOSSES[row.detail]
+    settings = schedule.LOSSES[row.detail]
     plan = package.plan(plans.losses_name(row))
     expected = package.index["losses"][row.detail]
-    environment = package.environment(how.get("environment", {}))
+    environment = package.environment(settings.get("environment", {}))
     weights, logs = [], []
-    for run in range(how.get("runs", 1)):
+    for run in range(settings.get("runs", 1)):
         prefix = package.bench / "trained_run{}".format(run)
         logs.append(package.call(
             [package.tool, "train", plan["plan"], "--snapshot-prefix", prefix,
-             "--no-tune"] + [flag for flag in how.get("flags", [])
+             "--no-tune"] + [flag for flag in settings.get("flags", [])
                              if flag == "--deterministic"], environment).stderr)
-        found = sorted(package.bench.glob(prefix.name + "_iter_*.caffemodel"))
-        if not found:
+        weight_files = sorted(package.bench.glob(prefix.name + "_iter_*.caffemodel"))
+        if not weight_files:
             raise RowFailed("the run left no weights")
-        weights.append(found[-1].read_bytes())
+        weights.append(weight_files[-1].read_bytes())
     for path in package.bench.glob("trained_run*"):
         path.unlink()
     trained = cpu_reference.losses_of(logs[0])
@@ -173,12 +173,12 @@ def losses(package, row):
     deviation = cpu_reference.deviation(trained, expected["losses"])
     result = {"deviation": deviation, "tolerance": expected["tolerance"],
               "first": trained[0], "last": trained[-1]}
-    if "environment" in how and not re.search("NCCL", logs[0]):
+    if "environment" in settings and not re.search("NCCL", logs[0]):
         raise RowFailed("the log says nothing of NCCL", result)
     if not deviation <= expected["tolerance"]:
         raise RowFailed("losses are {:.2g} off; at most {:.2g} were expected".format(
             deviation, expected["tolerance"]), dict(result, losses=trained))
-    if any(each != weights[0] for each in weights):
+    if any(run_weights != weights[0] for run_weights in weights):
         raise RowFailed("two runs gave different weights", result)
     return result
 
@@ -192,11 +192,11 @@ def kernels(package, row):
         raise RowFailed("the step of {} was not measured yet".format(row.net))
     names = slowest_kernels(steps.read_text(), PROFILED)
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    done = package.call([processes.find_program("ncu"), "--clock-control", "none", *sections,
-                         "--kernel-name", "regex:^(" + "|".join(names) + ")$",
-                         "--launch-count", 2 * PROFILED, package.tool, "time", plan["plan"],
-                         "--random-input", "--iterations", 1, *package.engines()])
-    profiled = [name for name in names if name in done.stdout]
+    completed = package.call([processes.find_program("ncu"), "--clock-control", "none", *sections,
+                              "--kernel-name", "regex:^(" + "|".join(names) + ")$",
+                              "--launch-count", 2 * PROFILED, package.tool, "time", plan["plan"],
+                              "--random-input", "--iterations", 1, *package.engines()])
+    profiled = [name for name in names if name in completed.stdout]
     if not profiled:
         raise RowFailed("ncu profiled none of " + ", ".join(names))
     return {"profiled": profiled,
@@ -217,31 +217,31 @@ def slowest_kernels(table, count):
 def sanitize(package, row):
     """Runs compute-sanitizer on LeNet's step or on recorded cases. Findings of initcheck in
     kernels of libraries are reported but accepted: they read padding and ignore it."""
-    words = [processes.find_program("compute-sanitizer"), "--tool", row.detail,
-             "--error-exitcode", str(SANITIZER_FAILED)]
+    command = [processes.find_program("compute-sanitizer"), "--tool", row.detail,
+               "--error-exitcode", str(SANITIZER_FAILED)]
     if row.detail == "memcheck":
         # Brew and the libraries make API calls that may fail: captures, copies, engines.
-        words += ["--report-api-errors", "no"]
+        command += ["--report-api-errors", "no"]
     if not row.net:
         # The checker evaluates the exit statuses of the tools.
-        found = cases.run(package, schedule.SANITIZED_CASES, words)
-        if found["failed_cases"]:
-            raise RowFailed(found["summary"], found)
-        return found
+        result = cases.run(package, schedule.SANITIZED_CASES, command)
+        if result["failed_cases"]:
+            raise RowFailed(result["summary"], result)
+        return result
     inputs = package.bench / "inputs.h5"
     compare.write_inputs(inputs, package.inputs(row, "agree_inputs"))
     plan = package.plan(plans.agree_name(row, "cuda", row.precision))
-    done = package.run([*words, *cpu_reference.eval_command(
+    completed = package.run([*command, *cpu_reference.eval_command(
         package.tool, package.bench, plan["plan"], row.net, row.mode, inputs,
         package.bench / "sanitized.h5"), "--no-tune"])
-    if done.status == 0:
+    if completed.status == 0:
         return {"summary": "no findings"}
-    places = FINDING.findall(done.stdout + done.stderr)
-    if done.status != SANITIZER_FAILED or not places:
-        raise RowFailed("status {}: {}".format(done.status, done.stderr[-600:]))
-    own = kernels_of(package, plan["plan"])
-    findings = {"in_kernels": sorted(set(places) & own),
-                "in_libraries": sorted(set(places) - own)}
+    kernel_names = FINDING.findall(completed.stdout + completed.stderr)
+    if completed.status != SANITIZER_FAILED or not kernel_names:
+        raise RowFailed("status {}: {}".format(completed.status, completed.stderr[-600:]))
+    generated = kernels_of(package, plan["plan"])
+    findings = {"in_kernels": sorted(set(kernel_names) & generated),
+                "in_libraries": sorted(set(kernel_names) - generated)}
     if findings["in_kernels"] or row.detail == "memcheck":
         raise RowFailed("findings in " + ", ".join(findings["in_kernels"]
                                                    + findings["in_libraries"]), findings)
@@ -249,7 +249,7 @@ def sanitize(package, row):
 
 
 def kernels_of(package, plan):
-    """Symbols of the generated kernels of a plan."""
+    """Returns the symbols of the generated kernels of a plan."""
     return set(re.findall(r"\bkernel (\w+)", package.call([package.tool, "inspect",
                                                           plan]).stdout))
 

@@ -6,11 +6,11 @@ from timed_nets import MODES, NETS, PRECISIONS, STARTS, VARIANTS
 
 # Seconds after which a row is killed, by kind.
 LIMIT_SECONDS = {"machine": 30, "brew": 60, "agree": 90, "cases": 120, "eager": 60,
-          "compiled": 150, "rates": 60, "losses": 60, "kernels": 90,
-          "sanitize": 90}
-# Usual seconds of a row, by kind: with less time left it is not started.
+                 "compiled": 150, "rates": 60, "losses": 60, "kernels": 90,
+                 "sanitize": 90}
+# Usual seconds of a row, by kind. A row is not started if less time is left.
 USUAL_SECONDS = {"machine": 5, "brew": 15, "agree": 15, "cases": 40, "eager": 25,
-         "compiled": 70, "rates": 15, "losses": 6, "kernels": 20, "sanitize": 15}
+                 "compiled": 70, "rates": 15, "losses": 6, "kernels": 20, "sanitize": 15}
 EAGER = ("eager", "channels_last")
 # Precision of the rows that measure the effect of single passes.
 ABLATION_PRECISION = "bf16"
@@ -36,7 +36,7 @@ LOSSES = {
                  "environment": {"BREW_NCCL_SINGLE_RANK": "1"}},
 }
 # Nets whose gradients cannot be compared in 16 bits (timed_nets.STARTS).
-CHAOTIC = {whole for whole, _, _ in STARTS.values()}
+CHAOTIC = {net for net, _, _ in STARTS.values()}
 SANITIZERS = ("memcheck", "initcheck")
 # Recorded cases that run under compute-sanitizer.
 SANITIZED_CASES = ("net_residual", "batchnorm_train", "softmaxloss")
@@ -59,8 +59,8 @@ def brew(tier, net, mode, precision):
                mode, precision)
 
 
-def again(tier, net):
-    """Repeats a measurement, to show its variation within a run."""
+def repeated(tier, net):
+    """Returns a row that repeats a measurement, to show its variation within a run."""
     return Row("{} train {} brew again".format(net, ABLATION_PRECISION), "brew", tier,
                net, "train", ABLATION_PRECISION)
 
@@ -85,9 +85,9 @@ def losses(tier, name):
     return Row("losses " + name, "losses", tier, "lenet", "train", detail=name)
 
 
-def sanitize(tier, what, tool):
-    return Row("sanitize {} {}".format(what, tool), "sanitize", tier,
-               "lenet" if what == "lenet" else "", "train", "bf16", tool)
+def sanitize(tier, subject, tool):
+    return Row("sanitize {} {}".format(subject, tool), "sanitize", tier,
+               "lenet" if subject == "lenet" else "", "train", "bf16", tool)
 
 
 # The run ends if one of these fails, since no other result could be trusted.
@@ -105,7 +105,7 @@ def first_call():
     for name in ("without fuse-launches", "with rematerialization",
                  "without fuse-pooling-backward"):
         yield ablation(1, "resnet50", name)
-    yield again(1, "resnet50")
+    yield repeated(1, "resnet50")
     yield agree(1, "lenet", "train", "f32")
     yield agree(1, "lenet", "train", "bf16")
     yield agree(1, "resnet50", "train", "f32")

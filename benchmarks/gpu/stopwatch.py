@@ -3,9 +3,9 @@
 import statistics
 import time
 
-# Fewer steps make no meaningful median.
-LEAST_STEPS = 3
-# Warm-up time as a share of the measuring time: caches, pages and thread pools are cold at
+# Minimum number of steps for a meaningful median.
+MIN_STEPS = 3
+# Warm-up time as a share of the measuring time. Caches, pages and thread pools are cold at
 # first.
 WARM_UP = 0.2
 
@@ -26,7 +26,7 @@ def time_for(step, seconds):
     warm = time_steps(step, 1)
     while sum(warm) < WARM_UP * seconds:
         warm += time_steps(step, 1)
-    return time_steps(step, max(LEAST_STEPS, round(seconds / min(warm))))
+    return time_steps(step, max(MIN_STEPS, round(seconds / min(warm))))
 
 
 def peak_bytes():

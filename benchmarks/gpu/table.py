@@ -10,13 +10,13 @@ HEAD = ("| net, batch | step | type | Brew ms | images/s | best PyTorch ms | "
 RULE = "|---|---|---|---:|---:|---:|---|---:|---:|---:|---:|---:|"
 
 
-def best_torch(done, key):
+def best_torch(results_by_row, key):
     """Returns (seconds, variant, result) of the fastest measured variant, or None."""
-    ran = [(done[row]["median"], variant, done[row])
-           for variant in VARIANTS
-           for row in ["{} torch {}".format(key, variant)]
-           if "median" in done.get(row, {})]
-    return min(ran, key=lambda entry: entry[:2]) if ran else None
+    measured_variants = [(results_by_row[row]["median"], variant, results_by_row[row])
+                         for variant in VARIANTS
+                         for row in ["{} torch {}".format(key, variant)]
+                         if "median" in results_by_row.get(row, {})]
+    return min(measured_variants, key=lambda entry: entry[:2]) if measured_variants else None
 
 
 def roofline(rates, brew, precision):
@@ -24,19 +24,20 @@ def roofline(rates, brew, precision):
     measured time."""
     if not rates or "failed" in rates:
         return "?"
-    needed = max(brew["bytes"] / rates["bytes_per_second"],
-                 brew["flops"] / rates["flops"][precision])
-    return "{:.0%}".format(needed / brew["median"])
+    roofline_seconds = max(brew["bytes"] / rates["bytes_per_second"],
+                           brew["flops"] / rates["flops"][precision])
+    return "{:.0%}".format(roofline_seconds / brew["median"])
 
 
 def mebibytes(count):
     return "{:.0f}".format(count / (1 << 20)) if count else "?"
 
 
-def row(package, done, net, mode, precision):
+def table_row(package, results_by_row, net, mode, precision):
+    """Returns the line of a net, mode and precision, or None if nothing was measured."""
     key = "{} {} {}".format(net, mode, precision)
     batch = int(package.index["nets"][net]["inputs"][0].split("=")[1].split(",")[0])
-    brew, torch = done.get(key + " brew"), best_torch(done, key)
+    brew, torch = results_by_row.get(key + " brew"), best_torch(results_by_row, key)
     if not brew and not torch:
         return None
     cells = ["{}, {}".format(net, batch), mode, precision]
@@ -47,20 +48,20 @@ def row(package, done, net, mode, precision):
         cells += ["failed" if brew else "not run", ""]
     cells += (["{:.3f}".format(torch[0] * 1e3), torch[1]] if torch
               else ["not run", ""])
-    both = brew and torch and "median" in brew
-    cells.append("{:.2f}".format(torch[0] / brew["median"]) if both else "")
-    measured = brew and "median" in brew
-    cells.append(mebibytes(brew["peak_bytes"]) if measured else "")
+    is_comparable = brew and torch and "median" in brew
+    cells.append("{:.2f}".format(torch[0] / brew["median"]) if is_comparable else "")
+    is_measured = brew and "median" in brew
+    cells.append(mebibytes(brew["peak_bytes"]) if is_measured else "")
     cells.append(mebibytes(torch[2]["peak_bytes"]) if torch else "")
-    cells.append(str(brew["nodes"]) if measured else "")
-    cells.append(roofline(done.get("rates"), brew, precision)
-                 if measured else "")
+    cells.append(str(brew["nodes"]) if is_measured else "")
+    cells.append(roofline(results_by_row.get("rates"), brew, precision)
+                 if is_measured else "")
     return "| " + " | ".join(cells) + " |"
 
 
-def checks(done):
+def check_lines(results_by_row):
     """Yields lines for the rows that check values."""
-    for name, result in done.items():
+    for name, result in results_by_row.items():
         failed = result.get("failed", "").split("\n")[0]
         if name.startswith("cases "):
             yield "Recorded cases, {}: {}".format(name[6:],
@@ -79,44 +80,45 @@ def checks(done):
                                                      failed or result["summary"])
 
 
-def ablations(done, nets):
+def ablation_lines(results_by_row, nets):
     """Yields lines that compare ablations of passes with the normal step, which was measured
     before and after them."""
     for net in nets:
         key = "{} train {} brew".format(net, ABLATION_PRECISION)
-        whole = [done[name]["median"] * 1e3 for name in (key, key + " again")
-                 if "median" in done.get(name, {})]
+        normal_times = [results_by_row[name]["median"] * 1e3 for name in (key, key + " again")
+                        if "median" in results_by_row.get(name, {})]
         for ablation in ABLATIONS:
-            result = done.get(key + " " + ablation, {})
-            if "median" in result and whole:
+            result = results_by_row.get(key + " " + ablation, {})
+            if "median" in result and normal_times:
                 yield "- {} {}: {:.3f} ms ({} graph nodes); normally: {}".format(
                     net, ablation, result["median"] * 1e3, result["nodes"],
-                    ", ".join("{:.3f} ms".format(time) for time in whole))
+                    ", ".join("{:.3f} ms".format(time) for time in normal_times))
 
 
 def table(folder):
+    """Returns the results of the package in `folder` as Markdown text."""
     package = Package(folder)
-    done = results.read(package.results)
+    results_by_row = results.read(package.results)
     lines = []
-    rates = done.get("rates")
+    rates = results_by_row.get("rates")
     if rates and "failed" not in rates:
         lines += ["{}, PyTorch {}, CUDA {}; copies {:.0f} GB/s, products f32 "
                   "{:.1f}, tf32 {:.0f}, bf16 {:.0f} TFLOP/s.".format(
                       rates["device"], rates["torch"], rates["cuda"],
                       rates["bytes_per_second"] / 1e9,
                       *[rates["flops"][p] / 1e12 for p in PRECISIONS]), ""]
-    lines += checks(done)
+    lines += check_lines(results_by_row)
     lines += ["", HEAD, RULE]
     for net in package.index["nets"]:
         for mode in MODES:
             lines += [line for precision in PRECISIONS
-                      for line in [row(package, done, net, mode, precision)]
+                      for line in [table_row(package, results_by_row, net, mode, precision)]
                       if line]
-    worth = list(ablations(done, package.index["nets"]))
-    if worth:
-        lines += ["", "Ablations of passes:", ""] + worth
+    lines_of_ablations = list(ablation_lines(results_by_row, package.index["nets"]))
+    if lines_of_ablations:
+        lines += ["", "Ablations of passes:", ""] + lines_of_ablations
     failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
-              for name, result in done.items() if "failed" in result]
+              for name, result in results_by_row.items() if "failed" in result]
     if failed:
         lines += ["", "Rows that failed:", ""] + failed
     return "\n".join(lines)

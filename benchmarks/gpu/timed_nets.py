@@ -57,13 +57,13 @@ TEST_FIELDS = "test_iter: 1\ntest_interval: 1000000\n"
 def prototxt_of(net):
     if net not in STARTS:
         return (FOLDER / (net + ".prototxt")).read_text()
-    whole, last, top = STARTS[net]
+    full_net, last, top = STARTS[net]
     layers = []
-    for text in layer_texts(prototxt_of(whole)):
+    for text in layer_texts(prototxt_of(full_net)):
         layers.append(text)
         if get(parse(text)["layer"][0], "name") == last:
             return "\n".join(layers + [CLASSIFIER.format(top=top)])
-    raise ValueError("{} has no layer {}".format(whole, last))
+    raise ValueError("{} has no layer {}".format(full_net, last))
 
 
 def shapes_of(net):

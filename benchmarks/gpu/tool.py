@@ -62,16 +62,16 @@ def dynamic_entries(path):
 
 
 def set_rpath(path, rpath):
-    """Replaces the RPATH of an ELF file, if it has one, by a shorter one: libraries that were
-    built here name folders of this machine."""
+    """Replaces the RPATH of an ELF file, if it has one, by a shorter one, because the RPATH of
+    libraries that were built here names folders of this machine."""
     for tag, value in dynamic_entries(path):
         if tag != "RPATH" or value == rpath:
             continue
-        old, data = value.encode() + b"\0", path.read_bytes()
-        if len(rpath) > len(value) or data.count(old) != 1:
+        old_entry, data = value.encode() + b"\0", path.read_bytes()
+        if len(rpath) > len(value) or data.count(old_entry) != 1:
             raise ToolError("the RPATH of {} ({}) cannot be replaced".format(path.name,
                                                                            value))
-        path.write_bytes(data.replace(old, rpath.encode().ljust(len(old), b"\0")))
+        path.write_bytes(data.replace(old_entry, rpath.encode().ljust(len(old_entry), b"\0")))
 
 
 def elf_files(folder):
@@ -116,14 +116,14 @@ def isolated(root):
     (root / "proc").mkdir(exist_ok=True)  # the loader needs it to resolve $ORIGIN
     namespace = ["--mount", "--pid", "--fork", "--mount-proc=" + str(root / "proc"),
                  "chroot", str(root)]
-    for start in (["unshare", *namespace], ["unshare", "--map-root-user", *namespace]):
-        if not shutil.which(start[0]):
+    for prefix in (["unshare", *namespace], ["unshare", "--map-root-user", *namespace]):
+        if not shutil.which(prefix[0]):
             continue
-        done = subprocess.run(start + [PROGRAM, "--version"], capture_output=True,
-                              text=True)
+        completed = subprocess.run(prefix + [PROGRAM, "--version"], capture_output=True,
+                                   text=True)
         # Also accepted if the program itself fails, which its loader reports.
-        if done.returncode == 0 or "loading shared libraries" in done.stderr:
-            return start
+        if completed.returncode == 0 or "loading shared libraries" in completed.stderr:
+            return prefix
     return None
 
 
@@ -132,30 +132,31 @@ def try_tool(root, package, commands):
     an isolated root folder. Raises ToolError for the first that fails. Returns a description
     of the isolation."""
     make_root(root, package)
-    start, program = isolated(root), PROGRAM
-    how = "in a root folder of its own"
-    if start is None:
+    prefix, program = isolated(root), PROGRAM
+    isolation = "in a root folder of its own"
+    if prefix is None:
         # Ignores the system's library cache; libraries outside the package are an error.
         system = package / "lib" / "system"
         loader = next(system.glob("ld-linux*"))
-        start = [str(loader), "--inhibit-cache", "--library-path", str(system)]
+        prefix = [str(loader), "--inhibit-cache", "--library-path", str(system)]
         program = str(root) + PROGRAM
-        how = "by its own loader"
-        listed = subprocess.run(start + ["--list", program], capture_output=True,
+        isolation = "by its own loader"
+        listed = subprocess.run(prefix + ["--list", program], capture_output=True,
                                 text=True).stdout
         outside = [line for line in re.findall(r"=> (/\S+)", listed)
                    if not line.startswith((str(root), str(package)))]
         if outside:
             raise ToolError("found outside the package: " + ", ".join(outside))
-    for words in commands:
+    for arguments in commands:
         if program != PROGRAM:
-            words = [str(root) + word if word.startswith("/") else word
-                     for word in words]
+            arguments = [str(root) + word if word.startswith("/") else word
+                         for word in arguments]
         # GOMP_SPINCOUNT keeps brew-run from restarting itself, which fails under a loader.
-        done = subprocess.run(start + [program, *words], capture_output=True, text=True,
-                              env={"PATH": os.environ["PATH"],
-                                   "GOMP_SPINCOUNT": "10000"})
-        if done.returncode != 0:
+        completed = subprocess.run(prefix + [program, *arguments], capture_output=True, text=True,
+                                   env={"PATH": os.environ["PATH"],
+                                        "GOMP_SPINCOUNT": "10000"})
+        if completed.returncode != 0:
             raise ToolError("brew-run {} fails {}: {}".format(
-                " ".join(words), how, (done.stderr or done.stdout).strip()[-600:]))
-    return how
+                " ".join(arguments), isolation,
+                (completed.stderr or completed.stdout).strip()[-600:]))
+    return isolation

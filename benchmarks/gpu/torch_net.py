@@ -40,15 +40,15 @@ class Pooling(nn.Module):
 
     def __init__(self, p):
         super().__init__()
-        self.whole = get(p, "global_pooling", False)
+        self.is_global = get(p, "global_pooling", False)
         self.average = get(p, "pool", "MAX") == "AVE"
-        if not self.whole:
+        if not self.is_global:
             self.kernel = pair(p, "kernel_size", None)
             self.stride = pair(p, "stride", 1)
             self.pad = pair(p, "pad", 0)
 
     def forward(self, x):
-        if self.whole:
+        if self.is_global:
             return (x.mean((2, 3), keepdim=True) if self.average
                     else x.amax((2, 3), keepdim=True))
         pool = F.avg_pool2d if self.average else F.max_pool2d
@@ -133,17 +133,17 @@ def cross_entropy(axis):
 def scaled_norms(layers):
     """Returns the indices of BatchNorm layers that only a Scale layer with weight and bias
     reads, directly after them: PyTorch's affine BatchNorm computes both."""
-    places = set()
+    indices = set()
     for i, (norm, scale) in enumerate(zip(layers, layers[1:])):
         if (get(norm, "type"), get(scale, "type")) != ("BatchNorm", "Scale"):
             continue
-        p, between = get(scale, "scale_param", {}), norm["top"]
-        alone = (scale["top"] == between or not any(
-            between[0] in layer.get("bottom", []) for layer in layers[i + 2:]))
-        if (scale["bottom"] == between and alone and get(p, "bias_term", False)
+        p, norm_tops = get(scale, "scale_param", {}), norm["top"]
+        is_only_reader = (scale["top"] == norm_tops or not any(
+            norm_tops[0] in layer.get("bottom", []) for layer in layers[i + 2:]))
+        if (scale["bottom"] == norm_tops and is_only_reader and get(p, "bias_term", False)
                 and get(p, "axis", 1) == 1 and get(p, "num_axes", 1) == 1):
-            places.add(i)
-    return places
+            indices.add(i)
+    return indices
 
 
 def build(layer, shapes):
@@ -194,7 +194,7 @@ def build(layer, shapes):
     raise Unsupported("layer '%s' is of type %s" % (get(layer, "name"), kind))
 
 
-def smallest(inputs):
+def with_small_batch(inputs):
     """Returns the shapes with a batch of at most 2, which suffices to infer all others."""
     return {name: (min(shape[0], 2),) + tuple(shape[1:])
             for name, shape in inputs.items()}
@@ -215,7 +215,7 @@ class CaffeNet(nn.Module):
         self.losses = []
         blobs = {name: torch.zeros(shape, dtype=torch.long if is_label(name)
                                    else torch.float32)
-                 for name, shape in smallest(inputs).items()}
+                 for name, shape in with_small_batch(inputs).items()}
         layers = list(layers_of(net, phase))
         norms = scaled_norms(layers)
         with torch.no_grad():

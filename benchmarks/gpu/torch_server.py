@@ -20,7 +20,7 @@ class TorchServer:
         self.process = None
 
     def processes(self):
-        """Returns the ids of the processes that the cleanup after a measurement must not kill."""
+        """Returns the IDs of the processes that the cleanup after a measurement must not kill."""
         return [self.process.pid] if self.process else []
 
     def measure(self, arguments, limit):

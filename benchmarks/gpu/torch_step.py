@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Times steps of a net in PyTorch and prints JSON.
 
-Every variant runs in its own process, so that memory and settings of one do not affect the
-next. With --serve, a process that has loaded PyTorch forks a child for every line of arguments
-(JSON) on standard input. Steps on a GPU are timed by CUDA events, on the CPU by the clock.
+Every variant runs in its own process, so that the memory and settings of one variant do not
+affect the next. With --serve, a process that has loaded PyTorch forks a child for every line of
+arguments (JSON) on standard input. Steps on a GPU are timed by CUDA events, on the CPU by the
+clock.
 """
 
 import argparse
@@ -50,8 +51,8 @@ def step_marker(variant, device):
     """Returns a function that marks the last step's results as unused for CUDA graphs."""
     mark = getattr(getattr(torch, "compiler", None),
                    "cudagraph_mark_step_begin", None)
-    graphs = device.type == "cuda" and MODES.get(variant, "default") != "default"
-    return mark if mark and graphs else lambda: None
+    uses_graphs = device.type == "cuda" and MODES.get(variant, "default") != "default"
+    return mark if mark and uses_graphs else lambda: None
 
 
 def make_optimiser(net, foreach, device):
@@ -71,6 +72,7 @@ def make_optimiser(net, foreach, device):
 
 
 def make_step(net, inputs, training, precision, variant, foreach, device):
+    """Returns a function that runs one step of training or inference."""
     if variant == BF16_WEIGHTS:
         # Rounds weights once; autocast would round them in every step.
         net = net.to(torch.bfloat16)
@@ -95,10 +97,10 @@ def make_step(net, inputs, training, precision, variant, foreach, device):
                             and variant != BF16_WEIGHTS):
             return run(inputs)
 
-    begin = step_marker(variant, device)
+    mark_step = step_marker(variant, device)
     if not training:
         def infer():
-            begin()
+            mark_step()
             with torch.inference_mode():
                 forward()
         return infer
@@ -106,7 +108,7 @@ def make_step(net, inputs, training, precision, variant, foreach, device):
     optimiser = make_optimiser(net, foreach, device)
 
     def step():
-        begin()
+        mark_step()
         optimiser.zero_grad(set_to_none=True)
         forward().backward()
         optimiser.step()
@@ -114,31 +116,32 @@ def make_step(net, inputs, training, precision, variant, foreach, device):
 
 
 def time_steps(step, count, device):
+    """Returns the seconds of each of `count` steps."""
     if device.type != "cuda":
         return stopwatch.time_steps(step, count)
-    marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
-    marks[0].record()
-    for mark in marks[1:]:
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    events[0].record()
+    for event in events[1:]:
         step()
-        mark.record()
+        event.record()
     torch.cuda.synchronize()
-    return [a.elapsed_time(b) / 1e3 for a, b in zip(marks, marks[1:])]
+    return [a.elapsed_time(b) / 1e3 for a, b in zip(events, events[1:])]
 
 
 def serve():
-    """Answers every line of standard input with a line that contains the result or the error."""
+    """Responds to every line of standard input with a line that has the result or the error."""
     for line in sys.stdin:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reader)
-            os.dup2(2, 1)  # output of libraries must not mix with answers
+            os.dup2(2, 1)  # output of libraries must not mix with responses
             try:
-                answer = measure(json.loads(line))
+                response = measure(json.loads(line))
             except BaseException as error:  # fails this measurement, not the server
-                answer = {"failed": "{}: {}".format(
+                response = {"failed": "{}: {}".format(
                     type(error).__name__, str(error).strip()[-600:])}
-            os.write(writer, json.dumps(answer).encode() + b"\n")
+            os.write(writer, json.dumps(response).encode() + b"\n")
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as pipe:
@@ -156,6 +159,7 @@ def main():
 
 
 def measure(command_line):
+    """Times the steps that a list of arguments describes. Returns the result as a dict."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("net", type=pathlib.Path)
     parser.add_argument("--input", action="append", required=True,
@@ -170,7 +174,7 @@ def measure(command_line):
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--warm-up", type=int, default=15)
     parser.add_argument("--seconds", type=float,
-                        help="on the CPU: time for about this long")
+                        help="on the CPU: approximate duration of the measurement")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args(command_line)
 

@@ -10,17 +10,17 @@ TIMES = {"train": re.compile(r"Average Forward-Backward: (\S+) ms\."),
 
 
 def step(caffe, work, threads, workload, steps):
-    """Runs `caffe time`: the mean of a run, without the update, and with a timer around each
-    layer. Parameters come from fillers, since times do not depend on them."""
-    done = run([caffe, "time", "-model", workload.key + ".prototxt",
-                "-iterations", steps, "-phase",
-                "TRAIN" if workload.mode == "train" else "TEST"], threads, work)
-    match = TIMES[workload.mode].search(done.stderr)
+    """Runs `caffe time` and returns its mean time, which excludes the update and includes a timer
+    around each layer. Parameters come from fillers, since times do not depend on them."""
+    completed = run([caffe, "time", "-model", workload.key + ".prototxt",
+                     "-iterations", steps, "-phase",
+                     "TRAIN" if workload.mode == "train" else "TEST"], threads, work)
+    match = TIMES[workload.mode].search(completed.stderr)
     if not match:
         raise MeasureError("caffe printed no time")
     seconds = float(match.group(1)) / 1e3
     return {"median": seconds, "least": seconds, "steps": steps,
-            "peak_bytes": done.peak_bytes}
+            "peak_bytes": completed.peak_bytes}
 
 
 def loop(caffe, work, threads, workload):

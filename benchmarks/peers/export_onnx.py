@@ -23,6 +23,7 @@ class Positional(torch.nn.Module):
 
 
 def input_shapes(net):
+    """Returns {name: shape} of the Input layers."""
     return {get(layer, "top"): tuple(
                 get(get(layer, "input_param"), "shape")["dim"])
             for layer in layers_of(net, "TEST") if get(layer, "type") == "Input"}

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Draws images with edges, gradients and grain, whose JPEG files are as large as photographs.
+"""Draws images with edges, gradients and grain. Their JPEG files are about as large as those of
+photographs.
 
     pictures.py COUNT
 
-Makes small/ (256x256), large/ (320x240) and list.txt in the working directory.
+Creates small/ (256x256), large/ (320x240) and list.txt in the working directory.
 """
 
 import sys

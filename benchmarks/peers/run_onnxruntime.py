@@ -15,8 +15,8 @@ def prepare(arguments):
         onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
     session = onnxruntime.InferenceSession(
         str(arguments.net), options, providers=["CPUExecutionProvider"])
-    source = numpy.random.default_rng(1)
-    inputs = {value.name: source.random(value.shape, dtype=numpy.float32)
+    generator = numpy.random.default_rng(1)
+    inputs = {value.name: generator.random(value.shape, dtype=numpy.float32)
               for value in session.get_inputs()}
     return lambda: session.run(None, inputs)
 

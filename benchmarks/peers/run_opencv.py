@@ -10,8 +10,8 @@ import peer
 def prepare(arguments):
     cv2.setNumThreads(arguments.threads)
     net = cv2.dnn.readNetFromONNX(str(arguments.net))
-    source = numpy.random.default_rng(1)
-    inputs = {name: source.random(shape, dtype=numpy.float32)
+    generator = numpy.random.default_rng(1)
+    inputs = {name: generator.random(shape, dtype=numpy.float32)
               for name, shape in arguments.shapes.items()}
 
     def step():

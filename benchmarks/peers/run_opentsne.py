@@ -50,9 +50,9 @@ def main():
     features = np.load(sys.argv[2])
     if sys.argv[1] == "layout":
         from openTSNE import TSNE
-        began, used = time.perf_counter(), time.process_time()
+        wall_begin, cpu_begin = time.perf_counter(), time.process_time()
         layout = TSNE(n_jobs=int(sys.argv[4]), random_state=0).fit(features)
-        print(time.perf_counter() - began, time.process_time() - used)
+        print(time.perf_counter() - wall_begin, time.process_time() - cpu_begin)
         np.save(sys.argv[3], np.asarray(layout))
         return
     from openTSNE.affinity import PerplexityBasedNN

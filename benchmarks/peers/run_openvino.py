@@ -14,9 +14,9 @@ def prepare(arguments):
         "INFERENCE_NUM_THREADS": str(arguments.threads),
         "INFERENCE_PRECISION_HINT": arguments.precision})
     request = compiled.create_infer_request()
-    source = numpy.random.default_rng(1)
+    generator = numpy.random.default_rng(1)
     for port in compiled.inputs:
-        values = source.random(tuple(port.shape), dtype=numpy.float32)
+        values = generator.random(tuple(port.shape), dtype=numpy.float32)
         request.set_tensor(port, openvino.Tensor(values))
     return request.infer
 

@@ -21,12 +21,12 @@ ENVIRONMENTS = 8
 
 class Clock(BaseCallback):
     """Records the start time and step count of the second rollout, which involves no setup."""
-    rollouts, begun, steps = 0, 0.0, 0
+    rollouts, begin, steps = 0, 0.0, 0
 
     def _on_rollout_start(self):
         self.rollouts += 1
         if self.rollouts == 2:
-            self.begun, self.steps = time.perf_counter(), self.num_timesteps
+            self.begin, self.steps = time.perf_counter(), self.num_timesteps
 
     def _on_step(self):
         return True
@@ -42,7 +42,7 @@ def main():
                                "activation_fn": torch.nn.Tanh})
     clock = Clock()
     model.learn(steps, callback=clock)
-    seconds = time.perf_counter() - clock.begun
+    seconds = time.perf_counter() - clock.begin
     print(json.dumps({"steps_per_second": (model.num_timesteps - clock.steps) / seconds,
                       "version": stable_baselines3.__version__}))
 

@@ -21,40 +21,43 @@ CROP = 227
 MEAN = torch.tensor([104.0, 117.0, 123.0]).reshape(3, 1, 1)
 
 
-def varint(data, at):
+def read_varint(data, offset):
+    """Returns (value, offset after it) of a protobuf integer."""
     value = shift = 0
     while True:
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         value |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            return value, at
+            return value, offset
 
 
 def datum(data):
     """Returns {number: value} of the fields of a Datum; values of type bytes are views."""
-    fields, at = {}, 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        size, at = varint(data, at)
+    fields, offset = {}, 0
+    while offset < len(data):
+        tag, offset = read_varint(data, offset)
+        size, offset = read_varint(data, offset)
         if tag & 7 == 2:
-            size, at = data[at:at + size], at + size
+            size, offset = data[offset:offset + size], offset + size
         fields[tag >> 3] = size
     return fields
 
 
 class Pictures(Dataset):
+    """The images of a case, randomly cropped and mirrored, with their labels."""
+
     def __init__(self, case, form):
         self.case, self.is_float = case, form == "float"
-        self.reads = None
+        self.transaction = None
         with open("list.txt") as file:
             self.lines = [line.rsplit(" ", 1) for line in file]
         if case != "list":
             with lmdb.open(case + "_lmdb", readonly=True, lock=False) as database, \
-                    database.begin() as reads:
+                    database.begin() as transaction:
                 self.keys = [bytes(key) for key in
-                             reads.cursor().iternext(values=False)]
+                             transaction.cursor().iternext(values=False)]
 
     def __len__(self):
         return len(self.lines)
@@ -65,10 +68,10 @@ class Pictures(Dataset):
             image = decode_jpeg(read_file("large/" + name), ImageReadMode.RGB)
             return functional.resize(image, [256, 256],
                                      antialias=False), int(label)
-        if self.reads is None:  # each worker opens its own environment
-            self.reads = lmdb.open(self.case + "_lmdb", readonly=True, lock=False,
-                                   readahead=False).begin(buffers=True)
-        fields = datum(self.reads.get(self.keys[index]))
+        if self.transaction is None:  # each worker opens its own environment
+            self.transaction = lmdb.open(self.case + "_lmdb", readonly=True, lock=False,
+                                         readahead=False).begin(buffers=True)
+        fields = datum(self.transaction.get(self.keys[index]))
         pixels = torch.frombuffer(bytearray(fields[4]), dtype=torch.uint8)
         if self.case == "jpeg":
             return decode_jpeg(pixels, ImageReadMode.RGB), fields[5]
@@ -87,6 +90,7 @@ class Pictures(Dataset):
 
 
 def batches(loader, is_float):
+    """Yields float batches without end."""
     while True:
         for images, labels in loader:
             yield images if is_float else images.float().sub_(MEAN), labels
@@ -106,16 +110,16 @@ def main():
                         batch_size=options.batch, drop_last=True,
                         shuffle=options.case == "list", num_workers=options.workers,
                         prefetch_factor=4, persistent_workers=True)
-    source = batches(loader, options.form == "float")
+    batch_iterator = batches(loader, options.form == "float")
     for _ in range(4 * options.workers + 2):  # skips the batches that were read ahead
-        next(source)
+        next(batch_iterator)
     count, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < options.seconds:
-        next(source)
+        next(batch_iterator)
         count += options.batch
-    spent = time.perf_counter() - begin
+    elapsed = time.perf_counter() - begin
     print(json.dumps({"version": torch.__version__,
-                      "records_per_second": count / spent}))
+                      "records_per_second": count / elapsed}))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ NETS = {
 }
 
 
-def run(binaries, plan, seed, episodes, bar, folder):
+def run(binaries, plan, seed, episodes, threshold, folder):
     """Trains until the run reaches the threshold. Returns its curve (episodes done, mean of the
     last 100, steps) and its seconds."""
     command = [os.path.join(binaries, "brew-run"), "train", plan, "--env", "cartpole", "--episodes",
@@ -42,7 +42,7 @@ def run(binaries, plan, seed, episodes, bar, folder):
                 continue
             begin = begin or time.time()
             curve.append((int(match[1]), int(match[2]), float(match[3]), int(match[4])))
-            if reached(curve[-1:], bar):
+            if reached(curve[-1:], threshold):
                 process.terminate()
                 break
         process.stderr.close()
@@ -51,10 +51,10 @@ def run(binaries, plan, seed, episodes, bar, folder):
     return curve, max(time.time() - begin, 1e-3)
 
 
-def reached(curve, bar):
-    """Returns the first episode in which the mean of 100 episodes reaches `bar`, or None."""
+def reached(curve, threshold):
+    """Returns the first episode in which the mean of 100 episodes reaches `threshold`, or None."""
     for episode, window, mean, _ in curve:
-        if window == 100 and mean >= bar:
+        if window == 100 and mean >= threshold:
             return episode
     return None
 
@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", help="write all measurements to this file")
     arguments = parser.parse_args()
-    failed, everything = False, {}
+    failed, measurements = False, {}
     print("| net | bar | in episodes | seeds | fewest | median | most | steps/s |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -75,23 +75,25 @@ def main():
             plan = os.path.join(folder, net + ".plan")
             subprocess.run([os.path.join(arguments.bin, "brewc"),
                             os.path.join(EXAMPLES, net + "_solver.prototxt"), "-o", plan], check=True)
-            most = max(limit for _, limit, _ in NETS[net])
-            top = max(bar for bar, _, _ in NETS[net])
+            episode_limit = max(limit for _, limit, _ in NETS[net])
+            highest_threshold = max(threshold for threshold, _, _ in NETS[net])
             with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-                runs = list(pool.map(lambda seed: run(arguments.bin, plan, seed, most, top, folder),
-                                     range(1, arguments.seeds + 1)))
+                runs = list(pool.map(
+                    lambda seed: run(arguments.bin, plan, seed, episode_limit, highest_threshold, folder),
+                    range(1, arguments.seeds + 1)))
             speed = sorted(curve[-1][3] / seconds for curve, seconds in runs)[len(runs) // 2]
-            for bar, limit, least in NETS[net]:
-                when = [reached(curve, bar) for curve, _ in runs]
-                good = sorted(w for w in when if w is not None and w <= limit)
-                everything[f"{net} {bar}"] = when
-                span = [good[0], good[len(good) // 2], good[-1]] if good else ["-"] * 3
-                print(f"| {net} | {bar} | {limit} | {len(good)} of {len(runs)} | {span[0]} | {span[1]} "
-                      f"| {span[2]} | {speed:.0f} |", flush=True)
-                failed |= len(good) * 10 < least * len(runs)
+            for threshold, limit, required_seeds in NETS[net]:
+                episodes_needed = [reached(curve, threshold) for curve, _ in runs]
+                in_time = sorted(w for w in episodes_needed if w is not None and w <= limit)
+                measurements[f"{net} {threshold}"] = episodes_needed
+                fewest, median, most = ((in_time[0], in_time[len(in_time) // 2], in_time[-1])
+                                        if in_time else ("-", "-", "-"))
+                print(f"| {net} | {threshold} | {limit} | {len(in_time)} of {len(runs)} | {fewest} | {median} "
+                      f"| {most} | {speed:.0f} |", flush=True)
+                failed |= len(in_time) * 10 < required_seeds * len(runs)
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(everything, file)
+            json.dump(measurements, file)
     return failed
 
 

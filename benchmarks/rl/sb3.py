@@ -3,10 +3,10 @@
 per second, including learning.
 
 Brew's PPO (examples/cartpole/ppo_solver.prototxt) and Stable-Baselines3's have the same
-net (two times two layers of 64), 8 environments, 32 steps of each between updates and 20
-epochs of 256. Brew's PG.ST (softmax_solver.prototxt, one environment) is measured too. The
-programs run in turn in each round. Prints the medians, minima and maxima, and the ratio of
-the two PPOs. Exits 1 if the ratio is below --required.
+net (two times two layers of 64), 8 environments, 32 steps of each environment between
+updates, and 20 epochs of 256 steps. Brew's PG.ST (softmax_solver.prototxt, one environment)
+is measured, too. The programs run in turn in each round. Prints the medians, minima and
+maxima, and the ratio of the two PPOs. Exits 1 if the ratio is below --required.
 """
 import argparse
 import json
@@ -31,19 +31,19 @@ STEPS = {"ppo": 100000, "softmax": 400000}
 
 def brew_steps(log):
     """Returns the steps per second between the first and the last episode in the log."""
-    shown = [(datetime.strptime(time, "%H:%M:%S.%f"), int(steps))
-             for time, steps in EPISODE.findall(log)]
-    if len(shown) < 2:
+    episodes = [(datetime.strptime(time, "%H:%M:%S.%f"), int(steps))
+                for time, steps in EPISODE.findall(log)]
+    if len(episodes) < 2:
         raise MeasureError("brew-run displayed fewer than two episodes")
-    seconds = (shown[-1][0] - shown[0][0]).total_seconds() % 86400  # past midnight
+    seconds = (episodes[-1][0] - episodes[0][0]).total_seconds() % 86400  # past midnight
     if seconds <= 0:
         raise MeasureError("brew-run was too fast to be measured; use more steps")
-    return (shown[-1][1] - shown[0][1]) / seconds
+    return (episodes[-1][1] - episodes[0][1]) / seconds
 
 
 def brew(arguments, net, seed):
-    """Trains for the number of updates that takes about STEPS steps. The limit counts updates,
-    because the episodes get longer while the policy learns."""
+    """Trains in Brew for the number of updates that takes about STEPS steps. Returns the steps per
+    second. The limit counts updates, because the episodes get longer while the policy learns."""
     steps = STEPS[net] if not arguments.quick else STEPS[net] // 10
     # PPO: 256 steps are 20 updates; PG.ST: an update is 10 episodes.
     updates = steps // 256 * 20 if net == "ppo" else steps // 1500
@@ -55,11 +55,12 @@ def brew(arguments, net, seed):
 
 
 def peer(arguments, seed):
+    """Trains in Stable-Baselines3. Returns the steps per second and its version."""
     steps = STEPS["ppo"] // (10 if arguments.quick else 1) // 4
     out = run([arguments.python, PEER, steps, arguments.threads, seed], arguments.threads,
               arguments.work_dir).stdout
-    answer = json.loads(out.strip().splitlines()[-1])
-    return answer["steps_per_second"], answer["version"]
+    result = json.loads(out.strip().splitlines()[-1])
+    return result["steps_per_second"], result["version"]
 
 
 def measure(arguments):
@@ -84,7 +85,7 @@ def parse_arguments():
     parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of the peer")
+                        help="threads of the peer")
     parser.add_argument("--required", type=float, default=5, help="minimum ratio of the two PPOs")
     parser.add_argument("--quick", action="store_true", help="a tenth of the steps")
     parser.add_argument("--work-dir", type=Path, default=ROOT / "build/benchmarks")
@@ -105,8 +106,8 @@ def main():
         print("sb3.py: {}".format(error), file=sys.stderr)
         return 1
     rows = [[name] + ["{:.0f}".format(value) for value in
-                      (statistics.median(all_), min(all_), max(all_))]
-            for name, all_ in rates.items()]
+                      (statistics.median(round_rates), min(round_rates), max(round_rates))]
+            for name, round_rates in rates.items()]
     print("\n".join(tables.render(["", "median steps/s", "least", "most"], rows, arguments.markdown)))
     ratio = statistics.median(ours / theirs for ours, theirs in
                               zip(rates["Brew, PPO"], rates["Stable-Baselines3, PPO"]))

@@ -22,7 +22,8 @@ from prototxt import parse  # noqa: E402
 from torch_net import CaffeNet  # noqa: E402
 
 
-def train(rank, net, batch, ranks, threads, steps, warm_up, meeting, results):
+def train(rank, net, batch, ranks, threads, steps, warm_up, rendezvous_file, results):
+    """Trains on one rank. Rank 0 puts the median seconds of a step into `results`."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     shapes = {name: (batch,) + tuple(dims[1:])
@@ -34,7 +35,7 @@ def train(rank, net, batch, ranks, threads, steps, warm_up, meeting, results):
               for name, shape in shapes.items()}
     run = model
     if ranks > 1:
-        torch.distributed.init_process_group("gloo", init_method="file://" + meeting,
+        torch.distributed.init_process_group("gloo", init_method="file://" + rendezvous_file,
                                              rank=rank, world_size=ranks)
         run = torch.nn.parallel.DistributedDataParallel(model)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9,

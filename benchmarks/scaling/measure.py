@@ -9,11 +9,11 @@ BINARIES is the folder of brewc and brew-run; PEERS is an environment with
 benchmarks/requirements.txt; without --python, PyTorch is not measured. Each step takes
 2 * batch images: half of them on each of two ranks, or all of them on one. PyTorch
 all-reduces gradients with DistributedDataParallel over Gloo. The programs run in turn;
-each round runs all of them, and the medians over the rounds count.
+each round runs all of them. Prints medians over the rounds.
 
 With --work, compares the CPU time of Brew's step: the sum over two ranks with one thread
-each, and one rank with one thread and all images. The difference is the duplicated and the
-communication work. CPU time is also meaningful on a busy machine, but does not include the
+each, and one rank with one thread and all images. The difference is the duplicated work plus the
+communication. CPU time is also meaningful on a busy machine, but does not include the
 time that ranks wait for each other.
 """
 import argparse
@@ -42,22 +42,22 @@ SOLVER = """net: "{net}" base_lr: 0.001 momentum: 0.9 weight_decay: 0.0005
 lr_policy: "fixed" display: 1 max_iter: {steps} snapshot_after_train: false
 random_seed: 1
 """
-SHOWN = re.compile(r"(\d\d:\d\d:\d\d\.\d+) .*\] Iteration (\d+) \(")
+ITERATION_LINE = re.compile(r"(\d\d:\d\d:\d\d\.\d+) .*\] Iteration (\d+) \(")
 
 
-def environment(threads):
+def environment_with_threads(threads):
     result = dict(os.environ, OMP_NUM_THREADS=str(threads))
     result["MKL_NUM_THREADS"] = str(threads)
     return result
 
 
-def output_of(command, threads, folder):
-    done = subprocess.run([str(word) for word in command], cwd=folder, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=environment(threads))
-    if done.returncode:
-        sys.exit("%s failed:\n%s" % (command, done.stderr[-2000:]))
-    return done
+def run_or_exit(command, threads, folder):
+    completed = subprocess.run([str(word) for word in command], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment_with_threads(threads))
+    if completed.returncode:
+        sys.exit("%s failed:\n%s" % (command, completed.stderr[-2000:]))
+    return completed
 
 
 class Brew:
@@ -75,32 +75,32 @@ class Brew:
             data=" ".join("dim: %d" % dim for dim in dims), batch=batch) + text)
         (self.folder / (name + "_solver.prototxt")).write_text(
             SOLVER.format(net=name + ".prototxt", steps=steps + WARM_UP + 1))
-        output_of([self.binaries / "brewc", name + "_solver.prototxt", "--distributed",
-                   "-o", name + ".plan"], 2, self.folder)
+        run_or_exit([self.binaries / "brewc", name + "_solver.prototxt", "--distributed",
+                     "-o", name + ".plan"], 2, self.folder)
 
-    def train(self, net, batch, ranks, threads, *more):
-        return output_of([self.binaries / "brew-run", "train",
-                          "%s-%d.plan" % (net, batch), "--ranks", ranks,
-                          "--threads", threads,
-                          *(["--shard-update"] if self.shard and ranks > 1 else []),
-                          *more], threads, self.folder)
+    def train(self, net, batch, ranks, threads, *extra_flags):
+        return run_or_exit([self.binaries / "brew-run", "train",
+                            "%s-%d.plan" % (net, batch), "--ranks", ranks,
+                            "--threads", threads,
+                            *(["--shard-update"] if self.shard and ranks > 1 else []),
+                            *extra_flags], threads, self.folder)
 
     def seconds(self, net, batch, ranks, threads):
         """Returns the median time between lines of the log, which has a line for each step."""
-        done = self.train(net, batch, ranks, threads)
-        shown = [datetime.strptime(time, "%H:%M:%S.%f")
-                 for time, _ in SHOWN.findall(done.stderr)]
-        steps = [(b - a).total_seconds() for a, b in zip(shown, shown[1:])]
+        completed = self.train(net, batch, ranks, threads)
+        log_times = [datetime.strptime(time, "%H:%M:%S.%f")
+                     for time, _ in ITERATION_LINE.findall(completed.stderr)]
+        steps = [(b - a).total_seconds() for a, b in zip(log_times, log_times[1:])]
         return statistics.median(steps[WARM_UP - 1:])
 
     def work(self, net, batch, ranks, steps):
         """Returns the CPU seconds of a step, summed over ranks with one thread each."""
-        def of(count):
+        def cpu_seconds(iterations):
             before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            self.train(net, batch, ranks, 1, "--max-iter", count)
+            self.train(net, batch, ranks, 1, "--max-iter", iterations)
             return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-        begin = of(WARM_UP)
-        return (of(WARM_UP + steps) - begin) / steps
+        warm_up_seconds = cpu_seconds(WARM_UP)
+        return (cpu_seconds(WARM_UP + steps) - warm_up_seconds) / steps
 
 
 def measure(options, folder):
@@ -122,10 +122,10 @@ def measure(options, folder):
                 brew.seconds(options.net, batch, ranks, threads))
             if not options.python:
                 continue
-            done = output_of([options.python, HERE / "ddp.py", options.net, batch,
-                              ranks, threads, options.steps, WARM_UP], threads, folder)
+            completed = run_or_exit([options.python, HERE / "ddp.py", options.net, batch,
+                                     ranks, threads, options.steps, WARM_UP], threads, folder)
             add("pytorch, %d x %d threads" % (ranks, threads),
-                float(done.stdout.split()[-1]))
+                float(completed.stdout.split()[-1]))
     return {name: statistics.median(seconds) for name, seconds in rows.items()}
 
 
@@ -151,10 +151,10 @@ def main():
                                     " %8.2f images/s" % (images / value)))
     ratios = {}
     for program in "brew", "pytorch":
-        one, two = (seconds.get("%s, %s threads" % (program, shape))
-                    for shape in ("1 x 2", "2 x 1"))
-        if one and two:
-            ratios["%s, two ranks against one" % program] = one / two
+        one_rank, two_ranks = (seconds.get("%s, %s threads" % (program, ranks_and_threads))
+                               for ranks_and_threads in ("1 x 2", "2 x 1"))
+        if one_rank and two_ranks:
+            ratios["%s, two ranks against one" % program] = one_rank / two_ranks
     if options.work:
         ratios["brew, work of one rank over that of two"] = (
             seconds["brew, 1 x 1 threads, work"] / seconds["brew, 2 x 1 threads, work"])

@@ -41,36 +41,39 @@ def all_gather_seconds(ranks, size, latency, rate):
     return ring_seconds(ranks, size, latency, rate) / 2 if ranks > 1 else 0
 
 
-def backward_seconds(starts, compute, cost):
-    """Returns the seconds of the forward and backward pass. The all-reduces run in order, each
-    when its gradients are ready, and are awaited after the last computing step."""
-    free = 0
+def backward_seconds(starts, compute, seconds_of_all_reduce):
+    """Returns the seconds of the forward and backward pass. `starts`: (bytes, seconds at which
+    the gradients are ready) of each all-reduce. The all-reduces run in order, each when its
+    gradients are ready. The pass ends when the last computing step and the last all-reduce have
+    ended."""
+    link_free = 0
     for size, ready in starts:
-        free = max(free, ready) + cost(size)
-    return max(compute, free)
+        link_free = max(link_free, ready) + seconds_of_all_reduce(size)
+    return max(compute, link_free)
 
 
-def simulate(starts, compute, update, ranks, options, draw, sharded):
+def simulate(starts, compute, update, ranks, options, random_numbers, sharded):
     """Returns the mean time of a step including its update. The computing time of each rank
     is multiplied by exp(x), x normal with standard deviation `jitter`; all ranks wait for the
-    slowest. With `sharded`, each rank updates its shard of the parameters, and an all-gather
-    follows that overlaps with nothing."""
+    slowest. With `sharded`, each rank updates its shard of the parameters. An all-gather
+    follows, which overlaps with nothing."""
     link = options.latency_us * 1e-6, options.gbytes * 1e9
 
-    def cost(size):
+    def seconds_of_all_reduce(size):
         return all_reduce_seconds(ranks, size, *link)
 
     after_backward = update
     if sharded:
-        gathered = sum(size for size, _ in starts)
-        after_backward = update / ranks + all_gather_seconds(ranks, gathered, *link)
+        parameter_bytes = sum(size for size, _ in starts)
+        after_backward = update / ranks + all_gather_seconds(ranks, parameter_bytes, *link)
     total = 0
     for _ in range(STEPS if options.jitter else 1):
         slowest = 1
         if options.jitter:
-            slowest = math.exp(max(draw.gauss(0, options.jitter) for _ in range(ranks)))
+            slowest = math.exp(max(random_numbers.gauss(0, options.jitter) for _ in range(ranks)))
         total += after_backward + backward_seconds(
-            [(size, ready * slowest) for size, ready in starts], compute * slowest, cost)
+            [(size, ready * slowest) for size, ready in starts], compute * slowest,
+            seconds_of_all_reduce)
     return total / (STEPS if options.jitter else 1)
 
 
@@ -96,13 +99,13 @@ def main():
               for start in forward_backward["all_reduce"]["starts"]]
     update = programs["update"]["roofline_seconds"] * scale
     rows = []
-    alone = compute * scale + update
+    one_rank = compute * scale + update
     for ranks in map(int, options.ranks.split(",")):
         plain, sharded = (simulate(starts, compute * scale, update, ranks, options,
-                                   random.Random(SEED), shards)
-                          for shards in (False, True))
-        rows.append({"ranks": ranks, "step_seconds": plain, "efficiency": alone / plain,
-                     "sharded_efficiency": alone / sharded})
+                                   random.Random(SEED), sharded_update)
+                          for sharded_update in (False, True))
+        rows.append({"ranks": ranks, "step_seconds": plain, "efficiency": one_rank / plain,
+                     "sharded_efficiency": one_rank / sharded})
     if options.json:
         print(json.dumps(rows, indent=2))
         return

@@ -24,6 +24,8 @@ def arguments(description):
 
 
 class Tools:
+    """Runs Brew's programs in a folder."""
+
     def __init__(self, options, folder):
         self.bin, self.folder = options.bin.resolve(), folder
         self.brewc_flags = options.brewc_flags.split()
@@ -33,12 +35,12 @@ class Tools:
 
     def run(self, name, *words):
         """Runs a tool. Ends the script if the tool fails."""
-        done = subprocess.run([self.tool(name), *map(str, words)], cwd=self.folder,
-                              capture_output=True, text=True)
-        if done.returncode:
+        completed = subprocess.run([self.tool(name), *map(str, words)], cwd=self.folder,
+                                   capture_output=True, text=True)
+        if completed.returncode:
             sys.exit("%s %s: status %d\n%s" % (name, " ".join(map(str, words)),
-                                               done.returncode, done.stderr[-2000:]))
-        return done
+                                               completed.returncode, completed.stderr[-2000:]))
+        return completed
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -58,12 +60,12 @@ def write_png(path, width, height, pixels):
             b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-def write_digits(folder, name, count, chosen):
+def write_digits(folder, name, count, random_numbers):
     """Writes the two files of a data set in MNIST's format, with random images."""
     (folder / (name + "-images")).write_bytes(
-        struct.pack(">IIII", 2051, count, 28, 28) + chosen.randbytes(count * 784))
+        struct.pack(">IIII", 2051, count, 28, 28) + random_numbers.randbytes(count * 784))
     (folder / (name + "-labels")).write_bytes(
-        struct.pack(">II", 2049, count) + bytes(chosen.randrange(10) for _ in range(count)))
+        struct.pack(">II", 2049, count) + bytes(random_numbers.randrange(10) for _ in range(count)))
 
 
 def randomness(options):

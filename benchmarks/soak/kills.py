@@ -5,7 +5,7 @@ an uninterrupted run bit for bit, and the folder must contain only the snapshots
 --keep-snapshots and --snapshot-best select. Repeats this until --kills kills have happened.
 
 The net reads shuffled, cropped and mirrored images, has dropout, and is tested while it trains.
-Exits with status 1 on any other outcome.
+Exits with status 1 if a check fails.
 """
 
 import signal
@@ -30,7 +30,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "pool" top: "ip"
   inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
 """
-KEPT = 2
+KEPT_SNAPSHOTS = 2
 
 
 class Soak:
@@ -50,19 +50,20 @@ class Soak:
                 options.iterations, "snapshot_format: HDF5" if options.hdf5 else "")))
         self.tools.compile("solver.prototxt", "net.plan")
         begin = time.monotonic()
-        status, said = self.life(None)
+        status, log_text = self.run_until_killed(None)
         self.seconds = time.monotonic() - begin
         if status:
-            sys.exit("the uninterrupted run ends with status %d:\n%s" % (status, said))
-        self.whole = self.result()
+            sys.exit("the uninterrupted run ends with status %d:\n%s" % (status, log_text))
+        self.uninterrupted_weights = self.take_weights()
 
-    def life(self, seconds):
-        """Starts brew-run, and kills it after `seconds`; returns its status and log."""
+    def run_until_killed(self, seconds):
+        """Runs brew-run, and kills it after `seconds` (None: never, but at most 300 s).
+        Returns its exit status and log."""
         with open(self.folder / "log", "w+") as log:
             process = subprocess.Popen(
                 [self.tools.tool("brew-run"), "train", "net.plan", "--resume", "--threads",
                  str(self.options.threads), "--reader-threads", str(self.random.choice((1, 2, 3))),
-                 "--keep-snapshots", str(KEPT), "--snapshot-best", "test.loss"],
+                 "--keep-snapshots", str(KEPT_SNAPSHOTS), "--snapshot-best", "test.loss"],
                 cwd=self.folder, stderr=log, stdout=subprocess.DEVNULL)
             try:
                 process.wait(seconds if seconds is not None else 300)
@@ -72,54 +73,56 @@ class Soak:
             log.seek(0)
             return process.returncode, log.read()
 
-    def result(self):
-        """Returns the last and the best weights, and removes the snapshots from the folder."""
-        end = ".h5" if self.options.hdf5 else ""
+    def take_weights(self):
+        """Checks which snapshots are left, removes them, and returns the last and the best
+        weights."""
+        suffix = ".h5" if self.options.hdf5 else ""
         files = {file.name: file.read_bytes() for file in self.folder.glob("snap_*")}
         names = sorted(files)
-        wanted = ["snap_%s.%s%s" % (base, kind, end)
-                  for base in ["best_test.loss"] + ["iter_%d" % (self.options.iterations - 2 * i)
-                                                    for i in range(KEPT)]
-                  for kind in ("caffemodel", "solverstate")]
-        if names != sorted(wanted):
-            sys.exit("left are " + " ".join(names))
+        expected = ["snap_%s.%s%s" % (base, kind, suffix)
+                    for base in ["best_test.loss"] + ["iter_%d" % (self.options.iterations - 2 * i)
+                                                      for i in range(KEPT_SNAPSHOTS)]
+                    for kind in ("caffemodel", "solverstate")]
+        if names != sorted(expected):
+            sys.exit("unexpected snapshots are left: " + " ".join(names))
         for name in names:
             (self.folder / name).unlink()
-        return (files["snap_iter_%d.caffemodel%s" % (self.options.iterations, end)],
-                files["snap_best_test.loss.caffemodel" + end])
+        return (files["snap_iter_%d.caffemodel%s" % (self.options.iterations, suffix)],
+                files["snap_best_test.loss.caffemodel" + suffix])
 
     def run(self):
-        kills = lives = passed_over = 0
+        kills = completed_runs = skipped_snapshots = 0
         while kills < self.options.kills:
             # Some kills precede the first snapshot; most interrupt training or a snapshot.
-            status, said = self.life(self.random.uniform(0, self.seconds / 2))
-            passed_over += said.count("Snapshot skipped")
+            status, log_text = self.run_until_killed(self.random.uniform(0, self.seconds / 2))
+            skipped_snapshots += log_text.count("Snapshot skipped")
             if status == -signal.SIGKILL:
                 kills += 1
                 continue
             if status:
-                sys.exit("a resumed run ends with status %d:\n%s" % (status, said))
-            lives += 1
+                sys.exit("a resumed run ends with status %d:\n%s" % (status, log_text))
+            completed_runs += 1
             self.compare(kills)
-        status, said = self.life(None)
+        status, log_text = self.run_until_killed(None)
         if status:
-            sys.exit("the last run ends with status %d:\n%s" % (status, said))
-        lives += 1
+            sys.exit("the last run ends with status %d:\n%s" % (status, log_text))
+        completed_runs += 1
         self.compare(kills)
         print("%d kills in %d trainings of %d iterations: each ended with the same weights; "
-              "%d snapshots skipped" % (kills, lives, self.options.iterations, passed_over))
+              "%d snapshots skipped" % (kills, completed_runs, self.options.iterations,
+                                        skipped_snapshots))
 
     def compare(self, kills):
-        last, best = self.result()
-        if last != self.whole[0]:
+        last, best = self.take_weights()
+        if last != self.uninterrupted_weights[0]:
             sys.exit("after %d kills the weights differ from the uninterrupted run" % kills)
-        if best != self.whole[1]:
+        if best != self.uninterrupted_weights[1]:
             sys.exit("after %d kills the best weights differ from the uninterrupted run" % kills)
 
 
 parser = arguments(__doc__)
 parser.add_argument("--kills", type=int, default=50)
-parser.add_argument("--iterations", type=int, default=200, help="even")
+parser.add_argument("--iterations", type=int, default=200, help="number of iterations, even")
 parser.add_argument("--hdf5", action="store_true", help="snapshots in HDF5")
 options = parser.parse_args()
 with tempfile.TemporaryDirectory() as temporary:
