@@ -1,12 +1,13 @@
 #===- BrewCommon.cmake - The library that compiler and runtime share -------===#
 #
 #   brew_add_schema(NAME <path of a schema, without .proto>...)
-#       the object library NAME with the C++ code of the schemas. Each is registered
-#       under its path from the top: a program may have another caffe.proto.
+#       creates the object library NAME with the C++ code of the schemas. Each schema is
+#       registered under its path from the top of the sources, because a program may
+#       contain another caffe.proto.
 #   brew_add_common()
-#       libbrew_common: support/, plan/, formats/ and caffe/ in one private shared
+#       creates libbrew_common: support/, plan/, formats/ and caffe/ in one private shared
 #       library, so that a process that loads both compiler and runtime registers the
-#       schemas once. No LLVM.
+#       schemas once. The library does not use LLVM.
 #
 #===-------------------------------------------------------------------------===#
 
@@ -24,7 +25,7 @@ function(brew_add_schema name)
       VERBATIM)
     list(APPEND sources ${generated})
   endforeach()
-  # No warnings in generated code.
+  # Disable warnings in generated code.
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
   add_library(${name} OBJECT ${sources})
   # Other targets include the headers, so these are generated first.
@@ -34,18 +35,18 @@ endfunction()
 
 function(brew_add_common)
   if(BREW_HDF5_LIBRARY MATCHES "\\.a$")
-    # Its code is compiled for executables, which may address the C library's variables
-    # directly; a shared library gets copies of these variables.
-    # A separate library, because the precompiled headers are for C++.
+    # The static library is compiled for executables, which may address the C library's
+    # variables directly; in a shared library, its code would get copies of these variables.
+    # StandardStreams.c is a separate library, because the precompiled headers are for C++.
     add_library(brew_standard_streams OBJECT
       ${PROJECT_SOURCE_DIR}/formats/hdf5/StandardStreams.c)
     set(hdf5_objects $<TARGET_OBJECTS:brew_standard_streams>)
     set(hdf5_options LINKER:--wrap=stdout LINKER:--wrap=stderr)
   endif()
-  set(parts brew_support brew_plan brew_formats brew_caffe)
+  set(object_libraries brew_support brew_plan brew_formats brew_caffe)
   set(objects)
-  foreach(part ${parts})
-    list(APPEND objects $<TARGET_OBJECTS:${part}>)
+  foreach(library ${object_libraries})
+    list(APPEND objects $<TARGET_OBJECTS:${library}>)
   endforeach()
   add_library(brew_common SHARED ${objects} ${hdf5_objects})
   add_dependencies(brew_common brew_plan_schemas brew_formats_schemas)
@@ -56,11 +57,10 @@ function(brew_add_common)
     PUBLIC $<BUILD_INTERFACE:protobuf::libprotobuf>
     PRIVATE JPEG::JPEG PNG::PNG ZLIB::ZLIB Threads::Threads
             brew::LMDB brew::LEVELDB brew::HDF5)
-  # Private: only targets of the same build link it. Static libraries in it (HDF5) stay
-  # private, so that the process may contain another copy.
   set_target_properties(brew_common PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION})
-  # RPATH, not RUNPATH, which would hide brew-run's RPATH from this library's dependencies
+  # Hide the symbols of static libraries (HDF5), so that the process may contain another
+  # copy of them. RPATH, not RUNPATH, which would hide brew-run's RPATH from this library's dependencies
   # in a package of scripts/gpu-check.
   target_link_options(brew_common PRIVATE LINKER:--exclude-libs,ALL
     LINKER:--disable-new-dtags ${hdf5_options})

@@ -1,17 +1,19 @@
 #===- BrewDependencies.cmake - Libraries that Brew requires ----------------===#
 #
-# Finds all libraries except LLVM (BrewMLIR.cmake) and GoogleTest (tests). Targets of
+# Finds all libraries except LLVM (BrewMLIR.cmake) and GoogleTest (tests). Provides targets of
 # CMake's own modules and of the packages' CMake files:
 #
 #   protobuf::libprotobuf, protobuf::protoc, ZLIB::ZLIB, JPEG::JPEG, PNG::PNG,
 #   Threads::Threads, CLI11::CLI11, nlohmann_json::nlohmann_json
 #
-# Imported targets of Brew for all other libraries. To use a library in another folder,
-# set CMAKE_PREFIX_PATH, or the cache entries BREW_NAME_INCLUDE and BREW_NAME_LIBRARY.
-# scripts/setup installs libraries that Debian lacks into build/prefix:
+# For all other libraries, provides imported targets of Brew:
 #
 #   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::OPENCV,
 #   brew::SPDLOG, brew::HTTPLIB, brew::GIF
+#
+# To use a library in another folder, set CMAKE_PREFIX_PATH, or the cache entries
+# BREW_NAME_INCLUDE and BREW_NAME_LIBRARY. scripts/setup installs libraries that Debian lacks
+# into build/prefix.
 #
 #===-------------------------------------------------------------------------===#
 
@@ -23,7 +25,7 @@ find_package(Threads REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 # Only training on several ranks needs MPI (libbrew_mpi).
-option(BREW_MPI "Build the plugin for training on several ranks where an MPI is" ON)
+option(BREW_MPI "Build the plugin for training on several ranks, if MPI is found" ON)
 if(BREW_MPI)
   find_package(MPI COMPONENTS C)
 endif()
@@ -35,15 +37,15 @@ endif()
 # a header and a library. If one is missing, the error names the Debian package.
 function(brew_find name package)
   cmake_parse_arguments(ARG "" "HEADER" "LIBRARY" ${ARGN})
-  set(how "apt-get install ${package}")
+  set(hint "apt-get install ${package}")
   if(package MATCHES "^scripts/")
-    set(how "run ${package}")
+    set(hint "run ${package}")
   endif()
   add_library(brew::${name} INTERFACE IMPORTED GLOBAL)
   if(ARG_HEADER)
     find_path(BREW_${name}_INCLUDE ${ARG_HEADER} PATH_SUFFIXES hdf5/serial opencv4)
     if(NOT BREW_${name}_INCLUDE)
-      message(FATAL_ERROR "${ARG_HEADER} not found: ${how}")
+      message(FATAL_ERROR "${ARG_HEADER} not found: ${hint}")
     endif()
     target_include_directories(brew::${name} SYSTEM INTERFACE ${BREW_${name}_INCLUDE})
   endif()
@@ -51,7 +53,7 @@ function(brew_find name package)
     find_library(BREW_${name}_LIBRARY NAMES ${ARG_LIBRARY} PATH_SUFFIXES hdf5/serial)
     if(NOT BREW_${name}_LIBRARY)
       list(JOIN ARG_LIBRARY " or " names)
-      message(FATAL_ERROR "The library ${names} was not found: ${how}")
+      message(FATAL_ERROR "The library ${names} was not found: ${hint}")
     endif()
     target_link_libraries(brew::${name} INTERFACE ${BREW_${name}_LIBRARY})
   endif()
@@ -87,7 +89,7 @@ endif()
 brew_find(DNNL scripts/onednn HEADER oneapi/dnnl/dnnl.hpp LIBRARY dnnl)
 brew_dnnl_version(dnnl_version)
 if(dnnl_version LESS 3)
-  message(FATAL_ERROR "oneDNN 3 or later is needed, and ${BREW_DNNL_INCLUDE} holds "
+  message(FATAL_ERROR "oneDNN 3 or later is needed, and ${BREW_DNNL_INCLUDE} contains "
                       "version ${dnnl_version}: run scripts/onednn")
 endif()
 # Header-only spdlog and fmt, so that neither library is needed at run time.
@@ -107,9 +109,9 @@ if(BREW_HDF5_LIBRARY MATCHES "\\.a$")
   target_link_libraries(brew::HDF5 INTERFACE ZLIB::ZLIB m ${CMAKE_DL_LIBS})
 endif()
 
-# oneDNN runs on GNU OpenMP's threads. The runtime starts its kernels on the
-# same team, so that two pools never compete for the cores. The library is
-# named explicitly: clang's -fopenmp would link another one.
+# oneDNN runs on GNU OpenMP's threads. Brew's runtime runs its kernels on the same threads,
+# so that two thread pools never compete for the cores. This names the library explicitly,
+# because clang's -fopenmp would link another OpenMP library.
 find_library(BREW_GOMP_LIBRARY NAMES gomp libgomp.so.1)
 if(NOT BREW_GOMP_LIBRARY)
   # The file to link is in GCC's own folder.

@@ -5,10 +5,10 @@
 # compile cache shares the precompiled headers between clones.
 #
 #   brew_add_headers(NAME <header>...)
-#       a target with these headers, compiled as for a library.
+#       creates a target with these headers, compiled as for a library.
 #   brew_reuse_headers(NAME target...)
-#       compiles the targets with them. All sources are C++; the flags must be the
-#       project's; definitions may be added.
+#       compiles the targets with the precompiled headers of NAME. All their sources
+#       must be C++. They must use the project's flags, but may add definitions.
 #   brew_system_headers (target)
 #       the standard library's and protobuf's.
 #   brew_tool_headers (target)

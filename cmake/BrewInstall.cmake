@@ -35,10 +35,10 @@ install(TARGETS brew_common EXPORT BrewCommonTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 install(EXPORT BrewCommonTargets NAMESPACE Brew::
   DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
-# In the folder of libbrew_runtime, which opens it.
+# Must be in the folder of libbrew_runtime, which opens it at run time.
 set_target_properties(brew_opencv PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS brew_opencv LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-if(TARGET brew_mpi) # beside libbrew_runtime, which opens it
+if(TARGET brew_mpi) # must be beside libbrew_runtime, too
   install(TARGETS brew_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
 endif()
 # Installs oneDNN into a private folder, so that it does not conflict with other packages.
@@ -47,8 +47,8 @@ get_filename_component(dnnl_library ${BREW_DNNL_LIBRARY} REALPATH)
 set(runtime_rpath "$ORIGIN")
 set(brew_bundled)
 get_filename_component(own_prefix ${PROJECT_SOURCE_DIR}/build/prefix REALPATH)
-string(FIND "${dnnl_library}" "${own_prefix}/" dnnl_is_own)
-if(dnnl_is_own EQUAL 0)
+string(FIND "${dnnl_library}" "${own_prefix}/" own_prefix_position)
+if(own_prefix_position EQUAL 0)
   set(brew_bundled ${dnnl_library})
   string(APPEND runtime_rpath ":$ORIGIN/brew")
   install(FILES ${brew_bundled} DESTINATION ${CMAKE_INSTALL_LIBDIR}/brew
@@ -102,7 +102,7 @@ foreach(component IN LISTS brew_components)
 endforeach()
 
 # --- Tools, their manual pages and completions -----------------------------
-find_program(BREW_LOWDOWN lowdown DOC "Makes manual pages of docs/")
+find_program(BREW_LOWDOWN lowdown DOC "Makes manual pages from docs/")
 if(NOT BREW_LOWDOWN)
   message(STATUS "No lowdown: manual pages are left out (apt-get install lowdown)")
 endif()

@@ -41,7 +41,8 @@ set(CPACK_DEBIAN_MPI_PACKAGE_NAME brew-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "brew-runtime ${same_version}, openmpi-bin")
 set(CPACK_DEBIAN_MPI_DESCRIPTION "Trains Caffe nets on several ranks
- What brew-runtime needs to train on several processes that Open MPI connects.")
+ The plugin with which brew-runtime trains on several processes, connected by Open
+ MPI.")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME brew-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "brew-runtime ${same_version}")
@@ -55,7 +56,7 @@ if(BREW_BUILD_COMPILER)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", brew-compiler ${same_version}")
 endif()
 set(CPACK_DEBIAN_DEV_DESCRIPTION "Compiler and runtime for Caffe nets, for other programs
- The headers of libbrew_runtime and libbrew_compiler, and how CMake and
- pkg-config find them.")
+ The headers of libbrew_runtime and libbrew_compiler, and the files by which CMake
+ and pkg-config find these libraries.")
 
 include(CPack)

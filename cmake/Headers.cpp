@@ -1,6 +1,7 @@
-//===- Headers.cpp - Where precompiled headers belong ---------------------===//
+//===- Headers.cpp - Source of the precompiled headers' targets -----------===//
 //
-// Empty: CMake attaches a precompiled header to a target, and a target has a
-// source. The lists of headers are in BrewHeaders.cmake and BrewMLIR.cmake.
+// This file is empty. CMake attaches precompiled headers to a target, and a
+// target must have a source. The lists of headers are in BrewHeaders.cmake and
+// BrewMLIR.cmake.
 //
 //===----------------------------------------------------------------------===//
