@@ -1,4 +1,4 @@
-# lit's shell tests, each of which finds nothing of its earlier runs.
+# lit's shell tests, which remove the files of their earlier runs first.
 import glob
 import os
 import shutil
@@ -7,8 +7,8 @@ import lit.formats
 
 
 class FreshShTest(lit.formats.ShTest):
-    """Removes what %t names before the test runs: a file that a tool no longer
-    writes must be missing here as it is in a fresh build."""
+    """Removes the files that %t names before a test runs. A file that a tool no
+    longer writes is then missing, as in a fresh build."""
 
     def execute(self, test, lit_config):
         folder, name = os.path.split(test.getExecPath())

@@ -2,22 +2,22 @@
 #
 # Substitutions:
 #   %brewc %brew-opt %brew-run %brew-data %caffe   the tools of the build under test
-#   %python                                 a python with h5py and numpy
-#   %inputs                                 test/lit/Inputs: shared nets, scripts
-#   %reference                              test/reference: recorded values
-#   %examples                               examples/
-#   %source                                 the repository
-#   %dialect_pages                          reference pages of the dialects
-#   %shared                                 BREW_SHARED_DIR (REQUIRES: shared)
-#   FileCheck, not, count, split-file              LLVM's
+#   %python                                        a python with h5py and numpy
+#   %inputs                                        test/lit/Inputs: shared nets, scripts
+#   %reference                                     test/reference: recorded values
+#   %examples                                      examples/
+#   %source                                        the repository
+#   %dialect_pages                                 reference pages of the dialects
+#   %shared                                        BREW_SHARED_DIR (REQUIRES: shared)
+#   FileCheck, not, count, split-file              LLVM's tools
 # Features:
-#   shared     BREW_SHARED_DIR holds the recorded data
+#   shared     BREW_SHARED_DIR contains the recorded data
 #   x86        this machine is an x86-64 one
-#   nvrtc      NVIDIA's run-time compiler is here
-#   gpu        an NVIDIA driver is here
-#   avx512     it has AVX-512, so --cpu x86-64-v4 plans run here
-#   graphviz   Graphviz is here
-#   root       tests run as a user whom file permissions do not stop
+#   nvrtc      NVIDIA's run-time compiler is installed
+#   gpu        an NVIDIA driver is installed
+#   avx512     the processor has AVX-512, so it can run plans of --cpu x86-64-v4
+#   graphviz   Graphviz is installed
+#   root       tests run as root, whom file permissions do not restrict
 #
 # --param brew_tools_dir=DIR runs the tools of another folder.
 import ctypes
@@ -88,7 +88,7 @@ if has_library(["libcuda.so.1"]):
 for name in ("CUDA_HOME", "CUDA_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
-# Compiled kernels of the tests stay with the tests.
+# The kernel cache of the tests is in their output folder.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 if shutil.which("nop"):
     config.available_features.add("graphviz")
@@ -101,7 +101,7 @@ try:
 except OSError:
     pass
 
-# Threads that spin while they wait slow down the tests beside them.
+# Threads that spin while they wait would slow down other tests.
 config.environment["OMP_WAIT_POLICY"] = "passive"
 config.environment["OMP_NUM_THREADS"] = "2"
 # Sanitizer builds: reports must not look like a tool's exit status.

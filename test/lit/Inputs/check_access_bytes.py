@@ -20,8 +20,9 @@ WIDEST = 16
 # in place, so there are no copies, which would consist of 16-byte accesses.
 SHARES = {'lenet': 55, 'cifar10_quick': 86, 'alexnet': 92, 'googlenet': 89, 'vgg16': 95,
           'resnet50': 93, 'squeezenet': 94, 'mobilenet': 99}
+# Fraction of its net's bytes that a kernel may move in narrower accesses.
 NARROW = 0.01
-FEW_SUMS = 'few channels to reduce: a block reduces one channel, whose elements are not adjacent'
+FEW_CHANNELS = 'few channels to reduce: a block reduces one channel, whose elements are not adjacent'
 SMALL = 'too few elements of parameters: vector accesses would not keep the GPU busy'
 COPIES = 'a copy to another layout: in one of the layouts neighbours are not adjacent'
 WINDOW = 'a window of channels begins at any channel'
@@ -33,11 +34,11 @@ IMAGE = ('images of three channels are padded with five zero channels: source pi
 EXCEPTIONS = {
     'lenet': {'pool1(_1|_backward)?': '20 channels: no more than 8 bytes are aligned',
               'pool2(_1|_backward)?': '50 channels: no more than 4 bytes are aligned',
-              'relu1_backward': SMALL, 'update_1': SMALL, 'conv[12]_backward': FEW_SUMS,
+              'relu1_backward': SMALL, 'update_1': SMALL, 'conv[12]_backward': FEW_CHANNELS,
               'conv1_conv2(_1|_backward)?': COPIES},
     'cifar10_quick': {'cifar_pixels': 'crops of images begin at any byte',
                       'pool1_(relu1|backward)': BYTES,
-                      'pool2_relu2_backward|relu1_backward': FEW_SUMS,
+                      'pool2_relu2_backward|relu1_backward': FEW_CHANNELS,
                       'update_1': SMALL, 'conv1_conv2.*': COPIES},
     'alexnet': {'(norm1|pool1)(_.*)?': WINDOW, 'conv1_relu_conv1_conv2.*': IMAGE},
     'googlenet': {'(conv2_norm2|pool2_3x3_s2)(_.*)?': WINDOW, 'conv1_7x7_s2_conv2_3x3_reduce.*': IMAGE},

@@ -12,11 +12,11 @@ import sys
 
 source, pages, folder, dialect = sys.argv[1:]
 page = open(os.path.join(pages, folder + ".md")).read()
-asked = set()
+covered_files = set()
 for test in glob.glob(os.path.join(source, "test/lit/dialects/**/*.mlir"), recursive=True):
     for line in open(test):
         if "RUN:" in line and "check_op_coverage.py" in line:
-            asked |= set(re.findall(r"%source/(\S+\.td)", line))
+            covered_files |= set(re.findall(r"%source/(\S+\.td)", line))
 
 problems, seen = [], 0
 root = os.path.join(source, "dialects", folder)
@@ -25,7 +25,7 @@ for path in sorted(glob.glob(os.path.join(root, "**/*.td"), recursive=True)):
     seen += len(names)
     problems += [f"{path}: {dialect}.{name} is not in {folder}.md"
                  for name in names if f"### `{dialect}.{name}`" not in page]
-    if names and os.path.relpath(path, source) not in asked:
+    if names and os.path.relpath(path, source) not in covered_files:
         problems.append(f"{path}: no test checks the coverage of its operations")
 if problems or not seen:
     sys.exit("\n".join(problems) or f"{root}: no operations")

@@ -18,20 +18,20 @@ for name, program in report["programs"].items():
     assert math.isclose(sum(row["share"] for row in rows), 1), name
     for row in rows:
         steps = row["kernels"] + row["calls"] + row["host_calls"]
-        moving = row["bytes"] / rates["bytes_per_second"]
-        slowest = row["flops"] / rates["flops_per_second"]
+        memory_seconds = row["bytes"] / rates["bytes_per_second"]
+        generic_seconds = row["flops"] / rates["flops_per_second"]
         assert steps > 0, row
-        fastest = row["flops"] / rates["product_flops_per_second"]
+        product_seconds = row["flops"] / rates["product_flops_per_second"]
         assert row["stages"] >= row["kernels"], row
-        begun = row["stages"] + row["calls"] + row["host_calls"]
-        launch = begun * rates["launch_seconds"]
+        launches = row["stages"] + row["calls"] + row["host_calls"]
+        launch_seconds = launches * rates["launch_seconds"]
         if steps == 1:
-            computing = fastest if row["calls"] else slowest
-            least = most = max(moving, computing) + launch
+            compute_seconds = product_seconds if row["calls"] else generic_seconds
+            minimum = maximum = max(memory_seconds, compute_seconds) + launch_seconds
         else:
             # The time of each step is the maximum of its compute and memory times.
-            least = max(moving, fastest) + launch
-            most = moving + slowest + launch
-        assert least * 0.999999 <= row["roofline_seconds"] <= most * 1.000001, row
+            minimum = max(memory_seconds, product_seconds) + launch_seconds
+            maximum = memory_seconds + generic_seconds + launch_seconds
+        assert minimum * 0.999999 <= row["roofline_seconds"] <= maximum * 1.000001, row
     keys = [(tuple(row["layers"]), row["backward"]) for row in rows]
     assert len(set(keys)) == len(keys), name

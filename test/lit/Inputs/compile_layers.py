@@ -14,8 +14,8 @@ for name in names:
     net = os.path.join(folder, "reference", "layers", name + ".prototxt")
     if not name or not os.path.exists(net):
         continue
-    for more in ([], ["--no-library"]):
-        command = [brewc, net, "--phase", "train", "--keep", "all", *flags, *more]
+    for library_flags in ([], ["--no-library"]):
+        command = [brewc, net, "--phase", "train", "--keep", "all", *flags, *library_flags]
         # A net without a loss has no gradients.
         result = subprocess.run(command + ["--gradients"], capture_output=True, text=True)
         if result.returncode == 1 and "no layer of the net has a loss weight" in result.stderr:

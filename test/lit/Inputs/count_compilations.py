@@ -13,6 +13,7 @@ import sys
 FUNCTIONS = ("Version", "GetNumSupportedArchs", "GetSupportedArchs", "CreateProgram",
              "DestroyProgram", "CompileProgram", "GetCUBINSize", "GetCUBIN", "GetPTXSize",
              "GetPTX", "GetProgramLogSize", "GetProgramLog", "GetErrorString")
+# Of these functions, only nvrtcCompileProgram continues with "Co" after "nvrtc".
 SOURCE = """#include <dlfcn.h>
 #include <unistd.h>
 #define FORWARD(name)                                                       \\
@@ -26,16 +27,16 @@ SOURCE = """#include <dlfcn.h>
 
 folder, command = sys.argv[1], sys.argv[2:]
 homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
-real = [path for home in homes + sorted(glob.glob("/usr/local/cuda*"))
-        for path in glob.glob(home + "/lib*/libnvrtc.so.1?")]
+nvrtc_paths = [path for home in homes + sorted(glob.glob("/usr/local/cuda*"))
+               for path in glob.glob(home + "/lib*/libnvrtc.so.1?")]
 os.makedirs(folder, exist_ok=True)
 with open(folder + "/count.c", "w") as file:
     file.write(SOURCE + "".join("FORWARD(nvrtc{})\n".format(name) for name in FUNCTIONS))
 subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", folder + "/libnvrtc.so.13",
-                folder + "/count.c", '-DREAL="{}"'.format(os.path.realpath(real[0]))],
+                folder + "/count.c", '-DREAL="{}"'.format(os.path.realpath(nvrtc_paths[0]))],
                check=True)
-done = subprocess.run(command, stderr=subprocess.PIPE, text=True,
-                      env=dict(os.environ, LD_LIBRARY_PATH=folder))
-sys.stderr.write(done.stderr)
-print(done.stderr.count("compilation\n"), "compilations")
-sys.exit(done.returncode)
+result = subprocess.run(command, stderr=subprocess.PIPE, text=True,
+                        env=dict(os.environ, LD_LIBRARY_PATH=folder))
+sys.stderr.write(result.stderr)
+print(result.stderr.count("compilation\n"), "compilations")
+sys.exit(result.returncode)

@@ -17,8 +17,8 @@ if action == "version":
 elif action == "replace":
     old, new = (a.encode() for a in arguments)
     assert len(old) == len(new)
-    at = data.index(old, 64)
-    data[at : at + len(old)] = new
+    position = data.index(old, 64)
+    data[position : position + len(old)] = new
     data[12:16] = struct.pack("<I", zlib.crc32(bytes(data[64:])))
 elif action == "truncate":
     del data[int(arguments[0]) :]

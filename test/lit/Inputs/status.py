@@ -5,7 +5,7 @@ The command's output passes through."""
 import subprocess
 import sys
 
-wanted, *command = sys.argv[1:]
+expected, *command = sys.argv[1:]
 status = subprocess.run(command, timeout=120).returncode
-if status != int(wanted):
-    sys.exit(f"exit status {status}, expected {wanted}: {' '.join(command)}")
+if status != int(expected):
+    sys.exit(f"exit status {status}, expected {expected}: {' '.join(command)}")

@@ -84,7 +84,7 @@ brew.program @yields_nothing test {
 // -----
 
 #id = affine_map<(d0) -> (d0)>
-brew.program @no_part test {
+brew.program @no_grid_loops test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
@@ -250,7 +250,7 @@ brew.program @extents test {
 // -----
 
 #id = affine_map<(d0) -> (d0)>
-brew.program @parts test {
+brew.program @sub_kernels test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
@@ -293,7 +293,7 @@ brew.program @test_first test role test {
 
 // -----
 
-brew.program @keeps test {
+brew.program @pin test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{expected ::brew::dialects::plan::BlobValue to be one of: data, diff, count}}
   // expected-error @below {{custom op 'brew.pin' failed to parse Plan_BlobValueAttr parameter}}

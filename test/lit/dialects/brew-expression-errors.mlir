@@ -17,6 +17,6 @@ brew.program @main test {
 
 brew.program @main test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
-  // expected-error@+1 {{character 5 of the expression: 'z' is no bottom of this layer}}
+  // expected-error@+1 {{character 5 of the expression: 'z' is not a bottom of this layer}}
   %y = brew.expression "e"(%x) {expr = "x + z", names = ["x"], axes = array<i64>, tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
 }

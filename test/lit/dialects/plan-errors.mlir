@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --verify-diagnostics --split-input-file
 
-// The text of a data input's configuration is parsed with the operation, once.
+// The configuration of a data input is parsed once, together with the operation.
 plan.arena transient size 512
 plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] : memref<2x3x4x5xf32>

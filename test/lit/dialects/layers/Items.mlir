@@ -6,7 +6,7 @@
 brew.program @main test {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4x1xf32>
   // CHECK: %[[F:.*]], %[[C:.*]], %[[P:.*]] = brew.filter "f"(%[[X:.*]], %[[S:.*]]) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4x1xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  %y, %count, %place = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4x1xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  %y, %count, %position = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4x1xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // CHECK: %[[M:.*]] = brew.mask_items "r"(%[[F]], %[[C]]) {fill = 0.000000e+00 : f64} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
   %m = brew.mask_items "r"(%y, %count) {fill = 0.0 : f64} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
   // CHECK: brew.average_items "r"(%[[M]], %[[C]]) {items = 4 : i64, loss_weights = array<f32: 1.000000e+00>, tops = ["r"]}
@@ -15,5 +15,5 @@ brew.program @main test {
   %number = brew.data_input "number" "Input" {config = "", folder = "", tops = ["number"]} : tensor<1xf32>
   %n, %counted = brew.with_item_count "n"(%x, %number) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
   // CHECK: brew.filter_backward "f"(%[[M]], %[[P]]) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
-  %dx = brew.filter_backward "f"(%m, %place) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
+  %dx = brew.filter_backward "f"(%m, %position) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
 }

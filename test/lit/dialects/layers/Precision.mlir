@@ -12,11 +12,11 @@ brew.program @f train {
   // CHECK: brew.loss_scale "loss_scale"(%{{.*}}) {initial = 6.553600e+04 : f64} : (tensor<f32>) -> tensor<f32>
   %scale = brew.loss_scale "loss_scale"(%s) {initial = 65536.0 : f64} : (tensor<f32>) -> tensor<f32>
   // CHECK: brew.loss_gradient "loss"(%{{.*}}) {weight = 5.000000e-01 : f64} : (tensor<f32>) -> tensor<2x3xf32>
-  %seed = brew.loss_gradient "loss"(%scale) {weight = 0.5 : f64} : (tensor<f32>) -> tensor<2x3xf32>
+  %dloss = brew.loss_gradient "loss"(%scale) {weight = 0.5 : f64} : (tensor<f32>) -> tensor<2x3xf32>
   // CHECK: brew.scale_gradient "ip"(%{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %sg = brew.scale_gradient "ip"(%x, %scale) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   // CHECK: brew.unscale "ip"(%{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
-  %g = brew.unscale "ip"(%seed, %scale) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %g = brew.unscale "ip"(%dloss, %scale) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   // CHECK: brew.count_non_finite "loss_scale"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
   %count = brew.count_non_finite "loss_scale"(%s, %g, %x) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
   // CHECK: brew.select_if_zero "ip"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>

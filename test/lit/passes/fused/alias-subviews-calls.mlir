@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-alias-subviews --split-input-file | FileCheck %s
 // RUN: %brew-opt %s --brew-alias-subviews --split-input-file | FileCheck %s --check-prefix=CPU
 
-// On a GPU, convolutions and their gradients write and read slices of concatenated blobs that
-// begin at, and are multiples of, 16 bytes. On a CPU all of these are copied.
+// On a GPU, convolutions and their gradients write and read slices of concatenated blobs whose
+// start and size are multiples of 16 bytes. On a CPU all of these slices are copied.
 
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-LABEL: brew.program @aligned

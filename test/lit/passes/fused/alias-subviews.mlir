@@ -76,7 +76,7 @@ brew.program @copied test {
 
 // -----
 
-// Nests read subviews in place; vendor calls get a copy.
+// Nests read subviews in place; vendor calls read a copy.
 // CHECK-LABEL: brew.program @cut
 brew.param @w : tensor<4x3xf32> {layer = "i", index = 0 : i64}
 brew.program @cut test {
@@ -94,8 +94,8 @@ brew.program @cut test {
 
 // -----
 
-// A subview that covers a full subview is that subview, and so are its readers: the view of
-// another shape reads a copy.
+// A subview that covers a full subview is replaced by that subview. A view of another shape reads
+// a copy.
 // CHECK-LABEL: brew.program @all_of_a_part
 brew.program @all_of_a_part test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
@@ -113,8 +113,8 @@ brew.program @all_of_a_part test {
 
 // -----
 
-// A subview of the full tensor is its operand only in the same layout: a reader of another
-// layout reads a copy.
+// A subview of the full tensor is replaced by its operand only if the layout is the same. A reader
+// of another layout reads a copy.
 // CHECK-LABEL: brew.program @relaid
 brew.program @relaid test {
   // CHECK: %[[X:.*]] = brew.data_input

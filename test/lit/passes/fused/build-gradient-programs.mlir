@@ -52,7 +52,7 @@ brew.program @update train {
 
 // -----
 
-// More than one chunk: partial sums, the last of fewer elements, then their sum.
+// Gradients of more than one chunk have partial sums, the last over fewer elements, then their sum.
 brew.param @b.0 : tensor<90x100xf32> {layer = "b", index = 0 : i64, file_dims = array<i64: 90, 100>}
 brew.program @forward_backward train {
   %w = brew.param_value @b.0 : tensor<90x100xf32>
@@ -69,7 +69,7 @@ brew.program @forward_backward train {
 
 // -----
 
-// Nothing is learned: nothing to accumulate.
+// If nothing is learned, no programs are added.
 brew.program @forward_backward train {
   %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<2xf32>
   brew.pin data "w", %w : tensor<2xf32>

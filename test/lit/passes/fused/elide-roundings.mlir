@@ -47,7 +47,7 @@ brew.program @overflow train {
 }
 
 // The nest reads the stored value like other readers; widening to another type than the
-// original one is no inverse.
+// original one does not undo the rounding.
 // CHECK-LABEL: brew.program @stored
 // CHECK: %[[R:.*]] = arith.truncf
 // CHECK: %[[W:.*]] = arith.extf %[[R]]

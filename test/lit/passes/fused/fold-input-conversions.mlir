@@ -21,6 +21,7 @@ brew.program @padded train {
 
 // -----
 
+// Images that need no padding are only rounded.
 // CHECK-LABEL: brew.program @rounded
 // CHECK-NEXT: brew.data_input "in" "ImageData"
 // CHECK-NOT: channels

@@ -3,8 +3,8 @@
 
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-attach-target=gpu-arch=sm_75 --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,SMALL
 
-// 256 planes would occupy one block of threads each: the elementwise nest keeps the grid of all
-// its elements.
+// A fused kernel would have a grid of 256 planes, with one block of threads each. Instead, the
+// elementwise nest keeps the grid of all its elements.
 // CHECK-LABEL: brew.program @planes
 // CHECK: brew.kernel "a"
 // CHECK: brew.kernel "pool"
@@ -20,7 +20,7 @@ brew.program @planes test {
 
 // -----
 
-// A row that fits the caches is the work of one block, like that of one thread on a CPU.
+// One block computes a row that fits the caches, as one thread does on a CPU.
 // CHECK-LABEL: brew.program @softmax
 // CHECK: brew.kernel "soft"({{.*}}) -> tensor<64x1000xf32> {
 // CHECK-COUNT-4: brew.grid_loops = 1 : i64, brew.layer = "soft", brew.sub_kernel = 0
@@ -33,7 +33,7 @@ brew.program @softmax test {
 
 // -----
 
-// 128 planes: too few for a full H100, but not for a T4.
+// 128 planes are too few to occupy an H100, but enough for a T4.
 // CHECK-LABEL: brew.program @some
 // HOPPER: brew.kernel "a"
 // HOPPER: brew.kernel "pool"

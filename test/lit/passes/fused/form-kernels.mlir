@@ -117,8 +117,8 @@ brew.program @small test {
 
 // -----
 
-// Independent flat kernels (solver updates) are sub-kernels of one, whatever their shapes; each
-// has its own grid.
+// Independent flat kernels (solver updates) become sub-kernels of one kernel, whatever their
+// shapes. Each sub-kernel has its own grid.
 brew.param @a.0 : tensor<8x4xf32> {layer = "a", index = 0 : i64}
 brew.param @a.1 : tensor<8xf32> {layer = "a", index = 1 : i64}
 brew.param @b.0 : tensor<3x3x3xf32> {layer = "b", index = 0 : i64}

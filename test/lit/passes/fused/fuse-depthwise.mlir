@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --split-input-file --brew-attach-target=vector-bits=512 --brew-fuse-depthwise | FileCheck %s
 
 // A depthwise convolution and its weight gradient recompute %y from its producer's inputs; %y
-// is not stored. Meanwhile weights and their gradients have the channels innermost.
+// is not stored. Inside these nests, weights and their gradients have the channels innermost.
 
 #last = #brew.layout<0, 2, 3, 1>
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>

@@ -1,8 +1,9 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-epilogue | FileCheck %s
 // RUN: %brew-opt %s --brew-fuse-epilogue | FileCheck %s --check-prefix=CPU
 
-// On a GPU the call of a blob's last reader adds its gradient to that of the others: %b to %a,
-// then %c to both. On a CPU generated code adds in one pass, the library in more.
+// On a GPU the call for a later reader of a blob adds its gradient to the gradients of the other
+// readers: %b to %a, then %c to both. On a CPU nothing is fused: generated code adds in one pass
+// over memory, the library in more.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward

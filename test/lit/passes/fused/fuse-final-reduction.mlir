@@ -1,5 +1,5 @@
 // RUN: %brew-opt %s --brew-fuse-final-reduction --mlir-print-local-scope | FileCheck %s
-// On a CPU there are no blocks; and no kernel takes less than 10 cycles.
+// Not applied on a CPU, which has no blocks, or if the second kernel takes more than max-cycles.
 // RUN: %brew-opt %s --brew-attach-target --brew-fuse-final-reduction | FileCheck %s --check-prefix=NONE
 // RUN: %brew-opt %s --brew-fuse-final-reduction=max-cycles=10 | FileCheck %s --check-prefix=NONE
 // NONE-NOT: brew.last_block
@@ -10,10 +10,10 @@
 #out = affine_map<(c, i) -> (c)>
 #id = affine_map<(c) -> (c)>
 
-// Partial sums, their final reduction and the nests after it become one kernel. It stands at
-// the first kernel, so that its inputs need not live longer; the partial sums stay a result. If
-// the partial sums have another reader, or if the second kernel is too large for one block, the
-// kernels stay separate.
+// Partial sums, their final reduction and the nests after it become one kernel. It is at the
+// position of the first kernel, so that its inputs need not live longer; the partial sums stay a
+// result. If the partial sums have another reader, or if the second kernel is too large for one
+// block, the kernels stay separate.
 // CHECK-LABEL: brew.program @sums
 // CHECK: %[[K:.*]]:2 = brew.kernel "sum"(%{{.*}}#0, %{{.*}}#1) {backward, layers = ["sum", "mean"]} : (tensor<256x64x64xf32>, tensor<64xf32>) -> (tensor<256x64xf32>, tensor<64xf32>) {
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<256x64x64xf32>, %[[Y:.*]]: tensor<64xf32>):

@@ -1,12 +1,13 @@
 // RUN: %brew-opt %s --brew-fuse-pooling-backward --split-input-file | FileCheck %s
 
-// A gradient whose elements sum two windows, read by a reduction and then by another nest, is
-// not stored: both recompute it from a tensor of half the size, in the order of the windows.
+// Each element of this gradient is a sum over two windows. A reduction and then another nest read
+// the gradient. It is not stored: both nests recompute it from a tensor of half the size, in the
+// order of the windows.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
 #channel = affine_map<(n, h, c) -> (c)>
-#place = affine_map<(n, h, c) -> (n, h)>
+#row = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @windows
 // CHECK: %[[IN:.*]]:2 = brew.data_input
 // CHECK-NOT: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
@@ -39,10 +40,10 @@ brew.program @windows train {
     %none = arith.constant 0 : index
     %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
-    %there = arith.cmpi sge, %at, %none : index
-    %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
-    %t = arith.select %there, %d, %zero : f32
+    %inside = arith.cmpi sge, %at, %none : index
+    %row = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %row, %c] : tensor<512x8x64xf32>
+    %t = arith.select %inside, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16x64xf32>
@@ -71,7 +72,7 @@ brew.program @windows train {
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
 #channel = affine_map<(n, h, c) -> (c)>
-#place = affine_map<(n, h, c) -> (n, h)>
+#row = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @alone
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
@@ -92,10 +93,10 @@ brew.program @alone train {
     %none = arith.constant 0 : index
     %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
-    %there = arith.cmpi sge, %at, %none : index
-    %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
-    %t = arith.select %there, %d, %zero : f32
+    %inside = arith.cmpi sge, %at, %none : index
+    %row = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %row, %c] : tensor<512x8x64xf32>
+    %t = arith.select %inside, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16x64xf32>
@@ -119,13 +120,13 @@ brew.program @alone train {
 
 // -----
 
-// Nor if the reduction is over the innermost dimension: then the producer of the gradient
-// shares the other loops, and a kernel, with it.
+// Not applied if the reduction is over the innermost dimension: then the producer of the gradient
+// shares the other loops, and a kernel, with the reduction.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
 #channel = affine_map<(n, h, c) -> (c)>
-#place = affine_map<(n, h, c) -> (n, h)>
+#row = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @neighbours
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
@@ -146,22 +147,22 @@ brew.program @neighbours train {
     %none = arith.constant 0 : index
     %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
-    %there = arith.cmpi sge, %at, %none : index
-    %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
-    %t = arith.select %there, %d, %zero : f32
+    %inside = arith.cmpi sge, %at, %none : index
+    %row = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %row, %c] : tensor<512x8x64xf32>
+    %t = arith.select %inside, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16x64xf32>
   %se = tensor.empty() : tensor<512x16xf32>
   %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<512x16xf32>) -> tensor<512x16xf32>
-  %sum = linalg.generic {indexing_maps = [#id, #id, #place], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<512x16xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  %sum = linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<512x16xf32>) attrs = {brew.backward, brew.layer = "sum"} {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %m = arith.mulf %a, %b : f32
     %s = arith.addf %o, %m fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16xf32>
-  %dx = linalg.generic {indexing_maps = [#id, #id, #place, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<512x16xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  %dx = linalg.generic {indexing_maps = [#id, #id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<512x16xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
   ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
     %m = arith.mulf %b, %c : f32
     %r = arith.subf %a, %m : f32
@@ -173,12 +174,12 @@ brew.program @neighbours train {
 
 // -----
 
-// Nor if something else reads the gradient, so that it must be stored.
+// Not applied if something else reads the gradient, so that it must be stored.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
 #channel = affine_map<(n, h, c) -> (c)>
-#place = affine_map<(n, h, c) -> (n, h)>
+#row = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @stored
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
@@ -199,10 +200,10 @@ brew.program @stored train {
     %none = arith.constant 0 : index
     %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
-    %there = arith.cmpi sge, %at, %none : index
-    %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
-    %t = arith.select %there, %d, %zero : f32
+    %inside = arith.cmpi sge, %at, %none : index
+    %row = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %row, %c] : tensor<512x8x64xf32>
+    %t = arith.select %inside, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16x64xf32>
@@ -227,12 +228,13 @@ brew.program @stored train {
 
 // -----
 
-// Nor if adjacent elements do not come from adjacent elements: each would need its own indices.
+// Not applied if adjacent elements do not come from adjacent elements: each would need its own
+// indices.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
 #channel = affine_map<(n, h, c) -> (c)>
-#place = affine_map<(n, h, c) -> (n, h)>
+#row = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @apart
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
@@ -253,11 +255,11 @@ brew.program @apart train {
     %none = arith.constant 0 : index
     %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
-    %there = arith.cmpi sge, %at, %none : index
-    %place = arith.maxsi %at, %none : index
+    %inside = arith.cmpi sge, %at, %none : index
+    %row = arith.maxsi %at, %none : index
     %e = arith.maxsi %c, %none : index
-    %d = tensor.extract %dy[%n, %place, %e] : tensor<512x8x64xf32>
-    %t = arith.select %there, %d, %zero : f32
+    %d = tensor.extract %dy[%n, %row, %e] : tensor<512x8x64xf32>
+    %t = arith.select %inside, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16x64xf32>
@@ -281,12 +283,12 @@ brew.program @apart train {
 
 // -----
 
-// Nor on a CPU, where operations are not free.
+// Not applied on a CPU, where the repeated operations take time.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
 #channel = affine_map<(n, h, c) -> (c)>
-#place = affine_map<(n, h, c) -> (n, h)>
+#row = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @cpu
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
@@ -306,10 +308,10 @@ brew.program @cpu train {
     %none = arith.constant 0 : index
     %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
-    %there = arith.cmpi sge, %at, %none : index
-    %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
-    %t = arith.select %there, %d, %zero : f32
+    %inside = arith.cmpi sge, %at, %none : index
+    %row = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %row, %c] : tensor<512x8x64xf32>
+    %t = arith.select %inside, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<512x16x64xf32>

@@ -55,10 +55,10 @@ brew.program @forward_backward train {
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, tops = ["loss"]} : (tensor<1x3xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<1x3xf32>, tensor<f32>, tensor<i32>)
   // CHECK-NEXT: brew.output %[[LOSS]] "loss"
   brew.output %loss "loss" loss_weight 1.0 : tensor<f32>
-  %seed = brew.fill 1.0 : tensor<f32>
+  %dloss = brew.fill 1.0 : tensor<f32>
   // CHECK: %[[DI32:.*]] = brew.softmax_loss_backward "loss"(%[[PROB]], %[[IN]]#1, %[[N]]
   // CHECK-NEXT: %[[DI:.*]] = brew.cast "loss"(%[[DI32]]) {brew.backward} {{.*}} -> tensor<1x3xbf16>
-  %di = brew.softmax_loss_backward "loss"(%prob, %l, %n, %seed) {axis = 1 : i64, brew.backward} : (tensor<1x3xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>) -> tensor<1x3xf32>
+  %di = brew.softmax_loss_backward "loss"(%prob, %l, %n, %dloss) {axis = 1 : i64, brew.backward} : (tensor<1x3xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>) -> tensor<1x3xf32>
   // An inner product returns sums over narrow operands in f32.
   // CALLS: %[[DV:.*]] = brew.inner_product_backward_weights "ip"(%[[F]], %[[DI]]) {{.*}} -> tensor<3x2xf32>
   // WIDE: %[[DV:.*]] = brew.inner_product_backward_weights "ip"({{.*}}) {{.*}} -> tensor<3x2xf32>
@@ -161,7 +161,7 @@ brew.program @filtered test {
   // CHECK-NEXT: brew.accuracy "a"(%[[YW]], %[[M]])
   %e = brew.exp "exp"(%s) {scale = 1.0 : f32, shift = 0.0 : f32, tops = ["e"]} : (tensor<2xf32>) -> tensor<2xf32>
   %p = brew.permute "permute"(%l) {order = array<i64: 1, 0>, tops = ["p"]} : (tensor<1x2xf32>) -> tensor<2x1xf32>
-  %y:2, %c, %place = brew.filter "f"(%x, %p, %e) {tops = ["y", "u"]} : (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<i32>, tensor<2xi32>)
+  %y:2, %c, %position = brew.filter "f"(%x, %p, %e) {tops = ["y", "u"]} : (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<i32>, tensor<2xi32>)
   %m = brew.mask_items "a"(%y#1, %c) {fill = -5.0 : f64} : (tensor<2x1xf32>, tensor<i32>) -> tensor<2x1xf32>
   %a, %perclass, %status = brew.accuracy "a"(%y#0, %m) {axis = 1 : i64, top_k = 1 : i64, ignore_label = -5 : i64, tops = ["a"]} : (tensor<2x4xf32>, tensor<2x1xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<i32>)
   brew.output %a "a" loss_weight 0.0 : tensor<f32>

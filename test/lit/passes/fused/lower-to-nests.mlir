@@ -39,7 +39,7 @@ brew.program @f64 test {
 
 // -----
 
-// An inner product is no call if its weights do not have its bottom's dimensions, or if it
+// An inner product is not a call if its weights do not have its bottom's dimensions, or if it
 // contracts all dimensions.
 // CHECK-LABEL: brew.program @no_call
 brew.program @no_call test {
@@ -56,7 +56,7 @@ brew.program @no_call test {
 
 // -----
 
-// Elementwise layers: one nest with the scalar expression, marked with the layer.
+// An elementwise layer becomes one nest with the scalar expression, marked with the layer's name.
 // CHECK-LABEL: brew.program @elementwise
 brew.program @elementwise test {
   // CHECK: %[[X:.*]] = brew.data_input
@@ -170,6 +170,7 @@ brew.program @bias train {
 
 // -----
 
+// A call that sums a short bias gradient itself stays whole.
 // CHECK-LABEL: brew.program @short_bias
 brew.program @short_bias train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
@@ -183,7 +184,7 @@ brew.program @short_bias train {
 
 // -----
 
-// Every kind of sink needs memory: none reads a constant.
+// Every kind of sink reads memory, never a constant.
 // CHECK-LABEL: brew.program @sinks
 brew.program @sinks train {
   // CHECK-NOT: brew.fill

@@ -45,8 +45,8 @@ brew.program @forward_backward train {
 
 // -----
 
-// Not applied if a nest reads %y before the last reader of %x: it could recompute %y itself if
-// that were cheap.
+// Not applied if a nest reads %y before the last reader of %x: that nest would recompute %y itself
+// if that were cheap.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
@@ -85,9 +85,9 @@ brew.program @forward_backward train {
 
 // -----
 
-// Deferred operations also come after the nests that follow, up to the next call: one kernel
-// may contain all of them, with the gradient %dx of this one in a cache. %y is recomputed
-// before these.
+// Operations are deferred past the nests that follow the last reader of %x, up to the next call:
+// one kernel may contain all these nests, which keeps %dx in a cache. %y is recomputed before the
+// nests that follow.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #channel = affine_map<(d0, d1, d2, d3) -> (d1)>

@@ -46,8 +46,8 @@ brew.program @normalised train {
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 
-// A value that something else needs stored is read, unless the reader has all its inputs: then
-// it recomputes the value, even through another one that it would have to read.
+// If something else needs a value stored, nests read the stored value. A nest that already reads
+// all inputs of the value recomputes it.
 // CHECK-LABEL: brew.program @stored
 // CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
@@ -142,7 +142,7 @@ brew.program @dear train {
 
 // -----
 
-// On a GPU the element that initializes a sum is read where it is needed; on a CPU a launch
+// On a GPU the sum extracts the elements of %first itself, which saves a launch. On a CPU a launch
 // costs nothing.
 #x = affine_map<(c, k) -> (c, k)>
 #channel = affine_map<(c, k) -> (c)>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-attach-target=vector-bits=512 --brew-split-reductions | FileCheck %s
 
-// Sums of few adjacent channels: one per image, then a sum of these, so that a thread reads
-// full rows.
+// Sums of few adjacent channels are split into a sum per image and a sum of these, so that a thread
+// reads full rows.
 // CHECK-LABEL: brew.program @few
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
 // CHECK-SAME: outs({{.*}} : tensor<16x32xf32>)

@@ -2,8 +2,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-split-reductions | FileCheck %s --check-prefix=LARGE
 // RUN: %brew-opt %s --brew-attach-target --brew-split-reductions | FileCheck %s --check-prefix=NONE
 
-// A small GPU, whose memory delivers less during a launch, splits shorter sums, and into fewer.
-// A CPU splits none of these.
+// A small GPU, whose memory delivers less during a launch, splits shorter sums, and into
+// fewer partial sums. A CPU splits none of these.
 // SMALL: tensor.empty() : tensor<80x3751xi8>
 // SMALL: -> tensor<80xf32>
 // LARGE-NOT: -> tensor<80xf32>

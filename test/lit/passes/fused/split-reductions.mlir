@@ -3,9 +3,9 @@
 #in = affine_map<(c, n, h, w) -> (n, c, h, w)>
 #out = affine_map<(c, n, h, w) -> (c)>
 
-// A sum per channel: four channels would occupy few blocks. The images, and the rows because
-// that is still too few, get partial sums; both sums of the nest are split alike. Nothing else
-// changes.
+// With one sum per channel, four channels would occupy only few blocks. Each image gets partial
+// sums and, because the images are too few as well, so does each row. Both sums of the nest are
+// split in the same way. Nothing else changes.
 // CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d0, d2, d3)>
 // CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2, d0)>
 // CHECK-DAG: #[[PARTS:.*]] = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
@@ -161,8 +161,9 @@ brew.program @flat train {
 #per = affine_map<(c, n, h, w) -> (c)>
 
 // Channels-last: adjacent elements belong to different sums, each shared by 16 threads of a
-// block. All images yield 1024 partial sums, all rows far too many (8192 suffice): rows are
-// divided by 8. In the other layout images suffice.
+// block. One partial sum per image would make 1024, too few; one per row would make far more
+// than the 8192 that suffice. Thus each image's columns are divided into 8 groups of 14, with a
+// partial sum per group. In the other layout, one partial sum per image suffices.
 // CHECK-LABEL: brew.program @last
 // CHECK: tensor.empty() : tensor<16x112x8x14xi8>
 // CHECK: iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]

@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-verify-fused --verify-diagnostics --split-input-file
 
-// Vendor calls, kernels, views, reads and sinks.
+// Vendor calls, kernels, views, reads and sinks are valid.
 brew.param @w : tensor<3x2xf32> {layer = "ip", index = 0 : i64}
 brew.program @good train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2x1xf32>
@@ -12,7 +12,7 @@ brew.program @good train {
 
 // -----
 
-// A layer that is no vendor call must have become a nest.
+// A layer that is not a vendor call must have become a nest.
 brew.program @layer train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{phase fused: this operation is neither a vendor call nor part of a kernel}}

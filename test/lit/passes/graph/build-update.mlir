@@ -3,7 +3,7 @@
 
 brew.param @conv.0 : tensor<2x3xf32> {layer = "conv", index = 0 : i64, lr_mult = 0.5 : f32, decay_mult = 0.25 : f32}
 brew.param @conv.1 : tensor<2xf32> {layer = "conv", index = 1 : i64, lr_mult = 2.0 : f32, decay_mult = 0.0 : f32}
-// No gradient is stored for it, so it is not updated.
+// No gradient is stored for @frozen.0, so it is not updated.
 brew.param @frozen.0 : tensor<5xf32> {layer = "frozen", index = 0 : i64, lr_mult = 0.0 : f32}
 brew.program @forward_backward train {
   %w = brew.fill 1.0 : tensor<2x3xf32>

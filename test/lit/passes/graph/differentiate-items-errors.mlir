@@ -1,5 +1,6 @@
 // RUN: %brew-opt %s --brew-differentiate --verify-diagnostics --split-input-file
 
+// The selector depends on a parameter, but Filter has no gradient for its selector.
 brew.param @w.0 : tensor<4xf32> {layer = "w", index = 0 : i64}
 brew.program @p train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>

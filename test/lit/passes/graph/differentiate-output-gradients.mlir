@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-pin-blobs='output-gradients=y' --brew-differentiate='output-gradients=y' --split-input-file --mlir-print-local-scope | FileCheck %s
 
 // The caller writes the gradient of y; output gradients come after all values that the caller
-// may read. An in-place blob has that of its last version.
+// may read. For an in-place blob, it is the gradient of its last version.
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @alone
 brew.program @alone train differentiate {
@@ -22,7 +22,7 @@ brew.program @alone train differentiate {
 
 // -----
 
-// With a loss the gradients are added, like those of several users.
+// With a loss, the two gradients are added, as if y had several users.
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @with_loss
 brew.program @with_loss train differentiate {

@@ -1,5 +1,6 @@
 // RUN: %brew-opt %s --brew-fold-flatten --split-input-file | FileCheck %s
 
+// An inner product reads the bottom of the Flatten layer itself.
 // CHECK-LABEL: brew.program @flatten
 brew.param @w : tensor<4x24xf32> {layer = "i", index = 0 : i64}
 brew.program @flatten test {

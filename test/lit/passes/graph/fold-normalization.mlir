@@ -63,8 +63,8 @@ brew.program @deploy test role deploy {
 
 // -----
 
-// The outputs of this convolution are dimension 2, the channels of the normalization dimension
-// 1.
+// Not folded: the outputs of this convolution are dimension 2, but the channels of the
+// normalization are dimension 1.
 // CHECK-LABEL: brew.program @deploy
 // CHECK: %[[C:.*]] = brew.convolution "c"
 // CHECK: brew.scale "n"(%[[C]]

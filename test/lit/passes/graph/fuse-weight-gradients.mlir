@@ -2,7 +2,8 @@
 
 #id = affine_map<(i, j) -> (i, j)>
 
-// The gradients of weights that three time steps share: one product, in the order of the steps.
+// The gradients of weights that three time steps share become one product, in the order of the
+// steps.
 // CHECK-LABEL: brew.program @steps
 // CHECK-NOT: arith.addf
 // CHECK: %[[X:.*]] = brew.concat_view "r"(%[[F:[a-z0-9]+]]#0, %[[F]]#1, %[[F]]#2) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x32xf32>

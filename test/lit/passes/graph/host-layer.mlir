@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=y=2,5 input-shape=n=' --brew-infer-shapes --brew-differentiate --brew-verify-graph --mlir-print-local-scope | FileCheck %s
 // RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=y=2,5 input-shape=n=' --brew-infer-shapes --brew-differentiate --brew-lower-to-nests --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
 
-// A host layer has explicit shapes, stays although one of its tops has no reader, and gets
+// A host layer has explicit shapes, stays although one of its tops has no reader, and receives
 // zeros for a missing gradient.
 // CHECK-LABEL: brew.program @main
 // PLAN-LABEL: plan.program @main
@@ -22,7 +22,7 @@ brew.program @main train differentiate {
   brew.output %y "y" loss_weight 1.0 : tensor<*xf32>
 }
 
-// Without users, and without tops, it still stays.
+// A host layer without tops stays, too.
 // CHECK-LABEL: brew.program @test_0
 // CHECK: brew.host_layer "listener"
 // PLAN-LABEL: plan.program @test_0

@@ -54,9 +54,9 @@ brew.program @windows test {
   %p = brew.average_pooling "ceil"(%x) {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["p"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
   // CHECK: brew.average_pooling "floor"{{.*}} -> tensor<2x6x3x4xf64>
   %q = brew.average_pooling "floor"(%x) {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, floor, tops = ["q"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
-  // Rows: ceil((8+2-2)/3)+1 = 4, and the fourth starts at 3*3 - 1 = 8, that
-  // is in the padding: 3. Columns: ceil((9+2-2)/3)+1 = 4, likewise 3*3 >= 9+1
-  // fails, so 4 stay.
+  // Rows: ceil((8+2-2)/3)+1 = 4, but the fourth starts at 3*3 - 1 = 8, which is in the padding,
+  // so 3 stay. Columns: ceil((9+2-2)/3)+1 = 4; the fourth starts at 8, which is still in the
+  // input, so 4 stay.
   // CHECK: brew.average_pooling "edge"{{.*}} -> tensor<2x6x3x4xf64>
   %e = brew.average_pooling "edge"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 3, 3>, pad = array<i64: 1, 1>, tops = ["e"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
   // Padding in one dimension drops windows in the other too: columns ceil((9-1)/5)+1 = 3, and
@@ -126,8 +126,8 @@ brew.program @shared train {
 
 // -----
 
-// A single setting applies to all spatial dimensions; im2col, deconvolutions and paddings that
-// differ.
+// A single setting applies to all spatial dimensions. Im2col and deconvolutions have their own
+// output shapes, and the padding SAME may differ between dimensions.
 // CHECK-LABEL: brew.program @dimensions
 brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
 brew.param @d.0 : tensor<*xf32> {layer = "d", index = 0 : i64}
@@ -145,7 +145,7 @@ brew.program @dimensions test {
   %z = brew.deconvolution "d"(%v, %u) {num_output = 6 : i64, kernel = array<i64: 3>, stride = array<i64: 2>, pad = array<i64: 1>, dilation = array<i64>, group = 2 : i64, tops = ["z"]} : (tensor<1x4x5x6x7xf32>, tensor<*xf32>) -> tensor<*xf32>
   // CHECK: brew.im2col "i"{{.*}} -> tensor<2x12x3x6xf32>
   %i = brew.im2col "i"(%x) {kernel = array<i64: 2>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, tops = ["i"]} : (tensor<2x3x4x7xf32>) -> tensor<*xf32>
-  // SAME: ceil(4/2) = 2 and ceil(7/2) = 4 places, padded by (2-1)*2+3-4 = 1 and
+  // SAME: ceil(4/2) = 2 and ceil(7/2) = 4 positions, padded by (2-1)*2+3-4 = 1 and
   // (4-1)*2+3-7 = 2 elements.
   %t = brew.param_value @s.0 : tensor<*xf32>
   // CHECK: brew.convolution "s"{{.*}}pad = array<i64: 0, 1>, pad_end = array<i64: 1, 1>{{.*}} -> tensor<2x5x2x4xf32>

@@ -14,7 +14,7 @@ brew.param @idle.0 : tensor<4xf32> {layer = "idle", index = 0 : i64}
 brew.program @forward_backward train differentiate {
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x8xf32>, tensor<1xf32>
   %v = brew.param_value @ip.0 : tensor<3x8xf32>
-  // No loss depends on it: its gradient is 0.
+  // No loss depends on this parameter, so its gradient is 0.
   %u = brew.param_value @idle.0 : tensor<4xf32>
   %i = brew.inner_product "ip"(%x, %v) {num_output = 3 : i64, axis = 1 : i64, propagate_down = array<i1: true, true>, tops = ["x"]} : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<1x3xf32>
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 0.5>, tops = ["loss"]} : (tensor<1x3xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<1x3xf32>, tensor<f32>, tensor<i32>)

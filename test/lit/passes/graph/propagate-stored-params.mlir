@@ -24,7 +24,7 @@ brew.program @shared train {
 
 // -----
 
-// Layers with PERMISSIVE sharing see it in their own shape.
+// Layers with PERMISSIVE sharing see the stored value in their own shape.
 
 // CHECK-LABEL: brew.program @loose
 brew.param @s : tensor<4xf32> {layer = "a", index = 0 : i64}

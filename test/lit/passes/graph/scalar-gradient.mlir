@@ -25,8 +25,8 @@ brew.program @choice train differentiate {
 
 // -----
 
-// The gradient of a scalar is the sum over all elements it was broadcast to, that of a vector
-// the sum over all other dimensions.
+// The gradient of a scalar is the sum over all elements it was broadcast to; the gradient of a
+// vector is the sum over all other dimensions.
 brew.param @e.0 : tensor<f32> {layer = "e", index = 0 : i64}
 brew.param @e.1 : tensor<3xf32> {layer = "e", index = 1 : i64}
 // CHECK-LABEL: brew.program @parameters

@@ -15,7 +15,7 @@ brew.program @plain train {
 
 // -----
 
-// One ReLU replaces those of all inputs of a Concat.
+// One ReLU replaces the ReLUs of all inputs of a Concat.
 // CHECK-LABEL: brew.program @joined
 brew.program @joined train {
   // CHECK: %[[A:.*]] = brew.data_input "a"

@@ -1,8 +1,9 @@
 // RUN: %brew-opt %s --brew-sync-batch-norm | FileCheck %s
 // RUN: %brew-opt %s --brew-sync-batch-norm --brew-lower-to-nests | FileCheck %s --check-prefix=SUMS
 
-// In training all ranks reduce the sums of the batch and their number, then the sums of squared
-// differences from the resulting mean. Only rank 0 runs test programs.
+// In training the ranks all-reduce the sums of the batch and their counts, then the sums of the
+// squared differences from the resulting means. Test programs run on rank 0 only, so they
+// all-reduce nothing.
 // CHECK-LABEL: brew.program @main train
 // CHECK: brew.batch_norm "n"({{.*}}synchronized
 // CHECK-LABEL: brew.program @test

@@ -1,5 +1,7 @@
 // RUN: %brew-opt %s --brew-track-item-counts --verify-diagnostics --split-input-file
 
+// Layers that cannot process a bottom whose number of items is only known at run time.
+
 brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
@@ -45,7 +47,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the items, of which only some are valid}}
+  // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the item dimension, and not all items are valid}}
   %z = brew.concat "c"(%y, %y) {axis = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
 }
 
@@ -55,7 +57,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 4, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
 }
 
@@ -65,7 +67,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: -1>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<12xf32>
 }
 
@@ -75,7 +77,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1, -1, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
 }
 
@@ -85,7 +87,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1>, num_axes = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
 }
 
@@ -95,7 +97,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'p': moves dimension 0 of its bottom, the items, of which only some are valid}}
+  // expected-error @below {{layer 'p': moves the item dimension 0 of its bottom, whose items are not all valid}}
   %z = brew.permute "p"(%y) {order = array<i64: 1, 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
 }
 
@@ -105,7 +107,7 @@ brew.program @p train {
   %x, %t, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y:2, %c, %p = brew.filter "f"(%x, %x, %s) {tops = ["y", "z"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'l': axis 0 is the items, of which only some are valid}}
+  // expected-error @below {{layer 'l': axis 0 is the item dimension, and not all items are valid}}
   %l:4 = brew.softmax_loss "l"(%y#0, %y#1) {axis = 0 : i64, normalization = #brew<normalization valid>, tops = ["l"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> (tensor<f32>, tensor<4x3xf32>, tensor<f32>, tensor<i32>)
 }
 
@@ -144,7 +146,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x1xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x1xf32>, tensor<4xf32>) -> (tensor<4x1xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'q': removes every dimension of size 1, as that of its bottom's items may be; `axis` says which to remove}}
+  // expected-error @below {{layer 'q': removes every dimension of size 1, which may include the item dimension; `axis` says which to remove}}
   %z = brew.squeeze "q"(%y) {axes = array<i64>, tops = ["z"]} : (tensor<4x1xf32>) -> tensor<4xf32>
 }
 
@@ -164,7 +166,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'k': starts at item 1 of its bottom, of which there need not be more items than it keeps}}
+  // expected-error @below {{layer 'k': starts at item 1 of its bottom, which may have too few valid items}}
   %z = brew.crop "k"(%y, %y) {axis = 0 : i64, offsets = array<i64: 1, 0>, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
 }
 
@@ -234,6 +236,6 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'v': reverses dimension 0 of its bottom, the items, of which only some are valid}}
+  // expected-error @below {{layer 'v': reverses the item dimension 0 of its bottom, whose items are not all valid}}
   %z = brew.reverse "v"(%y) {axes = array<i64: 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
 }

@@ -1,7 +1,8 @@
 // RUN: %brew-opt %s --brew-track-item-counts | FileCheck %s
 
-// Layers that work item by item need no change; layers that combine items read the padding
-// items masked, and results that are divided by the number of items are corrected.
+// Layers that process each item separately do not change. Layers that combine items get their
+// padding items masked. Results divided by the number of items are corrected for the number of
+// valid items.
 // CHECK-LABEL: brew.program @combine
 brew.program @combine train {
   // CHECK: %[[IN:.*]]:3 = brew.data_input
@@ -21,11 +22,12 @@ brew.program @combine train {
   // CHECK-NEXT: brew.reduction "sum"(%[[MASKED]]) {{.*}}tops = ["sum"]}
   // CHECK-NOT: brew.average_items "sum"
   %sum = brew.reduction "sum"(%r) {axis = 0 : i64, coeff = 1.0 : f32, kind = #brew<reduction_kind sum>, tops = ["sum"]} : (tensor<4x3xf32>) -> tensor<f32>
-  // A mean within each item has as many items.
+  // A mean within each item keeps the item count of its bottom.
   // CHECK: %[[EACH:.*]] = brew.reduction "each"(%[[R]])
   %each = brew.reduction "each"(%r) {axis = 1 : i64, coeff = 1.0 : f32, kind = #brew<reduction_kind mean>, tops = ["each"]} : (tensor<4x3xf32>) -> tensor<4xf32>
   brew.output %each "each" loss_weight 0.0 : tensor<4xf32>
-  // The padding items get an ignored label: one that does not occur in data, or the net's own.
+  // The padding items get an ignored label: the net's ignore_label, or a label that does not occur
+  // in data.
   // CHECK: %[[LABEL:.*]] = brew.mask_items "loss"(%[[Y]]#1, %[[COUNT]]) {fill = 0xC1E0000000000000 : f64}
   // CHECK-NEXT: brew.softmax_loss "loss"(%[[R]], %[[LABEL]]) {{.*}}ignore_label = -2147483648 : i64{{.*}}tops = ["loss"]}
   // CHECK-NOT: brew.average_items "loss"
@@ -42,8 +44,8 @@ brew.program @combine train {
   // CHECK-NEXT: {{^ *}$}}
 }
 
-// Filters with the same selector have the same count. A selector with an item count selects
-// none of its padding items.
+// Filters with the same selector have the same item count. A filter never selects the padding
+// items of its selector.
 // CHECK-LABEL: brew.program @filters
 brew.program @filters test {
   // CHECK: %[[IN:.*]]:4 = brew.data_input
@@ -65,9 +67,9 @@ brew.program @filters test {
   // CHECK-NEXT: {{^ *}$}}
 }
 
-// Losses that only divide by the number of items; statistics of the valid items; layers in
-// which one bottom determines the items, or the shape; and components of a layer, whose results
-// have no names.
+// Covers losses whose only use of the item count is a division, statistics over the valid items,
+// layers in which one bottom determines the item count or the shape, and layers that consist of
+// several operations, whose intermediate results have no names.
 // CHECK-LABEL: brew.program @layers
 brew.program @layers train {
   // CHECK: %[[IN:.*]]:4 = brew.data_input

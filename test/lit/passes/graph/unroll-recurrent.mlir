@@ -1,9 +1,9 @@
 // RUN: %brew-opt %s --brew-unroll-recurrent --split-input-file | FileCheck %s
 // RUN: %brew-opt %s --brew-unroll-recurrent='exact-hidden-gradients' --split-input-file | FileCheck %s --check-prefix=EXACT
 
-// Two steps: the contribution of the sequence to the gates in one product, then per step that
-// of the hidden state and the cell. The state persists between runs in parameters that weight
-// files do not contain.
+// Two time steps. One product computes the input's contribution to the gates for the full
+// sequence. Each time step adds the contribution of the hidden state and runs one LSTM unit. The
+// state persists between runs in parameters that weight files do not contain.
 
 // CHECK-DAG: brew.param @l.state0.p : tensor<1x3x5xf32> {brew.persistent
 // CHECK-DAG: brew.param @l.state1.p : tensor<1x3x5xf32> {brew.persistent
@@ -43,7 +43,8 @@ brew.program @p train {
 
 // -----
 
-// Exposed state is a bottom and a top, and nothing persists. Caffe propagates no gradient.
+// Exposed state is a bottom and a top, and nothing persists. Caffe propagates no gradient through
+// it; exact-hidden-gradients does.
 // EXACT-NOT: no_gradient
 
 // CHECK-LABEL: brew.program @q train

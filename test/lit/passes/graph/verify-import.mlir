@@ -20,7 +20,7 @@ brew.program @gradient train {
 
 // -----
 
-// A layer's operation that belongs to a backward pass.
+// The operation belongs to a layer, but to its backward pass.
 brew.program @backward train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{phase import: there are no gradients yet}}

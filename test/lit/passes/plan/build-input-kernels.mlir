@@ -4,8 +4,8 @@
 // RUN: %brew-data mean db mean.binaryproto
 // RUN: %brew-opt %s --brew-build-input-kernels --split-input-file | FileCheck %s
 
-// A single mean for all channels and the scale are constants; the images have the layout of the
-// buffer.
+// A mean that all channels share is a constant, as is the scale. The kernel writes the images in
+// the layout of the buffer.
 // CHECK: plan.kernel @in_1_pixels attributes {argument_names = ["pixels", "crop_and_mirror", "data"], in_place = array<i64: -1>, layers = ["in/1"]} {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>):
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>)
@@ -36,8 +36,8 @@ plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 
 
 // -----
 
-// One mean per channel is a buffer. Each program has its own kernel. In double precision the
-// mean stays in floats.
+// The means of several channels are read from a buffer. Each program has its own kernel. In
+// double precision the buffer of means is still f32.
 // CHECK: plan.kernel @in_pixels
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<1x2x4x4xi8>, %{{.*}}: tensor<1x3xi32>, %[[MEAN:.*]]: tensor<2x1x1xf32>):
 // CHECK: %[[ONE:.*]] = tensor.extract %[[MEAN]]
@@ -59,7 +59,8 @@ plan.program @second attributes {arena_bytes = 512 : i64, lower_bound_bytes = 51
 
 // -----
 
-// The CPU converts other layers, and images whose mean file is missing or does not match.
+// The CPU converts the data of layers that are not Data layers, and images whose mean file is
+// missing or whose means do not match the channels.
 // CHECK: plan.arena
 // CHECK-NOT: plan.kernel
 // CHECK: plan.program @host
@@ -76,8 +77,8 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
 
 // -----
 
-// Full records are copied to the device, here of the size of the mean image: both are cropped
-// at the same offset.
+// Full records are copied to the device. They have the size of the mean image here, so both are
+// cropped at the same offset.
 // CHECK-LABEL: plan.kernel @cropped_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>, %[[MEAN:.*]]: tensor<1x4x5xf32>):
 // CHECK: %[[H:.*]] = linalg.index 2 : index
@@ -98,8 +99,8 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
 // CHECK: %[[ACROSS:.*]] = arith.addi %[[COLUMN:.*]], %{{.*}} : index
 // CHECK: tensor.extract %[[P]][%{{.*}}, %{{.*}}, %[[H]], %[[COLUMN]]]
 // CHECK: tensor.extract %[[MEAN]][%{{.*}}, %[[ROW]], %[[ACROSS]]]
-// The database's first record determines the size; without a mean the offset applies only to
-// the pixels. The other database is missing: the CPU crops.
+// The first record of the database determines the size of `known`. Without a mean image the
+// offset applies only to the pixels. The database of `unknown` is missing, so the CPU crops.
 // CHECK-LABEL: plan.kernel @known_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x4x5xi8>, %{{.*}}: tensor<2x3xi32>):
 // CHECK: tensor.extract %[[P]]
@@ -119,8 +120,8 @@ plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
 
 // -----
 
-// A padded 16-bit blob: the padding channels are zeros, and pixels are read only for the
-// image's channels.
+// In a padded 16-bit blob the padding channels are zeros, and pixels are read only for the
+// channels of the image.
 // CHECK: plan.kernel @in_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %{{.*}}: tensor<2x3xi32>):
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x8x4x5xbf16, #brew.layout<0, 2, 3, 1>>)

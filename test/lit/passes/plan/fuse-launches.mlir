@@ -1,5 +1,5 @@
 // RUN: %brew-opt %s --brew-fuse-launches --mlir-print-local-scope | FileCheck %s
-// On a CPU there are no blocks.
+// On a CPU the pass fuses nothing.
 // RUN: %brew-opt %s --brew-attach-target --brew-fuse-launches | FileCheck %s --check-prefix=NONE
 // NONE-NOT: brew.stage
 
@@ -47,7 +47,7 @@ brew.program @neighbours train {
   brew.pin data "y", %y : tensor<256x64xf32>
 }
 
-// The second kernel reads a view of the sum: two kernels.
+// The second kernel reads the sum through a view, so the kernels are not fused.
 // CHECK-LABEL: brew.program @through_a_view
 // CHECK: brew.kernel "sum"
 // CHECK: brew.kernel "apply"
@@ -75,8 +75,8 @@ brew.program @through_a_view train {
   brew.pin data "y", %y : tensor<8x8xf32>
 }
 
-// The first kernel is the last reader of a value whose memory the result of the second could
-// reuse: together they would need more memory than either.
+// The second kernel can reuse memory that only the first one reads. One fused kernel would need
+// more memory, so the kernels are not fused.
 // CHECK-LABEL: brew.program @memory
 // CHECK: brew.kernel "first"
 // CHECK: brew.kernel "second"
@@ -103,7 +103,7 @@ brew.program @memory train {
   brew.pin data "y", %y : tensor<1024xf32>
 }
 
-// The forward and the backward pass have separate steps.
+// A kernel of the forward pass is not fused with one of the backward pass.
 // CHECK-LABEL: brew.program @passes
 // CHECK: brew.kernel "forward"
 // CHECK: brew.kernel "backward"

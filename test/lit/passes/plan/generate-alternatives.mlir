@@ -2,14 +2,14 @@
 // RUN: %brew-opt %s --brew-generate-alternatives --brew-plan-memory --brew-verify-plan --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-generate-alternatives --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=GPU
 
-// Depthwise convolutions and first layers get a kernel each, with their own operands and
-// results.
+// Depthwise convolutions and first layers each get a kernel with the operands and results of the
+// call.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-DAG: plan.kernel @dw_generated attributes {in_place = array<i64: -1>, layers = ["dw"]}
 // CHECK-DAG: plan.kernel @dw_backward_generated attributes {in_place = array<i64: -1>, layers = ["dw"]}
 // CHECK-DAG: plan.kernel @first_generated attributes
 // CHECK-NOT: plan.kernel @wide
-// On GPUs only depthwise convolutions.
+// On GPUs only depthwise convolutions get one.
 // GPU-NOT: @first_generated
 // GPU-DAG: plan.kernel @dw_generated
 // CHECK-LABEL: brew.program @main
@@ -33,8 +33,8 @@ brew.program @main train {
 
 // -----
 
-// A call accumulates in place, and so does the kernel. For few pixels, windows of one element
-// are a matrix product, at which the library is fast.
+// A call accumulates in place, and so does the kernel. A convolution with 1x1 windows is a matrix
+// product, which the library computes fast even for few pixels: it gets no kernel.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK: plan.kernel @few_generated attributes {in_place = array<i64: [[SUM:[0-9]+]]>
 // CHECK-NOT: plan.kernel

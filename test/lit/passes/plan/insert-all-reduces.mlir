@@ -73,14 +73,14 @@ brew.program @forward_backward train role forward_backward {
 // PLAN-LABEL: plan.program @reduce
 // PLAN: plan.all_reduce_start 0(%{{.*}}) to(%{{.*}}) {{.*}} : memref<320xf32> to memref<320xf32>
 
-// By the model, sqrt(1280 bytes * 50 us * 2 GB/s) = 11 kB: one bucket.
+// The default bucket size is sqrt(1280 bytes * 50 us * 2 GB/s) = 11 kB, so one bucket suffices.
 // ONE: brew.all_reduce_start 0(%{{.*}}, %{{.*}}, %{{.*}}) :
 // ONE-NOT: brew.all_reduce_start 1
 
 // -----
 
-// A value that is the gradient of two parameters is reduced once; the second buffer gets a copy
-// of the sum. A value that is read afterwards unreduced keeps its own memory.
+// A value that is the gradient of two parameters is all-reduced once, and the second buffer gets
+// a copy of the sum. The value is also read unreduced afterwards, so it keeps its own memory.
 brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.param @b.0 : tensor<64xf32> {layer = "b", index = 0 : i64, file_dims = array<i64: 64>}
 brew.program @forward_backward train role forward_backward {
@@ -110,8 +110,8 @@ brew.program @forward_backward train role forward_backward {
 
 // -----
 
-// The count of non-finite gradients is reduced before the update that depends on it, for all
-// readers.
+// The count of non-finite gradients is all-reduced once, before the update. All readers use the
+// reduced count.
 brew.param @loss_scale.non_finite : tensor<f32> {brew.persistent, layer = "loss_scale", index = 0 : i64, file_dims = array<i64>}
 brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.program @update train role update {

@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --allow-unregistered-dialect --brew-plan-memory --verify-diagnostics --split-input-file
 
-// An operation that is no step, view, read or sink is an error, not dropped.
+// An operation that is neither a step nor a view, a read or a sink is an error.
 brew.program @step test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
   // expected-error @below {{phase plan: this operation is not a step}}

@@ -2,7 +2,7 @@
 
 // Cases in which a kernel may overwrite its input, and in which it must not.
 
-// Never over the top of a data layer.
+// A kernel does not overwrite the top of a data layer.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @feed
 #id1 = affine_map<(d0) -> (d0)>
@@ -24,7 +24,7 @@ brew.program @feed test {
 
 // -----
 
-// Nor over a value that is read later.
+// A kernel does not overwrite a value that is read later.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @later
 #id1 = affine_map<(d0) -> (d0)>
@@ -64,7 +64,7 @@ brew.program @later test {
 
 // -----
 
-// Nor over a value that can be read after the run.
+// A kernel does not overwrite a value that callers can read after the run.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @kept
 #id1 = affine_map<(d0) -> (d0)>
@@ -96,7 +96,7 @@ brew.program @kept test {
 
 // -----
 
-// Nor if an element is read at another grid point than it is written at.
+// A kernel does not work in place if it reads an element at another grid point than it writes it.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @other_place
 #id1 = affine_map<(d0) -> (d0)>
@@ -127,7 +127,7 @@ brew.program @other_place test {
 
 // -----
 
-// Nor if the types differ: two bytes cannot replace four.
+// A kernel does not work in place if the element types differ.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @other_type
 #id1 = affine_map<(d0) -> (d0)>
@@ -159,7 +159,8 @@ brew.program @other_type test {
 
 // -----
 
-// Nor over a value that the kernel reads through two operands (a view of it).
+// A kernel does not overwrite a value that it reads through two operands, here directly and
+// through a view.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @twice
 #id1 = affine_map<(d0) -> (d0)>
@@ -193,7 +194,7 @@ brew.program @twice test {
 
 // -----
 
-// Nor if the writer is a reduction: it reads elements that are already overwritten.
+// A reduction does not work in place: it would read elements that it has already overwritten.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @reduction
 #id1 = affine_map<(d0) -> (d0)>
@@ -305,7 +306,7 @@ brew.program @state train {
 
 // -----
 
-// Nor over a stored value: its bytes are read after the run.
+// A kernel does not overwrite a stored value, which is read after the run.
 // CHECK: plan.kernel @make
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @stored

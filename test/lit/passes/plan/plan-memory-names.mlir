@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-plan-memory --brew-verify-plan | FileCheck %s
 
-// Kernels are symbols. The second "pool" would get the name of the layer "pool_1", so it gets
-// another number. Programs already have their names.
+// Kernel names are unique symbols: a number is appended to a name that is already in use. Names of
+// layers may end in such a number or equal the name of a program, which keeps its name.
 // CHECK-DAG: plan.kernel @pool attributes
 // CHECK-DAG: plan.kernel @pool_1 attributes
 // CHECK-DAG: plan.kernel @pool_1_1 attributes

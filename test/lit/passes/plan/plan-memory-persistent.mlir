@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-plan-memory --brew-verify-plan | FileCheck %s
 
-// Persistent state is no parameter, but the module records its offset.
+// Persistent state is not a parameter, but the module records its offset.
 // CHECK: module attributes {brew.persistent = {rnn.state0 = [memref<2x3xf32>, 0]}} {
 // CHECK: plan.arena parameters size 64
 // CHECK-NOT: plan.param

@@ -2,8 +2,8 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Two kernels write the rows of y, a third reads them: no copy, and the arena contains x, y and
-// z.
+// One kernel writes both slices of y and another reads y, without a copy. The arena contains x, w
+// and y; z overwrites y.
 // CHECK: plan.arena transient size 192
 // CHECK-LABEL: plan.program @join
 brew.program @join test {

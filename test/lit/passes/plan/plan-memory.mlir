@@ -3,13 +3,13 @@
 // Offsets are multiples of 64: 100 floats (400 bytes) take 448.
 
 // Steps: 0 launch first, 1 inner product, 2 launch second.
-//   x   written by the feed, read at 0                     live 0..0
+//   x   written by the data layer, read at 0               live 0..0
 //   a   written at 0, read at 1                            live 0..1
-//   i   written at 1, read at 2, where b takes its bytes;
+//   i   written at 1, read at 2, where b overwrites it;
 //       b is an output, so it lives past the end           live 1..2
-// Live together: x + a at 0, a + i at 1: 896 bytes. Placed by falling size,
-// then falling span: i at 0; a, which meets i at step 1, at 448; x fits under
-// a, as i is not live at step 0: at 0.
+// x and a are live together at 0, a and i at 1: 896 bytes. The offsets of large and long-lived
+// buffers are chosen first: i gets offset 0; a gets 448, because i is also live at step 1; x
+// gets 0, because i is not live at step 0.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK: plan.arena transient size 896
@@ -57,10 +57,10 @@ brew.param @w : tensor<10x10xf32> {layer = "ip", index = 0 : i64, file_dims = ar
 
 // -----
 
-// A view has the place and the name of what it views, another type, and keeps
-// it alive: a is read through v at step 2, so y may not take a's bytes.
-//   a live 0..2, y live 1..2; z ends at 2 too and is pinned: three times 448,
-//   x (live 0..0) lies under y or z.
+// A view has the offset and the name of its source, but another type, and extends the source's
+// live range: a is read through v at step 2, so y cannot overwrite a.
+// a, y and z are live at step 2 and take three times 448 bytes; x (live 0..0) shares the memory
+// of y or z.
 // CHECK-LABEL: plan.program @views attributes {arena_bytes = 1344 : i64, {{.*}}lower_bound_bytes = 1344 : i64
 // CHECK: %[[A:.*]] = plan.buffer "make.0" transient[[[AT:.*]]] live [0, 2] : memref<100xf32>
 // CHECK: plan.launch @mid(%[[A]], %[[Y:.*]]) :
@@ -145,7 +145,7 @@ brew.program @forward_backward train {
 // CHECK: %[[HW:.*]] = plan.buffer "w.history0" state[0] : memref<8x4xf32>
 // CHECK: %[[B:.*]] = plan.buffer "b" parameters[128] : memref<8xf32>
 // CHECK: %[[HB:.*]] = plan.buffer "b.history0" state[128] : memref<8xf32>
-// momentum is the second scalar
+// momentum is the second scalar, at byte 64.
 // CHECK: %[[S:.*]] = plan.buffer "momentum" scalars[64] : memref<f32>
 // CHECK: plan.buffer "w" parameters[0]
 // CHECK: plan.buffer "w.history0" state[0]
@@ -187,7 +187,7 @@ brew.program @update train {
 // -----
 
 // A parameter whose new value is computed elsewhere is overwritten by a copy at the end, when
-// nothing reads the old value any more.
+// nothing reads the old value anymore.
 // CHECK-LABEL: plan.program @copy
 // CHECK: plan.launch @over(%[[X:.*]], %[[Y:.*]]) :
 // CHECK: plan.launch @read(%[[OLD:.*]], %{{.*}}) :
@@ -253,8 +253,8 @@ brew.program @nhwc test {
 // CHECK-LABEL: plan.program @once attributes {arena_bytes = 1344
 // CHECK: plan.buffer "x" transient[{{.*}}] live [0, 1] :
 // CHECK: plan.launch @make_1(
-// The programs share one arena, as large as the larger needs; kernels of one
-// name get numbers.
+// The programs share one arena, whose size is that of the larger program. The second kernel with
+// the same name gets a number.
 #id1 = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
@@ -305,8 +305,8 @@ brew.program @once test {
 
 // -----
 
-// f64 takes eight bytes: 100 of them 800, rounded to 832. Labels' status and
-// its check are read after the run.
+// 100 f64 elements take 800 bytes, rounded to 832: x and a take 1664, and the status of the label
+// check takes 64. The status is read after the run.
 // CHECK: plan.arena transient size 1728
 // CHECK-LABEL: plan.program @f64 attributes {arena_bytes = 1728
 // CHECK: %[[ST:.*]] = plan.buffer "st" transient[{{.*}}] live [0, 0] pinned : memref<i32>

@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// The generated alternative of a call has the layouts of the call's buffers.
+// The generated alternative to a call must have the buffers of the call, in the same layouts.
 
 module {
   plan.arena transient size 448

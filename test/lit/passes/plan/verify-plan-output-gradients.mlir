@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// The output gradient has its value from the start, and values that the caller may read are
-// complete before it is read.
+// The caller's output gradient is in its buffer from the start, and the outputs that the caller
+// may read are complete before the output gradient is read.
 plan.arena transient size 192
 plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 0] : memref<16xf32>
@@ -17,7 +17,7 @@ plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 
 
 // -----
 
-// The forward pass uses the bytes for another value, although the backward pass rewrites them.
+// The forward pass overwrites the memory of the output gradient with another value.
 plan.arena transient size 64
 plan.arena parameters size 64
 plan.program @overwritten attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
@@ -32,7 +32,7 @@ plan.program @overwritten attributes {arena_bytes = 64 : i64, lower_bound_bytes 
 
 // -----
 
-// An output that is computed only afterwards.
+// The output y is computed only after the output gradient is read.
 plan.arena transient size 128
 plan.arena parameters size 64
 plan.program @late attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// Nothing may access the buffers of an all-reduce until it is awaited; its sources may be
-// overwritten.
+// Until an all-reduce is awaited, nothing may access its targets. A source that is not also a
+// target may be overwritten.
 plan.arena transient size 128
 plan.program @good attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] : memref<16xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// y (4 x 8) is the concatenation of a (4 x 3) and b (4 x 5), which are subviews of its rows. A
-// kernel may read one while it writes the other, and y is complete when both are.
+// y (4 x 8) is the concatenation of its subviews a (4 x 3) and b (4 x 5). A kernel may read one
+// subview while it writes the other. y is complete when both are written.
 plan.arena transient size 192
 plan.kernel @make attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%x: tensor<16xf32>):
@@ -22,14 +22,14 @@ plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 
   plan.launch @other(%a, %b) : memref<4x3xf32, strided<[8, 1]>>, memref<4x5xf32, strided<[8, 1]>>
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.output %y "y" loss_weight 0.0 : memref<4x8xf32>
-  // A slice of a and a slice of b.
+  // c covers the end of a and the start of b.
   %c = plan.buffer "c" transient[8] {brew.base = ["y", 0]} : memref<4x2xf32, strided<[8, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<4x2xf32, strided<[8, 1]>>
 }
 
 // -----
 
-// One of two slices does not complete the full tensor.
+// One of the two slices of y is never written.
 plan.arena transient size 128
 plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
@@ -42,7 +42,7 @@ plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 1
 
 // -----
 
-// Slices that overlap: writing the second one ends the value of the first.
+// The slices overlap: writing the second one invalidates the first.
 plan.arena transient size 128
 plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
@@ -56,7 +56,7 @@ plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes
 
 // -----
 
-// Boxes of another base overlap wherever their bytes do.
+// Subviews of different bases overlap if their byte ranges do, even if no element is shared.
 plan.arena transient size 128
 plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
@@ -70,7 +70,7 @@ plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 12
 
 // -----
 
-// A launch that reads the full tensor while it writes a slice.
+// A launch must not read the full tensor while it writes a slice.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%y: tensor<4x8xf32>):
@@ -104,7 +104,7 @@ plan.program @unaligned attributes {arena_bytes = 192 : i64, lower_bound_bytes =
 
 // -----
 
-// Convolutions accept only slices whose pixels begin at 16 bytes.
+// Convolutions accept only slices whose pixels begin at multiples of 16 bytes.
 plan.arena transient size 1024
 plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>
@@ -129,14 +129,14 @@ plan.program @flattened attributes {arena_bytes = 128 : i64, lower_bound_bytes =
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
   %b = plan.buffer "b" transient[16] {brew.base = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
-  // A slice of a and a slice of b.
+  // c covers the end of a and the start of b.
   %c = plan.buffer "c" transient[12] {brew.base = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
 }
 
 // -----
 
-// One element of it is missing.
+// Nothing has written the first channel, of which d contains the last element.
 plan.arena transient size 128
 plan.program @flattened_missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %b = plan.buffer "b" transient[16] {brew.base = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>

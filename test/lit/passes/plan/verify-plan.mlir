@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --allow-unregistered-dialect --brew-verify-plan --verify-diagnostics --split-input-file
 
-// Buffers of 16 floats: 64 bytes each. A valid plan: y overwrites x once x is dead, and itself
-// in place.
+// A valid plan. Each buffer has 16 floats (64 bytes). y overwrites x, which is dead, and z
+// overwrites a in place.
 plan.arena transient size 128
 plan.arena parameters size 64
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
@@ -45,7 +45,7 @@ plan.program @overlap attributes {arena_bytes = 256 : i64, lower_bound_bytes = 0
 
 // -----
 
-// Nothing has written it.
+// Nothing has written a.
 plan.arena transient size 128
 plan.program @dead attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
@@ -73,7 +73,7 @@ plan.program @output attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 :
 
 // -----
 
-// A pinned buffer is not overwritten, read again or not.
+// A pinned buffer must not be overwritten, even if the program does not read it again.
 plan.arena transient size 64
 plan.arena parameters size 64
 plan.program @pinned attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
@@ -87,7 +87,7 @@ plan.program @pinned attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 :
 
 // -----
 
-// The last byte counts: 17 floats end at 68.
+// 17 floats end at byte 68 of an arena of 64 bytes.
 plan.arena transient size 64
 plan.program @beyond attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-error @below {{buffer reaches beyond its arena}}
@@ -104,8 +104,7 @@ plan.program @below attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 :
 
 // -----
 
-// Strides reach further than the number of elements: 3 rows of 8 with a
-// stride of 16 end at element 40.
+// Strides count: 3 rows of 8 floats with a stride of 16 end at element 40, byte 160.
 plan.arena transient size 128
 plan.program @strides attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-error @below {{buffer reaches beyond its arena}}
@@ -129,7 +128,7 @@ plan.program @arena attributes {arena_bytes = 0 : i64, lower_bound_bytes = 0 : i
 
 // -----
 
-// The step does not declare its bias, which could therefore be anywhere.
+// The step does not declare whether it reads or writes its bias.
 plan.arena transient size 320
 plan.program @undeclared attributes {arena_bytes = 320 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %dy = plan.buffer "dy" transient[0] live [0, 0] : memref<1x1x4x4xf32>
@@ -168,7 +167,7 @@ plan.program @count attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 :
 
 // -----
 
-// The kernel does not declare that it works in place.
+// The kernel works in place without declaring it.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%a: tensor<16xf32>):
@@ -184,7 +183,7 @@ plan.program @undeclared attributes {arena_bytes = 128 : i64, lower_bound_bytes 
 
 // -----
 
-// In place over argument 0 does not cover argument 1.
+// The kernel may overwrite argument 0 in place, but not argument 1.
 plan.arena transient size 192
 plan.kernel @k attributes {in_place = array<i64: 0>, layers = []} {
 ^bb0(%a: tensor<16xf32>, %b: tensor<32xf32>):
@@ -201,7 +200,7 @@ plan.program @other_argument attributes {arena_bytes = 192 : i64, lower_bound_by
 
 // -----
 
-// In place requires exactly the same bytes: with another stride the elements differ.
+// In place requires the same strides: otherwise elements have different offsets.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: 0>, layers = []} {
 ^bb0(%a: tensor<4x4xf32>):
@@ -252,7 +251,7 @@ plan.program @call attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : 
 
 // -----
 
-// No call works in place: it reads dy while it writes dx.
+// Calls do not work in place: this call reads dy while it writes dx.
 plan.arena transient size 192
 plan.arena parameters size 64
 plan.program @call_in_place attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
@@ -279,7 +278,7 @@ plan.program @call_results attributes {arena_bytes = 192 : i64, lower_bound_byte
 
 // -----
 
-// Nor does a copy.
+// Copies do not work in place: this copy reads x while it writes y.
 plan.arena transient size 192
 plan.program @copy attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<32xf32>
@@ -323,8 +322,8 @@ plan.arena transient size 64
 
 // -----
 
-// A value of the run may use the memory of a gradient until that is written, as t does, but not
-// afterwards, as u does. Nothing wrote it before.
+// A value may use the memory of a gradient until the gradient is written, as t does, but not
+// afterwards, as u does.
 plan.arena transient size 64
 plan.arena gradients size 64
 plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 64 : i64, caffe_bytes = 0 : i64} {
@@ -342,6 +341,7 @@ plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 
 
 // -----
 
+// The memory of a gradient contains no value when the run begins.
 plan.arena transient size 64
 plan.arena gradients size 64
 plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 64 : i64, caffe_bytes = 0 : i64} {
