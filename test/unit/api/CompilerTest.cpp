@@ -21,7 +21,7 @@ using namespace brew::api;
 namespace {
 
 /// Returns a net of one convolution with windows of `kernel` over 8 x 8 pixels.
-std::string convolution(int kernel, const std::string &name = "conv") {
+std::string convolutionNet(int kernel, const std::string &name = "conv") {
   return "name: '" + name +
          "'\n"
          "layer { name: 'in' type: 'Input' top: 'x'\n"
@@ -33,14 +33,15 @@ std::string convolution(int kernel, const std::string &name = "conv") {
          "layer { name: 'act' type: 'Sigmoid' bottom: 'y' top: 'z' }\n";
 }
 
-/// A fixed CPU, because the host's own would make the bytes depend on the
-/// machine.
-CompilerOptions forAnyCpu() {
+/// Returns options for a fixed CPU: with the host's CPU, the bytes of a plan
+/// would depend on the machine.
+CompilerOptions fixedCpuOptions() {
   CompilerOptions options;
   options.set("cpu", "x86-64-v2");
   return options;
 }
 
+/// A temporary folder.
 class Folder {
 public:
   Folder() {
@@ -51,6 +52,7 @@ public:
   std::string operator/(const std::string &name) const {
     return path + "/" + name;
   }
+  /// Writes a file and returns its path.
   std::string write(const std::string &name, const std::string &text) const {
     std::ofstream(*this / name) << text;
     return *this / name;
@@ -63,7 +65,7 @@ std::string contentOf(const std::string &path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Captures output of the process to standard output and error.
+/// Captures the standard output and standard error of the process.
 class Capture {
 public:
   Capture() {
@@ -74,6 +76,7 @@ public:
     for (int i = 0; i < 2; ++i)
       dup2(fileno(file), i + 1);
   }
+  /// Ends the capture and returns the output.
   std::string end() {
     std::fflush(nullptr);
     for (int i = 0; i < 2; ++i) {
@@ -93,8 +96,9 @@ private:
   std::FILE *file;
 };
 
-std::string usageOf(CompilerOptions &options, const std::string &name,
-                    const std::string &value) {
+/// Sets an option. Returns the message of the usage error, "" without one.
+std::string usageErrorOf(CompilerOptions &options, const std::string &name,
+                         const std::string &value) {
   try {
     options.set(name, value);
   } catch (const Error &error) {
@@ -112,129 +116,135 @@ TEST(CompilerApi, ReturnsItsVersion) {
 }
 
 TEST(CompilerApi, CompilesText) {
-  Compilation done = Compilation::ofText(convolution(3), "n", forAnyCpu());
-  EXPECT_EQ(done.status(), BREW_OK) << done.message();
-  EXPECT_EQ(done.message(), "");
-  EXPECT_EQ(done.plan().substr(0, 8), "BREWPLAN");
-  EXPECT_TRUE(done.artifacts().empty());
-  EXPECT_TRUE(done.report().empty());
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(3), "n", fixedCpuOptions());
+  EXPECT_EQ(compilation.status(), BREW_OK) << compilation.message();
+  EXPECT_EQ(compilation.message(), "");
+  EXPECT_EQ(compilation.plan().substr(0, 8), "BREWPLAN");
+  EXPECT_TRUE(compilation.artifacts().empty());
+  EXPECT_TRUE(compilation.report().empty());
 }
 
 TEST(CompilerApi, FileAndTextGiveTheSamePlan) {
   Folder folder;
-  const std::string path = folder.write("n.prototxt", convolution(3));
-  Compilation ofFile = Compilation::ofFile(path, forAnyCpu());
-  Compilation ofText =
-      Compilation::ofText(convolution(3), path, forAnyCpu(), folder.path);
+  const std::string path = folder.write("n.prototxt", convolutionNet(3));
+  Compilation ofFile = Compilation::ofFile(path, fixedCpuOptions());
+  Compilation ofText = Compilation::ofText(convolutionNet(3), path,
+                                           fixedCpuOptions(), folder.path);
   ASSERT_TRUE(ofFile.succeeded()) << ofFile.message();
   EXPECT_EQ(ofFile.plan(), ofText.plan());
 }
 
 TEST(CompilerApi, TextNamesFilesInItsFolder) {
   Folder folder;
-  folder.write("net.prototxt", convolution(3));
+  folder.write("net.prototxt", convolutionNet(3));
   const std::string solver = "net: 'net.prototxt' base_lr: 0.1 "
                              "lr_policy: 'fixed' test_iter: 1\n";
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("phase", "test");
-  Compilation found = Compilation::ofText(solver + "test_interval: 1", "s",
-                                          options, folder.path);
-  EXPECT_EQ(found.status(), BREW_OK) << found.message();
-  Compilation lost =
+  Compilation inFolder = Compilation::ofText(solver + "test_interval: 1", "s",
+                                             options, folder.path);
+  EXPECT_EQ(inFolder.status(), BREW_OK) << inFolder.message();
+  Compilation withoutFolder =
       Compilation::ofText(solver + "test_interval: 1", "s", options);
-  EXPECT_EQ(lost.status(), BREW_UNAVAILABLE);
-  ASSERT_EQ(lost.diagnostics().size(), 1u);
-  // At the location that names the file.
-  EXPECT_EQ(lost.diagnostics()[0].file, "s");
-  EXPECT_EQ(lost.diagnostics()[0].line, 1);
-  EXPECT_EQ(lost.diagnostics()[0].column, 6);
+  EXPECT_EQ(withoutFolder.status(), BREW_UNAVAILABLE);
+  ASSERT_EQ(withoutFolder.diagnostics().size(), 1u);
+  // The diagnostic has the location of the file's name.
+  EXPECT_EQ(withoutFolder.diagnostics()[0].file, "s");
+  EXPECT_EQ(withoutFolder.diagnostics()[0].line, 1);
+  EXPECT_EQ(withoutFolder.diagnostics()[0].column, 6);
 }
 
-TEST(CompilerApi, DiagnosticsOfTheTextAreValues) {
-  std::string text = convolution(3);
+TEST(CompilerApi, ReturnsDiagnosticsOfTheText) {
+  std::string text = convolutionNet(3);
   text += "layer { name: 'last' type: 'ReLU' bottom: 'zz' top: 'w'\n"
           "  relu_param { slope: 1 } }\n";
-  Compilation done = Compilation::ofText(text, "net.prototxt");
-  EXPECT_EQ(done.status(), BREW_BAD_INPUT);
-  EXPECT_TRUE(done.plan().empty());
-  const std::vector<Diagnostic> found = done.diagnostics();
-  ASSERT_EQ(found.size(), 2u);
-  for (const Diagnostic &each : found) {
-    EXPECT_EQ(each.severity, BREW_ERROR);
-    EXPECT_EQ(each.file, "net.prototxt");
-    EXPECT_EQ(each.layer, "last");
+  Compilation compilation = Compilation::ofText(text, "net.prototxt");
+  EXPECT_EQ(compilation.status(), BREW_BAD_INPUT);
+  EXPECT_TRUE(compilation.plan().empty());
+  const std::vector<Diagnostic> diagnostics = compilation.diagnostics();
+  ASSERT_EQ(diagnostics.size(), 2u);
+  for (const Diagnostic &diagnostic : diagnostics) {
+    EXPECT_EQ(diagnostic.severity, BREW_ERROR);
+    EXPECT_EQ(diagnostic.file, "net.prototxt");
+    EXPECT_EQ(diagnostic.layer, "last");
   }
-  EXPECT_EQ(found[0].line, 8);
-  EXPECT_EQ(found[0].column, 16);
-  EXPECT_NE(found[0].message.find("unknown field 'slope'"), std::string::npos);
-  EXPECT_EQ(found[1].line, 7);
-  EXPECT_EQ(found[1].column, 35);
-  EXPECT_NE(found[1].message.find("did you mean 'z'?"), std::string::npos);
-  EXPECT_EQ("net.prototxt:8:16: error: " + found[0].message, done.message());
+  EXPECT_EQ(diagnostics[0].line, 8);
+  EXPECT_EQ(diagnostics[0].column, 16);
+  EXPECT_NE(diagnostics[0].message.find("unknown field 'slope'"),
+            std::string::npos);
+  EXPECT_EQ(diagnostics[1].line, 7);
+  EXPECT_EQ(diagnostics[1].column, 35);
+  EXPECT_NE(diagnostics[1].message.find("did you mean 'z'?"),
+            std::string::npos);
+  EXPECT_EQ("net.prototxt:8:16: error: " + diagnostics[0].message,
+            compilation.message());
 }
 
 TEST(CompilerApi, NotesHaveLocations) {
-  std::string text = convolution(3);
+  std::string text = convolutionNet(3);
   text += "layer { name: 'gone' type: 'ReLU' bottom: 'z' top: 'w'\n"
           "  include { phase: TRAIN } }\n"
           "layer { name: 'user' type: 'ReLU' bottom: 'w' top: 'v' }\n";
-  const auto found = Compilation::ofText(text, "n").diagnostics();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].layer, "user");
-  ASSERT_EQ(found[0].notes.size(), 1u);
-  EXPECT_EQ(found[0].notes[0].file, "n");
-  EXPECT_EQ(found[0].notes[0].line, 8);
-  EXPECT_NE(found[0].notes[0].message.find("'gone'"), std::string::npos);
-  EXPECT_EQ(found[0].str(), "n:9:35: error: " + found[0].message +
-                                "\nn:8:3: note: " + found[0].notes[0].message +
-                                "\n");
+  const auto diagnostics = Compilation::ofText(text, "n").diagnostics();
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].layer, "user");
+  ASSERT_EQ(diagnostics[0].notes.size(), 1u);
+  EXPECT_EQ(diagnostics[0].notes[0].file, "n");
+  EXPECT_EQ(diagnostics[0].notes[0].line, 8);
+  EXPECT_NE(diagnostics[0].notes[0].message.find("'gone'"), std::string::npos);
+  EXPECT_EQ(diagnostics[0].str(),
+            "n:9:35: error: " + diagnostics[0].message +
+                "\nn:8:3: note: " + diagnostics[0].notes[0].message + "\n");
 }
 
-TEST(CompilerApi, DiagnosticsOfPassesAreValues) {
-  // Detected by shape inference, in MLIR.
-  const auto found =
-      Compilation::ofText(convolution(9), "n.prototxt").diagnostics();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].file, "n.prototxt");
-  EXPECT_EQ(found[0].line, 4);
-  EXPECT_EQ(found[0].column, 1);
-  EXPECT_EQ(found[0].layer, "conv");
-  EXPECT_EQ(found[0].message.rfind("layer 'conv' (Convolution): ", 0), 0u)
-      << found[0].message;
+TEST(CompilerApi, ReturnsDiagnosticsOfPasses) {
+  // An MLIR pass, shape inference, detects the error.
+  const auto diagnostics =
+      Compilation::ofText(convolutionNet(9), "n.prototxt").diagnostics();
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].file, "n.prototxt");
+  EXPECT_EQ(diagnostics[0].line, 4);
+  EXPECT_EQ(diagnostics[0].column, 1);
+  EXPECT_EQ(diagnostics[0].layer, "conv");
+  EXPECT_EQ(diagnostics[0].message.rfind("layer 'conv' (Convolution): ", 0), 0u)
+      << diagnostics[0].message;
 }
 
-TEST(CompilerApi, PassesKnowTheStatus) {
-  Compilation done = Compilation::ofText(
+TEST(CompilerApi, ErrorsOfPassesHaveAStatus) {
+  Compilation compilation = Compilation::ofText(
       "layer { name: 'd' type: 'Data' top: 'x'\n"
       "  data_param { source: 'no-such-lmdb' batch_size: 1 } }",
       "n");
-  EXPECT_EQ(done.status(), BREW_UNAVAILABLE) << done.message();
-  ASSERT_FALSE(done.diagnostics().empty());
-  EXPECT_EQ(done.diagnostics().back().layer, "d");
+  EXPECT_EQ(compilation.status(), BREW_UNAVAILABLE) << compilation.message();
+  ASSERT_FALSE(compilation.diagnostics().empty());
+  EXPECT_EQ(compilation.diagnostics().back().layer, "d");
 
   CompilerOptions options;
   options.set("keep", "nothing");
-  Compilation wrong = Compilation::ofText(convolution(3), "n", options);
+  Compilation wrong = Compilation::ofText(convolutionNet(3), "n", options);
   EXPECT_EQ(wrong.status(), BREW_USAGE);
   EXPECT_EQ(wrong.message(), "error: --keep: the net has no blob 'nothing'");
 }
 
-TEST(CompilerApi, MissingFile) {
-  Compilation done = Compilation::ofFile("/no/such.prototxt");
-  EXPECT_EQ(done.status(), BREW_UNAVAILABLE);
-  ASSERT_EQ(done.diagnostics().size(), 1u);
-  EXPECT_EQ(done.diagnostics()[0].file, "");
-  EXPECT_NE(done.message().find("/no/such.prototxt"), std::string::npos);
+TEST(CompilerApi, AMissingFileIsUnavailable) {
+  Compilation compilation = Compilation::ofFile("/no/such.prototxt");
+  EXPECT_EQ(compilation.status(), BREW_UNAVAILABLE);
+  ASSERT_EQ(compilation.diagnostics().size(), 1u);
+  EXPECT_EQ(compilation.diagnostics()[0].file, "");
+  EXPECT_NE(compilation.message().find("/no/such.prototxt"), std::string::npos);
 }
 
 TEST(CompilerApi, ReportsDiagnosticsImmediately) {
   CompilerOptions options;
-  std::vector<std::string> told;
-  options.onDiagnostic(
-      [&](const Diagnostic &each) { told.push_back(each.message); });
-  Compilation done = Compilation::ofText(convolution(9), "n", options);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0], done.diagnostics()[0].message);
+  std::vector<std::string> messages;
+  options.onDiagnostic([&](const Diagnostic &diagnostic) {
+    messages.push_back(diagnostic.message);
+  });
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(9), "n", options);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0], compilation.diagnostics()[0].message);
 }
 
 TEST(CompilerApi, PrintsNothing) {
@@ -242,8 +252,8 @@ TEST(CompilerApi, PrintsNothing) {
   options.set("emit", "all");
   options.set("report", "text");
   Capture capture;
-  Compilation good = Compilation::ofText(convolution(3), "n", options);
-  Compilation bad = Compilation::ofText(convolution(9), "n", options);
+  Compilation good = Compilation::ofText(convolutionNet(3), "n", options);
+  Compilation bad = Compilation::ofText(convolutionNet(9), "n", options);
   Compilation syntax = Compilation::ofText("layer {", "n");
   Compilation wrong = Compilation::ofText("layer { type: 3 }", "n");
   EXPECT_EQ(capture.end(), "");
@@ -254,18 +264,19 @@ TEST(CompilerApi, PrintsNothing) {
 }
 
 TEST(CompilerApi, ReturnsRequestedOutputs) {
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("emit", "all");
   options.set("report", "json");
   options.set("check-only");
-  Compilation done = Compilation::ofText(convolution(3), "n", options);
-  ASSERT_TRUE(done.succeeded()) << done.message();
-  EXPECT_TRUE(done.plan().empty());
-  EXPECT_EQ(done.report().substr(0, 1), "{");
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(3), "n", options);
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  EXPECT_TRUE(compilation.plan().empty());
+  EXPECT_EQ(compilation.report().substr(0, 1), "{");
   std::string names;
-  for (const CompilerArtifact &each : done.artifacts()) {
-    EXPECT_FALSE(each.text.empty());
-    names += std::string(each.name) + " ";
+  for (const CompilerArtifact &artifact : compilation.artifacts()) {
+    EXPECT_FALSE(artifact.text.empty());
+    names += std::string(artifact.name) + " ";
   }
   EXPECT_EQ(names, "import.mlir graph.mlir fused.mlir plan.mlir kernels.mlir "
                    "kernels.ll kernels.s ");
@@ -274,111 +285,115 @@ TEST(CompilerApi, ReturnsRequestedOutputs) {
 TEST(CompilerApi, AFailureKeepsEarlierArtifacts) {
   CompilerOptions options;
   options.set("emit", "all");
-  Compilation done = Compilation::ofText(convolution(9), "n", options);
-  ASSERT_EQ(done.artifacts().size(), 1u);
-  EXPECT_EQ(done.artifacts()[0].name, "import.mlir");
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(9), "n", options);
+  ASSERT_EQ(compilation.artifacts().size(), 1u);
+  EXPECT_EQ(compilation.artifacts()[0].name, "import.mlir");
 }
 
 TEST(CompilerApi, WritesPlans) {
   Folder folder;
-  Compilation done = Compilation::ofText(convolution(3), "n", forAnyCpu());
-  done.write(BREW_OUTPUT_PLAN, folder / "n.plan");
-  EXPECT_EQ(contentOf(folder / "n.plan"), done.plan());
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(3), "n", fixedCpuOptions());
+  compilation.write(BREW_OUTPUT_PLAN, folder / "n.plan");
+  EXPECT_EQ(contentOf(folder / "n.plan"), compilation.plan());
   try {
-    done.write(BREW_OUTPUT_PLAN, folder / "none/n.plan");
+    compilation.write(BREW_OUTPUT_PLAN, folder / "none/n.plan");
     FAIL();
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), BREW_UNAVAILABLE);
     EXPECT_NE(std::string(error.what()).find("none/n.plan"), std::string::npos);
   }
-  EXPECT_THROW(done.write(BREW_OUTPUT_REPORT, folder / "r"), Error);
+  EXPECT_THROW(compilation.write(BREW_OUTPUT_REPORT, folder / "r"), Error);
 }
 
-TEST(CompilerApi, WritingLeavesTheMessage) {
+TEST(CompilerApi, SuccessfulWritesRestoreTheMessage) {
   Folder folder;
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("report", "text");
   options.set("weights", folder.write("w.caffemodel", "no weights"));
-  Compilation done = Compilation::ofText(convolution(3), "n", options);
-  EXPECT_EQ(done.status(), BREW_BAD_INPUT);
-  const std::string message = done.message();
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(3), "n", options);
+  EXPECT_EQ(compilation.status(), BREW_BAD_INPUT);
+  const std::string message = compilation.message();
   EXPECT_NE(message.find("w.caffemodel"), std::string::npos) << message;
-  // The report was finished before.
-  done.write(BREW_OUTPUT_REPORT, folder / "report");
-  EXPECT_EQ(done.message(), message);
-  EXPECT_THROW(done.write(BREW_OUTPUT_PLAN, folder / "plan"), Error);
-  EXPECT_NE(done.message(), message);
-  done.write(BREW_OUTPUT_REPORT, folder / "report");
-  EXPECT_EQ(done.message(), message);
+  // The report was complete before the error.
+  compilation.write(BREW_OUTPUT_REPORT, folder / "report");
+  EXPECT_EQ(compilation.message(), message);
+  EXPECT_THROW(compilation.write(BREW_OUTPUT_PLAN, folder / "plan"), Error);
+  EXPECT_NE(compilation.message(), message);
+  compilation.write(BREW_OUTPUT_REPORT, folder / "report");
+  EXPECT_EQ(compilation.message(), message);
 }
 
 TEST(CompilerApi, EmptyOutputsAreWritten) {
   Folder folder;
-  Compilation done = Compilation::upgradeText("", "n");
-  ASSERT_TRUE(done.succeeded()) << done.message();
-  done.write(BREW_OUTPUT_UPGRADED, folder / "n");
+  Compilation compilation = Compilation::upgradeText("", "n");
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  compilation.write(BREW_OUTPUT_UPGRADED, folder / "n");
   EXPECT_TRUE(std::filesystem::exists(folder / "n"));
   EXPECT_EQ(contentOf(folder / "n"), "");
 }
 
 TEST(CompilerApi, WeightsAreCheckedWithoutAPlan) {
   Folder folder;
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("check-only");
   options.set("weights", "/no/such.caffemodel");
-  Compilation lost = Compilation::ofText(convolution(3), "n", options);
-  EXPECT_EQ(lost.status(), BREW_UNAVAILABLE);
-  EXPECT_NE(lost.message().find("/no/such.caffemodel"), std::string::npos);
+  Compilation missing = Compilation::ofText(convolutionNet(3), "n", options);
+  EXPECT_EQ(missing.status(), BREW_UNAVAILABLE);
+  EXPECT_NE(missing.message().find("/no/such.caffemodel"), std::string::npos);
   options.set("weights", folder.write("w.caffemodel", "no weights"));
-  EXPECT_EQ(Compilation::ofText(convolution(3), "n", options).status(),
+  EXPECT_EQ(Compilation::ofText(convolutionNet(3), "n", options).status(),
             BREW_BAD_INPUT);
 }
 
 TEST(CompilerApi, TrainingPlansStoreTheFolderOfTheirWeights) {
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("weights", "relative.caffemodel");
-  Compilation done = Compilation::ofText(
-      convolution(3) + "layer { name: 'loss' type: 'Reduction' bottom: 'z' "
-                       "top: 'l' loss_weight: 1 }",
+  Compilation compilation = Compilation::ofText(
+      convolutionNet(3) + "layer { name: 'loss' type: 'Reduction' bottom: 'z' "
+                          "top: 'l' loss_weight: 1 }",
       "n", options);
-  ASSERT_TRUE(done.succeeded()) << done.message();
-  EXPECT_NE(done.plan().find(std::filesystem::current_path().string()),
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  EXPECT_NE(compilation.plan().find(std::filesystem::current_path().string()),
             std::string::npos);
 }
 
-TEST(CompilerApi, NamesThatAreNotUtf8) {
-  // A net or a blob in Latin-1.
-  EXPECT_EQ(Compilation::ofText(convolution(3, "caf\xe9"), "n").status(),
+TEST(CompilerApi, NamesThatAreNotUtf8AreErrors) {
+  // The name of a net or a blob is in Latin-1.
+  EXPECT_EQ(Compilation::ofText(convolutionNet(3, "caf\xe9"), "n").status(),
             BREW_BAD_INPUT);
   const std::string text =
-      convolution(3) +
+      convolutionNet(3) +
       "layer { name: 'r' type: 'ReLU' bottom: 'z' top: 'w\xe9' }";
-  Compilation done = Compilation::ofText(text, "n");
-  EXPECT_EQ(done.status(), BREW_BAD_INPUT);
-  const auto found = done.diagnostics();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].layer, "r");
-  EXPECT_EQ(found[0].message,
+  Compilation compilation = Compilation::ofText(text, "n");
+  EXPECT_EQ(compilation.status(), BREW_BAD_INPUT);
+  const auto diagnostics = compilation.diagnostics();
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].layer, "r");
+  EXPECT_EQ(diagnostics[0].message,
             "layer 'r' (ReLU): 'top' is not UTF-8: it has "
             "the byte 0xE9; is the file in another encoding?");
-  // Quoted text and file names in reports are UTF-8.
+  // Messages that quote a text and reports that name a file are UTF-8.
   const auto quoted =
       Compilation::ofText("layer { loss_weight: '\xe9' }", "n").diagnostics();
   ASSERT_EQ(quoted.size(), 1u);
   EXPECT_NE(quoted[0].message.find("'\xef\xbf\xbd'"), std::string::npos);
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("check-only");
   for (const char *form : {"json", "html"}) {
     options.set("report", form);
-    done = Compilation::ofText(convolution(3), "caf\xe9", options);
-    ASSERT_TRUE(done.succeeded()) << done.message();
-    EXPECT_EQ(std::string(done.report()).find('\xe9'), std::string::npos);
+    compilation = Compilation::ofText(convolutionNet(3), "caf\xe9", options);
+    ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+    EXPECT_EQ(std::string(compilation.report()).find('\xe9'),
+              std::string::npos);
   }
 }
 
 TEST(CompilerApi, EveryDiagnosticOfALayerNamesIt) {
   const auto unknown =
-      Compilation::ofText(convolution(3) +
+      Compilation::ofText(convolutionNet(3) +
                               "layer { name: 'frob' type: 'Frobnicate' "
                               "bottom: 'z' top: 'w' frob_param { a: 1 } }",
                           "n")
@@ -386,7 +401,7 @@ TEST(CompilerApi, EveryDiagnosticOfALayerNamesIt) {
   ASSERT_EQ(unknown.size(), 1u);
   EXPECT_EQ(unknown[0].layer, "frob");
 
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("phase", "train");
   options.set("gradients");
   options.set("check-only");
@@ -411,7 +426,7 @@ TEST(CompilerApi, EveryDiagnosticOfALayerNamesIt) {
 }
 
 TEST(CompilerApi, NumbersDoNotDependOnTheLocale) {
-  const std::string net = convolution(3) +
+  const std::string net = convolutionNet(3) +
                           "layer { name: 'p' type: 'Power' bottom: 'z' top: 'p'"
                           "  power_param { scale: 0.3 shift: 0.25 } }\n";
   CompilerOptions options;
@@ -421,96 +436,102 @@ TEST(CompilerApi, NumbersDoNotDependOnTheLocale) {
   options.set("emit", "kernels");
   options.set("report", "text");
   options.set("check-only");
-  auto texts = [&] {
-    Compilation done = Compilation::ofText(net, "n", options);
-    std::string all = done.message() + std::string(done.report());
-    for (const CompilerArtifact &each : done.artifacts())
-      all += each.text;
-    return all;
+  auto allTexts = [&] {
+    Compilation compilation = Compilation::ofText(net, "n", options);
+    std::string text =
+        compilation.message() + std::string(compilation.report());
+    for (const CompilerArtifact &artifact : compilation.artifacts())
+      text += artifact.text;
+    return text;
   };
-  const std::string before = texts();
+  const std::string before = allTexts();
   EXPECT_NE(before.find("0.3f"), std::string::npos) << before;
   const brew::test::CommaLocale locale;
   if (!locale)
-    GTEST_SKIP() << "no locale with commas, and localedef made none";
-  EXPECT_EQ(texts(), before);
+    GTEST_SKIP()
+        << "no locale has decimal commas, and localedef could not create one";
+  EXPECT_EQ(allTexts(), before);
 }
 
 TEST(CompilerApi, Upgrades) {
   const std::string old =
       "layers { name: 'r' type: RELU bottom: 'x' top: 'x' }";
-  Compilation done = Compilation::upgradeText(old, "n");
-  ASSERT_TRUE(done.succeeded()) << done.message();
-  EXPECT_NE(done.upgraded().find("type: \"ReLU\""), std::string::npos);
-  EXPECT_TRUE(done.plan().empty());
+  Compilation compilation = Compilation::upgradeText(old, "n");
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  EXPECT_NE(compilation.upgraded().find("type: \"ReLU\""), std::string::npos);
+  EXPECT_TRUE(compilation.plan().empty());
   Folder folder;
   EXPECT_EQ(Compilation::upgradeFile(folder.write("n", old)).upgraded(),
-            done.upgraded());
+            compilation.upgraded());
   EXPECT_EQ(Compilation::upgradeText("layers {", "n").status(), BREW_BAD_INPUT);
 }
 
-TEST(CompilerOptionsApi, EveryRowCanBeSet) {
+TEST(CompilerOptionsApi, EveryOptionCanBeSet) {
   const std::vector<CompilerOption> table = compilerOptions();
   EXPECT_EQ(table.size(), brew_compiler_option_count());
-  for (const CompilerOption &row : table) {
+  for (const CompilerOption &option : table) {
     CompilerOptions options;
-    EXPECT_FALSE(row.help.empty()) << row.name;
-    if (!row.defaultValue.empty())
-      EXPECT_EQ(usageOf(options, row.name, row.defaultValue), "");
-    for (const auto &[value, meaning] : row.values) {
-      EXPECT_EQ(usageOf(options, row.name, value), "");
+    EXPECT_FALSE(option.help.empty()) << option.name;
+    if (!option.defaultValue.empty())
+      EXPECT_EQ(usageErrorOf(options, option.name, option.defaultValue), "");
+    for (const auto &[value, meaning] : option.values) {
+      EXPECT_EQ(usageErrorOf(options, option.name, value), "");
       EXPECT_FALSE(meaning.empty());
     }
-    if (row.impliedValue)
-      EXPECT_NO_THROW(options.set(row.name)) << row.name;
+    if (option.impliedValue)
+      EXPECT_NO_THROW(options.set(option.name)) << option.name;
     else
-      EXPECT_THROW(options.set(row.name), Error) << row.name;
-    if (!row.values.empty())
-      EXPECT_NE(usageOf(options, row.name, "nonsense"), "") << row.name;
+      EXPECT_THROW(options.set(option.name), Error) << option.name;
+    if (!option.values.empty())
+      EXPECT_NE(usageErrorOf(options, option.name, "nonsense"), "")
+          << option.name;
   }
 }
 
 TEST(CompilerOptionsApi, RejectsUnknownOptions) {
   CompilerOptions options;
-  EXPECT_EQ(usageOf(options, "tarket", "cpu"),
+  EXPECT_EQ(usageErrorOf(options, "tarket", "cpu"),
             "there is no option 'tarket'; did you mean 'target'?");
-  EXPECT_EQ(usageOf(options, "layout", "nwhc"),
+  EXPECT_EQ(usageErrorOf(options, "layout", "nwhc"),
             "--layout: unknown layout 'nwhc' (auto, nchw, nhwc)");
-  EXPECT_EQ(usageOf(options, "no-library", "conv,pool"),
+  EXPECT_EQ(usageErrorOf(options, "no-library", "conv,pool"),
             "--no-library: unknown group 'pool' (conv, ip, all)");
-  EXPECT_NE(usageOf(options, "batch", "many"), "");
-  EXPECT_NE(usageOf(options, "loss-scale", "many"), "");
-  EXPECT_NE(usageOf(options, "gradients", "maybe"), "");
-  EXPECT_NE(usageOf(options, "phase", "predict"), "");
-  // Right kind, wrong value.
+  EXPECT_NE(usageErrorOf(options, "batch", "many"), "");
+  EXPECT_NE(usageErrorOf(options, "loss-scale", "many"), "");
+  EXPECT_NE(usageErrorOf(options, "gradients", "maybe"), "");
+  EXPECT_NE(usageErrorOf(options, "phase", "predict"), "");
+  // Values of the right type, but out of range.
   for (const char *batch : {"0", "-3"})
-    EXPECT_EQ(usageOf(options, "batch", batch), "--batch must be positive");
-  EXPECT_EQ(usageOf(options, "level", "99999999999"),
+    EXPECT_EQ(usageErrorOf(options, "batch", batch),
+              "--batch must be positive");
+  EXPECT_EQ(usageErrorOf(options, "level", "99999999999"),
             "--level must be a number of 32 bits");
   for (const char *scale : {"3", "0.5", "33554432", "nan", "inf"})
-    EXPECT_EQ(usageOf(options, "loss-scale", scale),
+    EXPECT_EQ(usageErrorOf(options, "loss-scale", scale),
               "--loss-scale must be a power of two from 1 to 16777216");
-  EXPECT_EQ(usageOf(options, "loss-scale-window", "-1"),
+  EXPECT_EQ(usageErrorOf(options, "loss-scale-window", "-1"),
             "--loss-scale-window must not be negative");
-  EXPECT_EQ(usageOf(options, "dump-dir", ""), "--dump-dir must name a folder");
+  EXPECT_EQ(usageErrorOf(options, "dump-dir", ""),
+            "--dump-dir must name a folder");
   // Rejected values have no effect.
-  EXPECT_TRUE(Compilation::ofText(convolution(3), "n", options).succeeded());
+  EXPECT_TRUE(Compilation::ofText(convolutionNet(3), "n", options).succeeded());
 }
 
 TEST(CompilerOptionsApi, ContradictionsAreReportedByCompilations) {
   CompilerOptions options;
   options.set("gpu-arch", "sm_90");
-  Compilation done = Compilation::ofText(convolution(3), "n", options);
-  EXPECT_EQ(done.status(), BREW_USAGE);
-  EXPECT_EQ(done.message(),
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(3), "n", options);
+  EXPECT_EQ(compilation.status(), BREW_USAGE);
+  EXPECT_EQ(compilation.message(),
             "error: --gpu-arch and --no-kernel-cache are for --target cuda");
   CompilerOptions dump;
   dump.set("dump-dir", "folder");
-  EXPECT_EQ(Compilation::ofText(convolution(3), "n", dump).message(),
+  EXPECT_EQ(Compilation::ofText(convolutionNet(3), "n", dump).message(),
             "error: --dump-dir is for --emit");
 }
 
-TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
+TEST(CompilerOptionsApi, LaterValuesReplaceEarlierOnesAndListsAccumulate) {
   CompilerOptions options;
   options.set("emit", "graph");
   options.set("check-only");
@@ -518,9 +539,10 @@ TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
   options.set("keep", "y,z");
   options.set("phase", "train");
   options.set("phase", "test");
-  Compilation done = Compilation::ofText(convolution(3), "n", options);
-  ASSERT_TRUE(done.succeeded()) << done.message();
-  const std::string graph(done.artifacts().at(0).text);
+  Compilation compilation =
+      Compilation::ofText(convolutionNet(3), "n", options);
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  const std::string graph(compilation.artifacts().at(0).text);
   for (const char *blob : {"x", "y", "z"})
     EXPECT_NE(graph.find("brew.pin  data \"" + std::string(blob) + "\""),
               std::string::npos)
@@ -528,38 +550,40 @@ TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
   EXPECT_NE(graph.find("brew.program @main  test"), std::string::npos) << graph;
 }
 
-TEST(CompilerApi, SeveralAtOnce) {
-  // Nets with different kernels, each compiled repeatedly beside others.
-  constexpr int kinds = 4, rounds = 3;
-  auto compile = [](int kind) {
-    Compilation done = Compilation::ofText(
-        convolution(kind + 1, "net" + std::to_string(kind)), "n", forAnyCpu());
-    return done.succeeded() ? std::string(done.plan()) : done.message();
+TEST(CompilerApi, ConcurrentCompilationsAreIndependent) {
+  // Threads compile nets with different kernels at the same time.
+  constexpr int nets = 4, rounds = 3;
+  auto compile = [](int net) {
+    Compilation compilation = Compilation::ofText(
+        convolutionNet(net + 1, "net" + std::to_string(net)), "n",
+        fixedCpuOptions());
+    return compilation.succeeded() ? std::string(compilation.plan())
+                                   : compilation.message();
   };
-  std::vector<std::string> alone, together[rounds];
-  for (int kind = 0; kind < kinds; ++kind)
-    alone.push_back(compile(kind));
-  EXPECT_NE(alone[0], alone[1]);
-  for (auto &round : together) {
-    round.resize(kinds);
+  std::vector<std::string> sequential, concurrent[rounds];
+  for (int net = 0; net < nets; ++net)
+    sequential.push_back(compile(net));
+  EXPECT_NE(sequential[0], sequential[1]);
+  for (auto &round : concurrent) {
+    round.resize(nets);
     std::vector<std::thread> threads;
-    for (int kind = 0; kind < kinds; ++kind)
-      threads.emplace_back([&, kind] { round[kind] = compile(kind); });
+    for (int net = 0; net < nets; ++net)
+      threads.emplace_back([&, net] { round[net] = compile(net); });
     for (std::thread &thread : threads)
       thread.join();
-    for (int kind = 0; kind < kinds; ++kind)
-      EXPECT_TRUE(round[kind] == alone[kind]) << "net " << kind;
+    for (int net = 0; net < nets; ++net)
+      EXPECT_TRUE(round[net] == sequential[net]) << "net " << net;
   }
 }
 
-TEST(CompilerApi, SharedOptionsAndFailuresAtOnce) {
-  const CompilerOptions options = forAnyCpu();
+TEST(CompilerApi, ConcurrentFailuresCanShareOptions) {
+  const CompilerOptions options = fixedCpuOptions();
   std::vector<std::thread> threads;
   std::string messages[4];
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
       messages[i] =
-          Compilation::ofText(convolution(9), std::to_string(i), options)
+          Compilation::ofText(convolutionNet(9), std::to_string(i), options)
               .message();
     });
   for (std::thread &thread : threads)
@@ -583,7 +607,7 @@ TEST(CompilerCApi, RejectsNull) {
   EXPECT_EQ(brew_compilation_diagnostic_count(nullptr), 0u);
   brew_compilation_destroy(nullptr);
   brew_compiler_options_destroy(nullptr);
-  // Without options, a name and bytes: an empty net.
+  // Without options, name and bytes, the text is an empty net.
   EXPECT_EQ(
       brew_compile_text(nullptr, nullptr, 0, nullptr, nullptr, &compilation),
       brew_compilation_status(compilation));
@@ -592,43 +616,47 @@ TEST(CompilerCApi, RejectsNull) {
 
 TEST(CompilerCApi, InvalidCallsReturnNoCompilation) {
   brew_compilation *const stale = reinterpret_cast<brew_compilation *>(16);
-  brew_compilation *it = stale;
-  EXPECT_EQ(brew_compile_file(nullptr, nullptr, &it), BREW_USAGE);
-  EXPECT_EQ(it, nullptr);
-  it = stale;
-  EXPECT_EQ(brew_compile_text(nullptr, nullptr, 1, "n", nullptr, &it),
+  brew_compilation *compilation = stale;
+  EXPECT_EQ(brew_compile_file(nullptr, nullptr, &compilation), BREW_USAGE);
+  EXPECT_EQ(compilation, nullptr);
+  compilation = stale;
+  EXPECT_EQ(brew_compile_text(nullptr, nullptr, 1, "n", nullptr, &compilation),
             BREW_USAGE);
-  EXPECT_EQ(it, nullptr);
-  it = stale;
-  EXPECT_EQ(brew_upgrade_file(nullptr, nullptr, &it), BREW_USAGE);
-  EXPECT_EQ(it, nullptr);
-  it = stale;
-  EXPECT_EQ(brew_upgrade_text(nullptr, nullptr, 1, "n", &it), BREW_USAGE);
-  EXPECT_EQ(it, nullptr);
+  EXPECT_EQ(compilation, nullptr);
+  compilation = stale;
+  EXPECT_EQ(brew_upgrade_file(nullptr, nullptr, &compilation), BREW_USAGE);
+  EXPECT_EQ(compilation, nullptr);
+  compilation = stale;
+  EXPECT_EQ(brew_upgrade_text(nullptr, nullptr, 1, "n", &compilation),
+            BREW_USAGE);
+  EXPECT_EQ(compilation, nullptr);
 }
 
 TEST(CompilerCApi, FillsNoMoreThanTheCallersStructure) {
-  // A caller compiled with a header whose structure ended with `severity`.
+  // The caller was compiled with a header in which the structure ended with
+  // `severity`.
   struct Old {
     size_t struct_size;
     brew_severity severity;
     int guard;
   } old = {offsetof(Old, guard), BREW_NOTE, 77};
-  Compilation done = Compilation::ofText("layer {", "n");
-  ASSERT_EQ(brew_compilation_diagnostic(
-                done.get(), 0, reinterpret_cast<brew_diagnostic *>(&old)),
-            BREW_OK);
+  Compilation compilation = Compilation::ofText("layer {", "n");
+  ASSERT_EQ(
+      brew_compilation_diagnostic(compilation.get(), 0,
+                                  reinterpret_cast<brew_diagnostic *>(&old)),
+      BREW_OK);
   EXPECT_EQ(old.struct_size, offsetof(Old, guard));
   EXPECT_EQ(old.severity, BREW_ERROR);
   EXPECT_EQ(old.guard, 77);
-  // A structure without a size.
-  auto row = makeStruct<brew_compiler_option>();
-  EXPECT_EQ(brew_compiler_option_get(0, &row), BREW_OK);
-  old.struct_size = row.struct_size = 0;
-  EXPECT_EQ(brew_compiler_option_get(0, &row), BREW_USAGE);
-  EXPECT_EQ(brew_compilation_diagnostic(
-                done.get(), 0, reinterpret_cast<brew_diagnostic *>(&old)),
-            BREW_USAGE);
+  // A structure without a size is a usage error.
+  auto option = makeStruct<brew_compiler_option>();
+  EXPECT_EQ(brew_compiler_option_get(0, &option), BREW_OK);
+  old.struct_size = option.struct_size = 0;
+  EXPECT_EQ(brew_compiler_option_get(0, &option), BREW_USAGE);
+  EXPECT_EQ(
+      brew_compilation_diagnostic(compilation.get(), 0,
+                                  reinterpret_cast<brew_diagnostic *>(&old)),
+      BREW_USAGE);
 }
 
 TEST(CompilerCApi, TheSonameIsTheAbiVersion) {
@@ -639,7 +667,7 @@ TEST(CompilerCApi, TheSonameIsTheAbiVersion) {
   dlclose(library);
 }
 
-// Last, because these options apply to the whole process.
+// These tests are last, because LLVM's options apply to the whole process.
 TEST(CompilerProcess, LlvmArguments) {
   try {
     setLlvmArguments({"--no-such-flag"});
@@ -651,15 +679,17 @@ TEST(CompilerProcess, LlvmArguments) {
               0u)
         << error.what();
   }
-  for (const char *exits : {"--help", "-h", "--help-hidden", "--version"})
-    EXPECT_THROW(setLlvmArguments({exits}), Error) << exits;
+  for (const char *flag : {"--help", "-h", "--help-hidden", "--version"})
+    EXPECT_THROW(setLlvmArguments({flag}), Error) << flag;
   CompilerOptions options;
   options.set("emit", "graph");
   options.set("check-only");
   auto graph = [&] {
-    Compilation done = Compilation::ofText(convolution(3), "n", options);
-    return done.succeeded() ? std::string(done.artifacts().at(0).text)
-                            : done.message();
+    Compilation compilation =
+        Compilation::ofText(convolutionNet(3), "n", options);
+    return compilation.succeeded()
+               ? std::string(compilation.artifacts().at(0).text)
+               : compilation.message();
   };
   EXPECT_EQ(graph().find("loc("), std::string::npos);
   setLlvmArguments({"--mlir-print-debuginfo"});
@@ -674,13 +704,16 @@ TEST(CompilerProcess, LlvmArguments) {
 }
 
 TEST(CompilerProcess, LlvmArgumentsOutliveLinking) {
-  CompilerOptions options = forAnyCpu();
+  CompilerOptions options = fixedCpuOptions();
   options.set("emit", "graph");
   setLlvmArguments({"--mlir-print-debuginfo"});
   for (int i = 0; i < 3; ++i) {
-    Compilation done = Compilation::ofText(convolution(3), "n", options);
-    ASSERT_FALSE(done.plan().empty()) << done.message();
-    EXPECT_NE(done.artifacts().at(0).text.find("loc("), std::string::npos) << i;
+    Compilation compilation =
+        Compilation::ofText(convolutionNet(3), "n", options);
+    ASSERT_FALSE(compilation.plan().empty()) << compilation.message();
+    EXPECT_NE(compilation.artifacts().at(0).text.find("loc("),
+              std::string::npos)
+        << i;
   }
   setLlvmArguments({});
 }
@@ -689,15 +722,16 @@ TEST(CompilerProcess, RejectedLlvmArgumentsChangeNothing) {
   CompilerOptions options;
   options.set("emit", "graph");
   options.set("check-only");
-  auto hasPlaces = [&] {
-    Compilation done = Compilation::ofText(convolution(3), "n", options);
-    return done.artifacts().at(0).text.find("loc(") != std::string::npos;
+  auto hasLocations = [&] {
+    Compilation compilation =
+        Compilation::ofText(convolutionNet(3), "n", options);
+    return compilation.artifacts().at(0).text.find("loc(") != std::string::npos;
   };
   EXPECT_THROW(setLlvmArguments({"--mlir-print-debuginfo", "--no-such-flag"}),
                Error);
-  EXPECT_FALSE(hasPlaces());
+  EXPECT_FALSE(hasLocations());
   setLlvmArguments({"--mlir-print-debuginfo"});
   EXPECT_THROW(setLlvmArguments({"--no-such-flag"}), Error);
-  EXPECT_TRUE(hasPlaces());
+  EXPECT_TRUE(hasLocations());
   setLlvmArguments({});
 }

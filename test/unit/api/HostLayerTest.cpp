@@ -31,7 +31,7 @@ TensorName blob(const std::string &name) {
   return result;
 }
 
-/// "STATUS: TEXT" of the error that `body` throws, or "".
+/// Returns "STATUS: TEXT" of the error that `body` throws, "" without one.
 template <typename Body> std::string errorOf(Body &&body) {
   try {
     body();
@@ -42,18 +42,19 @@ template <typename Body> std::string errorOf(Body &&body) {
 }
 
 //===----------------------------------------------------------------------===//
-// In C
+// Layers in C
 //===----------------------------------------------------------------------===//
 
+/// Records the calls of a layer type's functions, and sets their result.
 struct Record {
-  int made = 0, gone = 0;
-  std::string setup;
+  int created = 0, destroyed = 0;
+  std::string setup; // the arguments of the last `create`
   brew_status status = BREW_OK;
   std::string message;
 };
 
 brew_status fail(const Record &record, char *message, std::size_t size) {
-  // May lack a terminating zero.
+  // strncpy writes no terminating zero if the message is too long.
   std::strncpy(message, record.message.c_str(), size);
   return record.status;
 }
@@ -62,7 +63,7 @@ brew_status create(brew_host_setup *setup, void **instance) {
   auto &record = *static_cast<Record *>(setup->user);
   if (record.message == "create")
     return fail(record, setup->message, setup->message_size);
-  ++record.made;
+  ++record.created;
   record.setup = std::string(setup->type) + " " + setup->layer + " " +
                  setup->settings + " " + setup->param_str + " " +
                  std::to_string(setup->test_phase) + " " +
@@ -74,10 +75,10 @@ brew_status create(brew_host_setup *setup, void **instance) {
   return BREW_OK;
 }
 void destroy(void *instance, void *user) {
-  ++static_cast<Record *>(user)->gone;
+  ++static_cast<Record *>(user)->destroyed;
   delete static_cast<float *>(instance);
 }
-/// y = factor * x, where the instance is the factor.
+/// Computes y = factor * x, where the instance is the factor, 2 without one.
 brew_status forward(brew_host_call *call) {
   auto &record = *static_cast<Record *>(call->user);
   if (record.status != BREW_OK)
@@ -122,7 +123,7 @@ TEST(HostLayer, ComputesForwardAndBackward) {
   Record record;
   {
     Session session(planOf(ownPlan()), optionsWith(ownLayer(record)));
-    EXPECT_EQ(record.made, 0);
+    EXPECT_EQ(record.created, 0);
     for (int run = 0; run < 2; ++run) {
       session.write<float>(blob("x"), {1, 2, 3, 4});
       session.write<float>(blob("dy"), {5, 6, 7, 8});
@@ -130,15 +131,15 @@ TEST(HostLayer, ComputesForwardAndBackward) {
       EXPECT_EQ(session.read(blob("after")), (std::vector<float>{3, 6, 9, 12}));
       EXPECT_EQ(session.read(blob("dx")), (std::vector<float>{15, 18, 21, 24}));
     }
-    EXPECT_EQ(record.made, 1);
+    EXPECT_EQ(record.created, 1);
     EXPECT_EQ(record.setup,
               "Own own name: \"own\" type: \"Own\" text 0 1 2 1 2");
-    EXPECT_EQ(record.gone, 0);
+    EXPECT_EQ(record.destroyed, 0);
   }
-  EXPECT_EQ(record.gone, 1);
+  EXPECT_EQ(record.destroyed, 1);
 }
 
-TEST(HostLayer, RangesOfLayersHaveIt) {
+TEST(HostLayer, RunsInRangesOfLayers) {
   Record record;
   Session session(planOf(ownPlan()), optionsWith(ownLayer(record)));
   session.write<float>(blob("x"), {1, 2, 3, 4});
@@ -151,29 +152,30 @@ TEST(HostLayer, RangesOfLayersHaveIt) {
   EXPECT_EQ(session.read(blob("after"))[3], 12);
 }
 
-TEST(HostLayer, StatusesAndWords) {
+TEST(HostLayer, ErrorsHaveStatusesAndMessages) {
   Record record;
   Session session(planOf(ownPlan()), optionsWith(ownLayer(record)));
-  auto failing = [&](int status, const std::string &message) {
+  auto runFailing = [&](int status, const std::string &message) {
     record.status = static_cast<brew_status>(status);
     record.message = message;
     return errorOf([&] { session.run(0); });
   };
-  const std::string who = "layer 'own' (type 'Own'): ";
-  EXPECT_EQ(failing(BREW_UNAVAILABLE, "create"), "3: " + who + "create");
-  EXPECT_EQ(failing(BREW_BAD_INPUT, "x is odd"), "1: " + who + "x is odd");
-  EXPECT_EQ(failing(BREW_USAGE, ""),
-            "2: " + who + "its function 'forward' failed with status 2");
-  EXPECT_EQ(failing(BREW_BUG, "oh"), "70: " + who + "oh");
-  EXPECT_EQ(failing(42, ""),
-            "1: " + who + "its function 'forward' failed with status 42");
-  const std::string longest = failing(43, std::string(100000, 'x'));
-  EXPECT_EQ(longest.rfind("1: " + who + "xxx", 0), 0u);
+  const std::string prefix = "layer 'own' (type 'Own'): ";
+  EXPECT_EQ(runFailing(BREW_UNAVAILABLE, "create"), "3: " + prefix + "create");
+  EXPECT_EQ(runFailing(BREW_BAD_INPUT, "x is odd"),
+            "1: " + prefix + "x is odd");
+  EXPECT_EQ(runFailing(BREW_USAGE, ""),
+            "2: " + prefix + "its function 'forward' failed with status 2");
+  EXPECT_EQ(runFailing(BREW_BUG, "oh"), "70: " + prefix + "oh");
+  EXPECT_EQ(runFailing(42, ""),
+            "1: " + prefix + "its function 'forward' failed with status 42");
+  const std::string longest = runFailing(43, std::string(100000, 'x'));
+  EXPECT_EQ(longest.rfind("1: " + prefix + "xxx", 0), 0u);
   EXPECT_LT(longest.size(), 5000u);
   // The failed call has no lasting effect.
   record.status = BREW_OK;
   session.run(0);
-  EXPECT_EQ(record.made, 1);
+  EXPECT_EQ(record.created, 1);
 }
 
 TEST(HostLayer, UnregisteredTypeFailsAtFirstUse) {
@@ -185,7 +187,7 @@ TEST(HostLayer, UnregisteredTypeFailsAtFirstUse) {
             0u);
 }
 
-TEST(HostLayer, NeedsNoStateAndPassesNoGradientUnlessItCan) {
+TEST(HostLayer, StateAndBackwardFunctionAreOptional) {
   Record record;
   brew_host_layer layer = ownLayer(record);
   layer.create = nullptr;
@@ -197,14 +199,14 @@ TEST(HostLayer, NeedsNoStateAndPassesNoGradientUnlessItCan) {
   EXPECT_EQ(errorOf([&] { session.run(0); }),
             "1: layer 'own' (type 'Own'): the plan needs its backward pass, "
             "and the type has no backward function");
-  EXPECT_EQ(record.gone, 0);
+  EXPECT_EQ(record.destroyed, 0);
 }
 
 TEST(HostLayer, OptionsAreChecked) {
   Record record;
   const std::string bytes = ownPlan();
   const Plan plan = planOf(bytes);
-  auto opening = [&](const brew_host_layer *layers, std::size_t count) {
+  auto openError = [&](const brew_host_layer *layers, std::size_t count) {
     auto options = makeStruct<brew_session_options>();
     options.host_layers = layers;
     options.host_layer_count = count;
@@ -217,23 +219,24 @@ TEST(HostLayer, OptionsAreChecked) {
     return text;
   };
   brew_host_layer layers[2] = {ownLayer(record), ownLayer(record)};
-  EXPECT_EQ(opening(layers, 2), "2: host layer type 'Own' was given twice");
+  EXPECT_EQ(openError(layers, 2), "2: host layer type 'Own' was given twice");
   layers[1].type = "Other";
-  EXPECT_EQ(opening(layers, 2), "0: ");
+  EXPECT_EQ(openError(layers, 2), "0: ");
   layers[1].forward = nullptr;
-  EXPECT_EQ(opening(layers, 2),
+  EXPECT_EQ(openError(layers, 2),
             "2: host layer type 'Other' has no forward function");
   layers[1].type = "";
-  EXPECT_EQ(opening(layers, 2), "2: the type of a host layer is empty");
+  EXPECT_EQ(openError(layers, 2), "2: the type of a host layer is empty");
   layers[1].type = nullptr;
-  EXPECT_EQ(opening(layers, 2), "2: the type of a host layer is NULL");
-  EXPECT_EQ(opening(nullptr, 1), "2: the host layers are NULL");
+  EXPECT_EQ(openError(layers, 2), "2: the type of a host layer is NULL");
+  EXPECT_EQ(openError(nullptr, 1), "2: the host layers are NULL");
   layers[0].struct_size = 0;
-  EXPECT_EQ(opening(layers, 1), "2: the struct_size of a structure is not set");
+  EXPECT_EQ(openError(layers, 1),
+            "2: the struct_size of a structure is not set");
 }
 
-TEST(HostLayer, StructuresOfAnOlderHeaderLieCloser) {
-  struct Older { // without `user`
+TEST(HostLayer, AcceptsShorterStructuresOfAnOlderHeader) {
+  struct Older { // a structure that ends before `user`
     unsigned char bytes[offsetof(brew_host_layer, user)];
   } older[2];
   Record record;
@@ -262,10 +265,10 @@ TEST(HostLayer, StructuresOfAnOlderHeaderLieCloser) {
 }
 
 //===----------------------------------------------------------------------===//
-// In C++
+// Layers in C++
 //===----------------------------------------------------------------------===//
 
-/// y = x * x.
+/// Computes y = x * x. Counts its instances.
 class Square : public api::HostLayer {
 public:
   static std::vector<HostShape> shapes(const api::HostSetup &setup) {
@@ -280,8 +283,8 @@ public:
   }
   ~Square() override { --count; }
   void forward(const api::HostCall &call) override {
-    if (throws)
-      throws();
+    if (throwError)
+      throwError();
     EXPECT_EQ(call.top(0).dims(), (HostShape{2, 2}));
     call.withType([&](auto value) {
       using Value = decltype(value);
@@ -301,13 +304,13 @@ public:
     });
   }
   static int count;
-  static void (*throws)();
+  static void (*throwError)();
 
 private:
   std::string layer;
 };
 int Square::count = 0;
-void (*Square::throws)() = nullptr;
+void (*Square::throwError)() = nullptr;
 
 /// Computes in float only, has no backward pass and no constructor.
 class FloatsOnly : public api::HostLayer {
@@ -320,6 +323,7 @@ public:
   }
 };
 
+/// Cannot be created.
 class Failing : public Square {
 public:
   explicit Failing(const api::HostSetup &setup) : Square(setup) {
@@ -345,30 +349,30 @@ TEST(HostLayerClass, ComputesInEitherPrecision) {
   }
 }
 
-TEST(HostLayerClass, ThrowsIntoTheCall) {
+TEST(HostLayerClass, ExceptionsBecomeErrors) {
   Session session(planOf(ownPlan()), optionsWith(hostLayer<Square>("Own")));
-  auto failing = [&](void (*throws)()) {
-    Square::throws = throws;
+  auto runThrowing = [&](void (*throwError)()) {
+    Square::throwError = throwError;
     const std::string error = errorOf([&] { session.run(0); });
-    Square::throws = nullptr;
+    Square::throwError = nullptr;
     return error;
   };
-  const std::string who = "layer 'own' (type 'Own'): ";
-  EXPECT_EQ(failing([] { throw api::Error(BREW_USAGE, "not now"); }),
-            "2: " + who + "not now");
-  EXPECT_EQ(failing([] { throw std::runtime_error("x is odd"); }),
-            "1: " + who + "x is odd");
-  EXPECT_EQ(failing([] { throw std::bad_alloc(); }),
-            "3: " + who + "out of memory");
-  EXPECT_EQ(failing([] { throw 7; }),
-            "1: " + who + "it threw something of unknown kind");
+  const std::string prefix = "layer 'own' (type 'Own'): ";
+  EXPECT_EQ(runThrowing([] { throw api::Error(BREW_USAGE, "not now"); }),
+            "2: " + prefix + "not now");
+  EXPECT_EQ(runThrowing([] { throw std::runtime_error("x is odd"); }),
+            "1: " + prefix + "x is odd");
+  EXPECT_EQ(runThrowing([] { throw std::bad_alloc(); }),
+            "3: " + prefix + "out of memory");
+  EXPECT_EQ(runThrowing([] { throw 7; }),
+            "1: " + prefix + "it threw something of unknown kind");
   session.run(0);
 
-  Session lacking(planOf(ownPlan()), optionsWith(hostLayer<Failing>("Own")));
-  EXPECT_EQ(errorOf([&] { lacking.run(0); }), "3: " + who + "no camera");
+  Session failing(planOf(ownPlan()), optionsWith(hostLayer<Failing>("Own")));
+  EXPECT_EQ(errorOf([&] { failing.run(0); }), "3: " + prefix + "no camera");
 }
 
-TEST(HostLayerClass, ReportsUnsupportedOperations) {
+TEST(HostLayerClass, UnsupportedOperationsAreErrors) {
   const HostLayerType type = hostLayer<FloatsOnly>("Own");
   EXPECT_EQ(type.get().backward, nullptr);
   EXPECT_EQ(type.get().shapes, nullptr);

@@ -17,7 +17,7 @@ using namespace brew::test;
 
 namespace {
 
-/// "STATUS: TEXT" of the error of loading, or "".
+/// Loads plugins; returns "STATUS: TEXT" of the error, "" without one.
 std::string loadingError(const std::string &files) {
   try {
     tools::loadHostLayers(files);
@@ -54,21 +54,21 @@ TEST_F(HostPlugin, ReturnsItsLayers) {
 }
 
 TEST_F(HostPlugin, IsFoundInTheWorkingDirectory) {
-  const auto before = std::filesystem::current_path();
+  const auto oldFolder = std::filesystem::current_path();
   std::filesystem::copy_file(TEST_PLUGIN, folder / "own.so");
   std::filesystem::current_path(folder);
   EXPECT_EQ(loadingError("own.so"), "");
-  std::filesystem::current_path(before);
+  std::filesystem::current_path(oldFolder);
 }
 
-TEST_F(HostPlugin, Errors) {
+TEST_F(HostPlugin, UnusableFilesAreErrors) {
   EXPECT_EQ(loadingError("no/such.so"),
             "3: host layers 'no/such.so': No such file or directory");
   const std::string text = write("text.so", "hello");
   EXPECT_EQ(loadingError(text).rfind(
                 "3: host layers '" + text + "': it cannot be loaded: ", 0),
             0u);
-  // A library that is not a plugin.
+  // This library is not a plugin.
   EXPECT_EQ(loadingError(OTHER_LIBRARY),
             "1: host layers '" OTHER_LIBRARY
             "': it has no function 'brew_host_layers' (see "
@@ -77,8 +77,8 @@ TEST_F(HostPlugin, Errors) {
             "1: host layers '" EMPTY_PLUGIN "': it has no layers");
 }
 
-/// Returns the exit status of a command; its output goes to `text`.
-int statusOf(const std::string &command, std::string &text) {
+/// Runs a command and returns its exit status. Writes its output to `text`.
+int runCommand(const std::string &command, std::string &text) {
   FILE *pipe = popen((command + " 2>&1").c_str(), "r");
   text.clear();
   for (int c; (c = std::fgetc(pipe)) != EOF;)
@@ -87,7 +87,7 @@ int statusOf(const std::string &command, std::string &text) {
 }
 
 #ifdef BREWC
-/// The plugin's shapes, and errors of plugins.
+/// brewc uses the shapes that a plugin computes, and reports errors of plugins.
 TEST_F(HostPlugin, ServesBrewc) {
   const std::string net =
       write("own.prototxt",
@@ -97,15 +97,16 @@ TEST_F(HostPlugin, ServesBrewc) {
   const std::string plan = (folder / "net.plan").string();
   const std::string compile = BREWC " " + net + " -o " + plan;
   std::string text;
-  EXPECT_EQ(statusOf(compile, text), BREW_BAD_INPUT);
+  EXPECT_EQ(runCommand(compile, text), BREW_BAD_INPUT);
   EXPECT_NE(text.find("unknown layer type 'Own'"), std::string::npos) << text;
-  EXPECT_EQ(statusOf(compile + " --host-plugin " TEST_PLUGIN, text), 0) << text;
-  EXPECT_EQ(statusOf(BREW_RUN " time " + plan +
-                         " --iterations 1 --host-plugin " TEST_PLUGIN,
-                     text),
+  EXPECT_EQ(runCommand(compile + " --host-plugin " TEST_PLUGIN, text), 0)
+      << text;
+  EXPECT_EQ(runCommand(BREW_RUN " time " + plan +
+                           " --iterations 1 --host-plugin " TEST_PLUGIN,
+                       text),
             0)
       << text;
-  EXPECT_EQ(statusOf(compile + " --host-plugin=no/such.so", text),
+  EXPECT_EQ(runCommand(compile + " --host-plugin=no/such.so", text),
             BREW_UNAVAILABLE);
   EXPECT_NE(text.find("brewc: error: host layers 'no/such.so'"),
             std::string::npos)
@@ -115,8 +116,9 @@ TEST_F(HostPlugin, ServesBrewc) {
 
 TEST_F(HostPlugin, ServesBrewRun) {
   const std::string plan = write("own.plan", ownPlan());
-  auto run = [&](const std::string &more, std::string &text) {
-    return statusOf(BREW_RUN " time " + plan + " --iterations 1 " + more, text);
+  auto run = [&](const std::string &flags, std::string &text) {
+    return runCommand(BREW_RUN " time " + plan + " --iterations 1 " + flags,
+                      text);
   };
   std::string text;
   EXPECT_EQ(run("--host-plugin " TEST_PLUGIN, text), 0) << text;

@@ -12,8 +12,9 @@ using namespace brew::api;
 
 namespace {
 
-/// An inference net, x -> LAYER -> LAYER ..., with output weights 2.
-std::string chain(const std::vector<std::string> &layers) {
+/// Returns an inference net x -> LAYER -> LAYER ... of inner products with one
+/// output each, whose weights are filled with 2.
+std::string chainNet(const std::vector<std::string> &layers) {
   std::string text = "layer { name: 'x' type: 'Input' top: 'x'\n"
                      "  input_param { shape { dim: 1 dim: 1 } } }\n";
   std::string bottom = "x";
@@ -38,7 +39,8 @@ Plan planOf(const std::string &net) {
   return Plan(compilation.plan().data(), compilation.plan().size(), "net.plan");
 }
 
-/// The message of the error (BREW_BAD_INPUT) that `body` throws, or "".
+/// Returns the message of the error that `body` throws, "" without one. Checks
+/// that the status is BREW_BAD_INPUT.
 template <typename Body> std::string badInputOf(Body &&body) {
   try {
     body();
@@ -55,7 +57,7 @@ protected:
     for (const auto &[file, layers] :
          {std::pair<const char *, std::vector<std::string>>{"a", {"a"}},
           {"bc", {"b", "c"}}}) {
-      const Plan plan = planOf(chain(layers));
+      const Plan plan = planOf(chainNet(layers));
       Session session(plan);
       session.initialise();
       session.saveWeights(path(file));
@@ -66,12 +68,12 @@ protected:
   }
 
   brew::test::TempFolder folder;
-  Plan plan = planOf(chain({"a", "b", "c"}));
+  Plan plan = planOf(chainNet({"a", "b", "c"}));
 };
 
 } // namespace
 
-TEST_F(MissingWeights, AreRefused) {
+TEST_F(MissingWeights, AreRejected) {
   Session session(plan);
   const std::string message =
       badInputOf([&] { session.initialise({path("a")}); });
@@ -96,29 +98,29 @@ TEST_F(MissingWeights, AreAllowedWithAWarning) {
                                   "to fillers: b, c");
 }
 
-TEST_F(MissingWeights, AreLayersWithoutValues) {
+TEST_F(MissingWeights, DoNotIncludeLayersThatHaveValues) {
   Session session(plan);
   session.initialise();
   EXPECT_NE(badInputOf([&] { session.loadWeights({path("bc")}); }), "");
   for (int i = 0; i < 2; ++i)
     session.write(session.parameter("a", i), std::vector<float>{3});
   session.loadWeights({path("bc")});
-  session.loadWeights({path("a")}); // keeps the present values
-  session.initialise();             // from fillers again
+  session.loadWeights({path("a")}); // keeps the values of b and c
+  session.initialise();             // all layers from fillers
   EXPECT_NE(badInputOf([&] { session.loadWeights({path("a")}); }), "");
 }
 
-TEST_F(MissingWeights, AreRefusedByTheCompiler) {
-  const std::string net = chain({"a", "b", "c"});
+TEST_F(MissingWeights, AreRejectedByTheCompiler) {
+  const std::string net = chainNet({"a", "b", "c"});
   CompilerOptions options;
   options.set("weights", path("a"));
-  const Compilation refused = compile(net, options);
-  EXPECT_EQ(refused.status(), BREW_BAD_INPUT);
-  EXPECT_NE(std::string(refused.message())
+  const Compilation rejected = compile(net, options);
+  EXPECT_EQ(rejected.status(), BREW_BAD_INPUT);
+  EXPECT_NE(std::string(rejected.message())
                 .find("no weights for 2 layers of the net "
                       "(--allow-missing-weights leaves them to fillers): b, c"),
             std::string::npos)
-      << refused.message();
+      << rejected.message();
   options.set("allow-missing-weights");
   const Compilation allowed = compile(net, options);
   EXPECT_TRUE(allowed.succeeded()) << allowed.message();

@@ -30,13 +30,14 @@ namespace test = brew::test;
 namespace {
 
 const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
-const char *const kMissing =
+const char *const kMissingSource =
     "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
     "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
 
 enum Program { kTrain, kUpdate, kTest };
 
-/// Programs forward_backward, update and test_0 of TestPlan.h's linear model.
+/// Tests with the linear model of TestPlan.h, whose programs are
+/// forward_backward, update and test_0.
 class PlanApi : public testing::Test {
 protected:
   std::string solver(const std::string &fields = "") const {
@@ -56,15 +57,15 @@ protected:
   test::TempFolder folder;
 };
 
-/// Batches with different values each time; the first is number 1.
+/// A feed whose batches all differ. Batches are numbered from 1.
 struct Batches {
-  int given = 0;
+  int number = 0; // of the last batch
   void operator()(const brew_feed_request *requests, std::size_t count) {
-    ++given;
+    ++number;
     for (std::size_t i = 0; i < count; ++i)
       for (std::int64_t k = 0; k < requests[i].count; ++k)
         static_cast<float *>(requests[i].values)[k] =
-            std::sin(float(given * 7 + k));
+            std::sin(float(number * 7 + k));
   }
 };
 
@@ -81,8 +82,8 @@ std::vector<float> weights(Session &session) {
   return values;
 }
 
-/// The status of the error that `body` throws, which has a message; BREW_OK if
-/// it throws none.
+/// Returns the status of the error that `body` throws, BREW_OK without one.
+/// Checks that the error has a message.
 brew_status statusOf(const std::function<void()> &body) {
   try {
     body();
@@ -112,8 +113,8 @@ static_assert(std::is_move_constructible_v<Session> &&
 // Errors documented in the headers
 //===----------------------------------------------------------------------===//
 
-TEST_F(PlanApi, MissingSources) {
-  const Plan plan = linear(kMissing);
+TEST_F(PlanApi, MissingSourcesAreUnavailable) {
+  const Plan plan = linear(kMissingSource);
   Session session(plan);
   session.initialise();
   for (int i = 0; i < 2; ++i)
@@ -121,7 +122,7 @@ TEST_F(PlanApi, MissingSources) {
   EXPECT_EQ(statusOf([&] { session.feed(kTrain); }), BREW_UNAVAILABLE);
 }
 
-TEST_F(PlanApi, FailedChecks) {
+TEST_F(PlanApi, FailedChecksAreBadInput) {
   plan::Manifest manifest = test::linearModel(kInput, solver());
   plan::Check &check = *manifest.mutable_programs(kTest)->add_checks();
   check.set_kind(plan::Check::LABEL_RANGE);
@@ -154,37 +155,37 @@ TEST_F(PlanApi, FailedChecks) {
 TEST_F(PlanApi, StatusesOfCallbacksPropagate) {
   const Plan plan = linear();
   Session session(plan);
-  brew_status wanted = BREW_UNAVAILABLE;
+  brew_status returned = BREW_UNAVAILABLE;
   const brew_feed_function feed = [](const brew_feed_request *, std::size_t,
                                      void *user) {
     return *static_cast<brew_status *>(user);
   };
   ASSERT_EQ(
-      brew_session_set_feed(session.get(), kTest, nullptr, 0, feed, &wanted),
+      brew_session_set_feed(session.get(), kTest, nullptr, 0, feed, &returned),
       BREW_OK);
   for (brew_status status :
        {BREW_UNAVAILABLE, BREW_USAGE, BREW_BAD_INPUT, BREW_OK}) {
-    wanted = status;
+    returned = status;
     EXPECT_EQ(brew_session_feed(session.get(), kTest), status);
     EXPECT_EQ(*brew_session_message(session.get()) != '\0', status != BREW_OK);
   }
 }
 
-TEST_F(PlanApi, InvalidCalls) {
+TEST_F(PlanApi, InvalidCallsReturnTheDocumentedStatus) {
   const Plan plan = linear();
   Session session = fedSession(plan);
   Trainer trainer(session);
   brew_session *s = session.get();
   brew_trainer *t = trainer.get();
-  char words[256];
+  char text[256];
   float values[4] = {};
   const auto weightsName = nameOf(BREW_PARAMETER, 0, "ip");
   const auto unsized = brew_tensor_name{};
   const char *noInput = "y", *field = "base_lr";
   const brew_feed_function feed = [](const brew_feed_request *, std::size_t,
                                      void *) { return BREW_OK; };
-  auto trainerOf = [&](const char *snapshot, std::vector<const char *> files,
-                       const char *name) {
+  auto openTrainer = [&](const char *snapshot, std::vector<const char *> files,
+                         const char *name) {
     auto options = makeStruct<brew_trainer_options>();
     options.snapshot = snapshot;
     options.weights = files.data();
@@ -201,15 +202,15 @@ TEST_F(PlanApi, InvalidCalls) {
   };
   auto setField = [&](const char *name, const char *value) {
     const brew_status status =
-        brew_trainer_set_field(t, name, value, words, sizeof words);
-    EXPECT_STRNE(words, "");
+        brew_trainer_set_field(t, name, value, text, sizeof text);
+    EXPECT_STRNE(text, "");
     return status;
   };
-  auto getField = [&](const char *name, std::size_t room) {
-    return brew_trainer_get_field(t, name, words, room);
+  auto getField = [&](const char *name, std::size_t size) {
+    return brew_trainer_get_field(t, name, text, size);
   };
   const struct {
-    const char *what;
+    const char *description;
     brew_status expected, status;
   } calls[] = {
       {"read too few", BREW_USAGE,
@@ -233,7 +234,7 @@ TEST_F(PlanApi, InvalidCalls) {
       {"load a missing file", BREW_UNAVAILABLE,
        brew_session_load_weights(s, &noInput, 1)},
       {"a field's value without room", BREW_USAGE, getField(field, 3)},
-      {"no field's value", BREW_USAGE, getField("nosuch", sizeof words)},
+      {"no field's value", BREW_USAGE, getField("nosuch", sizeof text)},
       {"set no field", BREW_USAGE, setField("nosuch", "1")},
       {"set no number", BREW_USAGE, setField(field, "fast")},
       {"set too late", BREW_USAGE, setField("random_seed", "1")},
@@ -244,11 +245,11 @@ TEST_F(PlanApi, InvalidCalls) {
       {"restore nothing", BREW_UNAVAILABLE,
        brew_trainer_restore(t, "no.solverstate")},
       {"train from two beginnings", BREW_USAGE,
-       trainerOf("s.solverstate", {"w.caffemodel"}, nullptr)},
-      {"train with no field", BREW_USAGE, trainerOf(nullptr, {}, "nosuch")},
+       openTrainer("s.solverstate", {"w.caffemodel"}, nullptr)},
+      {"train with no field", BREW_USAGE, openTrainer(nullptr, {}, "nosuch")},
   };
   for (const auto &call : calls)
-    EXPECT_EQ(call.status, call.expected) << call.what;
+    EXPECT_EQ(call.status, call.expected) << call.description;
   EXPECT_EQ(trainer.field("base_lr"), "0.5");
   EXPECT_EQ(getField(field, 4), BREW_OK); // "0.5" and its terminating zero
 }
@@ -270,8 +271,9 @@ TEST_F(PlanApi, PlansReportErrorsByStatus) {
   EXPECT_TRUE(plan.info().trainable);
 }
 
-/// In any locale, and with a space after the comma.
-TEST_F(PlanApi, MeansOfRecordsHavePoints) {
+/// The decimal point of means does not depend on the locale. A trailing comma
+/// and spaces are accepted.
+TEST_F(PlanApi, MeansOfRecordsDoNotDependOnTheLocale) {
   const std::string image("\0\0\x8\x3\0\0\0\1\0\0\0\1\0\0\0\2"
                           "\x7\x9",
                           18);
@@ -290,7 +292,7 @@ TEST_F(PlanApi, MeansOfRecordsHavePoints) {
             BREW_BAD_INPUT);
 }
 
-TEST_F(PlanApi, InvalidRecordsAndFiles) {
+TEST_F(PlanApi, InvalidRecordsAndFilesAreErrors) {
   auto open = [&](const std::string &path) {
     return statusOf([&] { Records(path, {3}, "x"); });
   };
@@ -304,7 +306,7 @@ TEST_F(PlanApi, InvalidRecordsAndFiles) {
     return statusOf([&] { writer.write(name, {3}, values); });
   };
   EXPECT_EQ(write("/a/x"), BREW_OK);
-  EXPECT_EQ(write("a/x"), BREW_USAGE); // the same
+  EXPECT_EQ(write("a/x"), BREW_USAGE); // the same name
   EXPECT_EQ(write("a/y"), BREW_OK);
   EXPECT_EQ(statusOf([&] { writer.find("a/x"); }), BREW_USAGE);
   writer.commit();
@@ -326,14 +328,14 @@ TEST_F(PlanApi, InvalidRecordsAndFiles) {
   brew_tensor_file_destroy(file);
 }
 
-TEST_F(PlanApi, ReportsUnavailableResources) {
+TEST_F(PlanApi, MissingGpusAndThreadsAreUnavailable) {
   setenv("BREW_CUDASIM", "/no/such/folder", 1);
   int count = 7;
-  char words[256];
-  EXPECT_EQ(brew_gpu_count(&count, words, sizeof words), BREW_UNAVAILABLE);
-  EXPECT_STRNE(words, "");
+  char text[256];
+  EXPECT_EQ(brew_gpu_count(&count, text, sizeof text), BREW_UNAVAILABLE);
+  EXPECT_STRNE(text, "");
   EXPECT_EQ(count, 0);
-  const test::NoMoreThreads now;
+  const test::NoMoreThreads noMoreThreads;
   EXPECT_EQ(statusOf([] { ThreadPool(2); }), BREW_UNAVAILABLE);
 }
 
@@ -378,7 +380,7 @@ TEST_F(PlanApi, CallbacksLiveAsLongAsTheyAreUsed) {
   EXPECT_EQ(users(), 2);
   session.feed(kTest);
   EXPECT_EQ(*counter, 3);
-  session.setFeed(kTrain, {}, feed); // another program's
+  session.setFeed(kTrain, {}, feed); // a feed of another program
   EXPECT_EQ(users(), 3);
   EXPECT_EQ(statusOf([&] { session.setFeed(kTest, {"y"}, feed); }),
             BREW_BAD_INPUT);
@@ -453,7 +455,7 @@ TEST_F(PlanApi, RangesOfLayersRun) {
             (std::vector<float>{10, 10, 10, 10}));
 }
 
-TEST_F(PlanApi, StateAndSeedsRestart) {
+TEST_F(PlanApi, SeedsRestartInputsAndResetsClearHistory) {
   const Plan plan = linear(
       "name: 'd' type: 'DummyData' top: 'x' top: 'target' dummy_data_param { "
       "data_filler { type: 'uniform' } data_filler { type: 'uniform' } }");
@@ -508,7 +510,7 @@ TEST_F(PlanApi, CaffesLogIsPassedToAFunction) {
 // Trainers
 //===----------------------------------------------------------------------===//
 
-TEST_F(PlanApi, TestsGiveTheMeansOfTheOutputs) {
+TEST_F(PlanApi, TestsReturnTheMeansOfTheOutputs) {
   const Plan plan = linear();
   Session session = fedSession(plan);
   Trainer trainer(session);
@@ -518,16 +520,16 @@ TEST_F(PlanApi, TestsGiveTheMeansOfTheOutputs) {
   EXPECT_EQ(means[0].blob, "loss");
   EXPECT_EQ(means[0].lossWeight, 1);
 
-  Session other = fedSession(plan);
-  Trainer same(other);
-  EXPECT_EQ(other.score(kTest, 2).means[0].value, means[0].value);
+  Session scored = fedSession(plan);
+  Trainer scoredTrainer(scored);
+  EXPECT_EQ(scored.score(kTest, 2).means[0].value, means[0].value);
   EXPECT_NE(trainer.test(0, 1)[0].value, means[0].value);
 }
 
 TEST_F(PlanApi, AccumulatedGradientsEqualIterSize) {
   const Plan plan = linear(kInput, "iter_size: 2 clip_gradients: 0.1");
-  Session whole = fedSession(plan), parts = fedSession(plan);
-  Trainer byStep(whole), byHand(parts);
+  Session stepped = fedSession(plan), manual = fedSession(plan);
+  Trainer byStep(stepped), byHand(manual);
   byStep.step(2);
   for (int i = 0; i < 2; ++i) {
     byHand.forward();
@@ -537,7 +539,7 @@ TEST_F(PlanApi, AccumulatedGradientsEqualIterSize) {
     byHand.backward();
     byHand.update();
   }
-  EXPECT_EQ(weights(parts), weights(whole));
+  EXPECT_EQ(weights(manual), weights(stepped));
   EXPECT_EQ(byHand.iteration(), 2);
 }
 
@@ -553,18 +555,18 @@ TEST_F(PlanApi, SnapshotsAreWrittenAndRestored) {
   trainer.step(2);
   trainer.snapshot();
   EXPECT_EQ(state, folder / "snap_iter_2.solverstate");
-  const auto then = weights(session);
+  const auto saved = weights(session);
   trainer.step(2);
-  EXPECT_NE(weights(session), then);
+  EXPECT_NE(weights(session), saved);
   trainer.restore(state);
-  EXPECT_EQ(weights(session), then);
+  EXPECT_EQ(weights(session), saved);
   EXPECT_EQ(trainer.iteration(), 2);
 
   Session fresh = fedSession(plan);
   TrainerOptions options;
   options.snapshot = state;
   Trainer resumed(fresh, options);
-  EXPECT_EQ(weights(fresh), then);
+  EXPECT_EQ(weights(fresh), saved);
   EXPECT_EQ(resumed.iteration(), 2);
 }
 
@@ -572,7 +574,7 @@ TEST_F(PlanApi, RequestsComeFromOtherThreads) {
   const Plan plan = linear();
   Session session = fedSession(plan);
   std::vector<brew_event_kind> kinds;
-  std::thread other;
+  std::thread requester;
   Trainer *running = nullptr;
   session.addListener([&](const brew_event &event) {
     switch (event.kind) {
@@ -581,7 +583,7 @@ TEST_F(PlanApi, RequestsComeFromOtherThreads) {
         running->pause();
       return;
     case BREW_EVENT_PAUSED:
-      other = std::thread([&] {
+      requester = std::thread([&] {
         running->requestSnapshot();
         running->setField("base_lr", "0.25");
         running->resume();
@@ -602,11 +604,12 @@ TEST_F(PlanApi, RequestsComeFromOtherThreads) {
   Trainer trainer(session);
   running = &trainer;
   trainer.step(3);
-  other.join();
+  requester.join();
   EXPECT_FALSE(trainer.stopped());
   EXPECT_EQ(trainer.learningRate(), 0.25);
   ASSERT_EQ(kinds.size(), 4u);
-  // A snapshot's event follows its complete files, which takes some time.
+  // The event of a snapshot follows when its files are complete, which may be
+  // after the other events.
   const auto written =
       std::find(kinds.begin(), kinds.end(), BREW_EVENT_SNAPSHOT);
   ASSERT_NE(written, kinds.end());
@@ -622,7 +625,7 @@ TEST_F(PlanApi, RequestsComeFromOtherThreads) {
   EXPECT_EQ(trainer.iteration(), 4);
 }
 
-TEST_F(PlanApi, ActionSourcesMayThrowAndGo) {
+TEST_F(PlanApi, ActionFunctionsMayThrowAndBeRemoved) {
   const Plan plan = linear();
   Session session = fedSession(plan);
   Trainer trainer(session);

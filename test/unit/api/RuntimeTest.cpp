@@ -54,7 +54,7 @@ Plan planOf(const char *text) {
   return Plan(bytes.data(), bytes.size(), "net.plan");
 }
 
-/// The status of the error that `body` throws, or BREW_OK.
+/// Returns the status of the error that `body` throws, BREW_OK without one.
 template <typename Body> brew_status statusOf(Body &&body) {
   try {
     body();
@@ -65,6 +65,7 @@ template <typename Body> brew_status statusOf(Body &&body) {
   return BREW_OK;
 }
 
+/// Feeds x with 0, 1, 2, 0, 1, 2 ... and the target with ones.
 void feedLine(const brew_feed_request *requests, std::size_t count) {
   ASSERT_EQ(count, 2u);
   for (std::size_t i = 0; i < count; ++i) {
@@ -94,14 +95,14 @@ TEST(RuntimeApi, RunsANetOnTheCallersValues) {
             (std::vector<float>{4, 4, 4, 4, 0, 0, 0, 0}));
   EXPECT_EQ(session.read<double>(session.blob(program, "z"))[0], 4);
 
-  // The memory itself.
+  // The values can also be read from the tensor's memory.
   const brew_tensor tensor = session.find(session.blob(program, "z"));
   EXPECT_FALSE(tensor.on_device);
   EXPECT_EQ(tensor.dtype, BREW_F32);
   EXPECT_EQ(static_cast<const float *>(tensor.data)[0], 4);
 }
 
-TEST(RuntimeApi, WrittenParametersCount) {
+TEST(RuntimeApi, WrittenParametersTakeEffect) {
   const Plan plan = planOf(kNet);
   const int program = plan.program("deploy");
   Session session(plan);
@@ -115,8 +116,8 @@ TEST(RuntimeApi, WrittenParametersCount) {
 }
 
 /// Library calls may store weights in their own layout, and bf16 weights are
-/// rounded ahead of runs: both are updated.
-TEST(RuntimeApi, WrittenWeightsCount) {
+/// rounded before runs. prepare() updates both kinds of copies.
+TEST(RuntimeApi, WrittenWeightsReachTheirCopies) {
   const char *const text =
       "layer { name: 'in' type: 'Input' top: 'x'\n"
       "  input_param { shape { dim: 1 dim: 32 dim: 6 dim: 6 } } }\n"
@@ -126,9 +127,9 @@ TEST(RuntimeApi, WrittenWeightsCount) {
       "layer { name: 'ip' type: 'InnerProduct' bottom: 'y' top: 'z'\n"
       "  inner_product_param { num_output: 64 bias_term: false\n"
       "    weight_filler { type: 'constant' value: 1 } } }\n";
-  // Powers of two, so that nothing is rounded: 32 * 9 products of 1, then 32 *
-  // 16 products of those.
-  constexpr float once = 32 * 9, twice = once * 32 * 16;
+  // bf16 represents all values exactly. The convolution adds up 32 * 9 ones,
+  // the inner product 32 * 16 of these sums.
+  constexpr float sum = 32 * 9 * 32 * 16;
   for (const char *precision : {"f32", "bf16"}) {
     CompilerOptions options;
     options.set("precision", precision);
@@ -147,21 +148,21 @@ TEST(RuntimeApi, WrittenWeightsCount) {
                 std::vector<float>(64, value))
           << precision;
     };
-    expect(twice);
+    expect(sum);
     session.write(session.parameter("conv", 0),
                   std::vector<float>(32 * 32 * 9, 0.5f));
     session.prepare();
-    expect(twice / 2);
+    expect(sum / 2);
     session.write(session.parameter("ip", 0),
                   std::vector<float>(64 * 32 * 16, -4));
     session.prepare();
-    expect(twice * -2);
+    expect(sum * -2);
   }
 }
 
-/// Steps compiled for one address follow the blob to another, also library
-/// calls with weights in their own layout.
-TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
+/// Steps that were prepared for one address of a blob use its new address, also
+/// library calls that store weights in their own layout.
+TEST(RuntimeApi, BlobsCanUseTheCallersMemory) {
   const char *const text =
       "layer { name: 'in' type: 'Input' top: 'x'\n"
       "  input_param { shape { dim: 1 dim: 16 dim: 4 dim: 4 } } }\n"
@@ -220,11 +221,11 @@ TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
   expect(2, ownIn, ownOut);
 }
 
-TEST(RuntimeApi, PlansMayStayWhereTheyLie) {
+TEST(RuntimeApi, PlansCanUseTheCallersMemory) {
   const std::string bytes = compile(kNet);
-  const std::size_t room = (bytes.size() + 127) / 64 * 64;
+  const std::size_t size = (bytes.size() + 127) / 64 * 64;
   std::unique_ptr<char, decltype(&std::free)> memory(
-      static_cast<char *>(std::aligned_alloc(64, room)), &std::free);
+      static_cast<char *>(std::aligned_alloc(64, size)), &std::free);
   std::memcpy(memory.get(), bytes.data(), bytes.size());
   const Plan plan(memory.get(), bytes.size(), "here.plan", true);
   Session session(plan);
@@ -235,7 +236,7 @@ TEST(RuntimeApi, PlansMayStayWhereTheyLie) {
             BREW_USAGE);
 }
 
-TEST(RuntimeApi, FailuresAreStatusAndMessage) {
+TEST(RuntimeApi, FailuresHaveAStatusAndAMessage) {
   EXPECT_EQ(statusOf([] { Plan("no/such.plan"); }), BREW_UNAVAILABLE);
   EXPECT_EQ(statusOf([] { Plan("rubbish", 7, "rubbish"); }), BREW_BAD_INPUT);
 
@@ -259,11 +260,11 @@ TEST(RuntimeApi, FailuresAreStatusAndMessage) {
   EXPECT_EQ(brew_plan_open("no/such.plan", &damaged), BREW_UNAVAILABLE);
   ASSERT_NE(damaged, nullptr);
   EXPECT_NE(std::strstr(brew_plan_message(damaged), "no/such.plan"), nullptr);
-  brew_session *none = nullptr;
-  EXPECT_EQ(brew_session_open(damaged, nullptr, &none), BREW_USAGE);
-  ASSERT_NE(none, nullptr);
-  EXPECT_EQ(brew_session_prepare(none), BREW_USAGE);
-  brew_session_destroy(none);
+  brew_session *unopened = nullptr;
+  EXPECT_EQ(brew_session_open(damaged, nullptr, &unopened), BREW_USAGE);
+  ASSERT_NE(unopened, nullptr);
+  EXPECT_EQ(brew_session_prepare(unopened), BREW_USAGE);
+  brew_session_destroy(unopened);
   brew_plan_destroy(damaged);
   EXPECT_EQ(brew_session_prepare(nullptr), BREW_USAGE);
   EXPECT_STREQ(brew_session_message(nullptr), "out of memory");
@@ -272,7 +273,8 @@ TEST(RuntimeApi, FailuresAreStatusAndMessage) {
 
 TEST(RuntimeApi, StructuresMayBeOlderOrNewer) {
   const Plan plan = planOf(kNet);
-  // An older program's structure is shorter: nothing is written after its end.
+  // The structure of an older program is shorter, and nothing must be written
+  // after its end.
   struct {
     brew_plan_info info;
     char guard[8];
@@ -310,7 +312,7 @@ TEST(RuntimeApi, TrainsOnAFeedAndEmitsEvents) {
   EXPECT_NEAR(trainer.learningRate(), 0.01, 1e-6);
   EXPECT_EQ(statusOf([&] { trainer.setField("nosuch", "1"); }), BREW_USAGE);
 
-  // An iteration in separate passes.
+  // Separate passes form an iteration.
   const auto before = session.read(session.parameter("ip", 0));
   trainer.forward();
   trainer.backward();
@@ -324,7 +326,7 @@ TEST(RuntimeApi, TrainsOnAFeedAndEmitsEvents) {
   EXPECT_TRUE(trainer.stopped());
 }
 
-TEST(RuntimeApi, TrainingIsWatched) {
+TEST(RuntimeApi, TrainerOptionsMonitorTraining) {
   const Plan plan = planOf(kSolver);
   const int program = plan.program("forward_backward");
   const std::string folder = std::filesystem::temp_directory_path() /
@@ -350,39 +352,39 @@ TEST(RuntimeApi, TrainingIsWatched) {
   EXPECT_TRUE(std::filesystem::exists(folder + "/metrics.jsonl"));
   std::filesystem::remove_all(folder);
 
-  Session other(plan);
-  other.setFeed(program, {},
-                [&](const brew_feed_request *requests, std::size_t count) {
-                  feedLine(requests, count);
-                  static_cast<float *>(requests[0].values)[3] = NAN;
-                });
+  Session withNan(plan);
+  withNan.setFeed(program, {},
+                  [&](const brew_feed_request *requests, std::size_t count) {
+                    feedLine(requests, count);
+                    static_cast<float *>(requests[0].values)[3] = NAN;
+                  });
   watched = {};
   watched.checkNan = true;
-  Trainer trainer(other, watched);
+  Trainer trainer(withNan, watched);
   EXPECT_EQ(statusOf([&] { trainer.step(1); }), BREW_BAD_INPUT);
   EXPECT_STREQ(brew_trainer_message(trainer.get()),
                "iteration 0: layer 'in' (net.prototxt:2:1), input: blob 'x' is "
                "nan at position 3");
 
   watched.stopWhen = {"loss < 1"};
-  EXPECT_EQ(statusOf([&] { Trainer(other, watched); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { Trainer(withNan, watched); }), BREW_USAGE);
   watched.stopWhen = {};
   watched.patience = "3";
-  EXPECT_EQ(statusOf([&] { Trainer(other, watched); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { Trainer(withNan, watched); }), BREW_USAGE);
 }
 
-TEST(RuntimeApi, ThePlansOwnSumsAreAbandonedToo) {
+TEST(RuntimeApi, AFailedIterationDiscardsItsAccumulatedGradients) {
   const Plan plan = planOf((std::string(kSolver) + "iter_size: 2\n").c_str());
   ASSERT_GE(plan.findProgram("accumulate"), 0);
   const int program = plan.program("forward_backward");
-  std::vector<std::vector<float>> all;
-  for (const bool fails : {false, true}) {
+  std::vector<std::vector<float>> weights;
+  for (const bool failsOnce : {false, true}) {
     Session session(plan);
     int batch = 0;
-    bool broken = fails;
+    bool failsNext = failsOnce;
     session.setFeed(program, {},
                     [&](const brew_feed_request *requests, std::size_t count) {
-                      if (++batch == 2 && std::exchange(broken, false)) {
+                      if (++batch == 2 && std::exchange(failsNext, false)) {
                         batch = 0; // the first batch again
                         throw std::out_of_range("no batch");
                       }
@@ -392,20 +394,20 @@ TEST(RuntimeApi, ThePlansOwnSumsAreAbandonedToo) {
                               float(batch + k % 3);
                     });
     Trainer trainer(session);
-    if (fails) {
+    if (failsOnce) {
       EXPECT_THROW(trainer.step(1), std::out_of_range);
     }
     trainer.step(1);
-    all.push_back(session.read(session.parameter("ip", 0)));
+    weights.push_back(session.read(session.parameter("ip", 0)));
   }
-  EXPECT_EQ(all[0], all[1]);
+  EXPECT_EQ(weights[0], weights[1]);
 }
 
 TEST(RuntimeApi, DebugInfoIsEmittedOnRequest) {
-  for (const bool compiled : {false, true}) {
-    const Plan plan =
-        planOf((std::string(kSolver) + (compiled ? "debug_info: true\n" : ""))
-                   .c_str());
+  for (const bool hasDebugInfo : {false, true}) {
+    const Plan plan = planOf(
+        (std::string(kSolver) + (hasDebugInfo ? "debug_info: true\n" : ""))
+            .c_str());
     const int program = plan.program("forward_backward");
     Session session(plan);
     session.initialise();
@@ -417,7 +419,7 @@ TEST(RuntimeApi, DebugInfoIsEmittedOnRequest) {
                std::strstr(event.text, "[Forward]") != nullptr;
     });
     session.emitDebugInfo(program);
-    EXPECT_EQ(lines > 0, compiled);
+    EXPECT_EQ(lines > 0, hasDebugInfo);
   }
 }
 
@@ -442,18 +444,19 @@ TEST(RuntimeApi, CallbacksMayThrowInCpp) {
   trainer.step(1);
 }
 
-TEST(RuntimeApi, WeightsAndTensorsGoThroughFiles) {
+TEST(RuntimeApi, WeightsAndTensorsAreWrittenAndRead) {
   const std::string folder = std::filesystem::temp_directory_path() /
                              ("brew-api-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   const Plan plan = planOf(kNet);
-  for (const char *end : {".caffemodel", ".h5"}) {
-    Session from(plan), to(plan);
-    from.initialise();
-    from.write(from.parameter("ip", 1), std::vector<float>{9, 8, 7, 6});
-    from.saveWeights(folder + "/w" + end);
-    to.initialise({folder + "/w" + end}, true);
-    EXPECT_EQ(to.read(to.parameter("ip", 1)), (std::vector<float>{9, 8, 7, 6}));
+  for (const char *extension : {".caffemodel", ".h5"}) {
+    Session saved(plan), loaded(plan);
+    saved.initialise();
+    saved.write(saved.parameter("ip", 1), std::vector<float>{9, 8, 7, 6});
+    saved.saveWeights(folder + "/w" + extension);
+    loaded.initialise({folder + "/w" + extension}, true);
+    EXPECT_EQ(loaded.read(loaded.parameter("ip", 1)),
+              (std::vector<float>{9, 8, 7, 6}));
   }
   {
     TensorFile file(folder + "/t.h5", BREW_WRITE);
@@ -490,24 +493,25 @@ TEST(RuntimeApi, ThreadsRunSessionsOfOnePlan) {
       ASSERT_EQ(session.read(session.blob(program, "z"))[0], 1 + 1.5f * value);
     }
   };
-  std::thread other([&] { run(second, 2); });
+  std::thread thread([&] { run(second, 2); });
   run(first, 4);
-  other.join();
+  thread.join();
 }
 
 TEST(RuntimeApi, DescribesTheMachineAndTheSolver) {
   EXPECT_EQ(brew_abi_version(), BREW_ABI_VERSION);
-  bool named = false;
+  bool hasCores = false;
   for (const auto &property : deviceQuery(-1))
-    named |= property.first == "Cores available";
-  EXPECT_TRUE(named);
-  bool rate = false;
+    hasCores |= property.first == "Cores available";
+  EXPECT_TRUE(hasCores);
+  bool hasBaseLr = false;
   for (const brew_solver_field &field : solverFields())
-    rate |= std::string(field.name) == "base_lr";
-  EXPECT_TRUE(rate);
+    hasBaseLr |= std::string(field.name) == "base_lr";
+  EXPECT_TRUE(hasBaseLr);
 }
 
-// The ABI that programs were compiled against: a change here is a new ABI.
+// Programs were compiled against these sizes and offsets: a change needs a new
+// BREW_ABI_VERSION.
 static_assert(sizeof(brew_plan_info) == 40);
 static_assert(sizeof(brew_program_info) == 48);
 static_assert(sizeof(brew_step_info) == 32);

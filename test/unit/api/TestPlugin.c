@@ -1,4 +1,5 @@
-/* A plugin with one type of layers, "Own": y = 2 x. */
+/* A plugin with one layer type, "Own", which computes y = 2 x. With NO_LAYERS
+   it has no type. */
 #include <brew/host_plugin.h>
 
 static brew_status shapes(brew_host_setup *setup) {

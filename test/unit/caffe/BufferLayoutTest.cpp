@@ -1,4 +1,4 @@
-//===- BufferLayoutTest.cpp -----------------------------------------------===//
+//===- BufferLayoutTest.cpp - Values in strided buffers -------------------===//
 #include "caffe/weights/BufferLayout.h"
 #include "TestPlan.h"
 
@@ -14,7 +14,8 @@ using test::makeBuffer;
 
 namespace {
 
-std::vector<float> counting(std::size_t count) {
+/// Returns 1, 2, 3, ...
+std::vector<float> countingValues(std::size_t count) {
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 1.0f);
   return values;
@@ -33,7 +34,7 @@ TEST(Layout, ChannelsLastIsAPermutation) {
   // N 2, C 3, H 2, W 2 stored as N, H, W, C.
   const auto buffer = makeBuffer("x", 0, 0, {2, 3, 2, 2}, {12, 1, 6, 3});
   std::vector<std::byte> bytes(buffer.size());
-  const auto values = counting(24);
+  const auto values = countingValues(24);
   store(buffer, values.data(), bytes.data());
   const auto memory = elementsOf<float>(bytes);
   for (int n = 0; n < 2; ++n)
@@ -48,11 +49,11 @@ TEST(Layout, ChannelsLastIsAPermutation) {
 }
 
 TEST(Layout, ASplitDimensionPermutesItsParts) {
-  // Weights 2 x (3*4) of a Flatten after channels-last: the file's 12 columns
-  // are C 3 x HW 4, the memory's HW 4 x C 3.
+  // Weights 2 x (3*4) of an inner product after a channels-last blob. The 12
+  // columns are C 3 x HW 4 in the file and HW 4 x C 3 in memory.
   const auto buffer = makeBuffer("w", 0, 0, {2, 3, 4}, {12, 1, 3});
   std::vector<std::byte> bytes(buffer.size());
-  const auto values = counting(24);
+  const auto values = countingValues(24);
   store(buffer, values.data(), bytes.data());
   const auto memory = elementsOf<float>(bytes);
   EXPECT_EQ(memory[0], values[0]);
@@ -61,10 +62,10 @@ TEST(Layout, ASplitDimensionPermutesItsParts) {
   EXPECT_EQ(memory[12 + 5], values[12 + 2 * 4 + 1]);
 }
 
-TEST(Layout, GapsAreLeftAlone) {
+TEST(Layout, GapsAreNotWritten) {
   const auto buffer = makeBuffer("x", 0, 0, {2, 2}, {3, 1});
   std::vector<std::byte> bytes(6 * sizeof(float), std::byte(0x11));
-  const auto values = counting(4);
+  const auto values = countingValues(4);
   store(buffer, values.data(), bytes.data());
   EXPECT_EQ(bytes[2 * sizeof(float)], std::byte(0x11));
   std::vector<float> back(4);
@@ -85,15 +86,16 @@ TEST(Layout, ConvertsTypes) {
 }
 
 TEST(Layout, ShortFloatsRoundToTheNearest) {
-  // 2^-24 and 65504 are binary16's smallest and largest; 1 + 2^-11 and 1 + 3
-  // 2^-11 lie half way, 1 + 2^-8 is half way for bfloat16.
+  // 2^-24 and 65504 are the smallest and the largest number of binary16.
+  // 1 + 2^-11 and 1 + 3 * 2^-11 are halfway between two numbers of binary16,
+  // 1 + 2^-8 between two numbers of bfloat16.
   const std::vector<float> values = {
       0,           -1.5f,        65504,          65520,
       -70000,      0x1p-24f,     0x1p-25f,       0x1.8p-25f,
       0x1p-14f,    0x1.ff8p-15f, 1.00048828125f, 1.00146484375f,
       1.00390625f, 1e38f,        INFINITY,       3.14159265f};
   const auto count = static_cast<std::int64_t>(values.size());
-  auto through = [&](plan::DataType type) {
+  auto roundTrip = [&](plan::DataType type) {
     const auto buffer = makeBuffer("x", 0, 0, {count}, {1}, type);
     std::vector<std::byte> bytes(buffer.size());
     store(buffer, values.data(), bytes.data());
@@ -102,11 +104,11 @@ TEST(Layout, ShortFloatsRoundToTheNearest) {
     return back;
   };
   EXPECT_EQ(
-      through(plan::F16),
+      roundTrip(plan::F16),
       (std::vector<float>{0, -1.5f, 65504, INFINITY, -INFINITY, 0x1p-24f, 0,
                           0x1p-24f, 0x1p-14f, 0x1.ff8p-15f, 1, 1.001953125f,
                           1.00390625f, INFINITY, INFINITY, 3.140625f}));
-  EXPECT_EQ(through(plan::BF16),
+  EXPECT_EQ(roundTrip(plan::BF16),
             (std::vector<float>{0, -1.5f, 65536, 65536, -70144, 0x1p-24f,
                                 0x1p-25f, 0x1.8p-25f, 0x1p-14f, 0x1p-14f, 1, 1,
                                 1, 0x1.2cp+126f, INFINITY, 3.140625f}));
@@ -119,16 +121,16 @@ TEST(Layout, ShortFloatsRoundToTheNearest) {
   EXPECT_TRUE(std::isnan(back));
 }
 
-TEST(Layout, RowsGoWhereTheyBelong) {
+TEST(Layout, StoresSomeRowsOfABatch) {
   const auto buffer = makeBuffer("x", 0, 0, {3, 2, 2}, {4, 1, 2});
   std::vector<std::byte> bytes(buffer.size());
-  const auto values = counting(4);
+  const auto values = countingValues(4);
   brew::caffe::storeRows(buffer, 1, 1, values.data(), bytes.data());
   EXPECT_EQ(elementsOf<float>(bytes),
             (std::vector<float>{0, 0, 0, 0, 1, 3, 2, 4, 0, 0, 0, 0}));
 }
 
-TEST(Layout, ScalarsAndOnes) {
+TEST(Layout, StridesOfScalarsAndExtentsOfOneAreIrrelevant) {
   const auto scalar = makeBuffer("s", 0, 0, {});
   std::vector<std::byte> bytes(sizeof(float));
   const float value = 7;
@@ -136,7 +138,7 @@ TEST(Layout, ScalarsAndOnes) {
   float back = 0;
   load(scalar, bytes.data(), &back);
   EXPECT_EQ(back, 7);
-  // The stride of a dimension of extent 1 is irrelevant.
+  // The dimension of extent 1 has the stride 1 instead of 3.
   EXPECT_TRUE(
       brew::caffe::ElementOrder(makeBuffer("x", 0, 0, {2, 1, 3}, {3, 1, 1}))
           .contiguous());

@@ -1,4 +1,4 @@
-//===- DataLayerKindsTest.cpp ---------------------------------------------===//
+//===- DataLayerKindsTest.cpp - Properties of data layer types ------------===//
 #include "caffe/DataLayerKinds.h"
 
 #include "formats/caffe.pb.h"
@@ -44,7 +44,7 @@ TEST(DataLayerKinds, DummyDataIsRefilledUnlessItIsConstant) {
   const brew::caffe::DataLayerKind &dummy =
       *brew::caffe::findDataLayerKind("DummyData");
   brew::caffe::LayerParameter layer;
-  EXPECT_FALSE(isRefilled(dummy, layer, 0)); // zeros
+  EXPECT_FALSE(isRefilled(dummy, layer, 0)); // filled with zeros
   auto &settings = *layer.mutable_dummy_data_param();
   settings.add_data_filler()->set_type("gaussian");
   EXPECT_TRUE(isRefilled(dummy, layer, 0));
@@ -56,7 +56,7 @@ TEST(DataLayerKinds, DummyDataIsRefilledUnlessItIsConstant) {
   EXPECT_FALSE(isRefilled(*brew::caffe::findDataLayerKind("Input"), layer, 0));
 }
 
-TEST(DataLayerKinds, OnlyTheCallerHasInputs) {
+TEST(DataLayerKinds, OnlyInputsComeFromTheCaller) {
   for (const char *type : {"Input", "MemoryData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
   for (const char *type : {"Data", "DummyData", "HDF5Data", "InfogainLoss"})

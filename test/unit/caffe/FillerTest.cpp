@@ -1,4 +1,4 @@
-//===- FillerTest.cpp -----------------------------------------------------===//
+//===- FillerTest.cpp - Values of Caffe's fillers -------------------------===//
 #include "caffe/Filler.h"
 #include "TestPlan.h"
 #include "test/common/TestFiles.h"
@@ -12,9 +12,9 @@ using namespace brew::caffe;
 
 namespace {
 
-brew::caffe::Filler make(const std::string &text,
-                         std::vector<std::int64_t> shape,
-                         std::uint64_t seed = 1) {
+brew::caffe::Filler makeFiller(const std::string &text,
+                               std::vector<std::int64_t> shape,
+                               std::uint64_t seed = 1) {
   return brew::caffe::Filler(
       test::parse<caffe::FillerParameter>(text), std::move(shape),
       brew::caffe::RandomStream(seed, "test"), "layer 'l'");
@@ -27,15 +27,15 @@ std::vector<double> values(const brew::caffe::Filler &filler) {
 }
 
 struct Moments {
-  double mean = 0, deviation = 0, least = 1e300, most = -1e300;
+  double mean = 0, deviation = 0, minimum = 1e300, maximum = -1e300;
 
   explicit Moments(const std::vector<double> &list) {
     double squares = 0;
     for (double v : list) {
       mean += v / double(list.size());
       squares += v * v / double(list.size());
-      least = std::min(least, v);
-      most = std::max(most, v);
+      minimum = std::min(minimum, v);
+      maximum = std::max(maximum, v);
     }
     deviation = std::sqrt(squares - mean * mean);
   }
@@ -44,35 +44,38 @@ struct Moments {
 } // namespace
 
 TEST(Filler, ConstantAndItsDefault) {
-  for (double v : values(make("value: 1.5", {2, 3})))
+  for (double v : values(makeFiller("value: 1.5", {2, 3})))
     EXPECT_EQ(v, 1.5);
-  EXPECT_TRUE(make("", {2}).isConstant());
-  EXPECT_FALSE(make("type: 'uniform'", {2}).isConstant());
+  EXPECT_TRUE(makeFiller("", {2}).isConstant());
+  EXPECT_FALSE(makeFiller("type: 'uniform'", {2}).isConstant());
 }
 
 TEST(Filler, UniformStaysInItsRange) {
-  Moments m(values(make("type: 'uniform' min: -2 max: 4", {100, 1000})));
-  EXPECT_GE(m.least, -2);
-  EXPECT_LE(m.most, 4);
-  // Five standard errors of 6 / sqrt(12) over 1e5 values.
+  Moments m(values(makeFiller("type: 'uniform' min: -2 max: 4", {100, 1000})));
+  EXPECT_GE(m.minimum, -2);
+  EXPECT_LE(m.maximum, 4);
+  // The tolerances are about five standard errors over 1e5 values.
   EXPECT_NEAR(m.mean, 1, 0.028);
   EXPECT_NEAR(m.deviation, 6 / std::sqrt(12.0), 0.02);
 }
 
 TEST(Filler, GaussianHasMeanAndDeviation) {
-  Moments m(values(make("type: 'gaussian' mean: 3 std: 0.5", {100, 1000})));
+  Moments m(
+      values(makeFiller("type: 'gaussian' mean: 3 std: 0.5", {100, 1000})));
+  // The tolerances are about five standard errors over 1e5 values.
   EXPECT_NEAR(m.mean, 3, 0.008);
   EXPECT_NEAR(m.deviation, 0.5, 0.006);
 }
 
 TEST(Filler, SparseGaussianKeepsTheRequestedInputs) {
-  // 'sparse' nonzero inputs for each output on average, of shape[0] outputs.
+  // Each of the shape[0] outputs has `sparse` nonzero inputs on average: a
+  // share of sparse / shape[0] = 0.1.
   const auto list =
-      values(make("type: 'gaussian' std: 1 sparse: 10", {100, 1000}));
-  int kept = 0;
+      values(makeFiller("type: 'gaussian' std: 1 sparse: 10", {100, 1000}));
+  int nonZeroCount = 0;
   for (double v : list)
-    kept += v != 0;
-  EXPECT_NEAR(kept / double(list.size()), 0.1, 0.005);
+    nonZeroCount += v != 0;
+  EXPECT_NEAR(nonZeroCount / double(list.size()), 0.1, 0.005);
   // The values of nonzero elements do not depend on the mask.
   std::vector<double> nonZero;
   for (double v : list)
@@ -82,7 +85,7 @@ TEST(Filler, SparseGaussianKeepsTheRequestedInputs) {
 }
 
 TEST(Filler, UnitBallRowsSumToOne) {
-  const auto list = values(make("type: 'positive_unitball'", {7, 5, 4}));
+  const auto list = values(makeFiller("type: 'positive_unitball'", {7, 5, 4}));
   for (int row = 0; row < 7; ++row) {
     double sum = 0;
     for (int i = 0; i < 20; ++i) {
@@ -100,34 +103,35 @@ TEST(Filler, XavierScalesWithTheRequestedFan) {
     double fan;
   } cases[] = {{"FAN_IN", 500}, {"FAN_OUT", 1250}, {"AVERAGE", 875}};
   for (const auto &c : cases) {
-    Moments m(
-        values(make(std::string("type: 'xavier' variance_norm: ") + c.norm,
-                    {50, 20, 5, 5})));
+    Moments m(values(
+        makeFiller(std::string("type: 'xavier' variance_norm: ") + c.norm,
+                   {50, 20, 5, 5})));
     const double scale = std::sqrt(3 / c.fan);
-    EXPECT_LE(m.most, scale);
-    EXPECT_GE(m.least, -scale);
+    EXPECT_LE(m.maximum, scale);
+    EXPECT_GE(m.minimum, -scale);
     // 25,000 values come close to the ends but cannot pass them.
-    EXPECT_GT(m.most, scale * 0.999);
+    EXPECT_GT(m.maximum, scale * 0.999);
     EXPECT_NEAR(m.deviation, scale / std::sqrt(3.0), scale * 0.02) << c.norm;
   }
 }
 
 TEST(Filler, FanOutOfAVectorIsItsCount) {
   // Caffe: fan-in is count / shape[0] = 1, fan-out the count.
-  Moments in(values(make("type: 'xavier'", {1000})));
-  EXPECT_GT(in.most, std::sqrt(3.0) * 0.99);
-  Moments out(values(make("type: 'xavier' variance_norm: FAN_OUT", {1000})));
-  EXPECT_LE(out.most, std::sqrt(3.0 / 1000));
+  Moments in(values(makeFiller("type: 'xavier'", {1000})));
+  EXPECT_GT(in.maximum, std::sqrt(3.0) * 0.99);
+  Moments out(
+      values(makeFiller("type: 'xavier' variance_norm: FAN_OUT", {1000})));
+  EXPECT_LE(out.maximum, std::sqrt(3.0 / 1000));
 }
 
-TEST(Filler, MsraIsANormalOfTwoOverFan) {
+TEST(Filler, MsraHasAVarianceOfTwoOverTheFan) {
   const struct {
     const char *norm;
     double fan;
   } cases[] = {{"FAN_IN", 500}, {"FAN_OUT", 1250}, {"AVERAGE", 875}};
   for (const auto &c : cases) {
-    Moments m(values(make(std::string("type: 'msra' variance_norm: ") + c.norm,
-                          {50, 20, 5, 5})));
+    Moments m(values(makeFiller(
+        std::string("type: 'msra' variance_norm: ") + c.norm, {50, 20, 5, 5})));
     const double deviation = std::sqrt(2 / c.fan);
     EXPECT_NEAR(m.deviation, deviation, deviation * 0.03) << c.norm;
     EXPECT_NEAR(m.mean, 0, deviation * 0.04);
@@ -136,7 +140,7 @@ TEST(Filler, MsraIsANormalOfTwoOverFan) {
 
 TEST(Filler, BilinearInterpolates) {
   // Factor 2: the kernel is the outer product of (1, 3, 3, 1) / 4.
-  const auto list = values(make("type: 'bilinear'", {2, 1, 4, 4}));
+  const auto list = values(makeFiller("type: 'bilinear'", {2, 1, 4, 4}));
   const double weights[] = {0.25, 0.75, 0.75, 0.25};
   for (int c = 0; c < 2; ++c)
     for (int y = 0; y < 4; ++y)
@@ -148,18 +152,18 @@ TEST(Filler, BitsDependOnSeedAndIndexOnly) {
   for (const char *type :
        {"uniform", "gaussian", "xavier", "msra", "positive_unitball"}) {
     const std::string text = std::string("type: '") + type + "'";
-    const auto whole = values(make(text, {10, 100}));
-    const brew::caffe::Filler filler = make(text, {10, 100});
-    std::vector<double> pieces(1000);
-    for (int begin = 990; begin >= 0; begin -= 10) // in another order
-      filler.fill(begin, begin + 10, &pieces[begin]);
-    EXPECT_EQ(whole, pieces) << type;
-    EXPECT_NE(whole, values(make(text, {10, 100}, 2))) << type;
+    const auto expected = values(makeFiller(text, {10, 100}));
+    const brew::caffe::Filler filler = makeFiller(text, {10, 100});
+    std::vector<double> inRanges(1000);
+    for (int begin = 990; begin >= 0; begin -= 10) // the last range first
+      filler.fill(begin, begin + 10, &inRanges[begin]);
+    EXPECT_EQ(expected, inRanges) << type;
+    EXPECT_NE(expected, values(makeFiller(text, {10, 100}, 2))) << type;
   }
 }
 
 TEST(Filler, EveryFillDrawsFreshNumbers) {
-  brew::caffe::Filler filler = make("type: 'uniform'", {100});
+  brew::caffe::Filler filler = makeFiller("type: 'uniform'", {100});
   const auto first = values(filler);
   filler.begin(1);
   const auto second = values(filler);
@@ -171,14 +175,20 @@ TEST(Filler, EveryFillDrawsFreshNumbers) {
 TEST(Filler, ErrorsNameTheCause) {
   using test::expectError;
   const auto bad = ExitStatus::BadInput;
-  expectError(bad, "did you mean 'xavier'", [] { make("type: 'xaver'", {2}); });
-  expectError(bad, "square", [] { make("type: 'bilinear'", {1, 1, 3, 4}); });
-  expectError(bad, "four dimensions", [] { make("type: 'bilinear'", {3, 3}); });
-  expectError(bad, "sparse", [] { make("sparse: 3", {3, 3}); });
-  expectError(bad, "sparse", [] {
-    make("type: 'gaussian' sparse: 4", {3, 3});
+  expectError(bad, "did you mean 'xavier'",
+              [] { makeFiller("type: 'xaver'", {2}); });
+  expectError(bad, "square", [] {
+    makeFiller("type: 'bilinear'", {1, 1, 3, 4});
   });
-  expectError(bad, "at least one dimension", [] { make("type: 'msra'", {}); });
+  expectError(bad, "four dimensions", [] {
+    makeFiller("type: 'bilinear'", {3, 3});
+  });
+  expectError(bad, "sparse", [] { makeFiller("sparse: 3", {3, 3}); });
+  expectError(bad, "sparse", [] {
+    makeFiller("type: 'gaussian' sparse: 4", {3, 3});
+  });
+  expectError(bad, "at least one dimension",
+              [] { makeFiller("type: 'msra'", {}); });
   expectError(bad, "min above max",
-              [] { make("type: 'uniform' min: 2 max: 1", {3}); });
+              [] { makeFiller("type: 'uniform' min: 2 max: 1", {3}); });
 }

@@ -1,4 +1,4 @@
-//===- InitialValuesTest.cpp ----------------------------------------------===//
+//===- InitialValuesTest.cpp - Filling of parameters by threads -----------===//
 #include "caffe/weights/InitialValues.h"
 
 #include "formats/caffe.pb.h"
@@ -12,9 +12,9 @@ using namespace brew;
 
 namespace {
 
-constexpr std::int64_t kCount = 1 << 20; // of several threads
+constexpr std::int64_t kCount = 1 << 20; // enough for several threads
 
-std::vector<float> initial(int threads) {
+std::vector<float> initialValues(int threads) {
   plan::Manifest manifest;
   plan::Buffer &buffer = *manifest.add_buffers();
   buffer.set_type(plan::F32);
@@ -33,10 +33,10 @@ std::vector<float> initial(int threads) {
 }
 
 TEST(InitialValues, DoNotDependOnThreads) {
-  const std::vector<float> one = initial(1);
-  EXPECT_EQ(initial(3), one);
-  const test::NoMoreThreads now;
-  EXPECT_EQ(initial(4), one);
+  const std::vector<float> expected = initialValues(1);
+  EXPECT_EQ(initialValues(3), expected);
+  const test::NoMoreThreads noMoreThreads;
+  EXPECT_EQ(initialValues(4), expected);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- RandomStreamTest.cpp -----------------------------------------------===//
+//===- RandomStreamTest.cpp - Counter-based random numbers ----------------===//
 #include "caffe/RandomStream.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 
 using namespace brew::caffe;
 
-// The known answers that the authors of the generator publish.
-TEST(Philox, GivesThePublishedAnswers) {
+// The known-answer tests that the authors of the generator published.
+TEST(Philox, ReturnsThePublishedAnswers) {
   EXPECT_EQ(brew::caffe::philox({0, 0, 0, 0}, {0, 0}),
             (brew::caffe::RandomBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
                                       0x9b00dbd8}));
@@ -23,12 +23,12 @@ TEST(Philox, GivesThePublishedAnswers) {
 }
 
 TEST(RandomStream, DependsOnSeedNameAndIndexOnly) {
-  brew::caffe::RandomStream a(7, "conv1/0"), same(7, "conv1/0");
-  EXPECT_EQ(a.block(1234567890123), same.block(1234567890123));
+  brew::caffe::RandomStream a(7, "conv1/0"), equal(7, "conv1/0");
+  EXPECT_EQ(a.block(1234567890123), equal.block(1234567890123));
   EXPECT_NE(a.block(5), a.block(6));
   EXPECT_NE(a.block(5), brew::caffe::RandomStream(8, "conv1/0").block(5));
   EXPECT_NE(a.block(5), brew::caffe::RandomStream(7, "conv1/1").block(5));
-  // Seeds differ in their high half too.
+  // The upper 32 bits of the seed count, too.
   EXPECT_NE(a.block(5),
             brew::caffe::RandomStream(7 + (1ull << 32), "conv1/0").block(5));
 }
@@ -46,7 +46,8 @@ TEST(RandomStream, UniformCoversTheUnitInterval) {
     squares += u * u;
     low += u < 0.1;
   }
-  // Five standard errors: 0.289 / sqrt(200000) = 6.5e-4.
+  // The tolerances are five standard errors; that of the mean is
+  // 0.289 / sqrt(200000) = 6.5e-4.
   EXPECT_NEAR(sum / kCount, 0.5, 3.3e-3);
   EXPECT_NEAR(squares / kCount, 1.0 / 3, 3.4e-3);
   EXPECT_NEAR(low / double(kCount), 0.1, 3.4e-3);
@@ -64,7 +65,8 @@ TEST(RandomStream, GaussianHasTheMomentsOfANormal) {
     m3 += g * g * g;
     m4 += g * g * g * g;
   }
-  // Five standard errors: variances of g, g^2, g^3, g^4 are 1, 2, 15, 96.
+  // The tolerances are five standard errors: the variances of g, g^2, g^3 and
+  // g^4 are 1, 2, 15 and 96.
   const double root = std::sqrt(double(kCount));
   EXPECT_NEAR(m1 / kCount, 0, 5 / root);
   EXPECT_NEAR(m2 / kCount, 1, 5 * std::sqrt(2) / root);
@@ -77,6 +79,7 @@ TEST(RandomStream, BelowReachesEveryValueEqually) {
   int counts[5] = {};
   for (int i = 0; i < 50000; ++i)
     ++counts[stream.below(i, 5)];
+  // The tolerance is five standard deviations.
   for (int count : counts)
     EXPECT_NEAR(count, 10000, 5 * std::sqrt(50000 * 0.2 * 0.8));
   EXPECT_EQ(stream.below(9, 1), 0u);

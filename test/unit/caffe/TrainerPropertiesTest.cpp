@@ -12,18 +12,19 @@ namespace {
 
 std::vector<std::string> warnings;
 
-brew::caffe::TrainerProperties parse(const std::string &own,
-                                     const std::string &given = "") {
+brew::caffe::TrainerProperties parse(const std::string &solverText,
+                                     const std::string &callerText = "") {
   warnings.clear();
   return brew::caffe::parseProperties(
-      own, given, [](const std::string &text) { warnings.push_back(text); });
+      solverText, callerText,
+      [](const std::string &text) { warnings.push_back(text); });
 }
 
-void expectError(const std::string &own, const std::string &given,
+void expectError(const std::string &solverText, const std::string &callerText,
                  ExitStatus status, const std::string &text) {
   try {
-    parse(own, given);
-    FAIL() << own << given;
+    parse(solverText, callerText);
+    FAIL() << solverText << callerText;
   } catch (const brew::Error &error) {
     EXPECT_EQ(error.status(), status);
     EXPECT_EQ(error.what(), text);
@@ -32,37 +33,39 @@ void expectError(const std::string &own, const std::string &given,
 
 } // namespace
 
-TEST(TrainerProperties, HaveMyCaffesDefaults) {
-  const brew::caffe::TrainerProperties none = parse("");
-  EXPECT_EQ(none.gamma, 0.99);
-  EXPECT_EQ(none.miniBatch, 10);
-  EXPECT_EQ(none.threads, 1);
-  EXPECT_EQ(none.episodeBatchSize, 1);
-  EXPECT_EQ(none.episodeElitePercent, 1);
-  EXPECT_FALSE(none.useRawInput || none.allowDiscountReset ||
-               none.normalizeInput || none.showActionProb || none.verbose);
-  EXPECT_EQ(none.rewardType, brew::caffe::TrainerProperties::Reward::Value);
-  EXPECT_EQ(none.exploration(5), 0);
+TEST(TrainerProperties, HaveTheDefaultsOfMyCaffe) {
+  const brew::caffe::TrainerProperties defaults = parse("");
+  EXPECT_EQ(defaults.gamma, 0.99);
+  EXPECT_EQ(defaults.miniBatch, 10);
+  EXPECT_EQ(defaults.threads, 1);
+  EXPECT_EQ(defaults.episodeBatchSize, 1);
+  EXPECT_EQ(defaults.episodeElitePercent, 1);
+  EXPECT_FALSE(defaults.useRawInput || defaults.allowDiscountReset ||
+               defaults.normalizeInput || defaults.showActionProb ||
+               defaults.verbose);
+  EXPECT_EQ(defaults.rewardType, brew::caffe::TrainerProperties::Reward::Value);
+  EXPECT_EQ(defaults.exploration(5), 0);
 }
 
-TEST(TrainerProperties, CallersOverrideTheSolvers) {
-  const brew::caffe::TrainerProperties it =
+TEST(TrainerProperties, CallersOverrideTheSolver) {
+  const brew::caffe::TrainerProperties properties =
       parse("TrainerType=PG.MT; RewardType=MAX;Gamma=0.5;;Threads=3;GPUIDs=0,2;"
             "UseRawInput=True;EpsSteps=10;EpsStart=0.9;EpsEnd=0.1;",
             "Gamma=0.75;UseRawInput=false");
-  EXPECT_EQ(it.trainerType, "PG.MT");
-  EXPECT_EQ(it.rewardType, brew::caffe::TrainerProperties::Reward::Maximum);
-  EXPECT_EQ(it.gamma, 0.75);
-  EXPECT_EQ(it.threads, 3);
-  EXPECT_EQ(it.gpuIds, (std::vector<int>{0, 2}));
-  EXPECT_FALSE(it.useRawInput);
-  EXPECT_DOUBLE_EQ(it.exploration(5), 0.5);
-  EXPECT_EQ(it.exploration(10), 0.1);
+  EXPECT_EQ(properties.trainerType, "PG.MT");
+  EXPECT_EQ(properties.rewardType,
+            brew::caffe::TrainerProperties::Reward::Maximum);
+  EXPECT_EQ(properties.gamma, 0.75);
+  EXPECT_EQ(properties.threads, 3);
+  EXPECT_EQ(properties.gpuIds, (std::vector<int>{0, 2}));
+  EXPECT_FALSE(properties.useRawInput);
+  EXPECT_DOUBLE_EQ(properties.exploration(5), 0.5);
+  EXPECT_EQ(properties.exploration(10), 0.1);
   EXPECT_TRUE(warnings.empty());
 }
 
-/// Trainers of other environments have their own keys.
-TEST(TrainerProperties, UnknownOnesOfTheSolverAreWarnings) {
+/// Solvers may contain properties of trainers that Brew does not have.
+TEST(TrainerProperties, UnknownPropertiesOfTheSolverAreWarnings) {
   parse("GameROM=pong.bin;MiniBach=3");
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0],
@@ -71,8 +74,8 @@ TEST(TrainerProperties, UnknownOnesOfTheSolverAreWarnings) {
                          "no effect; did you mean 'MiniBatch'?");
 }
 
-TEST(TrainerProperties, UnusedOnesAreRejected) {
-  auto refused = [](const std::string &trainer, const std::string &text) {
+TEST(TrainerProperties, UnusedPropertiesAreRejected) {
+  auto rejection = [](const std::string &trainer, const std::string &text) {
     brew::caffe::TrainerProperties properties = parse(text);
     properties.trainerType = trainer;
     try {
@@ -83,17 +86,17 @@ TEST(TrainerProperties, UnusedOnesAreRejected) {
     }
     return std::string();
   };
-  EXPECT_EQ(refused("PPO", "Gamma=0.9;MiniBatch=10"),
+  EXPECT_EQ(rejection("PPO", "Gamma=0.9;MiniBatch=10"),
             "the trainer PPO does not use the property MiniBatch");
-  EXPECT_EQ(refused("A2C", "UseRawInput=False"),
+  EXPECT_EQ(rejection("A2C", "UseRawInput=False"),
             "the trainer A2C does not use the property UseRawInput");
-  EXPECT_EQ(refused("PG.ST", "EpsSteps=10"),
+  EXPECT_EQ(rejection("PG.ST", "EpsSteps=10"),
             "the trainer PG.ST does not use the property EpsSteps");
-  EXPECT_EQ(refused("PG.SIMPLE", "Threads=2"),
+  EXPECT_EQ(rejection("PG.SIMPLE", "Threads=2"),
             "the trainer PG.SIMPLE does not use the property Threads");
-  EXPECT_EQ(refused("PG.MT", "Steps=3"),
+  EXPECT_EQ(rejection("PG.MT", "Steps=3"),
             "the trainer PG.MT does not use the property Steps");
-  EXPECT_EQ(refused("PG.MT", "GPUIDs=0"),
+  EXPECT_EQ(rejection("PG.MT", "GPUIDs=0"),
             "the trainer PG.MT uses the property GPUIDs with several Threads "
             "only");
   // Explicit values that equal the defaults are accepted.
@@ -102,7 +105,7 @@ TEST(TrainerProperties, UnusedOnesAreRejected) {
                   "UseRawInput=True;Threads=1;Lambda=0.9;RewardType=MAX"),
         std::pair("PG.ST", "Threads=1;EpsSteps=0;MiniBatch=3;Verbose=True"),
         std::pair("PG.MT", "Threads=2;GPUIDs=0,1;EpsSteps=3;MiniBatch=2")})
-    EXPECT_EQ(refused(trainer, text), "") << text;
+    EXPECT_EQ(rejection(trainer, text), "") << text;
 }
 
 TEST(TrainerProperties, ReportsErrors) {

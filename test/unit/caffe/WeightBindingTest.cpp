@@ -13,7 +13,8 @@ using test::expectError;
 
 namespace {
 
-/// Layers to bind to, and the bound values by layer and blob.
+/// Layers whose parameters are bound to files, and the bound values by
+/// "LAYER/BLOB".
 class Net {
 public:
   void add(const std::string &layer, const std::string &type,
@@ -29,22 +30,23 @@ public:
     layers.push_back(to);
   }
 
+  /// Binds a file. Returns the warning about unmatched layers, "" without any.
   std::string bind(const formats::Weights &weights) {
     const brew::caffe::WeightBinding binding =
         bindWeights(layers, weights, "W");
     for (const auto &[index, blob] : binding.values)
       bound[names[index]] = blob->toFloats();
-    given.add(binding);
+    provided.add(binding);
     return unmatchedLayersText(binding);
   }
 
   /// Returns the layers without provided weights.
   std::vector<std::string> missing() const {
-    return given.layersWithoutWeights(layers);
+    return provided.layersWithoutWeights(layers);
   }
 
   std::map<std::string, std::vector<float>> bound;
-  brew::caffe::ProvidedWeights given{plan::Manifest()};
+  brew::caffe::ProvidedWeights provided{plan::Manifest()};
 
 private:
   std::vector<brew::caffe::LayerBlobs> layers;
@@ -56,8 +58,8 @@ formats::Blob blob(std::vector<std::int64_t> dims, std::vector<float> values) {
   return {std::move(dims), std::move(values), {}, false};
 }
 
-formats::Weights file(const std::string &layer,
-                      std::vector<formats::Blob> blobs) {
+formats::Weights fileOf(const std::string &layer,
+                        std::vector<formats::Blob> blobs) {
   formats::Weights weights;
   weights.layers.push_back({layer, "", {}, {}, std::move(blobs)});
   return weights;
@@ -78,24 +80,24 @@ using Values = std::vector<float>;
 TEST(WeightBinding, LegacyShapesFitByCount) {
   Net net;
   net.add("ip", "InnerProduct", {{2, 3}, {2}});
-  auto weights = file("ip", {blob({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}),
-                             blob({1, 1, 1, 2}, {7, 8})});
+  auto weights = fileOf("ip", {blob({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}),
+                               blob({1, 1, 1, 2}, {7, 8})});
   expectError(ExitStatus::BadInput, "blob 0 is 1x1x2x3 there and 2x3",
               [&] { net.bind(weights); });
   EXPECT_TRUE(net.bound.empty());
-  for (formats::Blob &each : weights.layers[0].blobs)
-    each.legacyShape = true;
+  for (formats::Blob &legacyBlob : weights.layers[0].blobs)
+    legacyBlob.legacyShape = true;
   net.bind(weights);
   EXPECT_EQ(net.bound["ip/0"], (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(net.bound["ip/1"], (Values{7, 8}));
 }
 
-TEST(WeightBinding, Hdf5LeavesSharedValuesOut) {
+TEST(WeightBinding, Hdf5OmitsSharedBlobs) {
   Net net;
   net.add("one", "InnerProduct", {{1}, {1}});
   net.add("two", "InnerProduct", {{1}, {1}}, {0});
   net.add("three", "InnerProduct", {{1}, {1}}, {0, 1});
-  formats::Weights weights = file("one", {blob({1}, {1}), blob({1}, {2})});
+  formats::Weights weights = fileOf("one", {blob({1}, {1}), blob({1}, {2})});
   formats::WeightLayer two{"two", "", {}, {}, {blob({0}, {}), blob({1}, {3})}};
   two.shared = {0};
   weights.layers.push_back(two);
@@ -109,10 +111,10 @@ TEST(WeightBinding, Hdf5LeavesSharedValuesOut) {
   EXPECT_EQ(net.bind(weights), "");
   EXPECT_EQ(net.bound.size(), 3u);
   EXPECT_EQ(net.bound["two/1"], Values{3});
-  // A missing trailing blob is one that another layer owns.
+  // In HDF5, a missing trailing blob is a blob that another layer owns.
   Net tail;
   tail.add("one", "InnerProduct", {{1}, {1}}, {1});
-  weights = file("one", {blob({1}, {4})});
+  weights = fileOf("one", {blob({1}, {4})});
   expectError(ExitStatus::BadInput, "has 1 blobs there and 2",
               [&] { tail.bind(weights); });
   weights.hdf5 = true;
@@ -127,49 +129,50 @@ TEST(WeightBinding, BatchNormOfFiveBlobs) {
   for (const auto &blobs : {std::vector{mean, variance, unused, scale, bias},
                             std::vector{scale, bias, mean, variance, unused}}) {
     Net net = batchNorm(5);
-    net.bind(file("bn", blobs));
+    net.bind(fileOf("bn", blobs));
     EXPECT_EQ(net.bound["bn/0"], (Values{1, 2}));
     EXPECT_EQ(net.bound["bn/1"], (Values{3, 4}));
     EXPECT_EQ(net.bound["bn/2"], Values{1}); // not scaled
     EXPECT_EQ(net.bound["bn/3"], (Values{5, 6}));
     EXPECT_EQ(net.bound["bn/4"], (Values{7, 8}));
   }
-  // With one channel, the order is ambiguous: the current order is assumed.
+  // With one channel the order is ambiguous, so it is assumed to be the current
+  // order.
   Net single;
   single.add("bn", "BatchNorm", {{1}, {1}, {1}, {1}, {1}});
-  single.bind(file("bn", {blob({1}, {1}), blob({1}, {2}), blob({1}, {1}),
-                          blob({1}, {3}), blob({1}, {4})}));
+  single.bind(fileOf("bn", {blob({1}, {1}), blob({1}, {2}), blob({1}, {1}),
+                            blob({1}, {3}), blob({1}, {4})}));
   EXPECT_EQ(single.bound["bn/0"], Values{1});
   EXPECT_EQ(single.bound["bn/4"], Values{4});
-  Net caffes = batchNorm(3);
+  Net caffeNet = batchNorm(3);
   expectError(ExitStatus::BadInput, "has a scale and a bias there", [&] {
-    caffes.bind(file("bn", {mean, variance, unused, scale, bias}));
+    caffeNet.bind(fileOf("bn", {mean, variance, unused, scale, bias}));
   });
-  caffes.bind(file(
+  caffeNet.bind(fileOf(
       "bn", {mean, variance, unused, blob({2}, {1, 1}), blob({2}, {0, 0})}));
-  EXPECT_EQ(caffes.bound["bn/1"], (Values{3, 4}));
-  EXPECT_EQ(caffes.bound["bn/2"], Values{1});
+  EXPECT_EQ(caffeNet.bound["bn/1"], (Values{3, 4}));
+  EXPECT_EQ(caffeNet.bound["bn/2"], Values{1});
 }
 
 TEST(WeightBinding, BatchNormOfThreeBlobs) {
   const auto weights =
-      file("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})});
-  Net caffes = batchNorm(3);
-  caffes.bind(weights);
-  EXPECT_EQ(caffes.bound["bn/0"], (Values{2, 4}));
-  EXPECT_EQ(caffes.bound["bn/2"], Values{2});
+      fileOf("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})});
+  Net caffeNet = batchNorm(3);
+  caffeNet.bind(weights);
+  EXPECT_EQ(caffeNet.bound["bn/0"], (Values{2, 4}));
+  EXPECT_EQ(caffeNet.bound["bn/2"], Values{2});
   // NVCaffe's layer keeps its scale and bias.
-  Net nvidias = batchNorm(5);
-  nvidias.bind(weights);
-  EXPECT_EQ(nvidias.bound["bn/0"], (Values{1, 2}));
-  EXPECT_EQ(nvidias.bound["bn/1"], (Values{3, 4}));
-  EXPECT_EQ(nvidias.bound["bn/2"], Values{1});
-  EXPECT_EQ(nvidias.bound.count("bn/3"), 0u);
-  // Elsewhere a number of blobs that differs is an error.
-  Net other;
-  other.add("bn", "Scale", {{2}, {2}, {1}, {2}, {2}});
+  Net nvcaffeNet = batchNorm(5);
+  nvcaffeNet.bind(weights);
+  EXPECT_EQ(nvcaffeNet.bound["bn/0"], (Values{1, 2}));
+  EXPECT_EQ(nvcaffeNet.bound["bn/1"], (Values{3, 4}));
+  EXPECT_EQ(nvcaffeNet.bound["bn/2"], Values{1});
+  EXPECT_EQ(nvcaffeNet.bound.count("bn/3"), 0u);
+  // For other layer types a different number of blobs is an error.
+  Net scale;
+  scale.add("bn", "Scale", {{2}, {2}, {1}, {2}, {2}});
   expectError(ExitStatus::BadInput, "has 3 blobs there and 5",
-              [&] { other.bind(weights); });
+              [&] { scale.bind(weights); });
 }
 
 TEST(ProvidedWeights, AreTheLayersOfAllFiles) {
@@ -178,15 +181,15 @@ TEST(ProvidedWeights, AreTheLayersOfAllFiles) {
     net.add(name, "InnerProduct", {{1}, {1}});
   using Names = std::vector<std::string>;
   EXPECT_EQ(net.missing(), (Names{"a", "b", "c", "d"}));
-  net.bind(file("c", {blob({1}, {1}), blob({1}, {2})}));
+  net.bind(fileOf("c", {blob({1}, {1}), blob({1}, {2})}));
   EXPECT_EQ(net.missing(), (Names{"a", "b", "d"}));
-  net.bind(file("a", {blob({1}, {1}), blob({1}, {2})}));
+  net.bind(fileOf("a", {blob({1}, {1}), blob({1}, {2})}));
   EXPECT_EQ(net.missing(), (Names{"b", "d"}));
-  net.given.add(2); // the first parameter of b
+  net.provided.add(2); // the first parameter of b
   EXPECT_EQ(net.missing(), (Names{"b", "d"}));
-  net.given.add(3);
+  net.provided.add(3);
   EXPECT_EQ(net.missing(), Names{"d"});
-  net.given.addAll();
+  net.provided.addAll();
   EXPECT_EQ(net.missing(), Names());
   EXPECT_EQ(brew::caffe::missingWeightsText({"W"}, {"b"}, true),
             "W: no weights for 1 layer of the net (--allow-missing-weights "
@@ -195,23 +198,24 @@ TEST(ProvidedWeights, AreTheLayersOfAllFiles) {
             "no weights for 2 layers of the net, left to fillers: b, d");
 }
 
-TEST(ProvidedWeights, SharersNeedNone) {
+TEST(ProvidedWeights, LayersThatOnlyShareNeedNone) {
   Net net;
   net.add("owner", "InnerProduct", {{1}, {1}});
   net.add("sharer", "InnerProduct", {{1}, {1}}, {0, 1});
   net.add("half", "InnerProduct", {{1}, {1}}, {0});
-  net.bind(file("owner", {blob({1}, {1}), blob({1}, {2})}));
+  net.bind(fileOf("owner", {blob({1}, {1}), blob({1}, {2})}));
   EXPECT_EQ(net.missing(), std::vector<std::string>{"half"});
 }
 
 TEST(ProvidedWeights, LayersOfAFileAreComplete) {
   // NVCaffe's layer keeps the scale and bias that Caffe's file lacks.
   Net net = batchNorm(5);
-  net.bind(file("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})}));
+  net.bind(
+      fileOf("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})}));
   EXPECT_EQ(net.missing(), std::vector<std::string>());
 }
 
-TEST(ProvidedWeights, EqualThePlans) {
+TEST(ProvidedWeights, IncludeValuesInThePlan) {
   plan::Manifest manifest;
   for (const char *layer : {"a", "a", "b"}) {
     plan::Parameter &parameter = *manifest.add_parameters();
@@ -225,7 +229,7 @@ TEST(ProvidedWeights, EqualThePlans) {
        {{&manifest.parameters(0), {}, false},
         {&manifest.parameters(1), {}, false}}},
       {"b", "", {{&manifest.parameters(2), {}, false}}}};
-  // The prototxt has one blob of the layer.
+  // Initial values of one blob suffice for its layer.
   manifest.mutable_parameters(0)->set_initial_segment_index(0);
   EXPECT_EQ(brew::caffe::ProvidedWeights(manifest).layersWithoutWeights(layers),
             std::vector<std::string>{"b"});

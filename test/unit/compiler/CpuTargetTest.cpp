@@ -27,7 +27,7 @@ TEST(CpuTarget, LevelsHaveTheirFeatures) {
   EXPECT_EQ(v4.vectorBits, 512u);
 }
 
-TEST(CpuTarget, NamedProcessor) {
+TEST(CpuTarget, NamedProcessorsHaveUsedFeatures) {
   cpu::CpuTarget target = cpu::resolveCpuTarget("sapphirerapids");
   EXPECT_TRUE(target.has("avx512bf16"));
   // Features that generated code never uses must not be required.
@@ -48,7 +48,8 @@ TEST(CpuTarget, NativeHasThisMachinesFeatures) {
   }
 }
 
-std::string messageOf(const std::string &name) {
+/// Returns the message of the usage error for an unknown processor.
+std::string usageErrorFor(const std::string &name) {
   try {
     cpu::resolveCpuTarget(name);
   } catch (const Error &error) {
@@ -59,16 +60,16 @@ std::string messageOf(const std::string &name) {
   return "";
 }
 
-TEST(CpuTarget, UnknownNames) {
-  EXPECT_NE(messageOf("skylake-avx51").find("'skylake-avx512'"),
+TEST(CpuTarget, UnknownNamesAreErrors) {
+  EXPECT_NE(usageErrorFor("skylake-avx51").find("'skylake-avx512'"),
             std::string::npos);
-  EXPECT_NE(messageOf("natve").find("'native'"), std::string::npos);
-  EXPECT_NE(messageOf("x86-64-v9").find("'x86-64-v"), std::string::npos);
-  EXPECT_NE(messageOf("").find("use 'native'"), std::string::npos);
-  EXPECT_NE(messageOf("gfx90a-something-long").find("unknown"),
+  EXPECT_NE(usageErrorFor("natve").find("'native'"), std::string::npos);
+  EXPECT_NE(usageErrorFor("x86-64-v9").find("'x86-64-v"), std::string::npos);
+  EXPECT_NE(usageErrorFor("").find("use 'native'"), std::string::npos);
+  EXPECT_NE(usageErrorFor("gfx90a-something-long").find("unknown"),
             std::string::npos);
   // 32-bit processors cannot run the code.
-  EXPECT_NE(messageOf("pentium4m").find("unknown"), std::string::npos);
+  EXPECT_NE(usageErrorFor("pentium4m").find("unknown"), std::string::npos);
 }
 
 } // namespace

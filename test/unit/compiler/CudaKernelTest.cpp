@@ -18,10 +18,10 @@
 namespace brew::test {
 namespace {
 
-/// Returns a kernel with one result per body, each a function of x, y and z
-/// (all of `type`).
-std::string eachOf(const std::vector<std::string> &bodies,
-                   const std::string &type) {
+/// Returns a kernel with one elementwise result per body. Bodies compute %r
+/// from the arguments %a, %b and %c, all of `type`.
+std::string elementwiseKernel(const std::vector<std::string> &bodies,
+                              const std::string &type) {
   std::string t = "tensor<97x" + type + ">", map = "(i) -> (i)", nests;
   std::vector<std::pair<std::string, std::string>> results;
   std::string inPlace;
@@ -35,25 +35,26 @@ std::string eachOf(const std::vector<std::string> &bodies,
   return kernelText("k", inPlace, {t, t, t}, nests, results);
 }
 
-/// Compares GPU and CPU results.
+/// Runs the kernel of the bodies on the CPU and on the simulated GPU, and
+/// compares the results. Differences may be `tolerance` * max(1, |result|).
 void expectSameAsCpu(
     const std::vector<std::string> &bodies, const std::string &type,
     double tolerance,
     const std::function<double(unsigned, std::size_t)> &values = sampleValue) {
-  EmittedModule module(eachOf(bodies, type));
-  std::vector<LaunchBuffer> want = module.buffers("k", values),
-                            got = module.buffers("k", values);
-  module.run("k", want, 0, module.kernel("k").domain);
-  module.runOnGpu("k", got, 0);
+  EmittedModule module(elementwiseKernel(bodies, type));
+  std::vector<LaunchBuffer> onCpu = module.buffers("k", values),
+                            onGpu = module.buffers("k", values);
+  module.run("k", onCpu, 0, module.kernel("k").domain);
+  module.runOnGpu("k", onGpu, 0);
   for (std::size_t body = 0; body < bodies.size(); ++body)
     for (std::size_t i = 0; i < 97; ++i) {
-      double a = want[3 + body].get(i), b = got[3 + body].get(i);
-      bool same = (std::isnan(a) && std::isnan(b)) || a == b ||
-                  std::abs(a - b) <= tolerance * std::max(1.0, std::abs(a));
-      ASSERT_TRUE(same) << bodies[body] << "of " << values(0, i) << ", "
-                        << values(1, i) << ": " << b << " instead of " << a
-                        << "\n"
-                        << module.cudaText("k", 0);
+      double a = onCpu[3 + body].get(i), b = onGpu[3 + body].get(i);
+      bool isEqual = (std::isnan(a) && std::isnan(b)) || a == b ||
+                     std::abs(a - b) <= tolerance * std::max(1.0, std::abs(a));
+      ASSERT_TRUE(isEqual) << bodies[body] << "of " << values(0, i) << ", "
+                           << values(1, i) << ": " << b << " instead of " << a
+                           << "\n"
+                           << module.cudaText("k", 0);
     }
 }
 
@@ -146,8 +147,8 @@ TEST(CudaKernels, IntegerOperations) {
   integers("i32", "%u = arith.index_cast %s : i32 to index\n"
                   "%v = arith.index_cast %u : index to i32\n"
                   "%r = arith.sitofp %v : i32 to f32\n");
-  // Products and sums wrap around, and compilers must not assume otherwise: a
-  // hash of a subscript would have a known sign.
+  // Products and sums wrap around. A compiler that assumed no overflow would
+  // know the sign of this hash of a subscript.
   bodies.push_back("%i = linalg.index 0 : index\n"
                    "%n = arith.index_cast %i : index to i32\n"
                    "%k = arith.constant -1640531527 : i32\n"
@@ -164,14 +165,15 @@ TEST(CudaKernels, IntegerOperations) {
   expectSameAsCpu(bodies, "f32", 0);
 }
 
-TEST(CudaKernels, AnOperationWithoutTranslation) {
-  EmittedModule module(eachOf({"%i = arith.fptosi %a : f32 to i32\n"
-                               "%n = math.ctpop %i : i32\n"
-                               "%r = arith.sitofp %n : i32 to f32\n"},
-                              "f32"));
+TEST(CudaKernels, UnsupportedOperationsAreErrors) {
+  EmittedModule module(
+      elementwiseKernel({"%i = arith.fptosi %a : f32 to i32\n"
+                         "%n = math.ctpop %i : i32\n"
+                         "%r = arith.sitofp %n : i32 to f32\n"},
+                        "f32"));
   try {
     module.cudaText("k", 0);
-    FAIL() << "was emitted";
+    FAIL() << "the operation was emitted";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Bug);
     EXPECT_STREQ(error.what(), "kernel 'k' cannot be emitted: there is no CUDA "
@@ -179,7 +181,7 @@ TEST(CudaKernels, AnOperationWithoutTranslation) {
   }
 }
 
-TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
+TEST(CudaKernels, LargeArgumentsNeedRecentCompilersAndGpus) {
   auto errorWith = [](unsigned arguments, int version, const char *arch) {
     compiler::cuda::EmittedKernel kernel;
     kernel.symbol = "update";
@@ -192,21 +194,23 @@ TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
     }
     return std::string();
   };
-  const std::string has = "kernel 'update' has 4104 bytes of arguments; more "
-                          "than 4096 need ";
+  const std::string prefix =
+      "kernel 'update' has 4104 bytes of arguments; more "
+      "than 4096 need ";
   EXPECT_EQ(errorWith(512, 12000, "sm_60"), "");
   EXPECT_EQ(errorWith(513, 12010, "sm_70"), "");
   EXPECT_EQ(errorWith(4095, 13000, "sm_90a"), "");
   EXPECT_EQ(errorWith(513, 12000, "sm_90"),
-            "3: " + has + "NVRTC 12.1 or later, and this one is 12.0");
+            "3: " + prefix + "NVRTC 12.1 or later, and this one is 12.0");
   EXPECT_EQ(errorWith(513, 12080, "sm_61"),
-            "2: --gpu-arch: " + has + "an sm_70 or later, and not sm_61");
+            "2: --gpu-arch: " + prefix + "an sm_70 or later, and not sm_61");
   EXPECT_EQ(errorWith(4096, 13000, "sm_90"),
             "70: kernel 'update' has 32768 bytes of arguments; GPUs take 32764 "
             "at most");
 }
 
-/// Sums and maxima of long rows: lanes, warps and multiple rounds.
+/// Sums and maxima of rows that one lane, a warp or several warps compute, also
+/// in several rounds.
 TEST(CudaKernels, LongReductions) {
   std::string flags = "fastmath<reassoc>";
   for (auto [rows, columns] : {std::pair<std::string, std::string>("1", "5000"),
@@ -234,27 +238,27 @@ TEST(CudaKernels, LongReductions) {
   }
 }
 
-/// Columns: a block takes neighbouring sums, several threads share each, and
-/// the subsequent nests run once per sum, also in place.
+/// Sums of columns: a block computes neighbouring sums, several threads compute
+/// each sum, and the following nests run once per sum, also in place.
 TEST(CudaKernels, NeighbouringSums) {
-  // Number of sums, fewer than a block's columns or more; threads have one
-  // column each or a pack of four.
+  // There are fewer or more sums than a block has columns. Each thread has one
+  // column or a pack of four columns.
   for (auto [count, columns] :
        {std::pair("5", "8u"), {"32", "8u"}, {"40", "8u"}, {"77", "32u"}}) {
     std::string t = std::string("tensor<500x") + count + "xf32>",
                 v = std::string("tensor<") + count + "xf32>",
                 all = "(j, i) -> (i, j)", sum = "(j, i) -> (j)",
-                each = "(j) -> (j)";
+                perSum = "(j) -> (j)";
     for (std::string inPlace : {"-1, -1, -1", "-1, -1, 1"}) {
       EmittedModule module(kernelText(
           "k", inPlace, {t, v},
           nestText({"%s", v, sum, "0.5"}, "pr", 1, {{"%0", t, all}},
                    "%r = arith.addf %o, %a fastmath<reassoc> : f32\n") +
-              nestText({"%y", v, each}, "p", 1,
-                       {{"%s", v, each}, {"%1", v, each}},
+              nestText({"%y", v, perSum}, "p", 1,
+                       {{"%s", v, perSum}, {"%1", v, perSum}},
                        "%r = arith.divf %a, %b : f32\n") +
-              nestText({"%z", v, each}, "p", 1,
-                       {{"%y", v, each}, {"%1", v, each}},
+              nestText({"%z", v, perSum}, "p", 1,
+                       {{"%y", v, perSum}, {"%1", v, perSum}},
                        "%r = arith.subf %a, %b : f32\n"),
           {{"%s", v}, {"%y", v}, {"%z", v}}));
       EXPECT_NE(
@@ -265,12 +269,12 @@ TEST(CudaKernels, NeighbouringSums) {
           compareWithInterpreter(module, "k", 1e-4, sampleValue, {0, 512}), "");
     }
     // A maximum is idempotent, so combining adds no error.
-    EmittedModule largest(kernelText(
+    EmittedModule maximum(kernelText(
         "k", "-1", {t},
         nestText({"%m", v, sum, "-3.0e38"}, "pr", 1, {{"%0", t, all}},
                  "%r = arith.maximumf %o, %a : f32\n"),
         {{"%m", v}}));
-    EXPECT_EQ(compareWithInterpreter(largest, "k", 0, sampleValue, {512}), "");
+    EXPECT_EQ(compareWithInterpreter(maximum, "k", 0, sampleValue, {512}), "");
   }
 }
 
@@ -299,7 +303,7 @@ TEST(CudaKernels, SixteenBitNumbers) {
       for (std::uint32_t i = 0; i < 65536; ++i) {
         auto bits = static_cast<std::uint16_t>(i);
         std::memcpy(static_cast<char *>(buffers[0].data()) + 2 * i, &bits, 2);
-        // Every exponent, and fractions on both sides of the ties.
+        // All exponents occur, with fractions on both sides of the midpoints.
         std::uint32_t word = i << 16 | (i * 40503u & 0xffff);
         if (i % 7 == 0)
           word = i << 16 | 0x8000;
@@ -309,15 +313,15 @@ TEST(CudaKernels, SixteenBitNumbers) {
       }
     };
     auto values = [](unsigned, std::size_t) { return 0.0; };
-    std::vector<LaunchBuffer> want = module.buffers("k", values),
-                              got = module.buffers("k", values);
-    fill(want);
-    fill(got);
-    module.run("k", want, 0, module.kernel("k").domain);
-    module.runOnGpu("k", got, 0);
+    std::vector<LaunchBuffer> onCpu = module.buffers("k", values),
+                              onGpu = module.buffers("k", values);
+    fill(onCpu);
+    fill(onGpu);
+    module.run("k", onCpu, 0, module.kernel("k").domain);
+    module.runOnGpu("k", onGpu, 0);
     for (std::size_t buffer = 2; buffer < 5; ++buffer)
       for (std::size_t i = 0; i < 65536; ++i) {
-        double a = want[buffer].get(i), b = got[buffer].get(i);
+        double a = onCpu[buffer].get(i), b = onGpu[buffer].get(i);
         ASSERT_TRUE((std::isnan(a) && std::isnan(b)) || a == b)
             << type << " " << i << ", result " << buffer - 2 << ": " << b
             << " on the GPU, " << a << " on the CPU";
@@ -358,7 +362,7 @@ TEST(CudaKernels, SixteenBitSums) {
   }
 }
 
-TEST(CudaKernels, WideIndicesWhereBuffersNeedThem) {
+TEST(CudaKernels, LargeBuffersNeed64BitIndices) {
   std::string t = "tensor<40000x60000xi8>", all = "(i, j) -> (i, j)";
   EmittedModule module(
       kernelText("k", "0", {t},

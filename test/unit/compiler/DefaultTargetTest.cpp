@@ -16,11 +16,12 @@ TEST(DefaultTarget, EqualsTheAttachedTarget) {
   context.loadDialect<dialects::target::TargetDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module(
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
-  const dialects::target::CpuAttr without = dialects::target::cpuOf(*module);
+  const dialects::target::CpuAttr defaultTarget =
+      dialects::target::cpuOf(*module);
   mlir::PassManager passes(&context);
   passes.addPass(passes::createAttachTarget());
   ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
-  EXPECT_EQ((*module)->getAttr(dialects::target::kMachineAttr), without);
+  EXPECT_EQ((*module)->getAttr(dialects::target::kMachineAttr), defaultTarget);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 //===- EmitKernelsErrorTest.cpp - Tests of rejected kernels ---------------===//
 //
-// Schedules would compute different results for a kernel that violates the
-// rules of brew.kernel; each rule is checked before emission.
+// A kernel that violates the rules of brew.kernel would have different results
+// with different schedules. Each rule is checked before emission.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ namespace {
 const std::string t = "tensor<6x8xf32>", v = "tensor<6xf32>",
                   all = "(i, j) -> (i, j)";
 
-std::string failure(const std::string &text) {
+/// Returns the error of emitting a kernel.
+std::string emissionError(const std::string &text) {
   try {
     EmittedModule module(text);
   } catch (const Error &error) {
@@ -27,20 +28,20 @@ std::string failure(const std::string &text) {
         << error.what();
     return error.what();
   }
-  ADD_FAILURE() << "was emitted: " << text;
+  ADD_FAILURE() << "the kernel was emitted: " << text;
   return "";
 }
 
-void expectFailure(const std::string &text, const std::string &words) {
-  std::string message = failure(text);
-  EXPECT_NE(message.find(words), std::string::npos) << message;
+void expectError(const std::string &text, const std::string &expected) {
+  std::string message = emissionError(text);
+  EXPECT_NE(message.find(expected), std::string::npos) << message;
 }
 
 const char negate[] = "%r = arith.negf %a : f32\n";
 
 TEST(EmitKernelsErrors, ReadingAnotherGridPoint) {
   std::string square = "tensor<6x6xf32>";
-  expectFailure(
+  expectError(
       kernelText("k", "-1", {square},
                  nestText({"%y", square, all}, "pp", 2, {{"%0", square, all}},
                           negate) +
@@ -51,7 +52,7 @@ TEST(EmitKernelsErrors, ReadingAnotherGridPoint) {
 }
 
 TEST(EmitKernelsErrors, DependentSubKernels) {
-  expectFailure(
+  expectError(
       kernelText(
           "k", "-1", {t},
           nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate) +
@@ -62,13 +63,12 @@ TEST(EmitKernelsErrors, DependentSubKernels) {
 
 TEST(EmitKernelsErrors, OverwritingInputsOfOtherPoints) {
   std::string square = "tensor<6x6xf32>";
-  expectFailure(
-      kernelText("k", "0", {square},
-                 nestText({"%y", square, all}, "pp", 2,
-                          {{"%0", square, "(i, j) -> (j, i)"}}, negate),
-                 {{"%y", square}}),
-      "overwritten while it is still read");
-  expectFailure(
+  expectError(kernelText("k", "0", {square},
+                         nestText({"%y", square, all}, "pp", 2,
+                                  {{"%0", square, "(i, j) -> (j, i)"}}, negate),
+                         {{"%y", square}}),
+              "overwritten while it is still read");
+  expectError(
       kernelText(
           "k", "0, -1", {t},
           nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate) +
@@ -78,12 +78,12 @@ TEST(EmitKernelsErrors, OverwritingInputsOfOtherPoints) {
 }
 
 TEST(EmitKernelsErrors, MismatchedInPlaceResults) {
-  expectFailure(kernelText("k", "0", {v},
-                           nestText({"%y", t, all}, "pp", 2,
-                                    {{"%0", v, "(i, j) -> (i)"}}, negate),
-                           {{"%y", t}}),
-                "cannot be in the place of argument 0");
-  expectFailure(
+  expectError(kernelText("k", "0", {v},
+                         nestText({"%y", t, all}, "pp", 2,
+                                  {{"%0", v, "(i, j) -> (i)"}}, negate),
+                         {{"%y", t}}),
+              "cannot be in the place of argument 0");
+  expectError(
       kernelText("k", "0, -1", {t},
                  nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate),
                  {{"%y", t}}),
@@ -91,7 +91,7 @@ TEST(EmitKernelsErrors, MismatchedInPlaceResults) {
 }
 
 TEST(EmitKernelsErrors, ReductionsWithoutInitialValue) {
-  expectFailure(
+  expectError(
       kernelText("k", "-1", {t},
                  nestText({"%y", v, "(i, j) -> (i)"}, "pr", 1, {{"%0", t, all}},
                           "%r = arith.addf %a, %o : f32\n"),
@@ -100,19 +100,19 @@ TEST(EmitKernelsErrors, ReductionsWithoutInitialValue) {
 }
 
 TEST(EmitKernelsErrors, SeveralWritersOfOneElement) {
-  expectFailure(kernelText("k", "-1", {t},
-                           nestText({"%y", v, "(i, j) -> (i)"}, "pp", 2,
-                                    {{"%0", t, all}}, negate),
-                           {{"%y", v}}),
-                "write one element");
+  expectError(kernelText("k", "-1", {t},
+                         nestText({"%y", v, "(i, j) -> (i)"}, "pp", 2,
+                                  {{"%0", t, all}}, negate),
+                         {{"%y", v}}),
+              "write one element");
 }
 
 TEST(EmitKernelsErrors, MapsThatAreNotLinear) {
-  expectFailure(kernelText("k", "-1", {v},
-                           nestText({"%y", t, all}, "pp", 2,
-                                    {{"%0", v, "(i, j) -> (j mod 6)"}}, negate),
-                           {{"%y", t}}),
-                "not linear");
+  expectError(kernelText("k", "-1", {v},
+                         nestText({"%y", t, all}, "pp", 2,
+                                  {{"%0", v, "(i, j) -> (j mod 6)"}}, negate),
+                         {{"%y", t}}),
+              "not linear");
 }
 
 } // namespace

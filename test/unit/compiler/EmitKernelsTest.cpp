@@ -12,12 +12,13 @@
 namespace brew::test {
 namespace {
 
-/// Tolerance for reordered sums of a few hundred products of numbers up to 2.
+/// Tolerance for reordered sums of some hundred products of numbers up to 2.
 constexpr double kSumTolerance = 1e-4;
 /// Tolerance for equal operations in equal order, except fused multiply-adds.
 constexpr double kElementTolerance = 1e-6;
 
-void expectSame(
+/// Compares each kernel with its interpretation (see compareWithInterpreter).
+void expectCorrect(
     const std::string &text, double tolerance = kElementTolerance,
     const std::function<double(unsigned, std::size_t)> &values = sampleValue,
     const std::vector<unsigned> &teams = {0, 1, 32, 256}) {
@@ -31,7 +32,7 @@ void expectSame(
 }
 
 //===----------------------------------------------------------------------===//
-// Whole nets
+// Nets
 //===----------------------------------------------------------------------===//
 
 class EmitNet : public testing::TestWithParam<const char *> {};
@@ -41,7 +42,7 @@ TEST_P(EmitNet, EqualsInterpreter) {
   ASSERT_TRUE(file);
   std::ostringstream text;
   text << file.rdbuf();
-  expectSame(text.str(), kSumTolerance, sampleValue, {0, 32});
+  expectCorrect(text.str(), kSumTolerance, sampleValue, {0, 32});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EmitNet,
@@ -56,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, EmitNet,
 const char relu[] = "%p = arith.cmpf ogt, %a, %zero : f32\n"
                     "%r = arith.select %p, %a, %zero : f32\n";
 
-TEST(EmitKernels, OneLoopWhereAccessesAgreeInAnyLayout) {
+TEST(EmitKernels, EqualAccessesNeedOneLoopInAnyLayout) {
   for (std::string layout : {"", ", #brew.layout<0, 2, 3, 1>"}) {
     std::string t = "tensor<4x5x6x7xf32" + layout + ">";
     for (const char *inPlace : {"-1", "0"}) {
@@ -73,7 +74,7 @@ TEST(EmitKernels, OneLoopWhereAccessesAgreeInAnyLayout) {
       // Each element is read and written, in any layout.
       EXPECT_EQ(kernel.bytes, 840u * 4 * 2);
       EXPECT_EQ(kernel.flops, 840u); // the comparison
-      // A second thread does not pay for 840 elements.
+      // 840 elements are too few for a second thread.
       EXPECT_GE(kernel.grain, kernel.domain);
     }
   }
@@ -86,7 +87,7 @@ TEST(EmitKernels, TransposingCopiesAndBroadcasts) {
   for (const std::string &in : {nchw, nhwc})
     for (const std::string &out : {nchw, nhwc}) {
       std::string map = out == nchw ? "(n, c, h, w)" : "(n, h, w, c)";
-      expectSame(
+      expectCorrect(
           kernelText("k", "-1", {in, "tensor<5xf32>"},
                      nestText({"%y", out, map + " -> (n, c, h, w)"}, "pppp", 4,
                               {{"%0", in, map + " -> (n, c, h, w)"},
@@ -96,8 +97,8 @@ TEST(EmitKernels, TransposingCopiesAndBroadcasts) {
     }
 }
 
-TEST(EmitKernels, LongRowsAndFewOfThem) {
-  // Two rows: ranges must split the rows themselves.
+TEST(EmitKernels, FewLongRowsAreSplit) {
+  // There are only two rows, so ranges must split the rows.
   std::string t = "tensor<2x6000xf32>";
   EmittedModule module(
       kernelText("k", "-1", {t, "tensor<2xf32>"},
@@ -111,8 +112,8 @@ TEST(EmitKernels, LongRowsAndFewOfThem) {
 }
 
 TEST(EmitKernels, LongSumsForFewResults) {
-  // A sum per channel, channels last: a range of channels per thread, whose
-  // loop over channels is innermost.
+  // Each thread computes the sums of a range of channels of a channels-last
+  // tensor. The loop over these channels is innermost.
   for (const char *channels : {"64", "256"}) {
     std::string x = std::string("tensor<8000x") + channels + "xf32>",
                 y = std::string("tensor<") + channels + "xf32>";
@@ -128,9 +129,9 @@ TEST(EmitKernels, LongSumsForFewResults) {
   }
 }
 
-TEST(EmitKernels, NarrowVectorsHaveSchedulesOfTheirOwn) {
-  // 200 channels are five pieces of five vectors of 8 elements; vectors of 16
-  // do not divide them.
+TEST(EmitKernels, SchedulesDependOnTheVectorWidth) {
+  // 200 channels are five ranges of five vectors of 8 elements. Vectors of 16
+  // elements do not divide 200 channels.
   std::string kernel = kernelText(
       "k", "-1", {"tensor<8000x200xf32>"},
       nestText({"%y", "tensor<200xf32>", "(c, n) -> (c)", "0.0"}, "pr", 1,
@@ -152,10 +153,12 @@ TEST(EmitKernels, NarrowVectorsHaveSchedulesOfTheirOwn) {
   EXPECT_ANY_THROW(module.cudaText("k", 0));
 }
 
-/// Maximum, exponentials, their sum and quotients along `axis` (c or n).
-std::string softmax(const std::string &t, const std::string &rows,
-                    const std::string &rowMap, const std::string &iterators,
-                    int grid, const char *inPlace) {
+/// Returns a kernel of four nests: the maximum of each row, exponentials, their
+/// sum and quotients. `rowMap` maps the loops (n, c) to the row.
+std::string softmaxKernel(const std::string &t, const std::string &rows,
+                          const std::string &rowMap,
+                          const std::string &iterators, int grid,
+                          const char *inPlace) {
   std::string all = "(n, c) -> (n, c)";
   return kernelText(
       "softmax", inPlace, {t},
@@ -179,21 +182,21 @@ TEST(EmitKernels, RowsOfSeveralNests) {
   for (const char *inPlace : {"-1", "0"}) {
     for (const char *columns : {"3", "10", "37", "1000"}) {
       std::string t = std::string("tensor<40x") + columns + "xf32>";
-      expectSame(
-          softmax(t, "tensor<40xf32>", "(n, c) -> (n)", "pr", 1, inPlace));
+      expectCorrect(softmaxKernel(t, "tensor<40xf32>", "(n, c) -> (n)", "pr", 1,
+                                  inPlace));
       // The same without a grid, as in small losses.
       std::vector<unsigned> teams = {0, 1, 32, 256};
       if (std::string(columns) == "1000")
-        teams.clear(); // as below
-      expectSame(
-          softmax(t, "tensor<40xf32>", "(n, c) -> (n)", "pr", 0, inPlace),
+        teams.clear(); // too large for shared memory, as below
+      expectCorrect(
+          softmaxKernel(t, "tensor<40xf32>", "(n, c) -> (n)", "pr", 0, inPlace),
           kElementTolerance, sampleValue, teams);
     }
-    // Temporaries too large for the stack. brewc forms no such kernel for GPUs,
-    // whose shared memory is small.
-    expectSame(softmax("tensor<70x500xf32>", "tensor<70xf32>", "(n, c) -> (n)",
-                       "pr", 0, inPlace),
-               kElementTolerance, sampleValue, /*teams=*/{});
+    // The temporaries are too large for the stack. brewc forms no such kernel
+    // for GPUs, whose shared memory is small.
+    expectCorrect(softmaxKernel("tensor<70x500xf32>", "tensor<70xf32>",
+                                "(n, c) -> (n)", "pr", 0, inPlace),
+                  kElementTolerance, sampleValue, /*teams=*/{});
   }
 }
 
@@ -207,7 +210,7 @@ TEST(EmitKernels, OverwritingInputsOfLaterNests) {
                        nestText({"%z", t, all}, "pp", grid, {{"%0", t, all}},
                                 "%r = arith.addf %a, %a : f32\n"),
                    {{"%y", t}, {"%z", t}});
-    expectSame(text);
+    expectCorrect(text);
   }
 }
 
@@ -215,7 +218,7 @@ TEST(EmitKernels, SubKernelsOfDifferentWeight) {
   std::string big = "tensor<300x7xf32>", small = "tensor<11xf32>",
               table = "tensor<9x40x40xf32>";
   std::string flags = "fastmath<reassoc,contract>";
-  expectSame(
+  expectCorrect(
       kernelText(
           "k", "0, -1, 1", {big, small, table},
           nestText({"%u", big, "(i, j) -> (i, j)"}, "pp", 2,
@@ -234,8 +237,8 @@ TEST(EmitKernels, SubKernelsOfDifferentWeight) {
       kSumTolerance);
 }
 
-TEST(EmitKernels, OrderOfReductionsThatDependOnIt) {
-  // Position of the first element above 1, and of the maximum.
+TEST(EmitKernels, OrderedReductionsKeepTheirOrder) {
+  // The position of the first element above 1 depends on the order.
   std::string t = "tensor<30x41xf32>", i = "tensor<i32>";
   auto position = [](const std::string &select) {
     return "%i = linalg.index 0 : index\n%j = linalg.index 1 : index\n"
@@ -245,7 +248,7 @@ TEST(EmitKernels, OrderOfReductionsThatDependOnIt) {
            "%at = arith.index_cast %l : index to i32\n" +
            select;
   };
-  expectSame(
+  expectCorrect(
       kernelText("first", "-1", {t},
                  nestText({"%y", i, "(n, c) -> ()", "0"}, "rr", 0,
                           {{"%0", t, "(n, c) -> (n, c)"}},
@@ -269,22 +272,23 @@ TEST(EmitKernels, LabelsIndexTables) {
                "%r = tensor.extract %0[%n, %c] : " +
                    t + "\n"),
       {{"%y", l}});
-  expectSame(text, 0, [](unsigned argument, std::size_t i) {
+  expectCorrect(text, 0, [](unsigned argument, std::size_t i) {
     return argument == 1 ? static_cast<double>(i * 7 % 10)
                          : sampleValue(argument, i);
   });
 }
 
-TEST(EmitKernels, LoopsDividedIntoPieces) {
-  // Operands concatenated along the columns, like an LSTM's gates: the first
-  // `piece` columns belong to one operand, the others to another.
-  auto gates = [](int64_t columns, int64_t piece, int64_t other) {
+TEST(EmitKernels, LoopsAreSplitAtConcatenatedOperands) {
+  // Operands are concatenated along the columns, like the gates of an LSTM: the
+  // first `divisor` columns read one operand, the others another one. Both
+  // operands have `size` columns, which repeat.
+  auto gates = [](int64_t columns, int64_t size, int64_t divisor) {
     std::string y = "tensor<6x" + std::to_string(columns) + "xf32>",
-                x = "tensor<6x" + std::to_string(piece) + "xf32>";
+                x = "tensor<6x" + std::to_string(size) + "xf32>";
     return kernelText(
         "k", "-1", {x, x, "tensor<6xf32>"},
-        "%p = arith.constant " + std::to_string(piece) + " : index\n" +
-            "%q = arith.constant " + std::to_string(other) + " : index\n" +
+        "%p = arith.constant " + std::to_string(size) + " : index\n" +
+            "%q = arith.constant " + std::to_string(divisor) + " : index\n" +
             "%first = arith.constant 0 : index\n" +
             nestText({"%y", y, "(n, c) -> (n, c)"}, "pp", 2,
                      {{"%2", "tensor<6xf32>", "(n, c) -> (n)"}},
@@ -303,13 +307,14 @@ TEST(EmitKernels, LoopsDividedIntoPieces) {
                          "%r = arith.addf %w, %a : f32\n"),
         {{"%y", y}});
   };
-  // Few pieces, many, one, non-divisors, and pieces that are too short.
-  expectSame(gates(160, 40, 40), 0);
-  expectSame(gates(320, 16, 16), 0);
-  expectSame(gates(40, 40, 40), 0);
-  expectSame(gates(168, 40, 40), 0);
-  expectSame(gates(160, 40, 20), 0);
-  expectSame(gates(24, 6, 6), 0);
+  // There are few pieces, many, one, pieces of unequal size, and pieces that
+  // are too short.
+  expectCorrect(gates(160, 40, 40), 0);
+  expectCorrect(gates(320, 16, 16), 0);
+  expectCorrect(gates(40, 40, 40), 0);
+  expectCorrect(gates(168, 40, 40), 0);
+  expectCorrect(gates(160, 40, 20), 0);
+  expectCorrect(gates(24, 6, 6), 0);
   // Operands are contiguous within a piece.
   EXPECT_NE(EmittedModule(gates(168, 48, 48)).functions().find("remui"),
             std::string::npos);

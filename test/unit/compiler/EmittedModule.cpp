@@ -162,16 +162,16 @@ std::vector<LaunchBuffer> EmittedModule::buffers(
                 : element.isBF16()     ? LaunchBuffer::Type::BF16
                 : element.isF16()      ? LaunchBuffer::Type::F16
                                        : LaunchBuffer::Type::I32;
-    unsigned number = buffers.size();
+    unsigned index = buffers.size();
     buffers.emplace_back(type, dialects::countOf(dialects::shapeOf(value)));
     for (std::size_t i = 0; i < buffers.back().count; ++i)
-      buffers.back().set(i, isInput ? values(number, i) : 77);
+      buffers.back().set(i, isInput ? values(index, i) : 77);
   };
   for (BlockArgument argument : body.getArguments())
     add(argument, true);
-  for (auto [value, place] :
+  for (auto [value, inPlace] :
        llvm::zip(body.getTerminator()->getOperands(), kernel.getInPlace()))
-    if (place < 0)
+    if (inPlace < 0)
       add(value, false);
   return buffers;
 }
@@ -246,18 +246,20 @@ std::string EmittedModule::assembly() const {
                                      compiler::cpu::resolveCpuTarget("native"));
 }
 
-/// Returns the first difference between `actual` and `expected`, or "".
+/// Returns a description of the first difference between `actual` and
+/// `expected`, "" without one.
 static std::string firstDifference(std::vector<LaunchBuffer> &actual,
                                    std::vector<LaunchBuffer> &expected,
                                    double tolerance) {
   for (std::size_t a = 0; a < actual.size(); ++a)
     for (std::size_t i = 0; i < actual[a].count; ++i) {
-      double want = expected[a].get(i), got = actual[a].get(i);
-      if (std::abs(want - got) <= tolerance * std::max(1.0, std::abs(want)))
+      double expectedValue = expected[a].get(i), value = actual[a].get(i);
+      if (std::abs(expectedValue - value) <=
+          tolerance * std::max(1.0, std::abs(expectedValue)))
         continue;
       std::ostringstream text;
-      text << "buffer " << a << ", element " << i << ": " << got
-           << " instead of " << want;
+      text << "buffer " << a << ", element " << i << ": " << value
+           << " instead of " << expectedValue;
       return text.str();
     }
   return "";
@@ -270,24 +272,26 @@ std::string compareWithInterpreter(
   std::vector<LaunchBuffer> expected = module.buffers(name, values);
   module.interpret(name, expected);
   std::int64_t domain = module.kernel(name).domain;
-  std::vector<std::vector<std::int64_t>> cuts = {
+  // The bounds of the ranges of each run.
+  std::vector<std::vector<std::int64_t>> partitions = {
       {0, domain}, {0, domain / 2, domain}, {0}};
-  for (std::int64_t at = 0; at < domain;)
-    cuts.back().push_back(at = std::min(domain, at + 1 + at / 3 + at % 7));
-  for (const std::vector<std::int64_t> &cut : cuts) {
+  for (std::int64_t bound = 0; bound < domain;)
+    partitions.back().push_back(
+        bound = std::min(domain, bound + 1 + bound / 3 + bound % 7));
+  for (const std::vector<std::int64_t> &bounds : partitions) {
     std::vector<LaunchBuffer> actual = module.buffers(name, values);
     // Ranges may run in any order.
-    for (std::size_t i = cut.size() - 1; i > 0; --i)
-      module.run(name, actual, cut[i - 1], cut[i]);
+    for (std::size_t i = bounds.size() - 1; i > 0; --i)
+      module.run(name, actual, bounds[i - 1], bounds[i]);
     std::string difference = firstDifference(actual, expected, tolerance);
     if (!difference.empty())
       return name + ": " + difference + " in " +
-             std::to_string(cut.size() - 1) + " ranges of " +
+             std::to_string(bounds.size() - 1) + " ranges of " +
              std::to_string(domain);
   }
-  std::set<std::string> seen;
+  std::set<std::string> testedTexts;
   for (unsigned team : teams) {
-    if (!seen.insert(module.cudaText(name, team)).second)
+    if (!testedTexts.insert(module.cudaText(name, team)).second)
       continue;
     std::vector<LaunchBuffer> actual = module.buffers(name, values);
     module.runOnGpu(name, actual, team);

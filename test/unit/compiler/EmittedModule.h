@@ -15,7 +15,7 @@
 
 namespace brew::test {
 
-/// One buffer of a launch with its element type.
+/// A buffer of a launch.
 struct LaunchBuffer {
   enum class Type { F32, F64, I8, I32, BF16, F16 };
   Type type;
@@ -48,13 +48,14 @@ public:
   std::vector<LaunchBuffer>
   buffers(const std::string &name,
           const std::function<double(unsigned argument, std::size_t)> &values);
+  /// Runs the range [begin, end) of the kernel's domain on the CPU.
   void run(const std::string &name, std::vector<LaunchBuffer> &buffers,
            std::int64_t begin, std::int64_t end);
   /// Runs the kernel on the simulated GPU, with teams of `team` threads if
-  /// possible (0: as brewc chooses).
+  /// possible. If `team` is 0, the emitter chooses the size.
   void runOnGpu(const std::string &name, std::vector<LaunchBuffer> &buffers,
                 unsigned team);
-  /// Returns the kernel's CUDA C++.
+  /// Returns the CUDA C++ text of the kernel for teams of `team` threads.
   std::string cudaText(const std::string &name, unsigned team);
   /// Runs the kernel in the interpreter, over the whole domain.
   void interpret(const std::string &name, std::vector<LaunchBuffer> &buffers);
@@ -68,16 +69,18 @@ private:
   std::vector<compiler::cpu::EmittedKernel> emitted;
 };
 
-/// Runs `name` in one range, in two and in many odd ones, on a simulated GPU
-/// with teams of each given size, and by interpretation, on equal values.
-/// Returns a description of the first difference beyond `tolerance` (relative
-/// to the larger of 1 and the value), or an empty string.
+/// Compares a kernel with its interpretation on equal values. Runs the kernel
+/// on the CPU in one range, two ranges and many uneven ranges, and on the
+/// simulated GPU with teams of each given size. Returns a description of the
+/// first difference beyond `tolerance` (relative to the larger of 1 and the
+/// value), "" without one.
 std::string compareWithInterpreter(
     EmittedModule &module, const std::string &name, double tolerance,
     const std::function<double(unsigned argument, std::size_t)> &values,
     const std::vector<unsigned> &teams = {0, 1, 32, 256});
 
-/// Returns values in [-2, 2), different at every position, no two sums equal.
+/// Returns element `i` of a sequence of pseudorandom values in [-2, 2), which
+/// differs for each argument.
 double sampleValue(unsigned argument, std::size_t i);
 
 } // namespace brew::test

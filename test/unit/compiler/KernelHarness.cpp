@@ -19,6 +19,7 @@
 namespace brew::test {
 namespace {
 
+/// Parses a module and returns the result of `function` for it.
 template <typename Emit>
 std::string emit(const std::string &text, const std::string &cpu,
                  Threading threading, Emit function) {

@@ -13,7 +13,7 @@
 
 namespace brew::test {
 
-/// Elements with the runtime's buffer alignment.
+/// An array with the alignment of the runtime's buffers.
 template <typename T> class Buffer {
 public:
   explicit Buffer(std::size_t count, T value = T())
@@ -33,12 +33,14 @@ private:
   std::size_t count;
 };
 
-/// Threading of the compiling MLIR context.
+/// Whether the MLIR context of a compilation uses threads.
 enum class Threading { On, Off };
 
+/// Compiles the functions of `mlir`; returns the bytes of the shared object.
 std::string compileText(const std::string &mlir,
                         const std::string &cpu = "native",
                         Threading threading = Threading::On);
+/// Return the functions of `mlir` as assembly or LLVM IR for a processor.
 std::string assemblyOf(const std::string &mlir, const std::string &cpu);
 std::string llvmIROf(const std::string &mlir, const std::string &cpu);
 
@@ -55,13 +57,14 @@ public:
   Kernels(const Kernels &) = delete;
   Kernels &operator=(const Kernels &) = delete;
 
+  /// Calls kernel `name` for the range [begin, end) of its domain.
   void run(const std::string &name, std::vector<void *> buffers,
            std::int64_t begin, std::int64_t end);
 
 private:
   void *handle = nullptr;
-  // Open as long as the object is loaded: dlopen identifies files by name, here
-  // the descriptor's number.
+  // Stays open while the object is loaded: dlopen identifies files by name, and
+  // the name contains the number of this descriptor.
   int file = -1;
 };
 

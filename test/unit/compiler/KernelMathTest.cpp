@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::size_t count = 4099; // not a multiple of any vector length
 
-template <typename T> Buffer<T> apply(const std::string &op, Buffer<T> &input) {
+/// Applies operation `op` of MLIR's math dialect to each element.
+template <typename T>
+Buffer<T> applyMath(const std::string &op, Buffer<T> &input) {
   std::string type = sizeof(T) == 4 ? "f32" : "f64";
   Kernels kernels(
       elementwise("f", type, count, "%r = math." + op + " %v : " + type));
@@ -25,15 +27,15 @@ template <typename T> Buffer<T> apply(const std::string &op, Buffer<T> &input) {
   return output;
 }
 
-/// Returns the largest relative error over [low, high], ignoring errors below
-/// `floor` (absolute).
+/// Returns the largest relative error over [low, high], ignoring absolute
+/// errors up to `floor`.
 template <typename T>
 double worstError(const std::string &op, double (*reference)(double),
                   double low, double high, double floor = 0) {
   Buffer<T> input(count);
   for (std::size_t i = 0; i < count; ++i)
     input[i] = static_cast<T>(low + (high - low) * i / (count - 1));
-  Buffer<T> output = apply<T>(op, input);
+  Buffer<T> output = applyMath<T>(op, input);
   double worst = 0;
   for (std::size_t i = 0; i < count; ++i) {
     double expected = reference(input[i]);
@@ -44,7 +46,8 @@ double worstError(const std::string &op, double (*reference)(double),
   return worst;
 }
 
-// An ulp of f32 is 1.2e-7 relative at worst; the polynomials stay within 2-3.
+// An ulp of f32 is at most 1.2e-7 of the value. The bounds are two to four
+// ulps.
 TEST(KernelMath, SinglePrecisionPolynomials) {
   EXPECT_LT(worstError<float>("exp", std::exp, -87, 88), 2e-7);
   EXPECT_LT(worstError<float>("log", std::log, 1e-30, 1e30), 2e-7);
@@ -62,7 +65,8 @@ TEST(KernelMath, SinglePrecisionLibrary) {
   EXPECT_LT(worstError<float>("atan", std::atan, -10, 10), 2e-7);
 }
 
-// Finite differences use f64: it must have libm's accuracy (1 ulp = 2.2e-16).
+// Finite differences in f64 need the accuracy of libm. The bounds are two ulps
+// of at most 2.2e-16.
 TEST(KernelMath, DoublePrecision) {
   EXPECT_LT(worstError<double>("exp", std::exp, -700, 700), 4.5e-16);
   EXPECT_LT(worstError<double>("log", std::log, 1e-300, 1e300), 4.5e-16);
@@ -82,7 +86,7 @@ TEST(KernelMath, SpecialValues) {
   input[4] = NAN;
   input[5] = 0;
   input[6] = -1;
-  Buffer<float> exp = apply<float>("exp", input);
+  Buffer<float> exp = applyMath<float>("exp", input);
   EXPECT_EQ(exp[0], 0.0f);
   EXPECT_LT(exp[1], 1.2e-38f);
   EXPECT_GE(exp[1], 0.0f);
@@ -90,14 +94,14 @@ TEST(KernelMath, SpecialValues) {
   EXPECT_EQ(exp[3], infinity);
   EXPECT_TRUE(std::isnan(exp[4]));
   EXPECT_EQ(exp[5], 1.0f);
-  Buffer<float> log = apply<float>("log", input);
+  Buffer<float> log = applyMath<float>("log", input);
   EXPECT_TRUE(std::isnan(log[0]));
   EXPECT_EQ(log[3], infinity);
   EXPECT_TRUE(std::isnan(log[4]));
   EXPECT_EQ(log[5], -infinity);
   EXPECT_TRUE(std::isnan(log[6]));
-  Buffer<float> tanh = apply<float>("tanh", input);
-  // The rational approximation may be one ulp off 1.
+  Buffer<float> tanh = applyMath<float>("tanh", input);
+  // The rational approximation may differ from 1 by one ulp.
   EXPECT_NEAR(tanh[1], -1.0f, 1.2e-7f);
   EXPECT_NEAR(tanh[3], 1.0f, 1.2e-7f);
 }

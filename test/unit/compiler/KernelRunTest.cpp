@@ -9,6 +9,7 @@
 namespace brew::test {
 namespace {
 
+/// Returns element `i` of a sequence of values in [-2, 2).
 float sample(std::size_t i) {
   return static_cast<float>((i * 7919 + 13) % 1000) / 250.0f - 2.0f;
 }
@@ -121,7 +122,7 @@ func.func private @copy(
         ASSERT_EQ(y[n * 15 + c * 5 + p], x[n * 40 + p * 8 + 4 + c]);
 }
 
-TEST(KernelRun, EquivalentKernels) {
+TEST(KernelRun, EquivalentKernelsAreAllCallable) {
   const std::string body = "%r = arith.addf %v, %v : f32";
   Kernels kernels(elementwise("first", "f32", 100, body) +
                   elementwise("shorter", "f32", 50, body) +
@@ -134,7 +135,7 @@ TEST(KernelRun, EquivalentKernels) {
   }
 }
 
-TEST(KernelRun, SubKernelsAsFunctions) {
+TEST(KernelRun, DispatchesCallSubKernelFunctions) {
   Kernels kernels(R"(
 func.func private @fill(%y: memref<40xf32>, %begin: index, %end: index)
     attributes {brew.sub_kernel_function} {
@@ -168,6 +169,7 @@ func.func private @two(%x: memref<40xf32>, %y: memref<40xf32>, %begin: index,
   }
 }
 
+/// Returns a kernel that reduces 5000 elements to one, from `start` on.
 std::string reduction(const std::string &flags, const std::string &op,
                       const std::string &start) {
   return "func.func private @reduce(%x: memref<5000xf32>, %y: memref<f32>, "
@@ -193,14 +195,15 @@ TEST(KernelRun, ReductionsInOrderAndReassociated) {
     magnitude += std::fabs(x[i]);
     largest = std::max(largest, x[i]);
   }
-  Kernels strict(reduction("", "arith.addf", "0.0"));
-  strict.run("reduce", {x.data(), y.data()}, 0, 5000);
-  // Without fast-math flags the order is the source's, bit for bit.
+  Kernels ordered(reduction("", "arith.addf", "0.0"));
+  ordered.run("reduce", {x.data(), y.data()}, 0, 5000);
+  // Without fast-math flags the sum has the order of the source, bit for bit.
   EXPECT_EQ(y[0], inOrder);
 
-  Kernels free(reduction("fastmath<reassoc>", "arith.addf", "0.0"));
-  free.run("reduce", {x.data(), y.data()}, 0, 5000);
-  // Dozens of partial sums: a bound of a hundred roundings suffices.
+  Kernels reassociated(reduction("fastmath<reassoc>", "arith.addf", "0.0"));
+  reassociated.run("reduce", {x.data(), y.data()}, 0, 5000);
+  // There are dozens of partial sums. A bound of a hundred roundings of 6e-8
+  // suffices.
   EXPECT_NEAR(y[0], exact, 100 * 6e-8 * magnitude);
 
   Kernels maximum(
@@ -234,7 +237,7 @@ func.func private @argmax(%x: memref<4x100xf32>, %y: memref<4xi64>, %begin: i64,
 })");
   Buffer<float> x(400, 1.0f);
   Buffer<std::int64_t> y(4, -1);
-  x[100 + 57] = x[100 + 90] = 2; // tie: the first
+  x[100 + 57] = x[100 + 90] = 2; // of equal maxima, the first counts
   x[200 + 99] = 3;
   x[300] = 5;
   kernels.run("argmax", {x.data(), y.data()}, 0, 4);

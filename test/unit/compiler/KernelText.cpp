@@ -13,7 +13,7 @@ std::string elementOf(const std::string &tensor) {
       type.rfind('x') == std::string::npos ? 0 : type.rfind('x') + 1);
 }
 
-std::string joined(const std::vector<std::string> &items) {
+std::string join(const std::vector<std::string> &items) {
   std::string text;
   for (const std::string &item : items)
     text += (text.empty() ? "" : ", ") + item;
@@ -51,12 +51,12 @@ std::string nestText(const TensorUse &result, const std::string &iterators,
     init = filled;
   }
   return text + result.name + " = linalg.generic {indexing_maps = [" +
-         joined(maps) + "], iterator_types = [" + joined(kinds) + "]} ins(" +
-         joined(names) + " : " + joined(types) + ") outs(" + init + " : " +
+         join(maps) + "], iterator_types = [" + join(kinds) + "]} ins(" +
+         join(names) + " : " + join(types) + ") outs(" + init + " : " +
          result.type +
          ") attrs = {brew.sub_kernel = " + std::to_string(subKernel) +
          " : i64, brew.grid_loops = " + std::to_string(grid) +
-         " : i64} {\n^bb0(" + joined(arguments) + "):\n" + body +
+         " : i64} {\n^bb0(" + join(arguments) + "):\n" + body +
          "linalg.yield %r : " + element + "\n} -> " + result.type + "\n";
 }
 
@@ -73,8 +73,8 @@ kernelText(const std::string &name, const std::string &inPlace,
   }
   return "plan.kernel @" + name +
          " attributes {in_place = array<i64: " + inPlace +
-         ">, layers = []} {\n^bb0(" + joined(parameters) + "):\n" + nests +
-         "brew.yield " + joined(names) + " : " + joined(types) + "\n}\n";
+         ">, layers = []} {\n^bb0(" + join(parameters) + "):\n" + nests +
+         "brew.yield " + join(names) + " : " + join(types) + "\n}\n";
 }
 
 } // namespace brew::test

@@ -18,9 +18,10 @@ namespace {
 
 using namespace llvm::ELF;
 
-/// Returns an object with one section and only the first symbol, which every
-/// table has; invalid if `firstGlobal` is 1.
-std::string object(std::uint32_t firstGlobal) {
+/// Returns an ELF object with one section of code. Its symbol table contains
+/// only the null symbol, so the object is valid if `firstGlobal`, the index of
+/// the first global symbol, is 1, and invalid if it is 0.
+std::string makeObject(std::uint32_t firstGlobal) {
   const char names[] = "\0.text\0.shstrtab\0.symtab";
   struct {
     Elf64_Ehdr header = {};
@@ -65,7 +66,8 @@ std::string object(std::uint32_t firstGlobal) {
   return {reinterpret_cast<const char *>(&file), sizeof file};
 }
 
-std::string failureOf(const std::string &bytes) {
+/// Links an object; returns the error, "" without one.
+std::string linkError(const std::string &bytes) {
   try {
     cpu::linkSharedObject({bytes});
   } catch (const Error &error) {
@@ -75,15 +77,16 @@ std::string failureOf(const std::string &bytes) {
 }
 
 TEST(LinkObjects, LinksTwice) {
-  EXPECT_EQ(failureOf(object(1)), "");
-  EXPECT_EQ(failureOf(object(1)), "");
+  EXPECT_EQ(linkError(makeObject(1)), "");
+  EXPECT_EQ(linkError(makeObject(1)), "");
 }
 
-// In its own process, because a failed linker cannot run again.
-TEST(LinkObjectsDeathTest, AFatalErrorEndsNoProcess) {
-  auto fails = [] {
-    const std::string first = failureOf(object(0)),
-                      second = failureOf(object(1));
+// The test runs in a process of its own, because the linker cannot run again
+// after a fatal error.
+TEST(LinkObjectsDeathTest, AFatalErrorDoesNotEndTheProcess) {
+  auto linkTwice = [] {
+    const std::string first = linkError(makeObject(0)),
+                      second = linkError(makeObject(1));
     std::fprintf(stderr, "%s\n%s\n", first.c_str(), second.c_str());
     std::exit(first.find("linker failed: ") != first.npos &&
                       first.find("sh_info") != first.npos &&
@@ -91,7 +94,7 @@ TEST(LinkObjectsDeathTest, AFatalErrorEndsNoProcess) {
                   ? 0
                   : 9);
   };
-  EXPECT_EXIT(fails(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(linkTwice(), testing::ExitedWithCode(0), "");
 }
 
 } // namespace

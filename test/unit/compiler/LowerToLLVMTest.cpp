@@ -1,4 +1,4 @@
-//===- LowerToLLVMTest.cpp - Tests of the lowering's contract -------------===//
+//===- LowerToLLVMTest.cpp - Tests of the lowering to LLVM IR -------------===//
 
 #include "KernelHarness.h"
 
@@ -9,15 +9,16 @@
 namespace brew::test {
 namespace {
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
+bool contains(const std::string &text, const std::string &substring) {
+  return text.find(substring) != std::string::npos;
 }
 
 /// Returns the line of `text` that defines function `name`.
-std::string definition(const std::string &text, const std::string &name) {
-  for (std::size_t at = 0;
-       (at = text.find("\ndefine ", at)) != std::string::npos; ++at) {
-    std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+std::string definitionOf(const std::string &text, const std::string &name) {
+  for (std::size_t begin = 0;
+       (begin = text.find("\ndefine ", begin)) != std::string::npos; ++begin) {
+    std::string line =
+        text.substr(begin + 1, text.find('\n', begin + 1) - begin - 1);
     if (contains(line, "@" + name + "("))
       return line;
   }
@@ -37,7 +38,7 @@ func.func private @k(%x: memref<10xf32>, %y: memref<4x8xf64, strided<[16, 1], of
 
 TEST(LowerToLLVM, ArgumentAttributes) {
   std::string ir = llvmIROf(kernel, "x86-64-v3");
-  std::string body = definition(ir, "k.body");
+  std::string body = definitionOf(ir, "k.body");
   ASSERT_FALSE(body.empty()) << ir;
   EXPECT_TRUE(contains(body, "define internal")) << body;
   std::string first = body.substr(0, body.find("%0")),
@@ -50,7 +51,7 @@ TEST(LowerToLLVM, ArgumentAttributes) {
   // 2 + 3 * 16 + 7 elements precede the last one.
   EXPECT_TRUE(contains(second, "dereferenceable(464)")) << body;
 
-  std::string entry = definition(ir, "k");
+  std::string entry = definitionOf(ir, "k");
   EXPECT_TRUE(contains(entry, "define void @k(ptr")) << entry;
 }
 
@@ -61,38 +62,39 @@ TEST(LowerToLLVM, TargetAttributes) {
   EXPECT_FALSE(contains(ir, "avx512"));
 }
 
-std::string failure(const std::string &mlir) {
+/// Returns the error of compiling unsupported functions.
+std::string compileError(const std::string &mlir) {
   try {
     compileText(mlir);
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Bug);
     return error.what();
   }
-  ADD_FAILURE() << "was accepted: " << mlir;
+  ADD_FAILURE() << "the functions were accepted: " << mlir;
   return "";
 }
 
 TEST(LowerToLLVM, RejectsUnsupportedOperations) {
-  EXPECT_TRUE(contains(failure(R"(
+  EXPECT_TRUE(contains(compileError(R"(
 func.func private @k(%x: memref<?xf32>, %b: index, %e: index) attributes {brew.kernel_entry} { return })"),
                        "static shape"));
-  EXPECT_TRUE(contains(failure(R"(
+  EXPECT_TRUE(contains(compileError(R"(
 func.func private @k(%x: memref<4xf32, strided<[?]>>, %b: index, %e: index) attributes {brew.kernel_entry} { return })"),
                        "static shape"));
-  EXPECT_TRUE(contains(failure(R"(
+  EXPECT_TRUE(contains(compileError(R"(
 func.func private @k(%x: memref<4xf32>) attributes {brew.kernel_entry} { return })"),
                        "begin and end"));
-  EXPECT_TRUE(contains(failure(R"(
+  EXPECT_TRUE(contains(compileError(R"(
 func.func private @k(%x: memref<4xf32>, %b: f32, %e: index) attributes {brew.kernel_entry} { return })"),
                        "range argument"));
-  EXPECT_TRUE(contains(failure(R"(
+  EXPECT_TRUE(contains(compileError(R"(
 func.func private @k(%x: memref<4xf32> {brew.align = 3 : i64}, %b: index, %e: index) attributes {brew.kernel_entry} { return })"),
                        "brew.align"));
 }
 
 TEST(LowerToLLVM, RejectsCallsOutsideLibcAndLibm) {
   // A strided memref.copy becomes a call into MLIR's runtime library.
-  std::string text = failure(R"(
+  std::string text = compileError(R"(
 func.func private @k(%x: memref<4x4xf32, strided<[8, 1]>>, %y: memref<4x4xf32>, %b: index, %e: index)
     attributes {brew.kernel_entry} {
   memref.copy %x, %y : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>

@@ -123,10 +123,10 @@ private:
       return constant(value);
     SmallVector<Number> x;
     if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-      SmallVector<int64_t> at;
+      SmallVector<int64_t> indices;
       for (Value index : extract.getIndices())
-        at.push_back(static_cast<int64_t>(get(index)));
-      return read(extract.getTensor(), at);
+        indices.push_back(static_cast<int64_t>(get(index)));
+      return read(extract.getTensor(), indices);
     }
     for (Value operand : op->getOperands())
       x.push_back(get(operand));
@@ -175,12 +175,12 @@ private:
   llvm::DenseMap<Value, Number> values;
 };
 
-/// Elements of a tensor, row-major by its logical dimensions.
+/// The elements of a tensor in row-major order of its logical dimensions.
 using Elements = std::vector<Number>;
 
-int64_t position(ArrayRef<int64_t> strides, ArrayRef<int64_t> at) {
+int64_t linearIndex(ArrayRef<int64_t> strides, ArrayRef<int64_t> indices) {
   int64_t sum = 0;
-  for (auto [stride, index] : llvm::zip(strides, at))
+  for (auto [stride, index] : llvm::zip(strides, indices))
     sum += stride * index;
   return sum;
 }
@@ -192,12 +192,12 @@ SmallVector<int64_t> logicalStrides(Value tensor) {
 
 void forEachIndex(ArrayRef<int64_t> extents,
                   llvm::function_ref<void(ArrayRef<int64_t>)> function) {
-  SmallVector<int64_t> at(extents.size(), 0);
+  SmallVector<int64_t> indices(extents.size(), 0);
   while (true) {
-    function(at);
+    function(indices);
     unsigned i = extents.size();
-    while (i > 0 && ++at[i - 1] == extents[i - 1])
-      at[--i] = 0;
+    while (i > 0 && ++indices[i - 1] == extents[i - 1])
+      indices[--i] = 0;
     if (i == 0)
       return;
   }
@@ -214,9 +214,9 @@ public:
       if (auto nest = dyn_cast<linalg::GenericOp>(op))
         runNest(nest);
     unsigned next = body.getNumArguments();
-    for (auto [value, place] :
+    for (auto [value, inPlace] :
          llvm::zip(body.getTerminator()->getOperands(), kernel.getInPlace()))
-      store(value, buffers[place < 0 ? next++ : place]);
+      store(value, buffers[inPlace < 0 ? next++ : inPlace]);
   }
 
 private:
@@ -225,8 +225,9 @@ private:
     SmallVector<int64_t> memory = dialects::memoryStrides(
                              dialects::tensorTypeOf(tensor)),
                          logical = logicalStrides(tensor);
-    forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
-      elements[position(logical, at)] = buffer.get(position(memory, at));
+    forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> indices) {
+      elements[linearIndex(logical, indices)] =
+          buffer.get(linearIndex(memory, indices));
     });
     return elements;
   }
@@ -235,20 +236,21 @@ private:
     SmallVector<int64_t> memory = dialects::memoryStrides(
                              dialects::tensorTypeOf(tensor)),
                          logical = logicalStrides(tensor);
-    forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
-      buffer.set(position(memory, at), elements[position(logical, at)]);
+    forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> indices) {
+      buffer.set(linearIndex(memory, indices),
+                 elements[linearIndex(logical, indices)]);
     });
   }
 
-  int64_t place(Value tensor, ArrayRef<int64_t> at) {
-    SmallVector<int64_t> &known = strides[tensor];
-    if (known.empty())
-      known = logicalStrides(tensor);
-    return position(known, at);
+  int64_t elementIndex(Value tensor, ArrayRef<int64_t> indices) {
+    SmallVector<int64_t> &cached = strides[tensor];
+    if (cached.empty())
+      cached = logicalStrides(tensor);
+    return linearIndex(cached, indices);
   }
 
-  Number read(Value tensor, ArrayRef<int64_t> at) {
-    return tensors[tensor].at(place(tensor, at));
+  Number read(Value tensor, ArrayRef<int64_t> indices) {
+    return tensors[tensor].at(elementIndex(tensor, indices));
   }
 
   void runNest(linalg::GenericOp nest) {
@@ -270,25 +272,26 @@ private:
             Elements(dialects::countOf(dialects::shapeOf(result)), value);
       }
     }
-    BodyInterpreter body(
-        [&](Value tensor, ArrayRef<int64_t> at) { return read(tensor, at); });
+    BodyInterpreter body([&](Value tensor, ArrayRef<int64_t> indices) {
+      return read(tensor, indices);
+    });
     forEachIndex(nest.getStaticLoopRanges(), [&](ArrayRef<int64_t> loops) {
       SmallVector<Number> arguments;
       for (OpOperand *operand : nest.getDpsInputOperands()) {
-        bool used = !nest.getMatchingBlockArgument(operand).use_empty();
-        SmallVector<int64_t> at =
+        bool isUsed = !nest.getMatchingBlockArgument(operand).use_empty();
+        SmallVector<int64_t> indices =
             applyMap(nest.getMatchingIndexingMap(operand), loops);
-        arguments.push_back(used ? read(operand->get(), at) : 0);
+        arguments.push_back(isUsed ? read(operand->get(), indices) : 0);
       }
-      SmallVector<int64_t> places;
+      SmallVector<int64_t> elementIndices;
       for (auto [i, result] : llvm::enumerate(nest.getResults())) {
         AffineMap map = nest.getMatchingIndexingMap(nest.getDpsInitOperand(i));
-        places.push_back(place(result, applyMap(map, loops)));
-        arguments.push_back(tensors[result][places.back()]);
+        elementIndices.push_back(elementIndex(result, applyMap(map, loops)));
+        arguments.push_back(tensors[result][elementIndices.back()]);
       }
       SmallVector<Number> values = body.run(nest, loops, arguments);
       for (auto [i, result] : llvm::enumerate(nest.getResults()))
-        tensors[result][places[i]] = values[i];
+        tensors[result][elementIndices[i]] = values[i];
     });
   }
 

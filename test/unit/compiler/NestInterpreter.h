@@ -1,8 +1,8 @@
 //===- NestInterpreter.h - Interpreter of plan.kernel bodies ----*- C++ -*-===//
 //
-// The reference for emitted kernels. It follows linalg's definition literally
-// and ignores schedules and the order of elements in memory, except for the
-// tensor type's layout.
+// Computes reference results for emitted kernels. Executes each linalg.generic
+// in row-major loop order and ignores its schedule. The layouts of tensor types
+// matter only for reading and writing the buffers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -11,11 +11,12 @@
 namespace brew::test {
 namespace {
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
+bool contains(const std::string &text, const std::string &substring) {
+  return text.find(substring) != std::string::npos;
 }
 
-std::string manyKernels(int count) {
+/// Returns kernels of different sizes.
+std::string differentKernels(int count) {
   std::string text;
   for (int i = 0; i < count; ++i)
     text +=
@@ -24,8 +25,8 @@ std::string manyKernels(int count) {
   return text;
 }
 
-TEST(ObjectCode, SameInputSameBytes) {
-  std::string text = manyKernels(11);
+TEST(ObjectCode, EqualInputsGiveEqualBytes) {
+  std::string text = differentKernels(11);
   std::string bytes = compileText(text, "x86-64-v4");
   EXPECT_EQ(bytes.substr(0, 4), "\x7f"
                                 "ELF");
@@ -39,17 +40,17 @@ TEST(ObjectCode, SameInputSameBytes) {
 }
 
 TEST(ObjectCode, EquivalentKernelsShareCode) {
-  std::string alike;
+  std::string kernels;
   for (int i = 0; i < 40; ++i)
-    alike += elementwise("kernel_" + std::to_string(i), "f32", 1000,
-                         "%e = math.exp %v : f32\n %r = arith.mulf %e, %v : "
-                         "f32");
-  std::string bytes = compileText(alike);
+    kernels += elementwise("kernel_" + std::to_string(i), "f32", 1000,
+                           "%e = math.exp %v : f32\n %r = arith.mulf %e, %v : "
+                           "f32");
+  std::string bytes = compileText(kernels);
   EXPECT_TRUE(contains(bytes, "kernel_39"));
-  EXPECT_LT(2 * bytes.size(), compileText(manyKernels(40)).size());
+  EXPECT_LT(2 * bytes.size(), compileText(differentKernels(40)).size());
 }
 
-TEST(ObjectCode, NoKernels) {
+TEST(ObjectCode, EmptyModulesCompile) {
   EXPECT_EQ(compileText("").substr(0, 4), "\x7f"
                                           "ELF");
 }
@@ -67,19 +68,19 @@ TEST(ObjectCode, VectorWidthOfTheTarget) {
 }
 
 TEST(ObjectCode, PolynomialsOnlyWithFma) {
-  std::string text = manyKernels(1);
+  std::string text = differentKernels(1);
   EXPECT_FALSE(contains(assemblyOf(text, "x86-64-v3"), "expf"));
   std::string baseline = assemblyOf(text, "x86-64");
   EXPECT_TRUE(contains(baseline, "expf"));
   EXPECT_FALSE(contains(baseline, "fmaf"));
 }
 
-TEST(ObjectCode, TemporaryFolderMissing) {
+TEST(ObjectCode, AMissingTemporaryFolderIsAnError) {
   const char *old = std::getenv("TMPDIR");
   std::string saved = old ? old : "";
   setenv("TMPDIR", "/nonexistent/folder", 1);
   try {
-    compileText(manyKernels(1));
+    compileText(differentKernels(1));
     ADD_FAILURE() << "linked without a temporary folder";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);

@@ -7,8 +7,8 @@
 namespace brew::test {
 namespace {
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
+bool contains(const std::string &text, const std::string &substring) {
+  return text.find(substring) != std::string::npos;
 }
 
 TEST(PackedAccesses, OfAlignedAddresses) {
@@ -40,13 +40,13 @@ TEST(PackedAccesses, OfAlignedAddresses) {
   }
 }
 
-/// Without a launch, a subview may begin at any element of its base.
+/// If the launch is unknown, a subview may begin at any element of its base.
 TEST(PackedAccesses, NotOfSubviewsOfUnknownLaunches) {
   std::string t = "tensor<164x204xf32>", all = "(i, j) -> (i, j)",
-              part = "tensor<164x204xf32, {strides = array<i64: 204, 1>}>";
+              subview = "tensor<164x204xf32, {strides = array<i64: 204, 1>}>";
   EmittedModule module(
-      kernelText("k", "-1", {part},
-                 nestText({"%y", t, all}, "pp", 2, {{"%0", part, all}},
+      kernelText("k", "-1", {subview},
+                 nestText({"%y", t, all}, "pp", 2, {{"%0", subview, all}},
                           "%r = arith.addf %a, %a : f32\n"),
                  {{"%y", t}}));
   EXPECT_EQ(module.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
@@ -55,8 +55,8 @@ TEST(PackedAccesses, NotOfSubviewsOfUnknownLaunches) {
   EXPECT_EQ(compareWithInterpreter(module, "k", 1e-6, sampleValue), "");
 }
 
-/// The smallest relevant elements make 16 bytes, larger ones take two accesses,
-/// and a scale per channel does not matter.
+/// A pack has 16 bytes of the smallest element type; larger elements take two
+/// accesses. Operands with one element per channel do not influence the size.
 TEST(PackedAccesses, OfSeveralTypes) {
   std::string x = "tensor<400x104xbf16>", y = "tensor<400x104xf32>",
               scale = "tensor<104xf32>", all = "(i, j) -> (i, j)";
@@ -87,17 +87,17 @@ TEST(PackedAccesses, OfSeveralTypes) {
   EXPECT_EQ(compareWithInterpreter(scaled, "k", 1e-6, sampleValue), "");
 }
 
-/// An ordered sum for each neighbour, and a nest on its result.
+/// Each element of a pack has its own ordered sum, which the next nest reads.
 TEST(PackedAccesses, OfSums) {
   std::string t = "tensor<400x3x104xbf16>", v = "tensor<400x104xf32>",
               n = "tensor<400x104xbf16>", all = "(i, j, k) -> (i, k, j)",
-              sum = "(i, j, k) -> (i, j)", each = "(i, j) -> (i, j)";
+              sum = "(i, j, k) -> (i, j)", perSum = "(i, j) -> (i, j)";
   EmittedModule module(
       kernelText("k", "-1, -1", {t},
                  nestText({"%s", v, sum, "0.5"}, "ppr", 2, {{"%0", t, all}},
                           "%e = arith.extf %a : bf16 to f32\n"
                           "%r = arith.addf %o, %e : f32\n") +
-                     nestText({"%y", n, each}, "pp", 2, {{"%s", v, each}},
+                     nestText({"%y", n, perSum}, "pp", 2, {{"%s", v, perSum}},
                               "%r = arith.truncf %a : f32 to bf16\n"),
                  {{"%s", v}, {"%y", n}}));
   const std::string text = module.cudaText("k", 0);
@@ -107,8 +107,8 @@ TEST(PackedAccesses, OfSums) {
   EXPECT_EQ(compareWithInterpreter(module, "k", 1e-6, sampleValue), "");
 }
 
-/// Lanes that share a row: each loads packs, and results that overwrite the row
-/// are stored in packs.
+/// Lanes that share a row load packs. They also store packs, even if the result
+/// overwrites the row.
 TEST(PackedAccesses, OfRows) {
   std::string t = "tensor<70x1000xf32>", v = "tensor<70xf32>",
               all = "(i, j) -> (i, j)", row = "(i, j) -> (i)";
@@ -127,7 +127,7 @@ TEST(PackedAccesses, OfRows) {
   }
 }
 
-/// Rows of 64 16-bit elements are eight packs: four rows share a warp.
+/// Rows of 64 16-bit elements have eight packs, so four rows share a warp.
 TEST(PackedAccesses, TeamsOfEight) {
   std::string t = "tensor<1600x64xbf16>", v = "tensor<1600x64xf32>",
               all = "(i, j) -> (i, j)";
@@ -148,6 +148,7 @@ TEST(PackedAccesses, TeamsOfEight) {
   EXPECT_TRUE(contains(text, "team = threadIdx.x / 8u")) << text;
   EXPECT_TRUE(contains(text, "BREW_LOAD(BREW_VECTOR(__nv_bfloat16, 8)"))
       << text;
+  // The tolerance is about an ulp of bf16.
   EXPECT_EQ(compareWithInterpreter(module, "k", 1e-2, sampleValue, {8, 16, 32}),
             "");
 }

@@ -13,11 +13,11 @@
 namespace brew::compiler {
 namespace {
 
-TEST(Parallel, RunsEachOnce) {
-  std::vector<std::atomic<int>> done(1000);
-  runParallel(done.size(), [&](std::size_t i) { ++done[i]; });
-  for (const std::atomic<int> &each : done)
-    EXPECT_EQ(each, 1);
+TEST(Parallel, RunsEachIndexOnce) {
+  std::vector<std::atomic<int>> runs(1000);
+  runParallel(runs.size(), [&](std::size_t i) { ++runs[i]; });
+  for (const std::atomic<int> &count : runs)
+    EXPECT_EQ(count, 1);
   runParallel(0, [](std::size_t) { FAIL(); });
 }
 
@@ -35,20 +35,21 @@ TEST(Parallel, ThrowsTheFirstFailure) {
 }
 
 TEST(Parallel, ContinuesWithoutMoreThreads) {
-  // Such a stack fits no address space.
+  // A thread with such a stack cannot start, because the stack fits no address
+  // space.
   pthread_attr_t usual, huge;
   ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
   ASSERT_EQ(pthread_getattr_default_np(&huge), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t(1) << 47), 0);
   ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
   EXPECT_THROW(std::thread([] {}).join(), std::system_error);
-  std::vector<std::atomic<int>> done(100);
-  runParallel(done.size(), [&](std::size_t i) { ++done[i]; });
+  std::vector<std::atomic<int>> runs(100);
+  runParallel(runs.size(), [&](std::size_t i) { ++runs[i]; });
   EXPECT_EQ(pthread_setattr_default_np(&usual), 0);
   pthread_attr_destroy(&usual);
   pthread_attr_destroy(&huge);
-  for (const std::atomic<int> &each : done)
-    EXPECT_EQ(each, 1);
+  for (const std::atomic<int> &count : runs)
+    EXPECT_EQ(count, 1);
 }
 
 } // namespace

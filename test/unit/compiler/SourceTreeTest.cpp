@@ -6,6 +6,7 @@
 namespace brew::compiler {
 namespace {
 
+/// Returns the text of `code`, whose width must be correct.
 std::string textOf(const cuda::Code &code,
                    cuda::TextStyle style = cuda::TextStyle::Readable) {
   std::string text;
@@ -69,28 +70,28 @@ TEST(SourceTree, StatementsContainStatements) {
   statements.openElse("");
   statements.close();
   statements.line("g();");
-  std::string named, plain;
-  statements.print(named, cuda::TextStyle::Readable);
-  statements.print(plain, cuda::TextStyle::Canonical);
-  EXPECT_EQ(named, "  if (x) {\n"
-                   "    // 'conv1'\n"
-                   "    conv1 = 1;\n"
-                   "  } else if (y) {\n"
-                   "    for (;;) {\n"
-                   "      f();\n"
-                   "    }\n"
-                   "  } else {\n"
-                   "  }\n"
-                   "  g();\n");
-  EXPECT_EQ(plain, "  if (x) {\n"
-                   "    b = 1;\n"
-                   "  } else if (y) {\n"
-                   "    for (;;) {\n"
-                   "      f();\n"
-                   "    }\n"
-                   "  } else {\n"
-                   "  }\n"
-                   "  g();\n");
+  std::string readable, canonical;
+  statements.print(readable, cuda::TextStyle::Readable);
+  statements.print(canonical, cuda::TextStyle::Canonical);
+  EXPECT_EQ(readable, "  if (x) {\n"
+                      "    // 'conv1'\n"
+                      "    conv1 = 1;\n"
+                      "  } else if (y) {\n"
+                      "    for (;;) {\n"
+                      "      f();\n"
+                      "    }\n"
+                      "  } else {\n"
+                      "  }\n"
+                      "  g();\n");
+  EXPECT_EQ(canonical, "  if (x) {\n"
+                       "    b = 1;\n"
+                       "  } else if (y) {\n"
+                       "    for (;;) {\n"
+                       "      f();\n"
+                       "    }\n"
+                       "  } else {\n"
+                       "  }\n"
+                       "  g();\n");
 }
 
 } // namespace

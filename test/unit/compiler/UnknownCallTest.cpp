@@ -46,17 +46,19 @@ public:
   void setFlopsAttr(IntegerAttr flops) { (*this)->setAttr("flops", flops); }
 };
 
+/// A step that does not declare its memory effects.
 class SilentStep : public StepBase<SilentStep> {
 public:
   using StepBase::StepBase;
   static StringRef getOperationName() { return "test.silent_step"; }
 };
 
-/// Reads its first operand and writes its second.
-class FrankStep : public StepBase<FrankStep, MemoryEffectOpInterface::Trait> {
+/// A step that declares that it reads its first operand and writes its second.
+class DeclaredStep
+    : public StepBase<DeclaredStep, MemoryEffectOpInterface::Trait> {
 public:
   using StepBase::StepBase;
-  static StringRef getOperationName() { return "test.frank_step"; }
+  static StringRef getOperationName() { return "test.declared_step"; }
   void getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
     effects.emplace_back(MemoryEffects::Read::get(),
                          &getOperation()->getOpOperand(0));
@@ -65,7 +67,8 @@ public:
   }
 };
 
-/// Its attribute `step` names the operation that it builds.
+/// A call whose attribute `step` names the step that it builds. If the name is
+/// empty, the call builds nothing.
 class TestCall : public Op<TestCall, OpTrait::ZeroRegions, OpTrait::OneResult,
                            OpTrait::OneTypedResult<TensorType>::Impl,
                            OpTrait::ZeroSuccessors, OpTrait::OneOperand,
@@ -89,15 +92,15 @@ class TestDialect : public Dialect {
 public:
   explicit TestDialect(MLIRContext *context)
       : Dialect(getDialectNamespace(), context, TypeID::get<TestDialect>()) {
-    addOperations<TestCall, SilentStep, FrankStep>();
+    addOperations<TestCall, SilentStep, DeclaredStep>();
   }
   static StringRef getDialectNamespace() { return "test"; }
 };
 
-/// Lowers one call; returns the first error, or "".
-class Way {
+/// A module with one TestCall. Methods return the first error, "" without one.
+class CallModule {
 public:
-  explicit Way(const std::string &step) {
+  explicit CallModule(const std::string &step) {
     DialectRegistry registry;
     compiler::registerDialects(registry);
     registry.insert<TestDialect>();
@@ -118,7 +121,7 @@ public:
       throw std::logic_error("the test's MLIR does not parse");
   }
 
-  std::string run(compiler::Phase phase) {
+  std::string runPhase(compiler::Phase phase) {
     std::string text;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       if (text.empty())
@@ -132,7 +135,7 @@ public:
     return text.empty() ? "failed without an error" : text;
   }
 
-  std::string write() {
+  std::string writeManifest() {
     try {
       compiler::buildManifest(*module, {}, {});
     } catch (const Error &error) {
@@ -149,30 +152,31 @@ private:
   OwningOpRef<ModuleOp> module;
 };
 
-TEST(UnknownCall, BuildsNothing) {
-  EXPECT_EQ(Way("").run(compiler::Phase::Plan),
+TEST(UnknownCall, ThatBuildsNothingIsAnError) {
+  EXPECT_EQ(CallModule("").runPhase(compiler::Phase::Plan),
             "phase plan: this call has no step");
 }
 
-TEST(UnknownCall, BuildsNoStep) {
-  EXPECT_EQ(Way("plan.no_such_operation").run(compiler::Phase::Plan),
-            "phase plan: this call has no step");
-}
-
-TEST(UnknownCall, StepDescribesNoOperands) {
+TEST(UnknownCall, ThatBuildsNoStepIsAnError) {
   EXPECT_EQ(
-      Way("test.silent_step").run(compiler::Phase::Plan),
+      CallModule("plan.no_such_operation").runPhase(compiler::Phase::Plan),
+      "phase plan: this call has no step");
+}
+
+TEST(UnknownCall, StepWithoutEffectsIsAnError) {
+  EXPECT_EQ(
+      CallModule("test.silent_step").runPhase(compiler::Phase::Plan),
       "phase plan: this operation does not declare what it reads and writes");
 }
 
-TEST(UnknownCall, StepHasNoEntryInPlanFiles) {
-  Way way("test.frank_step");
-  ASSERT_EQ(way.run(compiler::Phase::Plan), "");
+TEST(UnknownCall, StepWithoutAPlanEntryIsAnError) {
+  CallModule module("test.declared_step");
+  ASSERT_EQ(module.runPhase(compiler::Phase::Plan), "");
   unsigned steps = 0;
-  (*way)->walk([&](FrankStep) { ++steps; });
+  (*module)->walk([&](DeclaredStep) { ++steps; });
   EXPECT_EQ(steps, 1u);
-  EXPECT_EQ(way.write(),
-            "operation test.frank_step has no entry in a plan file");
+  EXPECT_EQ(module.writeManifest(),
+            "operation test.declared_step has no entry in a plan file");
 }
 
 } // namespace

@@ -22,26 +22,28 @@ extern "C" int ncclGetUniqueId(NcclId *);
 extern "C" int ncclCommInitRank(void **, int, NcclId, int);
 extern "C" int ncclCommDestroy(void *);
 
+/// A fixture that captures `stream`; `otherStream` does not capture at first.
 class CudasimCapture : public DriverTest {
 protected:
-  CUstream other = nullptr;
+  CUstream otherStream = nullptr;
   CUevent event = nullptr;
 
   void SetUp() override {
     DriverTest::SetUp();
-    ASSERT_EQ(api.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), 0);
+    ASSERT_EQ(api.cuStreamCreate(&otherStream, CU_STREAM_NON_BLOCKING), 0);
     ASSERT_EQ(api.cuEventCreate(&event, CU_EVENT_DEFAULT), 0);
   }
   void TearDown() override {
     EXPECT_EQ(api.cuEventDestroy(event), 0);
-    EXPECT_EQ(api.cuStreamDestroy(other), 0);
+    EXPECT_EQ(api.cuStreamDestroy(otherStream), 0);
     DriverTest::TearDown();
   }
 
-  void begin(int mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) {
+  void beginCapture(int mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) {
     ASSERT_EQ(api.cuStreamBeginCapture(stream, mode), 0);
   }
-  CUresult end() {
+  /// Ends the capture and destroys its graph, if there is one.
+  CUresult endCapture() {
     CUgraph graph = nullptr;
     const CUresult result = api.cuStreamEndCapture(stream, &graph);
     EXPECT_EQ(graph != nullptr, result == 0);
@@ -52,6 +54,7 @@ protected:
   }
 };
 
+/// Values of CUresult.
 constexpr int kIllegalState = 401, kUnsupported = 900, kInvalidated = 901,
               kMerge = 902, kUnmatched = 903, kIsolation = 905, kImplicit = 906,
               kCapturedEvent = 907, kWrongThread = 908;
@@ -63,12 +66,13 @@ TEST_F(CudasimCapture, CapturedEventsHaveNoState) {
       [&] { return api.cuEventSynchronize(event); },
       [&] { return api.cuEventElapsedTime(&milliseconds, event, event); }};
   for (const auto &call : calls)
-    // Forbidden in relaxed captures, too: it depends on the event's state.
+    // Global, thread-local and relaxed captures forbid these calls, because
+    // they depend on the event's state.
     for (int mode : {0, 1, 2}) {
-      begin(mode);
+      beginCapture(mode);
       EXPECT_EQ(api.cuEventRecord(event, stream), 0);
       EXPECT_EQ(call(), kCapturedEvent);
-      EXPECT_EQ(end(), kInvalidated);
+      EXPECT_EQ(endCapture(), kInvalidated);
       EXPECT_EQ(call(), kCapturedEvent) << "until it is recorded again";
     }
   EXPECT_EQ(api.cuEventRecord(event, stream), 0);
@@ -77,75 +81,76 @@ TEST_F(CudasimCapture, CapturedEventsHaveNoState) {
   EXPECT_EQ(cuEventQuery(event), 0);
 }
 
-TEST_F(CudasimCapture, CapturesForbidWaitingForOtherEvents) {
-  EXPECT_EQ(api.cuEventRecord(event, other), 0);
+TEST_F(CudasimCapture, OnlyRelaxedCapturesAllowWaitingForOtherEvents) {
+  EXPECT_EQ(api.cuEventRecord(event, otherStream), 0);
   for (int mode : {0, 1, 2}) {
-    const bool allowed = mode == 2;
-    begin(mode);
-    EXPECT_EQ(api.cuEventSynchronize(event), allowed ? 0 : kUnsupported);
-    EXPECT_EQ(end(), allowed ? 0 : kInvalidated);
-    begin(mode);
-    EXPECT_EQ(cuEventQuery(event), allowed ? 0 : kUnsupported);
-    EXPECT_EQ(end(), allowed ? 0 : kInvalidated);
+    const bool isRelaxed = mode == 2;
+    beginCapture(mode);
+    EXPECT_EQ(api.cuEventSynchronize(event), isRelaxed ? 0 : kUnsupported);
+    EXPECT_EQ(endCapture(), isRelaxed ? 0 : kInvalidated);
+    beginCapture(mode);
+    EXPECT_EQ(cuEventQuery(event), isRelaxed ? 0 : kUnsupported);
+    EXPECT_EQ(endCapture(), isRelaxed ? 0 : kInvalidated);
   }
 }
 
-TEST_F(CudasimCapture, OrderDoesNotCrossItsBoundary) {
-  // Into the capture: work that was not captured, although it is done.
-  EXPECT_EQ(api.cuEventRecord(event, other), 0);
+TEST_F(CudasimCapture, WaitsDoNotCrossTheBoundaryOfACapture) {
+  // A captured stream must not wait for work that was not captured, even if the
+  // work is done.
+  EXPECT_EQ(api.cuEventRecord(event, otherStream), 0);
   EXPECT_EQ(api.cuEventSynchronize(event), 0);
-  begin();
+  beginCapture();
   EXPECT_EQ(api.cuStreamWaitEvent(stream, event, 0), kIsolation);
-  EXPECT_EQ(end(), kInvalidated);
-  // Out of the capture, after its end.
-  begin();
+  EXPECT_EQ(endCapture(), kInvalidated);
+  // Other streams must not wait for captured work, even after the capture.
+  beginCapture();
   EXPECT_EQ(api.cuEventRecord(event, stream), 0);
-  EXPECT_EQ(end(), 0);
-  EXPECT_EQ(api.cuStreamWaitEvent(other, event, 0), kCapturedEvent);
-  // Between two captures.
-  begin();
-  ASSERT_EQ(api.cuStreamBeginCapture(other, 1), 0);
+  EXPECT_EQ(endCapture(), 0);
+  EXPECT_EQ(api.cuStreamWaitEvent(otherStream, event, 0), kCapturedEvent);
+  // Two captures must not wait for each other.
+  beginCapture();
+  ASSERT_EQ(api.cuStreamBeginCapture(otherStream, 1), 0);
   EXPECT_EQ(api.cuEventRecord(event, stream), 0);
-  EXPECT_EQ(api.cuStreamWaitEvent(other, event, 0), kMerge);
+  EXPECT_EQ(api.cuStreamWaitEvent(otherStream, event, 0), kMerge);
   CUgraph graph;
-  EXPECT_EQ(api.cuStreamEndCapture(other, &graph), kInvalidated);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(api.cuStreamEndCapture(otherStream, &graph), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
 }
 
-TEST_F(CudasimCapture, EndsWhereItBegan) {
+TEST_F(CudasimCapture, EndsOnTheStreamAndThreadWhereItBegan) {
   CUgraph graph;
-  EXPECT_EQ(api.cuStreamEndCapture(other, &graph), kIllegalState);
-  begin();
+  EXPECT_EQ(api.cuStreamEndCapture(otherStream, &graph), kIllegalState);
+  beginCapture();
   EXPECT_EQ(api.cuEventRecord(event, stream), 0);
-  EXPECT_EQ(api.cuStreamWaitEvent(other, event, 0), 0);
-  EXPECT_EQ(api.cuStreamEndCapture(other, &graph), kUnmatched);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(api.cuStreamWaitEvent(otherStream, event, 0), 0);
+  EXPECT_EQ(api.cuStreamEndCapture(otherStream, &graph), kUnmatched);
+  EXPECT_EQ(endCapture(), kInvalidated);
   for (int mode : {0, 1, 2}) {
-    begin(mode);
+    beginCapture(mode);
     std::thread([&] {
       ASSERT_EQ(api.cuCtxSetCurrent(context), 0);
-      EXPECT_EQ(end(), mode == 2 ? 0 : kWrongThread);
+      EXPECT_EQ(endCapture(), mode == 2 ? 0 : kWrongThread);
     }).join();
-    EXPECT_EQ(end(), mode == 2 ? kIllegalState : kInvalidated);
+    EXPECT_EQ(endCapture(), mode == 2 ? kIllegalState : kInvalidated);
   }
 }
 
-TEST_F(CudasimCapture, TakesNothingAfterAnError) {
+TEST_F(CudasimCapture, RejectsCallsAfterAnError) {
   const CUdeviceptr memory = allocate(4);
-  begin();
+  beginCapture();
   EXPECT_EQ(api.cuStreamSynchronize(stream), kUnsupported);
   EXPECT_EQ(api.cuMemsetD8Async(memory, 0, 4, stream), kInvalidated);
   EXPECT_EQ(api.cuEventRecord(event, stream), kInvalidated);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
   EXPECT_EQ(api.cuMemsetD8Async(memory, 0, 4, stream), 0);
 }
 
 /// The legacy default stream only waits for blocking streams.
 TEST_F(CudasimCapture, TheDefaultStreamWaitsForBlockingStreams) {
   const CUdeviceptr memory = allocate(4);
-  begin(2);
+  beginCapture(2);
   EXPECT_EQ(api.cuMemsetD8Async(memory, 0, 4, nullptr), 0);
-  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(endCapture(), 0);
   CUstream blocking;
   CUgraph graph;
   ASSERT_EQ(api.cuStreamCreate(&blocking, 0), 0);
@@ -157,9 +162,9 @@ TEST_F(CudasimCapture, TheDefaultStreamWaitsForBlockingStreams) {
 
 TEST_F(CudasimCapture, ForbidsPinnedAllocations) {
   void *memory = nullptr;
-  begin();
+  beginCapture();
   EXPECT_EQ(api.cuMemHostAlloc(&memory, 4, 0), kUnsupported);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
 }
 
 TEST_F(CudasimCapture, OlderDriversLoadNoModules) {
@@ -169,14 +174,14 @@ TEST_F(CudasimCapture, OlderDriversLoadNoModules) {
     return api.cuModuleLoadDataEx(&module, kernel.image().data(), 0, nullptr,
                                   nullptr);
   };
-  begin();
+  beginCapture();
   EXPECT_EQ(load(), 0);
-  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(endCapture(), 0);
   EXPECT_EQ(api.cuModuleUnload(module), 0);
   ScopedVariable version("CUDASIM_DRIVER_VERSION", "12020");
-  begin();
+  beginCapture();
   EXPECT_EQ(load(), kUnsupported);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
 }
 
 /// Only immediate copies stage pageable memory.
@@ -185,7 +190,7 @@ TEST_F(CudasimCapture, CapturedCopiesReadTheirSourceWhenTheyRun) {
   float source = 1;
   CUgraph graph;
   CUgraphExec executable;
-  begin();
+  beginCapture();
   EXPECT_EQ(api.cuMemcpyHtoDAsync(memory, &source, 4, stream), 0);
   ASSERT_EQ(api.cuStreamEndCapture(stream, &graph), 0);
   ASSERT_EQ(api.cuGraphInstantiate(&executable, graph, 0), 0);
@@ -200,24 +205,24 @@ TEST_F(CudasimCapture, CapturedCopiesReadTheirSourceWhenTheyRun) {
 // Libraries
 //===----------------------------------------------------------------------===//
 
-TEST_F(CudasimCapture, LibrariesAreNotOpened) {
+TEST_F(CudasimCapture, LibrariesCannotBeOpened) {
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   void *handle = nullptr, *communicator = nullptr;
   BrewVendorContext *vendor = nullptr;
   NcclId id;
   ASSERT_EQ(ncclGetUniqueId(&id), 0);
-  begin();
+  beginCapture();
   EXPECT_NE(cublasLtCreate(&handle), 0);
-  EXPECT_EQ(end(), kInvalidated);
-  begin();
+  EXPECT_EQ(endCapture(), kInvalidated);
+  beginCapture();
   EXPECT_NE(brewVendorTable.open(&vendor, message), 0);
   EXPECT_STREQ(message,
                "the library allocates memory, which a capturing stream "
                "forbids");
-  EXPECT_EQ(end(), kInvalidated);
-  begin();
+  EXPECT_EQ(endCapture(), kInvalidated);
+  beginCapture();
   EXPECT_EQ(ncclCommInitRank(&communicator, 1, id, 0), 1);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
 
   EXPECT_EQ(cublasLtCreate(&handle), 0);
   EXPECT_EQ(cublasLtDestroy(handle), 0);
@@ -227,8 +232,8 @@ TEST_F(CudasimCapture, LibrariesAreNotOpened) {
   EXPECT_EQ(ncclCommDestroy(communicator), 0);
 }
 
-/// A convolution over one element.
-BrewVendorConvolution smallest() {
+/// Returns a convolution of one element.
+BrewVendorConvolution oneElementConvolution() {
   BrewVendorConvolution call = {};
   call.direction = BREW_VENDOR_FORWARD;
   call.math = BREW_VENDOR_STRICT;
@@ -244,9 +249,9 @@ BrewVendorConvolution smallest() {
   return call;
 }
 
-TEST_F(CudasimCapture, CandidatesAreBuiltBefore) {
+TEST_F(CudasimCapture, CandidatesAreBuiltBeforeTheCapture) {
   const CUdeviceptr x = upload(std::vector<float>{2}), y = allocate(4);
-  const BrewVendorConvolution description = smallest();
+  const BrewVendorConvolution description = oneElementConvolution();
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   BrewVendorContext *vendor = nullptr;
   BrewVendorCall *call = nullptr;
@@ -260,17 +265,17 @@ TEST_F(CudasimCapture, CandidatesAreBuiltBefore) {
     return brewVendorTable.run(call, candidate, at<void>(x), at<void>(x),
                                nullptr, at<void>(y), nullptr, stream, message);
   };
-  begin();
+  beginCapture();
   EXPECT_NE(run(), 0);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
   EXPECT_EQ(brewVendorTable.workspace(call, candidate), 0u);
-  begin();
+  beginCapture();
   EXPECT_EQ(run(), 0) << message;
-  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(endCapture(), 0);
   brewVendorTable.release(call, candidate);
-  begin();
+  beginCapture();
   EXPECT_EQ(brewVendorTable.workspace(call, candidate), UINT64_MAX);
-  EXPECT_EQ(end(), kInvalidated);
+  EXPECT_EQ(endCapture(), kInvalidated);
   brewVendorTable.destroy(call);
   brewVendorTable.close(vendor);
 }

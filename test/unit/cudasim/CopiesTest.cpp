@@ -8,6 +8,8 @@ namespace {
 
 using CudasimCopies = DriverTest;
 
+constexpr int kInvalidValue = 1;
+
 TEST_F(CudasimCopies, TwoDimensionalCopiesAndFills) {
   CUdeviceptr memory = upload(std::vector<float>(12, 7));
   EXPECT_EQ(api.cuMemsetD2D8Async(memory + 4, 16, 0, 8, 3, stream), 0);
@@ -29,7 +31,7 @@ TEST_F(CudasimCopies, TwoDimensionalCopiesAndFills) {
   EXPECT_EQ(download<float>(memory, 12), expected);
 }
 
-/// Copies two rows of 4 bytes within the device.
+/// Returns a copy of two rows of 4 bytes within the device.
 CUDA_MEMCPY2D twoRows(CUdeviceptr source, std::size_t sourcePitch,
                       CUdeviceptr target, std::size_t targetPitch) {
   CUDA_MEMCPY2D copy = {};
@@ -50,8 +52,9 @@ TEST_F(CudasimCopies, PitchesHaveLimits) {
       api.cuDeviceGetAttribute(&maximum, CU_DEVICE_ATTRIBUTE_MAX_PITCH, 0), 0);
   EXPECT_EQ(maximum, 2147483647);
   const std::size_t tooLarge = std::size_t(1) << 31;
-  for (auto [pitch, result] :
-       {std::pair<std::size_t, int>(3, 1), {4, 0}, {tooLarge, 1}}) {
+  for (auto [pitch, result] : {std::pair<std::size_t, int>(3, kInvalidValue),
+                               {4, 0},
+                               {tooLarge, kInvalidValue}}) {
     SCOPED_TRACE(pitch);
     CUDA_MEMCPY2D copy = twoRows(memory, pitch, memory + 128, 4);
     EXPECT_EQ(api.cuMemcpy2DAsync(&copy, stream), result);
@@ -61,7 +64,7 @@ TEST_F(CudasimCopies, PitchesHaveLimits) {
   }
   CUDA_MEMCPY2D offset = twoRows(memory, 8, memory + 128, 8);
   offset.dstXInBytes = 5;
-  EXPECT_EQ(api.cuMemcpy2DAsync(&offset, stream), 1);
+  EXPECT_EQ(api.cuMemcpy2DAsync(&offset, stream), kInvalidValue);
 }
 
 TEST_F(CudasimCopies, RowsMayInterleaveButNotOverlap) {
@@ -75,27 +78,27 @@ TEST_F(CudasimCopies, RowsMayInterleaveButNotOverlap) {
     api.cuMemcpy2DAsync(&copy, stream);
     api.cuStreamSynchronize(stream);
   };
-  const char *words = "two-dimensional copy: source and target overlap";
+  const char *message = "two-dimensional copy: source and target overlap";
   EXPECT_EXIT(run(memory, 8, memory + 2, 8), testing::ExitedWithCode(70),
-              words);
+              message);
   // The second row of one side overlaps the first row of the other.
   EXPECT_EXIT(run(memory, 16, memory + 16, 4), testing::ExitedWithCode(70),
-              words);
+              message);
   EXPECT_EXIT(run(memory + 16, 4, memory, 16), testing::ExitedWithCode(70),
-              words);
+              message);
 }
 
-TEST_F(CudasimCopies, DevicesMayRefuseUnalignedPitches) {
+TEST_F(CudasimCopies, DevicesMayRejectUnalignedPitches) {
   const CUdeviceptr memory = allocate(256);
   CUDA_MEMCPY2D unaligned = twoRows(memory, 24, memory + 128, 32),
                 aligned = twoRows(memory, 64, memory + 128, 32);
   EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), 0);
   ScopedVariable setting("CUDASIM_PITCH_ALIGNMENT", "32");
-  EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), 1);
+  EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), kInvalidValue);
   EXPECT_EQ(api.cuMemcpy2DAsync(&aligned, stream), 0);
   std::swap(unaligned.srcPitch, unaligned.dstPitch);
-  EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), 1);
-  // Only within the device.
+  EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), kInvalidValue);
+  // Copies from the host may have any pitch.
   float rows[12] = {};
   unaligned.srcMemoryType = 1;
   unaligned.srcHost = rows;

@@ -19,8 +19,8 @@ namespace {
 
 namespace ours = brew::runtime::cuda;
 
-/// Returns whether values of two types are passed in the same way.
-template <class A, class B> constexpr bool passedAlike() {
+/// Returns whether values of two types are passed to functions in the same way.
+template <class A, class B> constexpr bool arePassedAlike() {
   if constexpr (std::is_void_v<A> || std::is_void_v<B>)
     return std::is_void_v<A> && std::is_void_v<B>;
   else
@@ -29,6 +29,7 @@ template <class A, class B> constexpr bool passedAlike() {
            std::is_floating_point_v<A> == std::is_floating_point_v<B>;
 }
 
+/// Whether functions of two pointer types are called in the same way.
 template <class A, class B> struct CalledAlike : std::false_type {};
 template <class R, class... P, class S, class... Q>
 struct CalledAlike<R (*)(P...), S (*)(Q...)> {
@@ -36,23 +37,23 @@ struct CalledAlike<R (*)(P...), S (*)(Q...)> {
     if constexpr (sizeof...(P) != sizeof...(Q))
       return false;
     else
-      return passedAlike<R, S>() && (passedAlike<P, Q>() && ...);
+      return arePassedAlike<R, S>() && (arePassedAlike<P, Q>() && ...);
   }();
 };
 
-// Expanded in the namespace of Brew's types, after CUDA's header.
+// The lists of functions are expanded in the namespace of Brew's types.
 } // namespace
 
 namespace brew::runtime::cuda {
 #define CHECK_FUNCTION(NAME, SYMBOL, ARGUMENTS)                                \
   static_assert(                                                               \
       CalledAlike<CUresult(*) ARGUMENTS, decltype(&::SYMBOL)>::value,          \
-      #SYMBOL " is declared otherwise by CUDA");
+      #SYMBOL " has another declaration in CUDA");
 BREW_DRIVER_FUNCTIONS(CHECK_FUNCTION)
 #undef CHECK_FUNCTION
 #define CHECK_FUNCTION(NAME, RESULT, ARGUMENTS)                                \
   static_assert(CalledAlike<RESULT(*) ARGUMENTS, decltype(&::NAME)>::value,    \
-                #NAME " is declared otherwise by cuBLASLt");
+                #NAME " has another declaration in cuBLASLt");
 BREW_CUBLASLT_FUNCTIONS(CHECK_FUNCTION)
 #undef CHECK_FUNCTION
 } // namespace brew::runtime::cuda
@@ -125,14 +126,14 @@ static_assert(sizeof(ours::cublasLtMatmulHeuristicResult_t) ==
                            workspaceSize) ==
                       offsetof(::cublasLtMatmulHeuristicResult_t,
                                workspaceSize),
-              "cuBLASLt lays out its suggestions otherwise");
+              "the heuristic's results have another layout in cuBLASLt");
 
 #define CHECK_FIELD(THEIRS, STAND_IN)                                          \
   static_assert(offsetof(ours::CUDA_MEMCPY2D, THEIRS) ==                       \
                         offsetof(::CUDA_MEMCPY2D, THEIRS) &&                   \
                     offsetof(cudasim::Copy2D, STAND_IN) ==                     \
                         offsetof(::CUDA_MEMCPY2D, THEIRS),                     \
-                #THEIRS " lies elsewhere in CUDA")
+                #THEIRS " has another offset in CUDA")
 CHECK_FIELD(srcXInBytes, sourceX);
 CHECK_FIELD(srcY, sourceY);
 CHECK_FIELD(srcMemoryType, sourceType);

@@ -59,12 +59,14 @@ protected:
     EXPECT_EQ(api.cuDevicePrimaryCtxRelease(0), 0);
   }
 
+  /// Allocates device memory, which is freed at the end of the test.
   CUdeviceptr allocate(std::size_t bytes) {
     CUdeviceptr address = 0;
     EXPECT_EQ(api.cuMemAlloc(&address, bytes), 0);
     allocated.push_back(address);
     return address;
   }
+  /// Copies values into new device memory.
   template <class T> CUdeviceptr upload(const std::vector<T> &values) {
     CUdeviceptr address = allocate(values.size() * sizeof(T));
     EXPECT_EQ(api.cuMemcpyHtoDAsync(address, values.data(),
@@ -72,6 +74,7 @@ protected:
               0);
     return address;
   }
+  /// Copies `count` values from the device after all work of the stream.
   template <class T>
   std::vector<T> download(CUdeviceptr address, std::size_t count) {
     std::vector<T> values(count);
@@ -100,6 +103,7 @@ private:
   std::vector<runtime::cuda::CUmodule> modules;
 };
 
+/// Returns a device address as a pointer.
 template <class T> T *at(runtime::cuda::CUdeviceptr address) {
   return reinterpret_cast<T *>(address);
 }

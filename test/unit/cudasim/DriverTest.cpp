@@ -13,6 +13,11 @@ namespace {
 
 using CudasimDriver = DriverTest;
 
+/// Values of CUresult.
+constexpr int kInvalidContext = 201, kNoBinaryForGpu = 209, kNotFound = 500,
+              kNotReady = 600, kCaptureUnsupported = 900,
+              kCaptureInvalidated = 901, kCaptureUnjoined = 904;
+
 TEST_F(CudasimDriver, FreshMemoryIsNotANumber) {
   CUdeviceptr memory = allocate(64);
   for (float value : download<float>(memory, 16))
@@ -24,16 +29,16 @@ TEST_F(CudasimDriver, PinnedMemoryIsReadWhenTheCopyRuns) {
   PinnedFloats source(api, 1);
   *source.data = 1;
   api.cuMemcpyHtoDAsync(memory, source.data, 4, stream);
-  *source.data = 2; // too early
+  *source.data = 2; // changes the value before the copy runs
   EXPECT_EQ(download<float>(memory, 1)[0], 2);
-  // Pageable memory is staged.
+  // Pageable memory is copied immediately.
   float pageable = 3;
   api.cuMemcpyHtoDAsync(memory, &pageable, 4, stream);
   pageable = 4;
   EXPECT_EQ(download<float>(memory, 1)[0], 3);
 }
 
-TEST_F(CudasimDriver, ResultsAreThereOnlyAfterWaiting) {
+TEST_F(CudasimDriver, CopiesToTheHostCompleteOnlyWhenAwaited) {
   CUdeviceptr memory = upload(std::vector<float>{5});
   PinnedFloats target(api, 1);
   *target.data = 0;
@@ -45,18 +50,18 @@ TEST_F(CudasimDriver, ResultsAreThereOnlyAfterWaiting) {
 
 TEST_F(CudasimDriver, OnlyAnEventOrdersStreams) {
   CUdeviceptr memory = allocate(4);
-  CUstream other;
+  CUstream otherStream;
   CUevent event;
-  ASSERT_EQ(api.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), 0);
+  ASSERT_EQ(api.cuStreamCreate(&otherStream, CU_STREAM_NON_BLOCKING), 0);
   ASSERT_EQ(api.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), 0);
   float value = 1;
-  api.cuMemcpyHtoDAsync(memory, &value, 4, other);
+  api.cuMemcpyHtoDAsync(memory, &value, 4, otherStream);
   EXPECT_TRUE(std::isnan(download<float>(memory, 1)[0]));
-  api.cuEventRecord(event, other);
+  api.cuEventRecord(event, otherStream);
   api.cuStreamWaitEvent(stream, event, 0);
   EXPECT_EQ(download<float>(memory, 1)[0], 1);
   EXPECT_EQ(api.cuEventDestroy(event), 0);
-  EXPECT_EQ(api.cuStreamDestroy(other), 0);
+  EXPECT_EQ(api.cuStreamDestroy(otherStream), 0);
 }
 
 TEST_F(CudasimDriver, CopiesOutsideAllocationsAreFound) {
@@ -85,22 +90,22 @@ TEST_F(CudasimDriver, CopiesOutsideAllocationsAreFound) {
       testing::ExitedWithCode(70), "fill: 80 bytes at offset 0");
   EXPECT_EXIT(
       {
-        CUdeviceptr gone;
-        api.cuMemAlloc(&gone, 16);
-        api.cuMemFree(gone);
-        api.cuMemcpyDtoHAsync(bytes, gone, 16, stream);
+        CUdeviceptr freed;
+        api.cuMemAlloc(&freed, 16);
+        api.cuMemFree(freed);
+        api.cuMemcpyDtoHAsync(bytes, freed, 16, stream);
       },
       testing::ExitedWithCode(70), "where nothing is allocated");
 }
 
-TEST_F(CudasimDriver, MemoryRunsOut) {
+TEST_F(CudasimDriver, MemoryIsLimited) {
   ScopedVariable setting("CUDASIM_MEMORY", "4096");
   std::size_t free = 0, total = 0;
-  CUdeviceptr memory = allocate(4000), more = 0;
+  CUdeviceptr memory = allocate(4000), second = 0;
   EXPECT_EQ(api.cuMemGetInfo(&free, &total), 0);
   EXPECT_EQ(total, 4096u);
   EXPECT_EQ(free, 96u);
-  EXPECT_EQ(api.cuMemAlloc(&more, 97), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(api.cuMemAlloc(&second, 97), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(api.text(CUDA_ERROR_OUT_OF_MEMORY),
             "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
   (void)memory;
@@ -125,7 +130,7 @@ TEST_F(CudasimDriver, IsConfiguredByTheEnvironment) {
 TEST_F(CudasimDriver, EachThreadNeedsTheContext) {
   std::thread([&] {
     CUdeviceptr memory;
-    EXPECT_EQ(api.cuMemAlloc(&memory, 16), 201);
+    EXPECT_EQ(api.cuMemAlloc(&memory, 16), kInvalidContext);
     EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
     EXPECT_EQ(api.cuMemAlloc(&memory, 16), 0);
     EXPECT_EQ(api.cuMemFree(memory), 0);
@@ -141,7 +146,7 @@ TEST_F(CudasimDriver, EventsMeasureTime) {
   api.cuEventRecord(start, stream);
   api.cuMemsetD8Async(memory, 0, 1 << 22, stream);
   api.cuEventRecord(end, stream);
-  EXPECT_EQ(api.cuEventElapsedTime(&milliseconds, start, end), 600);
+  EXPECT_EQ(api.cuEventElapsedTime(&milliseconds, start, end), kNotReady);
   EXPECT_EQ(api.cuEventSynchronize(end), 0);
   EXPECT_EQ(api.cuEventElapsedTime(&milliseconds, start, end), 0);
   EXPECT_GT(milliseconds, 0);
@@ -180,28 +185,30 @@ TEST_F(CudasimDriver, GraphsRunTheirCapturedWork) {
 TEST_F(CudasimDriver, ForbiddenCallsInvalidateACapture) {
   ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
   CUdeviceptr memory;
-  EXPECT_EQ(api.cuMemAlloc(&memory, 16), 900);
+  EXPECT_EQ(api.cuMemAlloc(&memory, 16), kCaptureUnsupported);
   CUgraph graph;
-  EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 901);
+  EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), kCaptureInvalidated);
   ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
-  EXPECT_EQ(api.cuStreamSynchronize(stream), 900);
-  EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 901);
+  EXPECT_EQ(api.cuStreamSynchronize(stream), kCaptureUnsupported);
+  EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), kCaptureInvalidated);
 }
 
-/// The capture's mode determines which threads' calls invalidate it.
-TEST_F(CudasimDriver, CapturesForbidNothingToOtherThreadsUnlessGlobal) {
+TEST_F(CudasimDriver, OnlyGlobalCapturesForbidCallsOfOtherThreads) {
+  // The modes are global, thread-local and relaxed.
   for (int mode : {0, 1, 2}) {
     ASSERT_EQ(api.cuStreamBeginCapture(stream, mode), 0);
     std::thread([&] {
       ASSERT_EQ(api.cuCtxSetCurrent(context), 0);
       CUdeviceptr memory;
-      EXPECT_EQ(api.cuMemAlloc(&memory, 16), mode == 0 ? 900 : 0);
+      EXPECT_EQ(api.cuMemAlloc(&memory, 16),
+                mode == 0 ? kCaptureUnsupported : 0);
       if (mode != 0) {
         EXPECT_EQ(api.cuMemFree(memory), 0);
       }
     }).join();
     CUgraph graph;
-    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), mode == 0 ? 901 : 0);
+    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph),
+              mode == 0 ? kCaptureInvalidated : 0);
     if (mode != 0) {
       EXPECT_EQ(api.cuGraphDestroy(graph), 0);
     }
@@ -210,28 +217,29 @@ TEST_F(CudasimDriver, CapturesForbidNothingToOtherThreadsUnlessGlobal) {
 
 TEST_F(CudasimDriver, AnotherStreamJoinsACapture) {
   CUdeviceptr memory = allocate(8);
-  CUstream other;
+  CUstream otherStream;
   CUevent fork, join;
-  ASSERT_EQ(api.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), 0);
+  ASSERT_EQ(api.cuStreamCreate(&otherStream, CU_STREAM_NON_BLOCKING), 0);
   ASSERT_EQ(api.cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING), 0);
   ASSERT_EQ(api.cuEventCreate(&join, CU_EVENT_DISABLE_TIMING), 0);
-  for (bool joined : {true, false}) {
+  for (bool isJoined : {true, false}) {
     ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
     api.cuEventRecord(fork, stream);
-    api.cuStreamWaitEvent(other, fork, 0);
-    api.cuMemsetD8Async(memory, 0, 8, other);
-    if (joined) {
-      api.cuEventRecord(join, other);
+    api.cuStreamWaitEvent(otherStream, fork, 0);
+    api.cuMemsetD8Async(memory, 0, 8, otherStream);
+    if (isJoined) {
+      api.cuEventRecord(join, otherStream);
       api.cuStreamWaitEvent(stream, join, 0);
     }
     CUgraph graph = nullptr;
-    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), joined ? 0 : 904);
+    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph),
+              isJoined ? 0 : kCaptureUnjoined);
     if (graph)
       api.cuGraphDestroy(graph);
   }
   api.cuEventDestroy(fork);
   api.cuEventDestroy(join);
-  EXPECT_EQ(api.cuStreamDestroy(other), 0);
+  EXPECT_EQ(api.cuStreamDestroy(otherStream), 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,14 +253,14 @@ BREW_KERNEL(scale, 32)(BREW_IN(float, x, 64), BREW_OUT(float, y, 64)) {
 }
 )";
 
-TEST_F(CudasimDriver, LaunchesTakeTheirArgumentsWhenQueued) {
+TEST_F(CudasimDriver, LaunchesCopyTheirArgumentsWhenQueued) {
   Kernel kernel("scale", kScale);
   CUmodule module;
   CUfunction function;
   ASSERT_EQ(api.cuModuleLoadDataEx(&module, kernel.image().data(), 0, nullptr,
                                    nullptr),
             0);
-  EXPECT_EQ(api.cuModuleGetFunction(&function, module, "other"), 500);
+  EXPECT_EQ(api.cuModuleGetFunction(&function, module, "other"), kNotFound);
   ASSERT_EQ(api.cuModuleGetFunction(&function, module, "scale"), 0);
   CUdeviceptr x = upload(std::vector<float>(64, 3)), y = allocate(256);
   CUdeviceptr arguments[] = {x, y};
@@ -278,7 +286,7 @@ TEST_F(CudasimDriver, ModulesAreLoadedSideBySide) {
               0);
   EXPECT_EQ(api.cuModuleGetFunction(&function, modules[0], "first"), 0);
   EXPECT_EQ(api.cuModuleGetFunction(&function, modules[1], "second"), 0);
-  EXPECT_EQ(api.cuModuleGetFunction(&function, modules[1], "first"), 500);
+  EXPECT_EQ(api.cuModuleGetFunction(&function, modules[1], "first"), kNotFound);
   for (CUmodule module : modules)
     EXPECT_EQ(api.cuModuleUnload(module), 0);
 }
@@ -311,11 +319,12 @@ TEST_F(CudasimDriver, CodeForAGpuDoesNotRun) {
   CUmodule module;
   EXPECT_EQ(api.cuModuleLoadDataEx(&module, ".version 9.0\n.target sm_90\n", 0,
                                    nullptr, nullptr),
-            209);
+            kNoBinaryForGpu);
   unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
   cubin[16] = 2;
   cubin[18] = 190;
-  EXPECT_EQ(api.cuModuleLoadDataEx(&module, cubin, 0, nullptr, nullptr), 209);
+  EXPECT_EQ(api.cuModuleLoadDataEx(&module, cubin, 0, nullptr, nullptr),
+            kNoBinaryForGpu);
 }
 
 } // namespace

@@ -9,18 +9,20 @@ namespace {
 
 alignas(16) float first[4096], second[4096];
 
-/// Expects the launch to end the program with a message that matches `words`.
+/// Expects the launch of a kernel to end the program with a message that
+/// matches the regular expression `message`. `declarations` precede the kernel.
 void expectFinding(const char *parameters, const char *body, unsigned blocks,
                    unsigned threads, std::initializer_list<void *> arguments,
-                   const char *words, const char *before = "") {
-  std::string text = before + std::string("BREW_KERNEL(k, 256)(") + parameters +
-                     ") {\n" + body + "\n}\n";
+                   const char *message, const char *declarations = "") {
+  std::string text = declarations + std::string("BREW_KERNEL(k, 256)(") +
+                     parameters + ") {\n" + body + "\n}\n";
   Kernel kernel("k", text);
   EXPECT_EXIT(kernel.launch(blocks, threads, arguments),
-              testing::ExitedWithCode(70), words);
+              testing::ExitedWithCode(70), message);
   std::string log = compileWithNvrtc(kernel.text(), "sm_90");
   if (log != "no NVRTC")
-    EXPECT_EQ(log, "") << "the text must be CUDA, if wrong";
+    EXPECT_EQ(log, "")
+        << "the text must be valid CUDA C++, although the kernel is wrong";
 }
 
 TEST(CudasimFindings, ReadBeyondAnArgument) {
@@ -181,9 +183,8 @@ TEST(CudasimFindings, TwoBlocksTouchOneElement) {
                 "thread writes it and thread \\(0,0,0\\) read it");
 }
 
-void *stages(unsigned long long running) {
-  return reinterpret_cast<void *>(running);
-}
+/// Returns the argument for the stages of a launch, a bit mask.
+void *stages(unsigned long long mask) { return reinterpret_cast<void *>(mask); }
 
 TEST(CudasimFindings, StagesThatCannotWaitForEachOther) {
   const char *parameters = "BREW_OUT(float, y, 128), BREW_STAGES(stages)";
@@ -243,7 +244,7 @@ TEST(CudasimFindings, TheLastBlockReadsUnorderedElements) {
 }
 
 TEST(CudasimFindings, RaceThroughAnotherArgument) {
-  // The same memory as floats and as bytes.
+  // Both arguments are the same memory, as floats and as bytes.
   expectFinding(
       "BREW_INOUT(float, x, 64), BREW_INOUT(unsigned char, y, 64)",
       "if (threadIdx.x == 0) x[1] = 0.0f; else y[threadIdx.x] = 0;", 1, 7,

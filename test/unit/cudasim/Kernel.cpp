@@ -43,17 +43,17 @@ static __device__ bool lastBlock(unsigned *counter, unsigned blocks) {
 #define BREW_STAGE(stages, number) if ((stages) >> (number) & 1)
 #define BREW_BARRIER(name) static __device__ unsigned name[2]
 #define BREW_STAGE_BARRIER(stages, number, barrier)                              \
-  if (((stages) >> ((number) - 1) & 3) == 3) stagesMeet(barrier)
-static __device__ void stagesMeet(unsigned *barrier) {
+  if (((stages) >> ((number) - 1) & 3) == 3) waitAtStageBarrier(barrier)
+static __device__ void waitAtStageBarrier(unsigned *barrier) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    const volatile unsigned *met = barrier + 1;
-    const unsigned before = *met;
+    const volatile unsigned *round = barrier + 1;
+    const unsigned before = *round;
     __threadfence();
     if (atomicInc(barrier, gridDim.x - 1) == gridDim.x - 1)
       atomicAdd(barrier + 1, 1);
     else
-      while (*met == before) {
+      while (*round == before) {
       }
     __threadfence();
   }
@@ -77,11 +77,11 @@ Kernel::Kernel(const std::string &name, const std::string &text,
   std::string image = folder + ("/" + name + ".so");
   std::ofstream(input) << source;
   std::string command = CUDASIM_FOLDER "/compile " + input + " " + image;
-  bool compiled = std::system(command.c_str()) == 0;
-  std::ifstream built(image, std::ios::binary);
-  bytes.assign(std::istreambuf_iterator<char>(built), {});
+  bool isCompiled = std::system(command.c_str()) == 0;
+  std::ifstream imageFile(image, std::ios::binary);
+  bytes.assign(std::istreambuf_iterator<char>(imageFile), {});
   void *library =
-      compiled ? dlopen(image.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+      isCompiled ? dlopen(image.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   unlink(input.c_str());
   unlink(image.c_str());
   rmdir(folder);
@@ -93,12 +93,12 @@ Kernel::Kernel(const std::string &name, const std::string &text,
     throw std::runtime_error(name + " is not in its image");
 }
 
-void Kernel::setCooperative(bool does) const {
+void Kernel::setCooperative(bool isCooperative) const {
   auto set = reinterpret_cast<void (*)(bool)>(
       dlsym(RTLD_DEFAULT, "cudasim_set_cooperation"));
   if (!set)
     throw std::runtime_error("the simulator's engine is not loaded");
-  set(does);
+  set(isCooperative);
 }
 
 void Kernel::launch(unsigned blocks, unsigned threads,
@@ -130,10 +130,10 @@ std::string compileWithNvrtc(const std::string &text, const std::string &arch) {
   using Log = int (*)(Program, char *);
   using Destroy = int (*)(Program *);
   Program program = nullptr;
-  int failed = function("nvrtcCreateProgram", Create())(
+  int result = function("nvrtcCreateProgram", Create())(
       &program, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
-  if (failed)
-    return "nvrtcCreateProgram returned " + std::to_string(failed);
+  if (result)
+    return "nvrtcCreateProgram returned " + std::to_string(result);
   std::string option = "--gpu-architecture=" + arch;
   const char *options[] = {option.c_str(), "--std=c++17",
                            "-I" CUDASIM_CUDA_INCLUDE};

@@ -7,10 +7,11 @@
 
 namespace brew::test {
 
-/// The prelude of kernel texts, like brewc's.
+/// Definitions of the macros in kernel texts, like the prelude that brewc
+/// writes.
 extern const char *const kPrelude;
 
-/// A kernel, compiled from prelude and text into an image that stays loaded.
+/// A kernel that is compiled from prelude and text. Its image stays loaded.
 class Kernel {
 public:
   Kernel(const std::string &name, const std::string &text,
@@ -21,7 +22,7 @@ public:
               const std::vector<void *> &arguments) const;
 
   /// Sets whether blocks of later launches may wait for each other.
-  void setCooperative(bool does) const;
+  void setCooperative(bool isCooperative) const;
 
   const std::string &text() const { return source; }
   /// The bytes of the image.

@@ -43,8 +43,9 @@ int cublasLtMatmul(void *, void *, const void *, const void *, void *,
 
 namespace {
 
-/// Small integers, so that sums do not depend on their order.
-std::vector<float> someNumbers(std::size_t count, unsigned seed) {
+/// Returns pseudorandom integers from -4 to 4, whose sums are exact in any
+/// order.
+std::vector<float> smallIntegers(std::size_t count, unsigned seed) {
   std::vector<float> values(count);
   for (float &value : values) {
     seed = seed * 1664525 + 1013904223;
@@ -59,17 +60,19 @@ std::vector<float> someNumbers(std::size_t count, unsigned seed) {
 
 struct Problem {
   bool transposeA, transposeB;
+  /// cublasLtEpilogue_t: bit 1 is ReLU, bit 2 the bias; 256 and 512 compute the
+  /// gradient of the bias from A and B.
   std::int32_t epilogue;
   float beta;
-  bool small; // operands and result in bf16
+  bool isBf16; ///< operands and result
 };
 
-/// Prints a case in the names of tests.
+/// Prints a case when its test fails.
 std::ostream &operator<<(std::ostream &out, const Problem &problem) {
   return out << (problem.transposeA ? "A^T" : "A")
              << (problem.transposeB ? " B^T" : " B") << " epilogue "
              << problem.epilogue << " beta " << problem.beta
-             << (problem.small ? " bf16" : "");
+             << (problem.isBf16 ? " bf16" : "");
 }
 
 class CudasimProduct : public DriverTest,
@@ -93,22 +96,25 @@ TEST_P(CudasimProduct, IsTheSumOfProducts) {
   const int aRows = problem.transposeA ? k : m, aColumns = m + k - aRows;
   const int bRows = problem.transposeB ? n : k, bColumns = n + k - bRows;
   const int aLeading = aRows + gap, bLeading = bRows + gap, dLeading = m + gap;
-  auto a = someNumbers(static_cast<std::size_t>(aLeading * aColumns), 1);
-  auto b = someNumbers(static_cast<std::size_t>(bLeading * bColumns), 2);
-  auto d = someNumbers(static_cast<std::size_t>(dLeading * n), 3);
-  auto bias = someNumbers(std::max(m, n), 4);
-  auto give = [&](const std::vector<float> &values) {
-    if (!problem.small)
+  auto a = smallIntegers(static_cast<std::size_t>(aLeading * aColumns), 1);
+  auto b = smallIntegers(static_cast<std::size_t>(bLeading * bColumns), 2);
+  auto d = smallIntegers(static_cast<std::size_t>(dLeading * n), 3);
+  auto bias = smallIntegers(std::max(m, n), 4);
+  auto uploadFloats = [&](const std::vector<float> &values) {
+    if (!problem.isBf16)
       return upload(values);
     std::vector<unsigned short> packed;
     for (float value : values)
       packed.push_back(toBfloat(value));
     return upload(packed);
   };
-  CUdeviceptr aMemory = give(a), bMemory = give(b), dMemory = give(d),
-              biasMemory = give(bias);
+  CUdeviceptr aMemory = uploadFloats(a), bMemory = uploadFloats(b),
+              dMemory = uploadFloats(d), biasMemory = uploadFloats(bias);
 
-  const int type = problem.small ? 14 : 0;
+  // 14 is CUDA_R_16BF, 0 CUDA_R_32F and 68 CUBLAS_COMPUTE_32F. Attributes 3, 4,
+  // 7 and 8 are the transpositions of A and B, the epilogue and the bias
+  // pointer, preference 1 is the size of the workspace.
+  const int type = problem.isBf16 ? 14 : 0;
   void *handle, *operation, *aLayout, *bLayout, *dLayout, *preference;
   ASSERT_EQ(cublasLtCreate(&handle), 0);
   ASSERT_EQ(cublasLtMatmulDescCreate(&operation, 68, 0), 0);
@@ -140,52 +146,54 @@ TEST_P(CudasimProduct, IsTheSumOfProducts) {
                            results[0].workspace, stream),
             0);
 
-  auto take = [&](CUdeviceptr address, std::size_t elements) {
-    if (!problem.small)
+  auto downloadFloats = [&](CUdeviceptr address, std::size_t elements) {
+    if (!problem.isBf16)
       return download<float>(address, elements);
     std::vector<float> values;
     for (unsigned short bits : download<unsigned short>(address, elements))
       values.push_back(fromBfloat(bits));
     return values;
   };
-  // The largest rounding error of bf16.
-  auto near = [&](float got, float want) {
-    EXPECT_NEAR(got, want, problem.small ? std::fabs(want) / 256 : 0);
+  // The tolerance is the largest rounding error of bf16.
+  auto expectNear = [&](float actual, float expected) {
+    EXPECT_NEAR(actual, expected,
+                problem.isBf16 ? std::fabs(expected) / 256 : 0);
   };
-  auto left = [&](int i, int p) {
+  auto elementOfA = [&](int i, int p) {
     return problem.transposeA ? a[p + i * aLeading] : a[i + p * aLeading];
   };
-  auto right = [&](int p, int j) {
+  auto elementOfB = [&](int p, int j) {
     return problem.transposeB ? b[j + p * bLeading] : b[p + j * bLeading];
   };
-  std::vector<float> got = take(dMemory, d.size());
+  std::vector<float> actual = downloadFloats(dMemory, d.size());
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < m; ++i) {
-      float want = problem.beta * d[i + j * dLeading];
+      float expected = problem.beta * d[i + j * dLeading];
       for (int p = 0; p < k; ++p)
-        want += alpha * left(i, p) * right(p, j);
+        expected += alpha * elementOfA(i, p) * elementOfB(p, j);
       if (problem.epilogue & 4)
-        want += bias[i];
+        expected += bias[i];
       if (problem.epilogue & 2)
-        want = std::max(want, 0.0f);
-      near(got[i + j * dLeading], want);
+        expected = std::max(expected, 0.0f);
+      expectNear(actual[i + j * dLeading], expected);
     }
   for (int j = 0; j < n; ++j)
     for (int i = m; i < dLeading; ++i)
-      EXPECT_EQ(got[i + j * dLeading], d[i + j * dLeading]) << "a gap changed";
-  std::vector<float> gotBias = take(biasMemory, bias.size());
+      EXPECT_EQ(actual[i + j * dLeading], d[i + j * dLeading])
+          << "padding of a column changed";
+  std::vector<float> actualBias = downloadFloats(biasMemory, bias.size());
   for (int i = 0; i < static_cast<int>(bias.size()); ++i) {
-    float want = bias[i];
+    float expected = bias[i];
     if (problem.epilogue == 256 && i < m) {
-      want = 0;
+      expected = 0;
       for (int p = 0; p < k; ++p)
-        want += left(i, p);
+        expected += elementOfA(i, p);
     } else if (problem.epilogue == 512 && i < n) {
-      want = 0;
+      expected = 0;
       for (int p = 0; p < k; ++p)
-        want += right(p, i);
+        expected += elementOfB(p, i);
     }
-    near(gotBias[i], want);
+    expectNear(actualBias[i], expected);
   }
   cublasLtMatmulPreferenceDestroy(preference);
   cublasLtMatrixLayoutDestroy(aLayout);
@@ -244,7 +252,7 @@ BrewVendorTensor tensor(std::initializer_list<std::int64_t> dims,
   return result;
 }
 
-std::size_t place(const BrewVendorTensor &t, int a, int b, int c, int d) {
+std::size_t offsetOf(const BrewVendorTensor &t, int a, int b, int c, int d) {
   return static_cast<std::size_t>(a * t.strides[0] + b * t.strides[1] +
                                   c * t.strides[2] + d * t.strides[3]);
 }
@@ -274,11 +282,12 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
   call.groups = window.groups;
   call.accumulate = window.accumulate;
 
-  auto x = someNumbers(N * C * H * W, 1);
-  auto w = someNumbers(K * group * window.kernel * window.kernel, 2);
-  auto y = someNumbers(N * K * P * Q, 3);
-  auto b = someNumbers(K, 4);
-  // Iterates over all products of an input element and a weight.
+  auto x = smallIntegers(N * C * H * W, 1);
+  auto w = smallIntegers(K * group * window.kernel * window.kernel, 2);
+  auto y = smallIntegers(N * K * P * Q, 3);
+  auto b = smallIntegers(K, 4);
+  // Calls `visit` for each product, with the offsets of its elements in x, w
+  // and y.
   auto forEach = [&](auto &&visit) {
     for (int n = 0; n < N; ++n)
       for (int k = 0; k < K; ++k)
@@ -292,8 +301,9 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
                   if (h < 0 || h >= H || v < 0 || v >= W)
                     continue;
                   int channel = k / (K / window.groups) * group + c;
-                  visit(place(call.x, n, channel, h, v),
-                        place(call.w, k, c, r, s), place(call.y, n, k, p, q));
+                  visit(offsetOf(call.x, n, channel, h, v),
+                        offsetOf(call.w, k, c, r, s),
+                        offsetOf(call.y, n, k, p, q));
                 }
   };
 
@@ -306,14 +316,14 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
     call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
     call.relu = direction == BREW_VENDOR_FORWARD && window.relu;
     call.negative_slope = 0.5f;
-    std::vector<float> wants[] = {x, w, y, b};
-    std::vector<float> &written = wants[direction == 1   ? 2
-                                        : direction == 2 ? 0
-                                                         : 1];
+    std::vector<float> expected[] = {x, w, y, b};
+    std::vector<float> &written = expected[direction == 1   ? 2
+                                           : direction == 2 ? 0
+                                                            : 1];
     if (!window.accumulate)
       std::fill(written.begin(), written.end(), 0.0f);
     if (direction == 3 && !window.accumulate)
-      std::fill(wants[3].begin(), wants[3].end(), 0.0f);
+      std::fill(expected[3].begin(), expected[3].end(), 0.0f);
     forEach([&](std::size_t i, std::size_t j, std::size_t o) {
       if (direction == 1)
         written[o] += x[i] * w[j];
@@ -326,9 +336,9 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
       for (int k = 0; k < K; ++k)
         for (int p = 0; p < P; ++p)
           for (int q = 0; q < Q; ++q) {
-            std::size_t o = place(call.y, n, k, p, q);
+            std::size_t o = offsetOf(call.y, n, k, p, q);
             if (direction == 3)
-              wants[3][k] += y[o];
+              expected[3][k] += y[o];
             if (direction != 1)
               continue;
             written[o] += b[k];
@@ -337,24 +347,26 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
           }
 
     CUdeviceptr memory[] = {upload(x), upload(w), upload(y), upload(b)};
-    BrewVendorCall *created = nullptr;
+    BrewVendorCall *vendorCall = nullptr;
     ASSERT_EQ(brewVendorTable.create_convolution(context, &call, 1 << 20,
-                                                 &created, message),
+                                                 &vendorCall, message),
               0)
         << message;
     const int candidate = 1;
-    std::uint64_t bytes = brewVendorTable.workspace(created, candidate);
+    std::uint64_t bytes = brewVendorTable.workspace(vendorCall, candidate);
     ASSERT_NE(bytes, UINT64_MAX);
     CUdeviceptr workspace = allocate(bytes);
-    ASSERT_EQ(brewVendorTable.run(
-                  created, candidate, at<void>(memory[0]), at<void>(memory[1]),
-                  call.has_bias ? at<void>(memory[3]) : nullptr,
-                  at<void>(memory[2]), at<void>(workspace), stream, message),
+    ASSERT_EQ(brewVendorTable.run(vendorCall, candidate, at<void>(memory[0]),
+                                  at<void>(memory[1]),
+                                  call.has_bias ? at<void>(memory[3]) : nullptr,
+                                  at<void>(memory[2]), at<void>(workspace),
+                                  stream, message),
               0)
         << message;
     for (int i = 0; i < 4; ++i)
-      EXPECT_EQ(download<float>(memory[i], wants[i].size()), wants[i]) << i;
-    brewVendorTable.destroy(created);
+      EXPECT_EQ(download<float>(memory[i], expected[i].size()), expected[i])
+          << i;
+    brewVendorTable.destroy(vendorCall);
   }
   brewVendorTable.close(context);
 }
@@ -371,8 +383,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 using CudasimTable = DriverTest;
 
-// Depth comes before height and width. The kernel has extent 2 along the depth:
-// each result is the sum of a plane and twice the plane two further on.
+// The dimensions are depth, height and width. The window has extent 2 along the
+// depth: each result is the sum of a plane and twice the second plane after it.
 TEST_F(CudasimTable, ConvolutionsOverThreeDimensions) {
   BrewVendorConvolution call = {};
   call.direction = BREW_VENDOR_FORWARD;
@@ -385,33 +397,33 @@ TEST_F(CudasimTable, ConvolutionsOverThreeDimensions) {
   call.pad[0] = call.pad_end[0] = 1;
   call.dilation[0] = 2;
   call.groups = 1;
-  const std::vector<float> x = someNumbers(24, 1);
-  std::vector<float> want(24);
+  const std::vector<float> x = smallIntegers(24, 1);
+  std::vector<float> expected(24);
   for (int d = 0; d < 4; ++d)
     for (int i = 0; i < 6; ++i)
-      want[d * 6 + i] = (d > 0 ? x[(d - 1) * 6 + i] : 0) +
-                        (d < 3 ? 2 * x[(d + 1) * 6 + i] : 0);
+      expected[d * 6 + i] = (d > 0 ? x[(d - 1) * 6 + i] : 0) +
+                            (d < 3 ? 2 * x[(d + 1) * 6 + i] : 0);
   BrewVendorContext *context = nullptr;
-  BrewVendorCall *created = nullptr;
+  BrewVendorCall *vendorCall = nullptr;
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   ASSERT_EQ(brewVendorTable.open(&context, message), 0);
-  ASSERT_EQ(
-      brewVendorTable.create_convolution(context, &call, 0, &created, message),
-      0)
+  ASSERT_EQ(brewVendorTable.create_convolution(context, &call, 0, &vendorCall,
+                                               message),
+            0)
       << message;
   CUdeviceptr in = upload(x), filter = upload(std::vector<float>{1, 2}),
               out = upload(std::vector<float>(24));
-  ASSERT_EQ(brewVendorTable.run(created, 2, at<void>(in), at<void>(filter),
+  ASSERT_EQ(brewVendorTable.run(vendorCall, 2, at<void>(in), at<void>(filter),
                                 nullptr, at<void>(out), nullptr, stream,
                                 message),
             0)
       << message;
-  EXPECT_EQ(download<float>(out, 24), want);
-  brewVendorTable.destroy(created);
+  EXPECT_EQ(download<float>(out, 24), expected);
+  brewVendorTable.destroy(vendorCall);
   brewVendorTable.close(context);
 }
 
-TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
+TEST_F(CudasimTable, InconsistentConvolutionsAreRejected) {
   BrewVendorConvolution call = {};
   call.direction = BREW_VENDOR_FORWARD;
   call.math = BREW_VENDOR_STRICT;
@@ -422,30 +434,31 @@ TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
     call.stride[i] = call.dilation[i] = 1;
   call.groups = 1;
   BrewVendorContext *context = nullptr;
-  BrewVendorCall *created = nullptr;
+  BrewVendorCall *vendorCall = nullptr;
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   ASSERT_EQ(brewVendorTable.open(&context, message), 0);
-  EXPECT_NE(
-      brewVendorTable.create_convolution(context, &call, 0, &created, message),
-      0);
+  EXPECT_NE(brewVendorTable.create_convolution(context, &call, 0, &vendorCall,
+                                               message),
+            0);
   EXPECT_STREQ(message, "the output's extent does not follow from the window");
   call.pad[0] = call.pad_end[0] = call.pad[1] = 1;
-  EXPECT_NE(
-      brewVendorTable.create_convolution(context, &call, 0, &created, message),
-      0);
+  EXPECT_NE(brewVendorTable.create_convolution(context, &call, 0, &vendorCall,
+                                               message),
+            0);
   call.pad_end[1] = 1;
-  ASSERT_EQ(
-      brewVendorTable.create_convolution(context, &call, 0, &created, message),
-      0);
-  ASSERT_EQ(brewVendorTable.candidates(created), 3);
-  EXPECT_EQ(brewVendorTable.workspace(created, 0), UINT64_MAX);
-  EXPECT_EQ(brewVendorTable.workspace(created, 1), UINT64_MAX) << "over limit";
-  EXPECT_EQ(brewVendorTable.workspace(created, 2), 0u);
-  EXPECT_NE(brewVendorTable.run(created, 0, nullptr, nullptr, nullptr, nullptr,
-                                nullptr, stream, message),
+  ASSERT_EQ(brewVendorTable.create_convolution(context, &call, 0, &vendorCall,
+                                               message),
+            0);
+  ASSERT_EQ(brewVendorTable.candidates(vendorCall), 3);
+  EXPECT_EQ(brewVendorTable.workspace(vendorCall, 0), UINT64_MAX);
+  EXPECT_EQ(brewVendorTable.workspace(vendorCall, 1), UINT64_MAX)
+      << "over limit";
+  EXPECT_EQ(brewVendorTable.workspace(vendorCall, 2), 0u);
+  EXPECT_NE(brewVendorTable.run(vendorCall, 0, nullptr, nullptr, nullptr,
+                                nullptr, nullptr, stream, message),
             0);
   EXPECT_STREQ(message, "the candidate cannot be used");
-  brewVendorTable.destroy(created);
+  brewVendorTable.destroy(vendorCall);
   brewVendorTable.close(context);
 }
 

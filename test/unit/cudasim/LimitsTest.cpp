@@ -8,6 +8,10 @@ using namespace brew::test;
 
 namespace {
 
+/// Values of CUresult.
+constexpr int kInvalidValue = 1, kOutOfResources = 701,
+              kCooperativeLaunchTooLarge = 720;
+
 /// Returns an empty kernel with the given attributes.
 Kernel kernelWith(unsigned arguments, unsigned threads, unsigned minimumBlocks,
                   unsigned sharedBytes = 0) {
@@ -59,16 +63,16 @@ TEST_F(CudasimLimits, ArgumentsHaveAByteLimit) {
                    fitsOld = load(kernelWith(512, 32, 0), "empty"),
                    exceedsOld = load(kernelWith(513, 32, 0), "empty");
   EXPECT_EQ(launch(fits, 1, 32), 0);
-  EXPECT_EQ(launch(exceeds, 1, 32), 1);
+  EXPECT_EQ(launch(exceeds, 1, 32), kInvalidValue);
   for (auto [name, value] : {std::pair("CUDASIM_DRIVER_VERSION", "12000"),
                              {"CUDASIM_CAPABILITY", "60"}}) {
     ScopedVariable setting(name, value);
     EXPECT_EQ(launch(fitsOld, 1, 32), 0);
-    EXPECT_EQ(launch(exceedsOld, 1, 32), 1);
+    EXPECT_EQ(launch(exceedsOld, 1, 32), kInvalidValue);
   }
   // Graph nodes have the same limit.
   ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
-  EXPECT_EQ(launch(exceeds, 1, 32), 1);
+  EXPECT_EQ(launch(exceeds, 1, 32), kInvalidValue);
   CUgraph graph;
   ASSERT_EQ(api.cuStreamEndCapture(stream, &graph), 0);
   std::size_t nodes = 1;
@@ -80,71 +84,76 @@ TEST_F(CudasimLimits, ArgumentsHaveAByteLimit) {
 TEST_F(CudasimLimits, GridsAndBlocksHaveExtents) {
   const CUfunction function = load(kernelWith(0, 256, 0), "empty");
   EXPECT_EQ(launch(function, 65536, 65535, 256, 1), 0);
-  EXPECT_EQ(launch(function, 1, 65536, 32, 1), 1);
-  EXPECT_EQ(launch(function, 0, 32), 1);
-  EXPECT_EQ(launch(function, 1, 0), 1);
-  EXPECT_EQ(launch(function, 0x80000000, 32), 1);
-  EXPECT_EQ(launch(function, 1, 1, 2, 65), 1);
-  EXPECT_EQ(launch(function, 1, 257), 1) << "more than its launch bounds";
+  EXPECT_EQ(launch(function, 1, 65536, 32, 1), kInvalidValue);
+  EXPECT_EQ(launch(function, 0, 32), kInvalidValue);
+  EXPECT_EQ(launch(function, 1, 0), kInvalidValue);
+  EXPECT_EQ(launch(function, 0x80000000, 32), kInvalidValue);
+  EXPECT_EQ(launch(function, 1, 1, 2, 65), kInvalidValue);
+  EXPECT_EQ(launch(function, 1, 257), kInvalidValue)
+      << "more than its launch bounds";
   const CUfunction wide = load(kernelWith(0, 2048, 0), "empty");
-  EXPECT_EQ(launch(wide, 1, 2048), 1) << "more than a device has";
+  EXPECT_EQ(launch(wide, 1, 2048), kInvalidValue) << "more than a device has";
 }
 
-TEST_F(CudasimLimits, RegistersOfABlock) {
+TEST_F(CudasimLimits, RegistersLimitTheThreadsOfABlock) {
   const CUfunction function = load(kernelWith(0, 512, 0), "empty");
   EXPECT_EQ(launch(function, 1, 512), 0);
   ScopedVariable registers("CUDASIM_REGISTERS", "200");
   EXPECT_EQ(launch(function, 1, 256), 0);
-  EXPECT_EQ(launch(function, 1, 257), 701)
+  EXPECT_EQ(launch(function, 1, 257), kOutOfResources)
       << "10 warps fit, but no multiple of 4";
-  EXPECT_EQ(api.text(701), "too many resources requested for launch "
-                           "(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)");
+  EXPECT_EQ(api.text(kOutOfResources),
+            "too many resources requested for launch "
+            "(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)");
 }
 
-TEST_F(CudasimLimits, OccupancyIsThatOfAMultiprocessor) {
+TEST_F(CudasimLimits, OccupancyDependsOnRegistersAndSharedMemory) {
   struct Case {
     unsigned threads, minimumBlocks, sharedBytes;
     int occupancy;
     const char *capability = "90";
   };
-  for (const Case &each : std::vector<Case>{
+  for (const Case &testCase : std::vector<Case>{
            // The bounds leave 64 registers to each of 1024 threads.
            {256, 4, 0, 4},
            {64, 16, 0, 16},
            {1024, 1, 0, 1},
            {1024, 2, 0, 2},
-           // No minimum: up to 255 registers.
+           // Without a minimum, a thread may have up to 255 registers.
            {256, 0, 0, 1},
            {64, 0, 0, 4},
-           // At most 32 blocks; a larger minimum is ignored.
+           // A multiprocessor has at most 32 blocks; a larger minimum is
+           // ignored.
            {32, 32, 0, 32},
            {32, 33, 0, 8},
-           // 228 kB of shared memory; each block takes 1 kB more than it uses.
+           // There are 228 kB of shared memory, and each block takes 1 kB more
+           // than it uses.
            {64, 16, 30000, 7},
            {64, 16, 48 * 1024, 4},
            {64, 16, 64 * 1024, 0},
-           // Other devices.
+           // Other devices have other limits.
            {1024, 2, 0, 1, "75"},
            {512, 3, 0, 3, "89"},
            {512, 4, 0, 1, "89"}, // 1536 threads have no room for 4
            {64, 16, 48 * 1024, 2, "86"},
            {64, 16, 48 * 1024, 3, "80"},
        }) {
-    SCOPED_TRACE(std::to_string(each.threads) + " threads, at least " +
-                 std::to_string(each.minimumBlocks) + " blocks of " +
-                 std::to_string(each.sharedBytes) + " bytes on " +
-                 each.capability);
-    ScopedVariable capability("CUDASIM_CAPABILITY", each.capability);
+    SCOPED_TRACE(std::to_string(testCase.threads) + " threads, at least " +
+                 std::to_string(testCase.minimumBlocks) + " blocks of " +
+                 std::to_string(testCase.sharedBytes) + " bytes on " +
+                 testCase.capability);
+    ScopedVariable capability("CUDASIM_CAPABILITY", testCase.capability);
     const CUfunction function =
-        load(kernelWith(0, each.threads, each.minimumBlocks, each.sharedBytes),
+        load(kernelWith(0, testCase.threads, testCase.minimumBlocks,
+                        testCase.sharedBytes),
              "empty");
-    EXPECT_EQ(occupancy(function, static_cast<int>(each.threads)),
-              each.occupancy);
-    EXPECT_EQ(occupancy(function, static_cast<int>(each.threads) + 1), 0);
+    EXPECT_EQ(occupancy(function, static_cast<int>(testCase.threads)),
+              testCase.occupancy);
+    EXPECT_EQ(occupancy(function, static_cast<int>(testCase.threads) + 1), 0);
   }
 }
 
-TEST_F(CudasimLimits, OccupancyFollowsFromTheText) {
+TEST_F(CudasimLimits, OccupancyFollowsFromTheKernelText) {
   std::string prelude = kPrelude;
   const std::string bounds = "__launch_bounds__(threads)";
   prelude.replace(prelude.find(bounds), bounds.size(),
@@ -154,32 +163,32 @@ TEST_F(CudasimLimits, OccupancyFollowsFromTheText) {
                      "  BREW_SHARED(float, s, 8192);\n"
                      "  BREW_SHARED(float, t, 2048);\n"
                      "  BREW_LAST_BLOCK(arrived[0], 1);\n}\n";
-  // 8 by registers, 5 by shared memory: each block takes 40 kB, one byte and
-  // 1 kB.
+  // Registers allow 8 blocks, shared memory 5: each block takes 40 kB, one byte
+  // and 1 kB.
   EXPECT_EQ(occupancy(load(Kernel("k", text, prelude), "k"), 128), 5);
-  // Without a minimum, registers for one.
+  // Without a minimum, registers allow 2 blocks.
   EXPECT_EQ(occupancy(load(Kernel("k", text), "k"), 128), 2);
 }
 
 TEST_F(CudasimLimits, CooperativeLaunchesAreResidentTogether) {
   const CUfunction function = load(kernelWith(0, 256, 4), "empty");
-  auto launchTogether = [&](unsigned blocks, unsigned threads = 256) {
+  auto launchCooperatively = [&](unsigned blocks, unsigned threads = 256) {
     return api.cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1,
                                          0, stream, nullptr);
   };
   EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 132);
-  EXPECT_EQ(launchTogether(4 * 132), 0);
-  EXPECT_EQ(launchTogether(4 * 132 + 1), 720);
-  EXPECT_EQ(launchTogether(8 * 132, 128), 0);
-  EXPECT_EQ(launchTogether(1, 257), 1);
+  EXPECT_EQ(launchCooperatively(4 * 132), 0);
+  EXPECT_EQ(launchCooperatively(4 * 132 + 1), kCooperativeLaunchTooLarge);
+  EXPECT_EQ(launchCooperatively(8 * 132, 128), 0);
+  EXPECT_EQ(launchCooperatively(1, 257), kInvalidValue);
   ScopedVariable fewer("CUDASIM_MULTIPROCESSORS", "2");
-  EXPECT_EQ(launchTogether(8), 0);
-  EXPECT_EQ(launchTogether(9), 720);
+  EXPECT_EQ(launchCooperatively(8), 0);
+  EXPECT_EQ(launchCooperatively(9), kCooperativeLaunchTooLarge);
   ScopedVariable fixed("CUDASIM_RESIDENT", "5");
   EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 1);
   EXPECT_EQ(occupancy(function, 256), 5);
-  EXPECT_EQ(launchTogether(5), 0);
-  EXPECT_EQ(launchTogether(6), 720);
+  EXPECT_EQ(launchCooperatively(5), 0);
+  EXPECT_EQ(launchCooperatively(6), kCooperativeLaunchTooLarge);
 }
 
 TEST_F(CudasimLimits, AttributesOfAMultiprocessor) {
@@ -190,7 +199,7 @@ TEST_F(CudasimLimits, AttributesOfAMultiprocessor) {
   EXPECT_EQ(attribute(82), 65536);  // registers
   EXPECT_EQ(attribute(97), 232448); // shared memory of a block that opts in
   EXPECT_EQ(attribute(106), 32);    // blocks
-  EXPECT_EQ(attribute(111), 1024);  // shared memory that the driver takes
+  EXPECT_EQ(attribute(111), 1024);  // shared memory that the driver reserves
 }
 
 } // namespace

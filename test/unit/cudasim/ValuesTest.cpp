@@ -22,7 +22,8 @@ template <class T> struct Buffer {
   std::vector<Unit> storage;
 };
 
-void expectNvrtcAgrees(const Kernel &kernel) {
+/// Expects that NVRTC compiles the kernel, if NVRTC is installed.
+void expectNvrtcCompiles(const Kernel &kernel) {
   std::string log = compileWithNvrtc(kernel.text(), "sm_90");
   if (log != "no NVRTC")
     EXPECT_EQ(log, "");
@@ -36,7 +37,7 @@ BREW_KERNEL(relu, 128)(BREW_IN(float, x, 1000), BREW_OUT(float, y, 1000)) {
     y[i] = x[i] > 0.0f ? x[i] : 0.25f * x[i];
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<float> x(1000), y(1000);
   for (int i = 0; i < 1000; ++i)
     x[i] = static_cast<float>(i - 500);
@@ -58,7 +59,7 @@ BREW_KERNEL(update, 32)(BREW_INOUT(float, w, 256), BREW_IN(float, g, 256)) {
   w[i] += 1.0f;
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<float> w(256), g(256);
   for (int i = 0; i < 256; ++i) {
     w[i] = static_cast<float>(i);
@@ -89,7 +90,7 @@ BREW_KERNEL(sum, 256)(BREW_IN(double, x, 3072), BREW_OUT(double, y, 3)) {
   }
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<double> x(3072), y(3);
   std::iota(x.data(), x.data() + 3072, 0.0);
   kernel.launch(3, 256, {x.data(), y.data()});
@@ -126,7 +127,7 @@ BREW_KERNEL(softmax, 64)(BREW_IN(float, x, 400), BREW_OUT(float, y, 400)) {
     y[blockIdx.x * 100 + i] = expf(x[blockIdx.x * 100 + i] - m) / s;
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<float> x(400), y(400);
   for (int i = 0; i < 400; ++i)
     x[i] = std::sin(static_cast<float>(i));
@@ -151,7 +152,7 @@ BREW_KERNEL(rotate, 64)(BREW_IN(int, x, 64), BREW_OUT(int, y, 64)) {
   y[threadIdx.x] = s[first + (lane + 1) % 32];
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<int> x(64), y(64);
   std::iota(x.data(), x.data() + 64, 0);
   kernel.launch(1, 64, {x.data(), y.data()});
@@ -170,15 +171,16 @@ BREW_KERNEL(neighbour, 64)(BREW_INOUT(int, x, 128)) {
   x[first + threadIdx.x] = next;
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<int> x(128);
   kernel.launch(2, 64, {x.data()});
   for (int i = 0; i < 128; ++i)
     EXPECT_EQ(x[i], (i + 1) % 64);
 }
 
-/// Every block reads values that other blocks wrote in the previous stage; some
-/// blocks take two turns. In one launch, or in one launch per stage.
+/// Every block reads values that other blocks wrote in the previous stage, and
+/// some blocks take two turns. The stages run in one launch or in a launch
+/// each.
 TEST(CudasimValues, StagesReadResultsOfThePreviousStage) {
   Kernel kernel("stages", R"(
 BREW_BARRIER(barrier);
@@ -196,20 +198,20 @@ BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
     y[turn * 32 + threadIdx.x] = mid[159 - (turn * 32 + threadIdx.x)] + 1;
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<int> x(160), mid(160), y(96);
-  for (unsigned long long first : {3ull, 1ull}) {
-    std::iota(x.data(), x.data() + 160, first);
-    kernel.setCooperative(first == 3);
-    auto stages = [](unsigned long long running) {
-      return reinterpret_cast<void *>(running);
+  for (unsigned long long firstStages : {3ull, 1ull}) {
+    std::iota(x.data(), x.data() + 160, firstStages);
+    kernel.setCooperative(firstStages == 3);
+    auto stages = [](unsigned long long mask) {
+      return reinterpret_cast<void *>(mask);
     };
-    kernel.launch(3, 32, {x.data(), mid.data(), y.data(), stages(first)});
-    if (first == 1)
+    kernel.launch(3, 32, {x.data(), mid.data(), y.data(), stages(firstStages)});
+    if (firstStages == 1)
       kernel.launch(5, 32, {x.data(), mid.data(), y.data(), stages(2)});
     for (int i = 0; i < 96; ++i) {
-      const int from = 159 - i;
-      ASSERT_EQ(y[i], x[from / 32 * 32 + 31 - from % 32] + 1) << i;
+      const int source = 159 - i;
+      ASSERT_EQ(y[i], x[source / 32 * 32 + 31 - source % 32] + 1) << i;
     }
   }
   kernel.setCooperative(false);
@@ -230,18 +232,18 @@ BREW_KERNEL(last, 32)(BREW_IN(int, x, 320), BREW_INOUT(int, part, 320),
   }
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<int> x(320), part(320), y(64);
   for (int launch = 0; launch < 3; ++launch) {
     std::iota(x.data(), x.data() + 320, launch);
     kernel.launch(10, 32, {x.data(), part.data(), y.data()});
     for (int i = 0; i < 64; ++i)
-      // Blocks i / 32, i / 32 + 2, ... + 8.
+      // The sum is over the blocks i / 32, i / 32 + 2, ... i / 32 + 8.
       ASSERT_EQ(y[i], 5 * (i + launch + 1) + (2 + 4 + 6 + 8) * 32) << i;
   }
 }
 
-/// More barriers than stamps can distinguish.
+/// The kernel has more barriers than the simulator's stamps can distinguish.
 TEST(CudasimValues, ManyBarriersOrderThreadsAndBlocks) {
   Kernel kernel("barriers", R"(
 BREW_COUNTERS(arrived, 1);
@@ -263,7 +265,7 @@ BREW_KERNEL(barriers, 64)(BREW_INOUT(float, x, 128), BREW_INOUT(float, y, 128),
   }
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   Buffer<float> x(128), y(128), z(1);
   kernel.launch(2, 64, {x.data(), y.data(), z.data()});
   EXPECT_EQ(z[0], 512.0f);
@@ -285,7 +287,7 @@ BREW_KERNEL(convert, 32)(BREW_IN(float, x, 12), BREW_OUT(__half, h, 12),
   }
 }
 )");
-  expectNvrtcAgrees(kernel);
+  expectNvrtcCompiles(kernel);
   struct Case {
     float value;
     unsigned short half, bfloat;
@@ -321,8 +323,8 @@ BREW_KERNEL(convert, 32)(BREW_IN(float, x, 12), BREW_OUT(__half, h, 12),
   EXPECT_EQ(back[9], 0x1p-24f);
 }
 
-/// More arguments than the limit of nested templates, with frames larger than a
-/// page.
+/// The kernel has more arguments than templates may be nested, and stack frames
+/// larger than a page.
 TEST(CudasimValues, ManyArguments) {
   constexpr int kArguments = 1100, kThreads = 64;
   std::string parameters, statements;

@@ -1,4 +1,4 @@
-//===- AnnotatedDatumTest.cpp ---------------------------------------------===//
+//===- AnnotatedDatumTest.cpp - Tests of annotated records ----------------===//
 #include "formats/AnnotatedDatum.h"
 #include "formats/Datum.h"
 #include "formats/caffe.pb.h"
@@ -12,7 +12,9 @@ using namespace brew::formats;
 
 namespace {
 
-caffe::AnnotatedDatum sample() {
+/// Returns a record of a 2x1x2 image with label 5 and two groups of objects: 3
+/// with label 3 and 7 with label 7.
+caffe::AnnotatedDatum exampleRecord() {
   caffe::AnnotatedDatum record;
   record.set_type(caffe::AnnotatedDatum::BBOX);
   record.mutable_datum()->ParseFromString(
@@ -26,9 +28,9 @@ caffe::AnnotatedDatum sample() {
   return record;
 }
 
-TEST(AnnotatedDatum, HoldsRowsOfPixelsAndObjects) {
+TEST(AnnotatedDatum, DecodesInterleavedPixelsAndObjects) {
   AnnotatedRecord record;
-  const std::string bytes = sample().SerializeAsString();
+  const std::string bytes = exampleRecord().SerializeAsString();
   decodeAnnotatedDatum(bytes, ImageColor::Native, "r", record);
   EXPECT_EQ(record.image.pixels, (std::vector<uint8_t>{1, 3, 2, 4}));
   EXPECT_TRUE(record.hasType && record.hasLabel);
@@ -40,14 +42,14 @@ TEST(AnnotatedDatum, HoldsRowsOfPixelsAndObjects) {
 }
 
 TEST(AnnotatedDatum, IsDistinguishedFromADatum) {
-  EXPECT_TRUE(isAnnotatedDatum(sample().SerializeAsString()));
+  EXPECT_TRUE(isAnnotatedDatum(exampleRecord().SerializeAsString()));
   EXPECT_FALSE(isAnnotatedDatum(encodeDatum(1, 1, 1, "x", 0)));
   EXPECT_FALSE(isAnnotatedDatum(""));
 }
 
-TEST(AnnotatedDatum, DamagedRecords) {
+TEST(AnnotatedDatum, RejectsDamagedRecordsAndFloatImages) {
   AnnotatedRecord record;
-  const std::string bytes = sample().SerializeAsString();
+  const std::string bytes = exampleRecord().SerializeAsString();
   for (const std::string &damaged :
        {bytes.substr(0, bytes.size() - 1), std::string("\xff\xff")}) {
     test::expectError(ExitStatus::BadInput, "r: damaged record", [&] {
@@ -56,7 +58,7 @@ TEST(AnnotatedDatum, DamagedRecords) {
     test::expectError(ExitStatus::BadInput, "r: damaged record",
                       [&] { countObjects(damaged, "r"); });
   }
-  caffe::AnnotatedDatum floats = sample();
+  caffe::AnnotatedDatum floats = exampleRecord();
   floats.mutable_datum()->clear_data();
   for (int i = 0; i < 4; ++i)
     floats.mutable_datum()->add_float_data(1);

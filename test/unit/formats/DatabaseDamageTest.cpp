@@ -1,8 +1,7 @@
-//===- DatabaseDamageTest.cpp - Hostile databases -------------------------===//
+//===- DatabaseDamageTest.cpp - Tests of damaged databases ----------------===//
 //
-// Databases are damaged byte by byte. Reading one must terminate, with Error(1)
-// or with records, and never crash or allocate more memory than the file can
-// fill.
+// Databases are truncated, or some of their bytes changed. Reading one must
+// either throw Error (1) or succeed, and must never crash or loop forever.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Database.h"
@@ -18,7 +17,7 @@ using namespace brew::test;
 namespace {
 
 /// Reads all records and returns their number.
-uint64_t drain(const std::string &path, DbBackend backend) {
+uint64_t readAllRecords(const std::string &path, DbBackend backend) {
   auto database = DbReader::open(path, backend);
   auto cursor = database->newCursor();
   uint64_t count = 0;
@@ -27,8 +26,9 @@ uint64_t drain(const std::string &path, DbBackend backend) {
   return count;
 }
 
-/// Branch pages, leaves, values in overflow pages.
-void makeSmall(const std::string &path, DbBackend backend, int records) {
+/// Writes a database with values of 100 bytes and one of 5000. For 60 records,
+/// LMDB needs a branch page, leaf pages and overflow pages.
+void writeDatabase(const std::string &path, DbBackend backend, int records) {
   auto writer = DbWriter::create(path, backend);
   for (int i = 0; i < records; ++i)
     writer->put("key" + std::to_string(1000 + i),
@@ -38,33 +38,37 @@ void makeSmall(const std::string &path, DbBackend backend, int records) {
 
 struct LmdbDamage : testing::Test {
   void SetUp() override {
-    makeSmall(folder / "db", DbBackend::Lmdb, 60);
+    writeDatabase(folder / "db", DbBackend::Lmdb, 60);
     bytes = readBytes(file);
-    ASSERT_EQ(drain(folder / "db", DbBackend::Lmdb), 60u);
+    ASSERT_EQ(readAllRecords(folder / "db", DbBackend::Lmdb), 60u);
   }
-  bool refused() {
-    return refusedAsBadInput([&] { drain(folder / "db", DbBackend::Lmdb); });
+  /// Reads the database. Returns whether it was rejected.
+  bool isRefused() {
+    return refusedAsBadInput(
+        [&] { readAllRecords(folder / "db", DbBackend::Lmdb); });
   }
   TempFolder folder;
   std::string file = folder / "db/data.mdb";
   std::string bytes;
 };
 
-TEST_F(LmdbDamage, TruncatedAtEveryPlace) {
+TEST_F(LmdbDamage, TruncatedFilesAreRefused) {
   for (size_t length = 0; length < bytes.size();
+       // Every length near a page's beginning, and some of the others.
        length += length % 4096 < 64 ? 1 : 61) {
     writeBytes(file, bytes.substr(0, length));
-    // The last pages may be unused ones.
-    bool gone = refused();
-    EXPECT_TRUE(gone || length + 4096 >= bytes.size()) << length;
+    const bool wasRefused = isRefused();
+    // The last page may be unused.
+    EXPECT_TRUE(wasRefused || length + 4096 >= bytes.size()) << length;
   }
 }
 
-TEST_F(LmdbDamage, EveryByte) {
+TEST_F(LmdbDamage, ChangedBytesAreRefusedOrRead) {
   size_t refusedCount = 0;
   std::string damaged = bytes;
   for (size_t at = 0; at < bytes.size(); ++at) {
-    // Fields have 16 bits or more: high bits cause the most extreme values.
+    // Fields have at least 16 bits; changing their high bits yields extreme
+    // values.
     damaged[at] = static_cast<char>(bytes[at] ^ (at % 3 == 0   ? 0xff
                                                  : at % 3 == 1 ? 0x80
                                                                : 0x01));
@@ -72,19 +76,19 @@ TEST_F(LmdbDamage, EveryByte) {
     out.seekp(static_cast<std::streamoff>(at));
     out.put(damaged[at]);
     out.close();
-    refusedCount += refused();
+    refusedCount += isRefused();
     std::fstream back(file, std::ios::in | std::ios::out | std::ios::binary);
     back.seekp(static_cast<std::streamoff>(at));
     back.put(bytes[at]);
     damaged[at] = bytes[at];
   }
   EXPECT_GT(refusedCount, 100u);
-  EXPECT_FALSE(refused()); // restored
+  EXPECT_FALSE(isRefused()); // all bytes are restored
 }
 
-// A child pointer back to its own page, or to a page twice, must not loop.
-TEST_F(LmdbDamage, RepeatedChildren) {
-  // Find the branch page (flags 1): its nodes' first words are page numbers.
+// Reading must not loop if a branch page refers to itself, or to a child twice.
+TEST_F(LmdbDamage, RepeatedChildrenAreRefused) {
+  // Find the branch page (flags 1). Its nodes begin with their child's number.
   for (size_t page = 2; page * 4096 < bytes.size(); ++page) {
     uint16_t flags;
     std::memcpy(&flags, bytes.data() + page * 4096 + 10, 2);
@@ -98,35 +102,37 @@ TEST_F(LmdbDamage, RepeatedChildren) {
                 damaged.data() + page * 4096 + first, 6);
     writeBytes(file, damaged);
     expectError(ExitStatus::BadInput, "out of order",
-                [&] { drain(folder / "db", DbBackend::Lmdb); });
-    uint32_t itself = static_cast<uint32_t>(page);
-    std::memcpy(damaged.data() + page * 4096 + second, &itself, 4);
+                [&] { readAllRecords(folder / "db", DbBackend::Lmdb); });
+    uint32_t ownNumber = static_cast<uint32_t>(page);
+    std::memcpy(damaged.data() + page * 4096 + second, &ownNumber, 4);
     writeBytes(file, damaged);
     expectError(ExitStatus::BadInput, "is not the leaf page",
-                [&] { drain(folder / "db", DbBackend::Lmdb); });
+                [&] { readAllRecords(folder / "db", DbBackend::Lmdb); });
     return;
   }
   FAIL() << "no branch page found";
 }
 
-TEST_F(LmdbDamage, NotLmdb) {
+TEST_F(LmdbDamage, OtherFilesAreRefused) {
   writeBytes(file, std::string(20000, 'x'));
   expectError(ExitStatus::BadInput, "is not an LMDB database",
-              [&] { drain(folder / "db", DbBackend::Lmdb); });
+              [&] { readAllRecords(folder / "db", DbBackend::Lmdb); });
   writeBytes(file, "");
   expectError(ExitStatus::BadInput, "damaged or truncated",
-              [&] { drain(folder / "db", DbBackend::Lmdb); });
+              [&] { readAllRecords(folder / "db", DbBackend::Lmdb); });
 }
 
 struct LevelDbDamage : testing::Test {
   void SetUp() override {
-    makeSmall(path, DbBackend::LevelDb, 12);
-    ASSERT_EQ(drain(path, DbBackend::LevelDb), 12u);
+    writeDatabase(path, DbBackend::LevelDb, 12);
+    ASSERT_EQ(readAllRecords(path, DbBackend::LevelDb), 12u);
   }
-  bool refused() {
-    return refusedAsBadInput([&] { drain(path, DbBackend::LevelDb); });
+  /// Reads the database. Returns whether it was rejected.
+  bool isRefused() {
+    return refusedAsBadInput([&] { readAllRecords(path, DbBackend::LevelDb); });
   }
-  std::string fileLike(const std::string &part) {
+  /// Returns the path of a file whose name contains `part`, or "".
+  std::string findFile(const std::string &part) {
     for (const auto &entry : std::filesystem::directory_iterator(path))
       if (entry.path().filename().string().find(part) != std::string::npos)
         return entry.path().string();
@@ -136,9 +142,9 @@ struct LevelDbDamage : testing::Test {
   std::string path = folder / "db";
 };
 
-TEST_F(LevelDbDamage, EveryPartOfEveryFile) {
+TEST_F(LevelDbDamage, ChangedAndTruncatedFilesAreRefusedOrRead) {
   for (const char *part : {"CURRENT", "MANIFEST", ".ldb"}) {
-    std::string file = fileLike(part);
+    std::string file = findFile(part);
     ASSERT_FALSE(file.empty()) << part;
     std::string bytes = readBytes(file);
     size_t step = std::max<size_t>(1, bytes.size() / 300);
@@ -147,27 +153,27 @@ TEST_F(LevelDbDamage, EveryPartOfEveryFile) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ (at % 2 ? 0x10 : 0xff));
       writeBytes(file, damaged);
-      refusedCount += refused();
+      refusedCount += isRefused();
       writeBytes(file, bytes.substr(0, at));
-      refused();
+      isRefused();
     }
     EXPECT_GT(refusedCount, 5u) << part;
     writeBytes(file, bytes);
   }
-  EXPECT_EQ(drain(path, DbBackend::LevelDb), 12u);
+  EXPECT_EQ(readAllRecords(path, DbBackend::LevelDb), 12u);
 }
 
-TEST_F(LevelDbDamage, ChangedValueIsNoticed) {
-  std::string file = fileLike(".ldb");
+TEST_F(LevelDbDamage, ChangedValueIsRefused) {
+  std::string file = findFile(".ldb");
   std::string bytes = readBytes(file);
   bytes[bytes.size() / 2] ^= 1;
   writeBytes(file, bytes);
   expectError(ExitStatus::BadInput, "damaged or truncated LevelDB",
-              [&] { drain(path, DbBackend::LevelDb); });
+              [&] { readAllRecords(path, DbBackend::LevelDb); });
 }
 
-// Larger than the write buffer: several tables.
-TEST(LevelDbTables, DamageIsNoticed) {
+// The records exceed the write buffer, so there are several tables.
+TEST(LevelDbTables, DamageIsRefused) {
   TempFolder folder;
   std::string path = folder / "db";
   {
@@ -182,32 +188,34 @@ TEST(LevelDbTables, DamageIsNoticed) {
     if (entry.path().extension() == ".ldb")
       tables[entry.path().string()] = readBytes(entry.path().string());
   ASSERT_FALSE(tables.empty());
-  EXPECT_EQ(drain(path, DbBackend::LevelDb), 80u);
-  // Damages all tables, because an obsolete table of a compaction is not read.
+  EXPECT_EQ(readAllRecords(path, DbBackend::LevelDb), 80u);
+  // Damages all tables, because a compaction may leave obsolete tables, which
+  // are not read.
   using Damage = std::function<std::string(std::string)>;
-  auto refusedWith = [&](const Damage &damage) {
+  auto isRefusedAfter = [&](const Damage &damage) {
     for (const auto &[file, bytes] : tables)
       writeBytes(file, damage(bytes));
-    return refusedAsBadInput([&] { drain(path, DbBackend::LevelDb); });
+    return refusedAsBadInput([&] { readAllRecords(path, DbBackend::LevelDb); });
   };
-  EXPECT_TRUE(refusedWith([](std::string bytes) { // in a block of values
+  EXPECT_TRUE(isRefusedAfter([](std::string bytes) { // in a block of values
     bytes[bytes.size() / 3] ^= 4;
     return bytes;
   }));
-  EXPECT_TRUE(refusedWith([](std::string bytes) { // in the index
+  EXPECT_TRUE(isRefusedAfter([](std::string bytes) { // in the index
     bytes[bytes.size() - 100] ^= 4;
     return bytes;
   }));
-  EXPECT_TRUE(refusedWith([](std::string bytes) { // in the magic number
+  EXPECT_TRUE(isRefusedAfter([](std::string bytes) { // in the magic number
     bytes[bytes.size() - 5] ^= 4;
     return bytes;
   }));
-  EXPECT_TRUE(refusedWith(
+  EXPECT_TRUE(isRefusedAfter(
       [](std::string bytes) { return bytes.substr(0, bytes.size() / 2); }));
-  EXPECT_FALSE(refusedWith([](std::string bytes) { return bytes; }));
+  EXPECT_FALSE(isRefusedAfter([](std::string bytes) { return bytes; }));
   for (const auto &[file, bytes] : tables)
     std::filesystem::remove(file);
-  EXPECT_TRUE(refusedAsBadInput([&] { drain(path, DbBackend::LevelDb); }));
+  EXPECT_TRUE(
+      refusedAsBadInput([&] { readAllRecords(path, DbBackend::LevelDb); }));
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- DatabaseTest.cpp - LMDB and LevelDB --------------------------------===//
+//===- DatabaseTest.cpp - Tests of LMDB and LevelDB databases -------------===//
 #include "formats/Database.h"
 #include "test/common/TestFiles.h"
 
@@ -36,8 +36,8 @@ void writeAll(const std::string &path, DbBackend backend,
   writer->finish();
 }
 
-/// Values of many sizes: empty, in leaves, at a leaf's limit, and in overflow
-/// pages.
+/// Returns records with values of many sizes: empty, in LMDB's leaf pages, near
+/// the limit of leaf pages, and in overflow pages.
 Records mixedRecords(int count) {
   Records records;
   unsigned random = 1;
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Database,
                            return std::string(backendName(info.param));
                          });
 
-TEST_P(Database, RoundTrip) {
+TEST_P(Database, RecordsRoundTrip) {
   Records records = mixedRecords(3000);
   writeAll(path, GetParam(), records);
   EXPECT_EQ(folder.entries(), 1u);
@@ -81,26 +81,26 @@ TEST_P(Database, RoundTrip) {
   }
 }
 
-TEST_P(Database, CursorsMoveApartAndRewind) {
+TEST_P(Database, CursorsAreIndependentAndRewind) {
   writeAll(path, GetParam(), {{"a", "1"}, {"b", "2"}, {"c", "3"}});
   auto database = DbReader::open(path, GetParam());
-  auto one = database->newCursor(), two = database->newCursor();
-  one->next();
-  EXPECT_EQ(one->key(), "b");
-  EXPECT_EQ(two->key(), "a");
-  one->next();
-  one->next();
-  EXPECT_FALSE(one->valid());
-  one->next(); // past the end it stays there
-  EXPECT_FALSE(one->valid());
-  EXPECT_EQ(one->value(), "");
-  one->rewind();
-  EXPECT_EQ(one->key(), "a");
-  EXPECT_EQ(one->value(), "1");
+  auto cursor = database->newCursor(), untouched = database->newCursor();
+  cursor->next();
+  EXPECT_EQ(cursor->key(), "b");
+  EXPECT_EQ(untouched->key(), "a");
+  cursor->next();
+  cursor->next();
+  EXPECT_FALSE(cursor->valid());
+  cursor->next(); // has no effect past the end
+  EXPECT_FALSE(cursor->valid());
+  EXPECT_EQ(cursor->value(), "");
+  cursor->rewind();
+  EXPECT_EQ(cursor->key(), "a");
+  EXPECT_EQ(cursor->value(), "1");
 }
 
 TEST_P(Database, CursorsFindKeys) {
-  // Trees of one page, and of several levels.
+  // LMDB's tree has one page or several levels.
   for (int count : {1, 3, 2000}) {
     const std::string path = folder / ("db" + std::to_string(count));
     const Records records = mixedRecords(count);
@@ -112,7 +112,7 @@ TEST_P(Database, CursorsFindKeys) {
       ASSERT_TRUE(cursor->find(found->first));
       EXPECT_EQ(cursor->key(), found->first);
       EXPECT_EQ(cursor->value(), found->second);
-      // And continues from there.
+      // The cursor continues from there.
       cursor->next();
       const auto next = std::next(found);
       ASSERT_EQ(cursor->valid(), next != records.end());
@@ -132,7 +132,7 @@ TEST_P(Database, CursorsFindKeys) {
   }
 }
 
-TEST_P(Database, UnsortedAndRepeatedKeys) {
+TEST_P(Database, UnsortedKeysAreSortedAndRepeatedKeysReplaced) {
   auto writer = DbWriter::create(path, GetParam());
   Records records;
   for (int i = 0; i < 5000; ++i) {
@@ -144,8 +144,8 @@ TEST_P(Database, UnsortedAndRepeatedKeys) {
   EXPECT_TRUE(readAll(*DbReader::open(path, GetParam())) == records);
 }
 
-// More than LMDB's first map and LevelDB's write buffer.
-TEST_P(Database, GrowsBeyondItsFirstSize) {
+// The records exceed LMDB's initial map and LevelDB's write buffer.
+TEST_P(Database, GrowsBeyondItsInitialSize) {
   auto writer = DbWriter::create(path, GetParam());
   std::string value(1 << 20, 'v');
   for (int i = 0; i < 150; ++i) {
@@ -172,7 +172,7 @@ TEST_P(Database, AppearsOnlyWhenFinished) {
   EXPECT_EQ(folder.entries(), 0u);
 }
 
-TEST_P(Database, ExistingIsKeptUnlessOverwriteIsSet) {
+TEST_P(Database, ExistingFolderIsKeptUnlessItIsADatabaseToOverwrite) {
   writeAll(path, GetParam(), {{"a", "1"}});
   expectError(ExitStatus::BadInput, "exists",
               [&] { DbWriter::create(path, GetParam()); });
@@ -195,27 +195,27 @@ TEST_P(Database, ExistingIsKeptUnlessOverwriteIsSet) {
 
 TEST_P(Database, ReadingDoesNotChangeTheFolder) {
   writeAll(path, GetParam(), mixedRecords(200));
-  auto listing = [&] {
+  auto filesByName = [&] {
     std::map<std::string, std::string> files;
     for (const auto &entry : std::filesystem::directory_iterator(path))
       files[entry.path().filename().string()] =
           readBytes(entry.path().string());
     return files;
   };
-  auto before = listing();
-  chmod(path.c_str(), 0500); // matters unless root runs the test
+  auto before = filesByName();
+  chmod(path.c_str(), 0500); // has no effect for root
   {
-    auto one = DbReader::open(path, GetParam());
-    auto two = DbReader::open(path, GetParam()); // no lock prevents it
-    EXPECT_TRUE(readAll(*one) == readAll(*two));
+    auto first = DbReader::open(path, GetParam());
+    auto second = DbReader::open(path, GetParam()); // no lock prevents this
+    EXPECT_TRUE(readAll(*first) == readAll(*second));
   }
   chmod(path.c_str(), 0700);
-  EXPECT_TRUE(listing() == before);
+  EXPECT_TRUE(filesByName() == before);
 }
 
-TEST_P(Database, ClearErrors) {
+TEST_P(Database, ErrorsNameTheProblem) {
   DbBackend backend = GetParam();
-  DbBackend other =
+  DbBackend otherBackend =
       backend == DbBackend::Lmdb ? DbBackend::LevelDb : DbBackend::Lmdb;
   expectError(ExitStatus::Unavailable, path + ": database not found",
               [&] { DbReader::open(path, backend); });
@@ -228,15 +228,16 @@ TEST_P(Database, ClearErrors) {
               [&] { DbReader::open(path, backend); });
   std::filesystem::remove(path);
   writeAll(path, backend, {});
-  expectError(ExitStatus::BadInput, "holds no records",
+  expectError(ExitStatus::BadInput, "contains no records",
               [&] { DbReader::open(path, backend); });
   expectError(ExitStatus::BadInput,
               std::string("is a ") + backendName(backend) + " database, but",
-              [&] { DbReader::open(path, other); });
+              [&] { DbReader::open(path, otherBackend); });
   expectError(ExitStatus::Unavailable, "No such file",
               [&] { DbWriter::create(folder / "none/db", backend); });
 }
 
+// A limit of the file size simulates a full disk.
 TEST_P(Database, FullDiskLeavesNothing) {
   auto previousHandler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit previous, limit;
@@ -255,13 +256,13 @@ TEST_P(Database, FullDiskLeavesNothing) {
   EXPECT_EQ(folder.entries(), 0u);
 }
 
-TEST(Backend, Names) {
+TEST(Backend, NamesAreParsedInAnyCase) {
   EXPECT_EQ(parseBackend("LMDB"), DbBackend::Lmdb);
   EXPECT_EQ(parseBackend("leveldb"), DbBackend::LevelDb);
   EXPECT_EQ(parseBackend("rocksdb"), std::nullopt);
 }
 
-// The reader is Brew's own: liblmdb must see the same records.
+// Brew has its own reader of LMDB. It must read the same records as liblmdb.
 TEST(Lmdb, AgreesWithLiblmdb) {
   TempFolder folder;
   Records records = mixedRecords(2000);
@@ -272,7 +273,7 @@ TEST(Lmdb, AgreesWithLiblmdb) {
   ASSERT_EQ(mdb_env_open(environment, (folder / "db").c_str(), 0, 0664), 0);
   MDB_txn *transaction;
   MDB_dbi tree;
-  // Deleting and replacing moves pages and leaves some unused.
+  // Deleting and replacing records moves pages and leaves some unused.
   ASSERT_EQ(mdb_txn_begin(environment, nullptr, 0, &transaction), 0);
   ASSERT_EQ(mdb_dbi_open(transaction, nullptr, 0, &tree), 0);
   int i = 0;
@@ -292,13 +293,13 @@ TEST(Lmdb, AgreesWithLiblmdb) {
   }
   ASSERT_EQ(mdb_txn_commit(transaction), 0);
 
-  Records theirs;
+  Records liblmdbRecords;
   ASSERT_EQ(mdb_txn_begin(environment, nullptr, MDB_RDONLY, &transaction), 0);
   MDB_cursor *cursor;
   ASSERT_EQ(mdb_cursor_open(transaction, tree, &cursor), 0);
   MDB_val key, value;
   while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0)
-    theirs[std::string(static_cast<char *>(key.mv_data), key.mv_size)] =
+    liblmdbRecords[std::string(static_cast<char *>(key.mv_data), key.mv_size)] =
         std::string(static_cast<char *>(value.mv_data), value.mv_size);
   mdb_cursor_close(cursor);
   mdb_txn_abort(transaction);
@@ -306,9 +307,9 @@ TEST(Lmdb, AgreesWithLiblmdb) {
 
   auto database = DbReader::open(folder / "db", DbBackend::Lmdb);
   EXPECT_EQ(database->count(), records.size());
-  Records ours = readAll(*database);
-  EXPECT_TRUE(ours == theirs);
-  EXPECT_TRUE(ours == records);
+  Records brewRecords = readAll(*database);
+  EXPECT_TRUE(brewRecords == liblmdbRecords);
+  EXPECT_TRUE(brewRecords == records);
 }
 
 TEST(Lmdb, BadKeysAreRefused) {
@@ -320,68 +321,72 @@ TEST(Lmdb, BadKeysAreRefused) {
               [&] { writer->put("", "v"); });
 }
 
-std::string deadWritersValue(int i) {
+std::string abandonedValue(int i) {
   return std::string(static_cast<size_t>(500 + i % 1000),
                      static_cast<char>(i * 31));
 }
 
-constexpr int deadWritersCount = 4000;
+constexpr int kAbandonedRecords = 4000;
 
-[[noreturn]] void writeAndDie(const std::string &path) {
+/// Writes a LevelDB database and exits without closing it.
+[[noreturn]] void writeAndExit(const std::string &path) {
   leveldb::Options options;
   options.create_if_missing = true;
   options.write_buffer_size = 1 << 16;
   leveldb::DB *database;
   if (!leveldb::DB::Open(options, path, &database).ok())
     _exit(1);
-  for (int i = 0; i < deadWritersCount; ++i)
-    database->Put({}, std::to_string(i * 7919 % deadWritersCount),
-                  deadWritersValue(i));
+  for (int i = 0; i < kAbandonedRecords; ++i)
+    database->Put({}, std::to_string(i * 7919 % kAbandonedRecords),
+                  abandonedValue(i));
   _exit(0); // without closing
 }
 
-// A database whose writer died: many small tables that wait for a compaction,
-// and a log with the rest. Reading must neither need nor finish that work.
-TEST(LevelDb, ReadsDatabasesOfDeadWriters) {
-  // The writer runs this test again in a process of its own (LevelDB's threads
-  // do not survive a fork) and finds the folder here.
+// If the writer did not close the database, many small tables wait for a
+// compaction, and a log contains the last records. Reading must neither require
+// the compaction nor perform it.
+TEST(LevelDb, ReadsDatabasesThatWereNotClosed) {
+  // LevelDB's threads do not survive a fork. So the writer is a new process
+  // that runs this test again. This variable contains the database's path for
+  // it.
   const char *const variable = "BREW_TEST_DEAD_WRITER";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  std::optional<TempFolder> folder; // the writer must not leave another
+  std::optional<TempFolder>
+      folder; // not in the writer, which would leave it behind
   if (!std::getenv(variable)) {
     folder.emplace();
     setenv(variable, (*folder / "db").c_str(), 1);
   }
   std::string path = std::getenv(variable);
-  EXPECT_EXIT(writeAndDie(path), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(writeAndExit(path), testing::ExitedWithCode(0), "");
   unsetenv(variable);
 
   Records expected;
-  for (int i = 0; i < deadWritersCount; ++i)
-    expected[std::to_string(i * 7919 % deadWritersCount)] = deadWritersValue(i);
-  auto size = [&] {
+  for (int i = 0; i < kAbandonedRecords; ++i)
+    expected[std::to_string(i * 7919 % kAbandonedRecords)] = abandonedValue(i);
+  auto totalSize = [&] {
     uintmax_t total = 0;
     for (const auto &entry : std::filesystem::directory_iterator(path))
       total += entry.file_size();
     return total;
   };
-  uintmax_t before = size();
+  uintmax_t before = totalSize();
   for (int pass = 0; pass < 3; ++pass)
     EXPECT_TRUE(readAll(*DbReader::open(path, DbBackend::LevelDb)) == expected);
-  EXPECT_EQ(size(), before);
+  EXPECT_EQ(totalSize(), before);
 }
 
-TEST(CaffesDatabases, SameRecordsInBoth) {
+TEST(CaffesDatabases, BackendsHaveTheSameRecords) {
   std::string lmdb = sharedPath("data/caffe_dbs/mnist500_lmdb");
   std::string leveldb = sharedPath("data/caffe_dbs/mnist500_leveldb");
   SKIP_WITHOUT(lmdb);
   SKIP_WITHOUT(leveldb);
-  auto one = DbReader::open(lmdb, DbBackend::Lmdb);
-  auto two = DbReader::open(leveldb, DbBackend::LevelDb);
-  Records records = readAll(*one);
+  auto lmdbReader = DbReader::open(lmdb, DbBackend::Lmdb);
+  auto leveldbReader = DbReader::open(leveldb, DbBackend::LevelDb);
+  Records records = readAll(*lmdbReader);
   EXPECT_EQ(records.size(), 500u);
   EXPECT_EQ(records.begin()->first, "00000000");
-  EXPECT_TRUE(records == readAll(*two));
+  EXPECT_TRUE(records == readAll(*leveldbReader));
 }
 
 } // namespace

@@ -1,10 +1,10 @@
-//===- DatumTest.cpp - Records and encoded images -------------------------===//
+//===- DatumTest.cpp - Tests of records and decoded images ----------------===//
 #include "formats/Datum.h"
 #include "formats/Database.h"
 #include "formats/caffe.pb.h"
 #include "test/common/TestFiles.h"
 
-#include <cstdio> // jpeglib.h needs it before
+#include <cstdio> // required before jpeglib.h
 #include <jpeglib.h>
 #include <png.h>
 
@@ -19,8 +19,8 @@ void appendPng(png_structp png, png_bytep bytes, png_size_t size) {
       ->append(reinterpret_cast<char *>(bytes), size);
 }
 
-/// Returns a PNG file of raw rows. Palette images get four entries, the first
-/// of which is transparent.
+/// Returns a PNG file with the given rows of packed pixels. The palette of a
+/// palette image has four entries, the first of which is transparent.
 std::string encodePng(int width, int height, int bits, int type,
                       const std::string &rows, bool interlaced = false) {
   std::string out;
@@ -89,25 +89,25 @@ Image decode(const std::string &bytes, ImageColor color = ImageColor::Native) {
 
 using Pixels = std::vector<uint8_t>;
 
-TEST(Datum, LabelWithoutTheImage) {
+TEST(Datum, LabelIsReadWithoutTheImage) {
   EXPECT_EQ(labelOfDatum(encodeDatum(1, 1, 2, "ab", 7)), 7);
   EXPECT_EQ(labelOfDatum(encodeDatum(1, 1, 2, "ab", -3)), -3);
   brew::caffe::Datum datum;
   EXPECT_EQ(labelOfDatum(datum.SerializeAsString()),
-            0); // as the field's default
+            0); // the field's default
   datum.set_data(std::string(100000, 'x'));
   datum.set_encoded(true);
   for (float value : {1.F, 2.F})
     datum.add_float_data(value);
   datum.set_label(2000000000);
-  const std::string whole = datum.SerializeAsString();
-  EXPECT_EQ(labelOfDatum(whole), 2000000000);
-  EXPECT_EQ(labelOfDatum(whole.substr(0, 5000)), std::nullopt);
+  const std::string bytes = datum.SerializeAsString();
+  EXPECT_EQ(labelOfDatum(bytes), 2000000000);
+  EXPECT_EQ(labelOfDatum(bytes.substr(0, 5000)), std::nullopt);
   EXPECT_EQ(labelOfDatum("no datum"), std::nullopt);
   EXPECT_EQ(labelOfDatum(std::string("\0\0", 2)), std::nullopt);
 }
 
-TEST(ImageDecode, PngColorsComeAsBgr) {
+TEST(ImageDecode, PngColorsAreReturnedAsBgr) {
   std::string rows = "\x01\x02\x03\x04\x05\x06";
   for (bool interlaced : {false, true}) {
     std::string png = encodePng(1, 2, 8, PNG_COLOR_TYPE_RGB, rows, interlaced);
@@ -120,20 +120,21 @@ TEST(ImageDecode, PngColorsComeAsBgr) {
   }
 }
 
-TEST(ImageDecode, PngGray) {
+TEST(ImageDecode, PngGrayConvertsFromAndToColor) {
   std::string png = encodePng(2, 1, 8, PNG_COLOR_TYPE_GRAY, "\x0a\xff");
   EXPECT_EQ(decode(png).pixels, (Pixels{10, 255}));
   EXPECT_EQ(decode(png, ImageColor::Color).pixels,
             (Pixels{10, 10, 10, 255, 255, 255}));
-  // One bit per pixel: 1 0 1 (left to right).
+  // One bit per pixel: 1, 0, 1 from left to right.
   std::string bits = encodePng(3, 1, 1, PNG_COLOR_TYPE_GRAY, "\xa0");
   EXPECT_EQ(decode(bits).pixels, (Pixels{255, 0, 255}));
-  // 0.299 R + 0.587 G + 0.114 B = 28.55 +- 1 for the library's rounding.
+  // 0.299 R + 0.587 G + 0.114 B = 28.41; the library's rounding may add or
+  // subtract 1.
   std::string color = encodePng(1, 1, 8, PNG_COLOR_TYPE_RGB, "\x0a\x14\x78");
   EXPECT_NEAR(decode(color, ImageColor::Gray).pixels.at(0), 28.4, 1.1);
 }
 
-TEST(ImageDecode, PngTransparency) {
+TEST(ImageDecode, PngTransparencyIsAFourthChannel) {
   std::string png = encodePng(1, 1, 8, PNG_COLOR_TYPE_RGBA, "\x01\x02\x03\x80");
   EXPECT_EQ(decode(png).pixels, (Pixels{3, 2, 1, 128}));
   EXPECT_EQ(decode(png, ImageColor::Color).pixels, (Pixels{3, 2, 1}));
@@ -145,23 +146,23 @@ TEST(ImageDecode, PngTransparency) {
             (Pixels{7, 8, 9, 60, 50, 40}));
 }
 
-TEST(ImageDecode, SixteenBitsAreRefused) {
+TEST(ImageDecode, SixteenBitsAreReducedOnlyOnConversion) {
   std::string png = encodePng(1, 1, 16, PNG_COLOR_TYPE_GRAY, "\x01\x02");
   expectError(ExitStatus::BadInput, "16 bits per sample", [&] { decode(png); });
-  Image image; // like imread: the upper bytes
+  Image image; // like OpenCV's imread: the upper bytes
   decodeImage(png.data(), png.size(), ImageColor::Color, "png", image);
   EXPECT_EQ(image.pixels, (std::vector<uint8_t>{1, 1, 1}));
   decodeImage(png.data(), png.size(), ImageColor::Gray, "png", image);
   EXPECT_EQ(image.pixels, std::vector<uint8_t>{1});
 }
 
-TEST(ImageDecode, Jpeg) {
+TEST(ImageDecode, JpegColorsAreClose) {
   std::string jpeg = encodeJpeg(17, 9, {200, 100, 50});
   Image image = decode(jpeg);
   EXPECT_EQ(image.channels, 3);
   EXPECT_EQ(image.height, 9);
   EXPECT_EQ(image.width, 17);
-  // Quantisation at quality 95 moves a flat colour by a step or two.
+  // Quantisation at quality 95 changes a flat colour by one or two.
   EXPECT_NEAR(image.pixels[0], 50, 3);
   EXPECT_NEAR(image.pixels[1], 100, 3);
   EXPECT_NEAR(image.pixels[2], 200, 3);
@@ -175,9 +176,8 @@ TEST(ImageDecode, Jpeg) {
   EXPECT_NEAR(decode(grayJpeg, ImageColor::Color).pixels[2], 77, 2);
 }
 
-TEST(ImageDecode, CmykJpeg) {
-  // Inverted inks: cyan 255 means no ink. With a full key value the inks are
-  // visible.
+TEST(ImageDecode, CmykJpegBecomesBgr) {
+  // The inks are inverted: 255 means no ink. The last value, 255, is no black.
   std::string jpeg = encodeJpeg(8, 8, {200, 100, 50, 255});
   Image image = decode(jpeg);
   EXPECT_EQ(image.channels, 3);
@@ -187,19 +187,19 @@ TEST(ImageDecode, CmykJpeg) {
   EXPECT_EQ(decode(jpeg, ImageColor::Gray).channels, 1);
 }
 
-TEST(ImageDecode, TruncatedOrDamaged) {
+TEST(ImageDecode, TruncatedImagesAreRefusedAndDamagedOnesDoNotCrash) {
   std::string png =
       encodePng(8, 8, 8, PNG_COLOR_TYPE_GRAY, std::string(64, 'x'), true);
   std::string jpeg = encodeJpeg(40, 40, {200, 100, 50});
-  for (const std::string &whole : {png, jpeg}) {
-    for (size_t length = 0; length < whole.size(); ++length) {
-      bool refused =
-          refusedAsBadInput([&] { decode(whole.substr(0, length)); });
-      // JPEG's end marker may be missing; nothing before it.
-      EXPECT_TRUE(refused || length + 2 >= whole.size()) << length;
+  for (const std::string &intact : {png, jpeg}) {
+    for (size_t length = 0; length < intact.size(); ++length) {
+      const bool isRefused =
+          refusedAsBadInput([&] { decode(intact.substr(0, length)); });
+      // Only JPEG's end marker, of 2 bytes, may be missing.
+      EXPECT_TRUE(isRefused || length + 2 >= intact.size()) << length;
     }
-    for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
-      std::string damaged = whole;
+    for (size_t bit = 0; bit < intact.size() * 8; ++bit) {
+      std::string damaged = intact;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
       for (ImageColor color : {ImageColor::Native, ImageColor::Gray})
         refusedAsBadInput([&] { decode(damaged, color); });
@@ -209,7 +209,7 @@ TEST(ImageDecode, TruncatedOrDamaged) {
               [] { decode("GIF89a"); });
 }
 
-TEST(Datum, RawBytes) {
+TEST(Datum, RawBytesAreUnsigned) {
   ImageRecord record;
   decodeDatum(encodeDatum(2, 1, 3, "abcdef", 4), ImageColor::Native, "db",
               record);
@@ -222,7 +222,7 @@ TEST(Datum, RawBytes) {
   EXPECT_EQ(record.value(0), 255); // bytes are unsigned
 }
 
-TEST(Datum, Floats) {
+TEST(Datum, FloatsAreKept) {
   caffe::Datum datum;
   datum.set_channels(1);
   datum.set_height(1);
@@ -235,7 +235,7 @@ TEST(Datum, Floats) {
   EXPECT_EQ(record.floats, (std::vector<float>{-0.5f, 2}));
 }
 
-TEST(Datum, EncodedBecomesPlanes) {
+TEST(Datum, EncodedImageBecomesPlanes) {
   caffe::Datum datum;
   datum.set_data(
       encodePng(2, 1, 8, PNG_COLOR_TYPE_RGB, "\x01\x02\x03\x04\x05\x06"));
@@ -250,31 +250,31 @@ TEST(Datum, EncodedBecomesPlanes) {
   EXPECT_EQ(record.label, 3);
 }
 
-TEST(Datum, Errors) {
+TEST(Datum, InvalidRecordsAreRefused) {
   ImageRecord record;
-  auto decodeText = [&](const std::string &bytes) {
+  auto decodeBytes = [&](const std::string &bytes) {
     decodeDatum(bytes, ImageColor::Native, "db: record '7'", record);
   };
   expectError(ExitStatus::BadInput, "db: record '7': damaged record",
-              [&] { decodeText("\xff\xff"); });
+              [&] { decodeBytes("\xff\xff"); });
   expectError(ExitStatus::BadInput, "shape 1x2x2 but 3 values",
-              [&] { decodeText(encodeDatum(1, 2, 2, "abc", 0)); });
+              [&] { decodeBytes(encodeDatum(1, 2, 2, "abc", 0)); });
   expectError(ExitStatus::BadInput, "shape 0x2x2",
-              [&] { decodeText(encodeDatum(0, 2, 2, "abc", 0)); });
-  // A product that wraps around to the number of values.
+              [&] { decodeBytes(encodeDatum(0, 2, 2, "abc", 0)); });
+  // The product of the dimensions wraps around to 0, the number of values.
   expectError(ExitStatus::BadInput, "values", [&] {
-    decodeText(encodeDatum(1 << 30, 1 << 30, 1 << 30, "", 0));
+    decodeBytes(encodeDatum(1 << 30, 1 << 30, 1 << 30, "", 0));
   });
   caffe::Datum datum;
   datum.set_encoded(true);
   expectError(ExitStatus::BadInput, "without data",
-              [&] { decodeText(datum.SerializeAsString()); });
+              [&] { decodeBytes(datum.SerializeAsString()); });
   datum.set_data("junk");
   expectError(ExitStatus::BadInput, "neither JPEG nor PNG",
-              [&] { decodeText(datum.SerializeAsString()); });
+              [&] { decodeBytes(datum.SerializeAsString()); });
 }
 
-TEST(Datum, RecordedPhotos) {
+TEST(Datum, DecodesRecordedPhotos) {
   std::string path = sharedPath("data/caffe_dbs/photos_encoded_lmdb");
   SKIP_WITHOUT(path);
   auto database = DbReader::open(path, DbBackend::Lmdb);

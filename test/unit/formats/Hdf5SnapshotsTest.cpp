@@ -1,4 +1,4 @@
-//===- Hdf5SnapshotsTest.cpp - Weights and states in HDF5 -----------------===//
+//===- Hdf5SnapshotsTest.cpp - Tests of weights and states in HDF5 --------===//
 #include "formats/hdf5/Hdf5Snapshots.h"
 #include "formats/hdf5/Hdf5.h"
 #include "test/common/TestFiles.h"
@@ -18,6 +18,7 @@ using namespace brew::test;
 
 namespace {
 
+/// Returns a blob with the values first, first + 1, ...
 Blob blobOf(std::vector<int64_t> dims, float first) {
   Blob blob;
   blob.dims = std::move(dims);
@@ -27,8 +28,9 @@ Blob blobOf(std::vector<int64_t> dims, float first) {
   return blob;
 }
 
-/// Layers with a slash in a name, doubles, and a shared weight.
-Weights sharingNet() {
+/// Returns weights with a slash in a layer's name, a blob of doubles, and a
+/// blob that two layers share.
+Weights exampleWeights() {
   Weights weights;
   weights.netName = "Net";
   weights.layers.push_back({"data", "Data", {}, {"data"}, {}});
@@ -48,7 +50,7 @@ Weights sharingNet() {
   return weights;
 }
 
-SolverSnapshot someState() {
+SolverSnapshot exampleState() {
   SolverSnapshot snapshot;
   snapshot.state.set_iter(12);
   snapshot.state.set_current_step(3);
@@ -62,13 +64,13 @@ SolverSnapshot someState() {
 
 TEST(Hdf5Snapshots, WeightsHaveCaffesLayout) {
   TempFolder folder;
-  Weights weights = sharingNet();
+  Weights weights = exampleWeights();
   for (WeightLayer &layer : weights.layers)
     layer.diffs = layer.blobs;
   writeWeights(folder / "w.h5", weights, SnapshotFormat::Hdf5);
   Hdf5Reader file(folder / "w.h5");
-  // A layer without parameters is an empty group; shared values are written
-  // once, gradients under every layer.
+  // Shared values are written once, but gradients under every layer. A layer
+  // without parameters is an empty group.
   EXPECT_EQ(file.datasets(),
             (std::vector<std::string>{
                 "/data/inception/5x5/0", "/data/inception/5x5/1", "/data/ip/0",
@@ -83,10 +85,10 @@ TEST(Hdf5Snapshots, WeightsHaveCaffesLayout) {
 
 TEST(Hdf5Snapshots, WeightsRoundTrip) {
   TempFolder folder;
-  writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
-  const Weights read = readWeights(folder / "w"); // whatever the name
+  writeWeights(folder / "w", exampleWeights(), SnapshotFormat::Hdf5);
+  const Weights read = readWeights(folder / "w"); // any file name works
   EXPECT_TRUE(read.hdf5);
-  ASSERT_EQ(read.layers.size(), 3u); // layers with blobs
+  ASSERT_EQ(read.layers.size(), 3u); // only layers with blobs
   const WeightLayer &conv = read.layers[0], &ip = read.layers[1],
                     &pair = read.layers[2];
   EXPECT_EQ(conv.name, "inception/5x5");
@@ -99,9 +101,9 @@ TEST(Hdf5Snapshots, WeightsRoundTrip) {
 
 TEST(Hdf5Snapshots, StateRoundTrip) {
   TempFolder folder;
-  writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
+  writeSolverState(folder / "s", exampleState(), SnapshotFormat::Hdf5);
   {
-    // Caffe reads one int each, and a string.
+    // As Caffe expects: two integers of shape {1}, and a scalar string.
     Hdf5Reader file(folder / "s");
     EXPECT_EQ(file.dims("iter"), std::vector<int64_t>{1});
     EXPECT_EQ(file.dims("current_step"), std::vector<int64_t>{1});
@@ -109,14 +111,14 @@ TEST(Hdf5Snapshots, StateRoundTrip) {
   }
   const SolverSnapshot read = readSolverState(folder / "s");
   EXPECT_EQ(read.state.SerializeAsString(),
-            someState().state.SerializeAsString());
+            exampleState().state.SerializeAsString());
   ASSERT_EQ(read.history.size(), 12u);
   for (size_t i = 0; i < 12; ++i)
-    EXPECT_EQ(read.history[i].floats, someState().history[i].floats);
+    EXPECT_EQ(read.history[i].floats, exampleState().history[i].floats);
 }
 
-/// As Caffe writes it: without Brew's fields and without the name of a weight
-/// file.
+/// The file is like Caffe's: without Brew's fields, and without the name of a
+/// weight file.
 TEST(Hdf5Snapshots, CaffesStateIsRead) {
   TempFolder folder;
   Hdf5Writer file(folder / "s");
@@ -131,7 +133,7 @@ TEST(Hdf5Snapshots, CaffesStateIsRead) {
   EXPECT_EQ(read.history.size(), 1u);
 }
 
-TEST(Hdf5Snapshots, ErrorsNameMissingAndForeignObjects) {
+TEST(Hdf5Snapshots, ErrorsNameMissingAndUnexpectedObjects) {
   TempFolder folder;
   auto refuses = [&](const std::string &part,
                      const std::function<void(Hdf5Writer &)> &fill,
@@ -180,7 +182,7 @@ TEST(Hdf5Snapshots, ErrorsNameMissingAndForeignObjects) {
       },
       true);
   refuses(
-      "no string of fixed length",
+      "not a string of fixed length",
       [](Hdf5Writer &f) {
         f.writeInt("iter", 1);
         f.writeInt("current_step", 0);
@@ -191,12 +193,14 @@ TEST(Hdf5Snapshots, ErrorsNameMissingAndForeignObjects) {
 
 TEST(Hdf5Snapshots, DamagedFilesAreRefusedOrRead) {
   TempFolder folder;
-  writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
-  writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
+  writeWeights(folder / "w", exampleWeights(), SnapshotFormat::Hdf5);
+  writeSolverState(folder / "s", exampleState(), SnapshotFormat::Hdf5);
   const std::string weights = readBytes(folder / "w");
   const std::string state = readBytes(folder / "s");
-  auto damage = [&](const std::string &bytes, const std::string &path,
-                    const std::function<void()> &read) {
+  // Truncates and changes the file. Returns the fraction of the changed files
+  // that were refused.
+  auto fractionRefused = [&](const std::string &bytes, const std::string &path,
+                             const std::function<void()> &read) {
     size_t refused = 0, tried = 0;
     for (size_t cut = 0; cut < bytes.size(); cut += 97) {
       writeBytes(path, bytes.substr(0, cut));
@@ -210,11 +214,12 @@ TEST(Hdf5Snapshots, DamagedFilesAreRefusedOrRead) {
     }
     return double(refused) / double(tried);
   };
-  const double some =
-      damage(weights, folder / "w", [&] { readWeights(folder / "w"); });
-  EXPECT_GT(some, 0);
-  EXPECT_LT(some, 1); // a changed bit of a weight is another weight
-  EXPECT_EQ(damage(state, folder / "s", [&] { readSolverState(folder / "s"); }),
+  const double ofWeights = fractionRefused(weights, folder / "w",
+                                           [&] { readWeights(folder / "w"); });
+  EXPECT_GT(ofWeights, 0);
+  EXPECT_LT(ofWeights, 1); // changed weights are not detected
+  EXPECT_EQ(fractionRefused(state, folder / "s",
+                            [&] { readSolverState(folder / "s"); }),
             1);
 }
 
@@ -248,11 +253,11 @@ size_t misreadBits(const std::string &path) {
   return misread;
 }
 
-// Covers bits of values, of the name that distinguishes Brew's states from
-// Caffe's, and of the checksum itself.
+// Flips bits of values, of the name that distinguishes Brew's states from
+// Caffe's, and of the checksum itself, among others.
 TEST(Hdf5Snapshots, FlippedBitsAreDetected) {
   TempFolder folder;
-  SolverSnapshot snapshot = someState();
+  SolverSnapshot snapshot = exampleState();
   snapshot.history.resize(3);
   setNamedValues(snapshot.state, "/weights", {100, 12345});
   for (auto format : {SnapshotFormat::Hdf5, SnapshotFormat::BinaryProto}) {
@@ -262,19 +267,20 @@ TEST(Hdf5Snapshots, FlippedBitsAreDetected) {
   }
 }
 
-// States of earlier versions have no checksum of the file, but an internal one.
+// The HDF5 states of earlier versions have a checksum among their objects, but
+// no line with the checksum of the file at the end.
 TEST(Hdf5Snapshots, StateWithoutChecksumLineIsRead) {
   TempFolder folder;
-  writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
+  writeSolverState(folder / "s", exampleState(), SnapshotFormat::Hdf5);
   std::string bytes = readBytes(folder / "s");
   const size_t line = bytes.rfind("\nbrew-crc32 ");
   ASSERT_NE(line, std::string::npos);
   bytes.resize(line);
   writeBytes(folder / "s", bytes);
   EXPECT_EQ(readSolverState(folder / "s").state.SerializeAsString(),
-            someState().state.SerializeAsString());
+            exampleState().state.SerializeAsString());
 
-  // Flips a bit of that checksum's name, and one of a value.
+  // Flips one bit of the inner checksum's name, or of a value.
   auto refuses = [&](const std::string &sought, size_t offset,
                      const std::string &part) {
     const size_t at = bytes.find(sought);
@@ -319,15 +325,16 @@ TEST(Hdf5Snapshots, DamagedObjectsDoNotCountAsMissing) {
     if (!refusedAsBadInput([&] { Hdf5Reader(path).has("/data/ip/0"); }))
       EXPECT_TRUE(Hdf5Reader(path).has("/data/ip/0")) << at;
   }
-  EXPECT_GE(refused, 2u); // of the two datasets
+  EXPECT_GE(refused, 2u); // at least the headers of the two datasets
 }
 
-// A file size limit simulates a full disk: the write fails in the middle.
+// A limit of the file size simulates a full disk: the write fails in the
+// middle.
 TEST(Hdf5Snapshots, FullDiskKeepsThePreviousFile) {
   TempFolder folder;
-  writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
+  writeWeights(folder / "w", exampleWeights(), SnapshotFormat::Hdf5);
   const std::string before = readBytes(folder / "w");
-  Weights large = sharingNet();
+  Weights large = exampleWeights();
   large.layers[1].blobs[0] = blobOf({1 << 16}, 0);
 
   std::signal(SIGXFSZ, SIG_IGN);
@@ -342,7 +349,7 @@ TEST(Hdf5Snapshots, FullDiskKeepsThePreviousFile) {
     });
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  EXPECT_EQ(folder.entries(), 1u); // and nothing half written
+  EXPECT_EQ(folder.entries(), 1u); // no partly written file
   EXPECT_EQ(readBytes(folder / "w"), before);
   writeWeights(folder / "w", large, SnapshotFormat::Hdf5);
   EXPECT_EQ(readWeights(folder / "w").layers[0].blobs[0].size(), 1u << 16);

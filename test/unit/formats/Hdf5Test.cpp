@@ -1,4 +1,4 @@
-//===- Hdf5Test.cpp -------------------------------------------------------===//
+//===- Hdf5Test.cpp - Tests of HDF5 files ---------------------------------===//
 #include "formats/hdf5/Hdf5.h"
 #include "test/common/TestFiles.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-TEST(Hdf5, RoundTrip) {
+TEST(Hdf5, DatasetsRoundTrip) {
   TempFolder folder;
   std::vector<float> floats{1, 2, 3, 4, 5, 6};
   std::vector<double> doubles{0.1, 0.2};
@@ -41,7 +41,7 @@ TEST(Hdf5, RoundTrip) {
   EXPECT_TRUE(reader.isDouble("/param_diff/conv1/0"));
   EXPECT_FALSE(reader.isDouble("/data/ip1"));
   EXPECT_EQ(reader.readDoubles("/param_diff/conv1/0"), doubles);
-  // An integer beyond float's 24 bits survives as a double only.
+  // An integer of more than 24 bits is exact as a double, but not as a float.
   EXPECT_EQ(reader.readDoubles("label"), (std::vector<double>{-7, 16777217}));
   EXPECT_EQ(reader.readFloats("label"), (std::vector<float>{-7, 16777216}));
   EXPECT_TRUE(reader.has("/data/ip1"));
@@ -56,7 +56,7 @@ TEST(Hdf5, NothingAppearsWithoutCommit) {
   EXPECT_EQ(folder.entries(), 0u);
 }
 
-TEST(Hdf5, Errors) {
+TEST(Hdf5, ErrorsNameFilesAndDatasets) {
   TempFolder folder;
   expectError(ExitStatus::Unavailable, "not found",
               [&] { Hdf5Reader reader(folder / "none.h5"); });
@@ -83,7 +83,7 @@ TEST(Hdf5, Errors) {
               [&] { reader.readFloats("/data/conv2"); });
 }
 
-TEST(Hdf5, ReadsTheLayersFiles) {
+TEST(Hdf5, ReadsTheTopsOfADataLayer) {
   std::vector<Blob> tops = readHdf5Tops(
       referencePath("solvers/sgd_fixed/data.h5"), {"data", "label"});
   ASSERT_EQ(tops.size(), 2u);
@@ -93,7 +93,7 @@ TEST(Hdf5, ReadsTheLayersFiles) {
             elementCount(tops[0].dims, ""));
 }
 
-TEST(Hdf5, TopsMustFitTogether) {
+TEST(Hdf5, TopsMustHaveTheSameNumberOfRows) {
   TempFolder folder;
   std::vector<float> values(6);
   {
@@ -116,7 +116,7 @@ TEST(Hdf5, TopsMustFitTogether) {
               [&] { readHdf5Tops(folder / "f.h5", {"labels"}); });
 }
 
-TEST(Hdf5, List) {
+TEST(Hdf5, ListedFilesAreSearchedInFolders) {
   TempFolder folder;
   writeBytes(folder / "a.h5", "");
   writeBytes(folder / "b.h5", "");
@@ -132,7 +132,7 @@ TEST(Hdf5, List) {
               [&] { readHdf5List(folder / "none.txt", {}); });
 }
 
-TEST(Hdf5, TruncatedFile) {
+TEST(Hdf5, TruncatedFilesAreRefused) {
   TempFolder folder;
   std::string bytes = readBytes(referencePath("solvers/sgd_fixed/data.h5"));
   for (size_t length = 0; length < bytes.size(); length += 97) {
@@ -143,7 +143,7 @@ TEST(Hdf5, TruncatedFile) {
   }
 }
 
-// libhdf5 validates the types and layouts in a file only partly.
+// libhdf5 checks the types and layouts in a file only partly.
 TEST(Hdf5, NoFlippedBitCrashes) {
   TempFolder folder;
   const std::string path = folder / "f.h5";
@@ -178,7 +178,7 @@ TEST(Hdf5, NoFlippedBitCrashes) {
   EXPECT_GT(refused, 0);
 }
 
-TEST(Hdf5, ManyThreads) {
+TEST(Hdf5, ThreadsCanReadConcurrently) {
   std::string path = referencePath("solvers/sgd_fixed/data.h5");
   std::vector<float> expected = Hdf5Reader(path).readFloats("data");
   std::vector<std::thread> threads;

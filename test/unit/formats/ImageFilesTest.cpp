@@ -1,4 +1,4 @@
-//===- ImageFilesTest.cpp - Resizing, encoding, lists, window files -------===//
+//===- ImageFilesTest.cpp - Tests of image files, lists and window files --===//
 #include "formats/WindowFile.h"
 #include "formats/image/Exif.h"
 #include "formats/image/ImageEncode.h"
@@ -16,7 +16,8 @@ using namespace brew::test;
 
 namespace {
 
-/// Returns an image whose pixel values increase by 37.
+/// Returns an image in which each value is the previous one plus 37, modulo
+/// 256.
 Image countingImage(int height, int width, int channels) {
   Image image;
   image.channels = channels;
@@ -28,7 +29,8 @@ Image countingImage(int height, int width, int channels) {
 }
 
 TEST(ImageResize, EqualsOpenCv) {
-  // Recorded from cv2.resize(image, (width, height)), OpenCV 4 and 5 alike.
+  // Recorded from cv2.resize(image, (width, height)). OpenCV 4 and 5 have the
+  // same results.
   const struct {
     int height, width;
     std::vector<uint8_t> pixels;
@@ -49,11 +51,13 @@ TEST(ImageResize, EqualsOpenCv) {
               127, 144, 169, 170, 104, 84,  149, 186, 120, 64,  101, 117,
               143, 148, 185, 186, 62,  100, 164, 201, 78,  79,  116, 121}},
   };
-  for (const auto &each : cases) {
+  for (const auto &expected : cases) {
     Image result;
-    resizeImage(countingImage(4, 5, 3), each.height, each.width, result);
+    resizeImage(countingImage(4, 5, 3), expected.height, expected.width,
+                result);
     EXPECT_EQ(result.channels, 3);
-    EXPECT_EQ(result.pixels, each.pixels) << each.height << "x" << each.width;
+    EXPECT_EQ(result.pixels, expected.pixels)
+        << expected.height << "x" << expected.width;
   }
 }
 
@@ -77,25 +81,27 @@ TEST(ImageEncode, PngKeepsEveryPixel) {
   for (int channels : {1, 3, 4}) {
     const Image image = countingImage(5, 9, channels);
     const std::string bytes = encodeImage(image, ImageFormat::Png);
-    Image again;
-    decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "png", again);
-    EXPECT_EQ(again.channels, channels);
-    EXPECT_EQ(again.height, 5);
-    EXPECT_EQ(again.pixels, image.pixels);
+    Image decoded;
+    decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "png", decoded);
+    EXPECT_EQ(decoded.channels, channels);
+    EXPECT_EQ(decoded.height, 5);
+    EXPECT_EQ(decoded.pixels, image.pixels);
   }
 }
 
-TEST(ImageEncode, JpegComesClose) {
+TEST(ImageEncode, JpegIsClose) {
   for (int channels : {1, 3}) {
     Image image = countingImage(16, 16, channels);
     for (size_t i = 0; i < image.pixels.size(); ++i) // smooth
       image.pixels[i] = static_cast<uint8_t>(i / 16);
     const std::string bytes = encodeImage(image, ImageFormat::Jpeg);
-    Image again;
-    decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "jpeg", again);
-    ASSERT_EQ(again.pixels.size(), image.pixels.size());
+    Image decoded;
+    decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "jpeg",
+                decoded);
+    ASSERT_EQ(decoded.pixels.size(), image.pixels.size());
     for (size_t i = 0; i < image.pixels.size(); ++i)
-      EXPECT_NEAR(again.pixels[i], image.pixels[i], 8); // of quality 95
+      EXPECT_NEAR(decoded.pixels[i], image.pixels[i],
+                  8); // the error of the JPEG's quality
   }
   EXPECT_THROW(encodeImage(countingImage(2, 2, 4), ImageFormat::Jpeg), Error);
   EXPECT_EQ(imageFormatOf(".JPEG"), ImageFormat::Jpeg);
@@ -103,7 +109,7 @@ TEST(ImageEncode, JpegComesClose) {
   EXPECT_FALSE(imageFormatOf("bmp"));
 }
 
-TEST(ImageFile, MissingFilesAreReportedWithTheirReference) {
+TEST(ImageFile, ErrorsNameTheLineOfTheList) {
   TempFolder folder;
   Image image;
   expectError(ExitStatus::Unavailable, "list.txt:3: cannot read", [&] {
@@ -124,9 +130,9 @@ TEST(ImageFile, MissingFilesAreReportedWithTheirReference) {
   EXPECT_EQ(image.pixels.size(), 20u);
 }
 
-/// Returns the JPEG file with an EXIF block that states an orientation.
-std::string oriented(const std::string &jpeg, char orientation,
-                     bool bigEndian) {
+/// Returns the JPEG file with an EXIF block that contains the orientation.
+std::string withOrientation(const std::string &jpeg, char orientation,
+                            bool bigEndian) {
   std::string tiff = bigEndian ? std::string("MM\0\x2a\0\0\0\x08\0\x01", 10)
                                : std::string("II\x2a\0\x08\0\0\0\x01\0", 10);
   tiff += bigEndian ? std::string("\x01\x12\0\x03\0\0\0\x01\0", 9)
@@ -151,27 +157,27 @@ TEST(ImageFile, JpegOrientationIsAppliedUnlessReadAsStored) {
                               "top", "top",  "bottom", "bottom"};
   for (char orientation = 1; orientation <= 8; ++orientation)
     for (bool bigEndian : {false, true}) {
-      const std::string file = oriented(jpeg, orientation, bigEndian);
+      const std::string file = withOrientation(jpeg, orientation, bigEndian);
       Image read;
       decodeImage(file.data(), file.size(), ImageColor::Color, "x", read);
       EXPECT_EQ(read.width, orientation < 5 ? 16 : 8) << int(orientation);
-      auto at = [&](int y, int x) {
+      auto isDark = [&](int y, int x) {
         return read.pixels[(size_t(y) * read.width + x) * 3] < 128;
       };
       const int bottom = read.height - 1, right = read.width - 1;
-      const std::string found = at(0, 0) && at(bottom, 0)  ? "left"
-                                : at(0, 0) && at(0, right) ? "top"
-                                : at(0, right)             ? "right"
-                                                           : "bottom";
+      const std::string found = isDark(0, 0) && isDark(bottom, 0)  ? "left"
+                                : isDark(0, 0) && isDark(0, right) ? "top"
+                                : isDark(0, right)                 ? "right"
+                                                                   : "bottom";
       EXPECT_EQ(found, dark[static_cast<size_t>(orientation)])
           << int(orientation);
       decodeImage(file.data(), file.size(), ImageColor::Native, "x", read);
       EXPECT_EQ(read.width, 16);
-      // Wherever the block ends, no byte after it is read.
+      // No byte is read after the end of a truncated file.
       for (size_t end = 0; end < 60; ++end)
         EXPECT_GE(jpegOrientation(file.data(), end), 1);
     }
-  EXPECT_EQ(jpegOrientation(oriented(jpeg, 9, true).data(), 60), 1);
+  EXPECT_EQ(jpegOrientation(withOrientation(jpeg, 9, true).data(), 60), 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,28 +212,29 @@ TEST_F(Lists, ImagesAreReadAsCaffeReadsThem) {
   EXPECT_EQ(entries[2].label, 12);
   EXPECT_EQ(entries[3].label, 0);
   EXPECT_EQ(entries[4].name, "alone");
-  EXPECT_EQ(entries[5].name, "17"); // without a space: both
+  EXPECT_EQ(entries[5].name,
+            "17"); // without a space, the word is both name and label
   EXPECT_EQ(entries[5].label, 17);
   EXPECT_EQ(entries[6].name, "");
   EXPECT_EQ(entries[7].label, INT_MAX);
   EXPECT_EQ(lineLocation("f", entries[7]), "f:8");
 }
 
-TEST_F(Lists, EmptyMissingAndBinaryListsAreErrors) {
+TEST_F(Lists, EmptyMissingAndBinaryListsAreRejected) {
   expectError(ExitStatus::BadInput, "the list of images is empty",
               [&] { list(""); });
   expectError(ExitStatus::Unavailable, "list of images: cannot read",
               [&] { readImageList(folder / "absent"); });
   expectError(ExitStatus::Unavailable, "cannot read",
               [&] { readImageList(folder.path()); });
-  expectError(ExitStatus::BadInput, "list:2: holds a zero byte",
+  expectError(ExitStatus::BadInput, "list:2: contains a zero byte",
               [&] { list(std::string("a 1\nb\0 2\n", 9)); });
 }
 
 const char *const kWindows = "# 0\na.png\n3\n40 50\n2\n1 0.75 1 2 30 39\n"
                              "0 1e-1 0 0 9 9\n# 1\nb.jpg\n3 20 10\n0\n";
 
-TEST_F(Lists, WindowsWithTheirLines) {
+TEST_F(Lists, WindowsHaveTheirLineNumbers) {
   const auto images = windows(kWindows);
   ASSERT_EQ(images.size(), 2u);
   EXPECT_EQ(images[0].name, "a.png");
@@ -241,16 +248,17 @@ TEST_F(Lists, WindowsWithTheirLines) {
   EXPECT_EQ(images[1].line, 9u);
 }
 
-TEST_F(Lists, ErrorsInWindowFilesHaveLines) {
+TEST_F(Lists, ErrorsInWindowFilesNameTheLine) {
   expectWindowError("", "the window file is empty");
-  expectWindowError("0 a.png", "windows:1: '0' stands where '#'");
+  expectWindowError("0 a.png", "windows:1: '0' is found where '#'");
   expectWindowError("# 1\na.png", "windows:1: the image has number 1");
   expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 9",
                     "windows:5: ends where a window's y2 is expected");
-  expectWindowError("# 0\na.png\n3 40 50\nmany\n",
-                    "windows:4: 'many' is no integer; the number of windows");
+  expectWindowError(
+      "# 0\na.png\n3 40 50\nmany\n",
+      "windows:4: 'many' is not an integer; the number of windows");
   expectWindowError("# 0\na.png\n3 40 50\n1\n1 high 0 0 9 9",
-                    "windows:5: 'high' is no number");
+                    "windows:5: 'high' is not a number");
   expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 9 0 3 9",
                     "windows:5: the window from (9, 0) to (3, 9) ends before");
   expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 99999999 9",
@@ -259,18 +267,18 @@ TEST_F(Lists, ErrorsInWindowFilesHaveLines) {
   expectWindowError("# 0\na.png\n3 0 50\n1\n", "an image of 3x0x50");
   // One window more than the file declares.
   expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 9 9\n1 0.5 0 0 9 9\n",
-                    "windows:6: '1' stands where '#'");
+                    "windows:6: '1' is found where '#'");
 }
 
-/// Damaged texts are read, or rejected with a BadInput error.
+/// Each damaged list must be read, or rejected with a BadInput error.
 TEST_F(Lists, DamagedListsAreReadOrRejected) {
   std::mt19937 random(7);
-  const std::string good[] = {"a.png 3\ntwo words.jpg -4\nb.png 12abc\n",
-                              kWindows};
+  const std::string intact[] = {"a.png 3\ntwo words.jpg -4\nb.png 12abc\n",
+                                kWindows};
   const std::string alphabet = "# \n\t\r-+.e019azA\x80\xff";
   int refused = 0;
   for (int round = 0; round < 4000; ++round) {
-    std::string text = good[round % 2];
+    std::string text = intact[round % 2];
     for (unsigned i = 0; i < 1 + random() % 4; ++i) {
       const size_t at = random() % text.size();
       switch (random() % 4) {
@@ -299,11 +307,11 @@ TEST_F(Lists, DamagedListsAreReadOrRejected) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 500); // damage is seen at all
+  EXPECT_GT(refused, 500); // many kinds of damage are detected
 }
 
-/// A JPEG's header states the required memory, which is checked before any is
-/// allocated.
+/// The required memory follows from a JPEG's header. It must be checked before
+/// any memory is allocated.
 TEST(ImageFile, JpegHeadersAreCheckedBeforeAllocation) {
   const std::string colour(
       "\xff\xd8\xff\xc2\x00\x11\x08\xfd\xe8\xfd\xe8\x03\x01\x11\x00\x02"
@@ -327,14 +335,14 @@ TEST(ImageFile, JpegHeadersAreCheckedBeforeAllocation) {
   }
 }
 
-TEST(ImageFile, ResizedImagesHaveALimit) {
+TEST(ImageFile, ResizedImagesHaveASizeLimit) {
   Image image;
   image.channels = 3;
   image.height = image.width = 1;
   image.pixels.assign(3, 7);
   const std::string png = encodeImage(image, ImageFormat::Png);
-  EXPECT_THROW(decodeResized(png.data(), png.size(), ImageColor::Color, 65536,
-                             65536, "one.png", image),
+  EXPECT_THROW(decodeAndResize(png.data(), png.size(), ImageColor::Color, 65536,
+                               65536, "one.png", image),
                Error);
 }
 

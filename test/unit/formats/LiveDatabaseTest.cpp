@@ -31,7 +31,8 @@ const char *const kOverwritten =
 
 std::string keyOf(int record) { return "key" + std::to_string(1000 + record); }
 
-/// In a leaf, or every tenth in overflow pages.
+/// Returns a value that fits in a leaf page. Every tenth record instead has one
+/// that needs overflow pages.
 std::string valueOf(int record, int generation) {
   std::string value(record % 10 == 9 ? 9000u : 300u, 'v');
   const std::string text = std::to_string(generation) + ' ';
@@ -40,15 +41,15 @@ std::string valueOf(int record, int generation) {
   return value;
 }
 
-/// Returns the generation of a value, or -1 if it is not a record.
+/// Returns the generation of a value, or -1 if no generation has this value.
 int generationOf(std::string_view key, std::string_view value) {
   const int record = std::atoi(std::string(key.substr(3)).c_str()) - 1000;
   const int generation = std::atoi(std::string(value.substr(0, 12)).c_str());
   return value == valueOf(record, generation) ? generation : -1;
 }
 
-/// A program with the database open in liblmdb. No gtest assertions: a child
-/// process uses it too.
+/// Writes a database through liblmdb. Throws std::runtime_error instead of
+/// using gtest assertions, because a child process uses the class too.
 class Writer {
 public:
   Writer(const std::string &folder, unsigned flags) {
@@ -91,7 +92,8 @@ struct Outcome {
   std::string error;
 };
 
-Outcome readOn(DbCursor &cursor, int generation) {
+/// Compares the remaining records with `generation`.
+Outcome readToEnd(DbCursor &cursor, int generation) {
   Outcome outcome;
   try {
     for (; cursor.valid(); cursor.next(), ++outcome.delivered)
@@ -115,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Writers, LiveLmdb,
                            return std::string(
                                info.param == MDB_WRITEMAP ? "MapWriter"
                                : info.param == MDB_NOLOCK ? "WithoutLock"
-                                                          : "Usual");
+                                                          : "DefaultFlags");
                          });
 
 TEST_P(LiveLmdb, OneTransactionLeavesTheSnapshotIntact) {
@@ -125,7 +127,7 @@ TEST_P(LiveLmdb, OneTransactionLeavesTheSnapshotIntact) {
     auto reader = DbReader::open(path, DbBackend::Lmdb);
     auto cursor = reader->newCursor();
     writer.write(++generation);
-    const Outcome outcome = readOn(*cursor, generation - 1);
+    const Outcome outcome = readToEnd(*cursor, generation - 1);
     EXPECT_EQ(outcome.delivered, kRecords);
     EXPECT_EQ(outcome.wrong, 0);
     EXPECT_EQ(outcome.error, "");
@@ -133,30 +135,31 @@ TEST_P(LiveLmdb, OneTransactionLeavesTheSnapshotIntact) {
     EXPECT_EQ(generationOf(cursor->key(), cursor->value()), generation - 1);
     // A new reader sees the newest snapshot.
     auto next = DbReader::open(path, DbBackend::Lmdb);
-    EXPECT_EQ(readOn(*next->newCursor(), generation).delivered, kRecords);
+    EXPECT_EQ(readToEnd(*next->newCursor(), generation).delivered, kRecords);
   }
 }
 
 TEST_P(LiveLmdb, MoreTransactionsEndReadingBeforeAWrongRecord) {
   Writer writer(path, GetParam());
-  // Later transactions reuse pages.
-  for (int begun : {1, 20}) {
-    for (int generation = 1; generation <= begun; ++generation)
+  // After 20 transactions, the writer reuses freed pages.
+  for (int openedGeneration : {1, 20}) {
+    for (int generation = 1; generation <= openedGeneration; ++generation)
       writer.write(generation);
-    for (int later = 2; later <= 5; ++later) {
+    for (int laterWrites = 2; laterWrites <= 5; ++laterWrites) {
       auto reader = DbReader::open(path, DbBackend::Lmdb);
-      auto cursor = reader->newCursor(), atValue = reader->newCursor();
-      ASSERT_TRUE(atValue->find(keyOf(19))); // its value is not read yet
+      auto cursor = reader->newCursor(), valueCursor = reader->newCursor();
+      ASSERT_TRUE(valueCursor->find(keyOf(19))); // its value is not read yet
       for (int i = 0; i < 15; ++i)
         cursor->next();
-      for (int i = 1; i <= later; ++i)
-        writer.write(begun + i);
-      const Outcome outcome = readOn(*cursor, begun);
-      EXPECT_LT(outcome.delivered, kRecords - 15) << later << " later";
-      EXPECT_EQ(outcome.wrong, 0) << later << " later";
+      for (int i = 1; i <= laterWrites; ++i)
+        writer.write(openedGeneration + i);
+      const Outcome outcome = readToEnd(*cursor, openedGeneration);
+      EXPECT_LT(outcome.delivered, kRecords - 15)
+          << laterWrites << " later writes";
+      EXPECT_EQ(outcome.wrong, 0) << laterWrites << " later writes";
       EXPECT_EQ(outcome.error, path + kOverwritten);
       expectError(ExitStatus::BadInput, kOverwritten,
-                  [&] { atValue->value(); });
+                  [&] { valueCursor->value(); });
       expectError(ExitStatus::BadInput, kOverwritten,
                   [&] { cursor->rewind(); });
       // A cursor may still read pages that it has loaded.
@@ -164,16 +167,17 @@ TEST_P(LiveLmdb, MoreTransactionsEndReadingBeforeAWrongRecord) {
       for (int record = 0; record < kRecords; ++record)
         refused += refusedAsBadInput([&] {
           ASSERT_TRUE(cursor->find(keyOf(record)));
-          ASSERT_EQ(generationOf(cursor->key(), cursor->value()), begun);
+          ASSERT_EQ(generationOf(cursor->key(), cursor->value()),
+                    openedGeneration);
         });
       EXPECT_GT(refused, kRecords / 2);
-      writer.write(begun); // for the next round
+      writer.write(openedGeneration); // for the next round
     }
   }
 }
 
-// Even with continuous writes, no wrong record appears at any time.
-TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
+// Readers see no wrong record even while a process writes continuously.
+TEST_P(LiveLmdb, ReadsOneSnapshotWhileAProcessWrites) {
   { Writer(path, GetParam()).write(1); }
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -187,7 +191,7 @@ TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
     }
     _exit(1);
   }
-  int delivered = 0, wrong = 0, ended = 0, newest = 0;
+  int delivered = 0, wrong = 0, interruptedReads = 0, newest = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (int turn = 0; std::chrono::steady_clock::now() < end; ++turn) {
     try {
@@ -197,17 +201,17 @@ TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
       const int generation = generationOf(cursor->key(), cursor->value());
       wrong += generation < newest; // older than before, or invalid
       newest = std::max(newest, generation);
-      if (turn % 2) // slow readers are overtaken
+      if (turn % 2) // lets the writer overtake this reader
         usleep(100);
-      const Outcome outcome = readOn(*cursor, generation);
+      const Outcome outcome = readToEnd(*cursor, generation);
       delivered += outcome.delivered;
       wrong += outcome.wrong;
-      ended += outcome.error == path + kOverwritten;
+      interruptedReads += outcome.error == path + kOverwritten;
       EXPECT_TRUE(outcome.error == "" || outcome.error == path + kOverwritten)
           << outcome.error;
-    } catch (const Error &error) { // overtaken at once
+    } catch (const Error &error) { // overwritten while opening
       EXPECT_EQ(error.what(), path + kOverwritten);
-      ++ended;
+      ++interruptedReads;
     }
   }
   kill(child, SIGKILL);
@@ -216,13 +220,13 @@ TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
   EXPECT_TRUE(WIFSIGNALED(status)) << "the writer failed";
   EXPECT_EQ(wrong, 0) << "of " << delivered;
   EXPECT_GT(delivered, 0);
-  EXPECT_GT(ended, 0);
+  EXPECT_GT(interruptedReads, 0);
   EXPECT_GT(newest, 1);
   // A dead writer does not disturb readers.
   auto reader = DbReader::open(path, DbBackend::Lmdb);
   auto cursor = reader->newCursor();
   const Outcome outcome =
-      readOn(*cursor, generationOf(cursor->key(), cursor->value()));
+      readToEnd(*cursor, generationOf(cursor->key(), cursor->value()));
   EXPECT_EQ(outcome.delivered, kRecords);
   EXPECT_EQ(outcome.wrong, 0);
 }

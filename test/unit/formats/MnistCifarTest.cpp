@@ -15,7 +15,7 @@ std::string bigEndian(uint32_t value) {
           static_cast<char>(value >> 8), static_cast<char>(value)};
 }
 
-/// Three images of 2x3 with values 0, 1, 2...
+/// Returns an IDX file of `count` images of 2x3 pixels with values 0, 1, 2...
 std::string imageFile(uint32_t count = 3) {
   std::string bytes =
       bigEndian(0x803) + bigEndian(count) + bigEndian(2) + bigEndian(3);
@@ -55,7 +55,7 @@ struct MnistCifar : testing::Test {
   std::string goodLabels = std::string("\x07\x00\x09", 3);
 };
 
-TEST_F(MnistCifar, PlainAndGzipped) {
+TEST_F(MnistCifar, ReadsPlainAndGzippedMnist) {
   writeBytes(images, imageFile());
   writeBytes(labels, labelFile(goodLabels));
   EXPECT_EQ(readAllLabels(images, labels), (std::vector<int>{7, 0, 9}));
@@ -64,7 +64,7 @@ TEST_F(MnistCifar, PlainAndGzipped) {
   EXPECT_EQ(readAllLabels(images, labels), (std::vector<int>{7, 0, 9}));
 }
 
-TEST_F(MnistCifar, MnistErrors) {
+TEST_F(MnistCifar, ReportsMnistErrors) {
   writeBytes(images, imageFile());
   writeBytes(labels, labelFile(goodLabels));
   expectError(ExitStatus::Unavailable, "none: file not found",
@@ -90,33 +90,33 @@ TEST_F(MnistCifar, MnistErrors) {
               [&] { MnistReader(images, labels); });
 }
 
-TEST_F(MnistCifar, MnistTruncatedAtEveryLength) {
+TEST_F(MnistCifar, RefusesMnistTruncatedAtAnyLength) {
   writeBytes(labels, labelFile(goodLabels));
-  std::string whole = imageFile();
-  for (size_t length = 0; length < whole.size(); ++length) {
-    writeBytes(images, whole.substr(0, length));
+  std::string plainBytes = imageFile();
+  for (size_t length = 0; length < plainBytes.size(); ++length) {
+    writeBytes(images, plainBytes.substr(0, length));
     EXPECT_TRUE(refusedAsBadInput([&] { readAllLabels(images, labels); }));
   }
-  writeGzip(images, whole);
-  std::string packed = readBytes(images);
-  for (size_t length = 0; length < packed.size(); ++length) {
-    writeBytes(images, packed.substr(0, length));
+  writeGzip(images, plainBytes);
+  std::string gzipBytes = readBytes(images);
+  for (size_t length = 0; length < gzipBytes.size(); ++length) {
+    writeBytes(images, gzipBytes.substr(0, length));
     EXPECT_TRUE(refusedAsBadInput([&] { readAllLabels(images, labels); }))
         << length;
   }
 }
 
-TEST_F(MnistCifar, GzipChecksum) {
+TEST_F(MnistCifar, RefusesMnistWithWrongGzipChecksum) {
   writeBytes(labels, labelFile(goodLabels));
   writeGzip(images, imageFile());
-  std::string packed = readBytes(images);
-  packed[packed.size() - 8] ^= 1; // the stored CRC
-  writeBytes(images, packed);
+  std::string gzipBytes = readBytes(images);
+  gzipBytes[gzipBytes.size() - 8] ^= 1; // the stored CRC
+  writeBytes(images, gzipBytes);
   expectError(ExitStatus::BadInput, "gzip",
               [&] { readAllLabels(images, labels); });
 }
 
-TEST_F(MnistCifar, Cifar) {
+TEST_F(MnistCifar, ReadsCifarAndReportsErrors) {
   std::string batch;
   for (int i = 0; i < 2; ++i)
     batch += std::string(1, static_cast<char>(8 + i)) +

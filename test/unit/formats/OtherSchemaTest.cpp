@@ -13,7 +13,7 @@
 
 using google::protobuf::DescriptorPool;
 
-TEST(OtherSchema, LivesBesideOurs) {
+TEST(OtherSchema, CoexistsWithBrewsSchema) {
   brew::caffe::NetParameter ours;
   ours.set_name("ours");
   ours.add_layer()->set_type("ReLU");

@@ -8,17 +8,17 @@ using namespace brew::test;
 
 namespace {
 
-/// Changes the working folder, and restores it.
+/// Changes the working folder until the end of the scope.
 struct WorkingFolder {
   explicit WorkingFolder(const std::string &folder)
-      : before(std::filesystem::current_path()) {
+      : previous(std::filesystem::current_path()) {
     std::filesystem::current_path(folder);
   }
-  ~WorkingFolder() { std::filesystem::current_path(before); }
-  std::filesystem::path before;
+  ~WorkingFolder() { std::filesystem::current_path(previous); }
+  std::filesystem::path previous;
 };
 
-TEST(PathLookup, WorkingFolderFirstThenTheOthersInOrder) {
+TEST(PathLookup, SearchesWorkingFolderThenOthersInOrder) {
   TempFolder folder;
   for (const char *name : {"cwd", "one", "two"})
     std::filesystem::create_directory(folder / name);
@@ -34,19 +34,19 @@ TEST(PathLookup, WorkingFolderFirstThenTheOthersInOrder) {
   EXPECT_EQ(requirePath("f", folders, "net"), "f");
 }
 
-TEST(PathLookup, AbsoluteNamesAndFolders) {
+TEST(PathLookup, FindsFoldersButNotMissingOrEmptyPaths) {
   TempFolder folder;
   EXPECT_EQ(findPath(folder.path(), {}), folder.path()); // a folder is found
   EXPECT_EQ(findPath(folder / "none", {folder.path()}), std::nullopt);
   EXPECT_EQ(findPath("", {folder.path()}), std::nullopt);
 }
 
-TEST(PathLookup, FullPathsAreUnique) {
-  const std::string here = absolutePath("a");
-  EXPECT_EQ(here[0], '/');
+TEST(PathLookup, AbsolutePathsAreNormalized) {
+  const std::string absolute = absolutePath("a");
+  EXPECT_EQ(absolute[0], '/');
   for (const char *name : {"./a", "a/", "b/../a", "./a/./"})
-    EXPECT_EQ(absolutePath(name), here) << name;
-  EXPECT_NE(absolutePath("b"), here);
+    EXPECT_EQ(absolutePath(name), absolute) << name;
+  EXPECT_NE(absolutePath("b"), absolute);
   EXPECT_EQ(absolutePath("/"), "/");
 }
 
@@ -65,7 +65,7 @@ TEST(PathLookup, ErrorNamesTheSearchedFolders) {
               [&] { requirePath("", {}, "mean file"); });
 }
 
-TEST(PathLookup, FolderOfFile) {
+TEST(PathLookup, FolderOfFileDropsTheFileName) {
   EXPECT_EQ(folderOfFile("a/b.prototxt"), "a");
   EXPECT_EQ(folderOfFile("b.prototxt"), "");
 }

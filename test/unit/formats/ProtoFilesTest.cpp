@@ -1,4 +1,4 @@
-//===- ProtoFilesTest.cpp - solverstate and binaryproto -------------------===//
+//===- ProtoFilesTest.cpp - Solverstates, binaryprotos and the schema -----===//
 #include "formats/BinaryProto.h"
 #include "formats/SolverStateFile.h"
 #include "formats/V1Layers.h"
@@ -22,7 +22,6 @@ TEST(SolverState, ReadsCaffesFile) {
   EXPECT_EQ(snapshot.history[4].dims, snapshot.history[0].dims);
 }
 
-// A rewritten file equals Caffe's byte for byte.
 TEST(SolverState, RewritesCaffesBytes) {
   TempFolder folder;
   for (const char *name :
@@ -49,27 +48,29 @@ TEST(SolverState, BrewsOwnFieldsRoundTrip) {
   snapshot.state.set_brew_smoothed_loss(0.25f);
   snapshot.state.add_brew_recent_loss(0.5f);
   writeSolverState(folder / "s", snapshot);
-  SolverSnapshot again = readSolverState(folder / "s");
-  EXPECT_GT(again.state.brew_reader_size(), 0);
-  EXPECT_EQ(again.state.SerializeAsString(),
+  SolverSnapshot reread = readSolverState(folder / "s");
+  EXPECT_GT(reread.state.brew_reader_size(), 0);
+  EXPECT_EQ(reread.state.SerializeAsString(),
             snapshot.state.SerializeAsString());
-  EXPECT_EQ(again.history.size(), 8u);
-  EXPECT_EQ(again.history[3].floats, snapshot.history[3].floats);
+  EXPECT_EQ(reread.history.size(), 8u);
+  EXPECT_EQ(reread.history[3].floats, snapshot.history[3].floats);
 }
 
-TEST(SolverState, Errors) {
+TEST(SolverState, RefusesMissingAndDamagedFiles) {
   TempFolder folder;
   expectError(ExitStatus::Unavailable, "solverstate not found",
               [&] { readSolverState(folder / "none"); });
-  // To this type, a binaryproto consists of unknown fields at best.
+  // Field 4 of a solverstate is an integer; this file has a string there.
   writeBytes(folder / "s", std::string("\x22\x01x", 3));
   expectError(ExitStatus::BadInput, "damaged",
               [&] { readSolverState(folder / "s"); });
 }
 
-/// Damages the file in every way and reads each result.
-void damage(const std::string &bytes, const std::string &path,
-            const std::function<void()> &read) {
+/// Reads damaged copies of `bytes`: first truncated to every length, then with
+/// one bit flipped, which is every third bit in turn. Each copy must be read or
+/// refused as bad input.
+void readDamagedCopies(const std::string &bytes, const std::string &path,
+                       const std::function<void()> &read) {
   size_t refused = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {
     writeBytes(path, bytes.substr(0, length));
@@ -84,10 +85,11 @@ void damage(const std::string &bytes, const std::string &path,
   }
 }
 
-TEST(SolverState, Damaged) {
+TEST(SolverState, ReadsOrRefusesDamagedFiles) {
   TempFolder folder;
-  damage(readBytes(referencePath("solvers/sgd_fixed/iter_5.solverstate")),
-         folder / "s", [&] { readSolverState(folder / "s"); });
+  readDamagedCopies(
+      readBytes(referencePath("solvers/sgd_fixed/iter_5.solverstate")),
+      folder / "s", [&] { readSolverState(folder / "s"); });
 }
 
 Blob smallMean() {
@@ -99,20 +101,20 @@ Blob smallMean() {
   return mean;
 }
 
-TEST(BinaryProto, RoundTrip) {
+TEST(BinaryProto, RoundTrips) {
   TempFolder folder;
   writeBinaryProto(folder / "m", smallMean());
-  Blob again = readBinaryProto(folder / "m");
-  EXPECT_EQ(again.dims, smallMean().dims);
-  EXPECT_TRUE(again.legacyShape);
-  EXPECT_EQ(again.floats, smallMean().floats);
+  Blob reread = readBinaryProto(folder / "m");
+  EXPECT_EQ(reread.dims, smallMean().dims);
+  EXPECT_TRUE(reread.legacyShape);
+  EXPECT_EQ(reread.floats, smallMean().floats);
 }
 
-TEST(BinaryProto, Damaged) {
+TEST(BinaryProto, ReadsOrRefusesDamagedFiles) {
   TempFolder folder;
   writeBinaryProto(folder / "m", smallMean());
-  damage(readBytes(folder / "m"), folder / "m",
-         [&] { readBinaryProto(folder / "m"); });
+  readDamagedCopies(readBytes(folder / "m"), folder / "m",
+                    [&] { readBinaryProto(folder / "m"); });
   expectError(ExitStatus::Unavailable, "binaryproto not found",
               [&] { readBinaryProto(folder / "none"); });
 }
@@ -137,8 +139,8 @@ TEST(V1Layers, EveryTypeHasAName) {
   EXPECT_STREQ(v1LayerTypeName(V1::SOFTMAX_LOSS), "SoftmaxWithLoss");
 }
 
-// Field numbers and defaults that other programs' files depend on.
-TEST(Schema, SampleOfCaffesNumbersAndDefaults) {
+// The files of other programs depend on these field numbers and defaults.
+TEST(Schema, HasCaffesFieldNumbersAndDefaults) {
   EXPECT_EQ(caffe::NetParameter::kLayerFieldNumber, 100);
   EXPECT_EQ(caffe::BlobProto::kDoubleDataFieldNumber, 8);
   EXPECT_EQ(caffe::LayerParameter::kClipParamFieldNumber, 148);

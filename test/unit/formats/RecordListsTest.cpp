@@ -1,4 +1,4 @@
-//===- RecordListsTest.cpp - Lists of lines, and what they select ---------===//
+//===- RecordListsTest.cpp - Boost lists and record selection -------------===//
 #include "caffe/RecordSelection.h"
 #include "formats/BoostList.h"
 #include "formats/TextLines.h"
@@ -15,17 +15,17 @@ namespace {
 
 class RecordLists : public testing::Test {
 protected:
-  std::vector<BoostEntry> boosts(const std::string &text) {
+  std::vector<BoostEntry> readBoosts(const std::string &text) {
     writeBytes(folder / "list", text);
     return readBoostList(folder / "list");
   }
-  void expectWrong(const std::string &text, const std::string &part) {
-    expectError(ExitStatus::BadInput, part, [&] { boosts(text); });
+  void expectRefused(const std::string &text, const std::string &message) {
+    expectError(ExitStatus::BadInput, message, [&] { readBoosts(text); });
   }
   TempFolder folder;
 };
 
-caffe::LayerParameter layer(const std::string &type) {
+caffe::LayerParameter layerOfType(const std::string &type) {
   caffe::LayerParameter result;
   result.set_type(type);
   return result;
@@ -33,7 +33,7 @@ caffe::LayerParameter layer(const std::string &type) {
 
 } // namespace
 
-TEST_F(RecordLists, LinesAndWords) {
+TEST_F(RecordLists, SplitsLinesAndWords) {
   writeBytes(folder / "list", "a  b\r\n\n c");
   const auto lines = readTextLines(folder / "list", "A B");
   ASSERT_EQ(lines.size(), 3u);
@@ -44,38 +44,38 @@ TEST_F(RecordLists, LinesAndWords) {
   EXPECT_STREQ(malformedLine("f", lines[2], "A B").what(),
                "f:3: not a line of A B");
   writeBytes(folder / "list", std::string("a\n\0", 3));
-  expectError(ExitStatus::BadInput, "list:2: holds a zero byte",
+  expectError(ExitStatus::BadInput, "list:2: contains a zero byte",
               [&] { readTextLines(folder / "list", "A B"); });
 }
 
-TEST_F(RecordLists, Weights) {
+TEST_F(RecordLists, ReadsBoostWeights) {
   const auto entries =
-      boosts("00000001_my cat.jpg 2.5\n\n  \nb\t 0\r\nc  1e3 ");
+      readBoosts("00000001_my cat.jpg 2.5\n\n  \nb\t 0\r\nc  1e3 ");
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[0].key, "00000001_my cat.jpg");
   EXPECT_EQ(entries[0].weight, 2.5);
   EXPECT_EQ(entries[1].key, "b");
   EXPECT_EQ(entries[1].line, 4u);
   EXPECT_EQ(entries[2].weight, 1000);
-  expectWrong("", "lists no weights");
-  expectWrong("a 1\nalone\n", "list:2: not a line of KEY WEIGHT");
-  expectWrong(" 3\n", "list:1: not a line of KEY WEIGHT");
-  expectWrong("a heavy\n", "list:1: not a line of KEY WEIGHT");
-  expectWrong("a -1\n", "list:1: a weight must be finite and not negative");
-  expectWrong("a inf\n", "list:1: a weight must be finite and not negative");
-  expectWrong("a nan\n", "list:1: a weight must be finite and not negative");
-  expectWrong("a 1\nb 1\na 2\n", "list:3: 'a' stands in line 1 too");
+  expectRefused("", "lists no weights");
+  expectRefused("a 1\nalone\n", "list:2: not a line of KEY WEIGHT");
+  expectRefused(" 3\n", "list:1: not a line of KEY WEIGHT");
+  expectRefused("a heavy\n", "list:1: not a line of KEY WEIGHT");
+  expectRefused("a -1\n", "list:1: a weight must be finite and not negative");
+  expectRefused("a inf\n", "list:1: a weight must be finite and not negative");
+  expectRefused("a nan\n", "list:1: a weight must be finite and not negative");
+  expectRefused("a 1\nb 1\na 2\n", "list:3: 'a' is already in line 1");
   expectError(ExitStatus::Unavailable, "boost_file: cannot read",
               [&] { readBoostList(folder / "absent"); });
 }
 
-TEST(RecordSelection, OfLayers) {
-  caffe::LayerParameter data = layer("Data");
+TEST(RecordSelection, FollowsLayerSettings) {
+  caffe::LayerParameter data = layerOfType("Data");
   EXPECT_TRUE(recordSelectionOf(data).isSequential());
   EXPECT_EQ(recordSelectionOf(data).recordsPerUnit(), 1u);
   data.mutable_data_param()->set_enable_pair_selection(true);
   EXPECT_TRUE(
-      recordSelectionOf(data).isSequential()); // neighbours follow anyway
+      recordSelectionOf(data).isSequential()); // pairs are neighbours anyway
   EXPECT_EQ(recordSelectionOf(data).recordsPerUnit(), 2u);
   data.mutable_data_param()->set_images_per_blob(2);
   EXPECT_TRUE(recordSelectionOf(data).isSequential());
@@ -86,10 +86,11 @@ TEST(RecordSelection, OfLayers) {
   EXPECT_TRUE(recordSelectionOf(data).isSequential());
   data.mutable_data_param()->set_boost_file("f");
   EXPECT_TRUE(recordSelectionOf(data).random);
-  data.mutable_data_param()->set_images_per_blob(0); // only of a damaged plan
+  data.mutable_data_param()->set_images_per_blob(
+      0); // only possible in a damaged plan
   EXPECT_EQ(recordSelectionOf(data).imagesPerItem, 1u);
 
-  caffe::LayerParameter images = layer("ImageData");
+  caffe::LayerParameter images = layerOfType("ImageData");
   images.mutable_data_param()->set_shuffle(true);
   EXPECT_TRUE(recordSelectionOf(images).isSequential());
   images.mutable_image_data_param()->set_shuffle(true);
@@ -97,8 +98,8 @@ TEST(RecordSelection, OfLayers) {
   images.mutable_image_data_param()->set_balance(caffe::DataParameter::LABEL);
   EXPECT_TRUE(recordSelectionOf(images).balanceLabels);
 
-  caffe::LayerParameter windows = layer("WindowData");
+  caffe::LayerParameter windows = layerOfType("WindowData");
   windows.mutable_data_param()->set_shuffle(true);
   EXPECT_TRUE(recordSelectionOf(windows).isSequential());
-  EXPECT_TRUE(recordSelectionOf(layer("ReLU")).isSequential());
+  EXPECT_TRUE(recordSelectionOf(layerOfType("ReLU")).isSequential());
 }

@@ -15,7 +15,7 @@ using namespace brew::test;
 
 namespace {
 
-Blob blobOf(std::vector<int64_t> dims) {
+Blob filledBlob(std::vector<int64_t> dims) {
   Blob blob;
   blob.dims = dims;
   blob.floats.resize(static_cast<size_t>(elementCount(dims, "test")));
@@ -31,8 +31,9 @@ Weights smallNet() {
                             "Convolution",
                             {"data"},
                             {"conv"},
-                            {blobOf({4, 2, 3, 3}), blobOf({4})}});
-  weights.layers.push_back({"scale", "Scale", {"conv"}, {"s"}, {blobOf({})}});
+                            {filledBlob({4, 2, 3, 3}), filledBlob({4})}});
+  weights.layers.push_back(
+      {"scale", "Scale", {"conv"}, {"s"}, {filledBlob({})}});
   Blob doubles;
   doubles.dims = {3};
   doubles.doubles = {1.0 / 3, 2, 3};
@@ -57,14 +58,14 @@ void expectEqual(const Weights &a, const Weights &b) {
   }
 }
 
-TEST(WeightFile, RoundTrip) {
+TEST(WeightFile, RoundTrips) {
   TempFolder folder;
   writeWeights(folder / "w.caffemodel", smallNet());
   expectEqual(readWeights(folder / "w.caffemodel"), smallNet());
 }
 
-// The file is laid out by hand; protobuf must produce the same bytes.
-TEST(WeightFile, BytesAreProtobufs) {
+// Brew encodes the file without protobuf; protobuf must produce the same bytes.
+TEST(WeightFile, BytesEqualProtobufs) {
   TempFolder folder;
   writeWeights(folder / "w.caffemodel", smallNet());
   caffe::NetParameter net;
@@ -83,8 +84,9 @@ TEST(WeightFile, BytesAreProtobufs) {
   EXPECT_EQ(readBytes(folder / "w.caffemodel"), net.SerializeAsString());
 }
 
-// Gradients stand between values and shape, as their field numbers do.
-TEST(WeightFile, BytesWithGradientsAreProtobufs) {
+// Gradients (`diff`) lie between values and shape, in the order of their field
+// numbers.
+TEST(WeightFile, BytesWithGradientsEqualProtobufs) {
   TempFolder folder;
   Weights weights = smallNet();
   caffe::NetParameter net;
@@ -154,7 +156,7 @@ TEST(WeightFile, ReadsRawValues) {
               [&] { readWeights(folder / "w"); });
 }
 
-TEST(WeightFile, HalfPrecisionNumbers) {
+TEST(WeightFile, ConvertsHalfPrecisionNumbers) {
   EXPECT_EQ(halfToFloat(0x0000), 0.0f);
   EXPECT_TRUE(std::signbit(halfToFloat(0x8000)));
   EXPECT_EQ(halfToFloat(0x0001), 0x1p-24f); // smallest subnormal
@@ -214,25 +216,26 @@ TEST(WeightFile, ReadsOlderLayersAndShapes) {
   EXPECT_EQ(weights.layers[1].blobs[0].toFloats(), std::vector<float>{7});
 }
 
-// Beyond protobuf's former default limit of 64 MB.
-TEST(WeightFile, LargeFile) {
+// The file exceeds protobuf's former default limit of 64 MB.
+TEST(WeightFile, RoundTripsLargeFile) {
   TempFolder folder;
   Weights weights;
   weights.layers.push_back(
-      {"fc", "InnerProduct", {}, {}, {blobOf({5000, 4000})}});
+      {"fc", "InnerProduct", {}, {}, {filledBlob({5000, 4000})}});
   writeWeights(folder / "w.caffemodel", weights);
   EXPECT_GT(std::filesystem::file_size(folder / "w.caffemodel"), 80000000u);
-  Weights again = readWeights(folder / "w.caffemodel");
-  EXPECT_EQ(again.layers[0].blobs[0].floats, weights.layers[0].blobs[0].floats);
+  Weights reread = readWeights(folder / "w.caffemodel");
+  EXPECT_EQ(reread.layers[0].blobs[0].floats,
+            weights.layers[0].blobs[0].floats);
 }
 
-TEST(WeightFile, Missing) {
+TEST(WeightFile, ReportsMissingFileAndFolder) {
   expectError(ExitStatus::Unavailable, "caffemodel not found",
               [] { readWeights("/nonexistent/w.caffemodel"); });
   expectError(ExitStatus::BadInput, "is a folder", [] { readWeights("/"); });
 }
 
-TEST(WeightFile, EmptyAndForeignFiles) {
+TEST(WeightFile, RefusesEmptyAndForeignFiles) {
   TempFolder folder;
   writeBytes(folder / "w", "");
   expectError(ExitStatus::BadInput, "damaged or truncated caffemodel",
@@ -250,7 +253,7 @@ TEST(WeightFile, OtherHdf5FilesAreRefused) {
               [] { readWeights(referencePath("solvers/sgd_fixed/data.h5")); });
 }
 
-TEST(WeightFile, ShapeAndValuesMustAgree) {
+TEST(WeightFile, RefusesValuesThatDoNotFitTheShape) {
   TempFolder folder;
   caffe::NetParameter net;
   caffe::LayerParameter *layer = net.add_layer();
@@ -275,7 +278,7 @@ TEST(WeightFile, ShapeAndValuesMustAgree) {
 
 // A file cut between two top-level fields is a smaller net; a file cut anywhere
 // else must be rejected.
-TEST(WeightFile, TruncatedAtEveryLength) {
+TEST(WeightFile, ReadsOrRefusesFileTruncatedAtAnyLength) {
   TempFolder folder;
   std::string bytes =
       readBytes(referencePath("solvers/sgd_fixed/init.caffemodel"));
@@ -292,7 +295,7 @@ TEST(WeightFile, TruncatedAtEveryLength) {
   EXPECT_LE(accepted, layers);
 }
 
-TEST(WeightFile, BitFlips) {
+TEST(WeightFile, ReadsOrRefusesFlippedBits) {
   TempFolder folder;
   std::string bytes =
       readBytes(referencePath("solvers/sgd_fixed/init.caffemodel"));
@@ -311,7 +314,7 @@ TEST(WeightFile, FullDiskKeepsThePreviousFile) {
   writeWeights(folder / "w", smallNet());
   Weights large;
   large.layers.push_back(
-      {"fc", "InnerProduct", {}, {}, {blobOf({1000, 1000})}});
+      {"fc", "InnerProduct", {}, {}, {filledBlob({1000, 1000})}});
   auto previousHandler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit previous, limit;
   getrlimit(RLIMIT_FSIZE, &previous);
@@ -326,7 +329,7 @@ TEST(WeightFile, FullDiskKeepsThePreviousFile) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-TEST(WeightFile, RecordedLeNet) {
+TEST(WeightFile, RoundTripsRecordedLeNet) {
   std::string path = sharedPath("golden/lenet_mnist/init.caffemodel");
   SKIP_WITHOUT(path);
   Weights weights = readWeights(path);

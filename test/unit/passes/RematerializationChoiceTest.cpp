@@ -12,12 +12,13 @@ using namespace brew::passes;
 
 namespace {
 
-/// Returns a net of `count` layers, each of which reads the one before and
-/// sometimes an earlier one; the backward pass reads the inputs of the layers.
-brew::passes::RematerializationProblem net(unsigned count,
-                                           std::mt19937 &random) {
+/// Returns a random net of `count` layers, each of which reads the previous one
+/// and sometimes an earlier one. The backward pass reads the inputs of the
+/// layers.
+brew::passes::RematerializationProblem randomNet(unsigned count,
+                                                 std::mt19937 &random) {
   brew::passes::RematerializationProblem problem;
-  auto number = [&](int from, int to) {
+  auto draw = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
   const int64_t steps = 2 * count + 1;
@@ -25,24 +26,25 @@ brew::passes::RematerializationProblem net(unsigned count,
   problem.units.resize(count);
   for (unsigned u = 0; u < count; ++u) {
     brew::passes::RematerializationUnit &unit = problem.units[u];
-    unit.bytes = number(1, 20);
-    unit.seconds = number(1, 50);
+    unit.bytes = draw(1, 20);
+    unit.seconds = draw(1, 50);
     unit.canRematerialize = u > 0; // the first is data
     unit.definedAt = unit.lastForwardUse = u;
     if (u > 0)
       unit.inputs.push_back(u - 1);
-    if (u > 2 && number(0, 3) == 0)
-      unit.inputs.push_back(number(0, static_cast<int>(u) - 2));
+    if (u > 2 && draw(0, 3) == 0)
+      unit.inputs.push_back(draw(0, static_cast<int>(u) - 2));
     for (unsigned input : unit.inputs) {
-      brew::passes::RematerializationUnit &read = problem.units[input];
-      read.lastForwardUse = u;
+      brew::passes::RematerializationUnit &inputUnit = problem.units[input];
+      inputUnit.lastForwardUse = u;
       const int64_t backward = steps - 1 - u;
-      read.firstBackwardUse = read.lastBackwardUse < 0
-                                  ? backward
-                                  : std::min(read.firstBackwardUse, backward);
-      read.lastBackwardUse = std::max(read.lastBackwardUse, backward);
+      inputUnit.firstBackwardUse =
+          inputUnit.lastBackwardUse < 0
+              ? backward
+              : std::min(inputUnit.firstBackwardUse, backward);
+      inputUnit.lastBackwardUse = std::max(inputUnit.lastBackwardUse, backward);
     }
-    // Its gradient is live for two steps.
+    // The gradient of the unit is live for two steps.
     for (int64_t step = steps - 1 - u; step < steps && step < steps - u + 1;
          ++step)
       problem.otherBytes[step] += unit.bytes;
@@ -50,15 +52,15 @@ brew::passes::RematerializationProblem net(unsigned count,
   return problem;
 }
 
-std::vector<bool> bitsOf(unsigned bits, size_t count) {
+std::vector<bool> choiceFromBits(unsigned bits, size_t count) {
   std::vector<bool> rematerialized(count);
   for (size_t u = 0; u < count; ++u)
     rematerialized[u] = bits >> u & 1;
   return rematerialized;
 }
 
-/// Returns the best of all choices: the smallest peak, or the least time within
-/// a limit.
+/// The best results of all choices: the smallest peak, and the least time whose
+/// peak is within a limit.
 struct Best {
   int64_t peak = INT64_MAX;
   std::optional<double> seconds;
@@ -68,11 +70,12 @@ Best bestOf(const brew::passes::RematerializationProblem &problem,
             int64_t limit) {
   Best best;
   for (unsigned bits = 0; bits < 1u << problem.units.size(); ++bits) {
-    const std::vector<bool> rematerialized = bitsOf(bits, problem.units.size());
-    bool can = true;
+    const std::vector<bool> rematerialized =
+        choiceFromBits(bits, problem.units.size());
+    bool isPossible = true;
     for (size_t u = 0; u < rematerialized.size(); ++u)
-      can &= !rematerialized[u] || problem.units[u].canRematerialize;
-    if (!can)
+      isPossible &= !rematerialized[u] || problem.units[u].canRematerialize;
+    if (!isPossible)
       continue;
     const brew::passes::RematerializationCost outcome =
         evaluate(problem, rematerialized);
@@ -101,7 +104,7 @@ TEST(RematerializationChoice, RecomputedValuesNeedTheirInputs) {
   brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
-  // The backward pass does not read the first one itself.
+  // The backward pass does not read the first unit itself.
   problem.units[0] = {10, 0, 1, 0, -1, 1, true, -1, {}};
   problem.units[1] = {100, 1, 2, 5, 7, 2.5, true, -1, {0}};
   brew::passes::RematerializationCost rematerialized =
@@ -120,7 +123,7 @@ TEST(RematerializationChoice, FusedValuesReuseTheirInput) {
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   problem.units[0] = {100, 0, 1, 6, 6, 0, false, -1, {}};
-  // Read at step 5, which can be deferred until step 6 has read the other.
+  // Step 5 reads this unit. It can be deferred until step 6 has read the other.
   problem.units[1] = {100, 1, 2, 5, 5, 2.5, true, 6, {0}};
   brew::passes::RematerializationCost saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt,
@@ -135,80 +138,83 @@ TEST(RematerializationChoice, FusedValuesReuseTheirInput) {
   rematerialized = evaluate(problem, {false, true});
   EXPECT_EQ(rematerialized.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 200, 0}));
-  // Nothing is recomputed then, because the peak stays.
+  // Recomputing would not lower the peak, so nothing is recomputed.
   EXPECT_EQ(chooseFused(problem, 10), (std::vector<bool>{false, false}));
 }
 
-/// Returns layers of two values each, which the backward pass both reads, as in
-/// nets with a normalization after every convolution.
-brew::passes::RematerializationProblem netOfPairs(unsigned layers,
-                                                  std::mt19937 &random) {
+/// Returns a random net whose layers define two values each. The backward pass
+/// reads both, as in nets with a normalization after every convolution.
+brew::passes::RematerializationProblem randomNetOfPairs(unsigned layers,
+                                                        std::mt19937 &random) {
   brew::passes::RematerializationProblem problem;
-  auto number = [&](int from, int to) {
+  auto draw = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
   const int64_t steps = 5 * layers;
   problem.otherBytes.assign(steps, 0);
   for (unsigned layer = 0; layer < layers; ++layer) {
-    const int64_t made = 2 * layer, bytes = number(1, 20);
+    const int64_t forwardStep = 2 * layer, bytes = draw(1, 20);
     const int64_t backward = steps - 3 * (layer + 1);
     const unsigned x = problem.units.size();
     brew::passes::RematerializationUnit unit = {
-        bytes, made, made + 1, backward, backward + 1, 50, false, -1, {}};
+        bytes, forwardStep, forwardStep + 1, backward, backward + 1, 50, false,
+        -1,    {}};
     problem.units.push_back(unit);
-    unit = {bytes,         made + 1,         made + 2,     backward, backward,
-            double(bytes), number(0, 3) > 0, backward + 1, {x}};
+    unit = {bytes,         forwardStep + 1, forwardStep + 2, backward, backward,
+            double(bytes), draw(0, 3) > 0,  backward + 1,    {x}};
     problem.units.push_back(unit);
     for (int64_t step = backward; step < backward + 3; ++step)
-      problem.otherBytes[step] += number(0, 30);
+      problem.otherBytes[step] += draw(0, 30);
   }
   return problem;
 }
 
-TEST(RematerializationChoice, FusedChoiceIsTheBest) {
+TEST(RematerializationChoice, FusedChoiceHasTheLeastPeak) {
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
     const brew::passes::RematerializationProblem problem =
-        netOfPairs(6, random);
-    const Best least = bestOf(problem, 0);
-    const std::vector<bool> all = chooseFused(problem, 1e9);
-    EXPECT_EQ(evaluate(problem, all).peakBytes, least.peak) << i;
+        randomNetOfPairs(6, random);
+    const Best optimum = bestOf(problem, 0);
+    const std::vector<bool> chosen = chooseFused(problem, 1e9);
+    EXPECT_EQ(evaluate(problem, chosen).peakBytes, optimum.peak) << i;
     // Every recomputed unit is needed.
-    for (size_t u = 0; u < all.size(); ++u) {
-      if (!all[u])
+    for (size_t u = 0; u < chosen.size(); ++u) {
+      if (!chosen[u])
         continue;
-      std::vector<bool> without = all;
+      std::vector<bool> without = chosen;
       without[u] = false;
-      EXPECT_GT(evaluate(problem, without).peakBytes, least.peak) << i;
+      EXPECT_GT(evaluate(problem, without).peakBytes, optimum.peak) << i;
     }
     EXPECT_LE(evaluate(problem, chooseFused(problem, 20)).seconds, 20);
-    EXPECT_EQ(chooseFused(problem, 0), std::vector<bool>(all.size()));
+    EXPECT_EQ(chooseFused(problem, 0), std::vector<bool>(chosen.size()));
   }
 }
 
-TEST(RematerializationChoice, NothingWithinTheLimit) {
+TEST(RematerializationChoice, RematerializesNothingWithinTheLimit) {
   std::mt19937 random(1);
-  const brew::passes::RematerializationProblem problem = net(10, random);
+  const brew::passes::RematerializationProblem problem = randomNet(10, random);
   const int64_t peak = evaluate(problem, std::vector<bool>(10)).peakBytes;
   EXPECT_EQ(chooseRematerialized(problem, peak), std::vector<bool>(10));
 }
 
-TEST(RematerializationChoice, IsNearTheBestChoice) {
+TEST(RematerializationChoice, ChoiceIsNearTheOptimum) {
   std::mt19937 random(2);
-  double peaks = 0, times = 0;
-  int fits = 0, nets = 60;
+  double peakRatios = 0, timeRatios = 0;
+  int fittingNets = 0, nets = 60;
   for (int i = 0; i < nets; ++i) {
-    const brew::passes::RematerializationProblem problem = net(12, random);
-    const int64_t whole = evaluate(problem, std::vector<bool>(12)).peakBytes;
-    const Best least = bestOf(problem, whole);
+    const brew::passes::RematerializationProblem problem =
+        randomNet(12, random);
+    const int64_t originalPeak =
+        evaluate(problem, std::vector<bool>(12)).peakBytes;
+    const Best optimum = bestOf(problem, originalPeak);
     const brew::passes::RematerializationCost found =
         evaluate(problem, chooseRematerialized(problem, 0));
     // The minimum is reached for all but a few nets.
-    EXPECT_LE(found.peakBytes, 1.35 * static_cast<double>(least.peak)) << i;
-    peaks +=
-        static_cast<double>(found.peakBytes) / static_cast<double>(least.peak);
-    // The time for a limit half way.
-    const int64_t limit = (whole + least.peak) / 2;
+    EXPECT_LE(found.peakBytes, 1.35 * static_cast<double>(optimum.peak)) << i;
+    peakRatios += static_cast<double>(found.peakBytes) /
+                  static_cast<double>(optimum.peak);
+    // The limit is halfway between the original and the least peak.
+    const int64_t limit = (originalPeak + optimum.peak) / 2;
     const Best best = bestOf(problem, limit);
     const std::vector<bool> rematerialized =
         chooseRematerialized(problem, limit);
@@ -218,14 +224,15 @@ TEST(RematerializationChoice, IsNearTheBestChoice) {
         evaluate(problem, rematerialized);
     if (outcome.peakBytes > limit)
       continue;
-    ++fits;
+    ++fittingNets;
     ASSERT_TRUE(best.seconds);
-    times += (outcome.seconds + 1) / (*best.seconds + 1);
+    timeRatios += (outcome.seconds + 1) / (*best.seconds + 1);
   }
-  // Measured: 1.009, all and 1.056.
-  EXPECT_LE(peaks / nets, 1.02);
-  EXPECT_GE(fits, nets - 1);
-  EXPECT_LE(times / fits, 1.1);
+  // Measured: on average 1.009 times the least peak, all nets within the limit,
+  // and 1.056 times the least time.
+  EXPECT_LE(peakRatios / nets, 1.02);
+  EXPECT_GE(fittingNets, nets - 1);
+  EXPECT_LE(timeRatios / fittingNets, 1.1);
 }
 
 } // namespace

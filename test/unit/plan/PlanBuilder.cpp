@@ -14,7 +14,8 @@ namespace brew::test {
 
 using namespace plan;
 
-/// Offset of the first segment in assemble(): after any manifest of a test.
+/// Offset of the first segment in assemble(). It exceeds the manifest size of
+/// every test.
 static constexpr std::uint64_t kFirstSegment = 64 << 10;
 
 static std::uint64_t alignUp(std::uint64_t value) {
@@ -70,20 +71,21 @@ std::uint32_t PlanBuilder::buffer(const std::string &name, const Dims &dims,
                                   const Dims &strides, DataType type,
                                   ArenaKind kind) {
   std::uint32_t index = arena(kind);
-  Arena &home = *manifest.mutable_arenas(static_cast<int>(index));
-  Dims steps = strides.empty() ? denseStrides(dims) : strides;
-  std::int64_t last = 0;
+  Arena &arenaEntry = *manifest.mutable_arenas(static_cast<int>(index));
+  Dims usedStrides = strides.empty() ? denseStrides(dims) : strides;
+  std::int64_t lastElement = 0;
   for (std::size_t d = 0; d < dims.size(); ++d)
-    last += (dims[d] - 1) * steps[d];
+    lastElement += (dims[d] - 1) * usedStrides[d];
   Buffer &added = *manifest.add_buffers();
   added.set_name(name);
   added.set_arena_index(index);
-  added.set_offset(alignUp(home.size()));
-  added.set_size((static_cast<std::uint64_t>(last) + 1) * elementSize(type));
+  added.set_offset(alignUp(arenaEntry.size()));
+  added.set_size((static_cast<std::uint64_t>(lastElement) + 1) *
+                 elementSize(type));
   added.set_type(type);
   added.mutable_dims()->Add(dims.begin(), dims.end());
-  added.mutable_strides()->Add(steps.begin(), steps.end());
-  home.set_size(added.offset() + added.size());
+  added.mutable_strides()->Add(usedStrides.begin(), usedStrides.end());
+  arenaEntry.set_size(added.offset() + added.size());
   return static_cast<std::uint32_t>(manifest.buffers_size() - 1);
 }
 
@@ -198,9 +200,9 @@ PlanBuilder completePlan() {
   auto constant = b.buffer("constant", {2, 5}, {}, F32, CONSTANTS);
   b.buffer("private", {4});
   m.mutable_buffers(m.buffers_size() - 1)->set_program_index(1);
-  NamedBuffer &carried = *m.add_persistent();
-  carried.set_name("loss_scale.value");
-  carried.set_buffer_index(
+  NamedBuffer &persistent = *m.add_persistent();
+  persistent.set_name("loss_scale.value");
+  persistent.set_buffer_index(
       b.buffer("loss_scale.value", {}, {}, F32, PARAMETERS));
   const std::uint32_t hostTops[] = {b.buffer("own.0", {2, 5}),
                                     b.buffer("own.1", {2})};
@@ -208,10 +210,10 @@ PlanBuilder completePlan() {
                                             b.buffer("own.1'", {2})};
   const std::uint32_t hostBottomGradients[] = {b.buffer("ip'", {2, 5}),
                                                b.buffer("label'", {2})};
-  Buffer &live = *m.mutable_buffers(static_cast<int>(y));
-  live.set_program_index(0);
-  live.set_first_step(0);
-  live.set_last_step(2);
+  Buffer &convBuffer = *m.mutable_buffers(static_cast<int>(y));
+  convBuffer.set_program_index(0);
+  convBuffer.set_first_step(0);
+  convBuffer.set_last_step(2);
   m.mutable_arenas(static_cast<int>(b.arena(CONSTANTS)))
       ->set_initial_segment_index(
           b.segment(Segment::CONSTANT_DATA, std::string(40, 'c')));
@@ -272,13 +274,13 @@ PlanBuilder completePlan() {
   b.launch(main, check, {label, status});
   main.add_steps()->mutable_zero()->set_buffer_index(dw);
   b.launch(main, add, {constant, z});
-  ConvolutionCall back = conv;
-  back.set_direction(BACKWARD_WEIGHTS);
-  back.set_w_buffer_index(dw);
-  back.set_b_buffer_index(db);
-  back.clear_epilogue();
-  back.mutable_epilogue()->set_accumulate(true);
-  *main.add_steps()->mutable_convolution() = back;
+  ConvolutionCall backward = conv;
+  backward.set_direction(BACKWARD_WEIGHTS);
+  backward.set_w_buffer_index(dw);
+  backward.set_b_buffer_index(db);
+  backward.clear_epilogue();
+  backward.mutable_epilogue()->set_accumulate(true);
+  *main.add_steps()->mutable_convolution() = backward;
 
   HostCall host;
   host.set_type("Own");
@@ -312,10 +314,10 @@ PlanBuilder completePlan() {
     *main.add_steps()->mutable_all_reduce() = reduce;
   }
 
-  DataInput &feed = *main.add_data_inputs();
-  feed.set_layer("");
-  feed.add_buffer_indices(x);
-  feed.add_buffer_indices(label);
+  DataInput &input = *main.add_data_inputs();
+  input.set_layer("");
+  input.add_buffer_indices(x);
+  input.add_buffer_indices(label);
   Output &output = *main.add_outputs();
   output.set_blob("ip");
   output.set_buffer_index(z);

@@ -24,7 +24,8 @@ Dims denseStrides(const Dims &dims);
 
 class PlanBuilder {
 public:
-  /// For the CPU, or for the CUDA simulator if BREW_TEST_CUDASIM is set.
+  /// Starts a plan for the CPU, or for the CUDA simulator if BREW_TEST_CUDASIM
+  /// is set.
   PlanBuilder();
 
   plan::Manifest manifest;
@@ -32,15 +33,15 @@ public:
 
   /// Returns the index of the arena of a kind, which is created on first use.
   std::uint32_t arena(plan::ArenaKind kind);
-  /// Adds a buffer after the last one of its arena. Strides are dense by
-  /// default.
+  /// Adds a buffer at the end of its arena and returns its index. Strides are
+  /// dense by default.
   std::uint32_t buffer(const std::string &name, const Dims &dims,
                        const Dims &strides = {},
                        plan::DataType type = plan::F32,
                        plan::ArenaKind kind = plan::TRANSIENT);
-  /// Adds a segment.
+  /// Adds a segment and returns its index.
   std::uint32_t segment(plan::Segment::Kind kind, const std::string &bytes);
-  /// Adds a kernel of TestKernels.c.
+  /// Adds a kernel of TestKernels.c and returns its index.
   std::uint32_t kernel(const std::string &symbol, std::uint32_t arguments,
                        std::int64_t domain, std::int64_t grain = 1);
   plan::Program &program(const std::string &name);
@@ -69,7 +70,7 @@ void fixedOffsets(plan::Manifest &manifest,
                   const std::vector<std::string> &segments);
 
 /// Returns the text of the Error that loading `bytes` throws, or "" if it
-/// loads. Fails the test if the status is not 1.
+/// loads. Aborts if the error has another status than BadInput.
 std::string loadError(const std::string &bytes);
 
 std::string readFile(const std::string &path);

@@ -26,7 +26,8 @@ struct TemporaryFile {
   std::string path = folder / "plan";
 };
 
-ExitStatus statusOfOpen(const std::string &path, std::string &text) {
+/// Opens a plan and returns the status. Sets `text` to the text of an error.
+ExitStatus openStatus(const std::string &path, std::string &text) {
   try {
     PlanFile::open(path);
     return ExitStatus::Success;
@@ -36,7 +37,7 @@ ExitStatus statusOfOpen(const std::string &path, std::string &text) {
   }
 }
 
-TEST(PlanFile, OpensWhatTheWriterWrote) {
+TEST(PlanFile, OpensWrittenPlans) {
   PlanBuilder builder = completePlan();
   TemporaryFile file(builder.bytes());
   auto plan = PlanFile::open(file.path);
@@ -53,7 +54,7 @@ TEST(PlanFile, OpensWhatTheWriterWrote) {
   }
 }
 
-TEST(PlanFile, ElementSizesAndCounts) {
+TEST(PlanFile, ComputesElementSizesAndCounts) {
   EXPECT_EQ(elementSize(F32), 4u);
   EXPECT_EQ(elementSize(F64), 8u);
   EXPECT_EQ(elementSize(I32), 4u);
@@ -65,80 +66,83 @@ TEST(PlanFile, ElementSizesAndCounts) {
   EXPECT_EQ(elementCount(buffer), 12);
 }
 
-TEST(PlanFile, MissingFileIsTheMachines) {
+TEST(PlanFile, ReportsMissingFileAsUnavailable) {
   std::string text;
-  EXPECT_EQ(statusOfOpen("/nonexistent/a.plan", text), ExitStatus::Unavailable);
+  EXPECT_EQ(openStatus("/nonexistent/a.plan", text), ExitStatus::Unavailable);
   EXPECT_EQ(
       text,
       "cannot open plan '/nonexistent/a.plan': No such file or directory");
-  EXPECT_EQ(statusOfOpen("/", text), ExitStatus::Unavailable);
+  EXPECT_EQ(openStatus("/", text), ExitStatus::Unavailable);
   EXPECT_EQ(text, "cannot open plan '/': Is a directory");
 }
 
-TEST(PlanFile, OtherFilesAreNoPlans) {
+TEST(PlanFile, RefusesOtherFiles) {
   EXPECT_NE(loadError("").find("not a plan"), std::string::npos);
   EXPECT_NE(loadError("name: \"LeNet\"\nlayer {").find("not a plan"),
             std::string::npos);
   TemporaryFile empty("");
   std::string text;
-  EXPECT_EQ(statusOfOpen(empty.path, text), ExitStatus::BadInput);
+  EXPECT_EQ(openStatus(empty.path, text), ExitStatus::BadInput);
   EXPECT_NE(text.find(empty.path + ": not a plan"), std::string::npos);
 }
 
 /// Returns the error for a plan with another format version.
-std::string otherFormat(std::string bytes, std::uint32_t version) {
+std::string formatError(std::string bytes, std::uint32_t version) {
   std::memcpy(bytes.data() + offsetof(Header, formatVersion), &version, 4);
   return loadError(bytes);
 }
 
-TEST(PlanFile, OtherFormatsNameTheCommand) {
-  const std::string reads = "; this program reads format version " +
-                            std::to_string(kFormatVersion) +
-                            "; to recompile it: brewc ";
+TEST(PlanFile, ErrorsOfOtherFormatsNameTheCommand) {
+  const std::string hint = "; this program reads format version " +
+                           std::to_string(kFormatVersion) +
+                           "; to recompile it: brewc ";
   PlanBuilder builder = completePlan();
   builder.manifest.clear_solver();
   builder.manifest.set_input_prototxt("nets/le net.prototxt");
-  const std::string newer =
+  const std::string newerError =
       "p.plan: this plan has format version 77 and was written by a newer "
       "brewc" +
-      reads;
-  EXPECT_EQ(otherFormat(builder.bytes(), 77),
-            newer + "'nets/le net.prototxt' -o p.plan");
+      hint;
+  EXPECT_EQ(formatError(builder.bytes(), 77),
+            newerError + "'nets/le net.prototxt' -o p.plan");
   EXPECT_EQ(
-      otherFormat(builder.bytes(), 1)
+      formatError(builder.bytes(), 1)
           .find("p.plan: this plan has format version 1 and was written by an "
                 "older brewc" +
-                reads),
+                hint),
       0u);
   // The user has to fill in parts that the reader cannot determine.
   builder.manifest.clear_input_prototxt();
   builder.manifest.mutable_programs(0)->set_source("net file: a'b.prototxt");
-  EXPECT_EQ(otherFormat(builder.bytes(), 77),
-            newer + "'a'\\''b.prototxt' -o p.plan");
+  EXPECT_EQ(formatError(builder.bytes(), 77),
+            newerError + "'a'\\''b.prototxt' -o p.plan");
   builder.manifest.mutable_programs(0)->clear_source();
-  EXPECT_EQ(otherFormat(builder.bytes(), 77), newer + "NET.prototxt -o p.plan");
+  EXPECT_EQ(formatError(builder.bytes(), 77),
+            newerError + "NET.prototxt -o p.plan");
   builder.manifest.mutable_solver();
-  EXPECT_EQ(otherFormat(builder.bytes(), 77),
-            newer + "SOLVER.prototxt -o p.plan");
-  std::string cut = builder.bytes().substr(0, sizeof(Header));
-  EXPECT_EQ(otherFormat(cut, 77), newer + "NET.prototxt -o p.plan");
+  EXPECT_EQ(formatError(builder.bytes(), 77),
+            newerError + "SOLVER.prototxt -o p.plan");
+  std::string headerOnly = builder.bytes().substr(0, sizeof(Header));
+  EXPECT_EQ(formatError(headerOnly, 77), newerError + "NET.prototxt -o p.plan");
 }
 
 TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
   std::string text;
   for (std::uint32_t version = 1; version < kFormatVersion; ++version) {
     const std::string number = std::to_string(version);
-    const std::string start =
+    const std::string pathPrefix =
         BREW_REFERENCE_DIR "/plans/format-" + number + "-";
-    EXPECT_EQ(statusOfOpen(start + "deploy.plan", text), ExitStatus::BadInput);
-    EXPECT_EQ(text, start + "deploy.plan: this plan has format version " +
+    EXPECT_EQ(openStatus(pathPrefix + "deploy.plan", text),
+              ExitStatus::BadInput);
+    EXPECT_EQ(text, pathPrefix + "deploy.plan: this plan has format version " +
                         number +
                         " and was written by an older brewc; this program "
                         "reads format version " +
                         std::to_string(kFormatVersion) +
-                        "; to recompile it: brewc small.prototxt -o " + start +
-                        "deploy.plan");
-    EXPECT_EQ(statusOfOpen(start + "solver.plan", text), ExitStatus::BadInput);
+                        "; to recompile it: brewc small.prototxt -o " +
+                        pathPrefix + "deploy.plan");
+    EXPECT_EQ(openStatus(pathPrefix + "solver.plan", text),
+              ExitStatus::BadInput);
     // The first version did not contain the path of the prototxt.
     EXPECT_NE(text.find(std::string("; to recompile it: brewc ") +
                         (version == 1 ? "SOLVER" : "small_solver") +
@@ -149,12 +153,12 @@ TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
 }
 
 /// Returns a plan that the writer would reject.
-std::string unchecked(PlanBuilder &builder) {
+std::string assembleUnchecked(PlanBuilder &builder) {
   fixedOffsets(builder.manifest, builder.segments);
   return assemble(builder.manifest, builder.segments);
 }
 
-TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
+TEST(PlanFile, RefusesUnknownStepsAndEnumValues) {
   // A step of a kind that this reader does not know.
   PlanBuilder builder = completePlan();
   Manifest &manifest = builder.manifest;
@@ -162,23 +166,23 @@ TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
   step.clear_action();
   step.GetReflection()->MutableUnknownFields(&step)->AddLengthDelimited(
       14, "\x08\x01");
-  EXPECT_NE(loadError(unchecked(builder)).find("it has no action"),
+  EXPECT_NE(loadError(assembleUnchecked(builder)).find("it has no action"),
             std::string::npos);
   // An unknown value of an enumeration must not be replaced by the default.
-  PlanBuilder typed = completePlan();
-  Buffer &buffer = *typed.manifest.mutable_buffers(0);
+  PlanBuilder unknownEnum = completePlan();
+  Buffer &buffer = *unknownEnum.manifest.mutable_buffers(0);
   buffer.clear_type();
   buffer.GetReflection()->MutableUnknownFields(&buffer)->AddVarint(
       Buffer::kTypeFieldNumber, 99);
-  EXPECT_EQ(loadError(unchecked(typed)),
+  EXPECT_EQ(loadError(assembleUnchecked(unknownEnum)),
             "p.plan: damaged plan: Buffer.type: its value is unknown to this "
             "program");
   // An unknown field is ignored.
-  PlanBuilder more = completePlan();
-  more.manifest.GetReflection()
-      ->MutableUnknownFields(&more.manifest)
+  PlanBuilder unknownField = completePlan();
+  unknownField.manifest.GetReflection()
+      ->MutableUnknownFields(&unknownField.manifest)
       ->AddVarint(900, 1);
-  EXPECT_EQ(loadError(unchecked(more)), "");
+  EXPECT_EQ(loadError(assembleUnchecked(unknownField)), "");
 }
 
 TEST(PlanFile, EveryTruncationIsRefused) {
@@ -231,7 +235,7 @@ TEST(PlanFile, EveryBitFlipWithFittingHeaderIsHarmless) {
   EXPECT_GT(refused, end * 8 / 3);
 }
 
-TEST(PlanFile, HostileHeaderFields) {
+TEST(PlanFile, RefusesHostileHeaderFields) {
   const std::string good = completePlan().bytes();
   for (std::size_t field :
        {offsetof(Header, manifestOffset), offsetof(Header, manifestSize),
@@ -254,7 +258,7 @@ TEST(PlanFile, HostileHeaderFields) {
   EXPECT_NE(loadError(version).find("format version is 0"), std::string::npos);
 }
 
-TEST(PlanWriter, RefusesWhatTheReaderWould) {
+TEST(PlanWriter, RefusesInvalidPlans) {
   PlanBuilder builder = completePlan();
   builder.manifest.mutable_buffers(0)->set_offset(33);
   try {
@@ -271,8 +275,9 @@ TEST(PlanWriter, RefusesWhatTheReaderWould) {
   EXPECT_THROW(builder.bytes(), Error);
 }
 
-TEST(PlanWriter, ManifestSizesAroundVarintSteps) {
-  // Segment offsets grow with the manifest whose size depends on them.
+TEST(PlanWriter, WritesManifestsOfAnySize) {
+  // Segment offsets grow with the manifest, and the manifest grows with their
+  // varints.
   for (std::size_t length = 0; length < 17000; length += 37) {
     PlanBuilder builder;
     builder.manifest.set_net_name(std::string(length, 'n'));

@@ -28,7 +28,7 @@ std::string mutatePlan(const std::string &original, std::mt19937_64 &random) {
   auto below = [&](std::size_t limit) {
     return static_cast<std::size_t>(random() % std::max<std::size_t>(limit, 1));
   };
-  // The manifest is what the reader interprets; segments are opaque to it.
+  // The reader interprets only the manifest; segments are opaque to it.
   std::size_t begin = header.manifestOffset, size = header.manifestSize;
   auto position = [&] { return begin + below(size); };
   for (std::size_t change = 0, changes = 1 + below(4); change < changes;

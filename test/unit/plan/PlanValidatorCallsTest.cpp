@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
 
+/// A change that makes a step of completePlan() invalid, and a part of the
+/// expected error.
 struct BrokenStep {
   const char *name;
   std::function<void(Manifest &)> spoil;
@@ -23,9 +25,9 @@ void PrintTo(const BrokenStep &rule, std::ostream *out) { *out << rule.name; }
 
 class PlanValidatorCalls : public testing::TestWithParam<BrokenStep> {};
 
-TEST_P(PlanValidatorCalls, Refuses) {
+TEST_P(PlanValidatorCalls, RefusesBrokenStep) {
   PlanBuilder builder = completePlan();
-  builder.segments.back().resize(200);
+  builder.segments.back().resize(200); // for speed; never run
   fixedOffsets(builder.manifest, builder.segments);
   GetParam().spoil(builder.manifest);
   std::string error = loadError(assemble(builder.manifest, builder.segments));
@@ -63,20 +65,22 @@ Step &step(Manifest &m, int i) {
   return *m.mutable_programs(0)->mutable_steps(i);
 }
 ConvolutionCall &conv(Manifest &m) { return *step(m, 0).mutable_convolution(); }
-ConvolutionCall &back(Manifest &m) { return *step(m, 6).mutable_convolution(); }
+ConvolutionCall &backwardConv(Manifest &m) {
+  return *step(m, 6).mutable_convolution();
+}
 Window &window(Manifest &m) { return *conv(m).mutable_window(); }
-InnerProductCall &product(Manifest &m) {
+InnerProductCall &innerProduct(Manifest &m) {
   return *step(m, 1).mutable_inner_product();
 }
 CopyCall &copy(Manifest &m) { return *step(m, 2).mutable_copy(); }
 HostCall &host(Manifest &m) { return *step(m, 7).mutable_host(); }
-HostCall &hostBack(Manifest &m) { return *step(m, 8).mutable_host(); }
+HostCall &hostBackward(Manifest &m) { return *step(m, 8).mutable_host(); }
 Launch &launch(Manifest &m) { return *step(m, 3).mutable_launch(); }
 Buffer &buffer(Manifest &m, std::uint32_t index) {
   return *m.mutable_buffers(static_cast<int>(index));
 }
 
-const BrokenStep kSteps[] = {
+const BrokenStep kBrokenSteps[] = {
     {"NoAction", [](Manifest &m) { step(m, 0).clear_action(); },
      "step 0: it has no action"},
     {"KernelMissing", [](Manifest &m) { launch(m).set_kernel_index(2); },
@@ -257,55 +261,56 @@ const BrokenStep kSteps[] = {
      [](Manifest &m) { conv(m).mutable_epilogue()->clear_relu(); },
      "slope without a ReLU"},
     {"ReluInBackward",
-     [](Manifest &m) { back(m).mutable_epilogue()->set_relu(true); },
+     [](Manifest &m) { backwardConv(m).mutable_epilogue()->set_relu(true); },
      "only a forward call can apply a ReLU"},
     {"ResultIsOperand",
      [](Manifest &m) {
-       back(m).set_direction(FORWARD);
-       back(m).set_b_buffer_index(ConvB);
+       backwardConv(m).set_direction(FORWARD);
+       backwardConv(m).set_b_buffer_index(ConvB);
        // y over x: same offset, both dense
        buffer(m, Conv).set_offset(buffer(m, Data).offset());
        conv(m).set_b_buffer_index(ConvB);
      },
      "its result overlaps an operand"},
     // inner product
-    {"ProductNoDirection", [](Manifest &m) { product(m).clear_direction(); },
+    {"ProductNoDirection",
+     [](Manifest &m) { innerProduct(m).clear_direction(); },
      "direction is missing"},
-    {"ProductNoX", [](Manifest &m) { product(m).clear_x_buffer_index(); },
+    {"ProductNoX", [](Manifest &m) { innerProduct(m).clear_x_buffer_index(); },
      "x is missing"},
     {"ProductTypes", [](Manifest &m) { buffer(m, Ip).set_type(BF16); },
      "types differ"},
     {"ProductBiasOfDataGradient",
      [](Manifest &m) {
-       product(m).set_direction(BACKWARD_DATA);
-       product(m).set_b_buffer_index(ConvB);
+       innerProduct(m).set_direction(BACKWARD_DATA);
+       innerProduct(m).set_b_buffer_index(ConvB);
      },
      "the gradient of the data has no bias"},
-    {"AxisBeyondRank", [](Manifest &m) { product(m).set_axis(5); },
+    {"AxisBeyondRank", [](Manifest &m) { innerProduct(m).set_axis(5); },
      "axis is out of range"},
-    {"AxisHuge", [](Manifest &m) { product(m).set_axis(0xffffffffu); },
+    {"AxisHuge", [](Manifest &m) { innerProduct(m).set_axis(0xffffffffu); },
      "axis is out of range"},
-    {"AxisDiffers", [](Manifest &m) { product(m).set_axis(2); },
+    {"AxisDiffers", [](Manifest &m) { innerProduct(m).set_axis(2); },
      "one dimension more than x"},
-    {"Transposed", [](Manifest &m) { product(m).set_transpose(true); },
+    {"Transposed", [](Manifest &m) { innerProduct(m).set_transpose(true); },
      "dimensions of x and w do not agree"},
     {"InnerDimsDiffer",
-     [](Manifest &m) { product(m).set_x_buffer_index(Data); },
+     [](Manifest &m) { innerProduct(m).set_x_buffer_index(Data); },
      "dimensions of x and w do not agree"},
     {"ColumnsDiffer", [](Manifest &m) { buffer(m, Ip).set_dims(1, 4); },
      "w's columns"},
     {"RowsDiffer", [](Manifest &m) { buffer(m, Ip).set_dims(0, 1); },
      "leading dimensions of x and y"},
     {"ProductBiasSize",
-     [](Manifest &m) { product(m).set_b_buffer_index(ConvB); },
+     [](Manifest &m) { innerProduct(m).set_b_buffer_index(ConvB); },
      "one element per column"},
     {"ProductIntoConstant",
-     [](Manifest &m) { product(m).set_y_buffer_index(Constant); },
+     [](Manifest &m) { innerProduct(m).set_y_buffer_index(Constant); },
      "writes to a constant"},
     {"ProductReluInBackward",
      [](Manifest &m) {
-       product(m).set_direction(BACKWARD_DATA);
-       product(m).mutable_epilogue()->set_relu(true);
+       innerProduct(m).set_direction(BACKWARD_DATA);
+       innerProduct(m).mutable_epilogue()->set_relu(true);
      },
      "only a forward call can apply a ReLU"},
     // host layer
@@ -315,8 +320,8 @@ const BrokenStep kSteps[] = {
      "type or name is missing"},
     {"HostNoDirection", [](Manifest &m) { host(m).clear_direction(); },
      "must have direction FORWARD or BACKWARD_DATA"},
-    {"HostOfWeights",
-     [](Manifest &m) { hostBack(m).set_direction(BACKWARD_WEIGHTS); },
+    {"HostBackwardWeights",
+     [](Manifest &m) { hostBackward(m).set_direction(BACKWARD_WEIGHTS); },
      "must have direction FORWARD or BACKWARD_DATA"},
     {"HostBottomMissing",
      [](Manifest &m) { host(m).set_bottom_buffer_indices(0, 99); },
@@ -333,7 +338,7 @@ const BrokenStep kSteps[] = {
     {"HostTopIsBottom",
      [](Manifest &m) { host(m).set_top_buffer_indices(0, Ip); },
      "its result overlaps an operand"},
-    {"HostTopsAreOne",
+    {"HostTopsAreTheSame",
      [](Manifest &m) { host(m).set_top_buffer_indices(1, Own0); },
      "its result overlaps an operand"},
     {"HostTopsShareABeginning",
@@ -352,18 +357,20 @@ const BrokenStep kSteps[] = {
      "its result overlaps an operand"},
     {"HostForwardWithTopGradients",
      [](Manifest &m) { host(m).add_top_gradient_buffer_indices(Own0Gradient); },
-     "number of tops' gradients does not fit"},
+     "number of tops' gradients does not match"},
     {"HostTopGradientLacking",
      [](Manifest &m) {
-       hostBack(m).mutable_top_gradient_buffer_indices()->RemoveLast();
+       hostBackward(m).mutable_top_gradient_buffer_indices()->RemoveLast();
      },
-     "number of tops' gradients does not fit"},
+     "number of tops' gradients does not match"},
     {"HostTopGradientMissing",
-     [](Manifest &m) { hostBack(m).set_top_gradient_buffer_indices(0, 99); },
+     [](Manifest &m) {
+       hostBackward(m).set_top_gradient_buffer_indices(0, 99);
+     },
      "a top's gradient does not exist"},
     {"HostTopGradientDims",
      [](Manifest &m) {
-       hostBack(m).set_top_gradient_buffer_indices(0, Own1Gradient);
+       hostBackward(m).set_top_gradient_buffer_indices(0, Own1Gradient);
      },
      "a gradient does not have its value's dimensions"},
     {"HostForwardWithBottomGradients",
@@ -371,53 +378,54 @@ const BrokenStep kSteps[] = {
      "a forward call has bottoms' gradients"},
     {"HostGradientOfNoBottom",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(1)->set_bottom(2);
+       hostBackward(m).mutable_bottom_gradients(1)->set_bottom(2);
      },
      "the bottom of a gradient does not exist"},
     {"HostGradientWithoutBottom",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(1)->clear_bottom();
+       hostBackward(m).mutable_bottom_gradients(1)->clear_bottom();
      },
      "the bottom of a gradient does not exist"},
     {"HostGradientTwice",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(1)->set_bottom(0);
+       hostBackward(m).mutable_bottom_gradients(1)->set_bottom(0);
      },
      "not in the order of bottoms"},
     {"HostGradientWithoutBuffer",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(1)->clear_buffer_index();
+       hostBackward(m).mutable_bottom_gradients(1)->clear_buffer_index();
      },
      "a bottom's gradient is missing"},
     {"HostGradientMissing",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(1)->set_buffer_index(99);
+       hostBackward(m).mutable_bottom_gradients(1)->set_buffer_index(99);
      },
      "a bottom's gradient does not exist"},
     {"HostGradientDims",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Label);
+       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(Label);
      },
      "a gradient does not have its value's dimensions"},
     {"HostGradientIsTopGradient",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Own0Gradient);
+       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(
+           Own0Gradient);
      },
      "its result overlaps an operand"},
     {"HostGradientIsBottom",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Ip);
+       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(Ip);
      },
      "its result overlaps an operand"},
     {"HostGradientIntoConstant",
      [](Manifest &m) {
-       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Constant);
+       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(Constant);
      },
      "writes to a constant"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Steps, PlanValidatorCalls, testing::ValuesIn(kSteps),
-                         [](const auto &info) {
+INSTANTIATE_TEST_SUITE_P(Steps, PlanValidatorCalls,
+                         testing::ValuesIn(kBrokenSteps), [](const auto &info) {
                            return std::string(info.param.name);
                          });
 

@@ -45,6 +45,7 @@ PlanBuilder cudaPlan() {
   return builder;
 }
 
+/// A change that makes cudaPlan() invalid, and a part of the expected error.
 struct BrokenRule {
   const char *name;
   std::function<void(Manifest &)> spoil;
@@ -55,7 +56,7 @@ void PrintTo(const BrokenRule &rule, std::ostream *out) { *out << rule.name; }
 
 class PlanValidatorCuda : public testing::TestWithParam<BrokenRule> {};
 
-TEST_P(PlanValidatorCuda, Refuses) {
+TEST_P(PlanValidatorCuda, RefusesBrokenRule) {
   PlanBuilder builder = cudaPlan();
   fixedOffsets(builder.manifest, builder.segments);
   ASSERT_EQ(loadError(assemble(builder.manifest, builder.segments)), "");
@@ -65,7 +66,7 @@ TEST_P(PlanValidatorCuda, Refuses) {
   EXPECT_NE(error.find(GetParam().message), std::string::npos) << error;
 }
 
-TEST(PlanValidatorCuda, TakesWhatBrewcWrites) {
+TEST(PlanValidatorCuda, AcceptsPlansOfBrewc) {
   PlanBuilder builder = cudaPlan();
   Manifest &m = builder.manifest;
   m.mutable_target()->set_math(Target::TF32);
@@ -78,7 +79,7 @@ TEST(PlanValidatorCuda, TakesWhatBrewcWrites) {
   EXPECT_NO_THROW(builder.build());
 }
 
-TEST(PlanValidatorCuda, TakesArchitecturesOfEveryForm) {
+TEST(PlanValidatorCuda, AcceptsArchitecturesOfEveryForm) {
   for (const char *arch : {"sm_75", "sm_90a", "sm_120f", "compute_120"}) {
     PlanBuilder builder = cudaPlan();
     Manifest &m = builder.manifest;
@@ -89,8 +90,8 @@ TEST(PlanValidatorCuda, TakesArchitecturesOfEveryForm) {
   }
 }
 
-/// A plan for the simulator only is not compiled by NVRTC.
-TEST(PlanValidatorCuda, TakesTheSimulator) {
+/// A plan for only the simulator has no NVRTC version.
+TEST(PlanValidatorCuda, AcceptsSimulatorOnlyPlans) {
   PlanBuilder builder = cudaPlan();
   Manifest &m = builder.manifest;
   m.mutable_target()->clear_archs();
@@ -177,12 +178,12 @@ const BrokenRule kRules[] = {
      "a data input's kernel does not exist"},
     {"PixelKernelMissing", [](Manifest &m) { pixels(m).set_kernel_index(99); },
      "a data input's kernel does not exist"},
-    {"PixelKernelOfOtherArguments",
+    {"PixelKernelWithOtherArgumentCount",
      [](Manifest &m) { pixels(m).clear_mean_dims(); },
      "a data input's kernel has another number of arguments"},
     {"MeanOfTwoDimensions",
      [](Manifest &m) { pixels(m).mutable_mean_dims()->RemoveLast(); },
-     "has not three dimensions"},
+     "does not have three dimensions"},
     {"MeanEmpty", [](Manifest &m) { pixels(m).set_mean_dims(1, 0); },
      "the mean of a data input's pixels is empty"},
     {"MeanHuge",
@@ -193,7 +194,7 @@ const BrokenRule kRules[] = {
      "the mean of a data input's pixels is too large"},
     {"ImagesOfOneDimension",
      [](Manifest &m) { pixels(m).mutable_image_dims()->RemoveLast(); },
-     "have not two dimensions"},
+     "do not have two dimensions"},
     {"ImagesSmallerThanTheirCrops",
      [](Manifest &m) { pixels(m).set_image_dims(1, 5); },
      "the images of a data input's pixels are smaller than its top's"},
@@ -201,13 +202,13 @@ const BrokenRule kRules[] = {
      "the images of a data input's pixels are too large"},
     {"ImagesOfAnotherSizeThanTheMean",
      [](Manifest &m) { pixels(m).set_mean_dims(2, 7); },
-     "the images of a data input's pixels have not the mean's size"},
+     "the images of a data input's pixels do not have the mean's size"},
     {"PixelsOfLabels",
      [](Manifest &m) {
-       DataInput &feed = *m.mutable_programs(0)->mutable_data_inputs(0);
-       feed.set_buffer_indices(0, feed.buffer_indices(1));
+       DataInput &input = *m.mutable_programs(0)->mutable_data_inputs(0);
+       input.set_buffer_indices(0, input.buffer_indices(1));
      },
-     "a conversion of pixels makes no images"},
+     "the top of a pixel conversion does not have four dimensions"},
     {"NoImageSegment",
      [](Manifest &m) { kernel(m).mutable_images(0)->clear_segment_index(); },
      "image segment does not exist"},

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
 
+/// A change that makes completePlan() invalid.
 struct BrokenRule {
   const char *name;
   std::function<void(Manifest &)> spoil;
@@ -23,9 +24,9 @@ void PrintTo(const BrokenRule &rule, std::ostream *out) { *out << rule.name; }
 
 class PlanValidator : public testing::TestWithParam<BrokenRule> {};
 
-TEST_P(PlanValidator, Refuses) {
+TEST_P(PlanValidator, RefusesBrokenRule) {
   PlanBuilder builder = completePlan();
-  builder.segments.back().resize(200);
+  builder.segments.back().resize(200); // for speed; never run
   fixedOffsets(builder.manifest, builder.segments);
   ASSERT_EQ(loadError(assemble(builder.manifest, builder.segments)), "");
   GetParam().spoil(builder.manifest);
@@ -64,22 +65,23 @@ const BrokenRule kRules[] = {
     {"CpuWithMath",
      [](Manifest &m) { m.mutable_target()->set_math(Target::TF32); },
      "a CPU has no CUDA architectures"},
-    // segments
-    {"CarriedTwice",
+    // persistent state
+    {"PersistentTwice",
      [](Manifest &m) { *m.add_persistent() = m.persistent(0); },
      "there is another of its name"},
-    {"CarriedNowhere",
+    {"PersistentWithoutBuffer",
      [](Manifest &m) { m.mutable_persistent(0)->clear_buffer_index(); },
      "its buffer is missing"},
-    {"CarriedInTransientMemory",
+    {"PersistentInTransientMemory",
      [](Manifest &m) { m.mutable_persistent(0)->set_buffer_index(0); },
      "its buffer does not outlive programs"},
-    {"CarriedBytes",
+    {"PersistentBytes",
      [](Manifest &m) {
        const int buffer = static_cast<int>(m.persistent(0).buffer_index());
        m.mutable_buffers(buffer)->set_type(U8);
      },
      "its type is neither F32 nor F64"},
+    // segments
     {"NoSegmentKind", [](Manifest &m) { m.mutable_segments(0)->clear_kind(); },
      "segment 0: kind is missing"},
     {"NoSegmentOffset",
@@ -229,17 +231,17 @@ const BrokenRule kRules[] = {
     {"ParameterTwice",
      [](Manifest &m) { m.mutable_parameters(1)->set_index(0); },
      "another parameter has its name"},
-    {"FirstValuesNowhere",
+    {"InitialValuesMissing",
      [](Manifest &m) { weights(m).set_initial_segment_index(9); },
      "the segment of its initial values does not exist"},
-    {"FirstValuesNoWeights",
+    {"InitialValuesNoWeights",
      [](Manifest &m) {
        for (int i = 0; i < m.segments_size(); ++i)
          if (m.segments(i).kind() == Segment::CONSTANT_DATA)
            weights(m).set_initial_segment_index(static_cast<unsigned>(i));
      },
      "the segment of its initial values contains no weights"},
-    {"FirstValuesTooFew",
+    {"InitialValuesOfOtherSize",
      [](Manifest &m) {
        for (int i = 0; i < m.segments_size(); ++i)
          if (m.segments(i).kind() == Segment::WEIGHTS)
@@ -368,14 +370,14 @@ const BrokenRule kRules[] = {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);
      },
      "a data input's buffer does not exist"},
-    {"FeedOfOtherProgram",
+    {"DataInputOfOtherProgram",
      [](Manifest &m) {
-       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 14);
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 14); // "private"
      },
      "a data input's buffer belongs to another program"},
-    {"FeedIntoConstant",
+    {"DataInputIntoConstant",
      [](Manifest &m) {
-       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 13);
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 13); // "constant"
      },
      "writes to a constant"},
     {"NoOutputBlob",
@@ -390,7 +392,7 @@ const BrokenRule kRules[] = {
            std::numeric_limits<float>::quiet_NaN());
      },
      "loss weight is not finite"},
-    {"InnerLossBufferMissing",
+    {"UnreportedLossBufferMissing",
      [](Manifest &m) {
        program(m).mutable_unreported_losses(0)->set_buffer_index(99);
      },
@@ -406,7 +408,7 @@ const BrokenRule kRules[] = {
        program(m).mutable_blob_gradients(0)->set_buffer_index(99);
      },
      "blob's buffer does not exist"},
-    // counts of items
+    // item counts
     {"CountWithoutName",
      [](Manifest &m) { program(m).mutable_item_counts(0)->clear_name(); },
      "name of an item count's blob is missing"},
@@ -421,7 +423,7 @@ const BrokenRule kRules[] = {
            program(m).blobs(0).buffer_index());
      },
      "item count's buffer is not an I32 element"},
-    {"CountOfNothing",
+    {"CountOfUnknownBlob",
      [](Manifest &m) {
        program(m).mutable_item_counts(0)->set_name("nothing");
      },
@@ -432,31 +434,31 @@ const BrokenRule kRules[] = {
        program(m).mutable_blobs(0)->set_buffer_index(count);
      },
      "dimension that its blob does not have"},
-    // gradients that the caller writes
+    // output gradients
     {"OutputGradientWithoutName",
      [](Manifest &m) { program(m).add_output_gradients()->set_buffer_index(0); },
      "an output gradient's name is missing"},
     {"OutputGradientBufferMissing",
      [](Manifest &m) {
-       NamedBuffer *seed = program(m).add_output_gradients();
-       seed->set_name("y");
-       seed->set_buffer_index(99);
+       NamedBuffer *gradient = program(m).add_output_gradients();
+       gradient->set_name("y");
+       gradient->set_buffer_index(99);
      },
      "an output gradient's buffer does not exist"},
     {"OutputGradientTwice",
      [](Manifest &m) {
        for (int i = 0; i < 2; ++i) {
-         NamedBuffer *seed = program(m).add_output_gradients();
-         seed->set_name("y");
-         seed->set_buffer_index(program(m).blobs(0).buffer_index());
+         NamedBuffer *gradient = program(m).add_output_gradients();
+         gradient->set_name("y");
+         gradient->set_buffer_index(program(m).blobs(0).buffer_index());
        }
      },
      "two output gradients have the same name"},
-    {"SeedOfIntegers",
+    {"OutputGradientOfIntegers",
      [](Manifest &m) {
-       NamedBuffer *seed = program(m).add_output_gradients();
-       seed->set_name("y");
-       seed->set_buffer_index(program(m).item_counts(0).buffer_index());
+       NamedBuffer *gradient = program(m).add_output_gradients();
+       gradient->set_name("y");
+       gradient->set_buffer_index(program(m).item_counts(0).buffer_index());
      },
      "an output gradient is neither F32 nor F64"},
     // layers
@@ -492,7 +494,7 @@ const BrokenRule kRules[] = {
      [](Manifest &m) {
        program(m).mutable_layers(0)->mutable_bottom_gradients(0)->set_bottom(1);
      },
-     "a gradient is of no bottom"},
+     "a gradient's bottom does not exist"},
     {"LayerGradientBufferMissing",
      [](Manifest &m) {
        program(m)
@@ -512,7 +514,7 @@ const BrokenRule kRules[] = {
      "the status buffer is missing"},
     {"StatusNoInteger",
      [](Manifest &m) {
-       program(m).mutable_checks(0)->set_status_buffer_index(4);
+       program(m).mutable_checks(0)->set_status_buffer_index(4); // "label"
      },
      "status buffer is not an I32 scalar"},
     {"NoCheckLayer",

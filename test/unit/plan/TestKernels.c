@@ -1,4 +1,4 @@
-// Kernels of the runtime's tests, in the form brewc gives them.
+// Kernels for tests of the runtime, in the form that brewc emits.
 #include <stdint.h>
 
 // y[i] = x[i] + 1
@@ -9,7 +9,8 @@ void addOne(void **buffers, int64_t begin, int64_t end) {
     y[i] = x[i] + 1;
 }
 
-// Marks each index of the domain, and each range's begin and end.
+// Counts the visits of each index, and stores the length of each range at its
+// begin.
 void markRange(void **buffers, int64_t begin, int64_t end) {
   int32_t *visits = buffers[0];
   int32_t *begins = buffers[1];
@@ -30,12 +31,12 @@ void checkLabels(void **buffers, int64_t begin, int64_t end) {
     }
 }
 
-// Says that element 3 is wrong.
+// Reports that element 3 is invalid.
 void reportFourth(void **buffers, int64_t begin, int64_t end) {
   *(int32_t *)buffers[1] = 4;
 }
 
-// A status no check could have: the kernel is broken.
+// Reports an element that does not exist, as a broken kernel would.
 void reportNonsense(void **buffers, int64_t begin, int64_t end) {
   *(int32_t *)buffers[1] = 1000000;
 }

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 using namespace brew;
-using namespace brew;
 using namespace brew::test;
 
 namespace {
@@ -23,7 +22,7 @@ TEST(AtomicFile, WritesAndReplaces) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-TEST(AtomicFile, WithoutCommitNothingChanges) {
+TEST(AtomicFile, ChangesNothingWithoutCommit) {
   TempFolder folder;
   writeBytes(folder / "a", "old");
   {
@@ -37,27 +36,27 @@ TEST(AtomicFile, WithoutCommitNothingChanges) {
 
 TEST(AtomicFile, PermissionsFollowTheUmask) {
   TempFolder folder;
-  mode_t before = umask(027);
+  mode_t previousMask = umask(027);
   writeFileAtomically(folder / "a", "x");
-  umask(before);
+  umask(previousMask);
   struct stat info;
   ASSERT_EQ(stat((folder / "a").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
-TEST(AtomicFile, MissingFolderIsNamed) {
+TEST(AtomicFile, ReportsMissingFolder) {
   TempFolder folder;
   expectError(ExitStatus::Unavailable, "none/a': No such file",
               [&] { writeFileAtomically(folder / "none/a", "x"); });
 }
 
-TEST(AtomicFile, FolderAsTarget) {
+TEST(AtomicFile, RefusesFolderAsTarget) {
   TempFolder folder;
   expectError(ExitStatus::Unavailable, "Is a directory",
               [&] { writeFileAtomically(folder.path(), "x"); });
 }
 
-TEST(AtomicFile, UnwritableFolder) {
+TEST(AtomicFile, ReportsUnwritableFolder) {
   if (geteuid() == 0)
     GTEST_SKIP() << "root may write anywhere";
   TempFolder folder;
@@ -67,7 +66,7 @@ TEST(AtomicFile, UnwritableFolder) {
   chmod(folder.path().c_str(), 0700);
 }
 
-TEST(AtomicFile, UnwritableTargetsAreReportedFirst) {
+TEST(AtomicFile, RequireWritableReportsUnwritableTargets) {
   TempFolder folder;
   writeBytes(folder / "a", "old");
   requireWritable(folder / "a");
@@ -85,7 +84,7 @@ TEST(AtomicFile, UnwritableTargetsAreReportedFirst) {
   requireWritable(folder / "pipe");
 }
 
-TEST(AtomicFile, SymbolicLinkIsWrittenThrough) {
+TEST(AtomicFile, WritesThroughSymbolicLinks) {
   TempFolder folder;
   writeBytes(folder / "real", "old");
   std::filesystem::create_symlink("real", folder / "link");
@@ -99,7 +98,7 @@ TEST(AtomicFile, DeviceStaysADevice) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-TEST(AtomicFile, FullDeviceIsAnError) {
+TEST(AtomicFile, ReportsFullDevice) {
   expectError(ExitStatus::Unavailable,
               "cannot write '/dev/full': No space left on device",
               [] { writeFileAtomically("/dev/full", "x"); });

@@ -11,7 +11,7 @@
 namespace brew::formats {
 namespace {
 
-TEST(NumberText, ReadsBackAsTheSame) {
+TEST(NumberText, RoundTrips) {
   EXPECT_EQ(shortestText(0.1), "0.1");
   EXPECT_EQ(shortestText(0.1f), "0.1");
   EXPECT_EQ(shortestText(1.0 / 3), "0.3333333333333333");
@@ -25,7 +25,7 @@ TEST(NumberText, ReadsBackAsTheSame) {
   EXPECT_EQ(fixedText(-0.0004, 3), "-0.000");
 }
 
-TEST(NumberText, ReadsDecimalNumbersAlone) {
+TEST(NumberText, ReadsOnlyDecimalNumbers) {
   EXPECT_EQ(parseFloat("1e-3"), 1e-3f);
   EXPECT_EQ(parseFloat("+0.5"), 0.5f);
   EXPECT_EQ(parseFloat(".5"), 0.5f);
@@ -35,10 +35,10 @@ TEST(NumberText, ReadsDecimalNumbersAlone) {
     EXPECT_FALSE(parseFloat(wrong)) << wrong;
 }
 
-TEST(NumberText, KnowsNoLocale) {
+TEST(NumberText, IsIndependentOfTheLocale) {
   const test::CommaLocale locale;
   if (!locale)
-    GTEST_SKIP() << "no locale with commas, and localedef made none";
+    GTEST_SKIP() << "no locale with commas, and localedef created none";
   EXPECT_EQ(shortestText(0.1f), "0.1");
   EXPECT_EQ(fixedText(1234.56, 1), "1234.6");
   EXPECT_EQ(parseDouble("0.25"), 0.25);

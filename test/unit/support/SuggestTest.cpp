@@ -10,7 +10,7 @@ namespace {
 const std::vector<std::string> types{"Convolution", "Deconvolution", "Pooling",
                                      "ReLU",        "PReLU",         "ELU"};
 
-TEST(Suggest, Distance) {
+TEST(Suggest, ComputesEditDistance) {
   EXPECT_EQ(editDistance("", ""), 0u);
   EXPECT_EQ(editDistance("abc", ""), 3u);
   EXPECT_EQ(editDistance("conv1", "conv1"), 0u);
@@ -19,7 +19,7 @@ TEST(Suggest, Distance) {
   EXPECT_EQ(editDistance("relu", "ReLU"), 1u);
 }
 
-TEST(Suggest, Nearest) {
+TEST(Suggest, FindsNearestName) {
   EXPECT_EQ(nearestName("Convolutoin", types), "Convolution");
   EXPECT_EQ(nearestName("convolution", types), "Convolution");
   EXPECT_EQ(nearestName("relu", types), "ReLU");
@@ -30,7 +30,7 @@ TEST(Suggest, Nearest) {
             "pool2");
 }
 
-TEST(Suggest, Text) {
+TEST(Suggest, FormatsSuggestion) {
   EXPECT_EQ(didYouMean("ReLu", types), "; did you mean 'ReLU'?");
   EXPECT_EQ(didYouMean("Nothing like it", types), "");
   EXPECT_EQ(didYouMean("x", std::vector<std::string>{}), "");

@@ -10,7 +10,7 @@ using namespace brew;
 
 namespace {
 
-TEST(Utf8, FirstByteOfNoCharacter) {
+TEST(Utf8, FindsFirstInvalidByte) {
   for (const char *text :
        {"", "plain", "caf\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9f\x98\x80",
         "\xed\x9f\xbf\xee\x80\x80", "\xf4\x8f\xbf\xbf", "\xef\xbf\xbd"})
@@ -31,11 +31,12 @@ TEST(Utf8, FirstByteOfNoCharacter) {
       {"\xf5\x80\x80\x80", 0},
       {"ab\xff", 2},
   };
-  for (const auto &[text, at] : invalid)
-    EXPECT_EQ(brew::findInvalidUtf8(text), at) << text;
+  for (const auto &[text, position] : invalid)
+    EXPECT_EQ(brew::findInvalidUtf8(text), position) << text;
 }
 
-TEST(Utf8, AsJsonHasIt) {
+TEST(Utf8, AgreesWithReplaceInvalidUtf8) {
+  // Bytes at the limits of the ranges that UTF-8 distinguishes.
   const unsigned char bytes[] = {'a',  0x7f, 0x80, 0x8f, 0x90, 0x9f,
                                  0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0,
                                  0xe1, 0xed, 0xef, 0xf0, 0xf4, 0xf5};

@@ -1,5 +1,5 @@
-// Every kernel of a LeNet-like net on generic code: convolutions, poolings, inner
-// products, loss, their gradients and the solver's update. By regenerate.py.
+// All kernels of a LeNet-like net without library calls: convolutions, poolings, inner
+// products, loss, their gradients and the solver's update. Written by regenerate.py.
 #map = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>
 #map1 = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
 #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>

@@ -1,5 +1,5 @@
-"""Regenerates the kernels of this folder from padded.prototxt and strided.prototxt, on generic
-code, in both layouts.
+"""Writes the .mlir files of this folder: the kernels of padded.prototxt and strided.prototxt without
+library calls, in several layouts and precisions.
 
 usage: regenerate.py BREWC [FOLDER]       (FOLDER: the output folder; default: this folder)
 """
@@ -9,16 +9,16 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WHAT = """// Every kernel of a LeNet-like net on generic code: convolutions, poolings, inner
-// products, loss, their gradients and the solver's update. By regenerate.py.
+HEADER = """// All kernels of a LeNet-like net without library calls: convolutions, poolings, inner
+// products, loss, their gradients and the solver's update. Written by regenerate.py.
 """
 CASES = {"padded_nchw": ("padded", "nchw", "f32"), "padded_nhwc": ("padded", "nhwc", "f32"),
          "padded_nhwc_f64": ("padded", "nhwc", "f64"),
          "strided_nchw": ("strided", "nchw", "f32"), "strided_nhwc": ("strided", "nhwc", "f32")}
 
 
-def kernels(brewc, net, layout, precision):
-    """Returns the aliases and kernels of a module of phase plan."""
+def compile_kernels(brewc, net, layout, precision):
+    """Compiles a net up to phase plan; returns a module with only its aliases and kernels."""
     text = subprocess.run(
         [brewc, os.path.join(HERE, net + ".prototxt"), "--solver",
          os.path.join(HERE, "solver.prototxt"), "--no-library", "--layout", layout,
@@ -34,4 +34,4 @@ def kernels(brewc, net, layout, precision):
 brewc, folder = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else HERE
 for name, case in CASES.items():
     with open(os.path.join(folder, name + ".mlir"), "w") as file:
-        file.write(WHAT + kernels(brewc, *case))
+        file.write(HEADER + compile_kernels(brewc, *case))

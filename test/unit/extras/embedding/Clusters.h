@@ -1,4 +1,4 @@
-//===- Clusters.h - Clustered rows ------------------------------*- C++ -*-===//
+//===- Clusters.h - Clustered rows for tests --------------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -8,8 +8,9 @@
 
 namespace brew::test {
 
-/// Returns rows of three clusters: row i belongs to cluster i % 3, with a
-/// standard deviation of 1 around the cluster's centre.
+/// Returns centred rows of three clusters. Row i belongs to cluster i % 3,
+/// whose centre has a 6 in column i % 3 and 0 elsewhere; the standard deviation
+/// in each column is 1.
 inline embedding::Matrix clusters(std::int64_t rows, std::int64_t columns) {
   const caffe::RandomStream random(7, "clusters");
   std::vector<float> values;

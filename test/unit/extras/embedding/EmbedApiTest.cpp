@@ -1,4 +1,4 @@
-//===- EmbedApiTest.cpp - Pictures of features by the public headers ------===//
+//===- EmbedApiTest.cpp - PCA, t-SNE and scatter plots in the C++ API -----===//
 
 #include <brew/brew.hpp>
 
@@ -11,7 +11,8 @@ using namespace brew::api;
 
 namespace {
 
-/// Two groups of rows, far apart.
+/// Returns rows of 3 columns in two groups that are 20 apart in column 0. Odd
+/// rows form one group, even rows the other.
 std::vector<float> twoGroups(int rows) {
   std::vector<float> values;
   for (int i = 0; i < rows; ++i) {
@@ -22,6 +23,7 @@ std::vector<float> twoGroups(int rows) {
   return values;
 }
 
+/// Runs `body`, which must throw an Error of `status`. Returns its message.
 std::string failure(const std::function<void()> &body, brew_status status) {
   try {
     body();
@@ -35,42 +37,45 @@ std::string failure(const std::function<void()> &body, brew_status status) {
 
 } // namespace
 
-TEST(EmbedApi, ComponentsAndLayout) {
+TEST(EmbedApi, SeparatesTwoGroups) {
   const std::vector<float> values = twoGroups(100);
   const FeatureRows rows{values.data(), 100, 3};
   const Pca found = pca(rows, 3);
   EXPECT_NEAR(found.variances[0] + found.variances[1] + found.variances[2],
               found.variance, 1e-3);
   EXPECT_EQ(found.scores.size(), 300u);
+  // The groups differ only in column 0.
   EXPECT_GT(found.directions[0], 0.99);
 
   auto options = makeStruct<brew_tsne_options>();
   options.perplexity = 10;
-  int told = 0;
-  const Tsne layout = tsne(rows, options, [&](const brew_tsne_progress *now) {
-    if (now) {
-      ++told;
-      EXPECT_EQ(now->iterations, 750);
-      EXPECT_TRUE(std::isfinite(now->embedding[199]));
-    }
-  });
-  EXPECT_EQ(told, 16);
+  int reports = 0;
+  const Tsne layout =
+      tsne(rows, options, [&](const brew_tsne_progress *progress) {
+        if (progress) {
+          ++reports;
+          EXPECT_EQ(progress->iterations, 750);
+          EXPECT_TRUE(std::isfinite(progress->embedding[199]));
+        }
+      });
+  // At the beginning and after every 50 of the 750 iterations.
+  EXPECT_EQ(reports, 16);
   EXPECT_GT(layout.divergence, 0);
-  // Every point is nearest to the mean of its own group.
+  // Every point is closer to the mean of its own group than to the other one.
   double mean[2][2] = {};
   for (int i = 0; i < 100; ++i)
     for (int k = 0; k < 2; ++k)
       mean[i % 2][k] += layout.embedding[2 * i + k] / 50;
   for (int i = 0; i < 100; ++i) {
-    auto far = [&](int group) {
+    auto distanceTo = [&](int group) {
       return std::hypot(layout.embedding[2 * i] - mean[group][0],
                         layout.embedding[2 * i + 1] - mean[group][1]);
     };
-    EXPECT_LT(far(i % 2), far(1 - i % 2));
+    EXPECT_LT(distanceTo(i % 2), distanceTo(1 - i % 2));
   }
 }
 
-TEST(EmbedApi, FeaturesOfAnySize) {
+TEST(EmbedApi, AcceptsFeaturesOfAnyMagnitude) {
   const std::vector<float> plain = twoGroups(100);
   const Pca expected = pca({plain.data(), 100, 3}, 2);
   auto options = makeStruct<brew_tsne_options>();
@@ -85,20 +90,20 @@ TEST(EmbedApi, FeaturesOfAnySize) {
     EXPECT_NEAR(found.variance / factor / factor, expected.variance, 1e-3);
     for (std::size_t i = 0; i < 200; i += 2)
       EXPECT_NEAR(found.scores[i] / factor, expected.scores[i], 1e-3);
-    for (float place : tsne(rows, options).embedding)
-      EXPECT_TRUE(std::isfinite(place));
+    for (float coordinate : tsne(rows, options).embedding)
+      EXPECT_TRUE(std::isfinite(coordinate));
   }
-  // One row far from all others.
+  // One row is far from all others. The mean reduces its score by 1/100.
   std::vector<float> far = plain;
   far[30] = 1e20f;
   EXPECT_NEAR(pca({far.data(), 100, 3}, 2).scores[20] / 1e20, 0.99, 1e-5);
-  for (float place : tsne({far.data(), 100, 3}, options).embedding)
-    EXPECT_TRUE(std::isfinite(place));
-  // Their distance exceeds the range of floats.
+  for (float coordinate : tsne({far.data(), 100, 3}, options).embedding)
+    EXPECT_TRUE(std::isfinite(coordinate));
+  // The distance between two rows exceeds the range of floats.
   far[30] = 3e38f;
   far[60] = -3e38f;
-  for (float place : tsne({far.data(), 100, 3}, options).embedding)
-    EXPECT_TRUE(std::isfinite(place));
+  for (float coordinate : tsne({far.data(), 100, 3}, options).embedding)
+    EXPECT_TRUE(std::isfinite(coordinate));
   for (std::size_t i = 0; i < far.size(); ++i)
     far[i] = i < 150 ? 3e38f : -3e38f;
   EXPECT_EQ(failure(
@@ -110,7 +115,7 @@ TEST(EmbedApi, FeaturesOfAnySize) {
             "in floats");
 }
 
-TEST(EmbedApi, PropagatesExceptionsOfProgress) {
+TEST(EmbedApi, PropagatesExceptionsOfTheProgressCallback) {
   const std::vector<float> values = twoGroups(100);
   struct Stop {};
   EXPECT_THROW(tsne({values.data(), 100, 3}, makeStruct<brew_tsne_options>(),
@@ -118,10 +123,10 @@ TEST(EmbedApi, PropagatesExceptionsOfProgress) {
                Stop);
 }
 
-TEST(EmbedApi, ReportsErrors) {
+TEST(EmbedApi, ErrorsNameTheInvalidInput) {
   std::vector<float> values = twoGroups(100);
   const FeatureRows rows{values.data(), 100, 3};
-  const auto plain = makeStruct<brew_tsne_options>();
+  const auto defaults = makeStruct<brew_tsne_options>();
   EXPECT_EQ(failure([&] { pca(rows, 4); }, BREW_USAGE),
             "the number of components must be 1 to 3");
   EXPECT_EQ(failure(
@@ -132,35 +137,35 @@ TEST(EmbedApi, ReportsErrors) {
             "principal components need at least 2 samples; there is 1");
   EXPECT_EQ(failure(
                 [&] {
-                  tsne({values.data(), 20, 3}, plain);
+                  tsne({values.data(), 20, 3}, defaults);
                 },
                 BREW_BAD_INPUT),
             "there are 20 samples; perplexity 30 needs at least 91, so choose "
             "a perplexity of 6.33 or less");
-  auto wrong = [&](auto change, const std::string &text) {
-    auto options = plain;
+  auto rejects = [&](auto change, const std::string &text) {
+    auto options = defaults;
     change(options);
     EXPECT_EQ(failure([&] { tsne(rows, options); }, BREW_USAGE), text);
   };
-  wrong([](auto &options) { options.perplexity = 0.5; },
-        "the perplexity must be more than 1");
-  wrong([](auto &options) { options.theta = 1.5; },
-        "theta must be more than 0 and at most 1");
-  wrong([](auto &options) { options.exaggeration = -1; },
-        "the exaggeration must be at least 1");
-  wrong([](auto &options) { options.learning_rate = -1; },
-        "the learning rate must be more than 0");
-  wrong([](auto &options) { options.iterations = 2000000; },
-        "there are more than 1000000 iterations");
+  rejects([](auto &options) { options.perplexity = 0.5; },
+          "the perplexity must be more than 1");
+  rejects([](auto &options) { options.theta = 1.5; },
+          "theta must be more than 0 and at most 1");
+  rejects([](auto &options) { options.exaggeration = -1; },
+          "the exaggeration must be at least 1");
+  rejects([](auto &options) { options.learning_rate = -1; },
+          "the learning rate must be more than 0");
+  rejects([](auto &options) { options.iterations = 2000000; },
+          "there are more than 1000000 iterations");
   values[31] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(failure([&] { tsne(rows, plain); }, BREW_BAD_INPUT),
+  EXPECT_EQ(failure([&] { tsne(rows, defaults); }, BREW_BAD_INPUT),
             "the features are not all finite: nan in row 10, column 1");
   EXPECT_EQ(
       brew_tsne(values.data(), 100, 3, nullptr, nullptr, nullptr, nullptr, 0),
       BREW_USAGE);
 }
 
-TEST(EmbedApi, InvalidPlots) {
+TEST(EmbedApi, RejectsInvalidPlots) {
   const std::vector<float> points = {0, 0, 1, 1};
   EXPECT_EQ(failure([&] { writeScatter("x.gif", points); }, BREW_USAGE),
             "x.gif: a scatter plot is written as .svg or .png");

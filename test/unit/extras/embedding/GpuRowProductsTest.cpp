@@ -16,7 +16,7 @@ using namespace brew::embedding;
 
 namespace {
 
-/// Rows of several blocks of the products.
+/// Returns centred rows that are summed in three blocks of at most 4096 rows.
 Matrix manyRows() {
   constexpr std::int64_t rows = 9001, columns = 7;
   std::vector<float> values;
@@ -26,7 +26,8 @@ Matrix manyRows() {
   return centred(values.data(), rows, columns);
 }
 
-cuda::LibraryPaths simulator() {
+/// Returns the libraries of the CUDA simulator.
+cuda::LibraryPaths simulatorLibraries() {
   setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
   plan::Target target;
   target.add_archs("sim");
@@ -37,9 +38,9 @@ cuda::LibraryPaths simulator() {
 
 TEST(GpuRowProducts, AgreeWithTheHost) {
   const Matrix rows = manyRows();
-  const Threads two(2);
-  HostRowProducts host(rows, two);
-  GpuRowProducts gpu(simulator(), 0, rows);
+  const Threads threads(2);
+  HostRowProducts host(rows, threads);
+  GpuRowProducts gpu(simulatorLibraries(), 0, rows);
   for (std::int64_t count : {1, 3, 7}) {
     std::vector<float> directions;
     for (std::int64_t i = 0; i < rows.columns * count; ++i)
@@ -48,14 +49,15 @@ TEST(GpuRowProducts, AgreeWithTheHost) {
     host.project(directions, count, expectedScores);
     gpu.project(directions, count, scores);
     ASSERT_EQ(scores.size(), expectedScores.size());
-    // Sums of 7 products of numbers below 10, in floats.
+    // Tolerance: each score is a float sum of 7 products below 10.
     for (std::size_t i = 0; i < scores.size(); ++i)
       ASSERT_NEAR(scores[i], expectedScores[i], 2e-5) << i;
     std::vector<double> sums, expected;
     host.projectTransposed(expectedScores, count, expected);
     gpu.projectTransposed(expectedScores, count, sums);
     ASSERT_EQ(sums.size(), expected.size());
-    // 9001 of about 10, in blocks of 4096 floats.
+    // Tolerance: each sum has 9001 products of about 10; blocks of 4096
+    // products are summed in floats.
     for (std::size_t i = 0; i < sums.size(); ++i)
       ASSERT_NEAR(sums[i], expected[i], 0.1 + 1e-5 * std::abs(expected[i]))
           << i;
@@ -64,7 +66,7 @@ TEST(GpuRowProducts, AgreeWithTheHost) {
 
 TEST(GpuRowProducts, YieldTheSameComponents) {
   const Matrix rows = manyRows();
-  GpuRowProducts gpu(simulator(), 0, rows);
+  GpuRowProducts gpu(simulatorLibraries(), 0, rows);
   const PrincipalComponents found = principalComponents(rows, 3, 0, gpu),
                             expected =
                                 principalComponents(rows, 3, 0, Threads(1));
@@ -73,13 +75,13 @@ TEST(GpuRowProducts, YieldTheSameComponents) {
                 1e-5 * expected.variances[0]);
   for (std::size_t i = 0; i < found.directions.values.size(); ++i)
     EXPECT_NEAR(found.directions.values[i], expected.directions.values[i],
-                2e-3); // variances that are close leave directions free
+                2e-3); // close variances make the directions inaccurate
 }
 
-TEST(GpuRowProducts, NeedTheGpuThatIsNamed) {
+TEST(GpuRowProducts, MissingGpuIsNamed) {
   const Matrix rows = manyRows();
   try {
-    GpuRowProducts gpu(simulator(), 63, rows);
+    GpuRowProducts gpu(simulatorLibraries(), 63, rows);
     FAIL();
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);

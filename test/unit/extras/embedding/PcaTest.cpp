@@ -12,7 +12,7 @@ using namespace brew::embedding;
 
 namespace {
 
-const Threads kTwo(2);
+const Threads kTwoThreads(2);
 
 /// Six rows, and the result of NumPy's eigh for their covariance.
 const std::vector<float> kRows = {2, 0, 1, -1, 1,  3, 0, 2, 0, -1, 4,  1,
@@ -31,20 +31,21 @@ const std::vector<double> kScores = {-2.50525058, -0.93989979, 0.98380841,
 
 TEST(Pca, AgreesWithRecordedEigenvectors) {
   const PrincipalComponents all =
-      principalComponents(centred(kRows.data(), 6, 4), 4, 0, kTwo);
+      principalComponents(centred(kRows.data(), 6, 4), 4, 0, kTwoThreads);
   EXPECT_NEAR(all.variance, 14.733333, 1e-5);
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_NEAR(all.variances[i], kVariances[i], 1e-5);
   for (std::size_t i = 0; i < kDirections.size(); ++i)
     EXPECT_NEAR(all.directions.values[i], kDirections[i], 1e-5) << i;
-  const PrincipalComponents two =
-      principalComponents(centred(kRows.data(), 6, 4), 2, 1, kTwo);
+  const PrincipalComponents firstTwo =
+      principalComponents(centred(kRows.data(), 6, 4), 2, 1, kTwoThreads);
   for (std::size_t i = 0; i < kScores.size(); ++i)
-    EXPECT_NEAR(two.scores.values[i], kScores[i], 2e-5) << i;
+    EXPECT_NEAR(firstTwo.scores.values[i], kScores[i], 2e-5) << i;
 }
 
-TEST(Pca, ManyColumnsNeedNoCovariance) {
-  // Rows along two orthogonal directions of 2000 columns, 3 and 1 long.
+TEST(Pca, ManyColumnsHaveExactComponents) {
+  // Each row is the sum of two orthogonal vectors of 2000 columns, whose
+  // lengths are 3 and 1 and whose signs depend on the row.
   const std::int64_t columns = 2000, rows = 600;
   std::vector<float> values(static_cast<std::size_t>(rows * columns));
   for (std::int64_t i = 0; i < rows; ++i)
@@ -54,11 +55,11 @@ TEST(Pca, ManyColumnsNeedNoCovariance) {
       values[i * columns + j] =
           static_cast<float>(scale * (first + (j % 2 ? second : -second)));
     }
-  const PrincipalComponents found =
-      principalComponents(centred(values.data(), rows, columns), 2, 0, kTwo);
-  const double n = double(rows) / (rows - 1);
-  EXPECT_NEAR(found.variances[0], 9 * n, 1e-4);
-  EXPECT_NEAR(found.variances[1], 1 * n, 1e-4);
+  const PrincipalComponents found = principalComponents(
+      centred(values.data(), rows, columns), 2, 0, kTwoThreads);
+  const double sampleFactor = double(rows) / (rows - 1); // unbiased variance
+  EXPECT_NEAR(found.variances[0], 9 * sampleFactor, 1e-4);
+  EXPECT_NEAR(found.variances[1], 1 * sampleFactor, 1e-4);
   for (std::int64_t i = 0; i < rows; ++i)
     EXPECT_NEAR(found.scores.row(i)[0], i % 2 ? 3 : -3, 1e-4);
 }
@@ -78,18 +79,18 @@ TEST(Pca, OnlyExtremeRowsAreScaled) {
 TEST(Pca, EqualRowsHaveNoComponents) {
   const std::vector<float> values(40, 2.5f);
   const PrincipalComponents found =
-      principalComponents(centred(values.data(), 10, 4), 2, 0, kTwo);
+      principalComponents(centred(values.data(), 10, 4), 2, 0, kTwoThreads);
   EXPECT_EQ(found.variance, 0);
   for (float score : found.scores.values)
     EXPECT_EQ(score, 0);
 }
 
-TEST(Pca, RowsOfALineHaveOneComponent) {
+TEST(Pca, CollinearRowsHaveOneComponent) {
   std::vector<float> values;
   for (int i = 0; i < 9; ++i)
     values.insert(values.end(), {float(i), float(2 * i), float(-2 * i)});
   const PrincipalComponents found =
-      principalComponents(centred(values.data(), 9, 3), 2, 0, kTwo);
+      principalComponents(centred(values.data(), 9, 3), 2, 0, kTwoThreads);
   EXPECT_NEAR(found.variances[0], 9 * 7.5, 1e-3);
   EXPECT_NEAR(found.variances[1], 0, 1e-4);
   EXPECT_NEAR(found.scores.row(8)[0], found.scores.row(0)[0] > 0 ? -12 : 12,
@@ -99,11 +100,12 @@ TEST(Pca, RowsOfALineHaveOneComponent) {
 
 TEST(Pca, SameBitsForAnyNumberOfThreads) {
   const Matrix rows = brew::test::clusters(3000, 40);
-  const PrincipalComponents one = principalComponents(rows, 5, 3, Threads(1));
+  const PrincipalComponents expected =
+      principalComponents(rows, 5, 3, Threads(1));
   for (int threads : {2, 4}) {
-    const PrincipalComponents more =
+    const PrincipalComponents found =
         principalComponents(rows, 5, 3, Threads(threads));
-    EXPECT_EQ(one.scores.values, more.scores.values);
-    EXPECT_EQ(one.variances, more.variances);
+    EXPECT_EQ(expected.scores.values, found.scores.values);
+    EXPECT_EQ(expected.variances, found.variances);
   }
 }

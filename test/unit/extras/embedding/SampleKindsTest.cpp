@@ -16,6 +16,7 @@ using brew::test::writeBytes;
 
 namespace {
 
+/// Returns a .npy file of format 1. `values` are its raw bytes.
 std::string npy(const std::string &type, const std::string &shape,
                 const std::string &values, const std::string &order = "False") {
   const std::string header = "{'descr': '" + type +
@@ -32,7 +33,9 @@ template <typename Value> std::string bytesOf(std::vector<Value> values) {
           values.size() * sizeof(Value)};
 }
 
-std::string failure(const std::string &path) {
+/// Returns the message of the error of reading a .npy file, or "" if it is
+/// read.
+std::string readError(const std::string &path) {
   try {
     formats::readNpy(path);
   } catch (const Error &error) {
@@ -42,6 +45,7 @@ std::string failure(const std::string &path) {
   return "";
 }
 
+/// Returns an IDX file of these bytes.
 std::string idx(std::initializer_list<unsigned> bytes) {
   return {bytes.begin(), bytes.end()};
 }
@@ -63,21 +67,21 @@ TEST(Npy, ReadsFloatsAndIntegers) {
   EXPECT_EQ(formats::readNpy(path).values, (std::vector<float>{-3}));
 }
 
-TEST(Npy, ReportsErrors) {
+TEST(Npy, RejectsInvalidFiles) {
   TempFolder folder;
   const std::string path = folder / "a.npy";
-  auto fails = [&](const std::string &bytes, const std::string &words) {
+  auto fails = [&](const std::string &bytes, const std::string &part) {
     writeBytes(path, bytes);
-    const std::string text = failure(path);
-    EXPECT_NE(text.find(words), std::string::npos) << text;
+    const std::string message = readError(path);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   fails("\x93NUMPY", "its header");
   fails(npy("<c8", "(1,)", "12345678"), "values of type '<c8'");
   fails(npy("<f4", "(2, 2)", std::string(16, '\0'), "True"), "column order");
   fails(npy("<f4", "(2, 2)", "1234"), "the values");
   fails(npy("<f4", "(9000000000, 9000000000)", "1234"), "too large");
-  fails(npy("<f4", "(-2,)", "1234"), "no list of");
-  fails(npy("<f4", "2", "1234"), "no list of");
+  fails(npy("<f4", "(-2,)", "1234"), "not a list of");
+  fails(npy("<f4", "2", "1234"), "not a list of");
   fails(std::string("\x93NUMPY\x09\x00\x02\x00{}", 12), "format 1 to 3");
   fails(std::string("\x93NUMPY\x01\x00\x02\x00{}", 12), "no 'shape'");
 }
@@ -96,7 +100,7 @@ TEST(SampleKinds, RowsOfNpyFilesAreSamples) {
   EXPECT_THROW(runtime::openSamples(path, "data", {2}, {}), Error);
 }
 
-TEST(SampleKinds, ListsHaveLabels) {
+TEST(SampleKinds, ListsOfImagesHaveLabels) {
   TempFolder folder;
   formats::Image image;
   image.channels = 1;
@@ -121,32 +125,33 @@ TEST(SampleKinds, ListsHaveLabels) {
   }
 }
 
-TEST(SampleKinds, IdxFilesFindTheirLabels) {
+TEST(SampleKinds, IdxImagesHaveTheLabelsBesideThem) {
   TempFolder folder;
   const std::string images = folder / "x-images-idx3-ubyte";
   writeBytes(images,
              idx({0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 5, 6}));
-  std::string why;
-  auto second = [&] {
+  std::string labelError;
+  auto readSecondLabel = [&] {
     const auto source = runtime::openSamples(images, "data", {1, 1, 1}, {});
     runtime::Sample sample;
     source->next(sample);
     source->next(sample);
     EXPECT_EQ(sample.values[0], 6);
-    why = sample.labelError;
+    labelError = sample.labelError;
     return sample.label;
   };
-  EXPECT_EQ(second(), std::nullopt);
+  EXPECT_EQ(readSecondLabel(), std::nullopt);
   writeBytes(folder / "x-labels-idx1-ubyte",
              idx({0, 0, 8, 1, 0, 0, 0, 2, 3, 9}));
-  EXPECT_EQ(second(), 9);
-  EXPECT_EQ(why, "");
+  EXPECT_EQ(readSecondLabel(), 9);
+  EXPECT_EQ(labelError, "");
   // Damaged or mismatched labels do not prevent reading the images.
   writeBytes(folder / "x-labels-idx1-ubyte", idx({0, 0, 8, 1, 0, 0, 0, 2, 3}));
-  EXPECT_EQ(second(), std::nullopt);
-  EXPECT_NE(why.find("label 1"), std::string::npos) << why;
+  EXPECT_EQ(readSecondLabel(), std::nullopt);
+  EXPECT_NE(labelError.find("label 1"), std::string::npos) << labelError;
   writeBytes(folder / "x-labels-idx1-ubyte",
              idx({0, 0, 8, 1, 0, 0, 0, 3, 3, 9, 1}));
-  EXPECT_EQ(second(), std::nullopt);
-  EXPECT_NE(why.find("has 3 labels for 2 images"), std::string::npos) << why;
+  EXPECT_EQ(readSecondLabel(), std::nullopt);
+  EXPECT_NE(labelError.find("has 3 labels for 2 images"), std::string::npos)
+      << labelError;
 }

@@ -32,7 +32,7 @@ bool contains(const std::string &text, const std::string &part) {
 
 } // namespace
 
-TEST(Scatter, PlacesEverything) {
+TEST(Scatter, LaysOutDotsAndLegend) {
   const ScatterLayout layout = layoutScatter(data());
   ASSERT_EQ(layout.dots.size(), 5u);
   for (const ScatterLayout::Dot &dot : layout.dots) {
@@ -45,7 +45,8 @@ TEST(Scatter, PlacesEverything) {
   EXPECT_NEAR((layout.dots[1].x - layout.dots[0].x) /
                   (layout.dots[0].y - layout.dots[3].y),
               2, 1e-3);
-  // The classes that occur, by number, after "no class".
+  // The legend has "no class" and then the occurring classes in ascending
+  // order.
   ASSERT_EQ(layout.legendRows, 4u);
   EXPECT_EQ(layout.legend[0].name, "no class");
   EXPECT_EQ(layout.legend[1].name, "zero");
@@ -56,17 +57,17 @@ TEST(Scatter, PlacesEverything) {
 }
 
 TEST(Scatter, WithoutClassesThereIsNoLegend) {
-  ScatterData plain = data();
-  plain.classes = nullptr;
-  const ScatterLayout layout = layoutScatter(plain);
+  ScatterData unlabelled = data();
+  unlabelled.classes = nullptr;
+  const ScatterLayout layout = layoutScatter(unlabelled);
   EXPECT_EQ(layout.legendRows, 0u);
   EXPECT_GT(layout.right, layoutScatter(data()).right);
-  plain.count = 0;
-  EXPECT_TRUE(layoutScatter(plain).dots.empty());
-  EXPECT_TRUE(contains(scatterSvg(layoutScatter(plain)), "</svg>"));
+  unlabelled.count = 0;
+  EXPECT_TRUE(layoutScatter(unlabelled).dots.empty());
+  EXPECT_TRUE(contains(scatterSvg(layoutScatter(unlabelled)), "</svg>"));
 }
 
-TEST(Scatter, ManyClassesAreCutShort) {
+TEST(Scatter, LegendOfManyClassesIsTruncated) {
   std::vector<float> points(400);
   std::vector<std::int32_t> classes;
   for (int i = 0; i < 200; ++i)
@@ -77,7 +78,7 @@ TEST(Scatter, ManyClassesAreCutShort) {
   EXPECT_EQ(layout.legend[layout.legendRows - 1].name,
             "and " + std::to_string(200 - layout.legendRows + 1) + " more");
   EXPECT_LE(layout.legend[layout.legendRows - 1].y, layout.bottom);
-  // All points coincide: draw them in the centre.
+  // All points coincide, so they lie in the centre.
   EXPECT_NEAR(layout.dots[7].x, (layout.left + layout.right) / 2, 1e-3);
 }
 
@@ -90,11 +91,11 @@ TEST(Scatter, SvgHasColoursAndEscapedNames) {
   EXPECT_TRUE(contains(svg, "stroke=\"#5a5a5a\"")); // no class
 }
 
-TEST(Scatter, SvgIsUtf8) {
-  ScatterData latin = data();
-  latin.title = "caf\xe9 \xc3\xa9";
-  EXPECT_TRUE(
-      contains(scatterSvg(layoutScatter(latin)), ">caf\xef\xbf\xbd \xc3\xa9<"));
+TEST(Scatter, SvgReplacesInvalidUtf8) {
+  ScatterData invalid = data();
+  invalid.title = "caf\xe9 \xc3\xa9";
+  EXPECT_TRUE(contains(scatterSvg(layoutScatter(invalid)),
+                       ">caf\xef\xbf\xbd \xc3\xa9<"));
 }
 
 TEST(Scatter, PngShowsThePointsInTheirColours) {
@@ -106,12 +107,12 @@ TEST(Scatter, PngShowsThePointsInTheirColours) {
   ASSERT_EQ(image.width, 640);
   ASSERT_EQ(image.height, 480);
   for (const ScatterLayout::Dot &dot : layout.dots) {
-    const auto at = static_cast<std::size_t>(
+    const auto offset = static_cast<std::size_t>(
         (std::lround(dot.y) * 640 + std::lround(dot.x)) * 3);
     const Colour &colour = layout.legend[dot.entry].colour;
-    EXPECT_EQ(image.pixels[at], colour.blue);
-    EXPECT_EQ(image.pixels[at + 1], colour.green);
-    EXPECT_EQ(image.pixels[at + 2], colour.red);
+    EXPECT_EQ(image.pixels[offset], colour.blue);
+    EXPECT_EQ(image.pixels[offset + 1], colour.green);
+    EXPECT_EQ(image.pixels[offset + 2], colour.red);
   }
   EXPECT_EQ(image.pixels[0], 255);
 }

@@ -10,9 +10,9 @@ using namespace brew::reinforcement;
 
 namespace {
 
-/// An environment whose observation is 100 + the number of steps; its episodes
-/// have three steps.
-class Counter : public Environment {
+/// An environment whose observation is 100 + the number of steps. Its episodes
+/// have three steps with a reward of 0.5 each.
+class CountingEnvironment : public Environment {
 public:
   std::string name() const override { return "counter"; }
   std::int64_t observationCount() const override { return 1; }
@@ -34,16 +34,19 @@ public:
   int steps = 0;
 };
 
-std::vector<float> seen(const Trajectory &trajectory) {
+/// Returns the observation of each step.
+std::vector<float> observationsOf(const Trajectory &trajectory) {
   std::vector<float> values;
   for (const auto &step : trajectory.steps)
     values.push_back(step.observation[0]);
   return values;
 }
 
-struct Player {
-  explicit Player(brew::caffe::TrainerProperties chosen,
-                  std::int64_t maxSteps = 0)
+/// An agent in a CountingEnvironment, and the lines that it logs. play()'s
+/// policy chooses action 0 with the given probability.
+struct RecordingPlayer {
+  explicit RecordingPlayer(brew::caffe::TrainerProperties chosen,
+                           std::int64_t maxSteps = 0)
       : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
   Trajectory play(double probability = 0.5) {
     return agent.play(
@@ -54,46 +57,46 @@ struct Player {
         [this](const std::string &line) { lines.push_back(line); });
   }
   brew::caffe::TrainerProperties properties;
-  Counter environment;
+  CountingEnvironment environment;
   Agent agent;
   std::vector<std::string> lines;
 };
 
 } // namespace
 
-TEST(Agents, ObserveStatesOrDifferences) {
+TEST(Agents, FeedStatesOrDifferences) {
   brew::caffe::TrainerProperties raw;
   raw.useRawInput = true;
-  Player player(raw);
+  RecordingPlayer player(raw);
   const Trajectory trajectory = player.play();
-  EXPECT_EQ(seen(trajectory), (std::vector<float>{100, 101, 102}));
+  EXPECT_EQ(observationsOf(trajectory), (std::vector<float>{100, 101, 102}));
   EXPECT_EQ(trajectory.end.reward, 1.5);
   EXPECT_EQ(trajectory.end.steps, 3);
-  // The first difference is 0; the next episode continues from the last
-  // observed state.
-  Player differences({});
-  EXPECT_EQ(seen(differences.play()), (std::vector<float>{0, 1, 1}));
-  EXPECT_EQ(seen(differences.play()), (std::vector<float>{-2, 1, 1}));
+  // The first difference is 0. The first difference of the next episode is
+  // relative to the last state of the previous one.
+  RecordingPlayer differences({});
+  EXPECT_EQ(observationsOf(differences.play()), (std::vector<float>{0, 1, 1}));
+  EXPECT_EQ(observationsOf(differences.play()), (std::vector<float>{-2, 1, 1}));
 }
 
 TEST(Agents, NormalizeByTheEnvironmentsRange) {
   brew::caffe::TrainerProperties properties;
   properties.useRawInput = properties.normalizeInput = true;
-  EXPECT_EQ(seen(Player(properties).play()),
+  EXPECT_EQ(observationsOf(RecordingPlayer(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
 }
 
-TEST(Agents, DrawByEpisodeAndStep) {
-  Player first({}), second({});
+TEST(Agents, RandomNumbersDependOnEpisodeAndStep) {
+  RecordingPlayer first({}), second({});
   for (int i = 0; i < 3; ++i)
     first.play();
   second.play();
   second.play();
-  const std::vector<double> place = second.agent.save();
-  Player third({});
-  third.agent.restore(place);
-  const Trajectory here = second.play(), there = third.play();
-  EXPECT_EQ(seen(here), seen(there));
+  const std::vector<double> saved = second.agent.save();
+  RecordingPlayer third({});
+  third.agent.restore(saved);
+  const Trajectory continued = second.play(), restored = third.play();
+  EXPECT_EQ(observationsOf(continued), observationsOf(restored));
   EXPECT_EQ(first.environment.seeds, second.environment.seeds);
   EXPECT_EQ(first.environment.actions, second.environment.actions);
   EXPECT_EQ(third.environment.seeds.back(), first.environment.seeds.back());
@@ -101,7 +104,7 @@ TEST(Agents, DrawByEpisodeAndStep) {
 
 /// An empty range cannot be normalized to [0, 1].
 TEST(Agents, RejectEmptyRanges) {
-  struct Empty : Counter {
+  struct Empty : CountingEnvironment {
     std::vector<float> high() const override { return {100}; }
   } environment;
   brew::caffe::TrainerProperties properties;
@@ -111,44 +114,48 @@ TEST(Agents, RejectEmptyRanges) {
   EXPECT_NO_THROW(Agent(environment, properties, 1, 0, 0));
 }
 
-/// An aborted episode is replayed from its beginning.
-TEST(Agents, ContinueAfterACancelledEpisode) {
-  Player whole({}), cancelled({});
-  whole.play();
+/// A cancelled episode is replayed from its beginning.
+TEST(Agents, ReplayACancelledEpisode) {
+  RecordingPlayer undisturbed({}), cancelled({});
+  undisturbed.play();
   cancelled.play();
-  int asked = 0;
+  int checks = 0;
   const Trajectory nothing = cancelled.agent.play(
       [](const std::vector<float> &) {
         return Distribution{0.5, 0.5};
       },
-      [&] { return asked++ == 2; }, [](const std::string &) {});
+      [&] { return checks++ == 2; }, [](const std::string &) {});
   EXPECT_TRUE(nothing.steps.empty());
-  EXPECT_EQ(seen(cancelled.play()), seen(whole.play()));
-  EXPECT_EQ(cancelled.agent.save(), whole.agent.save());
+  EXPECT_EQ(observationsOf(cancelled.play()),
+            observationsOf(undisturbed.play()));
+  EXPECT_EQ(cancelled.agent.save(), undisturbed.agent.save());
 }
 
 TEST(Agents, RejectDamagedSnapshots) {
-  Player player({});
+  RecordingPlayer player({});
   EXPECT_THROW(player.agent.restore({-1, 0, 0}), brew::Error);
   EXPECT_THROW(player.agent.restore({1e300, 0, 0}), brew::Error);
 }
 
-TEST(Agents, TruncateEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
+TEST(Agents, TruncateEpisodesAfterMaxSteps) {
+  EXPECT_EQ(RecordingPlayer({}, 2).play().end.steps, 2);
+}
 
-/// Explored actions have probability 1, so a single logit learns nothing from
-/// them.
+/// Explored actions are recorded with probability 1, so a policy of one logit
+/// learns nothing from them.
 TEST(Agents, ExploreWithTheGivenProbability) {
   brew::caffe::TrainerProperties properties;
   properties.epsSteps = 1000000;
   properties.epsStart = 1;
   properties.showActionProb = properties.verbose = true;
-  Player player(properties);
+  RecordingPlayer player(properties);
   int zeros = 0;
   for (int i = 0; i < 200; ++i)
     for (const auto &step : player.play(1).steps) {
       zeros += step.action == 0;
       EXPECT_EQ(step.probabilities[static_cast<std::size_t>(step.action)], 1);
     }
+  // Of 600 explored steps, half choose action 0.
   EXPECT_NEAR(zeros, 300, 50);
   EXPECT_EQ(player.lines.size(), 600u);
 }

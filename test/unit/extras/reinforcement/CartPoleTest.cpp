@@ -1,4 +1,4 @@
-//===- CartPoleTest.cpp - A pole on a cart --------------------------------===//
+//===- CartPoleTest.cpp - Tests of the Cart-Pole environment --------------===//
 
 #include "extras/reinforcement/CartPole.h"
 #include "support/Error.h"
@@ -11,8 +11,9 @@ using namespace brew::reinforcement;
 
 namespace {
 
-/// Steps that always push to one side until the episode ends.
-int stepsOf(const std::string &name, int action, StepResult &last) {
+/// Repeats one action until the episode ends. Returns the number of steps, and
+/// the result of the last one in `last`.
+int stepsUntilEnd(const std::string &name, int action, StepResult &last) {
   const auto environment = makeEnvironment(name);
   float observation[4];
   environment->reset(1, observation);
@@ -23,9 +24,9 @@ int stepsOf(const std::string &name, int action, StepResult &last) {
 
 } // namespace
 
-/// Recorded from Gymnasium 1.4's CartPole-v1 in double precision, with the
-/// first row as the initial state.
-TEST(CartPole, MovesAsGymnasiumsDoes) {
+/// The states were recorded from Gymnasium 1.4's CartPole-v1 in double
+/// precision.
+TEST(CartPole, MovesAsInGymnasium) {
   CartPole::State state = {0.01, -0.02, 0.03, 0.04};
   const struct {
     int action;
@@ -42,69 +43,72 @@ TEST(CartPole, MovesAsGymnasiumsDoes) {
   }
 }
 
-TEST(CartPole, BeginsNearTheMiddleBySeed) {
+TEST(CartPole, InitialStateDependsOnTheSeed) {
   const auto environment = makeEnvironment("cartpole");
-  float first[4], again[4], other[4];
+  float first[4], repeated[4], ofSeed8[4];
   environment->reset(7, first);
-  environment->reset(8, other);
-  environment->reset(7, again);
+  environment->reset(8, ofSeed8);
+  environment->reset(7, repeated);
   bool differs = false;
   for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(first[i], again[i]);
+    EXPECT_EQ(first[i], repeated[i]);
     EXPECT_LE(std::abs(first[i]), 0.05f);
-    differs |= first[i] != other[i];
+    differs |= first[i] != ofSeed8[i];
   }
   EXPECT_TRUE(differs);
 }
 
-/// Pushed to one side, the pole falls within ten steps, at 20 degrees later
-/// than at 12, and the last step has the same reward.
-TEST(CartPole, EndsWhereThePoleHasFallen) {
+/// If the cart is always pushed to one side, the pole exceeds 12 degrees after
+/// 8 to 11 steps, and the 20 degrees of MyCaffe's variant later. The last step
+/// has the usual reward.
+TEST(CartPole, EndsWhenThePoleHasFallen) {
   StepResult last;
-  const int twelve = stepsOf("cartpole", 1, last);
+  const int steps = stepsUntilEnd("cartpole", 1, last);
   EXPECT_TRUE(last.terminated);
   EXPECT_FALSE(last.truncated);
   EXPECT_EQ(last.reward, 1);
-  EXPECT_GE(twelve, 8);
-  EXPECT_LE(twelve, 11);
-  EXPECT_GT(stepsOf("cartpole-mycaffe", 1, last), twelve);
+  EXPECT_GE(steps, 8);
+  EXPECT_LE(steps, 11);
+  EXPECT_GT(stepsUntilEnd("cartpole-mycaffe", 1, last), steps);
 }
 
-/// A simple policy (push in the direction of the fall) lasts until truncation.
-TEST(CartPole, IsTruncatedAfterItsSteps) {
-  for (const auto &[name, most] :
+/// A simple policy, which pushes in the direction of the fall, keeps the pole
+/// up until truncation.
+TEST(CartPole, IsTruncatedAfterTheMaximumOfSteps) {
+  for (const auto &[name, maxSteps] :
        {std::pair("cartpole", 500), std::pair("cartpole-v0", 200)}) {
     const auto environment = makeEnvironment(name);
-    float seen[4];
-    environment->reset(3, seen);
+    float observation[4];
+    environment->reset(3, observation);
     int steps = 0;
     StepResult last;
     while (!last.ended() && steps < 600) {
-      last = environment->step(seen[2] + seen[3] > 0, seen);
+      last =
+          environment->step(observation[2] + observation[3] > 0, observation);
       ++steps;
     }
     EXPECT_TRUE(last.truncated) << name;
-    EXPECT_EQ(steps, most) << name;
+    EXPECT_EQ(steps, maxSteps) << name;
   }
 }
 
-/// MyCaffe's step returns the state before the step.
-TEST(CartPole, MyCaffesShowsTheStateBefore) {
-  const auto ours = makeEnvironment("cartpole"),
-             theirs = makeEnvironment("cartpole-mycaffe");
+/// In MyCaffe's variant a step reports the state before the step.
+TEST(CartPole, MyCaffesVariantReportsThePreviousState) {
+  const auto gymnasiums = makeEnvironment("cartpole"),
+             myCaffes = makeEnvironment("cartpole-mycaffe");
   float now[4], before[4], previous[4];
-  ours->reset(5, now);
-  theirs->reset(5, before);
+  gymnasiums->reset(5, now);
+  myCaffes->reset(5, before);
   for (int step = 0; step < 4; ++step) {
     std::copy(now, now + 4, previous);
-    ours->step(step % 2, now);
-    theirs->step(step % 2, before);
+    gymnasiums->step(step % 2, now);
+    myCaffes->step(step % 2, before);
     for (int i = 0; i < 4; ++i)
       EXPECT_EQ(before[i], previous[i]);
   }
 }
 
-TEST(CartPole, UnknownEnvironmentsAreNamed) {
+TEST(CartPole, UnknownEnvironmentsAreRejected) {
   try {
     makeEnvironment("cartpol");
     FAIL();

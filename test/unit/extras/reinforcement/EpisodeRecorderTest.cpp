@@ -28,28 +28,29 @@ std::string contentOf(const std::string &path) {
   return text.str();
 }
 
-/// Pushes to the right until the pole has fallen.
-int fall(Environment &environment, std::uint64_t seed) {
-  float seen[4];
-  environment.reset(seed, seen);
+/// Plays an episode that pushes to the right until the pole has fallen. Returns
+/// the number of steps.
+int playUntilFall(Environment &environment, std::uint64_t seed) {
+  float observation[4];
+  environment.reset(seed, observation);
   for (int steps = 1;; ++steps)
-    if (environment.step(1, seen).ended())
+    if (environment.step(1, observation).ended())
       return steps;
 }
 
-/// Returns a GIF's pictures as displayed, with their times in hundredths.
-struct Shown {
+/// A GIF's pictures as displayed.
+struct Animation {
   std::vector<Image> pictures;
-  std::vector<int> times;
+  std::vector<int> times; ///< of each picture, in hundredths of a second
 };
 
-Shown shownOf(const std::string &path) {
+Animation readGif(const std::string &path) {
   int error = 0;
   GifFileType *file = DGifOpenFileName(path.c_str(), &error);
   EXPECT_TRUE(file) << GifErrorString(error);
-  Shown shown;
+  Animation animation;
   if (!file)
-    return shown;
+    return animation;
   EXPECT_EQ(DGifSlurp(file), GIF_OK);
   Image screen;
   screen.channels = 3;
@@ -72,18 +73,20 @@ Shown shownOf(const std::string &path) {
         pixel[1] = colour.Green;
         pixel[2] = colour.Red;
       }
-    shown.pictures.push_back(screen);
-    shown.times.push_back(control.DelayTime);
+    animation.pictures.push_back(screen);
+    animation.times.push_back(control.DelayTime);
   }
   DGifCloseFile(file, &error);
-  return shown;
+  return animation;
 }
 
-void expectUsage(const std::string &path, const EpisodeRecorderOptions &options,
-                 const std::string &text) {
+/// Expects that no recorder is created, with the usage error `text`.
+void expectUsageError(const std::string &path,
+                      const EpisodeRecorderOptions &options,
+                      const std::string &text) {
   ObservedEnvironment environment(makeEnvironment("cartpole"));
   try {
-    const EpisodeRecorder film(environment, path, options);
+    const EpisodeRecorder recorder(environment, path, options);
     FAIL() << path;
   } catch (const brew::Error &error) {
     EXPECT_EQ(error.status(), brew::ExitStatus::Usage);
@@ -93,8 +96,8 @@ void expectUsage(const std::string &path, const EpisodeRecorderOptions &options,
 
 } // namespace
 
-/// Decoding restores the exact pixels, for any small set of changed pixels.
-TEST(GifEncoder, KeepsColours) {
+/// A GIF restores the exact pixels if few pixels change between pictures.
+TEST(GifEncoder, KeepsFewColoursExactly) {
   TempFolder folder;
   std::vector<Image> pictures;
   for (int i = 0; i < 4; ++i) {
@@ -103,7 +106,7 @@ TEST(GifEncoder, KeepsColours) {
     picture.width = 40;
     picture.height = 30;
     picture.pixels.assign(40 * 30 * 3, 250);
-    for (int k = 0; k < 90 && i != 2; ++k) // the third is the second
+    for (int k = 0; k < 90 && i != 2; ++k) // picture 2 is copied from 1 below
       picture.pixels[static_cast<std::size_t>(300 + 7 * k + i)] =
           static_cast<std::uint8_t>(17 * k + i);
   }
@@ -112,11 +115,11 @@ TEST(GifEncoder, KeepsColours) {
   for (const Image &picture : pictures)
     encoder.add(picture, 7);
   brew::test::writeBytes(folder / "x.gif", encoder.finish());
-  const Shown shown = shownOf((folder / "x.gif"));
-  ASSERT_EQ(shown.pictures.size(), 4u);
+  const Animation animation = readGif((folder / "x.gif"));
+  ASSERT_EQ(animation.pictures.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i)
-    EXPECT_TRUE(shown.pictures[i].pixels == pictures[i].pixels) << i;
-  EXPECT_EQ(shown.times, std::vector<int>(4, 7));
+    EXPECT_TRUE(animation.pictures[i].pixels == pictures[i].pixels) << i;
+  EXPECT_EQ(animation.times, std::vector<int>(4, 7));
 }
 
 TEST(GifEncoder, RoundsTooManyColours) {
@@ -129,116 +132,123 @@ TEST(GifEncoder, RoundsTooManyColours) {
   GifEncoder encoder(32, 32);
   encoder.add(picture, 1);
   brew::test::writeBytes(folder / "x.gif", encoder.finish());
-  const Shown shown = shownOf((folder / "x.gif"));
-  ASSERT_EQ(shown.pictures.size(), 1u);
+  const Animation animation = readGif((folder / "x.gif"));
+  ASSERT_EQ(animation.pictures.size(), 1u);
+  // The coarsest palette has 4 shades of blue, 85 apart.
   for (std::size_t i = 0; i < picture.pixels.size(); ++i)
-    ASSERT_NEAR(shown.pictures[0].pixels[i], picture.pixels[i], 63) << i;
+    ASSERT_NEAR(animation.pictures[0].pixels[i], picture.pixels[i], 63) << i;
 }
 
-TEST(EpisodeRecorder, ShowsTheFirstEpisodeInItsTime) {
+TEST(EpisodeRecorder, RecordsTheFirstEpisodeInRealTime) {
   TempFolder folder;
   const std::string path = (folder / "fall.gif");
   ObservedEnvironment environment(makeEnvironment("cartpole"));
   int steps;
   {
-    EpisodeRecorder film(environment, path, {});
-    steps = fall(environment, 1);
-    fall(environment, 2); // not of it
-    film.finish();
+    EpisodeRecorder recorder(environment, path, {});
+    steps = playUntilFall(environment, 1);
+    playUntilFall(environment, 2); // not recorded
+    recorder.finish();
   }
-  const Shown shown = shownOf(path);
-  // The beginning, every second step, and the end.
-  ASSERT_EQ(shown.pictures.size(), std::size_t(steps / 2 + 1 + steps % 2));
-  EXPECT_EQ(shown.times.front(), 4);
-  EXPECT_EQ(shown.times.back(), 100);
-  EXPECT_EQ(shown.pictures[0].width, 300);
-  EXPECT_EQ(shown.pictures[0].height, 200);
-  EXPECT_FALSE(shown.pictures.front().pixels == shown.pictures.back().pixels);
-  for (const Image &picture : shown.pictures) // white stays so
+  const Animation animation = readGif(path);
+  // The initial state, every second step, and the last step.
+  ASSERT_EQ(animation.pictures.size(), std::size_t(steps / 2 + 1 + steps % 2));
+  EXPECT_EQ(animation.times.front(), 4);
+  EXPECT_EQ(animation.times.back(), 100);
+  EXPECT_EQ(animation.pictures[0].width, 300);
+  EXPECT_EQ(animation.pictures[0].height, 200);
+  EXPECT_FALSE(animation.pictures.front().pixels ==
+               animation.pictures.back().pixels);
+  for (const Image &picture : animation.pictures) // the last row is white
     EXPECT_EQ(std::count(picture.pixels.end() - 300, picture.pixels.end(), 255),
               300);
 }
 
-/// The drawn pole follows the state: above the cart to the left or right.
+/// The drawn cart and pole are where the state says, with the pole inclined to
+/// either side.
 TEST(EpisodeRecorder, DrawsTheState) {
   TempFolder folder;
   for (const int action : {0, 1}) {
     const std::string path = (folder / "one.png");
     ObservedEnvironment environment(makeEnvironment("cartpole"));
     EpisodeRecorderOptions options;
-    options.pictures = 1; // the last
-    EpisodeRecorder film(environment, path, options);
-    float seen[4];
-    environment.reset(1, seen);
-    while (!environment.step(action, seen).ended())
+    options.pictures = 1; // the end of the episode
+    EpisodeRecorder recorder(environment, path, options);
+    float observation[4];
+    environment.reset(1, observation);
+    while (!environment.step(action, observation).ended())
       ;
-    film.finish();
+    recorder.finish();
     Image image;
     const std::string bytes = contentOf(path);
     brew::formats::decodeImage(bytes.data(), bytes.size(),
                                brew::formats::ImageColor::Color, path, image);
     ASSERT_EQ(image.width, 300);
     ASSERT_EQ(image.height, 200);
-    double pole = 0, cart = 0, poles = 0, carts = 0;
+    // Sums of x coordinates, and numbers of pixels.
+    double poleSum = 0, cartSum = 0, polePixels = 0, cartPixels = 0;
     for (int y = 20; y < 200; ++y)
       for (int x = 0; x < 300; ++x) {
-        const std::uint8_t *at = &image.pixels[std::size_t(y * 300 + x) * 3];
-        if (at[2] > 180 && at[0] < 110) { // brown
-          pole += x;
-          ++poles;
-        } else if (at[2] < 70) { // dark
-          cart += x;
-          ++carts;
+        const std::uint8_t *pixel = &image.pixels[std::size_t(y * 300 + x) * 3];
+        if (pixel[2] > 180 && pixel[0] < 110) { // brown
+          poleSum += x;
+          ++polePixels;
+        } else if (pixel[2] < 70) { // dark
+          cartSum += x;
+          ++cartPixels;
         }
       }
-    ASSERT_GT(poles, 50);
-    ASSERT_GT(carts, 50);
-    const double metre = 300 / 5.4;
-    EXPECT_NEAR(cart / carts, 150 + seen[0] * metre, 4);
-    EXPECT_NEAR(pole / poles - cart / carts, std::sin(seen[2]) * metre / 2, 5);
+    ASSERT_GT(polePixels, 50);
+    ASSERT_GT(cartPixels, 50);
+    const double metre = 300 / 5.4; // in pixels
+    EXPECT_NEAR(cartSum / cartPixels, 150 + observation[0] * metre, 4);
+    EXPECT_NEAR(poleSum / polePixels - cartSum / cartPixels,
+                std::sin(observation[2]) * metre / 2, 5);
   }
 }
 
-TEST(EpisodeRecorder, OfALongEpisodeIsBounded) {
+TEST(EpisodeRecorder, PictureOfALongEpisodeIsBounded) {
   TempFolder folder;
   const std::string path = (folder / "long.png");
   ObservedEnvironment environment(makeEnvironment("cartpole-mycaffe"));
-  EpisodeRecorder film(environment, path, {});
-  float seen[4];
-  environment.reset(1, seen);
-  for (int i = 0; i < 5000; ++i) // has fallen long since, and goes on
-    environment.step(i % 2, seen);
-  film.finish();
+  EpisodeRecorder recorder(environment, path, {});
+  float observation[4];
+  environment.reset(1, observation);
+  for (int i = 0; i < 5000; ++i) // continues long after the pole has fallen
+    environment.step(i % 2, observation);
+  recorder.finish();
   Image image;
   const std::string bytes = contentOf(path);
   brew::formats::decodeImage(bytes.data(), bytes.size(),
                              brew::formats::ImageColor::Color, path, image);
+  // Four pictures per row, with gaps of 2 pixels.
   EXPECT_EQ(image.width, 4 * 302 - 2);
   EXPECT_GE(image.height, 200);
 }
 
-TEST(EpisodeRecorder, WithoutAnEndLeavesNoFile) {
+TEST(EpisodeRecorder, UnfinishedRecorderLeavesNoFile) {
   TempFolder folder;
   const std::string path = (folder / "x.gif");
   ObservedEnvironment environment(makeEnvironment("cartpole"));
   {
-    EpisodeRecorder film(environment, path, {});
-    EXPECT_THROW(film.finish(), brew::Error); // no episode
-    fall(environment, 1);
+    EpisodeRecorder recorder(environment, path, {});
+    EXPECT_THROW(recorder.finish(), brew::Error); // no episode has begun
+    playUntilFall(environment, 1);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
-  fall(environment, 1); // without observers
+  playUntilFall(environment, 1); // the environment is no longer observed
 }
 
-TEST(EpisodeRecorder, ReportsErrors) {
-  expectUsage("x.jpg", {},
-              "x.jpg: pictures of an episode are written as .gif or .png");
+TEST(EpisodeRecorder, RejectsInvalidOptions) {
+  expectUsageError("x.jpg", {},
+                   "x.jpg: pictures of an episode are written as .gif or .png");
   EpisodeRecorderOptions options;
   options.width = 31;
-  expectUsage("x.gif", options,
-              "the width of an episode must be 32 to 2048, not 31");
+  expectUsageError("x.gif", options,
+                   "the width of an episode must be 32 to 2048, not 31");
   options = {};
   options.pictures = 65;
-  expectUsage("x.PNG", options,
-              "the number of pictures of an episode must be 1 to 64, not 65");
+  expectUsageError(
+      "x.PNG", options,
+      "the number of pictures of an episode must be 1 to 64, not 65");
 }

@@ -12,8 +12,9 @@ using namespace brew::reinforcement;
 
 namespace {
 
-struct Heard {
-  Heard() {
+/// Collects the logged lines.
+struct LogRecorder {
+  LogRecorder() {
     events.add([this](const Event &event) {
       if (const auto *line = std::get_if<event::LogLine>(&event))
         lines.push_back(line->text);
@@ -25,84 +26,84 @@ struct Heard {
 
 } // namespace
 
-TEST(EpisodeStatistics, RunningRewardIsAHundredthOfTheLast) {
-  Heard heard;
-  EpisodeStatistics episodes(heard.events, {}, 2, 2);
+TEST(EpisodeStatistics, RunningRewardMovesByOnePercentPerEpisode) {
+  LogRecorder log;
+  EpisodeStatistics episodes(log.events, {}, 2, 2);
   episodes.add({0, 10, 10, 0.6}, 0.5, 0.001);
   EXPECT_EQ(episodes.running(), 10);
-  EXPECT_TRUE(heard.lines.empty());
+  EXPECT_TRUE(log.lines.empty());
   episodes.add({0, 30, 30, 0.4}, 0.25, 0.001);
   EXPECT_DOUBLE_EQ(episodes.running(), 0.99 * 10 + 0.01 * 30);
   EXPECT_EQ(episodes.maximum(), 30);
   EXPECT_EQ(episodes.meanReward(), 20);
   EXPECT_EQ(episodes.steps(), 40);
-  ASSERT_EQ(heard.lines.size(), 1u);
-  EXPECT_EQ(heard.lines[0],
+  ASSERT_EQ(log.lines.size(), 1u);
+  EXPECT_EQ(log.lines[0],
             "Episode 2, reward = 30, running reward = 10.2, mean of 2 = 20, "
             "entropy = 0.5, steps = 40, loss = 0.25, lr = 0.001");
 }
 
-TEST(EpisodeStatistics, RewardTypeSelectsTheDisplayedReward) {
-  for (const auto &[type, shown] :
+TEST(EpisodeStatistics, RewardTypeSelectsTheLoggedReward) {
+  for (const auto &[type, expected] :
        {std::pair(brew::caffe::TrainerProperties::Reward::Maximum,
                   "reward = 30,"),
         std::pair(brew::caffe::TrainerProperties::Reward::Average,
                   "reward = 29.8,")}) {
-    Heard heard;
+    LogRecorder log;
     brew::caffe::TrainerProperties properties;
     properties.rewardType = type;
-    EpisodeStatistics episodes(heard.events, properties, 2, 1);
+    EpisodeStatistics episodes(log.events, properties, 2, 1);
     episodes.add({0, 30, 30, 0.6}, 0, 0);
     episodes.add({0, 10, 10, 0.6}, 0, 0);
-    EXPECT_NE(heard.lines[1].find(shown), std::string::npos) << heard.lines[1];
+    EXPECT_NE(log.lines[1].find(expected), std::string::npos) << log.lines[1];
   }
 }
 
 TEST(EpisodeStatistics, CollapseIsReportedOnce) {
-  Heard heard;
-  EpisodeStatistics episodes(heard.events, {}, 2, 0);
+  LogRecorder log;
+  EpisodeStatistics episodes(log.events, {}, 2, 0);
   for (int i = 0; i < 19; ++i)
     episodes.add({0, 9, 9, 0.001}, 0, 0);
   EXPECT_FALSE(episodes.collapsed());
   for (int i = 0; i < 5; ++i)
     episodes.add({0, 9, 9, 0.001}, 0, 0);
   EXPECT_TRUE(episodes.collapsed());
-  ASSERT_EQ(heard.lines.size(), 1u);
-  EXPECT_EQ(heard.lines[0].find("The policy has collapsed in episode 20: "), 0u)
-      << heard.lines[0];
+  ASSERT_EQ(log.lines.size(), 1u);
+  EXPECT_EQ(log.lines[0].find("The policy has collapsed in episode 20: "), 0u)
+      << log.lines[0];
   for (int i = 0; i < 20; ++i)
     episodes.add({0, 9, 9, 0.6}, 0, 0);
   EXPECT_FALSE(episodes.collapsed());
   for (int i = 0; i < 20; ++i)
     episodes.add({0, 9, 9, 0}, 0, 0);
-  EXPECT_EQ(heard.lines.size(), 2u);
+  EXPECT_EQ(log.lines.size(), 2u);
 }
 
-TEST(EpisodeStatistics, RestoreTheSavedState) {
-  Heard heard;
-  EpisodeStatistics first(heard.events, {}, 2, 0),
-      second(heard.events, {}, 2, 0);
+TEST(EpisodeStatistics, RestoreBringsBackTheSavedState) {
+  LogRecorder log;
+  EpisodeStatistics first(log.events, {}, 2, 0), second(log.events, {}, 2, 0);
   for (int i = 0; i < 130; ++i)
     first.add({0, i, double(i), 0.5}, 0, 0);
   second.restore(first.save());
   EXPECT_EQ(second.save(), first.save());
   EXPECT_EQ(second.count(), 130);
   EXPECT_EQ(second.meanReward(), first.meanReward());
-  second.restore({1, 2, 3}); // of something else
+  second.restore({1, 2, 3}); // too few numbers: ignored
   EXPECT_EQ(second.count(), 130);
 }
 
 /// A snapshot may contain arbitrary numbers.
 TEST(EpisodeStatistics, DamagedCountsAreRejected) {
-  Heard heard;
-  EpisodeStatistics episodes(heard.events, {}, 2, 0);
+  LogRecorder log;
+  EpisodeStatistics episodes(log.events, {}, 2, 0);
   episodes.add({0, 9, 9, 0.5}, 0, 0);
   const std::vector<double> intact = episodes.save();
-  for (std::size_t place : {0, 1, 5, 6})
+  for (std::size_t position : {0, 1, 5, 6})
     for (double value : {-1.0, 0.5, 1e300, double(NAN), double(INFINITY)}) {
       std::vector<double> damaged = intact;
-      damaged[place] = value;
-      EXPECT_THROW(episodes.restore(damaged), brew::Error) << place << value;
+      damaged[position] = value;
+      EXPECT_THROW(episodes.restore(damaged), brew::Error)
+          << position << " " << value;
       EXPECT_EQ(episodes.save(), intact);
     }
 }

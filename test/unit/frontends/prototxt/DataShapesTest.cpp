@@ -31,7 +31,8 @@ passes::DataShapeOptions optionsOf(const std::vector<std::string> &shapes,
   return {passes::parseInputShapes(shapes), batch};
 }
 
-/// Returns the error's status and text.
+/// Returns the status and text of the error that `call` throws, or Success and
+/// an empty text.
 template <typename Call> std::pair<ExitStatus, std::string> errorOf(Call call) {
   try {
     call();
@@ -66,12 +67,13 @@ TEST(DataShapes, takesInputsAsWritten) {
   // Changed shapes are written back.
   EXPECT_EQ(layer.input_param().shape(1).dim(0), 4);
 
-  auto open = layerOf("type: 'Input' top: 'a'");
+  auto withoutShape = layerOf("type: 'Input' top: 'a'");
   EXPECT_NE(errorOf([&] {
-              passes::inferDataShapes(open, {}, {});
+              passes::inferDataShapes(withoutShape, {}, {});
             }).second.find("--input-shape a="),
             std::string::npos);
-  EXPECT_EQ(inferDataShapes(open, {}, optionsOf({"a=1,2"})), (Shapes{{1, 2}}));
+  EXPECT_EQ(inferDataShapes(withoutShape, {}, optionsOf({"a=1,2"})),
+            (Shapes{{1, 2}}));
 }
 
 TEST(DataShapes, takesDummyAndMemoryDataAsWritten) {
@@ -92,23 +94,23 @@ TEST(DataShapes, takesDummyAndMemoryDataAsWritten) {
 }
 
 /// A database with one image of 3 x 4 x 6 in a temporary folder.
-struct DatabaseFeed : testing::Test {
-  DatabaseFeed() {
+struct DatabaseSource : testing::Test {
+  DatabaseSource() {
     auto writer =
         formats::DbWriter::create(folder.path("db"), formats::DbBackend::Lmdb);
     writer->put("0", formats::encodeDatum(3, 4, 6, std::string(72, 'x'), 5));
     writer->finish();
   }
 
-  caffe::LayerParameter data(const std::string &transform = "",
-                             const std::string &source = "db") const {
+  caffe::LayerParameter dataLayer(const std::string &transform = "",
+                                  const std::string &source = "db") const {
     return layerOf("name: 'd' type: 'Data' top: 'data' top: 'label' "
                    "transform_param { " +
                    transform + " } data_param { source: '" + source +
                    "' batch_size: 8 backend: LMDB }");
   }
-  Shapes shapes(caffe::LayerParameter layer,
-                const passes::DataShapeOptions &options = {}) const {
+  Shapes inferShapes(caffe::LayerParameter layer,
+                     const passes::DataShapeOptions &options = {}) const {
     return inferDataShapes(layer, {folder.path("")}, options);
   }
   void writeMean(const std::string &name, std::vector<int64_t> dims) const {
@@ -124,75 +126,83 @@ struct DatabaseFeed : testing::Test {
   TemporaryFolder folder;
 };
 
-TEST_F(DatabaseFeed, readsTheFirstRecord) {
-  EXPECT_EQ(shapes(data()), (Shapes{{8, 3, 4, 6}, {8}}));
-  EXPECT_EQ(shapes(data("crop_size: 4")), (Shapes{{8, 3, 4, 4}, {8}}));
-  EXPECT_EQ(shapes(data(), optionsOf({}, 2)), (Shapes{{2, 3, 4, 6}, {2}}));
-  auto [status, text] = errorOf([&] { shapes(data("crop_size: 5")); });
+TEST_F(DatabaseSource, readsTheFirstRecord) {
+  EXPECT_EQ(inferShapes(dataLayer()), (Shapes{{8, 3, 4, 6}, {8}}));
+  EXPECT_EQ(inferShapes(dataLayer("crop_size: 4")),
+            (Shapes{{8, 3, 4, 4}, {8}}));
+  EXPECT_EQ(inferShapes(dataLayer(), optionsOf({}, 2)),
+            (Shapes{{2, 3, 4, 6}, {2}}));
+  auto [status, text] =
+      errorOf([&] { inferShapes(dataLayer("crop_size: 5")); });
   EXPECT_EQ(status, ExitStatus::BadInput);
   EXPECT_NE(text.find("crop_size 5 is larger than the images"),
             std::string::npos);
 }
 
-TEST_F(DatabaseFeed, suggestsInputShapeForMissingSources) {
-  auto [status, text] = errorOf([&] { shapes(data("", "none")); });
+TEST_F(DatabaseSource, suggestsInputShapeForMissingSources) {
+  auto [status, text] = errorOf([&] { inferShapes(dataLayer("", "none")); });
   EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("LMDB database 'none' not found; looked for "),
             std::string::npos);
   EXPECT_NE(text.find(folder.path("none")), std::string::npos) << text;
   EXPECT_NE(text.find("--input-shape data=N,C,H,W"), std::string::npos);
   // One option applies to every batch size.
-  EXPECT_EQ(shapes(data("", "none"), optionsOf({"data=1,3,32,32"})),
+  EXPECT_EQ(inferShapes(dataLayer("", "none"), optionsOf({"data=1,3,32,32"})),
             (Shapes{{8, 3, 32, 32}, {8}}));
 }
 
-TEST_F(DatabaseFeed, comparesGivenShapeWithSource) {
-  EXPECT_EQ(shapes(data(), optionsOf({"data=1,3,4,6"})),
+TEST_F(DatabaseSource, comparesInputShapeOptionWithSource) {
+  EXPECT_EQ(inferShapes(dataLayer(), optionsOf({"data=1,3,4,6"})),
             (Shapes{{8, 3, 4, 6}, {8}}));
-  EXPECT_NE(errorOf([&] { shapes(data(), optionsOf({"data=1,1,4,6"})); })
-                .second.find("images of 1x4x6, but " + folder.path("db") +
-                             " has images of 3x4x6"),
-            std::string::npos);
-  EXPECT_EQ(errorOf([&] { shapes(data(), optionsOf({"data=1,3"})); }).first,
-            ExitStatus::BadInput);
+  EXPECT_NE(
+      errorOf([&] { inferShapes(dataLayer(), optionsOf({"data=1,1,4,6"})); })
+          .second.find("images of 1x4x6, but " + folder.path("db") +
+                       " has images of 3x4x6"),
+      std::string::npos);
+  EXPECT_EQ(
+      errorOf([&] { inferShapes(dataLayer(), optionsOf({"data=1,3"})); }).first,
+      ExitStatus::BadInput);
   EXPECT_NE(errorOf([&] {
-              shapes(data("crop_size: 4", "none"), optionsOf({"data=1,3,5,5"}));
+              inferShapes(dataLayer("crop_size: 4", "none"),
+                          optionsOf({"data=1,3,5,5"}));
             }).second.find("but crop_size makes them 4x4"),
             std::string::npos);
 }
 
-TEST_F(DatabaseFeed, putsImagesOfAnItemBesideEachOther) {
-  auto pairs = data("crop_size: 4 mean_value: 1 mean_value: 2 mean_value: 3");
+TEST_F(DatabaseSource, stacksImagesOfAnItemAsChannels) {
+  auto pairs =
+      dataLayer("crop_size: 4 mean_value: 1 mean_value: 2 mean_value: 3");
   pairs.mutable_data_param()->set_images_per_blob(2);
-  EXPECT_EQ(shapes(pairs), (Shapes{{8, 6, 4, 4}, {8}}));
-  EXPECT_EQ(shapes(pairs, optionsOf({"data=1,6,4,4"})),
+  EXPECT_EQ(inferShapes(pairs), (Shapes{{8, 6, 4, 4}, {8}}));
+  EXPECT_EQ(inferShapes(pairs, optionsOf({"data=1,6,4,4"})),
             (Shapes{{8, 6, 4, 4}, {8}}));
   pairs.mutable_data_param()->set_output_all_labels(true);
-  EXPECT_EQ(shapes(pairs), (Shapes{{8, 6, 4, 4}, {8, 2}}));
+  EXPECT_EQ(inferShapes(pairs), (Shapes{{8, 6, 4, 4}, {8, 2}}));
   EXPECT_NE(
       errorOf([&] {
-        shapes(pairs, optionsOf({"data=1,3,4,4"}));
+        inferShapes(pairs, optionsOf({"data=1,3,4,4"}));
       }).second.find("3 channels, which images_per_blob 2 does not divide"),
       std::string::npos);
   pairs.mutable_data_param()->set_source("none");
-  EXPECT_EQ(shapes(pairs, optionsOf({"data=1,6,4,4"})),
+  EXPECT_EQ(inferShapes(pairs, optionsOf({"data=1,6,4,4"})),
             (Shapes{{8, 6, 4, 4}, {8, 2}}));
 }
 
-TEST(DataShapes, countsWeightsOfClasses) {
+TEST(DataShapes, infersNumberOfClassWeights) {
   auto loss = layerOf("type: 'SoftmaxWithLoss' top: 'w' loss_param { "
                       "class_weighting: [1, 2.5, 0] }");
   EXPECT_EQ(passes::inferDataShapes(loss, {}, {}), (Shapes{{3}}));
 }
 
-TEST_F(DatabaseFeed, appliesShapesOfLabels) {
+TEST_F(DatabaseSource, appliesShapesOfLabels) {
   // The leading dimension is the layer's batch size, as for images.
-  EXPECT_EQ(shapes(data(), optionsOf({"label=1"})),
+  EXPECT_EQ(inferShapes(dataLayer(), optionsOf({"label=1"})),
             (Shapes{{8, 3, 4, 6}, {8}}));
-  EXPECT_EQ(errorOf([&] { shapes(data(), optionsOf({"label=8,2"})); }),
-            std::pair(ExitStatus::BadInput,
-                      std::string("--input-shape gives 'label' as 8x2, but the "
-                                  "layer makes it 8")));
+  EXPECT_EQ(
+      errorOf([&] { inferShapes(dataLayer(), optionsOf({"label=8,2"})); }),
+      std::pair(ExitStatus::BadInput,
+                std::string("--input-shape gives 'label' as 8x2, but the "
+                            "layer makes it 8")));
 }
 
 TEST(DataShapes, appliesShapesOfEveryTop) {
@@ -200,44 +210,46 @@ TEST(DataShapes, appliesShapesOfEveryTop) {
     return layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
                    "batch_size: 2 channels: 3 height: 4 width: 5 }");
   };
-  auto take = [](caffe::LayerParameter layer,
-                 const passes::DataShapeOptions &options) {
+  auto infer = [](caffe::LayerParameter layer,
+                  const passes::DataShapeOptions &options) {
     return inferDataShapes(layer, {}, options);
   };
-  EXPECT_EQ(take(memory(), optionsOf({"b=7"})), (Shapes{{7, 3, 4, 5}, {7}}));
-  EXPECT_EQ(take(memory(), optionsOf({"a=7,1,1,1", "b=7"})),
+  EXPECT_EQ(infer(memory(), optionsOf({"b=7"})), (Shapes{{7, 3, 4, 5}, {7}}));
+  EXPECT_EQ(infer(memory(), optionsOf({"a=7,1,1,1", "b=7"})),
             (Shapes{{7, 1, 1, 1}, {7}}));
-  EXPECT_EQ(take(memory(), optionsOf({"b=7"}, 9)), (Shapes{{9, 3, 4, 5}, {9}}));
+  EXPECT_EQ(infer(memory(), optionsOf({"b=7"}, 9)),
+            (Shapes{{9, 3, 4, 5}, {9}}));
   EXPECT_EQ(errorOf([&] {
-              take(memory(), optionsOf({"a=7,1,1,1", "b=6"}));
+              infer(memory(), optionsOf({"a=7,1,1,1", "b=6"}));
             }).second,
             "--input-shape gives 'b' as 6, but the layer makes it 7");
   for (const char *bad : {"b=2,1", "b="})
-    EXPECT_EQ(errorOf([&] { take(memory(), optionsOf({bad})); }).first,
+    EXPECT_EQ(errorOf([&] { infer(memory(), optionsOf({bad})); }).first,
               ExitStatus::BadInput)
         << bad;
 }
 
-TEST_F(DatabaseFeed, checksMeans) {
+TEST_F(DatabaseSource, checksMeans) {
   writeMean("fits", {1, 3, 4, 6});
   writeMean("wrong", {1, 1, 4, 6});
-  EXPECT_EQ(shapes(data("mean_file: 'fits' crop_size: 2")).size(), 2u);
-  EXPECT_EQ(shapes(data("mean_file: 'absent'")).size(), 2u);
+  EXPECT_EQ(inferShapes(dataLayer("mean_file: 'fits' crop_size: 2")).size(),
+            2u);
+  EXPECT_EQ(inferShapes(dataLayer("mean_file: 'absent'")).size(), 2u);
   const std::string text =
-      errorOf([&] { shapes(data("mean_file: 'wrong'")); }).second;
+      errorOf([&] { inferShapes(dataLayer("mean_file: 'wrong'")); }).second;
   EXPECT_EQ(text, "the mean image in " + folder.path("wrong") +
                       " is 1x4x6, but the images of " + folder.path("db") +
                       " are 3x4x6");
   EXPECT_NE(errorOf([&] {
-              shapes(data("mean_value: 1 mean_value: 2"));
+              inferShapes(dataLayer("mean_value: 1 mean_value: 2"));
             }).second.find("2 times for images of 3 channels"),
             std::string::npos);
 }
 
-TEST_F(DatabaseFeed, refusesOtherKindOfDatabase) {
-  auto layer = data();
+TEST_F(DatabaseSource, refusesDatabaseOfAnotherBackend) {
+  auto layer = dataLayer();
   layer.mutable_data_param()->set_backend(caffe::DataParameter::LEVELDB);
-  EXPECT_EQ(errorOf([&] { shapes(layer); }).first, ExitStatus::BadInput);
+  EXPECT_EQ(errorOf([&] { inferShapes(layer); }).first, ExitStatus::BadInput);
 }
 
 TEST(DataShapes, readsHdf5Files) {
@@ -292,7 +304,7 @@ TEST(DataShapes, boundsElementCounts) {
 // Image files
 //===----------------------------------------------------------------------===//
 
-class ImageFeed : public testing::Test {
+class ImageSource : public testing::Test {
 protected:
   void SetUp() override {
     formats::Image image;
@@ -305,51 +317,53 @@ protected:
     writeFileAtomically(folder.path("list"), "a.png 3\n");
   }
 
-  Shapes shapes(const std::string &settings, const std::string &others = "",
-                const passes::DataShapeOptions &options = {}) {
+  Shapes inferShapes(const std::string &settings,
+                     const std::string &otherFields = "",
+                     const passes::DataShapeOptions &options = {}) {
     auto layer = layerOf("type: 'ImageData' top: 'd' top: 'l' image_data_param "
                          "{ batch_size: 4 " +
-                         settings + " } " + others);
+                         settings + " } " + otherFields);
     return inferDataShapes(layer, {folder.path("")}, options);
   }
 
   TemporaryFolder folder;
 };
 
-TEST_F(ImageFeed, takesTheFirstImageUnlessAllGetASize) {
-  EXPECT_EQ(shapes("source: 'list'"), (Shapes{{4, 3, 6, 9}, {4}}));
-  EXPECT_EQ(shapes("source: 'list' is_color: false"),
+TEST_F(ImageSource, readsTheFirstImageUnlessTheSizeIsSet) {
+  EXPECT_EQ(inferShapes("source: 'list'"), (Shapes{{4, 3, 6, 9}, {4}}));
+  EXPECT_EQ(inferShapes("source: 'list' is_color: false"),
             (Shapes{{4, 1, 6, 9}, {4}}));
-  EXPECT_EQ(shapes("source: 'list'", "", optionsOf({}, 2)),
+  EXPECT_EQ(inferShapes("source: 'list'", "", optionsOf({}, 2)),
             (Shapes{{2, 3, 6, 9}, {2}}));
-  EXPECT_EQ(shapes("source: 'list' images_per_blob: 2"),
+  EXPECT_EQ(inferShapes("source: 'list' images_per_blob: 2"),
             (Shapes{{4, 6, 6, 9}, {4}}));
-  // These need no list.
-  EXPECT_EQ(shapes("source: 'absent' new_height: 5 new_width: 7"),
+  // These layers do not need their list file.
+  EXPECT_EQ(inferShapes("source: 'absent' new_height: 5 new_width: 7"),
             (Shapes{{4, 3, 5, 7}, {4}}));
-  EXPECT_EQ(shapes("source: 'absent'", "transform_param { crop_size: 11 }"),
-            (Shapes{{4, 3, 11, 11}, {4}}));
-  EXPECT_EQ(shapes("source: 'absent'", "", optionsOf({"d=1,3,8,8"})),
+  EXPECT_EQ(
+      inferShapes("source: 'absent'", "transform_param { crop_size: 11 }"),
+      (Shapes{{4, 3, 11, 11}, {4}}));
+  EXPECT_EQ(inferShapes("source: 'absent'", "", optionsOf({"d=1,3,8,8"})),
             (Shapes{{4, 3, 8, 8}, {4}}));
 }
 
-TEST_F(ImageFeed, reportsMissingAndTooSmallImages) {
-  auto [status, text] = errorOf([&] { shapes("source: 'absent'"); });
+TEST_F(ImageSource, reportsMissingAndTooSmallImages) {
+  auto [status, text] = errorOf([&] { inferShapes("source: 'absent'"); });
   EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("--input-shape d=N,C,H,W"), std::string::npos) << text;
   writeFileAtomically(folder.path("list"), "b.png 3\n");
-  std::tie(status, text) = errorOf([&] { shapes("source: 'list'"); });
+  std::tie(status, text) = errorOf([&] { inferShapes("source: 'list'"); });
   EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("list:1: image 'b.png' not found"), std::string::npos)
       << text;
   std::tie(status, text) = errorOf([&] {
-    shapes("source: 'list' new_height: 5 new_width: 7",
-           "transform_param { crop_size: 6 }");
+    inferShapes("source: 'list' new_height: 5 new_width: 7",
+                "transform_param { crop_size: 6 }");
   });
   EXPECT_NE(text.find("crop_size 6 is larger"), std::string::npos) << text;
 }
 
-TEST_F(ImageFeed, windowsAreAsLargeAsTheirCrops) {
+TEST_F(ImageSource, windowsAreAsLargeAsTheirCrops) {
   auto layer = layerOf("type: 'WindowData' top: 'd' top: 'l' "
                        "window_data_param { source: 'absent' batch_size: 5 } "
                        "transform_param { crop_size: 8 }");

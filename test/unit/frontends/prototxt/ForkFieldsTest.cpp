@@ -11,7 +11,7 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-TEST(ForkFields, LookUps) {
+TEST(ForkFields, FindsForksOfFieldsValuesAndTypes) {
   EXPECT_STREQ(forkOwningField("LayerParameter", "video_data_param"),
                "SSD (weiliu89/caffe)");
   EXPECT_STREQ(forkOwningField("ConvolutionParameter", "conv_algorithm"),
@@ -24,8 +24,7 @@ TEST(ForkFields, LookUps) {
   EXPECT_EQ(forkOwningLayerType("Convolution"), nullptr);
 }
 
-/// No field of the schema is listed as a fork's.
-TEST(ForkFields, NoneIsInTheSchema) {
+TEST(ForkFields, NoListedFieldIsInTheSchema) {
   const auto *file = caffe::LayerParameter::descriptor()->file();
   for (int i = 0; i < file->message_type_count(); ++i) {
     const auto *type = file->message_type(i);

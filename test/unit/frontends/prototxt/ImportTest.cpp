@@ -1,4 +1,4 @@
-//===- ImportTest.cpp - Programs of a file --------------------------------===//
+//===- ImportTest.cpp - Imports nets and solvers as programs --------------===//
 
 #include "frontends/prototxt/import/Import.h"
 
@@ -26,7 +26,7 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "l" top: "loss"
 struct ImportTest : testing::Test {
   ImportTest() { context.loadDialect<dialects::BrewDialect>(); }
 
-  /// Imports a text as the file `name`.
+  /// Writes `text` to the file `name` and imports the file.
   ImportedNet import(const std::string &text, const ImportOptions &options = {},
                      const std::string &name = "net.prototxt") {
     ImportedNet net =
@@ -39,7 +39,7 @@ struct ImportTest : testing::Test {
   }
 
   /// Returns "NAME PHASE [differentiate]" of each program.
-  static std::vector<std::string> programs(const ImportedNet &net) {
+  static std::vector<std::string> listPrograms(const ImportedNet &net) {
     std::vector<std::string> list;
     mlir::ModuleOp module = net.module.get();
     for (auto program : module.getBody()->getOps<dialects::ProgramOp>())
@@ -59,7 +59,7 @@ struct ImportTest : testing::Test {
 TEST_F(ImportTest, trainsNetsWithLossByDefault) {
   ImportedNet net = import(trainTest);
   ASSERT_TRUE(net.module) << diagnostics.str();
-  EXPECT_EQ(programs(net),
+  EXPECT_EQ(listPrograms(net),
             (List{"forward_backward train differentiate", "test_0 test"}));
   ASSERT_TRUE(net.solver);
   EXPECT_EQ(net.solver->type(), "SGD");
@@ -88,30 +88,30 @@ layer { name: "d" type: "Input" top: "x" }
 layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 )");
   ASSERT_TRUE(net.module);
-  EXPECT_EQ(programs(net), List{"deploy test"});
+  EXPECT_EQ(listPrograms(net), List{"deploy test"});
   EXPECT_FALSE(net.solver);
   EXPECT_EQ(diagnostics.str(), "");
 }
 
-TEST_F(ImportTest, leavesOutTestWithoutData) {
+TEST_F(ImportTest, omitsTestProgramWithoutData) {
   ImportedNet net = import(R"(
 layer { name: "d" type: "Input" top: "x" top: "l" include { phase: TRAIN } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "x" bottom: "l" }
 )");
   ASSERT_TRUE(net.module) << diagnostics.str();
-  EXPECT_EQ(programs(net), List{"forward_backward train differentiate"});
+  EXPECT_EQ(listPrograms(net), List{"forward_backward train differentiate"});
   EXPECT_NE(diagnostics.str().find("there is no test program"),
             std::string::npos);
 }
 
-TEST_F(ImportTest, compilesOnePhase) {
+TEST_F(ImportTest, importsOnePhase) {
   ImportOptions options;
   options.phase = caffe::TEST;
-  EXPECT_EQ(programs(import(trainTest, options)), List{"main test"});
+  EXPECT_EQ(listPrograms(import(trainTest, options)), List{"main test"});
   options.gradients = true;
   options.f64 = true;
   ImportedNet net = import(trainTest, options);
-  EXPECT_EQ(programs(net), List{"main test differentiate"});
+  EXPECT_EQ(listPrograms(net), List{"main test differentiate"});
   auto param = *net.module->getBody()->getOps<dialects::ParamOp>().begin();
   EXPECT_TRUE(
       mlir::cast<mlir::ShapedType>(param.getType()).getElementType().isF64());
@@ -124,35 +124,35 @@ TEST_F(ImportTest, compilesOnePhase) {
             std::string::npos);
 }
 
-TEST_F(ImportTest, runsSolvers) {
+TEST_F(ImportTest, importsSolvers) {
   folder.write("net.prototxt", trainTest);
   const std::string solver =
       "net: 'net.prototxt' base_lr: 0.1 lr_policy: 'fixed' max_iter: 3 "
       "test_iter: 5 test_interval: 2 ";
   ImportedNet net = import(solver, {}, "solver.prototxt");
   ASSERT_TRUE(net.module) << diagnostics.str();
-  EXPECT_EQ(programs(net),
+  EXPECT_EQ(listPrograms(net),
             (List{"forward_backward train differentiate", "test_0 test"}));
   EXPECT_EQ(net.solver->max_iter(), 3);
   EXPECT_EQ(net.solverFolder,
             folder.path("").substr(0, folder.path("").size() - 1));
   EXPECT_EQ(diagnostics.str(), "");
 
-  // The net with the solver as an option gives the same programs.
+  // Importing the net with the solver as an option creates the same programs.
   ImportOptions options;
   options.solverFile = folder.path("solver.prototxt");
   net = import(trainTest, options);
   ASSERT_TRUE(net.module) << diagnostics.str();
-  EXPECT_EQ(programs(net).size(), 2u);
+  EXPECT_EQ(listPrograms(net).size(), 2u);
   EXPECT_EQ(net.solver->max_iter(), 3);
 
   ImportOptions onePhase;
   onePhase.phase = caffe::TEST;
-  EXPECT_EQ(programs(import(solver, onePhase, "solver.prototxt")),
+  EXPECT_EQ(listPrograms(import(solver, onePhase, "solver.prototxt")),
             List{"main test"});
 }
 
-TEST_F(ImportTest, checksSolversAlone) {
+TEST_F(ImportTest, checksSolversWithoutTheirNets) {
   ImportOptions options;
   options.solverOnly = true;
   ImportedNet net = import("net: 'nowhere' base_lr: 0.1 lr_policy: 'fixed'",
@@ -214,9 +214,9 @@ TEST_F(ImportTest, keepsLocations) {
   ASSERT_TRUE(net.module);
   int line = 0;
   net.module->walk([&](dialects::InnerProductOp op) {
-    auto named = mlir::cast<mlir::NameLoc>(op.getLoc());
-    EXPECT_EQ(named.getName(), "InnerProduct");
-    line = mlir::cast<mlir::FileLineColLoc>(named.getChildLoc()).getLine();
+    auto nameLoc = mlir::cast<mlir::NameLoc>(op.getLoc());
+    EXPECT_EQ(nameLoc.getName(), "InnerProduct");
+    line = mlir::cast<mlir::FileLineColLoc>(nameLoc.getChildLoc()).getLine();
   });
   EXPECT_EQ(line, 3);
 }

@@ -8,72 +8,78 @@
 namespace brew::prototxt {
 namespace {
 
-/// Returns the diagnostics about a layer.
+/// Returns the diagnostics about a layer, without locations and notes.
 std::string layerDiagnostics(const std::string &layer) {
   Diagnostics diagnostics;
   auto net = netOf("layer { name: 'l' " + layer + " }", diagnostics);
   const caffe::LayerParameter &checked = net->net().layer(0);
   checkSettings(checked, *findLayerKind(checked.type()), net->locations(),
                 diagnostics);
-  std::string text = diagnostics.str(), stripped;
-  // Only the text: other tests check locations.
+  std::string text = diagnostics.str(), messages;
   for (size_t at = 0; at < text.size();) {
     size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
     at = end + 1;
     if (line.find(": note: ") == std::string::npos)
-      stripped += line.substr(line.find("): ") + 3) + "\n";
+      messages += line.substr(line.find("): ") + 3) + "\n";
   }
-  return stripped;
+  return messages;
 }
 
-std::string convolution(const std::string &settings) {
+std::string convolutionDiagnostics(const std::string &settings) {
   return layerDiagnostics("type: 'Convolution' bottom: 'x' top: 'y' "
                           "convolution_param { " +
                           settings + " }");
 }
 
-std::string pooling(const std::string &settings) {
+std::string poolingDiagnostics(const std::string &settings) {
   return layerDiagnostics(
       "type: 'Pooling' bottom: 'x' top: 'y' pooling_param { " + settings +
       " }");
 }
 
 TEST(LayerSettings, checksConvolution) {
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3"), "");
-  EXPECT_EQ(convolution("num_output: 4 kernel_h: 3 kernel_w: 1 pad_h: 1 "
-                        "stride: 2 dilation: 2 dilation: 1"),
-            "");
-  EXPECT_EQ(convolution("kernel_size: 3"), "num_output is missing\n");
-  EXPECT_EQ(convolution("num_output: 0 kernel_size: 3"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3"), "");
+  EXPECT_EQ(
+      convolutionDiagnostics("num_output: 4 kernel_h: 3 kernel_w: 1 pad_h: 1 "
+                             "stride: 2 dilation: 2 dilation: 1"),
+      "");
+  EXPECT_EQ(convolutionDiagnostics("kernel_size: 3"),
+            "num_output is missing\n");
+  EXPECT_EQ(convolutionDiagnostics("num_output: 0 kernel_size: 3"),
             "num_output is 0; it must be at least 1\n");
-  EXPECT_EQ(convolution("num_output: 4294967295 kernel_size: 3"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4294967295 kernel_size: 3"),
             "num_output is 4294967295, which is too large\n");
-  EXPECT_EQ(convolution("num_output: 4"), "kernel_size is missing\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 kernel_h: 3"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4"),
+            "kernel_size is missing\n");
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 kernel_h: 3"),
             "give either kernel_size or kernel_h and kernel_w, not both\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_h: 3"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_h: 3"),
             "kernel_h is given without kernel_w\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 0"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 0"),
             "kernel_size is 0; it must be at least 1\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 stride: 0"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 stride: 0"),
             "stride is 0; it must be at least 1\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 stride_w: 2"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 stride_w: 2"),
             "stride_w is given without stride_h\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 pad: 1 pad_w: 2"),
-            "give either pad or pad_h and pad_w, not both\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 dilation: 0"),
+  EXPECT_EQ(
+      convolutionDiagnostics("num_output: 4 kernel_size: 3 pad: 1 pad_w: 2"),
+      "give either pad or pad_h and pad_w, not both\n");
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 dilation: 0"),
             "dilation is 0; it must be at least 1\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 kernel_size: 3 "
-                        "kernel_size: 3 axis: -4"),
-            "");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 group: 3"),
+  EXPECT_EQ(
+      convolutionDiagnostics("num_output: 4 kernel_size: 3 kernel_size: 3 "
+                             "kernel_size: 3 axis: -4"),
+      "");
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 group: 3"),
             "num_output 4 is not a multiple of group 3\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 group: 0"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 group: 0"),
             "group is 0; it must be at least 1\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 pad_type: 1"), "");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 pad_type: 1 pad_h: 1 "
-                        "pad_w: 1"),
+  EXPECT_EQ(convolutionDiagnostics("num_output: 4 kernel_size: 3 pad_type: 1"),
+            "");
+  EXPECT_EQ(convolutionDiagnostics(
+                "num_output: 4 kernel_size: 3 pad_type: 1 pad_h: 1 "
+                "pad_w: 1"),
             "pad_h cannot be given together with pad_type 1\n"
             "pad_w cannot be given together with pad_type 1\n");
 }
@@ -103,23 +109,24 @@ TEST(LayerSettings, readsPaddingOfSides) {
 }
 
 TEST(LayerSettings, checksPooling) {
-  EXPECT_EQ(pooling("kernel_size: 2 stride: 2"), "");
-  EXPECT_EQ(pooling("global_pooling: true"), "");
-  EXPECT_EQ(pooling(""), "kernel_size is missing\n");
-  EXPECT_EQ(pooling("kernel_h: 2"), "kernel_h is given without kernel_w\n");
-  EXPECT_EQ(pooling("kernel_size: 2 pad_h: 1"),
+  EXPECT_EQ(poolingDiagnostics("kernel_size: 2 stride: 2"), "");
+  EXPECT_EQ(poolingDiagnostics("global_pooling: true"), "");
+  EXPECT_EQ(poolingDiagnostics(""), "kernel_size is missing\n");
+  EXPECT_EQ(poolingDiagnostics("kernel_h: 2"),
+            "kernel_h is given without kernel_w\n");
+  EXPECT_EQ(poolingDiagnostics("kernel_size: 2 pad_h: 1"),
             "pad_h is given without pad_w\n");
-  EXPECT_EQ(pooling("kernel_size: 2 kernel_w: 2"),
+  EXPECT_EQ(poolingDiagnostics("kernel_size: 2 kernel_w: 2"),
             "give either kernel_size or kernel_h and kernel_w, not both\n");
-  EXPECT_EQ(pooling("kernel_size: 2 stride: 0"),
+  EXPECT_EQ(poolingDiagnostics("kernel_size: 2 stride: 0"),
             "stride is 0; it must be at least 1\n");
-  EXPECT_EQ(pooling("kernel_size: 2 pad: 2"),
+  EXPECT_EQ(poolingDiagnostics("kernel_size: 2 pad: 2"),
             "pad 2 must be smaller than the kernel, 2\n");
-  EXPECT_EQ(pooling("global_pooling: true kernel_size: 2"),
+  EXPECT_EQ(poolingDiagnostics("global_pooling: true kernel_size: 2"),
             "kernel_size cannot be given together with global_pooling\n");
-  EXPECT_EQ(pooling("global_pooling: true stride: 2"),
-            "global_pooling goes with pad 0 and stride 1 only\n");
-  EXPECT_EQ(pooling("kernel_size: 2 pool: STOCHASTIC"), "");
+  EXPECT_EQ(poolingDiagnostics("global_pooling: true stride: 2"),
+            "global_pooling requires pad 0 and stride 1\n");
+  EXPECT_EQ(poolingDiagnostics("kernel_size: 2 pool: STOCHASTIC"), "");
   EXPECT_EQ(layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
                              "pooling_param { kernel_size: 2 }"),
             "");
@@ -138,7 +145,7 @@ TEST(LayerSettings, checksEltwise) {
   EXPECT_EQ(eltwise("coeff: 1"), "coeff is given 1 times for 2 bottoms; it "
                                  "takes one for each\n");
   EXPECT_EQ(eltwise("operation: PROD coeff: 1 coeff: 1"),
-            "coeff goes with operation SUM only\n");
+            "coeff requires operation SUM\n");
   EXPECT_EQ(eltwise("operation: MAX coeff: 1 coeff: 1"),
             "coeff has no effect with operation MAX\n");
 }
@@ -218,7 +225,7 @@ TEST(LayerSettings, checksDummyData) {
             "unknown filler type 'gausian'; did you mean 'gaussian'?\n");
 }
 
-TEST(LayerSettings, checksTheRest) {
+TEST(LayerSettings, checksOtherLayers) {
   EXPECT_EQ(layerDiagnostics("type: 'InnerProduct' bottom: 'x' top: 'y'"),
             "num_output is missing\n");
   EXPECT_EQ(

@@ -10,7 +10,7 @@ namespace caffe = brew::caffe;
 namespace {
 
 /// Returns the upgraded net as one line of text.
-std::string upgraded(const std::string &text) {
+std::string upgradedNet(const std::string &text) {
   Diagnostics diagnostics;
   auto document = netOf(text, diagnostics);
   EXPECT_EQ(diagnostics.str(), "");
@@ -23,27 +23,27 @@ std::string upgraded(const std::string &text) {
   return line;
 }
 
-TEST(LegacyInput, Dimensions) {
-  EXPECT_EQ(upgraded("input: 'a' input: 'b' input_dim: [1,2,3,4,5,6,7,8]\n"
-                     "layer { name: 'r' }"),
+TEST(LegacyInput, DimensionsBecomeAnInputLayer) {
+  EXPECT_EQ(upgradedNet("input: 'a' input: 'b' input_dim: [1,2,3,4,5,6,7,8]\n"
+                        "layer { name: 'r' }"),
             "layer { name: \"input\" type: \"Input\" top: \"a\" top: \"b\" "
             "input_param { shape { dim: 1 dim: 2 dim: 3 dim: 4 } shape { dim: "
             "5 dim: 6 dim: 7 dim: 8 } } } layer { name: \"r\" }");
 }
 
-TEST(LegacyInput, Shapes) {
-  EXPECT_EQ(upgraded("layer { name: 'r' } input: 'a'\n"
-                     "input_shape { dim: 7 dim: 9 }"),
+TEST(LegacyInput, ShapesBecomeAnInputLayer) {
+  EXPECT_EQ(upgradedNet("layer { name: 'r' } input: 'a'\n"
+                        "input_shape { dim: 7 dim: 9 }"),
             "layer { name: \"input\" type: \"Input\" top: \"a\" input_param { "
             "shape { dim: 7 dim: 9 } } } layer { name: \"r\" }");
 }
 
 TEST(LegacyInput, NamesAloneAreDropped) {
-  EXPECT_EQ(upgraded("input: 'a' layer { name: 'r' }"),
+  EXPECT_EQ(upgradedNet("input: 'a' layer { name: 'r' }"),
             "layer { name: \"r\" }");
 }
 
-TEST(LegacyInput, Places) {
+TEST(LegacyInput, KeepsLocations) {
   Diagnostics diagnostics;
   auto document = netOf("input: 'a'\ninput: 'b'\ninput_dim: 1\ninput_dim: 2\n"
                         "input_dim: 3\ninput_dim: 4\ninput_dim: 5\n"
@@ -61,7 +61,7 @@ TEST(LegacyInput, Places) {
   EXPECT_EQ(locations.where(document->net().layer(1)).str(), "f.prototxt:11:1");
 }
 
-TEST(LegacyInput, TooFewDimensions) {
+TEST(LegacyInput, ReportsTooFewDimensions) {
   EXPECT_EQ(diagnosticsOf("input: 'a' input: 'b'\ninput_dim: [1,2,3,4,5]"),
             "f.prototxt:1:12: error: input 'b' lacks dimensions: input_dim "
             "takes 4 numbers for each input, found 5 for 2 inputs\n"
@@ -81,8 +81,8 @@ const char *const v1Layer =
     "  convolution_param { num_output: 4 weight_filler { std: 1 } }\n"
     "}\n";
 
-TEST(LegacyV1, Layer) {
-  EXPECT_EQ(upgraded(v1Layer),
+TEST(LegacyV1, BecomesACurrentLayer) {
+  EXPECT_EQ(upgradedNet(v1Layer),
             "layer { name: \"c\" type: \"Convolution\" bottom: \"x\" top: "
             "\"y\" loss_weight: 0.5 param { name: \"w\" share_mode: PERMISSIVE "
             "lr_mult: 1 decay_mult: 3 } param { lr_mult: 2 decay_mult: 0 } "
@@ -90,7 +90,7 @@ TEST(LegacyV1, Layer) {
             "weight_filler { std: 1 } } }");
 }
 
-TEST(LegacyV1, Places) {
+TEST(LegacyV1, KeepsLocations) {
   Diagnostics diagnostics;
   auto document = netOf("name: 'n'\n" + std::string(v1Layer), diagnostics);
   const SourceMap &locations = document->locations();
@@ -120,17 +120,18 @@ TEST(LegacyV1, EveryTypeHasAName) {
   }
 }
 
-TEST(LegacyV1, DataTransform) {
-  EXPECT_EQ(upgraded("layers { type: DATA data_param { source: 's' scale: 2\n"
-                     "mean_file: 'm' crop_size: 3 mirror: true } }"),
-            "layer { type: \"Data\" transform_param { scale: 2 mirror: true "
-            "crop_size: 3 mean_file: \"m\" } data_param { source: \"s\" } }");
+TEST(LegacyV1, MovesDataFieldsToTransformParam) {
+  EXPECT_EQ(
+      upgradedNet("layers { type: DATA data_param { source: 's' scale: 2\n"
+                  "mean_file: 'm' crop_size: 3 mirror: true } }"),
+      "layer { type: \"Data\" transform_param { scale: 2 mirror: true "
+      "crop_size: 3 mean_file: \"m\" } data_param { source: \"s\" } }");
   // Only data layers are changed.
-  EXPECT_EQ(upgraded("layers { type: RELU data_param { scale: 2 } }"),
+  EXPECT_EQ(upgradedNet("layers { type: RELU data_param { scale: 2 } }"),
             "layer { type: \"ReLU\" data_param { scale: 2 } }");
 }
 
-TEST(LegacyV1, MixedWithCurrentLayers) {
+TEST(LegacyV1, WarnsOfCurrentLayersInTheSameNet) {
   const std::string text =
       "layers { name: 'a' type: RELU }\nlayer { name: 'b' }";
   EXPECT_EQ(diagnosticsOf(text),
@@ -143,17 +144,17 @@ TEST(LegacyV1, MixedWithCurrentLayers) {
   EXPECT_EQ(document->net().layer(0).name(), "a");
 }
 
-TEST(LegacyV0, Layers) {
+TEST(LegacyV0, BecomeCurrentLayers) {
   EXPECT_EQ(
-      upgraded("input: 'd' input_dim: [1,2,3,4]\n"
-               "layers { layer { name: 'c' type: 'conv' num_output: 5\n"
-               "kernelsize: 3 pad: 1 stride: 2 group: 1 biasterm: false\n"
-               "blobs_lr: 1 weight_decay: 2 weight_filler { std: 3 } }\n"
-               "bottom: 'd' top: 'c' }\n"
-               "layers { layer { name: 'p' type: 'pool' pool: AVE\n"
-               "kernelsize: 2 } bottom: 'c' top: 'p' }\n"
-               "layers { layer { name: 'i' type: 'images' source: 's'\n"
-               "new_height: 8 scale: 0.5 batchsize: 4 } top: 'i' }"),
+      upgradedNet("input: 'd' input_dim: [1,2,3,4]\n"
+                  "layers { layer { name: 'c' type: 'conv' num_output: 5\n"
+                  "kernelsize: 3 pad: 1 stride: 2 group: 1 biasterm: false\n"
+                  "blobs_lr: 1 weight_decay: 2 weight_filler { std: 3 } }\n"
+                  "bottom: 'd' top: 'c' }\n"
+                  "layers { layer { name: 'p' type: 'pool' pool: AVE\n"
+                  "kernelsize: 2 } bottom: 'c' top: 'p' }\n"
+                  "layers { layer { name: 'i' type: 'images' source: 's'\n"
+                  "new_height: 8 scale: 0.5 batchsize: 4 } top: 'i' }"),
       "layer { name: \"input\" type: \"Input\" top: \"d\" input_param { shape "
       "{ dim: 1 dim: 2 dim: 3 dim: 4 } } } layer { name: \"c\" type: "
       "\"Convolution\" bottom: \"d\" top: \"c\" param { lr_mult: 1 decay_mult: "
@@ -165,13 +166,14 @@ TEST(LegacyV0, Layers) {
       "\"s\" batch_size: 4 new_height: 8 } }");
 }
 
-TEST(LegacyV0, PaddingMergesIntoItsReader) {
-  EXPECT_EQ(upgraded("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
-                     "bottom: 'd' top: 'q' }\n"
-                     "layers { layer { name: 'c' type: 'conv' } bottom: 'q'\n"
-                     "top: 'c' }"),
-            "layer { name: \"c\" type: \"Convolution\" bottom: \"d\" top: "
-            "\"c\" convolution_param { pad: 2 } }");
+TEST(LegacyV0, MergesPaddingIntoItsReader) {
+  EXPECT_EQ(
+      upgradedNet("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
+                  "bottom: 'd' top: 'q' }\n"
+                  "layers { layer { name: 'c' type: 'conv' } bottom: 'q'\n"
+                  "top: 'c' }"),
+      "layer { name: \"c\" type: \"Convolution\" bottom: \"d\" top: "
+      "\"c\" convolution_param { pad: 2 } }");
   EXPECT_EQ(
       diagnosticsOf("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
                     "bottom: 'd' top: 'q' }\n"
@@ -182,7 +184,7 @@ TEST(LegacyV0, PaddingMergesIntoItsReader) {
       "f.prototxt:1:1: note: the padding layer is here\n");
 }
 
-TEST(LegacyV0, Places) {
+TEST(LegacyV0, KeepsLocations) {
   Diagnostics diagnostics;
   auto document = netOf("layers {\n  layer { name: 'c' type: 'conv'\n"
                         "    kernelsize: 3 }\n  bottom: 'd' top: 'c'\n}",
@@ -196,7 +198,7 @@ TEST(LegacyV0, Places) {
   EXPECT_EQ(locations.where(layer, "bottom").str(), "f.prototxt:4:3");
 }
 
-TEST(LegacyV0, Problems) {
+TEST(LegacyV0, ReportsProblems) {
   EXPECT_EQ(diagnosticsOf("layers { layer { name: 'r' type: 'rleu' } }"),
             "f.prototxt:1:34: error: layer 'r' (rleu): unknown layer type "
             "'rleu' of the oldest prototxt form; did you mean 'relu'?\n");
@@ -210,12 +212,13 @@ TEST(LegacyV0, Problems) {
 }
 
 TEST(LegacyBatchNorm, ThreeParamsNeverLearn) {
-  EXPECT_EQ(upgraded("layer { type: 'BatchNorm' param { lr_mult: 1 } param { } "
-                     "param { } }"),
-            "layer { type: \"BatchNorm\" param { lr_mult: 0 decay_mult: 0 } "
-            "param { lr_mult: 0 decay_mult: 0 } param { lr_mult: 0 decay_mult: "
-            "0 } }");
-  EXPECT_EQ(upgraded("layer { type: 'BatchNorm' param { lr_mult: 1 } }"),
+  EXPECT_EQ(
+      upgradedNet("layer { type: 'BatchNorm' param { lr_mult: 1 } param { } "
+                  "param { } }"),
+      "layer { type: \"BatchNorm\" param { lr_mult: 0 decay_mult: 0 } "
+      "param { lr_mult: 0 decay_mult: 0 } param { lr_mult: 0 decay_mult: "
+      "0 } }");
+  EXPECT_EQ(upgradedNet("layer { type: 'BatchNorm' param { lr_mult: 1 } }"),
             "layer { type: \"BatchNorm\" param { lr_mult: 1 } }");
 }
 

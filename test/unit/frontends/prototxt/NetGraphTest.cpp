@@ -12,15 +12,16 @@ const char *inputX = R"(
 layer { name: "in" type: "Input" top: "x" input_param { shape { dim: 1 } } }
 )";
 
-struct Built {
+struct GraphResult {
   Diagnostics diagnostics;
   std::shared_ptr<const NetDocument> net;
   NetGraph graph;
 };
 
-Built buildGraph(const std::string &text, caffe::Phase phase = caffe::TRAIN,
-                 bool forCompilation = false) {
-  Built built;
+GraphResult buildGraph(const std::string &text,
+                       caffe::Phase phase = caffe::TRAIN,
+                       bool forCompilation = false) {
+  GraphResult built;
   built.net = netOf(text, built.diagnostics);
   built.graph = NetGraph::build(
       filterNet(built.net, standaloneState(built.net->net(), phase)),
@@ -33,8 +34,8 @@ std::string graphDiagnostics(const std::string &text,
   return buildGraph(text, phase).diagnostics.str();
 }
 
-TEST(NetGraph, wiresInPlaceLayersAsVersions) {
-  Built built = buildGraph(std::string(inputX) + R"(
+TEST(NetGraph, createsBlobVersionsForInPlaceLayers) {
+  GraphResult built = buildGraph(std::string(inputX) + R"(
 layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 layer { name: "p" type: "Power" bottom: "x" top: "y" }
 )");
@@ -50,7 +51,7 @@ layer { name: "p" type: "Power" bottom: "x" top: "y" }
 }
 
 TEST(NetGraph, sortsOutputsByName) {
-  Built built = buildGraph(R"(
+  GraphResult built = buildGraph(R"(
 layer { name: "in" type: "Input" top: "b" top: "C" top: "a" }
 )");
   std::string names;
@@ -155,13 +156,13 @@ layer { name: "s" type: "Split" bottom: "x" }
       std::string::npos);
 }
 
-TEST(NetGraph, namesUnknownTypes) {
-  Built built = buildGraph(std::string(inputX) + R"(
+TEST(NetGraph, reportsUnknownTypes) {
+  GraphResult built = buildGraph(std::string(inputX) + R"(
 layer { name: "a" type: "Relu" bottom: "x" top: "a" }
 layer { name: "b" type: "VideoData" bottom: "x" top: "b" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
-                           caffe::TRAIN, /*forCompilation=*/true);
+                                 caffe::TRAIN, /*forCompilation=*/true);
   EXPECT_EQ(
       built.diagnostics.str(),
       "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
@@ -171,8 +172,8 @@ layer { name: "d" bottom: "x" top: "d" }
       "f.prototxt:6:1: error: layer 'd': the layer has no type\n");
 }
 
-TEST(NetGraph, weighsLosses) {
-  Built built = buildGraph(R"(
+TEST(NetGraph, assignsLossWeights) {
+  GraphResult built = buildGraph(R"(
 layer { name: "in" type: "Input" top: "x" top: "l" }
 layer { name: "a" type: "SoftmaxWithLoss" bottom: "x" bottom: "l" top: "a" top: "prob" }
 layer { name: "b" type: "SoftmaxWithLoss" bottom: "x" bottom: "l" top: "b" loss_weight: 0.5 }
@@ -181,19 +182,20 @@ layer { name: "d" type: "Reduction" bottom: "prob" top: "d" loss_weight: 2 }
 layer { name: "e" type: "Power" bottom: "d" top: "e" }
 layer { name: "f" type: "Power" bottom: "a" top: "f" }
 )");
-  // `l` and `x` have readers; prob is read by d; d is split by its weight; the
-  // default weight of a does not make it an output.
+  // `x`, `l` and `prob` have readers, so they are not outputs. The explicit
+  // loss weight of `d` adds a Split. The default loss weight of `a` does not
+  // make this read blob a reported output.
   ASSERT_EQ(built.diagnostics.str(), "");
   std::string text;
   for (const NetOutput &output : built.graph.outputs)
     text += output.name + "=" + std::to_string(output.lossWeight).substr(0, 3) +
-            (output.isUnreported ? " inner" : "") + "\n";
+            (output.isUnreported ? " unreported" : "") + "\n";
   EXPECT_EQ(text, "b=0.5\n"
                   "d_d_0_split_0=2.0\n"
                   "e=0.0\n"
                   "f=0.0\n"
-                  "a=1.0 inner\n"
-                  "(automatic) c=1.0 inner\n");
+                  "a=1.0 unreported\n"
+                  "(automatic) c=1.0 unreported\n");
   EXPECT_TRUE(built.graph.hasLoss());
 }
 
@@ -207,7 +209,7 @@ layer { name: "s" type: "Split" bottom: "x" top: "a" top: "b"
 }
 
 TEST(NetGraph, sharesNamedParameters) {
-  Built built = buildGraph(std::string(inputX) + R"(
+  GraphResult built = buildGraph(std::string(inputX) + R"(
 layer { name: "a" type: "InnerProduct" bottom: "x" top: "a"
   param { name: "w" } inner_product_param { num_output: 1 } }
 layer { name: "b" type: "InnerProduct" bottom: "x" top: "b"
@@ -222,7 +224,7 @@ layer { name: "b" type: "InnerProduct" bottom: "x" top: "b"
   const GraphParam &shared = graph.params[0];
   EXPECT_EQ(shared.sharedName, "w");
   EXPECT_TRUE(shared.permissive);
-  // The owner left it open, so the sharer's multiplier counts.
+  // The owner sets no lr_mult, so the multiplier of the sharing layer applies.
   EXPECT_EQ(shared.lrMult, 3);
   ASSERT_EQ(shared.sharers.size(), 1u);
   EXPECT_EQ(shared.sharers[0].first->name(), "b");

@@ -10,8 +10,8 @@ namespace {
 
 /// Returns a line for each layer: NAME: bottoms -> tops, with loss weights
 /// other than 0, and a '*' if it needs the backward pass.
-std::string listing(const std::string &text,
-                    caffe::Phase phase = caffe::TRAIN) {
+std::string layerListing(const std::string &text,
+                         caffe::Phase phase = caffe::TRAIN) {
   Diagnostics diagnostics;
   auto net = netOf(text, diagnostics);
   const FilteredNet filtered =
@@ -35,17 +35,16 @@ std::string listing(const std::string &text,
   return lines;
 }
 
-const char *const data = R"(
+const char *const dataLayer = R"(
 layer { name: "d" type: "Input" top: "x" top: "t"
         input_param { shape { dim: 2 dim: 3 } } }
 )";
-const char *const ip = R"(
+const char *const ipLayer = R"(
 layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y"
         inner_product_param { num_output: 3 } }
 )";
 
-// The layers of LeNet in Caffe's own log.
-TEST(NetMetadata, lenet) {
+TEST(NetMetadata, listsLenetAsCaffeLogsIt) {
   const std::string net = R"(
 layer { name: "mnist" type: "Input" top: "data" top: "label"
         input_param { shape { dim: 2 dim: 8 } shape { dim: 2 } } }
@@ -56,10 +55,10 @@ layer { name: "accuracy" type: "Accuracy" bottom: "ip2" bottom: "label"
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip2" bottom: "label"
         top: "loss" }
 )";
-  EXPECT_EQ(listing(net), "mnist: -> data label\n"
-                          "ip2*: data -> ip2\n"
-                          "loss*: ip2 label -> loss(1)\n");
-  EXPECT_EQ(listing(net, caffe::TEST),
+  EXPECT_EQ(layerListing(net), "mnist: -> data label\n"
+                               "ip2*: data -> ip2\n"
+                               "loss*: ip2 label -> loss(1)\n");
+  EXPECT_EQ(layerListing(net, caffe::TEST),
             "mnist: -> data label\n"
             "label_mnist_1_split: label -> label_mnist_1_split_0 "
             "label_mnist_1_split_1\n"
@@ -70,8 +69,8 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip2" bottom: "label"
 }
 
 // A loss weight in the prototxt is assigned to the first top of the split.
-TEST(NetMetadata, aLossWeightIsAReader) {
-  EXPECT_EQ(listing(std::string(data) + R"(
+TEST(NetMetadata, countsLossWeightAsReader) {
+  EXPECT_EQ(layerListing(std::string(dataLayer) + R"(
 layer { name: "r" type: "Reduction" bottom: "x" top: "s" loss_weight: 2 }
 layer { name: "q" type: "Silence" bottom: "s" bottom: "t" }
 )"),
@@ -82,7 +81,7 @@ layer { name: "q" type: "Silence" bottom: "s" bottom: "t" }
 }
 
 TEST(NetMetadata, splitsFollowTheVersionTheyBelongTo) {
-  EXPECT_EQ(listing(std::string(data) + ip + R"(
+  EXPECT_EQ(layerListing(std::string(dataLayer) + ipLayer + R"(
 layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }
 layer { name: "a" type: "EuclideanLoss" bottom: "y" bottom: "t" }
 layer { name: "b" type: "EuclideanLoss" bottom: "y" bottom: "x" }
@@ -97,8 +96,8 @@ layer { name: "b" type: "EuclideanLoss" bottom: "y" bottom: "x" }
 }
 
 TEST(NetMetadata, layersWithoutLearningNeedNoBackward) {
-  // lr_mult 0 in the first layer, and a branch cut by propagate_down.
-  EXPECT_EQ(listing(std::string(data) + R"(
+  // The first layer has lr_mult 0, and propagate_down cuts off a branch.
+  EXPECT_EQ(layerListing(std::string(dataLayer) + R"(
 layer { name: "fixed" type: "InnerProduct" bottom: "x" top: "f"
         param { lr_mult: 0 } param { lr_mult: 0 }
         inner_product_param { num_output: 3 } }
@@ -117,7 +116,7 @@ layer { name: "l" type: "EuclideanLoss" bottom: "h" bottom: "t" top: "loss" }
 
 TEST(NetMetadata, outputGradientsCountAsLosses) {
   Diagnostics diagnostics;
-  auto net = netOf(std::string(data) + R"(
+  auto net = netOf(std::string(dataLayer) + R"(
 layer { name: "one" type: "InnerProduct" bottom: "x" top: "a"
         inner_product_param { num_output: 3 } }
 layer { name: "two" type: "InnerProduct" bottom: "a" top: "b"
@@ -127,21 +126,22 @@ layer { name: "two" type: "InnerProduct" bottom: "a" top: "b"
   const NetGraph graph =
       NetGraph::build(filterNet(net, standaloneState(net->net(), caffe::TRAIN)),
                       diagnostics, true);
-  auto learning = [&](const std::vector<std::string> &outputGradients) {
-    std::string names;
-    for (const LayerMetadata &layer : listLayers(graph, outputGradients))
-      if (layer.needsBackward)
-        names += layer.name + " ";
-    return names;
-  };
-  EXPECT_EQ(learning({}), "");
-  EXPECT_EQ(learning({"a"}), "one ");
-  EXPECT_EQ(learning({"b"}), "one two ");
+  auto layersWithBackward =
+      [&](const std::vector<std::string> &outputGradients) {
+        std::string names;
+        for (const LayerMetadata &layer : listLayers(graph, outputGradients))
+          if (layer.needsBackward)
+            names += layer.name + " ";
+        return names;
+      };
+  EXPECT_EQ(layersWithBackward({}), "");
+  EXPECT_EQ(layersWithBackward({"a"}), "one ");
+  EXPECT_EQ(layersWithBackward({"b"}), "one two ");
 }
 
 TEST(NetMetadata, sharedParametersAreListed) {
   Diagnostics diagnostics;
-  auto net = netOf(std::string(data) + R"(
+  auto net = netOf(std::string(dataLayer) + R"(
 layer { name: "one" type: "InnerProduct" bottom: "x" top: "a"
         param { name: "w" } inner_product_param { num_output: 3 } }
 layer { name: "two" type: "InnerProduct" bottom: "x" top: "b"

@@ -55,6 +55,7 @@ public:
   std::string path(const std::string &name) const {
     return folder + "/" + name;
   }
+  /// Writes a file and returns its path.
   std::string write(const std::string &name, const std::string &text) const {
     std::filesystem::create_directories(
         std::filesystem::path(path(name)).parent_path());

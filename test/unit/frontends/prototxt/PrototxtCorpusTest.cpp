@@ -1,8 +1,8 @@
 //===- PrototxtCorpusTest.cpp - Public prototxts against Protobuf ---------===//
 //
 // Every file of the corpus is accepted if and only if protobuf accepts it, with
-// the same content. Rejected files have an error with a location. Skipped
-// without corpus.
+// the same content. Rejected files have an error with a location. The test is
+// skipped if there is no corpus.
 //
 //===----------------------------------------------------------------------===//
 #include "Parse.h"
@@ -24,16 +24,17 @@ std::string corpusFolder() {
   return shared.empty() ? "" : shared + "/corpus";
 }
 
-/// The columns of a CSV line that has no quoted commas before column 8.
-std::vector<std::string> columns(const std::string &line) {
-  std::vector<std::string> parts;
+/// Returns the columns of a CSV line that has no quoted commas before
+/// column 8.
+std::vector<std::string> splitColumns(const std::string &line) {
+  std::vector<std::string> columns;
   std::stringstream stream(line);
   for (std::string part; std::getline(stream, part, ',');)
-    parts.push_back(part);
-  return parts;
+    columns.push_back(part);
+  return columns;
 }
 
-TEST(Corpus, SameAsProtobuf) {
+TEST(Corpus, ParsesLikeProtobuf) {
   std::ifstream manifest(corpusFolder() + "/manifest.csv");
   if (!manifest)
     GTEST_SKIP() << "no corpus";
@@ -42,7 +43,7 @@ TEST(Corpus, SameAsProtobuf) {
   std::getline(manifest, line);
   int accepted = 0, refused = 0;
   while (std::getline(manifest, line)) {
-    const auto row = columns(line);
+    const auto row = splitColumns(line);
     ASSERT_GE(row.size(), 8u) << line;
     const bool isSolver = row[4] == "solver";
     const std::string text = readTextFile(corpusFolder() + "/" + row[0]);
@@ -53,7 +54,7 @@ TEST(Corpus, SameAsProtobuf) {
                  : netMessage;
     const bool parses =
         google::protobuf::TextFormat::ParseFromString(text, &message);
-    // Caffe's files, and some with fields of forks.
+    // Protobuf must accept the files that the list marks with "yes".
     EXPECT_TRUE(parses || row[7] != "yes") << row[0];
 
     Diagnostics diagnostics;
@@ -61,8 +62,9 @@ TEST(Corpus, SameAsProtobuf) {
     EXPECT_EQ(file.kind == FileKind::Solver, isSolver) << row[0];
     EXPECT_EQ(file.complete, parses) << row[0] << "\n" << diagnostics.str();
     EXPECT_EQ(diagnostics.hasErrors(), !parses) << row[0];
-    for (const Diagnostic &each : diagnostics.items())
-      EXPECT_TRUE(each.where.isValid() && each.where.column > 0) << each.str();
+    for (const Diagnostic &diagnostic : diagnostics.items())
+      EXPECT_TRUE(diagnostic.where.isValid() && diagnostic.where.column > 0)
+          << diagnostic.str();
     if (!parses || !file.complete ||
         (file.kind == FileKind::Solver) != isSolver) {
       ++refused;

@@ -9,7 +9,7 @@ using namespace brew::prototxt;
 
 namespace {
 
-TEST(FileKind, DeterminedByTheTopLevel) {
+TEST(FileKind, IsDeterminedByTheTopLevel) {
   EXPECT_EQ(detectKind(""), FileKind::Net);
   EXPECT_EQ(detectKind("name: \"n\""), FileKind::Net);
   EXPECT_EQ(detectKind("layers { }"), FileKind::Net);
@@ -23,7 +23,7 @@ TEST(FileKind, DeterminedByTheTopLevel) {
   EXPECT_EQ(detectKind("test_iter: - 3"), FileKind::Solver);
 }
 
-TEST(FileKind, DamagedTextGetsTheLikelierKind) {
+TEST(FileKind, DamagedTextIsOfTheLikelierKind) {
   EXPECT_EQ(detectKind("layer { name: \"a\" } base_lr: \"oops"), FileKind::Net);
   EXPECT_EQ(detectKind("base_lr: 1 lr_policy: \"x\" layer { }"),
             FileKind::Solver);
@@ -31,7 +31,7 @@ TEST(FileKind, DamagedTextGetsTheLikelierKind) {
   EXPECT_EQ(detectKind("layr { }"), FileKind::Net);
 }
 
-TEST(FileKind, TheOtherKindIsOneError) {
+TEST(FileKind, UnexpectedKindIsOneError) {
   EXPECT_EQ(parseText("# s\nnet: \"n\"\nbase_lr: 1\n", FileKind::Net)
                 .diagnostics.str(),
             "f.prototxt:2:1: error: this file is a solver (it has 'net'); a "
@@ -41,13 +41,13 @@ TEST(FileKind, TheOtherKindIsOneError) {
             "solver is needed here\n");
 }
 
-TEST(PrototxtFile, BinaryFile) {
+TEST(PrototxtFile, ReportsBinaryFile) {
   EXPECT_EQ(parseText(std::string("\x0A\x03\n\x00\x01", 5)).diagnostics.str(),
             "f.prototxt:3:1: error: this is a binary file, not a prototxt "
             "(weights are given with --weights)\n");
 }
 
-TEST(PrototxtFile, MissingFileAndFolder) {
+TEST(PrototxtFile, ReportsMissingFileAndFolder) {
   TemporaryFolder folder;
   try {
     readTextFile(folder.path("none.prototxt"));
@@ -66,7 +66,7 @@ TEST(PrototxtFile, MissingFileAndFolder) {
   }
 }
 
-TEST(PrototxtFile, NoNewlineAtTheEnd) {
+TEST(PrototxtFile, ReadsFileWithoutFinalNewline) {
   TemporaryFolder folder;
   Diagnostics diagnostics;
   PrototxtFile file =
@@ -75,7 +75,7 @@ TEST(PrototxtFile, NoNewlineAtTheEnd) {
   EXPECT_EQ(file.net->name(), "n");
 }
 
-TEST(Diagnostics, ThrownAsOneError) {
+TEST(Diagnostics, AreThrownAsOneError) {
   Diagnostics diagnostics;
   diagnostics.warning({"f", 1, 2}, "careful");
   EXPECT_NO_THROW(diagnostics.throwIfErrors());

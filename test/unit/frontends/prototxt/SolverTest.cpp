@@ -12,7 +12,7 @@ namespace {
 
 const std::string sgd = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 10\n";
 
-std::string solverSays(const std::string &text) {
+std::string solverDiagnostics(const std::string &text) {
   return diagnosticsOf(text, FileKind::Solver);
 }
 
@@ -24,57 +24,61 @@ std::shared_ptr<const SolverDocument> solverOf(const std::string &text,
 }
 
 /// Returns the diagnostics of expanding the solver.
-std::string expandSays(const std::string &text) {
+std::string expansionDiagnostics(const std::string &text) {
   Diagnostics diagnostics;
   auto solver = solverOf(text, diagnostics);
   expandSolver(*solver, diagnostics);
   return diagnostics.str();
 }
 
-TEST(SolverChecks, GoodSolverIsSilent) {
-  EXPECT_EQ(solverSays(sgd), "");
-  EXPECT_EQ(solverSays("base_lr: 1 lr_policy: 'inv' gamma: 1 power: 1"), "");
+TEST(SolverChecks, AcceptsGoodSolvers) {
+  EXPECT_EQ(solverDiagnostics(sgd), "");
+  EXPECT_EQ(solverDiagnostics("base_lr: 1 lr_policy: 'inv' gamma: 1 power: 1"),
+            "");
 }
 
-TEST(SolverChecks, LearningRatePolicy) {
-  EXPECT_EQ(solverSays("base_lr: 1\nlr_policy: 'mutistep'"),
+TEST(SolverChecks, ChecksLearningRatePolicy) {
+  EXPECT_EQ(solverDiagnostics("base_lr: 1\nlr_policy: 'mutistep'"),
             "f.prototxt:2:12: error: unknown lr_policy 'mutistep'; did you "
             "mean 'multistep'? (known: fixed, step, exp, inv, multistep, poly, "
             "sigmoid)\n");
-  EXPECT_EQ(solverSays("base_lr: 1 gamma: 1\nlr_policy: 'step'"),
+  EXPECT_EQ(solverDiagnostics("base_lr: 1 gamma: 1\nlr_policy: 'step'"),
             "f.prototxt:2:12: error: lr_policy 'step' needs 'stepsize'\n");
-  EXPECT_EQ(solverSays("base_lr: 1 gamma: 1 stepsize: 0\nlr_policy: 'step'"),
-            "f.prototxt:1:31: error: lr_policy 'step' needs a 'stepsize' above "
-            "0, not 0\nf.prototxt:2:1: note: the policy is chosen here\n");
-  EXPECT_EQ(solverSays("base_lr: 1 gamma: -1\nlr_policy: 'exp'"),
+  EXPECT_EQ(
+      solverDiagnostics("base_lr: 1 gamma: 1 stepsize: 0\nlr_policy: 'step'"),
+      "f.prototxt:1:31: error: lr_policy 'step' needs a 'stepsize' above "
+      "0, not 0\nf.prototxt:2:1: note: the policy is chosen here\n");
+  EXPECT_EQ(solverDiagnostics("base_lr: 1 gamma: -1\nlr_policy: 'exp'"),
             "f.prototxt:1:19: error: lr_policy 'exp' needs a 'gamma' of 0 or "
             "more\nf.prototxt:2:1: note: the policy is chosen here\n");
-  EXPECT_EQ(solverSays("base_lr: 1\nlr_policy: 'poly'"),
+  EXPECT_EQ(solverDiagnostics("base_lr: 1\nlr_policy: 'poly'"),
             "f.prototxt:2:12: warning: lr_policy 'poly' reads 'power', which "
             "is not given and so is 0: the rate stays constant\n");
-  EXPECT_EQ(solverSays("base_lr: 1 gamma: 1\nlr_policy: 'multistep'"),
+  EXPECT_EQ(solverDiagnostics("base_lr: 1 gamma: 1\nlr_policy: 'multistep'"),
             "f.prototxt:2:12: warning: lr_policy 'multistep' has no "
             "'stepvalue': the rate stays constant\n");
 }
 
-TEST(SolverChecks, Types) {
-  EXPECT_EQ(solverSays(sgd + "type: 'adam'"),
+TEST(SolverChecks, ChecksTypes) {
+  EXPECT_EQ(solverDiagnostics(sgd + "type: 'adam'"),
             "f.prototxt:2:7: error: unknown solver type 'adam'; did you mean "
             "'Adam'? (known: SGD, Nesterov, AdaGrad, RMSProp, AdaDelta, "
             "Adam)\n");
-  EXPECT_EQ(solverSays(sgd + "type: 'AdaGrad' momentum: 0.9"),
+  EXPECT_EQ(solverDiagnostics(sgd + "type: 'AdaGrad' momentum: 0.9"),
             "f.prototxt:2:27: error: momentum cannot be used with AdaGrad\n");
-  EXPECT_EQ(solverSays(sgd + "type: 'RMSProp' rms_decay: 1"),
+  EXPECT_EQ(solverDiagnostics(sgd + "type: 'RMSProp' rms_decay: 1"),
             "f.prototxt:2:28: error: rms_decay must be at least 0 and below "
             "1\n");
-  EXPECT_EQ(solverSays(sgd + "weight_decay: 1 regularization_type: 'L3'"),
-            "f.prototxt:2:38: error: unknown regularization_type 'L3' (known: "
-            "L1, L2)\n");
+  EXPECT_EQ(
+      solverDiagnostics(sgd + "weight_decay: 1 regularization_type: 'L3'"),
+      "f.prototxt:2:38: error: unknown regularization_type 'L3' (known: "
+      "L1, L2)\n");
 }
 
-TEST(SolverChecks, Counts) {
-  EXPECT_EQ(solverSays(sgd + "average_loss: 0\niter_size: 0\nmax_iter2: 1\n"
-                             "display: -1"),
+TEST(SolverChecks, ChecksCounts) {
+  EXPECT_EQ(solverDiagnostics(sgd +
+                              "average_loss: 0\niter_size: 0\nmax_iter2: 1\n"
+                              "display: -1"),
             "f.prototxt:4:1: error: unknown field 'max_iter2' in a solver; did "
             "you mean 'max_iter'?\n"
             "f.prototxt:2:15: error: average_loss must be at least 1, not 0\n"
@@ -82,63 +86,65 @@ TEST(SolverChecks, Counts) {
             "f.prototxt:5:10: error: 'display' cannot be negative\n");
 }
 
-TEST(SolverUpgrade, SolverType) {
+TEST(SolverUpgrade, RenamesSolverType) {
   Diagnostics diagnostics;
   auto solver = solverOf(sgd + "solver_type: NESTEROV", diagnostics);
   EXPECT_EQ(solver->solver().type(), "Nesterov");
   EXPECT_EQ(solver->locations().where(solver->solver(), "type").str(),
             "s.prototxt:2:1");
-  EXPECT_EQ(solverSays(sgd + "type: 'SGD'\nsolver_type: ADAM"),
+  EXPECT_EQ(solverDiagnostics(sgd + "type: 'SGD'\nsolver_type: ADAM"),
             "f.prototxt:3:1: error: 'solver_type' is the old form of 'type'; "
             "only one of them can be given\n"
             "f.prototxt:2:1: note: 'type' is given here\n");
 }
 
-TEST(SolverUpgrade, SnapshotPrefix) {
+TEST(SolverUpgrade, DefaultsSnapshotPrefixToTheFile) {
   TemporaryFolder folder;
   Diagnostics diagnostics;
-  auto read = [&](const std::string &text) {
+  auto snapshotPrefixOf = [&](const std::string &text) {
     return SolverDocument::fromFile(folder.write("my_solver.prototxt", text),
                                     diagnostics)
         ->solver()
         .snapshot_prefix();
   };
-  EXPECT_EQ(read(sgd), folder.path("my_solver"));
-  EXPECT_EQ(read(sgd + "snapshot_prefix: 'p/q'"), "p/q");
-  EXPECT_EQ(read(sgd + "snapshot_prefix: '" + folder.path("") + "'"),
-            folder.path("my_solver"));
+  EXPECT_EQ(snapshotPrefixOf(sgd), folder.path("my_solver"));
+  EXPECT_EQ(snapshotPrefixOf(sgd + "snapshot_prefix: 'p/q'"), "p/q");
+  EXPECT_EQ(
+      snapshotPrefixOf(sgd + "snapshot_prefix: '" + folder.path("") + "'"),
+      folder.path("my_solver"));
 }
 
-TEST(SolverNets, ExactlyOneTrainingNet) {
-  EXPECT_EQ(expandSays(sgd),
+TEST(SolverNets, RequiresOneTrainingNet) {
+  EXPECT_EQ(expansionDiagnostics(sgd),
             "s.prototxt:1:1: error: the solver names no net to train; it needs "
             "one of net, net_param, train_net, train_net_param\n");
-  EXPECT_EQ(expandSays(sgd + "train_net_param { }\nnet: 'n'"),
+  EXPECT_EQ(expansionDiagnostics(sgd + "train_net_param { }\nnet: 'n'"),
             "s.prototxt:2:1: error: the solver names more than one net to "
             "train; it takes one of net, net_param, train_net, "
             "train_net_param\ns.prototxt:3:1: note: 'net' is given here\n");
-  EXPECT_EQ(expandSays("base_lr: 1 net_param { }"),
+  EXPECT_EQ(expansionDiagnostics("base_lr: 1 net_param { }"),
             "s.prototxt:1:1: error: the solver has no lr_policy (known: fixed, "
             "step, exp, inv, multistep, poly, sigmoid)\n");
 }
 
-TEST(SolverNets, TestCounts) {
-  EXPECT_EQ(expandSays(sgd + "net_param { }\ntest_net_param { }"),
+TEST(SolverNets, ChecksTestCounts) {
+  EXPECT_EQ(expansionDiagnostics(sgd + "net_param { }\ntest_net_param { }"),
             "s.prototxt:3:1: error: test_iter must be given once for each test "
             "net: 0 test_iters, 1 test net\n");
-  EXPECT_EQ(expandSays(sgd + "train_net_param { }\ntest_iter: 3"),
+  EXPECT_EQ(expansionDiagnostics(sgd + "train_net_param { }\ntest_iter: 3"),
             "s.prototxt:3:1: error: test_iter must be given once for each test "
             "net: 1 test_iter, 0 test nets\n");
-  EXPECT_EQ(expandSays(sgd + "net_param { }\ntest_iter: 3"),
+  EXPECT_EQ(expansionDiagnostics(sgd + "net_param { }\ntest_iter: 3"),
             "s.prototxt:3:1: error: the solver has test nets but no "
             "test_interval above 0\n");
-  EXPECT_EQ(expandSays(sgd + "net_param { } test_iter: 3 test_interval: 1\n"
-                             "test_state { } test_state { }"),
+  EXPECT_EQ(expansionDiagnostics(sgd +
+                                 "net_param { } test_iter: 3 test_interval: 1\n"
+                                 "test_state { } test_state { }"),
             "s.prototxt:3:1: error: test_state must be given once for each "
             "test net, or not at all: 2 test_states, 1 test net\n");
 }
 
-TEST(SolverNets, StatesStack) {
+TEST(SolverNets, MergesStatesOfNetSolverAndOptions) {
   Diagnostics diagnostics;
   auto solver = solverOf(
       sgd + "net_param { state { level: 1 stage: 'n' }\n"
@@ -176,7 +182,7 @@ TEST(SolverNets, StatesStack) {
   EXPECT_EQ(withFlags[1].net.state.stage_size(), 2);
 }
 
-TEST(SolverNets, TestNetsInCaffesOrder) {
+TEST(SolverNets, OrdersTestNetsLikeCaffe) {
   TemporaryFolder folder;
   folder.write("nets/n.prototxt", "name: 'generic' layer { name: 'g' }");
   folder.write("t.prototxt", "name: 'file'");
@@ -212,7 +218,7 @@ TEST(SolverNets, MissingNetFileHasALocation) {
   }
 }
 
-TEST(SolverNets, ErrorsInTheNetFileAreItsOwn) {
+TEST(SolverNets, LocatesErrorsInTheNetFile) {
   TemporaryFolder folder;
   std::string net = folder.write("n.prototxt", "layer {\n  nane: 'x'\n}");
   std::string path =
@@ -225,7 +231,7 @@ TEST(SolverNets, ErrorsInTheNetFileAreItsOwn) {
                                      "layer; did you mean 'name'?\n");
 }
 
-TEST(SolverNets, NetFromTheCommandLine) {
+TEST(SolverNets, UsesTheNetFromTheCommandLine) {
   Diagnostics diagnostics;
   auto solver = solverOf(sgd + "test_iter: 2 test_interval: 1", diagnostics);
   auto programs = expandSolver(*solver, diagnostics, {},

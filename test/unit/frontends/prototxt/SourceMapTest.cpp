@@ -8,7 +8,7 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-TEST(SourceMap, NamesValuesAndBlocks) {
+TEST(SourceMap, LocatesNamesValuesAndBlocks) {
   Parsed parsed = parseText("name: \"n\"\n"
                             "layer {\n"
                             "  name: \"c\"  top: \"x\"\n"
@@ -54,34 +54,36 @@ TEST(SourceMap, CopiesKeepTheirLocations) {
             "f.prototxt:2:12");
 }
 
-/// Returns the location of each byte of the name, the closing quote last.
-std::string stringPlaces(const std::string &text) {
+/// Returns LINE:COLUMN of each byte of the net's name, then of the closing
+/// quote.
+std::string stringLocations(const std::string &text) {
   Parsed parsed = parseText(text);
   EXPECT_TRUE(parsed.file.complete) << parsed.diagnostics.str();
-  std::string found;
+  std::string result;
   for (size_t i = 0; i <= parsed.file.net->name().size(); ++i) {
     SourceLocation at =
         parsed.file.locations->whereInString(*parsed.file.net, "name", i);
-    found += (i ? " " : "") + std::to_string(at.line) + ":" +
-             std::to_string(at.column);
+    result += (i ? " " : "") + std::to_string(at.line) + ":" +
+              std::to_string(at.column);
   }
-  return found;
+  return result;
 }
 
-TEST(SourceMap, BytesOfStrings) {
-  EXPECT_EQ(stringPlaces("name: 'abc'"), "1:8 1:9 1:10 1:11");
-  EXPECT_EQ(stringPlaces("\n\tname:\t'ab'"), "2:9 2:10 2:11");
-  // Pieces, with a comment between them.
-  EXPECT_EQ(stringPlaces("name: 'a' # '\n  \"b\"'' 'c'"), "1:8 2:4 2:10 2:11");
+TEST(SourceMap, LocatesBytesOfStrings) {
+  EXPECT_EQ(stringLocations("name: 'abc'"), "1:8 1:9 1:10 1:11");
+  EXPECT_EQ(stringLocations("\n\tname:\t'ab'"), "2:9 2:10 2:11");
+  // Adjacent string literals are joined; a comment separates the first two.
+  EXPECT_EQ(stringLocations("name: 'a' # '\n  \"b\"'' 'c'"),
+            "1:8 2:4 2:10 2:11");
   // Escapes count as the bytes that they encode.
-  EXPECT_EQ(stringPlaces("name: '\\t\\'\\x41b\\101c\\u00e9d'"),
+  EXPECT_EQ(stringLocations("name: '\\t\\'\\x41b\\101c\\u00e9d'"),
             "1:8 1:10 1:12 1:16 1:17 1:21 1:22 1:22 1:28 1:29");
   // A byte order mark has no column.
-  EXPECT_EQ(stringPlaces("\xef\xbb\xbfname: 'a'"), "1:8 1:9");
-  EXPECT_EQ(stringPlaces("name: ''"), "1:8");
+  EXPECT_EQ(stringLocations("\xef\xbb\xbfname: 'a'"), "1:8 1:9");
+  EXPECT_EQ(stringLocations("name: ''"), "1:8");
 }
 
-TEST(SourceMap, BytesOfAMissingString) {
+TEST(SourceMap, LocatesBytesOfAMissingStringAtTheMessage) {
   Parsed parsed = parseText("\n\nlayer { }");
   EXPECT_EQ(
       parsed.file.locations->whereInString(parsed.file.net->layer(0), "name", 3)

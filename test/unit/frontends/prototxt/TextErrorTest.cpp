@@ -35,19 +35,19 @@ TEST(TextError, UnknownFieldNamesTheBlockItBelongsIn) {
       "convolution_param; it belongs in layer\n");
 }
 
-TEST(TextError, UnknownFieldOfTheOtherKind) {
+TEST(TextError, UnknownFieldNamesTheKindOfFileItBelongsIn) {
   EXPECT_EQ(diagnosticsOf("name: \"n\"\nlayer { name: \"a\" }\nbase_lr: 1\n"),
             "f.prototxt:3:1: error: unknown field 'base_lr' in a net; it "
             "belongs in a solver\n");
 }
 
-TEST(TextError, V1FieldInCurrentLayer) {
+TEST(TextError, V1FieldInCurrentLayerNamesTheNewForm) {
   EXPECT_EQ(diagnosticsOf("layer { blobs_lr: 1 }"),
             "f.prototxt:1:9: error: unknown field 'blobs_lr' in layer; it is "
             "of the old `layers` form: write param { lr_mult: ... }\n");
 }
 
-TEST(TextError, AllUnknownFieldsInOneRun) {
+TEST(TextError, ReportsAllUnknownFieldsInOneRun) {
   EXPECT_EQ(diagnosticsOf("nane: \"x\"\nlayer { tpye: \"ReLU\" name: \"r\" }\n"
                           "layer { zzzzqqqq { a: [1, { b: 2 }] c < > } }\n"),
             "f.prototxt:1:1: error: unknown field 'nane' in a net; did you "
@@ -65,7 +65,7 @@ TEST(TextError, UnknownFieldsBeforeTheSyntaxErrorAreReported) {
             "string \"x\"\n");
 }
 
-TEST(TextError, UnknownFieldAndSemanticErrorInOneRun) {
+TEST(TextError, ReportsUnknownFieldAndSemanticErrorInOneRun) {
   EXPECT_EQ(
       diagnosticsOf("layer {\n  name: \"d\" qqqqwwww: 1\n"
                     "  include { phase: TRAIN }\n  exclude { level: 1 }\n}"),
@@ -78,7 +78,7 @@ TEST(TextError, UnknownFieldAndSemanticErrorInOneRun) {
       "f.prototxt:3:3: note: 'include' is given here\n");
 }
 
-TEST(TextError, FieldGivenTwice) {
+TEST(TextError, ReportsFieldGivenTwice) {
   EXPECT_EQ(diagnosticsOf("layer {\n  name: \"a\"\n  type: \"ReLU\"\n"
                           "  name: \"b\"\n}\n"),
             "f.prototxt:4:3: error: layer 'a' (ReLU): 'name' is given more "
@@ -106,21 +106,21 @@ TEST(TextError, EnumNamesValuesAndTheNearest) {
             "the string \"max\"; write MAX without quotes\n");
 }
 
-TEST(TextError, EnumValueOfAFork) {
+TEST(TextError, EnumValueNamesItsFork) {
   EXPECT_EQ(diagnosticsOf("layer { lrn_param { engine: MKL2017 } }"),
             "f.prototxt:1:29: error: 'MKL2017' is not a value of 'engine'; it "
             "belongs to Intel Caffe, not to BVLC Caffe 1.0 (accepted: DEFAULT, "
             "CAFFE, CUDNN)\n");
 }
 
-TEST(TextError, QuotedTypeInOldLayers) {
+TEST(TextError, ReportsQuotedTypeInOldLayers) {
   EXPECT_EQ(diagnosticsOf("layers { name: \"c\" type: \"Convolution\" }"),
             "f.prototxt:1:26: error: layer 'c': the type of old-style `layers` "
             "is a bare word such as CONVOLUTION, found the string "
             "\"Convolution\"; use `layer` for a quoted type\n");
 }
 
-TEST(TextError, TypesNameExpectedAndFound) {
+TEST(TextError, ErrorsOfValuesNameExpectedAndFound) {
   EXPECT_EQ(
       diagnosticsOf("layer { inner_product_param { num_output: \"20\" } }"),
       "f.prototxt:1:43: error: expected a non-negative integer for "
@@ -147,7 +147,7 @@ TEST(TextError, TypesNameExpectedAndFound) {
             "'fast'\n");
 }
 
-TEST(TextError, BlocksAndValuesMixedUp) {
+TEST(TextError, ReportsBlocksAndValuesMixedUp) {
   EXPECT_EQ(diagnosticsOf("layer { name { } }"),
             "f.prototxt:1:14: error: 'name' is a single value, not a block: "
             "expected ':', found '{'\n");
@@ -156,7 +156,7 @@ TEST(TextError, BlocksAndValuesMixedUp) {
             "the number 3\n");
 }
 
-TEST(TextError, MissingBrace) {
+TEST(TextError, ReportsMissingBrace) {
   EXPECT_EQ(diagnosticsOf("layer {\n  name: \"a\"\n"),
             "f.prototxt:3:1: error: layer 'a': expected '}' to close 'layer', "
             "found the end of the file\n"
@@ -164,7 +164,7 @@ TEST(TextError, MissingBrace) {
   EXPECT_EQ(diagnosticsOf("layer { name: \"a\" }\n}\n"),
             "f.prototxt:2:1: error: unexpected '}': there is no open block to "
             "close\n");
-  // Later layers are all inside the open one: reported once.
+  // All later layers are inside the open block. Only the first is reported.
   EXPECT_EQ(diagnosticsOf("layer {\n  name: \"a\"\n  relu_param {\nlayer { }\n"
                           "layer { }\n}\n}\n"),
             "f.prototxt:4:1: error: layer 'a': unknown field 'layer' in "
@@ -172,7 +172,7 @@ TEST(TextError, MissingBrace) {
             "f.prototxt:3:3: note: 'relu_param' begins here\n");
 }
 
-TEST(TextError, MismatchedBrackets) {
+TEST(TextError, ReportsMismatchedBrackets) {
   EXPECT_EQ(diagnosticsOf("layer < name: \"a\" }"),
             "f.prototxt:1:19: error: layer 'a': expected '>' to close 'layer', "
             "found '}'\nf.prototxt:1:1: note: 'layer' begins here\n");
@@ -182,7 +182,7 @@ TEST(TextError, MismatchedBrackets) {
             "f.prototxt:1:12: note: the list begins here\n");
 }
 
-TEST(TextError, StringsAndCharacters) {
+TEST(TextError, ReportsInvalidStringsAndCharacters) {
   EXPECT_EQ(diagnosticsOf("name: \"abc\nlayer { }\n"),
             "f.prototxt:1:7: error: this string has no closing quote on its "
             "line\n");
@@ -197,14 +197,14 @@ TEST(TextError, StringsAndCharacters) {
             "f.prototxt:2:2: error: non-ASCII character outside a string\n");
 }
 
-TEST(TextError, ColumnsCountBytesAlsoAfterTabs) {
+TEST(TextError, ColumnsCountBytes) {
   EXPECT_EQ(diagnosticsOf("layer {\n\t\tqqqqwwww: 1 # \t\n}"),
             "f.prototxt:2:3: error: unknown field 'qqqqwwww' in layer\n");
   EXPECT_EQ(diagnosticsOf("name: \"\xC3\xA9\tx\" qqqqwwww: 1"),
             "f.prototxt:1:14: error: unknown field 'qqqqwwww' in a net\n");
 }
 
-TEST(TextError, RequiredFields) {
+TEST(TextError, ReportsMissingRequiredFields) {
   EXPECT_EQ(diagnosticsOf("layer { name: \"c\" clip_param { min: 0 } }"),
             "f.prototxt:1:19: error: layer 'c': 'clip_param' needs 'max'\n");
 }

@@ -9,7 +9,7 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-/// Compares the result with that of protobuf's parser.
+/// Compares Brew's result with the result of protobuf's parser.
 void expectSameAsProtobuf(const std::string &text, bool accepted) {
   SCOPED_TRACE(text);
   caffe::NetParameter theirs;
@@ -23,7 +23,7 @@ void expectSameAsProtobuf(const std::string &text, bool accepted) {
   }
 }
 
-TEST(TextFormat, Accepts) {
+TEST(TextFormat, AcceptsTheSameTextsAsProtobuf) {
   const char *texts[] = {
       "",
       "# only a comment",
@@ -50,7 +50,7 @@ TEST(TextFormat, Accepts) {
     expectSameAsProtobuf(text, true);
 }
 
-TEST(TextFormat, Refuses) {
+TEST(TextFormat, RefusesTheSameTextsAsProtobuf) {
   const char *texts[] = {
       "name",
       "name \"a\"",
@@ -98,11 +98,11 @@ TEST(TextFormat, ByteOrderMarkIsSkippedWithAWarning) {
             "f.prototxt:1:11: error: unknown field 'qqqqwwww' in a net\n");
 }
 
-TEST(TextFormat, NamesAreUtf8) {
+TEST(TextFormat, RefusesNamesThatAreNotUtf8) {
   const std::pair<const char *, const char *> texts[] = {
       {"name: 'caf\xe9'", "1:11: error: 'name' is not UTF-8: it has the byte "
                           "0xE9; is the file in another encoding?"},
-      // The location of the byte, after several pieces, tabs and escapes.
+      // The byte is located after adjacent literals, tabs and escapes.
       {"layer {\n\tname: 'a' # \xe9\n \"b\\303\\251\\xE9\" }",
        "3:12: error: 'name' is not UTF-8: it has the byte 0xE9; is the file in "
        "another encoding?"},
@@ -121,7 +121,7 @@ TEST(TextFormat, NamesAreUtf8) {
   }
 }
 
-TEST(TextFormat, CommentsAndNamesOfFilesHaveAnyBytes) {
+TEST(TextFormat, AllowsAnyBytesInCommentsAndFileNames) {
   Parsed parsed = parseText("# caf\xe9\nname: 'caf\xc3\xa9' # \xe9\n"
                             "layer { data_param { source: '\xe9\\xe9' } }");
   EXPECT_EQ(parsed.diagnostics.str(), "");

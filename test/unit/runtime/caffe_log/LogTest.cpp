@@ -7,16 +7,16 @@
 using namespace brew;
 using test::LogLines;
 
-TEST(Log, PrefixIsGlogs) {
+TEST(Log, PrefixMatchesGlog) {
   LogLines log;
   log::write(log::Severity::Info, log::site::iteration,
              "Iteration 100, lr = 0.01");
   log::write(log::Severity::Warning, log::site::brew, "w");
   log::write(log::Severity::Error, log::site::brew, "e");
   ASSERT_EQ(log.lines.size(), 3u);
-  const std::regex form(
+  const std::regex pattern(
       R"(I(\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})\.(\d{6}) +\d+ solver\.cpp:239\] Iteration 100, lr = 0\.01)");
-  EXPECT_TRUE(std::regex_match(log.lines[0], form)) << log.lines[0];
+  EXPECT_TRUE(std::regex_match(log.lines[0], pattern)) << log.lines[0];
   EXPECT_EQ(log.lines[1][0], 'W');
   EXPECT_EQ(log.lines[2][0], 'E');
 }
@@ -32,11 +32,10 @@ TEST(Log, NumbersAreFormattedLikeStreams) {
 
 namespace {
 
-/// The rows that Caffe's log parser reads from a log, by the rules of its
-/// format: a
-/// start line with "Solving", then lines whose first two words are date and
-/// time, "Iteration N" that the following values belong to, "lr = X", and
-/// "Train|Test net output #N: NAME = X".
+/// Parses a log by the rules of Caffe's own parser. Rows begin after a line
+/// with "Solving". Each line begins with date and time. "Iteration N" applies
+/// to the lines after it, "lr = X" sets the rate of the following rows, and
+/// "Train|Test net output #N: NAME = X" is a value of a row.
 struct ParsedLog {
   struct Row {
     double iteration, seconds, rate;

@@ -24,8 +24,9 @@ plan::Program smallNet() {
     outputs { blob: "x" } )");
 }
 
-/// The linear model, with its blobs shown.
-plan::Manifest shownModel(const std::string &feed, const std::string &solver) {
+/// Returns the linear model with net metadata, which debug_info needs.
+plan::Manifest modelWithMetadata(const std::string &feed,
+                                 const std::string &solver) {
   plan::Manifest manifest = test::linearModel(feed, solver);
   const char *const layers = R"(
     layers { name: "data" type: "HDF5Data" tops: "x" tops: "target"
@@ -40,7 +41,7 @@ plan::Manifest shownModel(const std::string &feed, const std::string &solver) {
   return manifest;
 }
 
-void toLog(log::Site site, const std::string &text) {
+void writeInfo(log::Site site, const std::string &text) {
   log::write(log::Severity::Info, site, text);
 }
 
@@ -48,9 +49,9 @@ using DebugInfoTest = test::TrainingFixture;
 
 } // namespace
 
-TEST(NetLog, HasCaffesLinesInCaffesOrder) {
+TEST(NetLog, LogsCaffesLinesInOrder) {
   LogLines log;
-  logTrainNet(smallNet(), plan::F32, toLog);
+  logTrainNet(smallNet(), plan::F32, writeInfo);
   EXPECT_EQ(log.texts(),
             (std::vector<std::string>{
                 "Creating training net from net file: net.prototxt",
@@ -89,36 +90,36 @@ TEST(NetLog, HasCaffesLinesInCaffesOrder) {
 
 TEST(NetLog, NamesTheSourceOfTheNet) {
   plan::Program program;
-  auto line = [&](const char *source, bool train) {
+  auto loggedLine = [&](const char *source, bool train) {
     LogLines log;
     program.set_source(source);
     if (train)
-      logTrainNet(program, plan::F32, toLog);
+      logTrainNet(program, plan::F32, writeInfo);
     else
-      logTestNet(program, 1, plan::F32, toLog);
+      logTestNet(program, 1, plan::F32, writeInfo);
     EXPECT_EQ(log.lines.size(), 1u);
     return log.texts().at(0);
   };
-  EXPECT_EQ(line("train_net file: t", true),
+  EXPECT_EQ(loggedLine("train_net file: t", true),
             "Creating training net from train_net file: t");
-  EXPECT_EQ(line("net_param", true),
+  EXPECT_EQ(loggedLine("net_param", true),
             "Creating training net specified in net_param.");
-  EXPECT_EQ(line("train_net_param", true),
+  EXPECT_EQ(loggedLine("train_net_param", true),
             "Creating training net specified in train_net_param.");
-  EXPECT_EQ(line("test_net file: t", false),
+  EXPECT_EQ(loggedLine("test_net file: t", false),
             "Creating test net (#1) specified by test_net file: t");
 }
 
 TEST(NetLog, DoublesTakeTwiceTheMemory) {
   LogLines log;
-  logNet(smallNet(), plan::F64, toLog);
+  logNet(smallNet(), plan::F64, writeInfo);
   EXPECT_EQ(log.texts("Memory required").back(),
             "Memory required for data: 104");
 }
 
-TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
+TEST_F(DebugInfoTest, LogsBlobsAndGradientsOfDisplayedIterations) {
   LogLines log;
-  const plan::Manifest manifest = shownModel(
+  const plan::Manifest manifest = modelWithMetadata(
       feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 2 max_iter: 3 "
                      "debug_info: true test_iter: 2 test_interval: 100"));
   TrainerOptions options;
@@ -126,7 +127,7 @@ TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
   Trainer trainer(open(manifest), options);
   trainer.step(3);
 
-  // Two test batches, and the iterations 0 and 2 that are displayed.
+  // Two test batches and the displayed iterations 0 and 2 are logged.
   EXPECT_EQ(log.texts("[Forward] Layer data, top blob target data: ").size(),
             4u);
   EXPECT_EQ(log.texts("[Backward] Layer ip, param blob 1 diff: ").size(), 2u);
@@ -139,7 +140,7 @@ TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
     sum += std::fabs(value);
   EXPECT_EQ(log.texts("top blob x data").back(),
             "    [Forward] Layer data, top blob x data: " +
-                log::number(sum / 12));
+                log::number(sum / 12)); // x has 4 x 3 elements
   const auto bias = trainer.parameters().read(
       manifest.parameters(1).gradient_buffer_index(), {});
   EXPECT_EQ(log.texts("[Backward] Layer ip, param blob 1").back(),
@@ -147,10 +148,10 @@ TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
                 log::number(std::fabs(bias.floats[0])));
 }
 
-TEST_F(DebugInfoTest, NeedsDebugInfoInTheSolver) {
+TEST_F(DebugInfoTest, LogsNoBlobsWithoutDebugInfo) {
   LogLines log;
-  const plan::Manifest manifest =
-      shownModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 1"));
+  const plan::Manifest manifest = modelWithMetadata(
+      feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 1"));
   TrainerOptions options;
   options.solver = solverOf(manifest);
   Trainer(open(manifest), options).step(1);

@@ -1,6 +1,6 @@
 //===- CpuCallTunerTest.cpp - Choice of a call's fastest candidate --------===//
 //
-// Calls advance a fake clock; no test depends on real time.
+// Calls advance a fake clock, so no test depends on real time.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/CallTuner.h"
@@ -14,20 +14,20 @@ using namespace brew::runtime;
 
 namespace {
 
-/// A candidate whose runs take `seconds`, or, after its second preparation,
-/// `later` if that is set.
-struct Fake {
+/// A candidate whose runs take `seconds`, or `laterSeconds` from its second
+/// preparation on, unless that is negative.
+struct FakeCandidate {
   std::string name;
   double seconds;
   std::uint64_t scratch = 0;
-  double later = -1;
+  double laterSeconds = -1;
 };
 
 class CpuCallTunerTest : public testing::Test {
 protected:
   class FakeCall : public CpuCall {
   public:
-    FakeCall(CpuCallTunerTest &test, const Fake &fake, double seconds)
+    FakeCall(CpuCallTunerTest &test, const FakeCandidate &fake, double seconds)
         : test(test), fake(fake), seconds(seconds) {}
     void pack() override { isPacked = true; }
     std::uint64_t scratchBytes() const override { return fake.scratch; }
@@ -45,37 +45,39 @@ protected:
 
   private:
     CpuCallTunerTest &test;
-    const Fake &fake;
+    const FakeCandidate &fake;
     double seconds;
     std::byte *scratch = nullptr;
     bool isPacked = false;
   };
 
-  CallCandidate candidateOf(const Fake &fake) {
+  CallCandidate candidateOf(const FakeCandidate &fake) {
     return {fake.name, [this, &fake](DnnlContext &own) {
               EXPECT_NE(&own,
-                        &context); // a context of its own owns packed weights
-              const double seconds = prepared[fake.name]++ && fake.later >= 0
-                                         ? fake.later
-                                         : fake.seconds;
+                        &context); // the own context owns packed weights
+              const double seconds =
+                  prepared[fake.name]++ && fake.laterSeconds >= 0
+                      ? fake.laterSeconds
+                      : fake.seconds;
               return std::make_unique<FakeCall>(*this, fake, seconds);
             }};
   }
-  std::optional<CallTuner::Choice> choose(const std::vector<Fake> &fakes) {
+  std::optional<CallTuner::Choice>
+  choose(const std::vector<FakeCandidate> &fakes) {
     std::vector<CallCandidate> candidates;
-    for (const Fake &fake : fakes)
+    for (const FakeCandidate &fake : fakes)
       candidates.push_back(candidateOf(fake));
     return tuner.choose(candidates);
   }
 
   DnnlContext context;
   double now = 100;
-  int disturbed = 0;
+  int evictions = 0;
   std::map<std::string, int> runs, prepared;
-  CallTuner tuner{context, {[this] { return now; }, [this] { ++disturbed; }}};
+  CallTuner tuner{context, {[this] { return now; }, [this] { ++evictions; }}};
 };
 
-TEST_F(CpuCallTunerTest, TakesTheFastest) {
+TEST_F(CpuCallTunerTest, ChoosesTheFastest) {
   const auto choice = choose({{"a", 3e-3}, {"b", 1e-3}, {"c", 2e-3}});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->first.name, "a");
@@ -85,20 +87,21 @@ TEST_F(CpuCallTunerTest, TakesTheFastest) {
   // One untimed run, and at least three timed runs of candidates close to the
   // fastest.
   EXPECT_GE(runs["b"], 4);
-  EXPECT_GE(disturbed, 3 + 3);
+  EXPECT_GE(evictions, 3 + 3);
 }
 
-TEST_F(CpuCallTunerTest, TheFirstStaysWhereOthersAreHardlyFaster) {
+TEST_F(CpuCallTunerTest, KeepsTheFirstIfOthersAreHardlyFaster) {
   const auto choice = choose({{"a", 1e-3}, {"b", 0.985e-3}});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->fastest.name, "a");
   EXPECT_NEAR(choice->fastest.seconds, 1e-3, 1e-9);
-  const auto other = choose({{"c", 1e-3}, {"d", 0.975e-3}});
-  EXPECT_EQ(other->fastest.name, "d");
+  const auto clearlyFaster = choose({{"c", 1e-3}, {"d", 0.975e-3}});
+  EXPECT_EQ(clearlyFaster->fastest.name, "d");
 }
 
-TEST_F(CpuCallTunerTest, TheFirstIsMeasuredOnceMore) {
-  // It only seemed slow: the machine was busy during its first measurement.
+TEST_F(CpuCallTunerTest, MeasuresTheFirstAgain) {
+  // The first candidate only seems slow: the machine is busy during its first
+  // measurement.
   const auto choice = choose({{"a", 3e-3, 0, 1e-3}, {"b", 2e-3}});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->fastest.name, "a");
@@ -106,19 +109,19 @@ TEST_F(CpuCallTunerTest, TheFirstIsMeasuredOnceMore) {
   EXPECT_EQ(prepared["a"], 2);
 }
 
-TEST_F(CpuCallTunerTest, FarSlowerCandidatesAreTimedOnce) {
+TEST_F(CpuCallTunerTest, TimesFarSlowerCandidatesOnce) {
   choose({{"a", 1e-3}, {"b", 10e-3}});
   EXPECT_EQ(runs["b"], 2); // one untimed, one timed
 }
 
-TEST_F(CpuCallTunerTest, ScratchIsForTheLargest) {
+TEST_F(CpuCallTunerTest, AllocatesScratchForTheLargest) {
   const auto choice =
       choose({{"a", 3e-3, 100}, {"b", 2e-3, 1 << 20}, {"c", 1e-3, 10}});
   EXPECT_EQ(choice->fastest.name, "c");
 }
 
 TEST_F(CpuCallTunerTest, SkipsUnavailableCandidates) {
-  const Fake a{"a", 2e-3}, b{"b", 1e-3};
+  const FakeCandidate a{"a", 2e-3}, b{"b", 1e-3};
   std::vector<CallCandidate> candidates = {
       {"none", [](DnnlContext &) { return nullptr; }},
       {"refused",

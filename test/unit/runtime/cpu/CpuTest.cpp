@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-// Declared by libgomp.
+// Functions of libgomp.
 extern "C" {
 void omp_set_num_threads(int count);
 int omp_get_max_threads(void);
@@ -62,7 +62,7 @@ TEST(Threads, SmallWorkStaysOnTheCaller) {
   threads.parallelFor(0, 1, [](std::int64_t, std::int64_t) { FAIL(); });
 }
 
-TEST(Threads, TheCallersSettingComesBack) {
+TEST(Threads, RestoresTheThreadCountOfTheCaller) {
   omp_set_num_threads(5);
   {
     const Threads::Scope outer = Threads(2).enter();
@@ -73,7 +73,7 @@ TEST(Threads, TheCallersSettingComesBack) {
   EXPECT_EQ(omp_get_max_threads(), 5);
 }
 
-TEST(Threads, LargeWorkUsesSeveral) {
+TEST(Threads, LargeWorkUsesAllThreads) {
   Threads threads(3);
   std::mutex mutex;
   std::set<std::thread::id> seen;
@@ -96,7 +96,7 @@ TEST(Threads, DefaultFollowsTheEnvironment) {
   EXPECT_EQ(Threads(2).count(), 2);
 }
 
-TEST(Arena, ZeroedAndAligned) {
+TEST(Arena, IsZeroedAndAligned) {
   for (std::uint64_t size : {1ull, 64ull, 5000ull, 3ull << 20}) {
     Arena arena(size, "a test");
     ASSERT_EQ(arena.size(), size);
@@ -112,7 +112,7 @@ TEST(Arena, ZeroedAndAligned) {
   EXPECT_EQ(Arena(0, "nothing").data(), nullptr);
 }
 
-TEST(Arena, TooLargeIsTheMachines) {
+TEST(Arena, ReportsTooLargeArenaAsUnavailable) {
   try {
     Arena arena(std::uint64_t(1) << 60, "a giant net");
     FAIL();
@@ -123,7 +123,7 @@ TEST(Arena, TooLargeIsTheMachines) {
   }
 }
 
-TEST(Arena, SizesInWords) {
+TEST(Arena, DescribesSizesWithUnits) {
   EXPECT_EQ(describeBytes(0), "0 bytes");
   EXPECT_EQ(describeBytes(1023), "1023 bytes");
   EXPECT_EQ(describeBytes(1536), "1.5 KiB");
@@ -158,7 +158,7 @@ TEST(CpuFeatures, AgreesWithTheCompiler) {
   EXPECT_FALSE(cpuHasFeature(""));
 }
 
-TEST(CpuFeatures, MissingOnesAreNamed) {
+TEST(CpuFeatures, NamesMissingFeatures) {
   plan::Target target;
   target.set_kind(plan::Target::CPU);
   target.set_triple("x86_64-pc-linux-gnu");
@@ -179,7 +179,7 @@ TEST(CpuFeatures, MissingOnesAreNamed) {
   }
 }
 
-TEST(CpuFeatures, OtherArchitectureAndCuda) {
+TEST(CpuFeatures, RefusesOtherArchitectureAndCuda) {
   plan::Target target;
   target.set_kind(plan::Target::CPU);
   target.set_triple("aarch64-unknown-linux-gnu");

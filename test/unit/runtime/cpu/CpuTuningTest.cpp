@@ -1,7 +1,7 @@
 //===- CpuTuningTest.cpp - Tuning of a plan's library calls ---------------===//
 //
 // The fastest candidate depends on the machine, so the effects of a choice are
-// tested with caches that name one.
+// tested with timing caches that name a certain candidate.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference.h"
@@ -25,18 +25,18 @@ namespace {
 class CpuTuning : public testing::Test {
 protected:
   CpuTuning() {
-    xi = builder.buffer("x", {2, 16, 12, 12},
-                        stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
-    wi = builder.buffer("w", {16, 16, 3, 3}, {}, F32, PARAMETERS);
-    yi = builder.buffer("y", {2, 16, 12, 12},
-                        stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
-    zi = builder.buffer("z", {2, 16, 12, 12},
-                        stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
+    xIndex = builder.buffer("x", {2, 16, 12, 12},
+                            stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
+    wIndex = builder.buffer("w", {16, 16, 3, 3}, {}, F32, PARAMETERS);
+    yIndex = builder.buffer("y", {2, 16, 12, 12},
+                            stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
+    zIndex = builder.buffer("z", {2, 16, 12, 12},
+                            stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
     Program &program = builder.program("deploy");
-    // Equal calls, and one that is not.
-    addConvolution(program, xi, yi, false);
-    addConvolution(program, yi, zi, false);
-    addConvolution(program, zi, yi, true);
+    // The first two calls are equal, the third is different.
+    addConvolution(program, xIndex, yIndex, false);
+    addConvolution(program, yIndex, zIndex, false);
+    addConvolution(program, zIndex, yIndex, true);
   }
 
   void addConvolution(Program &program, std::uint32_t from, std::uint32_t to,
@@ -49,7 +49,7 @@ protected:
     window.set_pad_h(1);
     window.set_pad_w(1);
     call.set_x_buffer_index(from);
-    call.set_w_buffer_index(wi);
+    call.set_w_buffer_index(wIndex);
     call.set_y_buffer_index(to);
     call.mutable_epilogue()->set_relu(relu);
   }
@@ -61,38 +61,39 @@ protected:
     result.warn = [this](const std::string &text) { warnings.push_back(text); };
     return result;
   }
-  /// Tunes with the timing cache and returns the reported calls.
+  /// Tunes the calls and returns the reports.
   std::vector<TunedCall> tune(Executor &executor) {
     std::vector<TunedCall> calls;
     executor.tune([&](const TunedCall &call) { calls.push_back(call); });
     return calls;
   }
-  TimingCache::Choices kept() const {
+  TimingCache::Choices cachedChoices() const {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
     return TimingCache::parse(text.str()).value();
   }
-  /// Makes the timing cache name one candidate for all its calls.
-  void keepOnly(const std::string &candidate) const {
-    const TimingCache::Choices before = kept();
+  /// Replaces the candidate of every call in the timing cache.
+  void replaceCachedChoices(const std::string &candidate) const {
+    const TimingCache::Choices before = cachedChoices();
     TimingCache cache(path, {});
     for (const auto &[key, choice] : before)
       cache.set(key, {candidate, 1});
     cache.write();
   }
-  std::vector<float> resultOf(Executor &executor) const {
-    Tensor({2, 16, 12, 12}, 1).store(executor, xi);
-    Tensor({16, 16, 3, 3}, 2).store(executor, wi);
+  std::vector<float> runAndDownload(Executor &executor) const {
+    Tensor({2, 16, 12, 12}, 1).store(executor, xIndex);
+    Tensor({16, 16, 3, 3}, 2).store(executor, wIndex);
     executor.packParameters();
     executor.run(0);
     std::vector<float> values(2 * 16 * 12 * 12);
-    executor.download(yi, reinterpret_cast<std::byte *>(values.data()));
+    executor.download(yIndex, reinterpret_cast<std::byte *>(values.data()));
     return values;
   }
 
-  /// Returns the largest difference divided by the largest value.
-  static double differenceOf(const std::vector<float> &a,
-                             const std::vector<float> &b) {
+  /// Returns the largest difference divided by the largest value of `a`.
+  /// Results of two implementations differ by f32 rounding only.
+  static double relativeDifference(const std::vector<float> &a,
+                                   const std::vector<float> &b) {
     double largest = 0, difference = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
       largest = std::max(largest, std::abs(double(a[i])));
@@ -102,16 +103,16 @@ protected:
   }
 
   PlanBuilder builder;
-  std::uint32_t xi, wi, yi, zi;
+  std::uint32_t xIndex, wIndex, yIndex, zIndex;
   Folder folder;
   std::string path = folder / "net.timing";
   std::vector<std::string> warnings;
 };
 
-TEST_F(CpuTuning, ReportsEachCallAndKeepsTheChoices) {
+TEST_F(CpuTuning, ReportsEachCallAndCachesTheChoices) {
   Executor executor(builder.build(), options());
   EXPECT_FALSE(std::filesystem::exists(path)); // no measurements without tune()
-  const std::vector<float> before = resultOf(executor);
+  const std::vector<float> before = runAndDownload(executor);
   const std::vector<TunedCall> calls = tune(executor);
   ASSERT_EQ(calls.size(), 3u);
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -122,16 +123,16 @@ TEST_F(CpuTuning, ReportsEachCallAndKeepsTheChoices) {
   }
   EXPECT_EQ(calls[0].fastest.name, calls[1].fastest.name);
   EXPECT_EQ(calls[0].fastest.seconds, calls[1].fastest.seconds);
-  EXPECT_EQ(kept().size(), 2u);
-  for (const auto &[key, choice] : kept())
+  EXPECT_EQ(cachedChoices().size(), 2u);
+  for (const auto &[key, choice] : cachedChoices())
     EXPECT_NE(key.find(", 2 threads, oneDNN "), key.npos) << key;
   // This executor and later ones use the choices.
-  const std::vector<float> after = resultOf(executor);
-  EXPECT_LT(differenceOf(after, before), 2e-6);
-  Executor next(builder.build(), options());
+  const std::vector<float> after = runAndDownload(executor);
+  EXPECT_LT(relativeDifference(after, before), 2e-6);
+  Executor nextExecutor(builder.build(), options());
   for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_EQ(next.implementation(0, i), executor.implementation(0, i));
-  EXPECT_EQ(resultOf(next), after);
+    EXPECT_EQ(nextExecutor.implementation(0, i), executor.implementation(0, i));
+  EXPECT_EQ(runAndDownload(nextExecutor), after);
   EXPECT_TRUE(warnings.empty());
 }
 
@@ -139,75 +140,78 @@ TEST_F(CpuTuning, MeasuringPreservesMemory) {
   Executor executor(builder.build(), options());
   const Tensor x({2, 16, 12, 12}, 1), w({16, 16, 3, 3}, 2),
       y({2, 16, 12, 12}, 3);
-  x.store(executor, xi);
-  w.store(executor, wi);
-  y.store(executor, yi);
+  x.store(executor, xIndex);
+  w.store(executor, wIndex);
+  y.store(executor, yIndex);
   tune(executor);
-  x.expectNear(executor, xi);
-  w.expectNear(executor, wi);
-  y.expectNear(executor, yi);
+  x.expectNear(executor, xIndex);
+  w.expectNear(executor, wIndex);
+  y.expectNear(executor, yIndex);
 }
 
-TEST_F(CpuTuning, ASessionFollowsTheCache) {
+TEST_F(CpuTuning, ExecutorsUseTheCachedChoices) {
   {
     Executor executor(builder.build(), options());
     tune(executor);
   }
-  keepOnly("winograd 2x2");
-  Executor two(builder.build(), options());
+  replaceCachedChoices("winograd 2x2");
+  Executor tile2(builder.build(), options());
   for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_EQ(two.implementation(0, i).find("Winograd 2x2"), 0u)
-        << two.implementation(0, i);
-  keepOnly("winograd 4x4");
-  Executor four(builder.build(), options());
-  EXPECT_EQ(four.implementation(0, 0).find("Winograd 4x4"), 0u);
-  EXPECT_LT(differenceOf(resultOf(two), resultOf(four)), 2e-6);
+    EXPECT_EQ(tile2.implementation(0, i).find("Winograd 2x2"), 0u)
+        << tile2.implementation(0, i);
+  replaceCachedChoices("winograd 4x4");
+  Executor tile4(builder.build(), options());
+  EXPECT_EQ(tile4.implementation(0, 0).find("Winograd 4x4"), 0u);
+  EXPECT_LT(relativeDifference(runAndDownload(tile2), runAndDownload(tile4)),
+            2e-6);
   // The cache is ignored without ExecutorOptions::tune...
-  Executor plain(builder.build(), ExecutorOptions());
+  Executor defaultExecutor(builder.build(), ExecutorOptions());
   ExecutorOptions untuned = options();
   untuned.tune = false;
-  keepOnly(plain.implementation(0, 0).find("Winograd 4x4") == 0
-               ? "winograd 2x2"
-               : "winograd 4x4");
+  replaceCachedChoices(
+      defaultExecutor.implementation(0, 0).find("Winograd 4x4") == 0
+          ? "winograd 2x2"
+          : "winograd 4x4");
   EXPECT_EQ(Executor(builder.build(), untuned).implementation(0, 0),
-            plain.implementation(0, 0));
+            defaultExecutor.implementation(0, 0));
   // ... and so are choices for other numbers of threads.
-  ExecutorOptions alone = options();
-  alone.threads = 1;
-  ExecutorOptions aloneUntuned = untuned;
-  aloneUntuned.threads = 1;
-  EXPECT_EQ(Executor(builder.build(), alone).implementation(0, 0),
-            Executor(builder.build(), aloneUntuned).implementation(0, 0));
+  ExecutorOptions oneThread = options();
+  oneThread.threads = 1;
+  ExecutorOptions oneThreadUntuned = untuned;
+  oneThreadUntuned.threads = 1;
+  EXPECT_EQ(Executor(builder.build(), oneThread).implementation(0, 0),
+            Executor(builder.build(), oneThreadUntuned).implementation(0, 0));
   EXPECT_TRUE(warnings.empty());
 }
 
-/// The alternative kernel computes something else here, to be recognisable.
-TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
+/// The generated kernel computes something else, so that the test recognizes
+/// it.
+TEST_F(CpuTuning, UsesGeneratedCodeIfItWasFastest) {
   Program &program = *builder.manifest.mutable_programs(0);
   program.clear_steps();
-  addConvolution(program, xi, yi, false);
+  addConvolution(program, xIndex, yIndex, false);
   Launch &generated =
       *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 2 * 16 * 12 * 12, 64));
-  generated.add_buffer_indices(xi);
-  generated.add_buffer_indices(yi);
+  generated.add_buffer_indices(xIndex);
+  generated.add_buffer_indices(yIndex);
   {
     Executor executor(builder.build(), options());
     EXPECT_EQ(tune(executor).size(), 1u);
-    ASSERT_EQ(kept().size(), 1u);
-    const std::string key = kept().begin()->first;
+    ASSERT_EQ(cachedChoices().size(), 1u);
+    const std::string key = cachedChoices().begin()->first;
     const std::string &producer = builder.manifest.producer();
     EXPECT_NE(key.find(" beside " + producer + " for "), key.npos) << key;
   }
-  keepOnly("generated code");
+  replaceCachedChoices("generated code");
   Executor executor(builder.build(), options());
   EXPECT_EQ(executor.implementation(0, 0), "generated code");
-  const std::vector<float> results = resultOf(executor);
+  const std::vector<float> results = runAndDownload(executor);
   std::vector<float> x(results.size());
-  executor.download(xi, reinterpret_cast<std::byte *>(x.data()));
+  executor.download(xIndex, reinterpret_cast<std::byte *>(x.data()));
   for (std::size_t i = 0; i < x.size(); ++i)
     ASSERT_EQ(results[i], x[i] + 1) << i;
-  // Not without ExecutorOptions::tune.
+  // Without ExecutorOptions::tune, the choice is ignored.
   ExecutorOptions untuned = options();
   untuned.tune = false;
   EXPECT_NE(Executor(builder.build(), untuned).implementation(0, 0),
@@ -215,30 +219,30 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
 }
 
 /// oneDNN has no convolutions in f64.
-TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
+TEST_F(CpuTuning, UsesGeneratedCodeIfTheLibraryHasNoImplementation) {
   builder = PlanBuilder();
-  xi = builder.buffer("x", {1, 2, 3, 3}, {}, F64);
-  wi = builder.buffer("w", {2, 2, 1, 1}, {}, F64, PARAMETERS);
-  yi = builder.buffer("y", {1, 2, 3, 3}, {}, F64);
+  xIndex = builder.buffer("x", {1, 2, 3, 3}, {}, F64);
+  wIndex = builder.buffer("w", {2, 2, 1, 1}, {}, F64, PARAMETERS);
+  yIndex = builder.buffer("y", {1, 2, 3, 3}, {}, F64);
   Program &program = builder.program("deploy");
   ConvolutionCall &call = *program.add_steps()->mutable_convolution();
   call.set_direction(FORWARD);
   call.mutable_window()->set_kernel_h(1);
   call.mutable_window()->set_kernel_w(1);
-  call.set_x_buffer_index(xi);
-  call.set_w_buffer_index(wi);
-  call.set_y_buffer_index(yi);
+  call.set_x_buffer_index(xIndex);
+  call.set_w_buffer_index(wIndex);
+  call.set_y_buffer_index(yIndex);
   try {
     Executor(builder.build(), options());
-    FAIL() << "oneDNN does it";
+    FAIL() << "oneDNN computes it";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }
   Launch &generated =
       *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 18));
-  generated.add_buffer_indices(xi);
-  generated.add_buffer_indices(yi);
+  generated.add_buffer_indices(xIndex);
+  generated.add_buffer_indices(yIndex);
   Executor executor(builder.build(), options());
   EXPECT_EQ(executor.implementation(0, 0), "generated code");
   const std::vector<TunedCall> calls = tune(executor);
@@ -246,12 +250,12 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
   EXPECT_EQ(calls[0].fastest.name, "generated code");
 }
 
-TEST_F(CpuTuning, AnUnknownCandidateIsSkipped) {
+TEST_F(CpuTuning, IgnoresUnknownCandidates) {
   {
     Executor executor(builder.build(), options());
     tune(executor);
   }
-  keepOnly("of another version");
+  replaceCachedChoices("of another version");
   ExecutorOptions untuned = options();
   untuned.tune = false;
   EXPECT_EQ(Executor(builder.build(), options()).implementation(0, 0),
@@ -263,35 +267,35 @@ TEST_F(CpuTuning, ExactConvolutionsStayExact) {
   Executor executor(builder.build(), options());
   for (const TunedCall &call : tune(executor))
     EXPECT_EQ(call.fastest.name.find("winograd"), std::string::npos);
-  keepOnly("winograd 4x4");
-  Executor next(builder.build(), options());
-  EXPECT_EQ(next.implementation(0, 0).find("oneDNN"), 0u)
-      << next.implementation(0, 0);
+  replaceCachedChoices("winograd 4x4");
+  Executor nextExecutor(builder.build(), options());
+  EXPECT_EQ(nextExecutor.implementation(0, 0).find("oneDNN"), 0u)
+      << nextExecutor.implementation(0, 0);
 }
 
-TEST_F(CpuTuning, AnUnwritableCacheIsAnErrorAtOnce) {
-  ExecutorOptions nowhere = options();
-  nowhere.timingCache = "/no/such/folder/net.timing";
-  Executor executor(builder.build(), nowhere);
-  int told = 0;
+TEST_F(CpuTuning, ReportsUnwritableCacheBeforeMeasuring) {
+  ExecutorOptions unwritable = options();
+  unwritable.timingCache = "/no/such/folder/net.timing";
+  Executor executor(builder.build(), unwritable);
+  int reportedCalls = 0;
   try {
-    executor.tune([&](const TunedCall &) { ++told; });
-    FAIL() << "it was written";
+    executor.tune([&](const TunedCall &) { ++reportedCalls; });
+    FAIL() << "the cache was written";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("/no/such/folder/net.timing"),
               std::string::npos);
   }
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(reportedCalls, 0);
 }
 
-TEST_F(CpuTuning, ADamagedCacheIsAWarningAndReplaced) {
+TEST_F(CpuTuning, WarnsOfDamagedCacheAndReplacesIt) {
   std::ofstream(path) << "rubbish";
   Executor executor(builder.build(), options());
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("it is ignored"), std::string::npos);
   tune(executor);
-  EXPECT_EQ(kept().size(), 2u);
+  EXPECT_EQ(cachedChoices().size(), 2u);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- WeightReorderTest.cpp - The same bits as oneDNN's reorders ---------===//
+//===- WeightReorderTest.cpp - Comparison with oneDNN's reorders ----------===//
 #include "runtime/cpu/onednn/WeightReorder.h"
 
 #include <cstring>
@@ -15,8 +15,8 @@ namespace {
 struct Layout {
   Tag tag;
   memory::data_type type;
-  bool packs; ///< reorders to this layout are supported, not only from it
-  bool unpacks;
+  bool canPack;   ///< reorders to this layout are supported
+  bool canUnpack; ///< reorders from this layout are supported
 };
 
 /// The layouts that oneDNN chooses for convolutions with AVX-512.
@@ -34,16 +34,16 @@ const std::vector<Layout> kLayouts = {
 std::vector<std::byte> randomBytes(std::size_t count) {
   std::mt19937 random(7);
   std::vector<std::byte> result(count);
-  for (std::byte &each : result)
-    each = std::byte(random() &
-                     0x3f); // finite numbers, since copies may change NaNs
+  for (std::byte &value : result)
+    value = std::byte(random() &
+                      0x3f); // finite numbers, since copies may change NaNs
   return result;
 }
 
 /// Returns the result of oneDNN's reorder, in memory that was not zero before.
-std::vector<std::byte> expected(const memory::desc &from,
-                                const memory::desc &to,
-                                std::vector<std::byte> source) {
+std::vector<std::byte> reorderWithOneDnn(const memory::desc &from,
+                                         const memory::desc &to,
+                                         std::vector<std::byte> source) {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);
   std::vector<std::byte> result(to.get_size(), std::byte(0x55));
@@ -53,18 +53,19 @@ std::vector<std::byte> expected(const memory::desc &from,
   return result;
 }
 
-void compare(const memory::desc &from, const memory::desc &to, int threads) {
+void expectSameAsOneDnn(const memory::desc &from, const memory::desc &to,
+                        int threads) {
   const auto reorder = WeightReorder::between(from, to);
   ASSERT_TRUE(reorder);
   const std::vector<std::byte> source = randomBytes(from.get_size());
   std::vector<std::byte> result(to.get_size(), std::byte(0x55));
   const Threads workers(threads);
-  const Threads::Scope entered = workers.enter();
+  const Threads::Scope scope = workers.enter();
   reorder->run(workers, source.data(), result.data());
-  EXPECT_TRUE(result == expected(from, to, source));
+  EXPECT_TRUE(result == reorderWithOneDnn(from, to, source));
 }
 
-TEST(WeightReorder, MakesTheBitsOfOneDnns) {
+TEST(WeightReorder, EqualsOneDnnBitForBit) {
   for (const Layout &layout : kLayouts)
     for (const memory::dims &dims : {memory::dims{96, 64, 1, 1},
                                      {64, 96, 3, 3},
@@ -79,33 +80,34 @@ TEST(WeightReorder, MakesTheBitsOfOneDnns) {
         SCOPED_TRACE(testing::Message()
                      << "layout " << int(layout.tag) << " " << dims[0] << "x"
                      << dims[1] << " threads " << threads);
-        if (layout.packs)
-          compare(plain, blocked, threads);
-        // 1x1 windows: also without channels last.
-        if (layout.packs && dims[2] * dims[3] == 1)
-          compare({dims, layout.type, Tag::abcd}, blocked, threads);
-        if (layout.unpacks)
-          compare(blocked, plain, threads);
+        if (layout.canPack)
+          expectSameAsOneDnn(plain, blocked, threads);
+        // With 1x1 windows, row-major weights are supported, too.
+        if (layout.canPack && dims[2] * dims[3] == 1)
+          expectSameAsOneDnn({dims, layout.type, Tag::abcd}, blocked, threads);
+        if (layout.canUnpack)
+          expectSameAsOneDnn(blocked, plain, threads);
       }
     }
 }
 
 TEST(WeightReorder, LeavesOtherLayoutsToOneDnn) {
   const memory::dims dims = {64, 64, 3, 3};
-  auto is = [&](Tag from, Tag to, memory::data_type type) {
+  auto isSupported = [&](Tag from, Tag to, memory::data_type type) {
     return WeightReorder::between({dims, type, from}, {dims, type, to})
         .has_value();
   };
   constexpr auto f32 = memory::data_type::f32, bf16 = memory::data_type::bf16;
-  EXPECT_TRUE(is(Tag::acdb, Tag::Acdb16a, f32));
-  EXPECT_FALSE(is(Tag::abcd, Tag::Acdb16a, f32)); // rows of windows
-  EXPECT_FALSE(is(Tag::acdb, Tag::abcd, f32));    // no blocks
-  EXPECT_FALSE(is(Tag::Acdb16a, Tag::ABcd16b16a, f32));
-  EXPECT_FALSE(is(Tag::acdb, Tag::Bcda48b, f32)); // rows are not transposed
-  EXPECT_FALSE(is(Tag::acdb, Tag::ABcd8b8a, f32));
-  EXPECT_FALSE(is(Tag::acdb, Tag::ABcd8a16b2a, bf16));
-  EXPECT_FALSE(is(Tag::BcdA16b2a, Tag::acdb, bf16));
-  // Other types, other sizes.
+  EXPECT_TRUE(isSupported(Tag::acdb, Tag::Acdb16a, f32));
+  EXPECT_FALSE(isSupported(Tag::abcd, Tag::Acdb16a, f32)); // not channels last
+  EXPECT_FALSE(isSupported(Tag::acdb, Tag::abcd, f32));    // not blocked
+  EXPECT_FALSE(isSupported(Tag::Acdb16a, Tag::ABcd16b16a, f32));
+  EXPECT_FALSE(
+      isSupported(Tag::acdb, Tag::Bcda48b, f32)); // rows are not transposed
+  EXPECT_FALSE(isSupported(Tag::acdb, Tag::ABcd8b8a, f32));
+  EXPECT_FALSE(isSupported(Tag::acdb, Tag::ABcd8a16b2a, bf16));
+  EXPECT_FALSE(isSupported(Tag::BcdA16b2a, Tag::acdb, bf16));
+  // Neither different types nor an odd number of input channels is supported.
   EXPECT_FALSE(WeightReorder::between({dims, f32, Tag::acdb},
                                       {dims, bf16, Tag::AcdB16a2b}));
   EXPECT_FALSE(WeightReorder::between({{64, 33, 1, 1}, bf16, Tag::acdb},

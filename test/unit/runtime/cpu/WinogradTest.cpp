@@ -12,11 +12,13 @@ using namespace brew::test;
 
 namespace {
 
+/// The dimensions n, c, h and w of x, the number k of output channels, and the
+/// padding.
 struct Sizes {
   std::int64_t n, c, h, w, k, padH, padW;
 };
 
-struct Trial {
+struct TestCase {
   Sizes shape;
   Direction direction;
   std::int64_t tile;
@@ -27,20 +29,20 @@ struct Trial {
   bool channelsLastWeights = false;
 };
 
-void PrintTo(const Trial &c, std::ostream *out) {
+void PrintTo(const TestCase &c, std::ostream *out) {
   const Sizes &s = c.shape;
   *out << Direction_Name(c.direction) << " " << s.n << "x" << s.c << "x" << s.h
        << "x" << s.w << " to " << s.k << " tile " << c.tile << " "
        << c.epilogue;
 }
 
-/// A tensor in the memory layout of a plan, with f32 values.
-struct Stored {
+/// A tensor of random values, and its f32 copy in the memory layout of a plan.
+struct PlanTensor {
   Tensor tensor;
   Buffer buffer;
   std::vector<float> memory;
 
-  Stored(const Dims &dims, unsigned seed, std::int64_t gap = -1)
+  PlanTensor(const Dims &dims, unsigned seed, std::int64_t gap = -1)
       : tensor(dims, seed) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
@@ -65,8 +67,8 @@ struct Stored {
   BoundBuffer bound(bool isConstant = false) {
     return {&buffer, reinterpret_cast<std::byte *>(memory.data()), isConstant};
   }
-  /// Returns the largest difference of an element divided by the root mean
-  /// square.
+  /// Returns the largest difference of an element, divided by the root mean
+  /// square of `expected`.
   double errorOf(const Tensor &expected) {
     double largest = 0, squares = 0;
     for (std::size_t i = 0; i < expected.values.size(); ++i) {
@@ -78,8 +80,9 @@ struct Stored {
   }
 };
 
-/// Returns y, dx or dw in double precision.
-void convolve(const Trial &test, Tensor &x, Tensor &w, Tensor &y) {
+/// Computes y, the gradient of x (in x) or the gradient of w (in w), depending
+/// on the direction, in double precision.
+void convolve(const TestCase &test, Tensor &x, Tensor &w, Tensor &y) {
   const Sizes &g = test.shape;
   Tensor &result = test.direction == FORWARD         ? y
                    : test.direction == BACKWARD_DATA ? x
@@ -110,17 +113,17 @@ void convolve(const Trial &test, Tensor &x, Tensor &w, Tensor &y) {
           }
 }
 
-class Winograd : public testing::TestWithParam<Trial> {};
+class Winograd : public testing::TestWithParam<TestCase> {};
 
 TEST_P(Winograd, IsCloseToDoublePrecision) {
-  const Trial &test = GetParam();
+  const TestCase &test = GetParam();
   if (!cpuHasFeature("avx2"))
     GTEST_SKIP() << "this processor has no AVX2";
   const Sizes &g = test.shape;
   const std::string epilogue = test.epilogue;
-  const bool sum = epilogue.find("sum") == 0,
-             relu = epilogue.find("relu") != std::string::npos;
-  Stored x({g.n, g.c, g.h, g.w}, 1, test.gap),
+  const bool accumulates = epilogue.find("sum") == 0,
+             hasRelu = epilogue.find("relu") != std::string::npos;
+  PlanTensor x({g.n, g.c, g.h, g.w}, 1, test.gap),
       w({g.k, g.c, 3, 3}, 2, test.channelsLastWeights ? 0 : -1), b({g.k}, 3),
       y({g.n, g.k, g.h + 2 * g.padH - 2, g.w + 2 * g.padW - 2}, 4, test.gap);
 
@@ -131,35 +134,35 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   window.set_kernel_w(3);
   window.set_pad_h(g.padH);
   window.set_pad_w(g.padW);
-  call.mutable_epilogue()->set_accumulate(sum);
-  call.mutable_epilogue()->set_relu(relu);
+  call.mutable_epilogue()->set_accumulate(accumulates);
+  call.mutable_epilogue()->set_relu(hasRelu);
 
   const Threads workers(test.threads);
-  const Threads::Scope entered = workers.enter();
+  const Threads::Scope scope = workers.enter();
   DnnlContext context;
   context.threads = workers.count();
   context.workers = &workers;
   const bool hasBias = test.direction != BACKWARD_DATA;
-  std::unique_ptr<CpuCall> made =
+  std::unique_ptr<CpuCall> winogradCall =
       makeWinograd(context, call, x.bound(), w.bound(test.isConstant),
                    hasBias ? b.bound() : BoundBuffer(), y.bound(), test.tile);
-  ASSERT_TRUE(made);
-  // The compiler's estimate; oneDNN's products need little more.
+  ASSERT_TRUE(winogradCall);
+  // oneDNN's products need little more than the compiler's estimate.
   namespace model = brew::plan::winograd;
-  const std::uint64_t known = model::scratchBytes(
+  const std::uint64_t estimatedBytes = model::scratchBytes(
       model::convolutionSizeOf(call, x.buffer, y.buffer, test.isConstant,
                                context.threads),
       test.tile, hasBias);
-  EXPECT_GE(made->scratchBytes(), known);
-  EXPECT_LE(made->scratchBytes(), known + known / 16);
-  const brew::runtime::Arena scratch(made->scratchBytes(), "scratch");
-  made->bindScratch(scratch.data());
-  made->pack();
-  made->run();
+  EXPECT_GE(winogradCall->scratchBytes(), estimatedBytes);
+  EXPECT_LE(winogradCall->scratchBytes(), estimatedBytes + estimatedBytes / 16);
+  const brew::runtime::Arena scratch(winogradCall->scratchBytes(), "scratch");
+  winogradCall->bindScratch(scratch.data());
+  winogradCall->pack();
+  winogradCall->run();
 
-  Stored &result = test.direction == FORWARD         ? y
-                   : test.direction == BACKWARD_DATA ? x
-                                                     : w;
+  PlanTensor &result = test.direction == FORWARD         ? y
+                       : test.direction == BACKWARD_DATA ? x
+                                                         : w;
   const Tensor before = result.tensor, biasBefore = b.tensor;
   convolve(test, x.tensor, w.tensor, y.tensor);
   const std::int64_t pixels = y.tensor.dims[2] * y.tensor.dims[3];
@@ -170,37 +173,37 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
     std::fill(b.tensor.values.begin(), b.tensor.values.end(), 0.0);
     for (std::size_t i = 0; i < y.tensor.values.size(); ++i)
       b.tensor.values[channel(i)] += y.tensor.values[i];
-    if (sum)
+    if (accumulates)
       b.tensor.add(biasBefore);
     EXPECT_LT(b.errorOf(b.tensor), 1e-5);
   } else if (test.direction == FORWARD) {
     for (std::size_t i = 0; i < y.tensor.values.size(); ++i)
       y.tensor.values[i] += b.tensor.values[channel(i)];
   }
-  if (sum)
+  if (accumulates)
     result.tensor.add(before);
-  if (relu)
+  if (hasRelu)
     for (double &value : result.tensor.values)
       value = std::max(value, 0.0);
-  // A plain sum of as many products in f32 comes as close as 4e-6 to 1e-5.
+  // A plain f32 sum of as many products has an error of 4e-6 to 1e-5.
   const double error = result.errorOf(result.tensor);
   EXPECT_LT(error, test.tile == 2 ? 1e-5 : 2e-5);
   RecordProperty("error", std::to_string(error));
   // Memory between the channels is unchanged.
-  double others = 0;
-  for (const Stored *each : {&x, &y})
+  double gapSum = 0;
+  for (const PlanTensor *each : {&x, &y})
     for (std::size_t i = 0; i < each->memory.size(); ++i)
       if (static_cast<std::int64_t>(i) % each->buffer.strides(3) >=
           each->buffer.dims(1))
-        others += std::abs(each->memory[i]);
-  EXPECT_EQ(others, 0.0);
+        gapSum += std::abs(each->memory[i]);
+  EXPECT_EQ(gapSum, 0.0);
 }
 
-std::vector<Trial> trials() {
+std::vector<TestCase> testCases() {
   const Sizes even{2, 64, 12, 8, 48, 1, 1}, odd{1, 32, 13, 7, 64, 1, 1},
       wide{1, 16, 9, 10, 16, 2, 0}, deep{1, 256, 6, 6, 32, 1, 1},
       many{2, 16, 76, 76, 16, 1, 1}, heavy{1, 352, 5, 7, 208, 1, 1};
-  std::vector<Trial> result;
+  std::vector<TestCase> result;
   for (std::int64_t tile : {2, 4}) {
     for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
       for (const Sizes &shape : {even, odd, wide, deep}) {
@@ -222,11 +225,12 @@ std::vector<Trial> trials() {
   }
   return result;
 }
-INSTANTIATE_TEST_SUITE_P(Cases, Winograd, testing::ValuesIn(trials()));
+INSTANTIATE_TEST_SUITE_P(Cases, Winograd, testing::ValuesIn(testCases()));
 
-TEST(WinogradConditions, RefuseOtherConvolutions) {
-  auto make = [](std::int64_t channels, std::int64_t stride, std::int64_t gap) {
-    Stored x({1, channels, 8, 8}, 1, gap), w({16, channels, 3, 3}, 2),
+TEST(WinogradConditions, ExcludeOtherConvolutions) {
+  auto isSupported = [](std::int64_t channels, std::int64_t stride,
+                        std::int64_t gap) {
+    PlanTensor x({1, channels, 8, 8}, 1, gap), w({16, channels, 3, 3}, 2),
         y({1, 16, (8 - 3) / stride + 1, (8 - 3) / stride + 1}, 3, 0);
     ConvolutionCall call;
     call.set_direction(FORWARD);
@@ -241,40 +245,42 @@ TEST(WinogradConditions, RefuseOtherConvolutions) {
     return makeWinograd(context, call, x.bound(), w.bound(), BoundBuffer(),
                         y.bound(), 4) != nullptr;
   };
-  EXPECT_EQ(make(16, 1, 0), cpuHasFeature("avx2"));
-  EXPECT_FALSE(make(8, 1, 0));
-  EXPECT_FALSE(make(16, 2, 0));
-  EXPECT_FALSE(make(16, 1, -1)); // contiguous pixels
+  EXPECT_EQ(isSupported(16, 1, 0), cpuHasFeature("avx2"));
+  EXPECT_FALSE(isSupported(8, 1, 0));
+  EXPECT_FALSE(isSupported(16, 2, 0));
+  EXPECT_FALSE(isSupported(16, 1, -1)); // contiguous pixels
 }
 
-TEST(WinogradModel, ChoosesTheFastest) {
+TEST(WinogradModel, ChoosesTheFastestTile) {
   using brew::plan::winograd::fastestTile;
-  // VGG-16's third block, a batch of 4; the last convolutions of ResNet-50 and
-  // VGG-16 for one image, whose sums of weights take longest; few channels.
+  // The third block of VGG-16 for a batch of 4.
   for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
     EXPECT_EQ(fastestTile({direction, 4, 56, 56, 256, 256, false, 2}), 4);
+  // The last convolutions of ResNet-50 and VGG-16 for one image: most time goes
+  // to the weights.
   EXPECT_EQ(fastestTile({FORWARD, 1, 7, 7, 512, 512, true, 2}), 0);
   EXPECT_EQ(fastestTile({FORWARD, 1, 14, 14, 512, 512, true, 1}), 2);
+  // A convolution with few channels.
   EXPECT_EQ(fastestTile({FORWARD, 1, 8, 8, 16, 16, false, 2}), 0);
 }
 
-TEST(WinogradModel, TakesHeavyWeightsByOutputs) {
+TEST(WinogradModel, SplitsOutputsOfHeavyWeights) {
   using brew::plan::winograd::ConvolutionSize;
   using brew::plan::winograd::tileBlockOf;
   for (std::int64_t tile : {2, 4}) {
     const ConvolutionSize heavy{BACKWARD_WEIGHTS, 1, 5, 7, 352, 208, false, 2};
     EXPECT_EQ(tileBlockOf(heavy, tile).tiles, heavy.tiles(tile));
     EXPECT_LT(tileBlockOf(heavy, tile).outputs, 208);
-    // Few weights; inputs larger than the caches; constant weights.
-    for (const ConvolutionSize &other :
+    // Few weights, inputs larger than the caches, and constant weights.
+    for (const ConvolutionSize &size :
          {ConvolutionSize{FORWARD, 8, 14, 14, 64, 64, false, 2},
           ConvolutionSize{FORWARD, 64, 56, 56, 512, 512, false, 2},
           ConvolutionSize{FORWARD, 1, 5, 7, 352, 208, true, 2}})
-      EXPECT_EQ(tileBlockOf(other, tile).outputs, other.outputs);
+      EXPECT_EQ(tileBlockOf(size, tile).outputs, size.outputs);
   }
 }
 
-/// Returns the implementation of a convolution of a plan.
+/// Returns the implementation that an executor chooses for a convolution.
 std::string implementationOf(bool isExact) {
   PlanBuilder builder;
   const Dims dims{4, 256, 28, 28}, strides{256 * 784, 1, 256 * 28, 256};
@@ -297,7 +303,7 @@ std::string implementationOf(bool isExact) {
   return Executor(builder.build(), {2}).implementation(0, 0);
 }
 
-TEST(WinogradPlans, ExactConvolutionsAreOneDnns) {
+TEST(WinogradPlans, ExactConvolutionsUseOneDnn) {
   if (std::getenv("BREW_TEST_CUDASIM") || !cpuHasFeature("avx2"))
     GTEST_SKIP() << "not a processor with AVX2";
   EXPECT_EQ(implementationOf(false).find("Winograd 4x4, oneDNN "), 0u);

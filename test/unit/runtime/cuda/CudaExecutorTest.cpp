@@ -15,8 +15,9 @@ namespace {
 
 class CudaExecutor : public CudaSim {
 protected:
-  static std::vector<float> floats(const Executor &executor,
-                                   std::uint32_t buffer, std::size_t count) {
+  static std::vector<float> readFloats(const Executor &executor,
+                                       std::uint32_t buffer,
+                                       std::size_t count) {
     std::vector<float> values(count);
     executor.read(buffer, [&](const std::byte *bytes) {
       std::memcpy(values.data(), bytes, count * sizeof(float));
@@ -28,7 +29,7 @@ protected:
   }
 
   /// Builds a program total += (x[0] + 1) * scale with the input x and the
-  /// output total, and a program `update` that adds one to its state.
+  /// output total, and a program `update`: nextState = state + 1.
   void buildCounter() {
     x = b.buffer("x", {4});
     y = b.buffer("y", {4});
@@ -53,9 +54,9 @@ protected:
     check.set_layer("loss");
     check.set_blob("label");
     state = b.buffer("state", {4}, {}, F32, STATE);
-    other = b.buffer("other", {4}, {}, F32, STATE);
+    nextState = b.buffer("nextState", {4}, {}, F32, STATE);
     Program &update = b.program("update");
-    b.launch(update, kernel(b, "addOne", 2), {state, other});
+    b.launch(update, kernel(b, "addOne", 2), {state, nextState});
   }
   void setScale(Executor &executor, float value) const {
     executor.uploadBytes(
@@ -64,7 +65,7 @@ protected:
   }
 
   PlanBuilder b = builder();
-  std::uint32_t x, y, scale, total, labels, status, state, other;
+  std::uint32_t x, y, scale, total, labels, status, state, nextState;
 
 private:
   /// Sets the environment before the builder is constructed, which is before
@@ -75,24 +76,24 @@ private:
   }
 };
 
-TEST_F(CudaExecutor, MemoryLiesOnTheDevice) {
-  auto whole = b.buffer("whole", {2, 4});
+TEST_F(CudaExecutor, AllocatesBuffersOnTheDevice) {
+  auto tensor = b.buffer("tensor", {2, 4});
   auto view = b.buffer("view", {2, 2}, {4, 1});
   b.manifest.mutable_buffers(static_cast<int>(view))->set_offset(0);
   b.program("main");
   Executor executor(b.build());
-  EXPECT_EQ(executor.hostData(whole), nullptr);
-  EXPECT_EQ(floats(executor, whole, 8), std::vector<float>(8)); // zeros
-  executor.upload(whole, bytesOf({1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(executor.hostData(tensor), nullptr);
+  EXPECT_EQ(readFloats(executor, tensor, 8), std::vector<float>(8)); // zeros
+  executor.upload(tensor, bytesOf({1, 1, 1, 1, 1, 1, 1, 1}));
   executor.upload(view, bytesOf({2, 3, 9, 9, 4, 5}));
-  EXPECT_EQ(floats(executor, whole, 8),
+  EXPECT_EQ(readFloats(executor, tensor, 8),
             (std::vector<float>{2, 3, 1, 1, 4, 5, 1, 1}));
   executor.modify(
       view, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[5] = 7; });
-  EXPECT_EQ(floats(executor, whole, 8)[5], 7);
+  EXPECT_EQ(readFloats(executor, tensor, 8)[5], 7);
 }
 
-TEST_F(CudaExecutor, ArenasAreInitialised) {
+TEST_F(CudaExecutor, InitializesArenas) {
   auto constant = b.buffer("c", {3}, {}, F32, CONSTANTS);
   const float values[3] = {1, 2, 3};
   b.manifest.mutable_arenas(static_cast<int>(b.arena(CONSTANTS)))
@@ -100,11 +101,11 @@ TEST_F(CudaExecutor, ArenasAreInitialised) {
           Segment::CONSTANT_DATA,
           std::string(reinterpret_cast<const char *>(values), sizeof values)));
   b.program("main");
-  EXPECT_EQ(floats(Executor(b.build()), constant, 3),
+  EXPECT_EQ(readFloats(Executor(b.build()), constant, 3),
             (std::vector<float>{1, 2, 3}));
 }
 
-TEST_F(CudaExecutor, RunsAgainAsAGraph) {
+TEST_F(CudaExecutor, ReplaysProgramsAsGraphs) {
   buildCounter();
   Executor executor(b.build());
   setScale(executor, 1);
@@ -112,12 +113,12 @@ TEST_F(CudaExecutor, RunsAgainAsAGraph) {
     executor.feed(x, bytesOf({i, 0, 0, 0}));
     executor.run(0);
   }
-  EXPECT_EQ(floats(executor, total, 1)[0], 1 + 2 + 3 + 4 + 5);
-  EXPECT_EQ(floats(executor, x, 1)[0], 4);
+  EXPECT_EQ(readFloats(executor, total, 1)[0], 1 + 2 + 3 + 4 + 5);
+  EXPECT_EQ(readFloats(executor, x, 1)[0], 4);
   EXPECT_EQ(executor.implementation(0, 0), "kernel");
 }
 
-TEST_F(CudaExecutor, RunsStepByStepWhereThereAreNoGraphs) {
+TEST_F(CudaExecutor, RunsStepByStepWithoutGraphs) {
   buildCounter();
   setenv("CUDASIM_NO_GRAPHS", "1", 1);
   std::vector<std::string> warnings;
@@ -130,7 +131,7 @@ TEST_F(CudaExecutor, RunsStepByStepWhereThereAreNoGraphs) {
     executor.run(0);
   }
   executor.synchronize();
-  EXPECT_EQ(floats(executor, total, 1)[0], 1 + 2 + 3 + 4 + 5);
+  EXPECT_EQ(readFloats(executor, total, 1)[0], 1 + 2 + 3 + 4 + 5);
   EXPECT_EQ(executor.measure({0}, 2).graphNodes, 0u);
   ASSERT_EQ(warnings.size(), 1u); // not for every run
   EXPECT_NE(warnings[0].find("cannot be a CUDA graph"), std::string::npos)
@@ -143,28 +144,28 @@ TEST_F(CudaExecutor, RunsStepRangesAndTimesSteps) {
   Executor executor(b.build());
   setScale(executor, 2);
   executor.run(0, 0, 1);
-  EXPECT_EQ(floats(executor, y, 1)[0], 1);
-  EXPECT_EQ(floats(executor, total, 1)[0], 0);
-  std::vector<std::size_t> seen;
+  EXPECT_EQ(readFloats(executor, y, 1)[0], 1);
+  EXPECT_EQ(readFloats(executor, total, 1)[0], 0);
+  std::vector<std::size_t> timedSteps;
   executor.runTimed(0, [&](std::size_t step, double seconds) {
-    seen.push_back(step);
+    timedSteps.push_back(step);
     EXPECT_GE(seconds, 0);
   });
-  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(floats(executor, total, 1)[0], 2);
+  EXPECT_EQ(timedSteps, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(readFloats(executor, total, 1)[0], 2);
   const Measurement measured = executor.measure({0, 1}, 7);
   EXPECT_EQ(measured.seconds.size(), 7u);
   EXPECT_EQ(measured.graphNodes, 4u);
   EXPECT_GT(measured.deviceBytes, 0u);
-  EXPECT_EQ(floats(executor, total, 1)[0], 2 + 9 * 2);
+  EXPECT_EQ(readFloats(executor, total, 1)[0], 2 + 9 * 2);
 }
 
-TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
+TEST_F(CudaExecutor, KeepsResultsOfPendingRunsApart) {
   buildCounter();
   Executor executor(b.build());
   ASSERT_TRUE(executor.canStartTogether(0, 1));
   float sum = 0;
-  auto take = [&](float expected) {
+  auto expectNextResult = [&](float expected) {
     executor.finish().read(total, [&](const std::byte *bytes) {
       float value;
       std::memcpy(&value, bytes, sizeof value);
@@ -178,17 +179,17 @@ TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
     executor.start({0, 1});
     sums.push_back(sum += float(i + 1) * float(i % 3));
     if (executor.pendingRuns() > 2) {
-      take(sums[sums.size() - 3]);
+      expectNextResult(sums[sums.size() - 3]);
     }
   }
-  take(sums[4]);
-  take(sums[5]);
+  expectNextResult(sums[4]);
+  expectNextResult(sums[5]);
   EXPECT_EQ(executor.pendingRuns(), 0u);
   EXPECT_EQ(errorOf([&] { executor.finish(); }).substr(0, 3), "70:");
-  EXPECT_EQ(floats(executor, other, 1)[0], 1);
+  EXPECT_EQ(readFloats(executor, nextState, 1)[0], 1);
 }
 
-TEST_F(CudaExecutor, LargeInputsAreUploadedDuringRuns) {
+TEST_F(CudaExecutor, UploadsLargeInputsDuringRuns) {
   constexpr std::size_t kCount = 50000; // large enough for a staging buffer
   auto input = b.buffer("input", {kCount});
   auto copy = b.buffer("copy", {kCount});
@@ -208,18 +209,18 @@ TEST_F(CudaExecutor, LargeInputsAreUploadedDuringRuns) {
     executor.finish().read(copy, [&](const std::byte *bytes) {
       EXPECT_EQ(reinterpret_cast<const float *>(bytes)[kCount - 1], float(i));
     });
-  EXPECT_EQ(floats(executor, input, 1)[0], 7);
+  EXPECT_EQ(readFloats(executor, input, 1)[0], 7);
   EXPECT_FALSE(executor.canStartTogether(0, 0)); // too much to copy every time
 }
 
-TEST_F(CudaExecutor, ResultsThatAreOverwrittenForbidRunningTogether) {
+TEST_F(CudaExecutor, OverwrittenResultsForbidStartingTogether) {
   buildCounter();
   EXPECT_TRUE(Executor(b.build()).canStartTogether(0, 1));
-  b.launch(*b.manifest.mutable_programs(1), 0, {other, labels});
+  b.launch(*b.manifest.mutable_programs(1), 0, {nextState, labels});
   EXPECT_FALSE(Executor(b.build()).canStartTogether(0, 1));
 }
 
-TEST_F(CudaExecutor, ChecksNameTheLabel) {
+TEST_F(CudaExecutor, ChecksReportTheLabel) {
   buildCounter();
   Executor executor(b.build());
   executor.feed(labels, bytesOf({1, 2, 33, 4}));
@@ -261,24 +262,25 @@ TEST_F(CudaExecutor, CopiesAndClearsViews) {
   executor.upload(source, bytesOf(values));
   executor.upload(wide, bytesOf(ones));
   executor.run(0, 0, 1);
-  const std::vector<float> moved = floats(executor, permuted, 24);
+  const std::vector<float> moved = readFloats(executor, permuted, 24);
   EXPECT_EQ(moved[1], values[4]); // next channel
   EXPECT_EQ(moved[3], values[1]); // next column
   executor.run(0);
-  EXPECT_EQ(floats(executor, permuted, 24), std::vector<float>(24));
-  std::vector<float> whole = floats(executor, wide, 36);
+  EXPECT_EQ(readFloats(executor, permuted, 24), std::vector<float>(24));
+  std::vector<float> result = readFloats(executor, wide, 36);
   for (int row = 0; row < 6; ++row)
     for (int column = 0; column < 6; ++column)
-      EXPECT_EQ(whole[std::size_t(row * 6 + column)],
+      EXPECT_EQ(result[std::size_t(row * 6 + column)],
                 column < 4 ? values[std::size_t(row * 4 + column)] : 1);
   executor.run(1);
-  whole = floats(executor, wide, 36);
+  result = readFloats(executor, wide, 36);
   for (std::size_t i = 0; i < 36; ++i)
-    EXPECT_EQ(whole[i], i % 6 < 4 ? 0 : 1);
+    EXPECT_EQ(result[i], i % 6 < 4 ? 0 : 1);
   EXPECT_EQ(executor.implementation(0, 0), "copy");
   EXPECT_EQ(executor.implementation(0, 2), "zero");
 }
 
+// These fail like a driver that refuses the pitch.
 int refuseCopy(const runtime::cuda::CUDA_MEMCPY2D *, runtime::cuda::CUstream) {
   return runtime::cuda::CUDA_ERROR_INVALID_VALUE;
 }
@@ -287,9 +289,10 @@ int refuseClear(runtime::cuda::CUdeviceptr, std::size_t, unsigned char,
   return runtime::cuda::CUDA_ERROR_INVALID_VALUE;
 }
 
-TEST_F(CudaExecutor, CopiesRowByRowWherePitchesAreRefused) {
+TEST_F(CudaExecutor, CopiesRowByRowIfPitchesAreRefused) {
   Program &main = b.program("main");
   std::vector<std::uint32_t> dense, wide, slices;
+  // 64 rows are copied one by one; for 65 the error is reported.
   for (std::int64_t rows : {64, 65}) {
     dense.push_back(b.buffer("dense", {rows, 4}));
     wide.push_back(b.buffer("wide", {rows, 6}));
@@ -313,13 +316,13 @@ TEST_F(CudaExecutor, CopiesRowByRowWherePitchesAreRefused) {
   const ReplacedDriverCall clears(&runtime::cuda::DriverApi::cuMemsetD2D8Async,
                                   refuseClear);
   executor.run(0, 0, 1);
-  std::vector<float> found = floats(executor, wide[0], 64 * 6);
-  for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_EQ(found[i], i % 6 < 4 ? values[i / 6 * 4 + i % 6] : 1);
+  std::vector<float> result = readFloats(executor, wide[0], 64 * 6);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    EXPECT_EQ(result[i], i % 6 < 4 ? values[i / 6 * 4 + i % 6] : 1);
   executor.run(0, 1, 2);
-  found = floats(executor, wide[0], 64 * 6);
-  for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_EQ(found[i], i % 6 < 4 ? 0 : 1);
+  result = readFloats(executor, wide[0], 64 * 6);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    EXPECT_EQ(result[i], i % 6 < 4 ? 0 : 1);
   EXPECT_EQ(errorOf([&] {
               executor.run(0, 2, 3);
             }).find("3: copying on the GPU, 65 rows, 16 and 24 bytes apart: "),
@@ -330,7 +333,7 @@ TEST_F(CudaExecutor, CopiesRowByRowWherePitchesAreRefused) {
             0u);
 }
 
-TEST_F(CudaExecutor, CopiesOfManyRectanglesAreRefused) {
+TEST_F(CudaExecutor, RefusesCopiesOfManyRectangles) {
   Program &main = b.program("main");
   auto transpose = [&](std::int64_t columns) {
     const auto from = b.buffer("from", {100, columns, 70});
@@ -340,7 +343,7 @@ TEST_F(CudaExecutor, CopiesOfManyRectanglesAreRefused) {
     call.set_source_buffer_index(from);
     call.set_target_buffer_index(to);
   };
-  // Dimension 100 forms the rows of a rectangle; the other two give 3 x 70
+  // Dimension 100 forms the rows of a rectangle; the next two give 3 x 70
   // rectangles.
   transpose(3);
   EXPECT_EQ(errorOf([&] { Executor executor(b.build()); }),
@@ -349,7 +352,7 @@ TEST_F(CudaExecutor, CopiesOfManyRectanglesAreRefused) {
             "kernel for it");
 }
 
-TEST_F(CudaExecutor, AMissingKernelIsADamagedPlan) {
+TEST_F(CudaExecutor, ReportsMissingKernelAsDamagedPlan) {
   auto y = b.buffer("y", {4});
   b.launch(b.program("main"), kernel(b, "noSuchKernel", 1), {y});
   const std::string error = errorOf([&] { Executor executor(b.build()); });
@@ -358,7 +361,7 @@ TEST_F(CudaExecutor, AMissingKernelIsADamagedPlan) {
             "its image for sim");
 }
 
-TEST_F(CudaExecutor, NoSuchGpu) {
+TEST_F(CudaExecutor, ReportsMissingGpu) {
   b.program("main");
   ExecutorOptions options;
   options.gpu = 7;
@@ -366,15 +369,15 @@ TEST_F(CudaExecutor, NoSuchGpu) {
             "3: there is no GPU 7: the CUDA driver finds one, number 0");
 }
 
-TEST_F(CudaExecutor, TooLargeForTheDevice) {
+TEST_F(CudaExecutor, ReportsNetTooLargeForTheDevice) {
   auto input = b.buffer("data", {1 << 20, 1 << 16});
   b.buffer("weights", {1000}, {}, F32, PARAMETERS);
   for (int i = 0; i < 12; ++i)
     b.buffer("blob" + std::to_string(i), {1 << 20, 4 + i});
   Program &main = b.program("main");
-  DataInput &feed = *main.add_data_inputs();
-  feed.set_layer("data");
-  feed.add_buffer_indices(input);
+  DataInput &dataInput = *main.add_data_inputs();
+  dataInput.set_layer("data");
+  dataInput.add_buffer_indices(input);
   const std::string error = errorOf([&] { Executor executor(b.build()); });
   EXPECT_EQ(error.find("3: test.plan: out of GPU memory: the net needs 256."),
             0u)

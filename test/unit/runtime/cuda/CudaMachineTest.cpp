@@ -17,7 +17,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(CudaArchs, BestFirst) {
+TEST(CudaArchs, UsableArchsAreSortedBestFirst) {
   const Names all = {"sm_80",   "sm_86",      "sm_90",      "sm_90a",
                      "sm_100f", "compute_80", "compute_120"};
   EXPECT_EQ(usableArchs(all, 75), Names());
@@ -57,7 +57,7 @@ std::shared_ptr<const PlanFile> planFor(const Names &archs,
   return b.build();
 }
 
-TEST_F(CudaMachine, AnotherArchitecture) {
+TEST_F(CudaMachine, ReportsOtherArchitecture) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
   const auto plan = planFor({"sm_199", "compute_210"}, std::string(100, 'x'));
@@ -75,7 +75,7 @@ TEST_F(CudaMachine, AnotherArchitecture) {
       << error;
 }
 
-TEST_F(CudaMachine, CodeThatTheDriverRefuses) {
+TEST_F(CudaMachine, ReportsCodeThatTheDriverRefuses) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
   const std::string arch = "sm_" + std::to_string(device.architecture());
@@ -91,8 +91,8 @@ TEST_F(CudaMachine, CodeThatTheDriverRefuses) {
       "1: test.plan: damaged plan: a kernel image is no machine code");
 }
 
-/// A driver that is older than the PTX rejects it, too.
-TEST_F(CudaMachine, PtxThatTheDriverRefuses) {
+/// A driver that is older than the PTX rejects the PTX in the same way.
+TEST_F(CudaMachine, ReportsPtxThatTheDriverRefuses) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
   const std::string arch = "compute_" + std::to_string(device.architecture());
@@ -107,7 +107,7 @@ TEST_F(CudaMachine, PtxThatTheDriverRefuses) {
       << error;
 }
 
-TEST_F(CudaMachine, ArgumentsThatTheDriverCannotPass) {
+TEST_F(CudaMachine, ReportsArgumentsThatTheDriverCannotPass) {
   auto errorWith = [&](const char *version, std::uint32_t arguments) {
     setenv("CUDASIM_DRIVER_VERSION", version, 1);
     const Device device(
@@ -130,7 +130,7 @@ TEST_F(CudaMachine, ArgumentsThatTheDriverCannotPass) {
   }
 }
 
-TEST_F(CudaMachine, NoDriver) {
+TEST_F(CudaMachine, ReportsMissingDriver) {
   EXPECT_EQ(errorOf([] { DriverApi::open("no-such-driver.so"); })
                 .find("3: an NVIDIA GPU is needed, but the CUDA driver "
                       "cannot be opened: no-such-driver.so"),
@@ -146,7 +146,7 @@ TEST_F(CudaMachine, NoDriver) {
             0u);
 }
 
-TEST_F(CudaMachine, NoSimulator) {
+TEST_F(CudaMachine, ReportsMissingSimulator) {
   setenv("BREW_CUDASIM", "/no/such/folder", 1);
   PlanBuilder b;
   b.program("main");
@@ -156,7 +156,7 @@ TEST_F(CudaMachine, NoSimulator) {
             0u);
 }
 
-TEST_F(CudaMachine, ALibraryWithoutTheFunctionsIsTooOld) {
+TEST_F(CudaMachine, ReportsLibraryWithoutFunctionsAsTooOld) {
   const std::string simulator = CUDASIM_FOLDER;
   EXPECT_EQ(errorOf([&] { DriverApi::open(simulator + "/libcudasim.so"); })
                 .find("3: the CUDA driver is too old: it is of CUDA 0.0 and "

@@ -10,7 +10,8 @@
 
 namespace brew::test {
 
-/// Makes PlanBuilder build plans for the simulator, and the executor find it.
+/// Makes PlanBuilder build plans for the simulator, and the executor load the
+/// simulator.
 class CudaSim : public testing::Test {
 protected:
   void SetUp() override {

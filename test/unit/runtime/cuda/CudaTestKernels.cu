@@ -1,4 +1,5 @@
-// Kernels like brewc's, for tests that must not depend on brewc.
+// Kernels like the ones that brewc emits, for tests that must not depend on
+// brewc.
 #ifdef BREW_CUDASIM
 #include "cudasim.h"
 #else

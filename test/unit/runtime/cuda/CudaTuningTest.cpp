@@ -48,30 +48,31 @@ public:
     return engines.empty() ? describe(candidate)
                            : engines[std::size_t(candidate)];
   }
-  void release(int candidate) override { held.erase(candidate); }
+  void release(int candidate) override { unreleased.erase(candidate); }
   std::uint64_t workspaceBytes(int candidate) const override {
     return bytes[std::size_t(candidate)] == 0 ? kUnusable : 16;
   }
   void run(int candidate, CUdeviceptr workspace,
            const Stream &stream) override {
     ++runs;
-    ran.insert(candidate);
-    held.insert(candidate);
-    if (fails == candidate)
+    candidatesRun.insert(candidate);
+    unreleased.insert(candidate);
+    if (failingCandidate == candidate)
       throw unavailable("this engine fails");
     EXPECT_NE(workspace, 0u);
     device.api().check(
         device.api().cuMemsetD8Async(
             memory.address(), 1, bytes[std::size_t(candidate)], stream.get()),
         "clearing");
-    if (waits == candidate)
+    if (waitingCandidate == candidate)
       stream.synchronize("waiting");
   }
 
-  int runs = 0, fails = -1;
+  int runs = 0, failingCandidate = -1;
   std::vector<std::string> engines; ///< by candidate; empty: all different
-  std::set<int> ran, held;          ///< `held`: those not released since
-  int waits = -1; ///< synchronises the stream, which captures forbid
+  std::set<int> candidatesRun, unreleased;
+  /// This candidate synchronizes the stream, which captures forbid.
+  int waitingCandidate = -1;
 
 private:
   const Device &device;
@@ -88,7 +89,7 @@ protected:
   TimingCache cache{"", warnings.sink()};
 };
 
-TEST_F(CudaTuner, TakesTheFastestThatWorks) {
+TEST_F(CudaTuner, ChoosesTheFastestUsableCandidate) {
   ClearCall call(device, {1 << 26, 0, 16, 1 << 25});
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 2);
@@ -100,8 +101,9 @@ TEST_F(CudaTuner, TakesTheFastestThatWorks) {
 }
 
 TEST_F(CudaTuner, MeasuresTwoSettingsOfEachEngine) {
-  // 20 settings of one engine come first; the fastest is the last but one of
-  // all, an engine's second setting. One of its settings cannot be used.
+  // 20 settings of one engine come first. The second engine has four settings:
+  // the first is unusable, the next two are measured, the last one is not,
+  // although it is the fastest.
   std::vector<std::uint64_t> bytes(20, 1 << 22);
   bytes.insert(bytes.end(), {0, 1 << 21, 16, 8});
   ClearCall call(device, bytes);
@@ -109,20 +111,21 @@ TEST_F(CudaTuner, MeasuresTwoSettingsOfEachEngine) {
   call.engines.insert(call.engines.end(), 4, "few");
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 22);
-  // The first two of each engine, then the next ones up to 16 in all.
+  // The first two usable settings of each engine, then the next ones, 16 in
+  // all.
   std::set<int> expected = {21, 22};
   for (int i = 0; i < 14; ++i)
     expected.insert(i);
-  EXPECT_EQ(call.ran, expected);
-  EXPECT_EQ(call.held, std::set<int>({22}));
+  EXPECT_EQ(call.candidatesRun, expected);
+  EXPECT_EQ(call.unreleased, std::set<int>({22}));
 }
 
-TEST_F(CudaTuner, AChoiceIsInTheFileAtOnce) {
+TEST_F(CudaTuner, WritesChoicesToTheFileAtOnce) {
   Folder folder;
   const std::string path = folder / "p.timing";
-  TimingCache kept(path, warnings.sink());
+  TimingCache fileCache(path, warnings.sink());
   ClearCall call(device, {1 << 26, 16});
-  CallTuner(device, stream, kept, /*measure=*/true).choose(call);
+  CallTuner(device, stream, fileCache, /*measure=*/true).choose(call);
   EXPECT_NE(TimingCache(path, warnings.sink()).find(device.name() + " clear"),
             nullptr);
   EXPECT_TRUE(warnings.texts.empty());
@@ -130,25 +133,26 @@ TEST_F(CudaTuner, AChoiceIsInTheFileAtOnce) {
 
 TEST_F(CudaTuner, SkipsFailingEngines) {
   ClearCall call(device, {1 << 26, 16});
-  call.fails = 1;
+  call.failingCandidate = 1;
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 0);
-  ClearCall none(device, {0, 0});
-  EXPECT_EQ(errorOf([&] { tuner.choose(none); }).substr(0, 34),
+  ClearCall unusable(device, {0, 0});
+  EXPECT_EQ(errorOf([&] { tuner.choose(unusable); }).substr(0, 34),
             "3: no engine can be used for clear");
 }
 
 TEST_F(CudaTuner, PrefersCandidatesThatCanBeCaptured) {
   ClearCall call(device, {16, 1 << 26});
-  call.waits = 0;
+  call.waitingCandidate = 0;
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 1);
   // A candidate that cannot be captured is chosen if there is no other.
-  ClearCall only(device, {1 << 25, 0, 8});
-  only.waits = 2;
-  only.fails = 0;
-  TimingCache empty{"", warnings.sink()};
-  EXPECT_EQ(CallTuner(device, stream, empty, true).choose(only), 2);
+  ClearCall uncapturable(device, {1 << 25, 0, 8});
+  uncapturable.waitingCandidate = 2;
+  uncapturable.failingCandidate = 0;
+  TimingCache emptyCache{"", warnings.sink()};
+  EXPECT_EQ(CallTuner(device, stream, emptyCache, true).choose(uncapturable),
+            2);
 }
 
 TEST_F(CudaTuner, TuneIgnoresTheCache) {
@@ -171,7 +175,7 @@ TEST_F(CudaTuner, ChoosesTheFirstUsableWithoutMeasuring) {
   EXPECT_EQ(call.runs, 0);
 }
 
-TEST_F(CudaTuner, AnUnknownChoiceInTheCacheIsMeasuredAgain) {
+TEST_F(CudaTuner, MeasuresAgainIfTheCachedChoiceIsUnknown) {
   cache.set(device.name() + " clear", {"clears 5", 1});
   ClearCall call(device, {1 << 26, 16});
   CallTuner tuner(device, stream, cache, /*measure=*/true);
@@ -179,12 +183,12 @@ TEST_F(CudaTuner, AnUnknownChoiceInTheCacheIsMeasuredAgain) {
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
-/// `library` counts the library's runs only.
+/// `library` counts the runs of the candidates of the library.
 TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
-  auto clears = std::make_unique<ClearCall>(
+  auto libraryCall = std::make_unique<ClearCall>(
       device, std::vector<std::uint64_t>{1 << 26, 1 << 25});
-  ClearCall &library = *clears;
-  CallWithAlternative call(std::move(clears), KernelLaunch{}, device,
+  ClearCall &library = *libraryCall;
+  CallWithAlternative call(std::move(libraryCall), KernelLaunch{}, device,
                            "brewc 1.2");
   EXPECT_EQ(call.key(), "clear beside brewc 1.2");
   ASSERT_EQ(call.candidates(), 3);
@@ -193,7 +197,7 @@ TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   EXPECT_EQ(call.engine(2), "generated code");
   EXPECT_EQ(call.workspaceBytes(0), 16u);
   EXPECT_EQ(call.workspaceBytes(2), 0u);
-  // The cache can select it; its release() is a no-op.
+  // The cache can select the generated code, whose release() is a no-op.
   cache.set(device.name() + " clear beside brewc 1.2", {"generated code", 1});
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 2);
@@ -218,10 +222,10 @@ TEST_F(CudaTuner, GeneratedCodeReplacesTheCall) {
   launch.threads = 32;
   launch.arguments = {x.address(), y.address()};
   launch.symbol = "addOne";
-  auto clears =
+  auto libraryCall =
       std::make_unique<ClearCall>(device, std::vector<std::uint64_t>{16});
-  ClearCall &library = *clears;
-  CallWithAlternative call(std::move(clears), launch, device, "test");
+  ClearCall &library = *libraryCall;
+  CallWithAlternative call(std::move(libraryCall), launch, device, "test");
   call.run(1, 0, stream);
   float results[4] = {};
   api.check(api.cuMemcpyDtoHAsync(results, y.address(), 16, stream.get()),
@@ -232,8 +236,9 @@ TEST_F(CudaTuner, GeneratedCodeReplacesTheCall) {
   EXPECT_EQ(library.runs, 0);
 }
 
-/// cuBLASLt's suggestions for aligned operands may be invalid for others.
-TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
+/// cuBLASLt's suggestions for aligned operands may be invalid for less aligned
+/// ones.
+TEST_F(CudaTuner, ProductsOfOtherAlignmentHaveOtherKeys) {
   CublasLt library({std::string(CUDASIM_FOLDER) + "/libcublasLt.so.13"});
   PlanBuilder plan;
   for (const Dims &dims : {Dims{8, 16}, Dims{12, 16}, Dims{12}, Dims{8, 12}})
@@ -248,7 +253,7 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
   for (int i = 0; i < 4; ++i)
     memory.emplace_back(device, 4096, "test");
   // Returns the key if operand `moved` begins at offset `bytes`.
-  auto key = [&](int moved, CUdeviceptr bytes) {
+  auto keyWith = [&](int moved, CUdeviceptr bytes) {
     auto operand = [&](int i) {
       return DeviceBuffer{&plan.manifest.buffers(i),
                           memory[std::size_t(i)].address() +
@@ -258,37 +263,39 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
                             operand(2), operand(3), options, "test")
         ->key();
   };
-  const std::string aligned = key(-1, 0);
+  const std::string aligned = keyWith(-1, 0);
   for (int operand = 0; operand < 4; ++operand) {
-    EXPECT_NE(key(operand, 8), aligned) << operand;
-    EXPECT_NE(key(operand, 8), key(operand, 16)) << operand;
-    EXPECT_EQ(key(operand, 256), aligned) << operand;
+    EXPECT_NE(keyWith(operand, 8), aligned) << operand;
+    EXPECT_NE(keyWith(operand, 8), keyWith(operand, 16)) << operand;
+    EXPECT_EQ(keyWith(operand, 256), aligned) << operand;
   }
 }
 
-float milliseconds; // between two events
+float fakeMilliseconds; // time that is reported between two events
 
 int fakeElapsedTime(float *elapsed, CUevent, CUevent) {
-  *elapsed = milliseconds;
+  *elapsed = fakeMilliseconds;
   return CUDA_SUCCESS;
 }
 
-TEST_F(CudaTuner, ShortCallsAreTimedTogether) {
+TEST_F(CudaTuner, TimesShortCallsTogether) {
   const ReplacedDriverCall clock(&DriverApi::cuEventElapsedTime,
                                  fakeElapsedTime);
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   ClearCall call(device, {16, 8});
-  milliseconds = 0.01f;
-  const double together = tuner.tune(call).fastestSeconds;
-  EXPECT_LE(together, 0.01e-3 / 5);
-  EXPECT_GE(together, 0.01e-3 / 20);
-  milliseconds = 0.05f;
+  // 5 to 20 short calls are timed together.
+  fakeMilliseconds = 0.01f;
+  const double secondsPerRun = tuner.tune(call).fastestSeconds;
+  EXPECT_LE(secondsPerRun, 0.01e-3 / 5);
+  EXPECT_GE(secondsPerRun, 0.01e-3 / 20);
+  // Longer calls are timed one by one, at most five times per candidate.
+  fakeMilliseconds = 0.05f;
   call.runs = 0;
   EXPECT_NEAR(tuner.tune(call).fastestSeconds, 0.05e-3, 1e-9);
   EXPECT_LE(call.runs, 2 * 5);
 }
 
-TEST_F(CudaTuner, PreparesBeforeItMeasures) {
+TEST_F(CudaTuner, PreparesBeforeMeasuring) {
   ClearCall call(device, {1 << 20, 16});
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   int prepared = 0;
@@ -298,11 +305,11 @@ TEST_F(CudaTuner, PreparesBeforeItMeasures) {
   };
   tuner.choose(call, prepare);
   EXPECT_EQ(prepared, 1);
-  tuner.choose(call, prepare); // the cache knows it now
+  tuner.choose(call, prepare); // now the cache has the choice
   EXPECT_EQ(prepared, 1);
 }
 
-/// A product x w^T of a type, in a plan with other buffers.
+/// Builds a plan with an inner product y = x w^T and with unrelated buffers.
 class CudaTuningMemory : public CudaSim {
 protected:
   void SetUp() override {
@@ -315,11 +322,11 @@ protected:
     names[index] = name;
     return index;
   }
-  void build(DataType type, ArenaKind result = TRANSIENT) {
+  void build(DataType type, ArenaKind resultArena = TRANSIENT) {
     labels = add("labels", {8}, TRANSIENT, F32);
     x = add("x", {8, 16}, TRANSIENT, type);
     w = add("w", {12, 16}, PARAMETERS, type);
-    y = add("y", {8, 12}, result, type);
+    y = add("y", {8, 12}, resultArena, type);
     history = add("history", {12, 16}, STATE, F32);
     InnerProductCall &call =
         *builder->program("main").add_steps()->mutable_inner_product();
@@ -347,32 +354,33 @@ protected:
   std::uint32_t labels, x, w, y, history;
 };
 
-// Records device allocations and their contents when measuring begins.
-struct Watched {
+// The functions below record device allocations, and their contents when
+// measuring begins.
+struct Allocation {
   std::size_t bytes;
   CUdeviceptr address;
 };
-std::vector<Watched> allocated;
-std::vector<std::vector<std::byte>> seen; ///< contents of each allocation
-decltype(DriverApi::cuMemAlloc) allocate = nullptr;
-decltype(DriverApi::cuEventRecord) recordEvent = nullptr;
+std::vector<Allocation> allocated;
+std::vector<std::vector<std::byte>> contents; ///< of each allocation
+decltype(DriverApi::cuMemAlloc) originalAllocate = nullptr;
+decltype(DriverApi::cuEventRecord) originalRecordEvent = nullptr;
 
-int watchedAllocation(CUdeviceptr *address, std::size_t bytes) {
-  const int status = allocate(address, bytes);
+int recordAllocation(CUdeviceptr *address, std::size_t bytes) {
+  const int status = originalAllocate(address, bytes);
   allocated.push_back({bytes, *address});
   return status;
 }
 
-/// Reads device memory directly: the simulator's is host memory.
-int watchedRecord(CUevent event, CUstream stream) {
-  if (seen.empty()) {
+/// Reads device memory directly, because the simulator's memory is host memory.
+int recordContentsAndEvent(CUevent event, CUstream stream) {
+  if (contents.empty()) {
     simulatedDriver().cuStreamSynchronize(stream);
-    for (const Watched &slab : allocated) {
+    for (const Allocation &slab : allocated) {
       const auto *first = reinterpret_cast<const std::byte *>(slab.address);
-      seen.emplace_back(first, first + slab.bytes);
+      contents.emplace_back(first, first + slab.bytes);
     }
   }
-  return recordEvent(event, stream);
+  return originalRecordEvent(event, stream);
 }
 
 template <typename Element> double valueOf(Element element) { return element; }
@@ -383,6 +391,7 @@ double valueOf(std::uint16_t bits) { // bf16
   return value;
 }
 
+/// Expects numbers in [-1, 1] of both signs, most of which differ.
 template <typename Element>
 void expectRandom(const std::vector<std::byte> &slab, std::uint64_t offset,
                   std::size_t count) {
@@ -399,40 +408,41 @@ void expectRandom(const std::vector<std::byte> &slab, std::uint64_t offset,
   EXPECT_GT(*values.rbegin(), 0);
 }
 
-TEST_F(CudaTuningMemory, LoadingMeasuresOnRandomNumbers) {
+TEST_F(CudaTuningMemory, MeasuresOnRandomNumbersWhileLoading) {
   for (DataType type : {F32, F64, BF16}) {
     builder.emplace();
     build(type);
     const plan::Manifest &manifest = builder->manifest;
     allocated.clear();
-    seen.clear();
+    contents.clear();
     ExecutorOptions options;
     options.tune = true;
     const ReplacedDriverCall allocations(&DriverApi::cuMemAlloc,
-                                         watchedAllocation);
-    const ReplacedDriverCall records(&DriverApi::cuEventRecord, watchedRecord);
-    allocate = allocations.original();
-    recordEvent = records.original();
+                                         recordAllocation);
+    const ReplacedDriverCall records(&DriverApi::cuEventRecord,
+                                     recordContentsAndEvent);
+    originalAllocate = allocations.original();
+    originalRecordEvent = records.original();
     const Executor executor(builder->build(), options);
-    ASSERT_FALSE(seen.empty());
+    ASSERT_FALSE(contents.empty());
     for (std::uint32_t index : {x, w}) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
       const auto address =
           reinterpret_cast<CUdeviceptr>(executor.deviceData(index));
-      bool found = false;
-      for (std::size_t i = 0; i < seen.size(); ++i)
+      bool wasFound = false;
+      for (std::size_t i = 0; i < contents.size(); ++i)
         if (allocated[i].address == address - buffer.offset()) {
-          found = true;
+          wasFound = true;
           const auto count = std::size_t(plan::elementCount(buffer));
           SCOPED_TRACE(names[index] + " " + plan::DataType_Name(type));
           if (type == F64)
-            expectRandom<double>(seen[i], buffer.offset(), count);
+            expectRandom<double>(contents[i], buffer.offset(), count);
           else if (type == F32)
-            expectRandom<float>(seen[i], buffer.offset(), count);
+            expectRandom<float>(contents[i], buffer.offset(), count);
           else
-            expectRandom<std::uint16_t>(seen[i], buffer.offset(), count);
+            expectRandom<std::uint16_t>(contents[i], buffer.offset(), count);
         }
-      EXPECT_TRUE(found) << names[index];
+      EXPECT_TRUE(wasFound) << names[index];
     }
     // All buffers start with the same values as without measuring.
     for (std::uint32_t index : {labels, x, w, y, history})

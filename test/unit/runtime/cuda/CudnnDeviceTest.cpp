@@ -1,8 +1,8 @@
 //===- CudnnDeviceTest.cpp - cuDNN's engines for an absent GPU ------------===//
 //
-// Since version 9.8 cuDNN lists and compiles engines for a device of which only
-// the properties are known. These tests check without a GPU that cuDNN supports
-// Brew's calls on an H100.
+// Since version 9.8 cuDNN lists and compiles engines for a device that is
+// known only by its properties. These tests check without a GPU that cuDNN
+// supports Brew's calls on an H100.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnAdapter.h"
@@ -46,15 +46,16 @@ constexpr Precision kPrecisions[] = {
 struct Shape {
   const char *name;
   std::int64_t channels, outputs, kernel, stride, pad, dilation, groups;
-  std::int64_t extra = 0; ///< padding after a dimension minus padding before it
+  std::int64_t padEndMinusPad =
+      0; ///< padding after a dimension minus padding before it
 };
 constexpr Shape kShapes[] = {
     {"pictures", 3, 32, 5, 2, 0, 1, 1}, {"plain", 32, 64, 3, 1, 1, 1, 1},
     {"point", 64, 48, 1, 1, 0, 1, 1},   {"dilated", 16, 16, 3, 1, 2, 2, 1},
     {"groups", 32, 64, 3, 1, 1, 1, 2},  {"depthwise", 32, 32, 3, 2, 1, 1, 32}};
 
-/// Returns a dense tensor. Like Brew, it uses channels-last for planes only;
-/// tensors with a depth are in NCDHW order.
+/// Returns a dense tensor. As in Brew, only tensors without depth can be
+/// channels-last; tensors with a depth are in NCDHW order.
 BrewVendorTensor tensor(const Precision &precision,
                         std::vector<std::int64_t> dims, bool channelsLast) {
   const auto rank = static_cast<int32_t>(dims.size());
@@ -71,38 +72,43 @@ BrewVendorTensor tensor(const Precision &precision,
   return result;
 }
 
-/// Returns a convolution over `dimensions` dimensions. Over one dimension it is
-/// a plane with one row, as in the vendor calls of plans.
+/// Returns a convolution over `dimensions` spatial dimensions. With one
+/// dimension, planes have one row, as in the vendor calls of plans.
 BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
                              BrewVendorDirection direction,
                              int dimensions = 2) {
   constexpr std::int64_t kImages = 16, kExtent = 28;
-  const std::int64_t reach = shape.dilation * (shape.kernel - 1) + 1,
-                     extent = (kExtent + 2 * shape.pad + shape.extra - reach) /
+  const std::int64_t windowExtent = shape.dilation * (shape.kernel - 1) + 1,
+                     extent = (kExtent + 2 * shape.pad + shape.padEndMinusPad -
+                               windowExtent) /
                                   shape.stride +
                               1;
-  auto dims = [&](std::int64_t first, std::int64_t second, std::int64_t rest) {
+  auto dims = [&](std::int64_t first, std::int64_t second,
+                  std::int64_t spatialExtent) {
     std::vector<std::int64_t> list = {first, second};
     if (dimensions == 1)
       list.push_back(1);
-    list.insert(list.end(), static_cast<std::size_t>(dimensions), rest);
+    list.insert(list.end(), static_cast<std::size_t>(dimensions),
+                spatialExtent);
     return list;
   };
   BrewVendorConvolution call = {};
   call.direction = direction;
   call.math = precision.math;
-  const bool last = precision.channelsLast && dimensions == 2;
-  call.x = tensor(precision, dims(kImages, shape.channels, kExtent), last);
+  const bool isChannelsLast = precision.channelsLast && dimensions == 2;
+  call.x =
+      tensor(precision, dims(kImages, shape.channels, kExtent), isChannelsLast);
   // F32 weights keep Caffe's layout.
   call.w =
       tensor(precision,
              dims(shape.outputs, shape.channels / shape.groups, shape.kernel),
-             last && precision.type != BREW_VENDOR_F32);
-  call.y = tensor(precision, dims(kImages, shape.outputs, extent), last);
+             isChannelsLast && precision.type != BREW_VENDOR_F32);
+  call.y =
+      tensor(precision, dims(kImages, shape.outputs, extent), isChannelsLast);
   call.b = {precision.type, 1, 16, {shape.outputs}, {1}};
   for (int i = 0; i < call.x.rank - 2; ++i) {
     call.pad[i] = shape.pad;
-    call.pad_end[i] = shape.pad + shape.extra;
+    call.pad_end[i] = shape.pad + shape.padEndMinusPad;
     call.stride[i] = shape.stride;
     call.dilation[i] = shape.dilation;
   }
@@ -135,13 +141,13 @@ protected:
 
   /// Returns the number of candidates, up to 3, that cuDNN can build. Fails the
   /// test if it can build no candidate.
-  static int usable(const BrewVendorConvolution &what,
-                    const std::string &name) {
+  static int countUsable(const BrewVendorConvolution &description,
+                         const std::string &name) {
     const BrewVendorTable &table = cudnnVendorTable();
     char message[BREW_VENDOR_MESSAGE_SIZE] = "";
     BrewVendorCall *call = nullptr;
-    if (table.create_convolution(context, &what, std::uint64_t(1) << 30, &call,
-                                 message) != 0) {
+    if (table.create_convolution(context, &description, std::uint64_t(1) << 30,
+                                 &call, message) != 0) {
       ADD_FAILURE() << name << ": " << message;
       return 0;
     }
@@ -149,7 +155,7 @@ protected:
     for (int i = 0; i < table.candidates(call) && count < 3; ++i) {
       const std::uint64_t bytes = table.workspace(call, i);
       count += bytes != UINT64_MAX;
-      // An engine may have several settings; the name of one begins with it.
+      // The name of a candidate begins with the name of its engine.
       EXPECT_EQ(
           std::string(table.describe(call, i)).rfind(table.engine(call, i), 0),
           0u);
@@ -177,21 +183,21 @@ TEST_P(CudnnDevice, EveryDirectionHasAnEngine) {
           BrewVendorConvolution call = callOf(GetParam(), shape, direction);
           call.accumulate = accumulate;
           call.deterministic = deterministic;
-          usable(call, std::string(shape.name) + " direction " +
-                           std::to_string(direction) +
-                           (accumulate ? " accumulate" : "") +
-                           (deterministic ? " deterministic" : ""));
+          countUsable(call, std::string(shape.name) + " direction " +
+                                std::to_string(direction) +
+                                (accumulate ? " accumulate" : "") +
+                                (deterministic ? " deterministic" : ""));
         }
 }
 
 TEST_P(CudnnDevice, CandidatesAreNamedByTheirKnobs) {
   const BrewVendorTable &table = cudnnVendorTable();
-  const BrewVendorConvolution what =
+  const BrewVendorConvolution description =
       callOf(GetParam(), kShapes[1], BREW_VENDOR_FORWARD);
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   BrewVendorCall *call = nullptr;
-  ASSERT_EQ(table.create_convolution(context, &what, std::uint64_t(1) << 30,
-                                     &call, message),
+  ASSERT_EQ(table.create_convolution(context, &description,
+                                     std::uint64_t(1) << 30, &call, message),
             0)
       << message;
   std::set<std::string> names;
@@ -214,8 +220,8 @@ TEST_P(CudnnDevice, EveryEpilogueHasAnEngine) {
         call.has_bias = bias;
         call.relu = 1;
         call.negative_slope = slope;
-        usable(call, std::string(shape.name) + (bias ? " bias" : "") +
-                         " slope " + std::to_string(slope));
+        countUsable(call, std::string(shape.name) + (bias ? " bias" : "") +
+                              " slope " + std::to_string(slope));
       }
 }
 
@@ -234,63 +240,64 @@ TEST_P(CudnnDevice, OneAndThreeDimensionsHaveEngines) {
           call.deterministic = deterministic;
           call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
           call.relu = direction == BREW_VENDOR_FORWARD;
-          usable(call, std::to_string(dimensions) + " dimensions, " +
-                           shape.name + " direction " +
-                           std::to_string(direction) +
-                           (deterministic ? " deterministic" : ""));
+          countUsable(call, std::to_string(dimensions) + " dimensions, " +
+                                shape.name + " direction " +
+                                std::to_string(direction) +
+                                (deterministic ? " deterministic" : ""));
         }
 }
 
-/// More padding after each dimension than before it, as with pad_type and
-/// pad_l, or less.
+/// More or less padding after each dimension than before it, as pad_type and
+/// pad_l cause.
 TEST_P(CudnnDevice, UnevenPaddingHasEngines) {
   for (Shape shape :
        {kShapes[0], kShapes[1], kShapes[2], kShapes[3], kShapes[4], kShapes[5]})
-    for (std::int64_t before : {0, 1})
+    for (std::int64_t morePadBefore : {0, 1})
       for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,
                              BREW_VENDOR_BACKWARD_WEIGHTS})
         for (int deterministic : {0, 1}) {
-          shape.extra = before ? -shape.pad : 1;
-          shape.pad += before;
+          shape.padEndMinusPad = morePadBefore ? -shape.pad : 1;
+          shape.pad += morePadBefore;
           BrewVendorConvolution call = callOf(GetParam(), shape, direction);
-          shape.pad -= before;
+          shape.pad -= morePadBefore;
           call.deterministic = deterministic;
           call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
           call.relu = direction == BREW_VENDOR_FORWARD;
-          usable(call, std::string(shape.name) + (before ? " before" : "") +
-                           " direction " + std::to_string(direction) +
-                           (deterministic ? " deterministic" : ""));
+          countUsable(call, std::string(shape.name) +
+                                (morePadBefore ? " before" : "") +
+                                " direction " + std::to_string(direction) +
+                                (deterministic ? " deterministic" : ""));
         }
 }
 
-/// Slices of concatenated blobs: their strides exceed the strides of dense
-/// tensors.
+/// Slices of concatenated blobs have larger strides than dense tensors.
 TEST_P(CudnnDevice, SlicesHaveEngines) {
   if (!GetParam().channelsLast)
-    GTEST_SKIP() << "slices of planes need nothing";
+    GTEST_SKIP() << "only channels-last slices need other engines";
   auto slice = [](BrewVendorTensor &tensor) {
-    constexpr std::int64_t kOthers = 96;
+    constexpr std::int64_t kOtherChannels = 96;
     const std::int64_t channels = tensor.dims[1];
     for (int d : {0, 2, 3})
-      tensor.strides[d] = tensor.strides[d] / channels * (channels + kOthers);
+      tensor.strides[d] =
+          tensor.strides[d] / channels * (channels + kOtherChannels);
   };
   for (const Shape &shape : {kShapes[1], kShapes[2], kShapes[3], kShapes[4]})
     for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,
                            BREW_VENDOR_BACKWARD_WEIGHTS})
-      for (int which : {1, 2, 3})
+      for (int slicedOperands : {1, 2, 3}) // bit 0: x, bit 1: y
         for (int deterministic : {0, 1}) {
           BrewVendorConvolution call = callOf(GetParam(), shape, direction);
-          if (which & 1)
+          if (slicedOperands & 1)
             slice(call.x);
-          if (which & 2)
+          if (slicedOperands & 2)
             slice(call.y);
           call.deterministic = deterministic;
           call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
           call.relu = direction == BREW_VENDOR_FORWARD;
-          usable(call, std::string(shape.name) + " direction " +
-                           std::to_string(direction) + " slices " +
-                           std::to_string(which) +
-                           (deterministic ? " deterministic" : ""));
+          countUsable(call, std::string(shape.name) + " direction " +
+                                std::to_string(direction) + " slices " +
+                                std::to_string(slicedOperands) +
+                                (deterministic ? " deterministic" : ""));
         }
 }
 

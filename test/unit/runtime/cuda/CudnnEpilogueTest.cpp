@@ -16,41 +16,42 @@ using namespace brew::runtime::cuda::cudnn;
 
 namespace {
 
-int alive = 0; // number of live descriptors
+int liveDescriptors = 0;
 
 struct Tensor {
   int type = -1, dims[4] = {}, strides[4] = {};
 };
 
-template <typename T> int make(void **descriptor) {
+template <typename T> int createDescriptor(void **descriptor) {
   *descriptor = new T();
-  ++alive;
+  ++liveDescriptors;
   return Success;
 }
-template <typename T> int drop(void *descriptor) {
+template <typename T> int destroyDescriptor(void *descriptor) {
   delete static_cast<T *>(descriptor);
-  --alive;
+  --liveDescriptors;
   return Success;
 }
 
-template <typename Each> void forEach(const Tensor &t, Each each) {
+/// Calls `visit` with the offset and channel of each element.
+template <typename Visit> void forEach(const Tensor &t, Visit visit) {
   for (int n = 0; n < t.dims[0]; ++n)
     for (int c = 0; c < t.dims[1]; ++c)
       for (int h = 0; h < t.dims[2]; ++h)
         for (int w = 0; w < t.dims[3]; ++w)
-          each(n * t.strides[0] + c * t.strides[1] + h * t.strides[2] +
-                   w * t.strides[3],
-               c);
+          visit(n * t.strides[0] + c * t.strides[1] + h * t.strides[2] +
+                    w * t.strides[3],
+                c);
 }
 
 float scale(const void *factor) { return *static_cast<const float *>(factor); }
 
-Api standIns() {
+Api fakeApi() {
   Api api;
   api.cudnnGetErrorString = [](int) { return "CUDNN_STATUS_OTHER"; };
   api.cudnnGetLastErrorString = [](char *, std::size_t) {};
-  api.cudnnCreateTensorDescriptor = make<Tensor>;
-  api.cudnnDestroyTensorDescriptor = drop<Tensor>;
+  api.cudnnCreateTensorDescriptor = createDescriptor<Tensor>;
+  api.cudnnDestroyTensorDescriptor = destroyDescriptor<Tensor>;
   api.cudnnSetTensorNdDescriptor = [](LegacyTensor descriptor, int type,
                                       int rank, const int *dims,
                                       const int *strides) {
@@ -60,14 +61,14 @@ Api standIns() {
     std::copy(strides, strides + rank, tensor->strides);
     return int(Success);
   };
-  api.cudnnCreateActivationDescriptor = make<int>;
-  api.cudnnDestroyActivationDescriptor = drop<int>;
+  api.cudnnCreateActivationDescriptor = createDescriptor<int>;
+  api.cudnnDestroyActivationDescriptor = destroyDescriptor<int>;
   api.cudnnSetActivationDescriptor = [](LegacyActivation, int mode, int,
                                         double) {
     return mode == ActivationRelu ? int(Success) : 1;
   };
-  api.cudnnCreateOpTensorDescriptor = make<int>;
-  api.cudnnDestroyOpTensorDescriptor = drop<int>;
+  api.cudnnCreateOpTensorDescriptor = createDescriptor<int>;
+  api.cudnnDestroyOpTensorDescriptor = destroyDescriptor<int>;
   api.cudnnSetOpTensorDescriptor = [](LegacyOpTensor descriptor, int operation,
                                       int, int) {
     *static_cast<int *>(descriptor) = operation;
@@ -122,7 +123,7 @@ Api standIns() {
   return api;
 }
 
-/// y is [2,3,2,2], channels last.
+/// Returns a call whose y has the dimensions [2,3,2,2], channels last.
 BrewVendorConvolution callOf(BrewVendorDirection direction) {
   BrewVendorConvolution call = {};
   call.direction = direction;
@@ -133,28 +134,28 @@ BrewVendorConvolution callOf(BrewVendorDirection direction) {
 }
 
 TEST(CudnnEpilogue, AddsTheBiasAndRectifies) {
-  const Api api = standIns();
+  const Api api = fakeApi();
   for (int bias : {0, 1})
     for (float slope : {-1.0f, 0.0f, 0.25f, 2.0f}) { // below 0: no ReLU
       BrewVendorConvolution call = callOf(BREW_VENDOR_FORWARD);
       call.has_bias = bias;
       call.relu = slope >= 0;
       call.negative_slope = call.relu ? slope : 0;
-      std::vector<float> y(24), b = {1, -2, 0.5f}, wanted(24);
+      std::vector<float> y(24), b = {1, -2, 0.5f}, expected(24);
       for (std::size_t i = 0; i < y.size(); ++i) {
         y[i] = static_cast<float>(i) - 11;
-        wanted[i] = y[i] + (bias ? b[i % 3] : 0);
-        if (call.relu && wanted[i] < 0)
-          wanted[i] *= slope;
+        expected[i] = y[i] + (bias ? b[i % 3] : 0);
+        if (call.relu && expected[i] < 0)
+          expected[i] *= slope;
       }
       Epilogue(api, call).run(nullptr, b.data(), y.data());
-      EXPECT_EQ(y, wanted) << bias << " " << slope;
+      EXPECT_EQ(y, expected) << bias << " " << slope;
     }
-  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(liveDescriptors, 0);
 }
 
 TEST(CudnnEpilogue, SumsTheGradientOfTheBias) {
-  const Api api = standIns();
+  const Api api = fakeApi();
   for (int accumulate : {0, 1}) {
     BrewVendorConvolution call = callOf(BREW_VENDOR_BACKWARD_WEIGHTS);
     call.accumulate = accumulate;
@@ -165,8 +166,8 @@ TEST(CudnnEpilogue, SumsTheGradientOfTheBias) {
   }
 }
 
-TEST(CudnnEpilogue, TheGradientOfTheDataHasNoEpilogue) {
-  const Api api = standIns();
+TEST(CudnnEpilogue, LeavesGradientsOfDataUnchanged) {
+  const Api api = fakeApi();
   BrewVendorConvolution call = callOf(BREW_VENDOR_BACKWARD_DATA);
   call.has_bias = 0;
   std::vector<float> y(24, -1), before = y;
@@ -175,14 +176,14 @@ TEST(CudnnEpilogue, TheGradientOfTheDataHasNoEpilogue) {
 }
 
 TEST(CudnnEpilogue, FailedConstructionDestroysDescriptors) {
-  Api api = standIns();
+  Api api = fakeApi();
   api.cudnnSetActivationDescriptor = [](LegacyActivation, int, int, double) {
     return 1;
   };
   BrewVendorConvolution call = callOf(BREW_VENDOR_FORWARD);
   call.relu = 1;
   EXPECT_THROW(Epilogue(api, call), Failure);
-  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(liveDescriptors, 0);
 }
 
 } // namespace

@@ -54,19 +54,20 @@ protected:
       table.destroy(call);
     table.close(context);
   }
-  BrewVendorCall *create(const BrewVendorConvolution &what) {
+  BrewVendorCall *create(const BrewVendorConvolution &description) {
     char message[BREW_VENDOR_MESSAGE_SIZE] = "";
     BrewVendorCall *call = nullptr;
-    EXPECT_EQ(table.create_convolution(context, &what, 1 << 20, &call, message),
+    EXPECT_EQ(table.create_convolution(context, &description, 1 << 20, &call,
+                                       message),
               0)
         << message;
     calls.push_back(call);
     return call;
   }
-  /// Creates a call. Returns the number of heuristics that this has queried.
-  int heuristicsOf(const BrewVendorConvolution &what) {
+  /// Creates a call and returns the number of heuristics that it queried.
+  int createAndCountQueries(const BrewVendorConvolution &description) {
     const int before = fakeCudnnCreated(EngineHeuristicsDescriptor);
-    create(what);
+    create(description);
     return fakeCudnnCreated(EngineHeuristicsDescriptor) - before;
   }
 
@@ -79,21 +80,21 @@ constexpr int kModes = 3; // heuristic modes queried for each graph
 
 TEST_F(CudnnSharing, EqualCallsQueryHeuristicsOnce) {
   BrewVendorConvolution call = convolution();
-  EXPECT_EQ(heuristicsOf(call), kModes);
-  EXPECT_EQ(heuristicsOf(call), 0);
+  EXPECT_EQ(createAndCountQueries(call), kModes);
+  EXPECT_EQ(createAndCountQueries(call), 0);
   // Engines ignore alignments above 16 bytes.
   call.w.alignment = 64;
-  EXPECT_EQ(heuristicsOf(call), 0);
+  EXPECT_EQ(createAndCountQueries(call), 0);
   // A bias and a ReLU need a fused graph; the bare graph is cached.
   call.has_bias = call.relu = 1;
-  EXPECT_EQ(heuristicsOf(call), kModes);
-  EXPECT_EQ(heuristicsOf(call), 0);
+  EXPECT_EQ(createAndCountQueries(call), kModes);
+  EXPECT_EQ(createAndCountQueries(call), 0);
 }
 
 TEST_F(CudnnSharing, DifferentCallsQueryHeuristicsAgain) {
   BrewVendorConvolution plain = convolution();
   plain.has_bias = plain.relu = 1;
-  EXPECT_EQ(heuristicsOf(plain), 2 * kModes);
+  EXPECT_EQ(createAndCountQueries(plain), 2 * kModes);
   const std::vector<void (*)(BrewVendorConvolution &)> changes = {
       [](BrewVendorConvolution &c) { c.direction = BREW_VENDOR_BACKWARD_DATA; },
       [](BrewVendorConvolution &c) { c.math = BREW_VENDOR_TF32; },
@@ -110,19 +111,19 @@ TEST_F(CudnnSharing, DifferentCallsQueryHeuristicsAgain) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     BrewVendorConvolution call = plain;
     changes[i](call);
-    EXPECT_GE(heuristicsOf(call), kModes) << i;
-    EXPECT_EQ(heuristicsOf(call), 0) << i;
+    EXPECT_GE(createAndCountQueries(call), kModes) << i;
+    EXPECT_EQ(createAndCountQueries(call), 0) << i;
   }
   // These are part of the fused graph only.
   BrewVendorConvolution call = plain;
   call.negative_slope = 1e-9f;
-  EXPECT_EQ(heuristicsOf(call), kModes);
+  EXPECT_EQ(createAndCountQueries(call), kModes);
   call.negative_slope = 0;
   call.relu = 0;
-  EXPECT_EQ(heuristicsOf(call), kModes);
+  EXPECT_EQ(createAndCountQueries(call), kModes);
 }
 
-TEST_F(CudnnSharing, EnginesAreCompiledOnce) {
+TEST_F(CudnnSharing, EqualCallsCompileEnginesOnce) {
   BrewVendorCall *first = create(convolution()),
                  *second = create(convolution());
   ASSERT_EQ(table.candidates(first), 2);
@@ -132,7 +133,7 @@ TEST_F(CudnnSharing, EnginesAreCompiledOnce) {
   EXPECT_EQ(table.workspace(first, 1), 64u);
   EXPECT_EQ(table.workspace(second, 1), 64u);
   EXPECT_EQ(fakeCudnnFinalized(ExecutionPlanDescriptor), before + 1);
-  // Recompiled for the other call.
+  // After release(), the engine is compiled again for the second call.
   table.release(first, 1);
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   EXPECT_EQ(table.run(second, 1, nullptr, nullptr, nullptr, nullptr, nullptr,
@@ -142,10 +143,10 @@ TEST_F(CudnnSharing, EnginesAreCompiledOnce) {
   EXPECT_EQ(fakeCudnnFinalized(ExecutionPlanDescriptor), before + 2);
 }
 
-TEST_F(CudnnSharing, EnginesOfAGraphShareTheDescriptorsOfKnobs) {
+TEST_F(CudnnSharing, EnginesOfAGraphShareKnobDescriptors) {
   const int before = fakeCudnnCreated(KnobChoiceDescriptor);
   create(convolution());
-  // One per kind of knob, for any number of engines.
+  // There is one descriptor per kind of knob, for any number of engines.
   EXPECT_EQ(fakeCudnnCreated(KnobChoiceDescriptor) - before, 44);
 }
 

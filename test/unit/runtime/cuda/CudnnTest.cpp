@@ -19,7 +19,7 @@ using namespace brew::runtime::cuda::cudnn;
 namespace {
 
 #ifdef BREW_HAVE_CUDNN_HEADER
-TEST(Cudnn, NumbersAreTheHeaders) {
+TEST(Cudnn, ConstantsEqualTheHeaders) {
   EXPECT_EQ(int(Float), CUDNN_DATA_FLOAT);
   EXPECT_EQ(int(Double), CUDNN_DATA_DOUBLE);
   EXPECT_EQ(int(Half), CUDNN_DATA_HALF);
@@ -89,6 +89,7 @@ TEST(Cudnn, NumbersAreTheHeaders) {
 }
 #endif
 
+/// Returns the functions of cuDNN, or null if it cannot be opened.
 const Api *library() {
   static const Api *api = []() -> const Api * {
     try {
@@ -133,8 +134,9 @@ BrewVendorConvolution convolution(BrewVendorDirection direction,
   return call;
 }
 
-/// A convolution over three dimensions.
-BrewVendorConvolution solid(BrewVendorDirection direction, int32_t type) {
+/// Returns a convolution over three dimensions.
+BrewVendorConvolution convolution3d(BrewVendorDirection direction,
+                                    int32_t type) {
   BrewVendorConvolution call = convolution(direction, type);
   call.x = tensor(type, {8, 4, 7, 10, 12});
   call.w = tensor(type, {6, 2, 3, 3, 3});
@@ -158,17 +160,17 @@ TEST(Cudnn, OperationsAreWellFormed) {
         const Operations bare = convolutionOnly(*library(), call);
         EXPECT_EQ(bare.operations.size(), 1u);
         EXPECT_EQ(bare.ids, (std::vector<std::int64_t>{IdX, IdW, IdY}));
-        call = solid(direction, type);
+        call = convolution3d(direction, type);
         call.accumulate = accumulate;
         EXPECT_EQ(convolutionOnly(*library(), call).operations.size(), 1u);
-        // Padding after the last column adds one column.
+        // More padding after the last column adds a column to y.
         call = convolution(direction, type);
         call.pad_end[1] = 2;
         call.y = tensor(type, {8, 6, 5, 7});
         EXPECT_NO_THROW(convolutionOnly(*library(), call));
         call.pad_end[1] = 0;
         EXPECT_THROW(convolutionOnly(*library(), call), Failure);
-        call = solid(direction, type);
+        call = convolution3d(direction, type);
         call.relu = 1;
         if (direction == BREW_VENDOR_FORWARD && !accumulate) {
           EXPECT_EQ(convolutionFused(*library(), call).operations.size(), 3u);
@@ -195,7 +197,7 @@ TEST(Cudnn, FusedOperationsAreWellFormed) {
       }
 }
 
-TEST(Cudnn, WrongShapesAreErrorsWithMessages) {
+TEST(Cudnn, ReportsWrongShapes) {
   if (!library())
     GTEST_SKIP() << "no cuDNN 9 here";
   BrewVendorConvolution call = convolution(BREW_VENDOR_FORWARD);

@@ -28,9 +28,10 @@ FakeDescriptor &at(const void *list, std::int64_t i) {
 }
 
 template <typename Value>
-int answer(Value value, std::int64_t room, std::int64_t *found, void *to) {
-  *found = 1;
-  if (room > 0)
+int returnScalar(Value value, std::int64_t capacity,
+                 std::int64_t *returnedCount, void *to) {
+  *returnedCount = 1;
+  if (capacity > 0)
     std::memcpy(to, &value, sizeof value);
   return Success;
 }
@@ -71,32 +72,32 @@ EXPORT int cudnnBackendSetAttribute(BackendDescriptor, int, int, std::int64_t,
   return Success;
 }
 EXPORT int cudnnBackendGetAttribute(BackendDescriptor descriptor, int attribute,
-                                    int, std::int64_t room, std::int64_t *found,
-                                    void *to) {
+                                    int, std::int64_t capacity,
+                                    std::int64_t *returnedCount, void *to) {
   constexpr std::int64_t kEngines = 2, kKnobs = 2;
   const std::int64_t index = static_cast<FakeDescriptor *>(descriptor)->index;
-  auto number = [&](std::int64_t count, std::int64_t first) {
-    *found = count;
-    for (std::int64_t i = 0; i < count && i < room; ++i)
+  auto returnDescriptors = [&](std::int64_t count, std::int64_t first) {
+    *returnedCount = count;
+    for (std::int64_t i = 0; i < count && i < capacity; ++i)
       at(to, i).index = first + i;
     return int(Success);
   };
   switch (attribute) {
   case HeuristicsResults:
-    return number(kEngines, 0);
+    return returnDescriptors(kEngines, 0);
   case EngineConfigKnobChoices: // cuDNN does not report their number
-    return number(room > 0 ? kKnobs : 0, 0);
+    return returnDescriptors(capacity > 0 ? kKnobs : 0, 0);
   case EngineConfigEngine:
-    return number(1, index);
+    return returnDescriptors(1, index);
   case KnobChoiceType:
-    return answer(static_cast<int>(index), room, found, to);
+    return returnScalar(static_cast<int>(index), capacity, returnedCount, to);
   case EngineGlobalIndex:
   case KnobChoiceValue:
-    return answer(index, room, found, to);
+    return returnScalar(index, capacity, returnedCount, to);
   case PlanWorkspaceSize:
-    return answer(std::int64_t(64), room, found, to);
+    return returnScalar(std::int64_t(64), capacity, returnedCount, to);
   default:
-    *found = 0;
+    *returnedCount = 0;
     return Success;
   }
 }

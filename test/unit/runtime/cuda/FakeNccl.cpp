@@ -1,7 +1,7 @@
 //===- FakeNccl.cpp - A fake NCCL whose all-reduces never end -------------===//
 //
 // A group waits until its communicator is aborted, and reports an asynchronous
-// error while it waits. Atomics are relaxed, so that they do not synchronise
+// error while it waits. Atomics are relaxed, so that they do not synchronize
 // the caller's threads.
 //
 //===----------------------------------------------------------------------===//

@@ -17,34 +17,35 @@ protected:
   const Stream stream{device};
 };
 
-/// The starting thread holds the lock when the watcher aborts. ThreadSanitizer
-/// (preset tsan) checks how the error reaches other threads.
-TEST_F(NcclTest, AllReducesThatNeverEndAreAborted) {
+/// FAKE_NCCL's all-reduces block until they are aborted, so startAllReduce()
+/// still holds Nccl's mutex when Nccl's watcher thread aborts them. With the
+/// preset tsan, the test also detects data races on the error.
+TEST_F(NcclTest, AbortsAllReducesThatNeverEnd) {
   const DeviceMemory memory(device, 64, "test");
   Nccl nccl(device, {FAKE_NCCL}, nullptr);
-  std::string started;
+  std::string startError;
   std::thread starter([&] {
     device.makeCurrent();
-    started = errorOf([&] {
+    startError = errorOf([&] {
       nccl.startAllReduce({{memory.address(), 4, false}}, stream);
     });
   });
-  std::string reported;
-  while (reported.empty()) {
-    reported = errorOf([&] { nccl.checkForErrors(); });
+  std::string reportedError;
+  while (reportedError.empty()) {
+    reportedError = errorOf([&] { nccl.checkForErrors(); });
     std::this_thread::yield();
   }
   starter.join();
-  EXPECT_EQ(reported, "3: adding gradients up over GPUs: NCCL: the remote "
-                      "process exited");
-  EXPECT_EQ(started, reported);
+  EXPECT_EQ(reportedError, "3: adding gradients up over GPUs: NCCL: the remote "
+                           "process exited");
+  EXPECT_EQ(startError, reportedError);
   EXPECT_EQ(errorOf([&] {
               nccl.startAllReduce({{memory.address(), 4, false}}, stream);
             }),
-            reported);
+            reportedError);
 }
 
-TEST_F(NcclTest, OneRankAddsNothing) {
+TEST_F(NcclTest, OneRankKeepsItsValues) {
   const float values[] = {1, 2, 3, 4};
   const DeviceMemory memory(device, sizeof values, "test");
   const DriverApi &api = device.api();

@@ -1,6 +1,7 @@
 //===- OpenCudnn.cpp - Prints cuDNN's version or the error ----------------===//
 //
-// A separate process for each test, since an opened library stays open.
+// Each test runs this program in a process of its own, because an opened
+// library stays open.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnApi.h"

@@ -21,7 +21,8 @@ namespace {
 
 class PixelInput : public testing::Test {
 protected:
-  /// Records of three values; the value of record n at i is 3n + i.
+  /// Writes records of three values, as bytes or as floats. Value i of record n
+  /// is 3n + i.
   void writeDatabase(const std::vector<bool> &areBytes) {
     auto writer = formats::DbWriter::create(folder / "db",
                                             formats::DbBackend::Lmdb, true);
@@ -70,7 +71,7 @@ protected:
     return manifest;
   }
 
-  static std::vector<float> images(Executor &executor) {
+  static std::vector<float> readImages(Executor &executor) {
     std::vector<float> values(12);
     executor.download(0, reinterpret_cast<std::byte *>(values.data()));
     return values;
@@ -85,43 +86,43 @@ using Images = std::vector<float>;
 
 } // namespace
 
-TEST_F(PixelInput, BytesAreConvertedByThePlansKernel) {
+TEST_F(PixelInput, KernelConvertsBytes) {
   writeDatabase({true, true, true, true, true, true});
   Executor executor(test::loadPlan(model("")));
   DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.feed();
-  EXPECT_EQ(images(executor), (Images{1000, 1001, 1002, 1003, 1004, 1005, 1006,
-                                      1007, 1008, 1009, 1010, 1011}));
+  EXPECT_EQ(readImages(executor), (Images{1000, 1001, 1002, 1003, 1004, 1005,
+                                          1006, 1007, 1008, 1009, 1010, 1011}));
   pipeline.feed();
   executor.run(0);
-  EXPECT_EQ(images(executor), (Images{1012, 1013, 1014, 1015, 1016, 1017, 1000,
-                                      1001, 1002, 1003, 1004, 1005}));
+  EXPECT_EQ(readImages(executor), (Images{1012, 1013, 1014, 1015, 1016, 1017,
+                                          1000, 1001, 1002, 1003, 1004, 1005}));
 }
 
-TEST_F(PixelInput, BatchesWithOtherRecordsAreConvertedByTheHost) {
+TEST_F(PixelInput, HostConvertsBatchesWithOtherRecords) {
   writeDatabase({true, true, true, true, true, false, true, true});
   Executor executor(test::loadPlan(model("")));
   DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.feed();
-  EXPECT_EQ(images(executor)[11], 1011);
+  EXPECT_EQ(readImages(executor)[11], 1011);
   pipeline.feed();
-  EXPECT_EQ(images(executor),
+  EXPECT_EQ(readImages(executor),
             (Images{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}));
   pipeline.feed();
-  EXPECT_EQ(images(executor)[0], 1000);
+  EXPECT_EQ(readImages(executor)[0], 1000);
 }
 
-TEST_F(PixelInput, InputsOfTheCallerAreNotConverted) {
+TEST_F(PixelInput, DoesNotConvertInputsOfTheCaller) {
   writeDatabase({true});
   Executor executor(test::loadPlan(model("")));
   DataPipeline pipeline(executor, 0, {1}, "");
-  const Images given(12, 5);
-  pipeline.set("x", given.data(), 12);
+  const Images callerValues(12, 5);
+  pipeline.set("x", callerValues.data(), 12);
   pipeline.feed();
-  EXPECT_EQ(images(executor), given);
+  EXPECT_EQ(readImages(executor), callerValues);
 }
 
-TEST_F(PixelInput, TheHostWritesZerosIntoZeroGaps) {
+TEST_F(PixelInput, HostWritesZerosIntoZeroGaps) {
   writeDatabase({true});
   plan::Manifest manifest = model("");
   plan::Buffer &x = *manifest.mutable_buffers(0);
@@ -130,27 +131,27 @@ TEST_F(PixelInput, TheHostWritesZerosIntoZeroGaps) {
   x.set_size(4 * 4 * sizeof(float));
   x.set_zero_gaps(true);
   Executor executor(test::loadPlan(manifest));
-  const auto words = [&] {
+  const auto readWords = [&] {
     Images values(16);
     executor.download(0, reinterpret_cast<std::byte *>(values.data()));
     return values;
   };
   const Images before(16, 7);
   executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
-  ASSERT_EQ(words(), before);
+  ASSERT_EQ(readWords(), before);
   DataPipeline pipeline(executor, 0, {1}, "");
-  const Images given(12, 5);
-  pipeline.set("x", given.data(), 12);
+  const Images callerValues(12, 5);
+  pipeline.set("x", callerValues.data(), 12);
   pipeline.feed();
   const Images padded = {5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0};
-  EXPECT_EQ(words(), padded);
+  EXPECT_EQ(readWords(), padded);
   // upload() writes the zeros, too.
   executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
   executor.upload(0, reinterpret_cast<const std::byte *>(padded.data()));
-  EXPECT_EQ(words(), padded);
+  EXPECT_EQ(readWords(), padded);
 }
 
-TEST_F(PixelInput, FullRecordsReachTheKernelWithTheirCrops) {
+TEST_F(PixelInput, KernelCropsFullRecords) {
   auto writer =
       formats::DbWriter::create(folder / "db", formats::DbBackend::Lmdb, true);
   for (int n = 0; n < 2; ++n) {
@@ -169,22 +170,22 @@ TEST_F(PixelInput, FullRecordsReachTheKernelWithTheirCrops) {
       ->set_image_dims(0, 2);
   Executor executor(test::loadPlan(manifest));
   DataPipeline pipeline(executor, 0, {1}, "");
-  int rows[2] = {0, 0};
+  int rowCounts[2] = {0, 0};
   for (int batch = 0; batch < 8; ++batch) {
     pipeline.feed();
-    const Images got = images(executor);
+    const Images result = readImages(executor);
     for (int n = 0; n < 4; ++n) {
-      const int row = int(got[n * 3]) % 10;
+      const int row = int(result[n * 3]) % 10;
       ASSERT_TRUE(row == 0 || row == 1);
-      ++rows[row];
+      ++rowCounts[row];
       for (int c = 0; c < 3; ++c)
-        EXPECT_EQ(got[n * 3 + c], 1000 + 100 * (n % 2) + 10 * c + row);
+        EXPECT_EQ(result[n * 3 + c], 1000 + 100 * (n % 2) + 10 * c + row);
     }
   }
-  EXPECT_TRUE(rows[0] && rows[1]);
+  EXPECT_TRUE(rowCounts[0] && rowCounts[1]);
 }
 
-TEST_F(PixelInput, TheMeanComesFromTheSource) {
+TEST_F(PixelInput, KernelReadsTheMeanOfTheSource) {
   writeDatabase({true});
   const char *means = "transform_param { mean_value: 1 mean_value: 2 "
                       "mean_value: 4 }";
@@ -192,11 +193,11 @@ TEST_F(PixelInput, TheMeanComesFromTheSource) {
     Executor executor(test::loadPlan(model(means, {3, 1, 1})));
     DataPipeline pipeline(executor, 0, {1}, "");
     pipeline.feed();
-    EXPECT_EQ(images(executor)[5], 1000 + 2 - 4);
+    EXPECT_EQ(readImages(executor)[5], 1000 + 2 - 4);
   }
   // The kernel subtracts no mean, so the host does.
   Executor executor(test::loadPlan(model(means)));
   DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.feed();
-  EXPECT_EQ(images(executor)[5], 2 - 4);
+  EXPECT_EQ(readImages(executor)[5], 2 - 4);
 }

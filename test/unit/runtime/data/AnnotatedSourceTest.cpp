@@ -16,8 +16,9 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Records of 3 x 4 x 8 whose pixel (c, y, x) of record n is 8 * y + x + 10 *
-/// n; record n has n objects of label 1, ..., whose corners are 1/4 and 3/4.
+/// Three records with images of 3 x 4 x 8. Pixel (c, y, x) of record n is
+/// 8 * y + x + 10 * n. Record n has n objects with the labels 1 to n, all from
+/// (1/4, 1/4) to (3/4, 3/4).
 class AnnotatedSourceTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -54,14 +55,14 @@ protected:
                                     std::vector<std::int64_t> image,
                                     std::int64_t boxes, bool testPhase,
                                     unsigned threads = 1,
-                                    const std::string &order = "") {
+                                    const std::string &dataFields = "") {
     data = test::makeBuffer("data", 0, 0, image, {}, plan::F32);
     label = test::makeBuffer("label", 0, 0, {1, 1, boxes, 8});
     DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'd' type: 'AnnotatedData' top: 'data' top: 'label' data_param { "
         "source: 'db' backend: LMDB " +
-        order + " } " + fields);
+        dataFields + " } " + fields);
     info.tops = {&data, &label};
     info.testPhase = testPhase;
     info.seed = {3};
@@ -94,7 +95,7 @@ using Row = std::vector<float>;
 
 } // namespace
 
-TEST_F(AnnotatedSourceTest, RowsOfABatchNameItsImages) {
+TEST_F(AnnotatedSourceTest, RowsNameTheImageInTheBatch) {
   auto source =
       open("transform_param { scale: 2 mean_value: 1 }", {3, 3, 4, 8}, 5, true);
   read(*source);
@@ -108,7 +109,7 @@ TEST_F(AnnotatedSourceTest, RowsOfABatchNameItsImages) {
 }
 
 TEST_F(AnnotatedSourceTest, CropsCutBoxes) {
-  // The centre 2 x 4 of 4 x 8, exactly the object.
+  // The crop is the centre 2 x 4 of 4 x 8, which is exactly the object.
   auto source =
       open("transform_param { crop_h: 2 crop_w: 4 }", {3, 3, 2, 4}, 3, true);
   read(*source);
@@ -116,7 +117,7 @@ TEST_F(AnnotatedSourceTest, CropsCutBoxes) {
   EXPECT_EQ(row(0), (Row{1, 1, 0, 0, 0, 1, 1, 0}));
 }
 
-TEST_F(AnnotatedSourceTest, ResizedAndPadded) {
+TEST_F(AnnotatedSourceTest, ResizesAndPads) {
   // 4 x 8 fits into 8 x 8 with two rows of padding above and below.
   auto source = open("transform_param { resize_param { height: 8 width: 8 "
                      "resize_mode: FIT_LARGE_SIZE_AND_PAD pad_value: 99 } }",
@@ -130,18 +131,18 @@ TEST_F(AnnotatedSourceTest, ResizedAndPadded) {
 TEST_F(AnnotatedSourceTest, MirrorsBoxesWithTheirImages) {
   auto source = open("transform_param { mirror: true crop_h: 4 crop_w: 6 }",
                      {3, 3, 4, 6}, 9, false);
-  bool seen[2] = {};
+  bool wasSeen[2] = {};
   for (int i = 0; i < 12; ++i) {
     read(*source);
     // The first pixel identifies the crop's origin and mirroring.
     const bool mirrored = at(72) > at(73);
     const float left = (mirrored ? at(72 + 5) : at(72)) - 10;
-    seen[mirrored] = true;
-    const float from = (2 - left) / 6, to = (6 - left) / 6;
-    EXPECT_NEAR(row(0)[3], mirrored ? 1 - to : from, 1e-6);
-    EXPECT_NEAR(row(0)[5], mirrored ? 1 - from : to, 1e-6);
+    wasSeen[mirrored] = true;
+    const float boxLeft = (2 - left) / 6, boxRight = (6 - left) / 6;
+    EXPECT_NEAR(row(0)[3], mirrored ? 1 - boxRight : boxLeft, 1e-6);
+    EXPECT_NEAR(row(0)[5], mirrored ? 1 - boxLeft : boxRight, 1e-6);
   }
-  EXPECT_TRUE(seen[0] && seen[1]);
+  EXPECT_TRUE(wasSeen[0] && wasSeen[1]);
 }
 
 TEST_F(AnnotatedSourceTest, ThreadsAndResumingDoNotChangeDraws) {
@@ -154,16 +155,16 @@ TEST_F(AnnotatedSourceTest, ThreadsAndResumingDoNotChangeDraws) {
       "fraction: 0.1 value: 255 } jpeg: 60 hist_eq: true clahe: true } } "
       "annotated_data_param { batch_sampler { sampler { min_scale: 0.3 } "
       "sample_constraint { min_jaccard_overlap: 0.1 } max_sample: 1 } }";
-  auto one = open(fields, {4, 3, 6, 6}, 12, false);
-  read(*one);
-  read(*one);
-  const SourcePosition middle = one->position();
-  read(*one);
+  auto source = open(fields, {4, 3, 6, 6}, 12, false);
+  read(*source);
+  read(*source);
+  const SourcePosition position = source->position();
+  read(*source);
   const auto pixels = bytes;
   const auto boxes = rows;
-  auto other = open(fields, {4, 3, 6, 6}, 12, false, 4);
-  other->seek(middle);
-  read(*other);
+  auto resumed = open(fields, {4, 3, 6, 6}, 12, false, 4);
+  resumed->seek(position);
+  read(*resumed);
   EXPECT_EQ(bytes, pixels);
   EXPECT_EQ(rows, boxes);
 }
@@ -177,7 +178,7 @@ TEST_F(AnnotatedSourceTest, RejectsTooLargeExpansions) {
                     [&] { read(*source); });
 }
 
-TEST_F(AnnotatedSourceTest, ShufflesAndHasNoOneLabel) {
+TEST_F(AnnotatedSourceTest, ShufflesButRefusesBalancingAndPairs) {
   auto source = open("", {3, 3, 4, 8}, 5, true, 2, "shuffle: true");
   std::set<std::vector<std::byte>> orders;
   for (int i = 0; i < 12; ++i) {
@@ -191,13 +192,13 @@ TEST_F(AnnotatedSourceTest, ShufflesAndHasNoOneLabel) {
     EXPECT_EQ(bytes, expected);
   }
   EXPECT_GT(orders.size(), 2u);
-  for (const char *more : {"balance: LABEL", "images_per_blob: 2"})
+  for (const char *fields : {"balance: LABEL", "images_per_blob: 2"})
     test::expectError(ExitStatus::BadInput, "", [&] {
-      open("", {3, 3, 4, 8}, 5, true, 1, more);
+      open("", {3, 3, 4, 8}, 5, true, 1, fields);
     });
 }
 
-TEST_F(AnnotatedSourceTest, MoreObjectsThanThereIsRoomFor) {
+TEST_F(AnnotatedSourceTest, RefusesMoreObjectsThanThePlanAllows) {
   auto source = open("", {3, 3, 4, 8}, 2, true);
   test::expectError(ExitStatus::BadInput,
                     "has 3 objects; the plan was built "
@@ -205,7 +206,7 @@ TEST_F(AnnotatedSourceTest, MoreObjectsThanThereIsRoomFor) {
                     [&] { read(*source); });
 }
 
-TEST(AnnotatedObjects, ConstraintsOfCrops) {
+TEST(AnnotatedObjects, CropsMeetTheirConstraints) {
   const Objects objects = {{1, 0, 0.2F, 0.2F, 0.6F, 0.6F, false}};
   google::protobuf::RepeatedPtrField<caffe::BatchSampler> samplers;
   caffe::BatchSampler &sampler = *samplers.Add();
@@ -215,29 +216,30 @@ TEST(AnnotatedObjects, ConstraintsOfCrops) {
       "max_trials: 200");
   const brew::caffe::RandomStream stream(1, "test");
   RandomDraws draws(stream, 5);
-  const std::vector<Box<float>> parts = drawCrops(samplers, objects, draws);
-  ASSERT_FALSE(parts.empty());
-  EXPECT_LT(parts.size(), 200U);
-  for (const Box<float> &part : parts) {
-    EXPECT_GE(intersectionOverUnion(part, boxOf(objects[0])), 0.4F);
-    EXPECT_GE(part.left, 0);
-    EXPECT_LE(part.bottom, 1 + 1e-6F);
+  const std::vector<Box<float>> crops = drawCrops(samplers, objects, draws);
+  ASSERT_FALSE(crops.empty());
+  EXPECT_LT(crops.size(), 200U);
+  for (const Box<float> &crop : crops) {
+    EXPECT_GE(intersectionOverUnion(crop, boxOf(objects[0])), 0.4F);
+    EXPECT_GE(crop.left, 0);
+    EXPECT_LE(crop.bottom, 1 + 1e-6F);
   }
 }
 
 TEST(AnnotatedObjects, CropsKeepOverlappingObjects) {
   const Objects objects = {{1, 0, 0.0F, 0.0F, 0.4F, 0.4F, false},
                            {2, 0, 0.4F, 0.4F, 0.8F, 0.8F, false}};
-  const Box<float> part = {0.3F, 0.3F, 0.8F, 0.8F};
-  EXPECT_EQ(objectsInCrop(part, objects, nullptr).size(), 2U);
+  const Box<float> crop = {0.3F, 0.3F, 0.8F, 0.8F};
+  EXPECT_EQ(objectsInCrop(crop, objects, nullptr).size(), 2U);
   caffe::EmitConstraint centre;
-  EXPECT_EQ(objectsInCrop(part, objects, &centre).size(), 1U);
-  caffe::EmitConstraint share;
-  share.set_emit_type(caffe::EmitConstraint::MIN_OVERLAP);
-  share.set_emit_overlap(0.05F); // 1 / 16 of the first object lies in it
-  EXPECT_EQ(objectsInCrop(part, objects, &share).size(), 2U);
-  share.set_emit_overlap(0.07F);
-  EXPECT_EQ(objectsInCrop(part, objects, &share).size(), 1U);
+  EXPECT_EQ(objectsInCrop(crop, objects, &centre).size(), 1U);
+  caffe::EmitConstraint minOverlap;
+  minOverlap.set_emit_type(caffe::EmitConstraint::MIN_OVERLAP);
+  minOverlap.set_emit_overlap(
+      0.05F); // 1 / 16 of the first object lies in the crop
+  EXPECT_EQ(objectsInCrop(crop, objects, &minOverlap).size(), 2U);
+  minOverlap.set_emit_overlap(0.07F);
+  EXPECT_EQ(objectsInCrop(crop, objects, &minOverlap).size(), 1U);
 }
 
 TEST(ImageAugmentation, ExpandsWithTheMean) {
@@ -245,12 +247,12 @@ TEST(ImageAugmentation, ExpandsWithTheMean) {
   image.channels = 1;
   image.height = image.width = 1;
   image.pixels = {9};
-  const formats::Image large = expanded(image, 2, 3, 1, 2, {103.6F});
+  const formats::Image large = expandImage(image, 2, 3, 1, 2, {103.6F});
   EXPECT_EQ(large.pixels,
             (std::vector<std::uint8_t>{104, 104, 104, 104, 104, 9}));
 }
 
-TEST(ImageAugmentation, NoiseNeedsChannels) {
+TEST(ImageAugmentation, DecolorizingNeedsThreeChannels) {
   formats::Image image;
   image.channels = 1;
   image.height = image.width = 2;

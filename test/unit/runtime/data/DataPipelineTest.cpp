@@ -19,24 +19,24 @@ using namespace brew::runtime;
 namespace {
 
 /// Reads batches with consecutive numbers, each after a delay. Fails at batch
-/// `breakAt`.
+/// `failAt`.
 class CountingSource : public BatchSource {
 public:
-  explicit CountingSource(int breakAt = -1, int milliseconds = 0)
-      : breakAt(breakAt), delay(milliseconds) {}
+  explicit CountingSource(int failAt = -1, int milliseconds = 0)
+      : failAt(failAt), delayMilliseconds(milliseconds) {}
 
   void read(const std::vector<std::byte *> &tops) override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+    std::this_thread::sleep_for(std::chrono::milliseconds(delayMilliseconds));
     mostAhead = std::max(mostAhead.load(), batchesRead - batchesTaken);
-    if (int(at.records) == breakAt) {
+    if (int(current.records) == failAt) {
       hasFailed = true;
       throw badInput("the source broke");
     }
-    *reinterpret_cast<float *>(tops[0]) = float(at.records++);
+    *reinterpret_cast<float *>(tops[0]) = float(current.records++);
     ++batchesRead;
   }
-  SourcePosition position() const override { return at; }
-  void seek(const SourcePosition &target) override { at = target; }
+  SourcePosition position() const override { return current; }
+  void seek(const SourcePosition &target) override { current = target; }
 
   static void reset() {
     batchesRead = batchesTaken = mostAhead = 0;
@@ -49,8 +49,8 @@ public:
   static std::atomic<bool> hasFailed;
 
 private:
-  SourcePosition at;
-  int breakAt, delay;
+  SourcePosition current;
+  int failAt, delayMilliseconds;
 };
 std::atomic<int> CountingSource::batchesRead{0};
 std::atomic<int> CountingSource::batchesTaken{0};
@@ -59,18 +59,18 @@ std::atomic<bool> CountingSource::hasFailed{false};
 
 /// Waits for another thread; the test's time limit ends a wait that never
 /// succeeds.
-template <typename Condition> void waitUntil(Condition holds) {
-  while (!holds())
+template <typename Condition> void waitUntil(Condition condition) {
+  while (!condition())
     std::this_thread::yield();
 }
 
-struct OneFloat {
+struct OneFloatLayer {
   plan::Buffer buffer = test::makeBuffer("x", 0, 0, {1});
   DataLayerInfo info;
-  OneFloat() { info.tops = {&buffer}; }
+  OneFloatLayer() { info.tops = {&buffer}; }
 };
 
-float take(Prefetcher &prefetcher) {
+float takeValue(Prefetcher &prefetcher) {
   const float value = *reinterpret_cast<float *>(prefetcher.acquire().tops[0]);
   ++CountingSource::batchesTaken;
   prefetcher.release();
@@ -80,7 +80,8 @@ float take(Prefetcher &prefetcher) {
 const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
 const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
 
-std::vector<float> floats(Executor &executor, std::uint32_t buffer, int count) {
+std::vector<float> readFloats(Executor &executor, std::uint32_t buffer,
+                              int count) {
   std::vector<float> values;
   executor.read(buffer, [&](const std::byte *bytes) {
     const auto *data = reinterpret_cast<const float *>(bytes);
@@ -92,59 +93,61 @@ std::vector<float> floats(Executor &executor, std::uint32_t buffer, int count) {
 } // namespace
 
 TEST(Prefetcher, DeliversInOrderAndReadsAheadNoFurtherThanItsDepth) {
-  OneFloat top;
+  OneFloatLayer top;
   CountingSource::reset();
   Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
                         3);
-  EXPECT_EQ(take(prefetcher), 0);
+  EXPECT_EQ(takeValue(prefetcher), 0);
   waitUntil([] { return CountingSource::batchesRead == 4; });
   for (int i = 1; i < 100; ++i)
-    ASSERT_EQ(take(prefetcher), float(i));
+    ASSERT_EQ(takeValue(prefetcher), float(i));
   // Three buffers: the next batch is read once fewer than three are waiting.
   EXPECT_LE(CountingSource::mostAhead, 2);
 }
 
 TEST(Prefetcher, PositionIsTheConsumersNotTheReaders) {
-  OneFloat top;
+  OneFloatLayer top;
   CountingSource::reset();
   Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
                         4);
-  take(prefetcher);
-  take(prefetcher);
+  takeValue(prefetcher);
+  takeValue(prefetcher);
   waitUntil([] { return CountingSource::batchesRead > 2; });
   EXPECT_EQ(prefetcher.consumed().records, 2u);
 }
 
 TEST(Prefetcher, ErrorsArriveWithTheBatchTheyBelongTo) {
-  OneFloat top;
+  OneFloatLayer top;
   CountingSource::reset();
   Prefetcher prefetcher(std::make_unique<CountingSource>(2), top.info, {true},
                         4);
-  EXPECT_EQ(take(prefetcher), 0);
+  EXPECT_EQ(takeValue(prefetcher), 0);
   waitUntil([] { return CountingSource::hasFailed.load(); });
-  EXPECT_EQ(take(prefetcher), 1);
-  test::expectError(ExitStatus::BadInput, "broke", [&] { take(prefetcher); });
-  test::expectError(ExitStatus::BadInput, "broke", [&] { take(prefetcher); });
+  EXPECT_EQ(takeValue(prefetcher), 1);
+  test::expectError(ExitStatus::BadInput, "broke",
+                    [&] { takeValue(prefetcher); });
+  test::expectError(ExitStatus::BadInput, "broke",
+                    [&] { takeValue(prefetcher); });
 }
 
 TEST(Prefetcher, CountsStarvation) {
-  OneFloat top;
+  OneFloatLayer top;
   Prefetcher slow(std::make_unique<CountingSource>(-1, 1), top.info, {true}, 2);
   while (slow.waits() < 2) // the first batch does not count
-    take(slow);
+    takeValue(slow);
   EXPECT_GT(slow.secondsWaited(), 0);
 }
 
-TEST(Prefetcher, NeedsAThread) {
-  OneFloat top;
+TEST(Prefetcher, ReportsThatNoThreadCanStart) {
+  OneFloatLayer top;
   Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
                         2);
   {
-    const test::NoMoreThreads now;
-    test::expectError(ExitStatus::Unavailable, "no more threads",
+    const test::NoMoreThreads threadLimit;
+    test::expectError(ExitStatus::Unavailable, "cannot create another thread",
                       [&] { prefetcher.start(); });
   }
-  EXPECT_EQ(take(prefetcher), 0);
+  EXPECT_EQ(takeValue(prefetcher), 0);
 }
 
 TEST(SilentThread, TakesNoSignals) {
@@ -158,7 +161,7 @@ TEST(SilentThread, TakesNoSignals) {
   EXPECT_EQ(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
 }
 
-TEST(DataPipeline, CallersValuesComeBackEveryPass) {
+TEST(DataPipeline, FeedsTheCallersValuesEveryPass) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   const int program = executor.findProgram("forward_backward");
   DataPipeline pipeline(executor, program, {1}, "");
@@ -168,13 +171,13 @@ TEST(DataPipeline, CallersValuesComeBackEveryPass) {
   pipeline.set("target", target.data(), 4);
   EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"x"});
   pipeline.feed();
-  EXPECT_EQ(floats(executor, 1, 4), target);
-  EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12)); // zeros
+  EXPECT_EQ(readFloats(executor, 1, 4), target);
+  EXPECT_EQ(readFloats(executor, 0, 12), std::vector<float>(12)); // zeros
   // The program may reuse the memory within a run.
   executor.modify(
       1, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[2] = 99; });
   pipeline.feed();
-  EXPECT_EQ(floats(executor, 1, 4), target);
+  EXPECT_EQ(readFloats(executor, 1, 4), target);
   test::expectError(ExitStatus::BadInput, "no input blob 'y'",
                     [&] { pipeline.set("y", target.data(), 4); });
   test::expectError(ExitStatus::BadInput, "4 x 3",
@@ -204,17 +207,17 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
   pipeline.feed();
   EXPECT_EQ(x[2], 3);
-  // Set values are written there.
+  // set() writes to the caller's memory.
   const std::vector<float> values(12, 7);
   pipeline.set("x", values.data(), 12);
   pipeline.feed();
   EXPECT_EQ(x[2], 7);
-  // In its own memory an unset input is zero.
-  DataPipeline other(executor, executor.findProgram("forward_backward"), {1},
-                     "");
+  // In the executor's own memory, an unset input is zero.
+  DataPipeline secondPipeline(
+      executor, executor.findProgram("forward_backward"), {1}, "");
   executor.bindMemory(0, nullptr);
-  other.feed();
-  EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12));
+  secondPipeline.feed();
+  EXPECT_EQ(readFloats(executor, 0, 12), std::vector<float>(12));
 }
 
 TEST(DataPipeline, CallbacksCannotChangeTheirPipeline) {
@@ -222,16 +225,16 @@ TEST(DataPipeline, CallbacksCannotChangeTheirPipeline) {
   DataPipeline pipeline(executor, 0, {1}, "");
   const std::vector<float> values(12);
   int refused = 0;
-  auto refuses = [&](const std::function<void()> &change) {
+  auto expectRefused = [&](const std::function<void()> &change) {
     test::expectError(ExitStatus::Usage, "a feed callback must not change",
                       change);
     ++refused;
   };
   pipeline.setCallback({}, [&](const std::vector<DataPipeline::Request> &) {
-    refuses([&] { pipeline.set("x", values.data(), 12); });
-    refuses([&] { pipeline.setCallback({}, [](const auto &) {}); });
-    refuses([&] { pipeline.reset({3}); });
-    refuses([&] { pipeline.feed(); });
+    expectRefused([&] { pipeline.set("x", values.data(), 12); });
+    expectRefused([&] { pipeline.setCallback({}, [](const auto &) {}); });
+    expectRefused([&] { pipeline.reset({3}); });
+    expectRefused([&] { pipeline.feed(); });
     throw badInput("the batch is wrong");
   });
   test::expectError(ExitStatus::BadInput, "the batch is wrong",
@@ -249,21 +252,21 @@ TEST(DataPipeline, DummyDataRefillsRandomBlobs) {
   const int program = executor.findProgram("forward_backward");
   DataPipeline pipeline(executor, program, {1}, "");
   pipeline.feed();
-  const auto first = floats(executor, 0, 12);
-  EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
+  const auto first = readFloats(executor, 0, 12);
+  EXPECT_EQ(readFloats(executor, 1, 4), std::vector<float>(4, 2));
   const auto cursors = pipeline.cursors();
   pipeline.feed();
-  const auto second = floats(executor, 0, 12);
+  const auto second = readFloats(executor, 0, 12);
   EXPECT_NE(first, second);
-  EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
+  EXPECT_EQ(readFloats(executor, 1, 4), std::vector<float>(4, 2));
 
   DataPipeline resumed(executor, program, {1}, "");
   resumed.restore(cursors);
   resumed.feed();
-  EXPECT_EQ(floats(executor, 0, 12), second);
+  EXPECT_EQ(readFloats(executor, 0, 12), second);
 }
 
-TEST(DataPipeline, TakenOverTopsNeedNoSource) {
+TEST(DataPipeline, TopsSetByTheCallerNeedNoSource) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
@@ -272,23 +275,24 @@ TEST(DataPipeline, TakenOverTopsNeedNoSource) {
   pipeline.set("x", values.data(), 12);
   pipeline.set("target", values.data(), 4);
   pipeline.feed();
-  EXPECT_EQ(floats(executor, 0, 12), values);
-  DataPipeline alone(executor, 0, {1}, "");
-  test::expectError(ExitStatus::Unavailable, "nowhere", [&] { alone.feed(); });
+  EXPECT_EQ(readFloats(executor, 0, 12), values);
+  DataPipeline withoutValues(executor, 0, {1}, "");
+  test::expectError(ExitStatus::Unavailable, "nowhere",
+                    [&] { withoutValues.feed(); });
 }
 
-TEST(DataPipeline, MissingSourcesAreOpenedAgain) {
+TEST(DataPipeline, RetriesToOpenMissingSources) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
   DataPipeline pipeline(executor, 0, {1}, "");
-  const auto lacks = ExitStatus::Unavailable;
+  const auto unavailable = ExitStatus::Unavailable;
   for (int i = 0; i < 2; ++i)
-    test::expectError(lacks, "nowhere", [&] { pipeline.start(); });
-  test::expectError(lacks, "nowhere", [&] { pipeline.feed(); });
+    test::expectError(unavailable, "nowhere", [&] { pipeline.start(); });
+  test::expectError(unavailable, "nowhere", [&] { pipeline.feed(); });
 }
 
-TEST(DataPipeline, UnknownLayerTypesAreNamed) {
+TEST(DataPipeline, ReportsUnknownLayerTypes) {
   Executor executor(test::loadPlan(test::linearModel(
       "name: 'd' type: 'VideoData' top: 'x' top: 'target'", kSolver)));
   test::expectError(ExitStatus::BadInput, "'d' (VideoData)",

@@ -1,7 +1,7 @@
 //===- DatabasePixelsTest.cpp - Images passed to devices as bytes ---------===//
 //
-// Compares a device's conversion, computed here as its kernel does, with the
-// host's conversion of the same records.
+// Compares the conversion by a device's kernel, which is simulated here, with
+// the host's conversion of the same records.
 //
 //===----------------------------------------------------------------------===//
 #include "TestPlan.h"
@@ -32,7 +32,8 @@ constexpr int kChannels = 2;
 
 class DatabasePixels : public testing::Test {
 protected:
-  /// Values count up, over all channels, rows and columns of all records.
+  /// Writes records. Values increase by 7 (modulo 256), over all channels, rows
+  /// and columns of all records.
   void writeDatabase(const std::vector<Record> &records) {
     auto writer = formats::DbWriter::create(folder / "db",
                                             formats::DbBackend::Lmdb, true);
@@ -69,8 +70,8 @@ protected:
     formats::writeBinaryProto(folder / "mean.binaryproto", mean);
   }
 
-  /// A batch of `batch` images of `rows` x `columns`, passed as images of size
-  /// `image`.
+  /// Opens a source of batches of `batch` images of `rows` x `columns`. The
+  /// device receives them as images of size `image`.
   std::unique_ptr<BatchSource> open(const std::string &transform,
                                     std::int64_t batch, std::int64_t rows,
                                     std::int64_t columns,
@@ -101,7 +102,8 @@ protected:
     return values;
   }
 
-  /// (pixel - mean) * scale of the block's images, as a kernel computes it.
+  /// Returns (pixel - mean) * scale of the block's images, as a kernel computes
+  /// it.
   std::vector<float> convert(const PixelMean &mean, float constant,
                              float scale) {
     std::vector<float> values;
@@ -110,20 +112,20 @@ protected:
       for (std::int64_t c = 0; c < kChannels; ++c)
         for (std::int64_t h = 0; h < rows; ++h)
           for (std::int64_t w = 0; w < columns; ++w) {
-            const std::int32_t *place = layout.cropOf(n, block.data());
-            const std::int64_t across = place[0] ? columns - 1 - w : w;
-            const std::int64_t top = layout.areRecords ? place[1] : 0;
-            const std::int64_t left = layout.areRecords ? place[2] : 0;
+            const std::int32_t *crop = layout.cropOf(n, block.data());
+            const std::int64_t column = crop[0] ? columns - 1 - w : w;
+            const std::int64_t top = layout.hasFullRecords ? crop[1] : 0;
+            const std::int64_t left = layout.hasFullRecords ? crop[2] : 0;
             const std::uint8_t pixel = layout.image(
                 n, block.data())[(c * layout.rows + top + h) * layout.columns +
-                                 left + across];
+                                 left + column];
             float subtracted = constant;
             if (mean.dims.size() == 3 && mean.dims[1] == 1)
               subtracted = mean.values[static_cast<std::size_t>(c)];
             else if (mean.dims.size() == 3)
               subtracted = mean.values[static_cast<std::size_t>(
-                  (c * mean.dims[1] + place[1] + h) * mean.dims[2] + place[2] +
-                  across)];
+                  (c * mean.dims[1] + crop[1] + h) * mean.dims[2] + crop[2] +
+                  column)];
             values.push_back((float(pixel) - subtracted) * scale);
           }
     return values;
@@ -145,7 +147,7 @@ protected:
 
 } // namespace
 
-TEST_F(DatabasePixels, TheDeviceCropsRecordsAsTheHostDoes) {
+TEST_F(DatabasePixels, DeviceAndHostCropRecordsAlike) {
   writeDatabase({{5, 7}, {5, 7}, {5, 7}});
   writeMean(5, 7);
   struct {
@@ -163,47 +165,47 @@ TEST_F(DatabasePixels, TheDeviceCropsRecordsAsTheHostDoes) {
       auto host = open(fields, 20, 4, 4, image);
       auto device = open(fields, 20, 4, 4, image);
       for (int round = 0; round < 2; ++round) {
-        const std::vector<float> want = read(*host);
-        std::vector<float> none;
-        ASSERT_TRUE(readPixels(*device, none));
-        EXPECT_EQ(none, std::vector<float>(none.size(), -1));
-        EXPECT_EQ(convert(*device->pixelMean(), constant, 0.3f), want)
+        const std::vector<float> expected = read(*host);
+        std::vector<float> unwritten;
+        ASSERT_TRUE(readPixels(*device, unwritten));
+        EXPECT_EQ(unwritten, std::vector<float>(unwritten.size(), -1));
+        EXPECT_EQ(convert(*device->pixelMean(), constant, 0.3f), expected)
             << fields << " " << image[0];
       }
     }
 }
 
-TEST_F(DatabasePixels, FullRecordsComeWithTheirCrops) {
+TEST_F(DatabasePixels, PassesFullRecordsWithTheirCrops) {
   writeDatabase({{3, 4}});
   auto source = open("crop_size: 2", 50, 2, 2, {3, 4});
-  std::vector<float> none;
-  ASSERT_TRUE(readPixels(*source, none));
+  std::vector<float> unwritten;
+  ASSERT_TRUE(readPixels(*source, unwritten));
   EXPECT_EQ(layout.imageSize, 24u);
   EXPECT_EQ(layout.cropsOffset % 64, 0u);
-  std::vector<bool> seen(6);
+  std::vector<bool> seenCrops(6);
   for (int n = 0; n < 50; ++n) {
     for (int i = 0; i < 24; ++i)
       EXPECT_EQ(layout.image(n, block.data())[i], i * 7);
-    const std::int32_t *place = layout.cropOf(n, block.data());
-    EXPECT_EQ(place[0], 0);
-    ASSERT_TRUE(place[1] >= 0 && place[1] < 2 && place[2] >= 0 && place[2] < 3);
-    seen[static_cast<std::size_t>(place[1] * 3 + place[2])] = true;
+    const std::int32_t *crop = layout.cropOf(n, block.data());
+    EXPECT_EQ(crop[0], 0);
+    ASSERT_TRUE(crop[1] >= 0 && crop[1] < 2 && crop[2] >= 0 && crop[2] < 3);
+    seenCrops[static_cast<std::size_t>(crop[1] * 3 + crop[2])] = true;
   }
-  EXPECT_EQ(seen, std::vector<bool>(6, true));
+  EXPECT_EQ(seenCrops, std::vector<bool>(6, true));
 }
 
-TEST_F(DatabasePixels, ARecordOfAnotherSizeIsCroppedByTheHost) {
+TEST_F(DatabasePixels, HostCropsRecordsOfAnotherSize) {
   writeDatabase({{3, 4}, {6, 5}, {3, 3}, {4, 4}});
   const char *fields = "crop_size: 3 mirror: true mean_value: 5 scale: 2";
   auto host = open(fields, 12, 3, 3, {3, 4});
   auto device = open(fields, 12, 3, 3, {3, 4});
-  const std::vector<float> want = read(*host);
-  std::vector<float> none;
-  ASSERT_TRUE(readPixels(*device, none));
-  EXPECT_EQ(convert({}, 5, 2), want);
-  const std::int32_t *place = layout.cropOf(1, block.data());
-  EXPECT_EQ(place[1], 0);
-  EXPECT_EQ(place[2], 0);
+  const std::vector<float> expected = read(*host);
+  std::vector<float> unwritten;
+  ASSERT_TRUE(readPixels(*device, unwritten));
+  EXPECT_EQ(convert({}, 5, 2), expected);
+  const std::int32_t *crop = layout.cropOf(1, block.data());
+  EXPECT_EQ(crop[1], 0);
+  EXPECT_EQ(crop[2], 0);
 }
 
 TEST_F(DatabasePixels, BytesAreConvertedIfALaterRecordHasFloats) {
@@ -216,14 +218,14 @@ TEST_F(DatabasePixels, BytesAreConvertedIfALaterRecordHasFloats) {
          {std::array<std::int64_t, 2>{5, 7}, {4, 4}}) {
       auto host = open(fields, 3, 4, 4, image);
       auto device = open(fields, 3, 4, 4, image);
-      const std::vector<float> want = read(*host);
-      std::vector<float> got;
-      EXPECT_FALSE(readPixels(*device, got));
-      EXPECT_EQ(got, want) << fields;
+      const std::vector<float> expected = read(*host);
+      std::vector<float> converted;
+      EXPECT_FALSE(readPixels(*device, converted));
+      EXPECT_EQ(converted, expected) << fields;
     }
 }
 
-TEST_F(DatabasePixels, UnwantedImagesAreNotStored) {
+TEST_F(DatabasePixels, DoesNotStoreUnwantedImages) {
   writeDatabase({{3, 4}});
   auto source = open("crop_size: 2", 1, 2, 2, {3, 4});
   EXPECT_FALSE(source->readPixels({nullptr}, block.data()));

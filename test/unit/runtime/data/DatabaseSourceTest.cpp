@@ -129,7 +129,7 @@ TEST_F(DatabaseSourceTest, WritesTheBuffersLayout) {
         EXPECT_EQ(at(n * 24 + p * 2 + c), float(n * 24 + c * 12 + p));
 }
 
-TEST_F(DatabaseSourceTest, DoublesForADoublePlan) {
+TEST_F(DatabaseSourceTest, WritesDoublesForAnF64Plan) {
   writeDatabase(1);
   auto source = open("transform_param { scale: 0.1 }", {1, 2, 3, 4}, true,
                      "LMDB", {}, plan::F64);
@@ -139,7 +139,7 @@ TEST_F(DatabaseSourceTest, DoublesForADoublePlan) {
                    7 * double(0.1f));
 }
 
-TEST_F(DatabaseSourceTest, ScaleMeanValueAndOldFields) {
+TEST_F(DatabaseSourceTest, AppliesScaleMeanValueAndOldFields) {
   writeDatabase(1);
   auto source =
       open("transform_param { scale: 0.5 mean_value: 2 }", {1, 2, 3, 4});
@@ -150,7 +150,7 @@ TEST_F(DatabaseSourceTest, ScaleMeanValueAndOldFields) {
   read(*source);
   EXPECT_EQ(at(7), 5);
   EXPECT_EQ(at(13), 3);
-  // The old fields in data_param.
+  // Here the settings are in the old fields of data_param.
   source = open("data_param { scale: 0.25 crop_size: 2 }", {1, 2, 2, 2});
   read(*source);
   // The centre of 3 x 4 for 2 x 2 begins at row 0, column 1.
@@ -158,7 +158,7 @@ TEST_F(DatabaseSourceTest, ScaleMeanValueAndOldFields) {
   EXPECT_EQ(at(2), 5 * 0.25f);
 }
 
-TEST_F(DatabaseSourceTest, MeanFileIsSubtractedWhereTheCropLies) {
+TEST_F(DatabaseSourceTest, SubtractsTheMeanFileAtTheCrop) {
   writeDatabase(1);
   formats::Blob mean;
   mean.dims = {1, 2, 3, 4};
@@ -193,7 +193,7 @@ TEST_F(DatabaseSourceTest, TrainingCropsAndMirrorsAtRandom) {
   EXPECT_NEAR(mirrored, 200, 60); // six standard deviations
 }
 
-TEST_F(DatabaseSourceTest, TestingTakesTheCentre) {
+TEST_F(DatabaseSourceTest, TestPhaseCropsTheCentre) {
   writeDatabase(1);
   auto source = open("transform_param { crop_size: 2 }", {5, 2, 2, 2}, true);
   read(*source);
@@ -209,7 +209,7 @@ TEST_F(DatabaseSourceTest, RandSkipHasNoEffect) { // as in Caffe 1.0
   EXPECT_EQ(labels[0], 0);
 }
 
-TEST_F(DatabaseSourceTest, AnotherShapeNamesBothAndTheRecord) {
+TEST_F(DatabaseSourceTest, ErrorOfAnotherShapeNamesShapesAndRecord) {
   writeDatabase(2);
   auto writer =
       formats::DbWriter::create(folder / "other", formats::DbBackend::Lmdb);
@@ -270,11 +270,11 @@ TEST_F(DatabaseSourceTest, ReadsADatabaseThatCaffeWrote) {
   info.stream = "x";
   auto source = openDatabaseSource(info);
   read(*source);
-  // MNIST's test set begins with these.
+  // MNIST's test set begins with these labels.
   EXPECT_EQ(Labels(labels.begin(), labels.begin() + 6),
             (Labels{7, 2, 1, 0, 4, 1}));
-  float most = 0;
+  float largest = 0;
   for (int i = 0; i < 28 * 28; ++i)
-    most = std::max(most, at(i));
-  EXPECT_EQ(most, 255 / 256.0f); // the first image has a fully black pixel
+    largest = std::max(largest, at(i));
+  EXPECT_EQ(largest, 255 / 256.0f); // the first image has a fully black pixel
 }

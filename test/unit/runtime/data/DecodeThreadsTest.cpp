@@ -1,5 +1,4 @@
 //===- DecodeThreadsTest.cpp - Threads that decode records ----------------===//
-// it still works
 #include "runtime/data/DecodeThreads.h"
 
 #include <gtest/gtest.h>
@@ -11,13 +10,13 @@ using brew::runtime::DecodeThreads;
 
 namespace {
 
-TEST(DecodeThreads, EachIndexOnceOnWorkersThereAre) {
+TEST(DecodeThreads, CallsEachIndexOnceOnExistingWorkers) {
   for (unsigned size : {1u, 2u, 7u}) {
-    DecodeThreads team(size);
-    EXPECT_EQ(team.size(), size);
+    DecodeThreads decodeThreads(size);
+    EXPECT_EQ(decodeThreads.size(), size);
     for (int round = 0; round < 200; ++round) {
       std::vector<std::atomic<int>> calls(static_cast<std::size_t>(round));
-      team.forEach(round, [&](std::int64_t index, unsigned worker) {
+      decodeThreads.forEach(round, [&](std::int64_t index, unsigned worker) {
         EXPECT_LT(worker, size);
         ++calls[static_cast<std::size_t>(index)];
       });
@@ -29,10 +28,10 @@ TEST(DecodeThreads, EachIndexOnceOnWorkersThereAre) {
 }
 
 TEST(DecodeThreads, RethrowsTheErrorOfTheLowestIndex) {
-  DecodeThreads team(5);
+  DecodeThreads decodeThreads(5);
   for (int round = 0; round < 200; ++round) {
     try {
-      team.forEach(40, [](std::int64_t index, unsigned) {
+      decodeThreads.forEach(40, [](std::int64_t index, unsigned) {
         if (index % 10 == 3)
           throw std::runtime_error(std::to_string(index));
       });
@@ -41,8 +40,8 @@ TEST(DecodeThreads, RethrowsTheErrorOfTheLowestIndex) {
       EXPECT_STREQ(error.what(), "3");
     }
   }
-  int calls = 0; // and it works on
-  team.forEachAlone(3, [&](std::int64_t, unsigned) { ++calls; });
+  int calls = 0; // the threads still work after an error
+  decodeThreads.forEachAlone(3, [&](std::int64_t, unsigned) { ++calls; });
   EXPECT_EQ(calls, 3);
 }
 

@@ -16,15 +16,16 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Files with rows numbered across files: data (n, n + 0.5), label n.
+/// Writes files whose rows are numbered across files. Row n has the data
+/// (n, n + 0.5) and the label n.
 class Hdf5SourceTest : public testing::Test {
 protected:
   void writeFile(const std::string &name, int rows) {
     std::vector<float> data, labels;
-    for (int i = 0; i < rows; ++i, ++next) {
-      data.push_back(float(next));
-      data.push_back(float(next) + 0.5f);
-      labels.push_back(float(next));
+    for (int i = 0; i < rows; ++i, ++nextRow) {
+      data.push_back(float(nextRow));
+      data.push_back(float(nextRow) + 0.5f);
+      labels.push_back(float(nextRow));
     }
     formats::Hdf5Writer writer(folder / name);
     writer.write("data", {rows, 2}, data.data());
@@ -50,7 +51,7 @@ protected:
     return openHdf5Source(info);
   }
 
-  /// Labels of the next batch; checks that the data match them.
+  /// Returns the labels of the next batch. Checks that the data match.
   std::vector<int> read(BatchSource &source) {
     std::vector<float> x(data.size() / sizeof(float)), y(x.size() / 2);
     source.read({reinterpret_cast<std::byte *>(x.data()),
@@ -67,7 +68,7 @@ protected:
   test::LogLines log;
   test::TempFolder folder;
   std::string list;
-  int next = 0;
+  int nextRow = 0;
   plan::Buffer data, label;
 };
 
@@ -107,10 +108,10 @@ TEST_F(Hdf5SourceTest, ShuffledPassesContainEveryRowOnce) {
   const bool aFirst = first[0] < 30;
   for (int i = 0; i < (aFirst ? 30 : 20); ++i)
     EXPECT_EQ(first[i] < 30, aFirst);
-  auto same = open(50, true);
-  EXPECT_EQ(read(*same), first);
-  auto other = open(50, true, 2);
-  EXPECT_NE(read(*other), first);
+  auto sameSeed = open(50, true);
+  EXPECT_EQ(read(*sameSeed), first);
+  auto otherSeed = open(50, true, 2);
+  EXPECT_NE(read(*otherSeed), first);
 }
 
 TEST_F(Hdf5SourceTest, SeekContinuesExactly) {
@@ -132,7 +133,7 @@ TEST_F(Hdf5SourceTest, SeekContinuesExactly) {
   });
 }
 
-TEST_F(Hdf5SourceTest, AnotherShapeIsNamed) {
+TEST_F(Hdf5SourceTest, ReportsFileOfAnotherShape) {
   writeFile("a.h5", 3);
   formats::Hdf5Writer writer(folder / "b.h5");
   const std::vector<float> values(9);
@@ -153,7 +154,7 @@ TEST_F(Hdf5SourceTest, AnotherShapeIsNamed) {
   }
 }
 
-TEST_F(Hdf5SourceTest, MissingFilesAndTransformations) {
+TEST_F(Hdf5SourceTest, ReportsMissingFilesAndTransformations) {
   test::expectError(ExitStatus::Unavailable, "list.txt",
                     [&] { open(2, false); });
   test::writeBytes(folder / "list.txt", "gone.h5\n");

@@ -35,7 +35,8 @@ protected:
                formats::encodeImage(image, formats::ImageFormat::Png));
   }
 
-  /// `fields`: of a layer of that type, without tops.
+  /// Returns the description of a layer of `type` with two tops and the other
+  /// fields `fields`. Sets `data` and `label`.
   runtime::DataLayerInfo info(const std::string &type,
                               const std::string &fields,
                               std::vector<std::int64_t> dims, bool testPhase,

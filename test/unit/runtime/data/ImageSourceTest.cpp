@@ -11,7 +11,7 @@ namespace {
 
 class ImageSourceTest : public test::ImageFolder {
 protected:
-  /// Images 0 to count - 1, with their numbers as labels.
+  /// Writes the images 0 to count - 1, and a list with their numbers as labels.
   void writeList(int count) {
     std::string lines;
     for (int n = 0; n < count; ++n) {
@@ -24,18 +24,18 @@ protected:
 
   std::unique_ptr<BatchSource> open(const std::string &settings,
                                     std::vector<std::int64_t> dims,
-                                    const std::string &others = "",
+                                    const std::string &otherFields = "",
                                     bool testPhase = true,
                                     unsigned threads = 2) {
     return openImageSource(info("ImageData",
                                 "image_data_param { source: 'list.txt' " +
-                                    settings + " } " + others,
+                                    settings + " } " + otherFields,
                                 std::move(dims), testPhase, threads));
   }
 
   void expectReadError(BatchSource &source, ExitStatus status,
-                       const std::string &part) {
-    test::expectError(status, part, [&] { read(source); });
+                       const std::string &message) {
+    test::expectError(status, message, [&] { read(source); });
   }
 };
 
@@ -58,16 +58,18 @@ TEST_F(ImageSourceTest, ReadsInOrderAndWrapsAround) {
   EXPECT_EQ(source->position().position, 1u);
 }
 
-TEST_F(ImageSourceTest, ResizesAndTakesGray) {
+TEST_F(ImageSourceTest, ResizesAndConvertsToGray) {
   writeList(1);
   auto source =
       open("new_height: 7 new_width: 2 is_color: false", {1, 1, 7, 2});
   read(*source);
-  // Channels differ by 100; their weights for gray are 0.114, 0.587, 0.299.
+  // Channels differ by 100; their weights for gray are 0.114, 0.587, 0.299. The
+  // first pixel lies at column 0.75 of the source.
   EXPECT_NEAR(at(0, 0, 0, 0), pixel(0, 0, 0, 0) + 58.7 + 59.8 + 0.75, 1.5);
-  test::expectError(ExitStatus::BadInput, "set both or neither of new_height", [&] {
-    open("new_height: 7", {1, 3, 7, 2});
-  });
+  test::expectError(ExitStatus::BadInput, "set both or neither of new_height",
+                    [&] {
+                      open("new_height: 7", {1, 3, 7, 2});
+                    });
 }
 
 TEST_F(ImageSourceTest, ShufflesEachPass) {
@@ -87,10 +89,11 @@ TEST_F(ImageSourceTest, ShufflesEachPass) {
 TEST_F(ImageSourceTest, SeekContinuesExactlyAtAnyNumberOfThreads) {
   writeList(7);
   const std::string settings = "shuffle: true";
-  const std::string others = "transform_param { mirror: true crop_size: 3 }";
-  auto source = open(settings, {4, 3, 3, 3}, others, false, 1);
+  const std::string otherFields =
+      "transform_param { mirror: true crop_size: 3 }";
+  auto source = open(settings, {4, 3, 3, 3}, otherFields, false, 1);
   for (int i = 0; i < 5; ++i) {
-    auto resumed = open(settings, {4, 3, 3, 3}, others, false, 1 + i);
+    auto resumed = open(settings, {4, 3, 3, 3}, otherFields, false, 1 + i);
     resumed->seek(source->position());
     read(*source);
     const std::vector<float> expected = values, expectedLabels = labels;
@@ -112,7 +115,7 @@ TEST_F(ImageSourceTest, RandSkipStartsWithinItsRange) {
   const auto first = float(source->position().position);
   read(*source);
   EXPECT_EQ(labels[0], first);
-  // A seed that skips more images than there are.
+  // This seed skips more images than the list has.
   test::expectError(ExitStatus::BadInput, "not enough to skip", [&] {
     open("rand_skip: 4000000000", {1, 3, 4, 5});
   });
@@ -140,7 +143,7 @@ TEST_F(ImageSourceTest, ErrorsNameFileAndLine) {
   expectReadError(*source, ExitStatus::BadInput, "list.txt:2: names no image");
 }
 
-TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
+TEST_F(ImageSourceTest, ReplacesBadRecordsByTheNextOnes) {
   writeList(9);
   for (int n : {1, 2, 7}) {
     const std::string name = folder / ("image " + std::to_string(n) + ".png");
@@ -148,11 +151,12 @@ TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
   }
   std::filesystem::remove(folder / "image 5.png");
   for (unsigned threads : {1u, 4u}) {
-    auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
-                     {4, 3, 4, 5}, true, threads);
-    feed.readerOptions.skipBadRecords = true;
-    auto source = openImageSource(feed);
-    // Of 0 1 2 3, the 2nd and 3rd are replaced by 4 and 6 (for 5).
+    auto layerInfo =
+        info("ImageData", "image_data_param { source: 'list.txt' }",
+             {4, 3, 4, 5}, true, threads);
+    layerInfo.readerOptions.skipBadRecords = true;
+    auto source = openImageSource(layerInfo);
+    // 4 replaces the damaged 1. 6 replaces 2, because 5 is missing.
     read(*source);
     EXPECT_EQ(labels, (Labels{0, 4, 6, 3}));
     EXPECT_EQ(at(1, 2, 3, 4), pixel(4, 2, 3, 4));
@@ -163,15 +167,15 @@ TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
   // Fails if no image is left.
   for (int n : {0, 3, 4, 6, 8})
     std::filesystem::remove(folder / ("image " + std::to_string(n) + ".png"));
-  auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
-                   {4, 3, 4, 5}, true, 2);
-  feed.readerOptions.skipBadRecords = true;
-  auto source = openImageSource(feed);
+  auto layerInfo = info("ImageData", "image_data_param { source: 'list.txt' }",
+                        {4, 3, 4, 5}, true, 2);
+  layerInfo.readerOptions.skipBadRecords = true;
+  auto source = openImageSource(layerInfo);
   test::expectError(ExitStatus::Unavailable, "no intact record is left",
                     [&] { read(*source); });
 }
 
-TEST_F(ImageSourceTest, RootStandsBeforeNames) {
+TEST_F(ImageSourceTest, PrependsRootFolderToNames) {
   writeList(1);
   test::writeBytes(folder / "list.txt", "age 0.png 4\n");
   auto source = open("root_folder: 'im'", {1, 3, 4, 5});

@@ -18,7 +18,8 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Seven records, each with its number as its label.
+/// Writes a database and an HDF5 file of seven records whose labels are their
+/// numbers.
 class RankSourcesTest : public testing::TestWithParam<const char *> {
 protected:
   static constexpr int kRecords = 7;
@@ -45,7 +46,7 @@ protected:
 
   std::unique_ptr<BatchSource> open(std::uint64_t rank, std::uint64_t ranks,
                                     bool testPhase = false,
-                                    const std::string &more = "") {
+                                    const std::string &hdf5Fields = "") {
     data = test::makeBuffer("data", 0, 0, {2, 1, 1, 1});
     label = test::makeBuffer("label", 0, 0, {2});
     const bool isDatabase = GetParam() == std::string("Data");
@@ -55,7 +56,7 @@ protected:
         "' " +
         (isDatabase ? "data_param { source: 'db' backend: LMDB }"
                     : "hdf5_data_param { source: 'list.txt' batch_size: 2 " +
-                          more + " }"));
+                          hdf5Fields + " }"));
     info.tops = {&data, &label};
     info.testPhase = testPhase;
     info.seed = {5, rank};
@@ -89,7 +90,7 @@ TEST_P(RankSourcesTest, RecordIGoesToRankIModuloN) {
     for (std::uint64_t rank = 0; rank < ranks; ++rank) {
       auto source = open(rank, ranks);
       std::vector<int> expected;
-      // Counted across passes.
+      // Records are counted across passes.
       for (std::uint64_t i = 0; i < 8; ++i)
         expected.push_back(int((i * ranks + rank) % kRecords));
       EXPECT_EQ(read(*source, 4), expected) << rank << " of " << ranks;
@@ -106,18 +107,18 @@ TEST_P(RankSourcesTest, TestsReadEveryRecord) {
 
 TEST_P(RankSourcesTest, PositionsFitAnyNumberOfRanks) {
   auto first = open(0, 2);
-  read(*first); // 0, 2; the other rank has had 1, 3
+  read(*first); // 0, 2; the other rank has read 1, 3
   for (std::uint64_t rank = 0; rank < 3; ++rank) {
-    auto next = open(rank, 3);
-    next->seek(first->position());
-    EXPECT_EQ(read(*next).front(), int(4 + rank));
+    auto resumed = open(rank, 3);
+    resumed->seek(first->position());
+    EXPECT_EQ(read(*resumed).front(), int(4 + rank));
   }
 }
 
-TEST_P(RankSourcesTest, ContentsDiffer) {
-  const std::string own = open(0, 2)->identity();
-  EXPECT_EQ(open(1, 2)->identity(), own);
-  EXPECT_NE(own, "");
+TEST_P(RankSourcesTest, IdentityIsTheSameForAllRanks) {
+  const std::string identity = open(0, 2)->identity();
+  EXPECT_EQ(open(1, 2)->identity(), identity);
+  EXPECT_NE(identity, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, RankSourcesTest,
@@ -125,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, RankSourcesTest,
 
 /// Ranks that shuffle share the rows of a pass.
 using RankShuffleTest = RankSourcesTest;
-TEST_P(RankShuffleTest, EveryRowOnce) {
+TEST_P(RankShuffleTest, RanksReadEveryRowOnce) {
   std::multiset<int> all;
   for (std::uint64_t rank = 0; rank < 7; ++rank)
     all.insert(read(*open(rank, 7, false, "shuffle: true")).front());

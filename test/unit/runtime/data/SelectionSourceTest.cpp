@@ -21,8 +21,9 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Records of one pixel with the record's number as value, in a database of
-/// either kind. Label 0 has eight of them, 1 and 2 have two each.
+/// Writes records of one pixel, whose value is the record's number, to a
+/// database of either kind. Label 0 has eight records, labels 1 and 2 have two
+/// each.
 class SelectionSourceTest : public testing::TestWithParam<const char *> {
 protected:
   static constexpr int kRecords = 12;
@@ -46,7 +47,8 @@ protected:
                                      *formats::parseBackend(GetParam()), true);
   }
 
-  /// `labelCount`: values per label.
+  /// Opens the database. `fields` are further fields of data_param;
+  /// `labelCount` is the number of label values per item.
   std::unique_ptr<BatchSource> open(const std::string &fields, int batch = 4,
                                     int images = 1, int labelCount = 1,
                                     unsigned threads = 1, bool skipBad = false,
@@ -71,7 +73,7 @@ protected:
     return openDatabaseSource(info);
   }
 
-  /// The pixels of a batch, i.e. the records' numbers.
+  /// Returns the pixels of a batch, i.e. the numbers of the records.
   Floats read(BatchSource &source) {
     Floats pixels(data.size() / sizeof(float), -1);
     labels.assign(label.size() / sizeof(float), -1);
@@ -110,7 +112,7 @@ const char *const kModes[] = {
 
 } // namespace
 
-TEST_P(SelectionSourceTest, EveryModeResumesExactlyAtAnyNumberOfThreads) {
+TEST_P(SelectionSourceTest, EveryModeResumesExactlyWithAnyNumberOfThreads) {
   test::writeBytes(folder / "boost.txt", keyOf(3) + " 5\n" + keyOf(4) + " 0\n");
   std::set<Floats> streams;
   for (const std::string mode : kModes)
@@ -118,15 +120,15 @@ TEST_P(SelectionSourceTest, EveryModeResumesExactlyAtAnyNumberOfThreads) {
       if (!pair.empty() && mode.find("pair") != mode.npos)
         continue;
       const int images = pair.empty() ? 1 : 2;
-      auto whole = open(mode + pair, 4, images);
+      auto source = open(mode + pair, 4, images);
       Floats stream;
       for (int i = 0; i < 9; ++i) {
         auto resumed = open(mode + pair, 4, images, 1, 1 + i % 4);
-        resumed->seek(whole->position());
-        const Floats expected = read(*whole), expectedLabels = labels;
+        resumed->seek(source->position());
+        const Floats expected = read(*source), expectedLabels = labels;
         EXPECT_EQ(read(*resumed), expected) << mode << pair << " " << i;
         EXPECT_EQ(labels, expectedLabels);
-        EXPECT_EQ(resumed->position().position, whole->position().position);
+        EXPECT_EQ(resumed->position().position, source->position().position);
         EXPECT_EQ(resumed->position().records,
                   std::uint64_t(4 * images) * (i + 1));
         for (int n = 0; n < 4 && images == 1; ++n)
@@ -137,7 +139,7 @@ TEST_P(SelectionSourceTest, EveryModeResumesExactlyAtAnyNumberOfThreads) {
     }
 }
 
-TEST_P(SelectionSourceTest, ShuffleShowsEachOnceInEveryPass) {
+TEST_P(SelectionSourceTest, ShuffleReadsEachRecordOncePerPass) {
   auto source = open("shuffle: true");
   std::set<Floats> orders;
   for (int pass = 0; pass < 4; ++pass) {
@@ -157,7 +159,7 @@ TEST_P(SelectionSourceTest, ShuffleShowsEachOnceInEveryPass) {
   });
 }
 
-TEST_P(SelectionSourceTest, LabelsAreAsFrequentAsEachOther) {
+TEST_P(SelectionSourceTest, BalancedLabelsAreEquallyFrequent) {
   auto source = open("balance: LABEL enable_random_selection: true", 6);
   std::map<float, int> labelCounts, counts;
   for (int i = 0; i < 200; ++i) {
@@ -167,6 +169,7 @@ TEST_P(SelectionSourceTest, LabelsAreAsFrequentAsEachOther) {
       ++labelCounts[value];
   }
   EXPECT_EQ(labelCounts, (std::map<float, int>{{0, 400}, {1, 400}, {2, 400}}));
+  // Tolerances exceed four standard deviations.
   EXPECT_NEAR(counts[3], 200, 45);
   EXPECT_NEAR(counts[0], 50, 30);
   events.deliver();
@@ -178,19 +181,19 @@ TEST_P(SelectionSourceTest, WeightsDetermineFrequencies) {
                                              "\t0\n" + keyOf(0) +
                                              "   0.5 \r\n");
   auto source = open("boost_file: 'boost.txt'");
-  auto counts = tally(*source, 725); // of 14.5
+  auto counts = tally(*source, 725); // 2900 draws; the weights sum to 14.5
   EXPECT_NEAR(counts[3], 1000, 120);
   EXPECT_NEAR(counts[0], 100, 40);
   EXPECT_NEAR(counts[5], 200, 60);
   EXPECT_EQ(counts.count(4), 0u);
-  // Only records in the list.
-  auto only = open("boost_file: 'boost.txt' boost_default: 0");
-  counts = tally(*only, 100);
+  // With boost_default 0, only records in the list are drawn.
+  auto listedOnly = open("boost_file: 'boost.txt' boost_default: 0");
+  counts = tally(*listedOnly, 100);
   EXPECT_EQ(counts.size(), 2u);
   EXPECT_NEAR(counts[3], 364, 30);
 }
 
-TEST_P(SelectionSourceTest, ItemsOfTwoImages) {
+TEST_P(SelectionSourceTest, ReadsItemsOfTwoImages) {
   auto source = open("images_per_blob: 2", 4, 2);
   int matches = 0;
   for (int i = 0; i < 30; ++i) {
@@ -206,20 +209,20 @@ TEST_P(SelectionSourceTest, ItemsOfTwoImages) {
   EXPECT_EQ(matches, 60);
   EXPECT_EQ(source->position().epoch, 20u);
 
-  auto all = open("images_per_blob: 2 output_all_labels: true", 4, 2, 2);
-  const Floats pixels = read(*all);
+  auto allLabels = open("images_per_blob: 2 output_all_labels: true", 4, 2, 2);
+  const Floats pixels = read(*allLabels);
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(labels[i], labelOf(int(pixels[i])));
 
-  auto plain = open("images_per_blob: 2 balance_matches: false", 4, 2);
-  EXPECT_EQ(read(*plain), (Floats{0, 1, 2, 3, 4, 5, 6, 7}));
+  auto unbalanced = open("images_per_blob: 2 balance_matches: false", 4, 2);
+  EXPECT_EQ(read(*unbalanced), (Floats{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(labels, (Floats{1, 0, 0, 0}));
 
   auto neighbours = open(
       "images_per_blob: 2 enable_pair_selection: true shuffle: true", 4, 2);
-  const Floats followed = read(*neighbours);
+  const Floats neighbourPixels = read(*neighbours);
   for (int i = 0; i < 8; i += 2)
-    EXPECT_EQ(followed[i + 1], (int(followed[i]) + 1) % kRecords);
+    EXPECT_EQ(neighbourPixels[i + 1], (int(neighbourPixels[i]) + 1) % kRecords);
 }
 
 TEST_P(SelectionSourceTest, RanksShareItems) {
@@ -227,29 +230,32 @@ TEST_P(SelectionSourceTest, RanksShareItems) {
        {"shuffle: true", "images_per_blob: 2",
         "enable_random_selection: true enable_pair_selection: true"}) {
     const int images = mode[0] == 'i' ? 2 : 1;
-    const std::size_t unit = mode[0] == 's' ? 1 : 2;
-    auto whole = open(mode, 12, images);
-    const Floats all = read(*whole);
+    const std::size_t recordsPerUnit = mode[0] == 's' ? 1 : 2;
+    auto singleRank = open(mode, 12, images);
+    const Floats allRecords = read(*singleRank);
     for (std::uint64_t rank = 0; rank < 3; ++rank) {
-      auto part = open(mode, 4, images, 1, 1, false, rank, 3);
-      const Floats mine = read(*part);
-      for (std::size_t i = 0; i < mine.size(); ++i)
-        EXPECT_EQ(mine[i],
-                  all[(i / unit * 3 + std::size_t(rank)) * unit + i % unit])
+      auto rankSource = open(mode, 4, images, 1, 1, false, rank, 3);
+      const Floats rankRecords = read(*rankSource);
+      for (std::size_t i = 0; i < rankRecords.size(); ++i)
+        EXPECT_EQ(rankRecords[i],
+                  allRecords[(i / recordsPerUnit * 3 + std::size_t(rank)) *
+                                 recordsPerUnit +
+                             i % recordsPerUnit])
             << mode << " rank " << rank;
-      EXPECT_EQ(part->position().position, whole->position().position);
-      EXPECT_EQ(part->position().epoch, whole->position().epoch);
+      EXPECT_EQ(rankSource->position().position,
+                singleRank->position().position);
+      EXPECT_EQ(rankSource->position().epoch, singleRank->position().epoch);
     }
   }
 }
 
-TEST_P(SelectionSourceTest, DamagedRecords) {
+TEST_P(SelectionSourceTest, SkipsDamagedRecords) {
   auto writer = newDatabase();
   for (int n = 0; n < kRecords; ++n)
     writer->put(keyOf(n), formats::encodeDatum(1, 1, 1, std::string(1, char(n)),
                                                labelOf(n)));
   writer->put(keyOf(5), "\x0a\x7fno datum");
-  // A Datum without an image.
+  // The dimensions of this Datum need more bytes than it has.
   writer->put(keyOf(6),
               formats::encodeDatum(1, 2, 2, std::string(1, char(6)), 0));
   writer->finish();
@@ -261,37 +267,40 @@ TEST_P(SelectionSourceTest, DamagedRecords) {
         {"images_per_blob: 2 shuffle: true", 2},
         {"shuffle: true enable_pair_selection: true", 1}}) {
     auto source = open(mode, 4, images, 1, 2, true);
-    auto again = open(mode, 4, images, 1, 1, true);
-    std::set<float> seen;
+    auto otherThreads = open(mode, 4, images, 1, 1, true);
+    std::set<float> records;
     for (int i = 0; i < 20; ++i) {
       const Floats pixels = read(*source);
-      EXPECT_EQ(read(*again), pixels);
-      seen.insert(pixels.begin(), pixels.end());
+      EXPECT_EQ(read(*otherThreads), pixels);
+      records.insert(pixels.begin(), pixels.end());
     }
-    EXPECT_EQ(seen.count(5) + seen.count(6), 0u) << mode;
-    EXPECT_EQ(seen.size(), 10u) << mode;
+    EXPECT_EQ(records.count(5) + records.count(6), 0u) << mode;
+    EXPECT_EQ(records.size(), 10u) << mode;
     EXPECT_GT(source->skippedRecords(), 1u);
-    EXPECT_EQ(source->skippedRecords(), again->skippedRecords());
+    EXPECT_EQ(source->skippedRecords(), otherThreads->skippedRecords());
     auto resumed = open(mode, 4, images, 1, 3, true);
     resumed->seek(source->position());
     EXPECT_EQ(read(*resumed), read(*source));
   }
 }
 
-TEST_P(SelectionSourceTest, InvalidListsOfWeights) {
-  auto expect = [&](const std::string &text, ExitStatus status,
-                    const std::string &part) {
+TEST_P(SelectionSourceTest, RefusesInvalidBoostLists) {
+  auto expectOpenError = [&](const std::string &text, ExitStatus status,
+                             const std::string &message) {
     if (!text.empty())
       test::writeBytes(folder / "boost.txt", text);
-    test::expectError(status, part, [&] { open("boost_file: 'boost.txt'"); });
+    test::expectError(status, message,
+                      [&] { open("boost_file: 'boost.txt'"); });
   };
-  expect("", ExitStatus::Unavailable, "boost_file 'boost.txt' not found");
-  expect("record 100 1\nrecord 99 1\n", ExitStatus::BadInput,
-         "boost.txt:2: 'record 99' is not in ");
+  expectOpenError("", ExitStatus::Unavailable,
+                  "boost_file 'boost.txt' not found");
+  expectOpenError("record 100 1\nrecord 99 1\n", ExitStatus::BadInput,
+                  "boost.txt:2: 'record 99' is not in ");
   std::string zeros;
   for (int n = 0; n < kRecords; ++n)
     zeros += keyOf(n) + " 0\n";
-  expect(zeros, ExitStatus::BadInput, "the weights of all records are 0");
+  expectOpenError(zeros, ExitStatus::BadInput,
+                  "the weights of all records are 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, SelectionSourceTest,
@@ -321,7 +330,7 @@ protected:
 
 } // namespace
 
-TEST_F(SelectionImageTest, Balances) {
+TEST_F(SelectionImageTest, BalancesLabels) {
   auto source = open("balance: LABEL");
   int ones = 0;
   for (int i = 0; i < 10; ++i) {
@@ -345,7 +354,7 @@ TEST_F(SelectionImageTest, BoostsByName) {
                     [&] { open("boost_file: 'boost.txt'"); });
 }
 
-TEST_F(SelectionImageTest, PairsLieAmongTheChannels) {
+TEST_F(SelectionImageTest, StacksPairsAsChannels) {
   const std::string settings = "images_per_blob: 2 rand_skip: 3";
   auto source = open(settings, 2, 2);
   for (int i = 0; i < 6; ++i) {

@@ -33,7 +33,7 @@ protected:
   }
 };
 
-/// A window of a window file.
+/// Returns the window from (x1, y1) to (x2, y2).
 formats::Window window(int x1, int y1, int x2, int y2) {
   formats::Window result;
   result.x1 = x1;
@@ -45,21 +45,21 @@ formats::Window window(int x1, int y1, int x2, int y2) {
 
 } // namespace
 
-TEST_F(WindowSourceTest, BackgroundsThenObjects) {
+TEST_F(WindowSourceTest, ReadsBackgroundsBeforeObjects) {
   auto source = open("fg_fraction: 0.3 bg_threshold: 0.3", {10, 3, 8, 8});
-  std::set<float> seen;
+  std::set<float> objectLabels;
   for (int batch = 0; batch < 10; ++batch) {
     read(*source);
     for (int row = 0; row < 7; ++row)
       EXPECT_EQ(labels[static_cast<std::size_t>(row)], 0);
     for (std::size_t row = 7; row < 10; ++row)
-      seen.insert(labels[row]);
+      objectLabels.insert(labels[row]);
   }
-  EXPECT_EQ(seen, (std::set<float>{5, 6})); // 0.4 is neither
+  EXPECT_EQ(objectLabels, (std::set<float>{5, 6})); // 0.4 is neither
   EXPECT_EQ(source->position().records, 100u);
 }
 
-TEST_F(WindowSourceTest, AWindowOfTheSizeIsCutOutAndScaled) {
+TEST_F(WindowSourceTest, CropsAndScalesWindowOfCropSize) {
   test::writeBytes(folder / "windows.txt",
                    "# 0\na.png\n3 20 24\n1\n5 0.9 2 3 9 10\n");
   auto source =
@@ -70,9 +70,9 @@ TEST_F(WindowSourceTest, AWindowOfTheSizeIsCutOutAndScaled) {
       EXPECT_EQ(at(n, c, 5, 6), (pixel(0, c, 8, 8) - 4) * 0.5f);
 }
 
-TEST_F(WindowSourceTest, PixelsOutsideAreZeroAndMirrored) {
+TEST_F(WindowSourceTest, FillsOutsideWithZerosAndMirrors) {
   // Eight pixels with four of context on each side become 16; the left and
-  // upper parts lie outside.
+  // upper parts lie outside the image.
   test::writeBytes(folder / "windows.txt",
                    "# 0\na.png\n3 20 24\n1\n5 0.9 0 0 7 7\n");
   auto source = open("fg_fraction: 1 context_pad: 4", {32, 3, 16, 16},
@@ -142,7 +142,7 @@ TEST_F(WindowSourceTest, ErrorsNameFileAndLine) {
 TEST(WindowCrop, SquareWindowsAreWidenedAroundTheirCentre) {
   // 8 x 4 around (8, 10) becomes 8 x 8, rounded as in Caffe: one pixel more.
   const WindowCrop crop =
-      cropOf<float>(window(4, 8, 11, 11), 30, 30, 9, 0, true, false);
+      computeCrop<float>(window(4, 8, 11, 11), 30, 30, 9, 0, true, false);
   EXPECT_EQ(crop.left, 4);
   EXPECT_EQ(crop.width, 9);
   EXPECT_EQ(crop.top, 6);

@@ -1,4 +1,4 @@
-//===- CandidateRunner.h - Runs of all candidates of calls ------*- C++ -*-===//
+//===- CandidateRunner.h - Runs candidates of library calls -----*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/onednn/DnnlCall.h"
@@ -13,7 +13,7 @@ namespace brew::test {
 class CandidateRunner {
 public:
   explicit CandidateRunner(const runtime::Executor &executor)
-      : executor(executor), entered(workers.enter()) {
+      : executor(executor), threadsScope(workers.enter()) {
     context.threads = workers.count();
     context.workers = &workers;
   }
@@ -36,7 +36,7 @@ public:
 
   const runtime::Executor &executor;
   runtime::Threads workers{2};
-  runtime::Threads::Scope entered;
+  runtime::Threads::Scope threadsScope;
   runtime::DnnlContext context;
 };
 

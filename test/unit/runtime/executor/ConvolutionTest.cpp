@@ -24,8 +24,9 @@ struct Shape {
 
 struct Case {
   Shape shape;
-  /// nchw, nhwc, slice (a channel range of a larger nhwc), or thin (nhwc with
-  /// contiguous outputs of the weights, as the compiler stores few channels).
+  /// "nchw", "nhwc", "slice" (a channel range of a larger nhwc buffer), or
+  /// "thin" (nhwc with contiguous outputs of the weights, as the compiler
+  /// stores few channels).
   const char *layout;
   Direction direction;
   const char *epilogue; // "", "sum", "relu", "leaky", "sum-relu"
@@ -49,26 +50,27 @@ class Convolution : public testing::TestWithParam<Case> {};
 
 /// Computes y = x * w + b, dx, or dw and db, in double precision on row-major
 /// data.
-void reference(const Case &test, Tensor &x, Tensor &w, Tensor &b, Tensor &y) {
+void computeReference(const Case &test, Tensor &x, Tensor &w, Tensor &b,
+                      Tensor &y) {
   const Shape &g = test.shape;
   std::int64_t p = y.dims[2], q = y.dims[3];
   Tensor &result = test.direction == FORWARD         ? y
                    : test.direction == BACKWARD_DATA ? x
                                                      : w;
   std::fill(result.values.begin(), result.values.end(), 0.0);
-  std::int64_t perIn = g.c / g.group, perOut = g.k / g.group;
+  std::int64_t inPerGroup = g.c / g.group, outPerGroup = g.k / g.group;
   for (std::int64_t n = 0; n < g.n; ++n)
     for (std::int64_t k = 0; k < g.k; ++k)
       for (std::int64_t i = 0; i < p; ++i)
         for (std::int64_t j = 0; j < q; ++j)
-          for (std::int64_t c = 0; c < perIn; ++c)
+          for (std::int64_t c = 0; c < inPerGroup; ++c)
             for (std::int64_t r = 0; r < g.r; ++r)
               for (std::int64_t s = 0; s < g.s; ++s) {
                 std::int64_t h = i * g.strideH - g.padH + r * g.dilationH;
                 std::int64_t v = j * g.strideW - g.padW + s * g.dilationW;
                 if (h < 0 || h >= g.h || v < 0 || v >= g.w)
                   continue;
-                double &xv = x.at({n, k / perOut * perIn + c, h, v});
+                double &xv = x.at({n, k / outPerGroup * inPerGroup + c, h, v});
                 double &wv = w.at({k, c, r, s});
                 double &yv = y.at({n, k, i, j});
                 if (test.direction == FORWARD)
@@ -102,13 +104,13 @@ Dims layoutStrides(const Dims &dims, const std::string &layout) {
 
 TEST_P(Convolution, MatchesTheReference) {
   const Case &test = GetParam();
-  if (!multipliesHere(test.type))
+  if (!supportsCallsWith(test.type))
     GTEST_SKIP() << "this processor has no products of bf16";
   const Shape &g = test.shape;
   std::string epilogue = test.epilogue;
-  bool sum = epilogue.find("sum") == 0;
-  bool relu = epilogue.find("relu") != std::string::npos;
-  bool leaky = epilogue == "leaky";
+  bool accumulates = epilogue.find("sum") == 0;
+  bool hasRelu = epilogue.find("relu") != std::string::npos;
+  bool isLeaky = epilogue == "leaky";
   auto extent = [](std::int64_t in, std::int64_t kernel, std::int64_t stride,
                    std::int64_t pad, std::int64_t dilation) {
     return (in + 2 * pad - (dilation * (kernel - 1) + 1)) / stride + 1;
@@ -121,22 +123,22 @@ TEST_P(Convolution, MatchesTheReference) {
 
   // The type of the weights' gradients depends on the library.
   const bool onGpu = std::getenv("BREW_TEST_CUDASIM") != nullptr;
-  const DataType weights =
+  const DataType weightType =
       test.direction == BACKWARD_WEIGHTS && !onGpu ? F32 : test.type;
   PlanBuilder builder;
-  auto xi = builder.buffer("x", x.dims, layoutStrides(x.dims, test.layout),
-                           test.type);
-  auto wi = builder.buffer("w", w.dims,
-                           test.layout == std::string("thin")
-                               ? stridesFor(w.dims, {1, 2, 3, 0})
-                               : Dims(),
-                           weights);
-  auto bi = builder.buffer("b", b.dims, {}, test.type);
-  auto yi = builder.buffer("y", y.dims, layoutStrides(y.dims, test.layout),
-                           test.type);
+  auto xIndex = builder.buffer("x", x.dims, layoutStrides(x.dims, test.layout),
+                               test.type);
+  auto wIndex = builder.buffer("w", w.dims,
+                               test.layout == std::string("thin")
+                                   ? stridesFor(w.dims, {1, 2, 3, 0})
+                                   : Dims(),
+                               weightType);
+  auto bIndex = builder.buffer("b", b.dims, {}, test.type);
+  auto yIndex = builder.buffer("y", y.dims, layoutStrides(y.dims, test.layout),
+                               test.type);
   // Calls never sum 16-bit gradients.
-  const bool bias = test.direction == FORWARD ||
-                    (test.direction == BACKWARD_WEIGHTS && test.type == F32);
+  const bool hasBias = test.direction == FORWARD ||
+                       (test.direction == BACKWARD_WEIGHTS && test.type == F32);
   Step &step = *builder.program("main").add_steps();
   step.add_layers("conv");
   ConvolutionCall &call = *step.mutable_convolution();
@@ -151,14 +153,14 @@ TEST_P(Convolution, MatchesTheReference) {
   window.set_pad_w(g.padW);
   window.set_dilation_h(g.dilationH);
   window.set_dilation_w(g.dilationW);
-  call.set_x_buffer_index(xi);
-  call.set_w_buffer_index(wi);
-  if (bias)
-    call.set_b_buffer_index(bi);
-  call.set_y_buffer_index(yi);
-  call.mutable_epilogue()->set_accumulate(sum);
-  call.mutable_epilogue()->set_relu(relu || leaky);
-  if (leaky)
+  call.set_x_buffer_index(xIndex);
+  call.set_w_buffer_index(wIndex);
+  if (hasBias)
+    call.set_b_buffer_index(bIndex);
+  call.set_y_buffer_index(yIndex);
+  call.mutable_epilogue()->set_accumulate(accumulates);
+  call.mutable_epilogue()->set_relu(hasRelu || isLeaky);
+  if (isLeaky)
     call.mutable_epilogue()->set_negative_slope(0.25f);
 
   Executor executor(builder.build(), {2});
@@ -168,40 +170,40 @@ TEST_P(Convolution, MatchesTheReference) {
   struct Operand {
     std::uint32_t buffer;
     Tensor &tensor;
-  } operands[] = {{xi, x}, {wi, w}, {bi, b}, {yi, y}};
+  } operands[] = {{xIndex, x}, {wIndex, w}, {bIndex, b}, {yIndex, y}};
   for (Operand &operand : operands)
     operand.tensor.store(executor, operand.buffer);
   Tensor before[] = {x, w, b, y};
   executor.run(0);
 
-  reference(test, x, w, b, y);
-  if (sum) {
+  computeReference(test, x, w, b, y);
+  if (accumulates) {
     Tensor &result = test.direction == FORWARD         ? y
                      : test.direction == BACKWARD_DATA ? x
                                                        : w;
-    const Tensor &old = test.direction == FORWARD         ? before[3]
-                        : test.direction == BACKWARD_DATA ? before[0]
-                                                          : before[1];
-    result.add(old);
+    const Tensor &previous = test.direction == FORWARD         ? before[3]
+                             : test.direction == BACKWARD_DATA ? before[0]
+                                                               : before[1];
+    result.add(previous);
     if (test.direction == BACKWARD_WEIGHTS)
       b.add(before[2]);
   }
-  if (!bias)
+  if (!hasBias)
     b = before[2];
-  if (relu || leaky)
+  if (hasRelu || isLeaky)
     for (double &value : y.values)
-      value = value > 0 ? value : value * (leaky ? 0.25 : 0.0);
+      value = value > 0 ? value : value * (isLeaky ? 0.25 : 0.0);
   for (Operand &operand : operands)
     operand.tensor.expectNear(executor, operand.buffer);
 
-  // So do all candidates of tuning.
+  // All candidates of tuning match the reference, too.
   if (onGpu)
     return;
   CandidateRunner runner(executor);
   const std::vector<CallCandidate> candidates = convolutionCandidates(
-      runner.context, call, runner.bound(xi), runner.bound(wi),
-      call.has_b_buffer_index() ? runner.bound(bi) : BoundBuffer(),
-      runner.bound(yi));
+      runner.context, call, runner.bound(xIndex), runner.bound(wIndex),
+      call.has_b_buffer_index() ? runner.bound(bIndex) : BoundBuffer(),
+      runner.bound(yIndex));
   ASSERT_FALSE(candidates.empty());
   for (const CallCandidate &candidate : candidates) {
     SCOPED_TRACE(candidate.name);
@@ -230,7 +232,7 @@ const Shape kShapes[] = {
     {"multiplier", 1, 3, 7, 7, 6, 3, 3, 3},
     {"dilated", 2, 4, 12, 12, 5, 3, 3, 1, 1, 1, 2, 2, 2, 2},
     {"dilatedRect", 1, 3, 15, 14, 4, 3, 2, 1, 2, 1, 1, 0, 3, 2},
-    {"whole", 2, 4, 6, 6, 8, 6, 6},
+    {"kernelCoversInput", 2, 4, 6, 6, 8, 6, 6},
     {"onePixel", 1, 1, 1, 1, 1, 1, 1},
 };
 
@@ -251,7 +253,7 @@ std::vector<Case> cases() {
   return result;
 }
 
-std::vector<Case> narrowCases() {
+std::vector<Case> bf16Cases() {
   std::vector<Case> result;
   for (const Shape &shape : kShapes) {
     for (const char *epilogue : {"", "relu"})
@@ -269,7 +271,7 @@ std::vector<Case> narrowCases() {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Convolution, testing::ValuesIn(cases()),
                          [](const auto &info) { return nameOf(info.param); });
-INSTANTIATE_TEST_SUITE_P(Narrow, Convolution, testing::ValuesIn(narrowCases()),
+INSTANTIATE_TEST_SUITE_P(Bf16, Convolution, testing::ValuesIn(bf16Cases()),
                          [](const auto &info) { return nameOf(info.param); });
 
 } // namespace

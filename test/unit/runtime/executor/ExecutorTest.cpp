@@ -15,10 +15,10 @@ using namespace brew::test;
 
 namespace {
 
-float *floats(Executor &executor, std::uint32_t buffer) {
+float *floatData(Executor &executor, std::uint32_t buffer) {
   return reinterpret_cast<float *>(executor.hostData(buffer));
 }
-std::int32_t *integers(Executor &executor, std::uint32_t buffer) {
+std::int32_t *integerData(Executor &executor, std::uint32_t buffer) {
   return reinterpret_cast<std::int32_t *>(executor.hostData(buffer));
 }
 
@@ -47,16 +47,16 @@ TEST(Executor, RunsKernelsInOrder) {
     EXPECT_EQ(executor.findProgram("main"), 0);
     EXPECT_EQ(executor.findProgram("other"), -1);
     for (int i = 0; i < 1000; ++i)
-      floats(executor, x)[i] = static_cast<float>(i);
+      floatData(executor, x)[i] = static_cast<float>(i);
     executor.run(0);
     for (int i = 0; i < 1000; ++i)
-      ASSERT_EQ(floats(executor, z)[i], static_cast<float>(i + 2));
+      ASSERT_EQ(floatData(executor, z)[i], static_cast<float>(i + 2));
     EXPECT_EQ(executor.implementation(0, 0), "kernel");
     EXPECT_EQ(executor.workspaceBytes(), 0u);
   }
 }
 
-TEST(Executor, RunsPartsOfPrograms) {
+TEST(Executor, RunsStepRanges) {
   PlanBuilder b;
   auto x = b.buffer("x", {4}), y = b.buffer("y", {4}), z = b.buffer("z", {4});
   auto add = b.kernel("addOne", 2, 4);
@@ -65,12 +65,12 @@ TEST(Executor, RunsPartsOfPrograms) {
   b.launch(program, add, {y, z});
   Executor executor(b.build(), {2});
   executor.run(0, 1, 2);
-  EXPECT_EQ(floats(executor, y)[0], 0);
-  EXPECT_EQ(floats(executor, z)[0], 1);
+  EXPECT_EQ(floatData(executor, y)[0], 0);
+  EXPECT_EQ(floatData(executor, z)[0], 1);
   executor.run(0, 0, 0);
-  EXPECT_EQ(floats(executor, y)[0], 0);
+  EXPECT_EQ(floatData(executor, y)[0], 0);
   executor.run(0, 0, 1);
-  EXPECT_EQ(floats(executor, y)[0], 1);
+  EXPECT_EQ(floatData(executor, y)[0], 1);
   EXPECT_NE(errorOf([&] { executor.run(0, 1, 3); }), "");
   EXPECT_NE(errorOf([&] { executor.run(0, 2, 1); }), "");
   EXPECT_NE(errorOf([&] { executor.run(1); }), "");
@@ -78,25 +78,25 @@ TEST(Executor, RunsPartsOfPrograms) {
   EXPECT_NE(errorOf([&] { executor.hostData(99); }), "");
 }
 
-TEST(Executor, UploadsLeaveGapsAlone) {
+TEST(Executor, UploadsPreserveGaps) {
   PlanBuilder b;
-  auto whole = b.buffer("whole", {2, 4});
+  auto tensor = b.buffer("tensor", {2, 4});
   auto view = b.buffer("view", {2, 2}, {4, 1});
   plan::Buffer &buffer = *b.manifest.mutable_buffers(static_cast<int>(view));
-  buffer.set_offset(b.manifest.buffers(static_cast<int>(whole)).offset());
+  buffer.set_offset(b.manifest.buffers(static_cast<int>(tensor)).offset());
   b.program("main");
   Executor executor(b.build(), {1});
   const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   const float image[6] = {2, 3, 9, 9, 4, 5};
-  executor.upload(whole, reinterpret_cast<const std::byte *>(ones));
+  executor.upload(tensor, reinterpret_cast<const std::byte *>(ones));
   executor.upload(view, reinterpret_cast<const std::byte *>(image));
   float values[8];
-  executor.download(whole, reinterpret_cast<std::byte *>(values));
+  executor.download(tensor, reinterpret_cast<std::byte *>(values));
   EXPECT_EQ(std::vector<float>(values, values + 8),
             (std::vector<float>{2, 3, 1, 1, 4, 5, 1, 1}));
   executor.modify(
       view, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[5] = 7; });
-  executor.read(whole, [](const std::byte *bytes) {
+  executor.read(tensor, [](const std::byte *bytes) {
     EXPECT_EQ(reinterpret_cast<const float *>(bytes)[5], 7);
   });
 }
@@ -112,8 +112,8 @@ TEST(Executor, KernelRangesStartAtGrains) {
   executor.run(0);
   int ranges = 0;
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(integers(executor, visits)[i], 1);
-    if (integers(executor, begins)[i] == 0)
+    ASSERT_EQ(integerData(executor, visits)[i], 1);
+    if (integerData(executor, begins)[i] == 0)
       continue;
     ++ranges;
     EXPECT_EQ(i % 16, 0);
@@ -129,17 +129,17 @@ TEST(Executor, RunTimedReportsEveryStep) {
   b.launch(program, add, {x, y});
   b.launch(program, add, {y, x});
   Executor executor(b.build(), {1});
-  std::vector<std::size_t> seen;
+  std::vector<std::size_t> timedSteps;
   executor.runTimed(0, [&](std::size_t step, double seconds) {
-    seen.push_back(step);
+    timedSteps.push_back(step);
     EXPECT_GE(seconds, 0);
     EXPECT_LT(seconds, 10);
   });
-  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(floats(executor, x)[0], 2);
+  EXPECT_EQ(timedSteps, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(floatData(executor, x)[0], 2);
 }
 
-TEST(Executor, ArenasAreInitialised) {
+TEST(Executor, InitializesArenas) {
   PlanBuilder b;
   auto constant = b.buffer("c", {3}, {}, F32, CONSTANTS);
   auto weight = b.buffer("w", {4}, {}, F32, PARAMETERS);
@@ -157,18 +157,18 @@ TEST(Executor, ArenasAreInitialised) {
   b.program("main");
   Executor executor(b.build(), {1});
   EXPECT_EQ(std::memcmp(executor.hostData(constant), values, 12), 0);
-  EXPECT_EQ(floats(executor, weight)[1], 5);
-  EXPECT_EQ(floats(executor, weight)[2], 0);
-  EXPECT_EQ(floats(executor, state)[3], 0);
+  EXPECT_EQ(floatData(executor, weight)[1], 5);
+  EXPECT_EQ(floatData(executor, weight)[2], 0);
+  EXPECT_EQ(floatData(executor, state)[3], 0);
   for (std::uint32_t buffer : {constant, weight, state})
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(executor.hostData(buffer)) % 64,
               0u);
 }
 
-TEST(Executor, SeveralPlansAtOnce) {
+TEST(Executor, KeepsKernelsOfSeveralPlansApart) {
   // The system's loader identifies images by name: a second plan must not get
   // the kernels of the first, before or after the first is unloaded.
-  auto make = [](const char *symbol) {
+  auto makeExecutor = [](const char *symbol) {
     PlanBuilder b;
     auto x = b.buffer("x", {4}, {}, I32), y = b.buffer("y", {4}, {}, I32);
     auto kernel = b.kernel(symbol, 2, 4, 4);
@@ -176,12 +176,13 @@ TEST(Executor, SeveralPlansAtOnce) {
     return std::make_unique<Executor>(b.build(), ExecutorOptions{1});
   };
   for (int round = 0; round < 3; ++round) {
-    auto first = make("markRange"), second = make("reportNonsense");
+    auto first = makeExecutor("markRange"),
+         second = makeExecutor("reportNonsense");
     first->run(0);
     second->run(0);
-    EXPECT_EQ(integers(*first, 0)[3], 1);
-    EXPECT_EQ(integers(*second, 0)[3], 0);
-    EXPECT_EQ(integers(*second, 1)[0], 1000000);
+    EXPECT_EQ(integerData(*first, 0)[3], 1);
+    EXPECT_EQ(integerData(*second, 0)[3], 0);
+    EXPECT_EQ(integerData(*second, 1)[0], 1000000);
     first.reset();
     second->run(0);
   }
@@ -206,11 +207,11 @@ PlanBuilder labelPlan(const char *symbol, const Dims &dims,
   return b;
 }
 
-TEST(Executor, LabelsOutsideTheirRange) {
+TEST(Executor, ReportsLabelsOutsideTheirRange) {
   PlanBuilder b = labelPlan("checkLabels", {6}, {});
   Executor executor(b.build(), {1});
   executor.run(0);
-  floats(executor, 0)[3] = 12;
+  floatData(executor, 0)[3] = 12;
   EXPECT_EQ(errorOf([&] { executor.run(0); }),
             "1: layer 'loss' (net.prototxt:7:3): label 12 at position 3 of "
             "blob 'label' is outside [0, 10)");
@@ -218,12 +219,12 @@ TEST(Executor, LabelsOutsideTheirRange) {
             "");
   // Runs of some steps do not perform checks.
   EXPECT_NO_THROW(executor.run(0, 0, 1));
-  floats(executor, 0)[3] = 9;
+  floatData(executor, 0)[3] = 9;
   EXPECT_NO_THROW(executor.run(0));
-  floats(executor, 0)[0] = std::nanf("");
+  floatData(executor, 0)[0] = std::nanf("");
   EXPECT_NE(errorOf([&] { executor.run(0); }).find("label nan at position 0"),
             std::string::npos);
-  floats(executor, 0)[0] = -1.5f;
+  floatData(executor, 0)[0] = -1.5f;
   EXPECT_NE(errorOf([&] { executor.run(0); }).find("label -1.5 at position 0"),
             std::string::npos);
 }
@@ -233,7 +234,7 @@ TEST(Executor, LabelPositionsFollowTheStrides) {
   // in memory if the first dimension is the innermost.
   PlanBuilder b = labelPlan("reportFourth", {2, 3}, {1, 2});
   Executor executor(b.build(), {1});
-  floats(executor, 0)[1] = 77;
+  floatData(executor, 0)[1] = 77;
   std::string error = errorOf([&] { executor.run(0); });
   EXPECT_NE(error.find("label 77 at position 3"), std::string::npos) << error;
 }
@@ -244,24 +245,24 @@ TEST(Executor, ImpossibleStatusIsABug) {
   EXPECT_EQ(errorOf([&] { executor.run(0); }).rfind("70: ", 0), 0u);
 }
 
-TEST(Executor, PlansUnsupportedByThisMachine) {
+TEST(Executor, RefusesUnusablePlans) {
   auto errorOfPlan = [](const PlanBuilder &b) {
     return errorOf([&] { Executor executor(b.build(), {1}); });
   };
-  PlanBuilder feature;
-  feature.manifest.mutable_target()->add_cpu_features("teleport");
-  EXPECT_NE(errorOfPlan(feature).find("this machine lacks teleport"),
+  PlanBuilder missingFeature;
+  missingFeature.manifest.mutable_target()->add_cpu_features("teleport");
+  EXPECT_NE(errorOfPlan(missingFeature).find("this machine lacks teleport"),
             std::string::npos);
 
-  PlanBuilder giant;
-  giant.buffer("x", {std::int64_t(1) << 44});
-  std::string error = errorOfPlan(giant);
+  PlanBuilder tooLarge;
+  tooLarge.buffer("x", {std::int64_t(1) << 44});
+  std::string error = errorOfPlan(tooLarge);
   EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
   EXPECT_NE(error.find("64.0 TiB"), std::string::npos) << error;
 
-  PlanBuilder unknown;
-  unknown.kernel("noSuchKernel", 0, 1);
-  error = errorOfPlan(unknown);
+  PlanBuilder missingKernel;
+  missingKernel.kernel("noSuchKernel", 0, 1);
+  error = errorOfPlan(missingKernel);
   EXPECT_EQ(error.rfind("1: ", 0), 0u) << error;
   EXPECT_NE(error.find("kernel 'noSuchKernel' is not in its image"),
             std::string::npos);
@@ -271,15 +272,15 @@ TEST(Executor, PlansUnsupportedByThisMachine) {
   EXPECT_NE(errorOfPlan(noElf).find("no shared object"), std::string::npos);
 
   // The system's loader rejects a truncated shared object.
-  PlanBuilder cut;
-  cut.kernel("addOne", 2, 1);
-  cut.segments[0].resize(200);
-  error = errorOfPlan(cut);
+  PlanBuilder truncatedImage;
+  truncatedImage.kernel("addOne", 2, 1);
+  truncatedImage.segments[0].resize(200);
+  error = errorOfPlan(truncatedImage);
   EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
   EXPECT_NE(error.find("cannot be loaded"), std::string::npos) << error;
 }
 
-TEST(Executor, DoublePrecisionCallsAreRefused) {
+TEST(Executor, RefusesDoublePrecisionCalls) {
   PlanBuilder b;
   b.manifest.mutable_target()->set_precision(F64);
   auto x = b.buffer("x", {2, 3}, {}, F64), w = b.buffer("w", {4, 3}, {}, F64),
@@ -297,7 +298,7 @@ TEST(Executor, DoublePrecisionCallsAreRefused) {
             "--no-library)");
 }
 
-TEST(Executor, NeedsNoCompiler) {
+TEST(Executor, LoadsNoCompilerLibraries) {
   // Everything the runtime links is loaded into this process.
   std::string maps = readFile("/proc/self/maps");
   EXPECT_NE(maps.find("libdnnl"), std::string::npos);
@@ -306,10 +307,10 @@ TEST(Executor, NeedsNoCompiler) {
 }
 
 /// A host layer that does not change its tops and gradients.
-struct Idle : HostLayerType, HostLayer {
+struct NoOpLayer : HostLayerType, HostLayer {
   bool hasBackward() const override { return true; }
   std::unique_ptr<HostLayer> create(const HostLayerSetup &) const override {
-    return std::make_unique<Idle>();
+    return std::make_unique<NoOpLayer>();
   }
   void forward(HostLayerArguments &) override {}
   void backward(HostLayerArguments &) override {}
@@ -320,7 +321,7 @@ TEST(Executor, RunsTheCompletePlan) {
   ExecutorOptions options;
   options.threads = 2;
   options.hostLayerTypes = std::make_shared<HostLayerTypes>(
-      HostLayerTypes{{"Own", std::make_shared<Idle>()}});
+      HostLayerTypes{{"Own", std::make_shared<NoOpLayer>()}});
   Executor executor(b.build(), options);
   EXPECT_EQ(executor.findProgram("update"), 1);
   executor.run(0);

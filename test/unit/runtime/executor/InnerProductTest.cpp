@@ -49,12 +49,12 @@ class InnerProduct : public testing::TestWithParam<Case> {};
 
 TEST_P(InnerProduct, MatchesTheReference) {
   const Case &test = GetParam();
-  if (!multipliesHere(test.type))
+  if (!supportsCallsWith(test.type))
     GTEST_SKIP() << "this processor has no products of bf16";
   const Shape &shape = test.shape;
   std::string epilogue = test.epilogue;
-  bool sum = epilogue.find("sum") == 0;
-  bool relu = epilogue.find("relu") != std::string::npos;
+  bool accumulates = epilogue.find("sum") == 0;
+  bool hasRelu = epilogue.find("relu") != std::string::npos;
 
   Dims inner(shape.x.begin() + shape.axis, shape.x.end());
   Dims rows(shape.x.begin(), shape.x.begin() + shape.axis);
@@ -66,28 +66,28 @@ TEST_P(InnerProduct, MatchesTheReference) {
   PlanBuilder builder;
   // Gradients of parameters are not rounded.
   const DataType wType = test.direction == BACKWARD_WEIGHTS ? F32 : test.type;
-  auto xi = builder.buffer("x", shape.x, shape.xStrides, test.type);
-  auto wi = builder.buffer(
+  auto xIndex = builder.buffer("x", shape.x, shape.xStrides, test.type);
+  auto wIndex = builder.buffer(
       "w", wDims,
       shape.wOrder.empty() ? Dims() : stridesFor(wDims, shape.wOrder), wType);
-  auto bi = builder.buffer("b", b.dims, {}, wType);
-  auto yi = builder.buffer("y", yDims, shape.yStrides, test.type);
+  auto bIndex = builder.buffer("b", b.dims, {}, wType);
+  auto yIndex = builder.buffer("y", yDims, shape.yStrides, test.type);
   Step &step = *builder.program("main").add_steps();
   step.add_layers("ip");
   InnerProductCall &call = *step.mutable_inner_product();
   call.set_direction(test.direction);
-  call.set_x_buffer_index(xi);
-  call.set_w_buffer_index(wi);
+  call.set_x_buffer_index(xIndex);
+  call.set_w_buffer_index(wIndex);
   if (test.direction != BACKWARD_DATA)
-    call.set_b_buffer_index(bi);
-  call.set_y_buffer_index(yi);
+    call.set_b_buffer_index(bIndex);
+  call.set_y_buffer_index(yIndex);
   call.set_axis(shape.axis);
   call.set_transpose(shape.transpose);
-  call.mutable_epilogue()->set_accumulate(sum);
-  call.mutable_epilogue()->set_relu(relu);
+  call.mutable_epilogue()->set_accumulate(accumulates);
+  call.mutable_epilogue()->set_relu(hasRelu);
   // cuBLASLt's ReLU has no slope, so the compiler does not request one.
   const float slope = std::getenv("BREW_TEST_CUDASIM") ? 0.0f : 0.5f;
-  call.mutable_epilogue()->set_negative_slope(relu ? slope : 0.0f);
+  call.mutable_epilogue()->set_negative_slope(hasRelu ? slope : 0.0f);
 
   Executor executor(builder.build(), {2});
   std::string implementation = executor.implementation(0, 0);
@@ -95,7 +95,7 @@ TEST_P(InnerProduct, MatchesTheReference) {
   struct Operand {
     std::uint32_t buffer;
     Tensor &tensor;
-  } operands[] = {{xi, x}, {wi, w}, {bi, b}, {yi, y}};
+  } operands[] = {{xIndex, x}, {wIndex, w}, {bIndex, b}, {yIndex, y}};
   for (Operand &operand : operands)
     operand.tensor.store(executor, operand.buffer);
   Tensor before[] = {x, w, b, y};
@@ -131,29 +131,30 @@ TEST_P(InnerProduct, MatchesTheReference) {
       else if (test.direction == BACKWARD_WEIGHTS)
         b.values[j] += yv;
     }
-  if (sum) {
+  if (accumulates) {
     result->add(test.direction == FORWARD         ? before[3]
                 : test.direction == BACKWARD_DATA ? before[0]
                                                   : before[1]);
     if (test.direction == BACKWARD_WEIGHTS)
       b.add(before[2]);
   }
-  if (relu)
+  if (hasRelu)
     for (double &value : y.values)
       value = value > 0 ? value : value * slope;
-  // A bias that the library cannot add is written first, which rounds it.
+  // If the library cannot add a bias, the bias is written first and is rounded
+  // once more.
   const int roundings = std::getenv("CUDASIM_NO_BIAS") ? 2 : 1;
   for (Operand &operand : operands)
     operand.tensor.expectNear(executor, operand.buffer, roundings);
 
-  // So do all candidates of tuning.
+  // All candidates of tuning match the reference, too.
   if (std::getenv("BREW_TEST_CUDASIM"))
     return;
   CandidateRunner runner(executor);
   const std::vector<CallCandidate> candidates = innerProductCandidates(
-      runner.context, call, runner.bound(xi), runner.bound(wi),
-      call.has_b_buffer_index() ? runner.bound(bi) : BoundBuffer(),
-      runner.bound(yi));
+      runner.context, call, runner.bound(xIndex), runner.bound(wIndex),
+      call.has_b_buffer_index() ? runner.bound(bIndex) : BoundBuffer(),
+      runner.bound(yIndex));
   ASSERT_FALSE(candidates.empty());
   for (const CallCandidate &candidate : candidates) {
     SCOPED_TRACE(candidate.name);
@@ -173,7 +174,7 @@ const Shape kShapes[] = {
     {"oneColumn", {6, 10}, {}, 1, 1, false, {}, {}},
     {"oneColumnTransposed", {6, 10}, {}, 1, 1, true, {}, {}},
     {"oneInner", {6, 1}, {}, 1, 7, false, {}, {}},
-    {"oneOfAll", {1, 1}, {}, 1, 1, false, {}, {}},
+    {"oneElement", {1, 1}, {}, 1, 1, false, {}, {}},
     {"axis0", {3, 4}, {}, 0, 5, false, {}, {}},
     {"axis2", {3, 4, 5, 2}, {}, 2, 6, false, {}, {}},
     {"axis2transposed", {3, 4, 5, 2}, {}, 2, 6, true, {}, {}},
@@ -183,7 +184,7 @@ const Shape kShapes[] = {
     {"nhwc", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {0, 2, 3, 1}, {}},
     // ... with N innermost ...
     {"nhwcInnerN", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {2, 3, 1, 0}, {}},
-    // ... or in another: w is reordered.
+    // ... or another order, so that w is reordered.
     {"nhwcMixed", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {}, {}},
     {"nhwcTransposed",
      {4, 5, 3, 2},
@@ -195,7 +196,7 @@ const Shape kShapes[] = {
      {}},
     {"nhwcAxis2", {4, 5, 3, 2}, {30, 1, 10, 5}, 2, 7, false, {}, {}},
     {"nhwcAxis3", {4, 5, 3, 2}, {30, 1, 10, 5}, 3, 7, false, {}, {}},
-    // Views: rows apart in memory, and a y written into a wider matrix.
+    // Views: rows of x that are apart in memory, and a y in a wider matrix.
     {"rowView", {6, 10}, {16, 1}, 1, 7, false, {}, {}},
     {"resultView", {6, 10}, {}, 1, 7, false, {}, {12, 1}},
     {"columnMajor", {6, 10}, {1, 6}, 1, 7, false, {}, {1, 6}},
@@ -229,7 +230,7 @@ std::vector<Case> cases() {
   return result;
 }
 
-std::vector<Case> narrowCases() {
+std::vector<Case> bf16Cases() {
   std::vector<Case> result;
   for (const Shape &shape : kShapes) {
     for (const char *epilogue : {"", "relu"})
@@ -242,23 +243,25 @@ std::vector<Case> narrowCases() {
 
 /// A program with several steps that multiply by the same weights, like the
 /// steps of a recurrent layer.
-struct Steps {
+struct StepsWithSharedWeights {
   static constexpr std::int64_t kSize = 256;
-  std::uint32_t x, weights, others;
+  std::uint32_t x, weights, otherWeights;
   std::vector<std::uint32_t> results;
   std::shared_ptr<const PlanFile> plan;
 
-  /// With `changes`, other weights are copied over them before the last step.
-  explicit Steps(int count, const char *name = "deploy", bool changes = false) {
+  /// If `changesWeights`, `otherWeights` are copied over `weights` before the
+  /// last step.
+  explicit StepsWithSharedWeights(int count, const char *name = "deploy",
+                                  bool changesWeights = false) {
     PlanBuilder builder;
     weights = builder.buffer("w", {kSize, kSize}, {}, F32, PARAMETERS);
-    others = builder.buffer("v", {kSize, kSize}, {}, F32, PARAMETERS);
+    otherWeights = builder.buffer("v", {kSize, kSize}, {}, F32, PARAMETERS);
     x = builder.buffer("x", {1, kSize});
     Program &program = builder.program(name);
     for (int i = 0; i < count; ++i) {
-      if (changes && i == count - 1) {
+      if (changesWeights && i == count - 1) {
         CopyCall &copy = *program.add_steps()->mutable_copy();
-        copy.set_source_buffer_index(others);
+        copy.set_source_buffer_index(otherWeights);
         copy.set_target_buffer_index(weights);
       }
       Step &step = *program.add_steps();
@@ -277,7 +280,7 @@ struct Steps {
 
 /// Returns the products of x with the rows of w.
 Tensor product(const Tensor &x, const Tensor &w) {
-  Tensor y({1, Steps::kSize}, 3);
+  Tensor y({1, StepsWithSharedWeights::kSize}, 3);
   std::fill(y.values.begin(), y.values.end(), 0.0);
   for (std::size_t j = 0; j < y.values.size(); ++j)
     for (std::size_t k = 0; k < x.values.size(); ++k)
@@ -287,60 +290,66 @@ Tensor product(const Tensor &x, const Tensor &w) {
 
 TEST(InnerProductWeights, ArePackedOnceForAllStepsThatReadThem) {
   if (std::getenv("BREW_TEST_CUDASIM"))
-    GTEST_SKIP() << "a GPU's libraries take weights as they are";
-  Executor one(Steps(1).plan, {1});
-  Steps steps(3);
-  Executor three(steps.plan, {1});
-  EXPECT_GE(one.workspaceBytes(), Steps::kSize * Steps::kSize * sizeof(float));
-  EXPECT_EQ(three.workspaceBytes(), one.workspaceBytes());
+    GTEST_SKIP() << "libraries for GPUs do not pack weights";
+  Executor oneStep(StepsWithSharedWeights(1).plan, {1});
+  StepsWithSharedWeights steps(3);
+  Executor threeSteps(steps.plan, {1});
+  EXPECT_GE(oneStep.workspaceBytes(), StepsWithSharedWeights::kSize *
+                                          StepsWithSharedWeights::kSize *
+                                          sizeof(float));
+  EXPECT_EQ(threeSteps.workspaceBytes(), oneStep.workspaceBytes());
 
   // All steps see weights that are written between runs.
-  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2);
+  Tensor x({1, StepsWithSharedWeights::kSize}, 1),
+      w({StepsWithSharedWeights::kSize, StepsWithSharedWeights::kSize}, 2);
   for (double factor : {1.0, 0.5}) {
     for (double &value : w.values)
       value *= factor;
-    x.store(three, steps.x);
-    w.store(three, steps.weights);
-    three.packParameters();
-    three.run(0);
+    x.store(threeSteps, steps.x);
+    w.store(threeSteps, steps.weights);
+    threeSteps.packParameters();
+    threeSteps.run(0);
     for (std::uint32_t result : steps.results)
-      product(x, w).expectNear(three, result);
+      product(x, w).expectNear(threeSteps, result);
   }
 }
 
 TEST(InnerProductWeights, ArePackedOnceInEachRunOfOtherPrograms) {
   if (std::getenv("BREW_TEST_CUDASIM"))
-    GTEST_SKIP() << "a GPU's libraries take weights as they are";
-  constexpr std::uint64_t bytes = Steps::kSize * Steps::kSize * sizeof(float);
-  Executor few(Steps(3, "main").plan, {1});
-  Steps steps(4, "main");
-  Executor four(steps.plan, {1});
-  EXPECT_LT(few.workspaceBytes(), bytes);
-  EXPECT_GE(four.workspaceBytes(), bytes);
+    GTEST_SKIP() << "libraries for GPUs do not pack weights";
+  constexpr std::uint64_t bytes = StepsWithSharedWeights::kSize *
+                                  StepsWithSharedWeights::kSize * sizeof(float);
+  Executor threeSteps(StepsWithSharedWeights(3, "main").plan, {1});
+  StepsWithSharedWeights steps(4, "main");
+  Executor fourSteps(steps.plan, {1});
+  EXPECT_LT(threeSteps.workspaceBytes(), bytes);
+  EXPECT_GE(fourSteps.workspaceBytes(), bytes);
 
   // Changes of weights need no notification, also for runs of some steps.
-  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2);
-  x.store(four, steps.x);
+  Tensor x({1, StepsWithSharedWeights::kSize}, 1),
+      w({StepsWithSharedWeights::kSize, StepsWithSharedWeights::kSize}, 2);
+  x.store(fourSteps, steps.x);
   for (std::size_t first : {0, 0, 2, 3}) {
     for (double &value : w.values)
       value *= 0.5;
-    w.store(four, steps.weights);
-    four.run(0, first, 4);
+    w.store(fourSteps, steps.weights);
+    fourSteps.run(0, first, 4);
     for (std::size_t i = first; i < 4; ++i)
-      product(x, w).expectNear(four, steps.results[i]);
+      product(x, w).expectNear(fourSteps, steps.results[i]);
   }
 }
 
 TEST(InnerProductWeights, ThatChangeInARunAreNotShared) {
   if (std::getenv("BREW_TEST_CUDASIM"))
-    GTEST_SKIP() << "a GPU's libraries take weights as they are";
-  Steps steps(5, "main", /*changes=*/true);
+    GTEST_SKIP() << "libraries for GPUs do not pack weights";
+  StepsWithSharedWeights steps(5, "main", /*changesWeights=*/true);
   Executor executor(steps.plan, {1});
-  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2),
-      v({Steps::kSize, Steps::kSize}, 3);
+  Tensor x({1, StepsWithSharedWeights::kSize}, 1),
+      w({StepsWithSharedWeights::kSize, StepsWithSharedWeights::kSize}, 2),
+      v({StepsWithSharedWeights::kSize, StepsWithSharedWeights::kSize}, 3);
   x.store(executor, steps.x);
   w.store(executor, steps.weights);
-  v.store(executor, steps.others);
+  v.store(executor, steps.otherWeights);
   executor.run(0);
   for (std::size_t i = 0; i < 4; ++i)
     product(x, w).expectNear(executor, steps.results[i]);
@@ -349,7 +358,7 @@ TEST(InnerProductWeights, ThatChangeInARunAreNotShared) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, InnerProduct, testing::ValuesIn(cases()),
                          [](const auto &info) { return nameOf(info.param); });
-INSTANTIATE_TEST_SUITE_P(Narrow, InnerProduct, testing::ValuesIn(narrowCases()),
+INSTANTIATE_TEST_SUITE_P(Bf16, InnerProduct, testing::ValuesIn(bf16Cases()),
                          [](const auto &info) { return nameOf(info.param); });
 
 } // namespace

@@ -20,8 +20,8 @@ struct Tensor {
   Dims dims;
   std::vector<double> values;
 
-  /// Returns random multiples of 1/8 in [-1, 1]. They and sums of a few
-  /// thousand of their products are exact in f32.
+  /// Fills the tensor with random multiples of 1/8 in [-1, 1]. These values,
+  /// and sums of a few thousand of their products, are exact in f32.
   Tensor(const Dims &dims, unsigned seed) : dims(dims) {
     std::int64_t count = 1;
     for (std::int64_t dim : dims)
@@ -46,16 +46,17 @@ struct Tensor {
 
   /// Returns the position in memory of row-major element `i` of a buffer.
   static std::int64_t position(const plan::Buffer &buffer, std::size_t i) {
-    auto rest = static_cast<std::int64_t>(i);
+    auto remaining = static_cast<std::int64_t>(i);
     std::int64_t result = 0;
     for (int d = buffer.dims_size() - 1; d >= 0; --d) {
-      result += rest % buffer.dims(d) * buffer.strides(d);
-      rest /= buffer.dims(d);
+      result += remaining % buffer.dims(d) * buffer.strides(d);
+      remaining /= buffer.dims(d);
     }
     return result;
   }
 
-  /// Fills the complete buffer with a mark, gaps included, then the elements.
+  /// Fills the complete buffer, including gaps, with kGap, then writes the
+  /// elements.
   void store(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
@@ -65,16 +66,15 @@ struct Tensor {
       storeAs<float>(executor, buffer);
   }
 
-  /// Expects elements that are equal up to the last two bits (f32 sums of the
-  /// inputs are exact; a slope or another order costs at most that), and
-  /// unchanged gaps between the strides. Elements of 16 bits were rounded
-  /// several times.
+  /// Expects f32 elements with relative and absolute errors of at most 1e-6
+  /// (sums of the inputs are exact; a slope or another order adds rounding
+  /// errors), and unchanged gaps between elements. bf16 elements may have been
+  /// rounded `roundings` times.
   void expectNear(runtime::Executor &executor, std::uint32_t index,
                   int roundings = 1) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    // Half the distance of adjacent bf16 numbers.
-    if (buffer.type() == plan::BF16)
+    if (buffer.type() == plan::BF16) // half the distance of adjacent numbers
       expectNearAs<caffe::BFloat16>(executor, index, roundings * 0x1p-8);
     else
       expectNearAs<float>(executor, index, 1e-6);
@@ -98,16 +98,17 @@ private:
         executor.manifest().buffers(static_cast<int>(index));
     std::vector<T> memory(buffer.size() / sizeof(T));
     executor.download(index, reinterpret_cast<std::byte *>(memory.data()));
-    std::vector<bool> element(memory.size());
+    std::vector<bool> isElement(memory.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      std::int64_t place = position(buffer, i);
-      element[static_cast<std::size_t>(place)] = true;
-      ASSERT_NEAR(static_cast<float>(memory[static_cast<std::size_t>(place)]),
-                  values[i], tolerance * std::abs(values[i]) + 1e-6)
+      std::int64_t memoryIndex = position(buffer, i);
+      isElement[static_cast<std::size_t>(memoryIndex)] = true;
+      ASSERT_NEAR(
+          static_cast<float>(memory[static_cast<std::size_t>(memoryIndex)]),
+          values[i], tolerance * std::abs(values[i]) + 1e-6)
           << "buffer '" << buffer.name() << "', element " << i;
     }
-    for (std::size_t i = 0; i < element.size(); ++i)
-      if (!element[i]) {
+    for (std::size_t i = 0; i < isElement.size(); ++i)
+      if (!isElement[i]) {
         ASSERT_EQ(static_cast<float>(memory[i]), static_cast<float>(T(kGap)))
             << "gap " << i << " of buffer '" << buffer.name() << "'";
       }
@@ -117,7 +118,7 @@ private:
 };
 
 /// Returns whether library calls support operands of this type.
-inline bool multipliesHere(plan::DataType type) {
+inline bool supportsCallsWith(plan::DataType type) {
   return type == plan::F32 || std::getenv("BREW_TEST_CUDASIM") ||
          runtime::cpuHasFeature("avx512bf16");
 }

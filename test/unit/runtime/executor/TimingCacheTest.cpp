@@ -24,7 +24,7 @@ struct Warnings {
   }
 };
 
-TEST(TimingCacheFile, RemembersAndReplaces) {
+TEST(TimingCacheFile, StoresAndReplacesChoices) {
   Folder folder;
   Warnings warnings;
   const std::string path = folder / "p.timing";
@@ -44,10 +44,10 @@ TEST(TimingCacheFile, RemembersAndReplaces) {
   EXPECT_TRUE(warnings.texts.empty());
 }
 
-TEST(TimingCacheFile, KnowsNoLocale) {
+TEST(TimingCacheFile, IsIndependentOfTheLocale) {
   const brew::test::CommaLocale locale;
   if (!locale)
-    GTEST_SKIP() << "no locale with commas, and localedef made none";
+    GTEST_SKIP() << "no locale with commas, and localedef created none";
   Folder folder;
   Warnings warnings;
   const std::string path = folder / "p.timing";
@@ -65,7 +65,7 @@ TEST(TimingCacheFile, KnowsNoLocale) {
   EXPECT_TRUE(warnings.texts.empty());
 }
 
-TEST(TimingCacheFile, ADamagedFileIsIgnoredWithAWarning) {
+TEST(TimingCacheFile, IgnoresDamagedFileWithWarning) {
   Folder folder;
   const std::string path = folder / "p.timing";
   for (const char *content :
@@ -83,7 +83,7 @@ TEST(TimingCacheFile, ADamagedFileIsIgnoredWithAWarning) {
   }
 }
 
-TEST(TimingCacheFile, ALinkIsWrittenThrough) {
+TEST(TimingCacheFile, WritesThroughLinks) {
   Folder folder;
   Warnings warnings;
   const std::string path = folder / "p.timing", link = folder / "link.timing";
@@ -99,7 +99,7 @@ TEST(TimingCacheFile, ALinkIsWrittenThrough) {
   EXPECT_TRUE(warnings.texts.empty());
 }
 
-TEST(TimingCacheFile, CannotBeWritten) {
+TEST(TimingCacheFile, WarnsOnceIfFileCannotBeWritten) {
   Warnings warnings;
   TimingCache cache("/no/such/folder/p.timing", warnings.sink());
   cache.set("a", {"b", 1});
@@ -113,7 +113,7 @@ TEST(TimingCacheFile, CannotBeWritten) {
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
-TEST(TimingCacheFile, ADamagedFileIsReplaced) {
+TEST(TimingCacheFile, ReplacesDamagedFile) {
   Folder folder;
   Warnings warnings;
   const std::string path = folder / "p.timing";
@@ -128,7 +128,7 @@ TEST(TimingCacheFile, ADamagedFileIsReplaced) {
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
-TEST(TimingCacheFile, AFileTooLargeIsAnother) {
+TEST(TimingCacheFile, IgnoresTooLargeFile) {
   Folder folder;
   Warnings warnings;
   const std::string path = folder / "p.timing";
@@ -140,12 +140,12 @@ TEST(TimingCacheFile, AFileTooLargeIsAnother) {
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
-TEST(TimingCacheFile, AWriteThatFailsIsAnError) {
+TEST(TimingCacheFile, ReportsFailedWrite) {
   Warnings warnings;
   TimingCache cache("/no/such/folder/p.timing", warnings.sink());
   try {
     cache.write();
-    FAIL() << "it was written";
+    FAIL() << "the cache was written";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }

@@ -1,7 +1,7 @@
 //===- HostLayersTest.cpp - Layers computed by the host program -----------===//
 //
-// On the CPU and, with BREW_TEST_CUDASIM, on the CUDA simulator. Clean under
-// ThreadSanitizer (CMake preset tsan).
+// The tests run on the CPU or, with BREW_TEST_CUDASIM, on the CUDA simulator.
+// They must be clean under ThreadSanitizer (CMake preset tsan).
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host_layers/HostLayers.h"
@@ -29,7 +29,7 @@ using namespace brew::test;
 
 namespace {
 
-bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
+bool isOnSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
 
 /// Returns the Error that `action` throws, as "STATUS: TEXT".
 template <typename Action> std::string errorOf(const Action &action) {
@@ -42,30 +42,30 @@ template <typename Action> std::string errorOf(const Action &action) {
   }
 }
 
-using Pass = std::function<void(HostLayerArguments &)>;
+using LayerFunction = std::function<void(HostLayerArguments &)>;
 
-/// A type with the functions of a test, which logs its calls.
+/// A layer type that calls the functions of a test and records its layers.
 class TestType : public HostLayerType {
 public:
-  Pass forward, backward;
+  LayerFunction forward, backward;
   bool passesGradients = true;
   std::function<void(const HostLayerSetup &)> onCreate;
-  mutable std::vector<HostLayerSetup> made;
-  mutable int gone = 0;
+  mutable std::vector<HostLayerSetup> created;
+  mutable int destroyedCount = 0;
 
   bool hasBackward() const override { return passesGradients; }
   std::unique_ptr<HostLayer>
   create(const HostLayerSetup &setup) const override {
     if (onCreate)
       onCreate(setup);
-    made.push_back(setup);
+    created.push_back(setup);
     return std::make_unique<Instance>(*this);
   }
 
 private:
   struct Instance : HostLayer {
     explicit Instance(const TestType &owner) : type(owner) {}
-    ~Instance() override { ++type.gone; }
+    ~Instance() override { ++type.destroyedCount; }
     void forward(HostLayerArguments &arguments) override {
       type.forward(arguments);
     }
@@ -83,7 +83,7 @@ template <typename Value> Value *gradientOf(const HostLayerBlob &blob) {
   return static_cast<Value *>(blob.gradient);
 }
 
-/// y = x * x, and its gradient.
+/// Computes y = x * x. squareBackward() computes the gradient.
 template <typename Value> void square(HostLayerArguments &a) {
   for (std::int64_t i = 0; i < a.tops[0].count; ++i)
     valuesOf<Value>(a.tops[0])[i] =
@@ -129,7 +129,7 @@ HostCall &addForward(Program &program,
   return call;
 }
 
-/// With a gradient of the first bottom.
+/// Adds a backward call with a gradient of the first bottom.
 HostCall &addBackward(Program &program,
                       const std::vector<std::uint32_t> &bottoms,
                       const std::vector<std::uint32_t> &tops,
@@ -152,7 +152,7 @@ void addCopy(Program &program, std::uint32_t from, std::uint32_t to) {
 }
 
 /// Returns the row-major values of a buffer.
-std::vector<double> get(const Executor &executor, std::uint32_t index) {
+std::vector<double> readValues(const Executor &executor, std::uint32_t index) {
   const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
   std::vector<double> values(static_cast<std::size_t>(elementCount(buffer)));
   executor.read(index, [&](const std::byte *bytes) {
@@ -160,8 +160,8 @@ std::vector<double> get(const Executor &executor, std::uint32_t index) {
   });
   return values;
 }
-void set(Executor &executor, std::uint32_t index,
-         const std::vector<double> &values) {
+void writeValues(Executor &executor, std::uint32_t index,
+                 const std::vector<double> &values) {
   const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
   executor.modify(index, [&](std::byte *bytes) {
     caffe::store(buffer, values.data(), bytes);
@@ -170,7 +170,7 @@ void set(Executor &executor, std::uint32_t index,
 
 using Values = std::vector<double>;
 
-/// A type whose layers count their calls: y = x + number of earlier calls.
+/// A type whose layers compute y = x + the number of their earlier calls.
 class CountingType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
@@ -199,7 +199,7 @@ private:
   };
 };
 
-/// x -> copy -> square -> copy, and back.
+/// Builds the net x -> copy -> square -> copy with a backward pass.
 class HostLayers : public testing::Test {
 protected:
   void build() {
@@ -231,23 +231,23 @@ TEST_F(HostLayers, ComputeBetweenOtherStepsAndBack) {
   auto type = squareType();
   {
     Executor executor(b.build(), optionsWith(type));
-    EXPECT_TRUE(type->made.empty()); // created at the first call
+    EXPECT_TRUE(type->created.empty()); // created at the first call
     // A GPU takes graphs from the second run on.
     for (double i = 1; i < 6; ++i) {
-      set(executor, x, {i, 2, 3, -4});
-      set(executor, dy, {1, 1, 10, i});
+      writeValues(executor, x, {i, 2, 3, -4});
+      writeValues(executor, dy, {1, 1, 10, i});
       executor.run(0);
-      EXPECT_EQ(get(executor, out), (Values{i * i, 4, 9, 16}));
-      EXPECT_EQ(get(executor, result), (Values{2 * i, 4, 60, -8 * i}));
+      EXPECT_EQ(readValues(executor, out), (Values{i * i, 4, 9, 16}));
+      EXPECT_EQ(readValues(executor, result), (Values{2 * i, 4, 60, -8 * i}));
     }
     EXPECT_EQ(executor.implementation(0, 1), "host");
-    EXPECT_EQ(type->made.size(), 1u); // for both passes
-    EXPECT_EQ(type->gone, 0);
+    EXPECT_EQ(type->created.size(), 1u); // for both passes
+    EXPECT_EQ(type->destroyedCount, 0);
   }
-  EXPECT_EQ(type->gone, 1);
+  EXPECT_EQ(type->destroyedCount, 1);
 }
 
-TEST_F(HostLayers, OfOneNameAreKeptApart) {
+TEST_F(HostLayers, WithTheSameNameAreSeparate) {
   x = b.buffer("x", {2, 2});
   copied = b.buffer("copied", {2, 2});
   y = b.buffer("y", {2, 2});
@@ -262,34 +262,34 @@ TEST_F(HostLayers, OfOneNameAreKeptApart) {
 
   auto type = squareType();
   Executor executor(b.build(), optionsWith(type));
-  set(executor, x, {1, 2, 3, -4});
+  writeValues(executor, x, {1, 2, 3, -4});
   executor.run(0);
-  EXPECT_EQ(get(executor, out), (Values{1, 16, 81, 256}));
-  EXPECT_EQ(type->made.size(), 2u);
+  EXPECT_EQ(readValues(executor, out), (Values{1, 16, 81, 256}));
+  EXPECT_EQ(type->created.size(), 2u);
 }
 
-TEST_F(HostLayers, RunInPartsTimedMeasuredAndAhead) {
+TEST_F(HostLayers, RunInRangesTimedMeasuredAndAhead) {
   build();
   auto type = squareType();
   Executor executor(b.build(), optionsWith(type));
-  set(executor, x, {3, 0, 0, 0});
+  writeValues(executor, x, {3, 0, 0, 0});
   executor.run(0, 0, 1);
-  EXPECT_EQ(get(executor, y)[0], 0);
+  EXPECT_EQ(readValues(executor, y)[0], 0);
   executor.run(0, 1, 2);
-  EXPECT_EQ(get(executor, y)[0], 9);
-  EXPECT_EQ(get(executor, out)[0], 0);
-  std::vector<std::size_t> seen;
+  EXPECT_EQ(readValues(executor, y)[0], 9);
+  EXPECT_EQ(readValues(executor, out)[0], 0);
+  std::vector<std::size_t> recorded;
   executor.runTimed(0, [&](std::size_t step, double seconds) {
-    seen.push_back(step);
+    recorded.push_back(step);
     EXPECT_GE(seconds, 0);
   });
-  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(get(executor, out)[0], 9);
-  set(executor, x, {4, 0, 0, 0});
+  EXPECT_EQ(recorded, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(readValues(executor, out)[0], 9);
+  writeValues(executor, x, {4, 0, 0, 0});
   const Measurement measured = executor.measure({0}, 3);
   EXPECT_EQ(measured.seconds.size(), 3u);
-  EXPECT_EQ(measured.graphNodes, onSimulator() ? 3u : 0u); // the copies
-  EXPECT_EQ(get(executor, out)[0], 16);
+  EXPECT_EQ(measured.graphNodes, isOnSimulator() ? 3u : 0u); // the copies
+  EXPECT_EQ(readValues(executor, out)[0], 16);
   for (float i = 0; i < 4; ++i) {
     const float values[4] = {i, 0, 0, 0};
     executor.feed(x, reinterpret_cast<const std::byte *>(values));
@@ -301,7 +301,7 @@ TEST_F(HostLayers, RunInPartsTimedMeasuredAndAhead) {
     });
 }
 
-TEST_F(HostLayers, KeepResultsOfOthersApart) {
+TEST_F(HostLayers, PreventStartingTogetherIfTheyUseResults) {
   build();
   addForward(b.program("reads"), {out}, {b.buffer("square", {2, 2})});
   addForward(b.program("writes"), {x}, {out});
@@ -312,7 +312,7 @@ TEST_F(HostLayers, KeepResultsOfOthersApart) {
   EXPECT_TRUE(executor.canStartTogether(0, 3));
 }
 
-TEST_F(HostLayers, AreOneForEachProgramAndName) {
+TEST_F(HostLayers, AreCreatedOncePerProgramAndName) {
   x = b.buffer("x", {3});
   y = b.buffer("y", {3, 1});
   Program &train = b.program("train");
@@ -327,43 +327,43 @@ TEST_F(HostLayers, AreOneForEachProgramAndName) {
   Executor executor(b.build(), optionsWith(type));
   for (int program : {0, 0, 1, 1})
     executor.run(program);
-  ASSERT_EQ(type->made.size(), 3u);
-  EXPECT_EQ(type->made[0].type, "Square");
-  EXPECT_EQ(type->made[0].layer, "sq");
-  EXPECT_EQ(type->made[0].settings, "name: \"sq\" type: \"Square\"");
-  EXPECT_EQ(type->made[0].paramStr, "{'a': 1}");
-  EXPECT_FALSE(type->made[0].testPhase);
-  EXPECT_EQ(type->made[0].bottoms, (std::vector<Dims>{{3}}));
-  EXPECT_EQ(type->made[0].tops, (std::vector<Dims>{{3, 1}}));
-  EXPECT_EQ(type->made[1].layer, "other");
-  EXPECT_TRUE(type->made[2].testPhase);
+  ASSERT_EQ(type->created.size(), 3u);
+  EXPECT_EQ(type->created[0].type, "Square");
+  EXPECT_EQ(type->created[0].layer, "sq");
+  EXPECT_EQ(type->created[0].settings, "name: \"sq\" type: \"Square\"");
+  EXPECT_EQ(type->created[0].paramStr, "{'a': 1}");
+  EXPECT_FALSE(type->created[0].testPhase);
+  EXPECT_EQ(type->created[0].bottoms, (std::vector<Dims>{{3}}));
+  EXPECT_EQ(type->created[0].tops, (std::vector<Dims>{{3, 1}}));
+  EXPECT_EQ(type->created[1].layer, "other");
+  EXPECT_TRUE(type->created[2].testPhase);
 }
 
-TEST_F(HostLayers, GetTheBuffersThemselvesOnTheCpu) {
-  if (onSimulator())
-    GTEST_SKIP() << "a GPU's memory cannot be handed out";
+TEST_F(HostLayers, ReceiveTheBuffersThemselvesOnTheCpu) {
+  if (isOnSimulator())
+    GTEST_SKIP() << "layers cannot access the memory of a GPU";
   build();
   auto type = squareType();
-  std::vector<void *> seen;
+  std::vector<void *> recorded;
   type->forward = [&](HostLayerArguments &a) {
-    seen = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient};
+    recorded = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient};
   };
   type->backward = [&](HostLayerArguments &a) {
-    seen = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient,
-            a.tops[0].gradient};
+    recorded = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient,
+                a.tops[0].gradient};
   };
   Executor executor(b.build(), optionsWith(type));
   executor.run(0, 1, 2);
-  EXPECT_EQ(seen, (std::vector<void *>{executor.hostData(copied),
-                                       executor.hostData(y), nullptr}));
+  EXPECT_EQ(recorded, (std::vector<void *>{executor.hostData(copied),
+                                           executor.hostData(y), nullptr}));
   executor.run(0, 3, 4);
-  EXPECT_EQ(seen, (std::vector<void *>{
-                      executor.hostData(copied), executor.hostData(y),
-                      executor.hostData(dx), executor.hostData(dy)}));
+  EXPECT_EQ(recorded, (std::vector<void *>{
+                          executor.hostData(copied), executor.hostData(y),
+                          executor.hostData(dx), executor.hostData(dy)}));
 }
 
-TEST_F(HostLayers, WriteNothingBackButResultsOnAGpu) {
-  if (!onSimulator())
+TEST_F(HostLayers, WriteBackOnlyResultsOnAGpu) {
+  if (!isOnSimulator())
     GTEST_SKIP() << "on the CPU bottoms are the buffers themselves";
   build();
   auto type = squareType();
@@ -378,25 +378,26 @@ TEST_F(HostLayers, WriteNothingBackButResultsOnAGpu) {
     gradientOf<float>(a.tops[0])[0] = 77;
   };
   Executor executor(b.build(), optionsWith(type));
-  set(executor, x, {3, 0, 0, 0});
-  set(executor, dy, {1, 0, 0, 0});
+  writeValues(executor, x, {3, 0, 0, 0});
+  writeValues(executor, dy, {1, 0, 0, 0});
   executor.run(0);
-  EXPECT_EQ(get(executor, copied)[0], 3);
-  EXPECT_EQ(get(executor, y)[0], 9);
-  EXPECT_EQ(get(executor, dy)[0], 1);
-  EXPECT_EQ(get(executor, dx)[0], 6);
+  EXPECT_EQ(readValues(executor, copied)[0], 3);
+  EXPECT_EQ(readValues(executor, y)[0], 9);
+  EXPECT_EQ(readValues(executor, dy)[0], 1);
+  EXPECT_EQ(readValues(executor, dx)[0], 6);
 }
 
-/// Buffers of any layout: layers read and write row-major values.
-TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
+/// Layers read and write row-major values, whatever the layout of the buffers.
+TEST_F(HostLayers, ReceiveRowMajorValuesOfStridedBuffers) {
   x = b.buffer("x", {2, 3}, {1, 2}); // transposed
-  // Two tops, each one half of every row of one blob.
-  const auto joined = b.buffer("joined", {2, 6});
+  // Each of the two tops is one half of every row of a blob.
+  const auto concatenated = b.buffer("concatenated", {2, 6});
   auto half = [&](std::uint64_t column) {
     const auto index = b.buffer("half", {2, 3}, {6, 1});
     Buffer &buffer = *b.manifest.mutable_buffers(static_cast<int>(index));
-    buffer.set_offset(b.manifest.buffers(static_cast<int>(joined)).offset() +
-                      4 * column);
+    buffer.set_offset(
+        b.manifest.buffers(static_cast<int>(concatenated)).offset() +
+        4 * column);
     return index;
   };
   const auto left = half(0), right = half(3);
@@ -404,7 +405,7 @@ TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
   Program &program = b.program("main");
   addForward(program, {x}, {left, right});
   addBackward(program, {x}, {left, right}, {x, right}, dx);
-  // x has the dimensions of a top's gradient, but is not one.
+  // x stands in for a gradient of a top, because it has the same dimensions.
   auto type = squareType();
   type->forward = [](HostLayerArguments &a) {
     for (int i = 0; i < 6; ++i) {
@@ -419,26 +420,26 @@ TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
   };
   Executor executor(b.build(), optionsWith(type));
   for (int run = 0; run < 3; ++run) {
-    set(executor, joined, Values(12, -1));
-    set(executor, x, {1, 2, 3, 4, 5, 6});
+    writeValues(executor, concatenated, Values(12, -1));
+    writeValues(executor, x, {1, 2, 3, 4, 5, 6});
     executor.run(0);
-    EXPECT_EQ(get(executor, joined),
+    EXPECT_EQ(readValues(executor, concatenated),
               (Values{1, 2, 3, 10, 20, 30, 4, 5, 6, 40, 50, 60}));
-    EXPECT_EQ(get(executor, dx), (Values{11, 22, 33, 44, 55, 66}));
+    EXPECT_EQ(readValues(executor, dx), (Values{11, 22, 33, 44, 55, 66}));
   }
 }
 
-TEST_F(HostLayers, LeaveTheGapsOfStridesAlone) {
-  const auto whole = b.buffer("whole", {2, 4});
+TEST_F(HostLayers, PreserveGapsBetweenElements) {
+  const auto tensor = b.buffer("tensor", {2, 4});
   y = b.buffer("y", {2, 2}, {4, 1});
   b.manifest.mutable_buffers(static_cast<int>(y))->set_offset(0);
   x = b.buffer("x", {2, 2});
   addForward(b.program("main"), {x}, {y});
   Executor executor(b.build(), optionsWith(squareType()));
-  set(executor, whole, Values(8, 7));
-  set(executor, x, {1, 2, 3, 4});
+  writeValues(executor, tensor, Values(8, 7));
+  writeValues(executor, x, {1, 2, 3, 4});
   executor.run(0);
-  EXPECT_EQ(get(executor, whole), (Values{1, 4, 7, 7, 9, 16, 7, 7}));
+  EXPECT_EQ(readValues(executor, tensor), (Values{1, 4, 7, 7, 9, 16, 7, 7}));
 }
 
 TEST_F(HostLayers, ComputeInThePlansPrecision) {
@@ -457,14 +458,14 @@ TEST_F(HostLayers, ComputeInThePlansPrecision) {
   };
   type->backward = squareBackward<double>;
   Executor executor(b.build(), optionsWith(type));
-  set(executor, x, {1e-9, 3});
-  set(executor, dy, {1, 1e-30});
+  writeValues(executor, x, {1e-9, 3});
+  writeValues(executor, dy, {1, 1e-30});
   executor.run(0);
-  EXPECT_EQ(get(executor, y), (Values{1e-9 * 1e-9, 9}));
-  EXPECT_EQ(get(executor, dx), (Values{2 * 1e-9, 2. * 3 * 1e-30}));
+  EXPECT_EQ(readValues(executor, y), (Values{1e-9 * 1e-9, 9}));
+  EXPECT_EQ(readValues(executor, dx), (Values{2 * 1e-9, 2. * 3 * 1e-30}));
 }
 
-TEST_F(HostLayers, SeeFloatsWhereActivationsHave16Bits) {
+TEST_F(HostLayers, ReceiveFloatsFor16BitActivations) {
   x = b.buffer("x", {2}, {}, BF16);
   y = b.buffer("y", {2}, {}, BF16);
   addForward(b.program("main"), {x}, {y});
@@ -474,12 +475,12 @@ TEST_F(HostLayers, SeeFloatsWhereActivationsHave16Bits) {
     square<float>(a);
   };
   Executor executor(b.build(), optionsWith(type));
-  set(executor, x, {1.5, -8});
+  writeValues(executor, x, {1.5, -8});
   executor.run(0);
-  EXPECT_EQ(get(executor, y), (Values{2.25, 64}));
+  EXPECT_EQ(readValues(executor, y), (Values{2.25, 64}));
 }
 
-TEST_F(HostLayers, OfNoBottomsAndBottomsWithoutGradient) {
+TEST_F(HostLayers, SupportMissingBottomsAndBottomGradients) {
   x = b.buffer("x", {2});
   y = b.buffer("y", {2});
   dy = b.buffer("dy", {2});
@@ -501,11 +502,11 @@ TEST_F(HostLayers, OfNoBottomsAndBottomsWithoutGradient) {
   };
   Executor executor(b.build(), optionsWith(type));
   executor.run(0);
-  EXPECT_EQ(get(executor, x), (Values{5, 6}));
-  EXPECT_EQ(get(executor, dx), (Values{5, 6}));
+  EXPECT_EQ(readValues(executor, x), (Values{5, 6}));
+  EXPECT_EQ(readValues(executor, dx), (Values{5, 6}));
 }
 
-TEST_F(HostLayers, Errors) {
+TEST_F(HostLayers, ReportErrors) {
   build();
   auto type = squareType();
   {
@@ -541,29 +542,29 @@ TEST_F(HostLayers, Errors) {
             "and the type has no backward function");
   // The executor is still usable.
   type->passesGradients = true;
-  set(executor, x, {5, 0, 0, 0});
+  writeValues(executor, x, {5, 0, 0, 0});
   executor.run(0);
-  EXPECT_EQ(get(executor, out)[0], 25);
+  EXPECT_EQ(readValues(executor, out)[0], 25);
 }
 
 TEST_F(HostLayers, AreCalledByTheThreadThatRuns) {
   build();
   auto type = squareType();
-  std::thread::id seen;
+  std::thread::id recorded;
   type->forward = [&](HostLayerArguments &) {
-    seen = std::this_thread::get_id();
+    recorded = std::this_thread::get_id();
   };
   ExecutorOptions options = optionsWith(type);
   options.pool = std::make_shared<WorkerPool>(2);
   Executor executor(b.build(), options);
   executor.run(0);
-  EXPECT_EQ(seen, std::this_thread::get_id());
-  seen = {};
+  EXPECT_EQ(recorded, std::this_thread::get_id());
+  recorded = {};
   executor.measure({0}, 1);
-  EXPECT_EQ(seen, std::this_thread::get_id());
-  seen = {};
+  EXPECT_EQ(recorded, std::this_thread::get_id());
+  recorded = {};
   executor.runTimed(0, [](std::size_t, double) {});
-  EXPECT_EQ(seen, std::this_thread::get_id());
+  EXPECT_EQ(recorded, std::this_thread::get_id());
 }
 
 TEST_F(HostLayers, MayRunAnotherNetOfTheSamePool) {
@@ -572,23 +573,23 @@ TEST_F(HostLayers, MayRunAnotherNetOfTheSamePool) {
   auto inner = squareType();
   ExecutorOptions options = optionsWith(inner);
   options.pool = std::make_shared<WorkerPool>(2);
-  Executor other(plan, options);
+  Executor innerExecutor(plan, options);
   auto outer = squareType();
   outer->forward = [&](HostLayerArguments &a) {
-    set(other, x, Values(4, valuesOf<float>(a.bottoms[0])[0]));
-    other.run(0);
-    const Values squares = get(other, out);
+    writeValues(innerExecutor, x, Values(4, valuesOf<float>(a.bottoms[0])[0]));
+    innerExecutor.run(0);
+    const Values squares = readValues(innerExecutor, out);
     std::copy(squares.begin(), squares.end(), valuesOf<float>(a.tops[0]));
   };
-  ExecutorOptions more = optionsWith(outer);
-  more.pool = options.pool;
-  Executor executor(plan, more);
-  set(executor, x, {7, 0, 0, 0});
+  ExecutorOptions outerOptions = optionsWith(outer);
+  outerOptions.pool = options.pool;
+  Executor executor(plan, outerOptions);
+  writeValues(executor, x, {7, 0, 0, 0});
   executor.run(0);
-  EXPECT_EQ(get(executor, out), Values(4, 49));
+  EXPECT_EQ(readValues(executor, out), Values(4, 49));
 }
 
-TEST_F(HostLayers, OfSeveralSessionsInThreads) {
+TEST_F(HostLayers, RunInSeveralThreads) {
   build();
   const auto plan = b.build();
   auto pool = std::make_shared<WorkerPool>(2);
@@ -602,9 +603,9 @@ TEST_F(HostLayers, OfSeveralSessionsInThreads) {
         options.pool = pool;
       Executor executor(plan, options);
       for (double i = 0; i < 50; ++i) {
-        set(executor, x, {i + double(t), 0, 0, 0});
+        writeValues(executor, x, {i + double(t), 0, 0, 0});
         executor.run(0);
-        results[t].push_back(get(executor, out)[0]);
+        results[t].push_back(readValues(executor, out)[0]);
       }
     });
   for (std::thread &thread : threads)
@@ -616,8 +617,8 @@ TEST_F(HostLayers, OfSeveralSessionsInThreads) {
 
 } // namespace
 
-/// States of layers can be moved between executors, also of two layers with the
-/// same name.
+/// The states of layers, even of two layers with the same name, can be moved
+/// between executors.
 TEST(HostStates, MoveBetweenExecutors) {
   PlanBuilder b;
   const std::uint32_t x = b.buffer("x", {2}), y = b.buffer("y", {2}),
@@ -633,36 +634,36 @@ TEST(HostStates, MoveBetweenExecutors) {
 
   Executor first(b.build(), options);
   EXPECT_TRUE(first.hostLayers().states().empty()); // no calls yet
-  set(first, x, {1, 2});
+  writeValues(first, x, {1, 2});
   for (int i = 0; i < 3; ++i)
     first.run(0);
-  first.run(0, 0, 1); // one of the two alone
+  first.run(0, 0, 1); // only the first of the two layers
   const auto states = first.hostLayers().states();
   EXPECT_EQ(states,
             (std::map<std::string, Values>{{"host test_0/count", {4}},
                                            {"host test_0/count 2", {3}}}));
 
   Executor second(b.build(), options);
-  set(second, x, {1, 2});
+  writeValues(second, x, {1, 2});
   second.run(0);
-  auto more = states;
-  more["host deploy/other"] = {1};
-  more["loss_scale.value"] = {1};
-  second.hostLayers().restore(more);
-  EXPECT_EQ(second.hostLayers().states(), states); // before any call too
+  auto extraStates = states;
+  extraStates["host deploy/other"] = {1};
+  extraStates["loss_scale.value"] = {1};
+  second.hostLayers().restore(extraStates);
+  EXPECT_EQ(second.hostLayers().states(), states); // even before the next call
   second.run(0);
-  EXPECT_EQ(get(second, y), (Values{5, 6}));
-  EXPECT_EQ(get(second, z), (Values{4, 5}));
+  EXPECT_EQ(readValues(second, y), (Values{5, 6}));
+  EXPECT_EQ(readValues(second, z), (Values{4, 5}));
   second.hostLayers().restore({});
   second.run(0);
-  EXPECT_EQ(get(second, y), (Values{1, 2}));
+  EXPECT_EQ(readValues(second, y), (Values{1, 2}));
   second.hostLayers().restore({{"host test_0/count", {1, 2}}});
   EXPECT_EQ(errorOf([&] { second.run(0); }),
             "1: layer 'count' (type 'Square'): no count");
 }
 
-/// Two images in a batch, three in the list.
-TEST(HostStates, DetectionEvaluateKnowsItsImage) {
+/// A batch has two images, the list three.
+TEST(HostStates, DetectionEvaluateKeepsItsImageIndex) {
   char folder[] = "/tmp/brew-host-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string list = std::string(folder) + "/sizes.txt";
@@ -673,19 +674,19 @@ TEST(HostStates, DetectionEvaluateKnowsItsImage) {
                    list + "' }";
   setup.bottoms = {{1, 1, 2, 7}, {1, 1, 2, 8}};
   setup.tops = {{1, 1, 3, 5}};
-  std::vector<float> found = {0, 1, .9F, .1F, .1F, .5F, .5F,
-                              1, 1, .8F, .1F, .1F, .5F, .5F};
+  std::vector<float> detections = {0, 1, .9F, .1F, .1F, .5F, .5F,
+                                   1, 1, .8F, .1F, .1F, .5F, .5F};
   std::vector<float> objects = {0, 1, 0, .1F, .1F, .5F, .5F, 0,
                                 1, 1, 0, .1F, .1F, .5F, .5F, 0};
   std::vector<float> result(15);
   auto blob = [](std::vector<float> &values) {
-    HostLayerBlob made;
-    made.count = static_cast<std::int64_t>(values.size());
-    made.values = values.data();
-    return made;
+    HostLayerBlob hostBlob;
+    hostBlob.count = static_cast<std::int64_t>(values.size());
+    hostBlob.values = values.data();
+    return hostBlob;
   };
   HostLayerArguments arguments;
-  arguments.bottoms = {blob(found), blob(objects)};
+  arguments.bottoms = {blob(detections), blob(objects)};
   arguments.tops = {blob(result)};
   const auto first = detectionEvaluateType().create(setup);
   EXPECT_EQ(first->state(), (Values{0}));

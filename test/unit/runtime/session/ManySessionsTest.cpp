@@ -1,6 +1,6 @@
 //===- ManySessionsTest.cpp - Concurrent sessions -------------------------===//
 //
-// Clean under ThreadSanitizer (CMake preset tsan).
+// The tests must be clean under ThreadSanitizer (CMake preset tsan).
 //
 //===----------------------------------------------------------------------===//
 #include "TrainingFixture.h"
@@ -39,7 +39,7 @@ protected:
   }
 
   /// Calls `work(i)` in one thread per session.
-  static void inThreads(const std::function<void(int)> &work) {
+  static void runInThreads(const std::function<void(int)> &work) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kSessions; ++i)
       threads.emplace_back(work, i);
@@ -47,10 +47,11 @@ protected:
       thread.join();
   }
 
-  void trainAtOnce(const SessionOptions &options) {
+  /// Trains all sessions concurrently. Expects the weights of a single session.
+  void trainConcurrently(const SessionOptions &options) {
     const std::vector<float> expected = train({});
     std::vector<std::vector<float>> results(kSessions);
-    inThreads([&](int i) { results[std::size_t(i)] = train(options); });
+    runInThreads([&](int i) { results[std::size_t(i)] = train(options); });
     for (const auto &result : results)
       EXPECT_EQ(result, expected); // to the bit
   }
@@ -61,24 +62,24 @@ protected:
 
 } // namespace
 
-TEST_F(ManySessionsTest, EachHasATeamOfItsOwn) { trainAtOnce({}); }
+TEST_F(ManySessionsTest, EachSessionHasItsOwnThreads) { trainConcurrently({}); }
 
-TEST_F(ManySessionsTest, AllTakeTurnsOnOneTeam) {
+TEST_F(ManySessionsTest, SessionsShareOneWorkerPool) {
   SessionOptions options;
   options.device.pool = std::make_shared<WorkerPool>(2);
-  trainAtOnce(options);
+  trainConcurrently(options);
 }
 
 TEST_F(ManySessionsTest, OneModelServesSeveralThreads) {
   Session owner(plan);
   owner.initialise();
   const TensorName bias{TensorKind::Parameter, "ip", 0, 1, 0};
-  const float four = 4;
-  owner.write(bias, &four, 1);
+  const float biasValue = 4;
+  owner.write(bias, &biasValue, 1);
   SessionOptions options;
   options.shareParameters = &owner;
   options.device.threads = 2;
-  inThreads([&](int i) {
+  runInThreads([&](int i) {
     Session session(plan, options);
     const int program = session.program("test_0");
     const std::vector<float> x(12), target(4, float(i));
@@ -91,7 +92,7 @@ TEST_F(ManySessionsTest, OneModelServesSeveralThreads) {
   });
 }
 
-TEST_F(ManySessionsTest, VendorCallsRunSideBySide) {
+TEST_F(ManySessionsTest, RunsVendorCallsConcurrently) {
   // A program of one oneDNN call, x . w^T + b.
   const int y = manifest.buffers_size();
   *manifest.add_buffers() = test::makeBuffer("y", 0, 256, {4, 1});
@@ -112,7 +113,7 @@ TEST_F(ManySessionsTest, VendorCallsRunSideBySide) {
   blob.set_buffer_index(static_cast<std::uint32_t>(y));
   plan = test::loadPlan(manifest, folder / "net.plan");
 
-  inThreads([&](int i) {
+  runInThreads([&](int i) {
     SessionOptions options;
     options.device.threads = 2;
     Session session(plan, options);
@@ -132,7 +133,7 @@ TEST_F(ManySessionsTest, VendorCallsRunSideBySide) {
   });
 }
 
-TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
+TEST_F(ManySessionsTest, AcceptsRequestsFromAnotherThread) {
   Session session(plan);
   TrainerOptions training;
   training.solver = solverOf(manifest);
@@ -143,7 +144,7 @@ TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
     if (std::holds_alternative<event::IterationDone>(event))
       ++iterations;
   });
-  std::thread other([&] {
+  std::thread requester([&] {
     TrainerControl &control = trainer.control();
     for (int i = 0; i < 20; ++i) {
       control.pause();
@@ -156,18 +157,18 @@ TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
     control.stop();
   });
   trainer.solve();
-  other.join();
+  requester.join();
   EXPECT_TRUE(trainer.stopped());
   EXPECT_FLOAT_EQ(float(trainer.learningRate()), 0.2f);
 }
 
 TEST(WorkerPool, RethrowsExceptionsOfJobs) {
   WorkerPool pool(1);
-  int ran = 0;
-  pool.run([&] { ++ran; });
+  int runs = 0;
+  pool.run([&] { ++runs; });
   expectError(ExitStatus::BadInput, "no good",
               [&] { pool.run([] { throw badInput("no good"); }); });
-  pool.run([&] { ++ran; });
-  EXPECT_EQ(ran, 2);
+  pool.run([&] { ++runs; });
+  EXPECT_EQ(runs, 2);
   EXPECT_EQ(pool.threads(), 1);
 }

@@ -17,8 +17,9 @@ using test::LogLines;
 
 namespace {
 
-/// conv (3 x 2 x 2 x 2, channels last), ip (4 x 6, its columns split into 2 x 3
-/// and permuted), shared by ip2, and a bias in double or single precision.
+/// Returns a net with the parameters conv (3 x 2 x 2 x 2, channels last, and a
+/// bias), ip (4 x 6, its columns split into 2 x 3 and permuted; shared by ip2),
+/// and stats, which are not learnt.
 plan::Manifest permutedNet(plan::DataType type = plan::F32) {
   plan::Manifest manifest;
   manifest.set_net_name("Permuted");
@@ -34,7 +35,7 @@ plan::Manifest permutedNet(plan::DataType type = plan::F32) {
     std::uint32_t index;
     std::uint64_t offset;
     std::vector<std::int64_t> dims, strides, fileDims;
-    bool learnt;
+    bool isLearnt;
   };
   const std::vector<Row> rows = {
       {"conv", 0, 0, {3, 2, 2, 2}, {8, 1, 4, 2}, {3, 2, 2, 2}, true},
@@ -47,9 +48,9 @@ plan::Manifest permutedNet(plan::DataType type = plan::F32) {
     parameter.set_index(row.index);
     *parameter.mutable_file_dims() = {row.fileDims.begin(), row.fileDims.end()};
     caffe::FillerParameter filler;
-    filler.set_type(row.learnt ? "gaussian" : "constant");
+    filler.set_type(row.isLearnt ? "gaussian" : "constant");
     parameter.set_filler(filler.SerializeAsString());
-    for (std::uint32_t arena = 0; arena < (row.learnt ? 3u : 1u); ++arena) {
+    for (std::uint32_t arena = 0; arena < (row.isLearnt ? 3u : 1u); ++arena) {
       const auto index = std::uint32_t(manifest.buffers_size());
       *manifest.add_buffers() = test::makeBuffer(row.layer, arena, row.offset,
                                                  row.dims, row.strides, type);
@@ -69,7 +70,7 @@ plan::Manifest permutedNet(plan::DataType type = plan::F32) {
   return manifest;
 }
 
-formats::Blob counting(std::vector<std::int64_t> dims, float first) {
+formats::Blob countingBlob(std::vector<std::int64_t> dims, float first) {
   formats::Blob blob;
   blob.dims = dims;
   std::int64_t count = 1;
@@ -83,10 +84,14 @@ formats::Blob counting(std::vector<std::int64_t> dims, float first) {
 formats::Weights fittingWeights() {
   formats::Weights weights;
   weights.layers.push_back(
-      {"conv", "", {}, {}, {counting({3, 2, 2, 2}, 1), counting({3}, 50)}});
-  weights.layers.push_back({"ip", "", {}, {}, {counting({4, 6}, 100)}});
-  weights.layers.push_back({"ip2", "", {}, {}, {counting({4, 6}, 100)}});
-  weights.layers.push_back({"stats", "", {}, {}, {counting({2}, 7)}});
+      {"conv",
+       "",
+       {},
+       {},
+       {countingBlob({3, 2, 2, 2}, 1), countingBlob({3}, 50)}});
+  weights.layers.push_back({"ip", "", {}, {}, {countingBlob({4, 6}, 100)}});
+  weights.layers.push_back({"ip2", "", {}, {}, {countingBlob({4, 6}, 100)}});
+  weights.layers.push_back({"stats", "", {}, {}, {countingBlob({2}, 7)}});
   return weights;
 }
 
@@ -99,7 +104,7 @@ struct Net {
     events.add(CaffeLog());
   }
 
-  float stored(std::uint32_t parameter, int element) {
+  float storedValue(std::uint32_t parameter, int element) {
     const auto buffer =
         executor.manifest().parameters(int(parameter)).buffer_index();
     return reinterpret_cast<float *>(executor.hostData(buffer))[element];
@@ -112,20 +117,21 @@ TEST(Parameters, LoadPermutesIntoTheBuffersLayout) {
   Net net;
   LogLines log;
   net.parameters.load(fittingWeights(), "w");
-  EXPECT_TRUE(log.lines.empty()); // nothing to sum up
+  EXPECT_TRUE(log.lines.empty()); // all layers match
   // conv: file element (k, c, h, w) is at k * 8 + h * 4 + w * 2 + c.
   for (int k = 0; k < 3; ++k)
     for (int c = 0; c < 2; ++c)
       for (int p = 0; p < 4; ++p)
-        EXPECT_EQ(net.stored(0, k * 8 + p * 2 + c), 1 + k * 8 + c * 4 + p);
+        EXPECT_EQ(net.storedValue(0, k * 8 + p * 2 + c), 1 + k * 8 + c * 4 + p);
   // ip: file column c * 3 + p is at p * 2 + c.
   for (int n = 0; n < 4; ++n)
     for (int c = 0; c < 2; ++c)
       for (int p = 0; p < 3; ++p)
-        EXPECT_EQ(net.stored(2, n * 6 + p * 2 + c), 100 + n * 6 + c * 3 + p);
+        EXPECT_EQ(net.storedValue(2, n * 6 + p * 2 + c),
+                  100 + n * 6 + c * 3 + p);
 }
 
-TEST(Parameters, SaveUndoesLoad) {
+TEST(Parameters, SaveReturnsLoadedWeights) {
   Net net;
   const formats::Weights before = fittingWeights();
   net.parameters.load(before, "w");
@@ -155,36 +161,36 @@ TEST(Parameters, DoublePlansKeepDoubles) {
 
 TEST(Parameters, HistoryUsesTheSameOrder) {
   Net net;
-  std::vector<formats::Blob> history = {counting({3, 2, 2, 2}, 1),
-                                        counting({3}, 30), counting({4, 6}, 40),
-                                        counting({2}, 0)};
+  std::vector<formats::Blob> history = {
+      countingBlob({3, 2, 2, 2}, 1), countingBlob({3}, 30),
+      countingBlob({4, 6}, 40), countingBlob({2}, 0)};
   history[3].floats = {0, 0}; // not trained: it has no state
   net.parameters.setHistory(history, "s");
   const auto index =
       net.executor.manifest().parameters(0).state_buffer_indices(0);
   const float *state = reinterpret_cast<float *>(net.executor.hostData(index));
   EXPECT_EQ(state[1], 5); // (0, 1, 0, 0)
-  const auto back = net.parameters.history();
-  ASSERT_EQ(back.size(), 4u);
+  const auto saved = net.parameters.history();
+  ASSERT_EQ(saved.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(back[i].dims, history[i].dims);
-    EXPECT_EQ(back[i].floats, history[i].floats);
+    EXPECT_EQ(saved[i].dims, history[i].dims);
+    EXPECT_EQ(saved[i].floats, history[i].floats);
   }
   history.pop_back();
   test::expectError(ExitStatus::BadInput, "3 history blobs",
                     [&] { net.parameters.setHistory(history, "s"); });
-  history.push_back(counting({3}, 1));
+  history.push_back(countingBlob({3}, 1));
   test::expectError(ExitStatus::BadInput, "history 3 is 3 there and 2",
                     [&] { net.parameters.setHistory(history, "s"); });
 }
 
-TEST(Parameters, EveryMismatchIsListedAndNothingLoaded) {
+TEST(Parameters, ListsEveryMismatchAndLoadsNothing) {
   Net net;
   net.parameters.load(fittingWeights(), "w");
   formats::Weights wrong = fittingWeights();
-  wrong.layers[0].blobs[0] = counting({3, 2, 2, 1}, 900);
-  wrong.layers[1].blobs.push_back(counting({4}, 900));
-  wrong.layers[3].blobs[0] = counting({2}, 900);
+  wrong.layers[0].blobs[0] = countingBlob({3, 2, 2, 1}, 900);
+  wrong.layers[1].blobs.push_back(countingBlob({4}, 900));
+  wrong.layers[3].blobs[0] = countingBlob({2}, 900);
   try {
     net.parameters.load(wrong, "other.caffemodel");
     FAIL() << "weights that do not fit were loaded";
@@ -196,7 +202,7 @@ TEST(Parameters, EveryMismatchIsListedAndNothingLoaded) {
           "'ip' has 2 blobs there and 1"})
       EXPECT_NE(text.find(part), std::string::npos) << text;
   }
-  EXPECT_EQ(net.stored(3, 0), 7); // the matching layer is unchanged, too
+  EXPECT_EQ(net.storedValue(3, 0), 7); // the matching layer is unchanged, too
 }
 
 TEST(Parameters, LegacyShapesFitByCount) {
@@ -209,51 +215,52 @@ TEST(Parameters, LegacyShapesFitByCount) {
   net.parameters.load(weights, "w");
 }
 
-TEST(Parameters, WeightsOfAnotherNetAreRefused) {
+TEST(Parameters, RefusesWeightsOfAnotherNet) {
   Net net;
   formats::Weights weights;
-  weights.layers.push_back({"conv9", "", {}, {}, {counting({3}, 1)}});
+  weights.layers.push_back({"conv9", "", {}, {}, {countingBlob({3}, 1)}});
   test::expectError(ExitStatus::BadInput, "another net",
                     [&] { net.parameters.load(weights, "w"); });
 }
 
-TEST(Parameters, LayersOnOneSideAreOneLine) {
+TEST(Parameters, LogsUnmatchedLayersInOneLine) {
   Net net;
   formats::Weights weights = fittingWeights();
   weights.layers.erase(weights.layers.begin());
-  weights.layers.push_back({"fc8", "", {}, {}, {counting({3}, 1)}});
+  weights.layers.push_back({"fc8", "", {}, {}, {countingBlob({3}, 1)}});
   weights.layers.push_back({"relu", "", {}, {}, {}}); // no weights: ignored
   LogLines log;
   net.parameters.load(weights, "w");
   ASSERT_EQ(log.lines.size(), 1u);
   EXPECT_NE(log.lines[0].find("Ignoring 1 source layer "), std::string::npos);
   EXPECT_NE(log.lines[0].find("fc8"), std::string::npos);
-  EXPECT_NE(log.lines[0].find("1 layer of the net is not in the file"), std::string::npos);
+  EXPECT_NE(log.lines[0].find("1 layer of the net is not in the file"),
+            std::string::npos);
   EXPECT_NE(log.lines[0].find("conv"), std::string::npos);
   EXPECT_EQ(log.lines[0].find("relu"), std::string::npos);
 }
 
 TEST(Parameters, FillDoesNotDependOnTheLayout) {
-  Net net, same;
+  Net net, second;
   net.parameters.fill(5);
-  same.parameters.fill(5);
+  second.parameters.fill(5);
   // Another layout results in the same values in file order.
   plan::Manifest rowMajor = permutedNet();
   for (plan::Buffer &buffer : *rowMajor.mutable_buffers())
     buffer =
         test::makeBuffer(buffer.name(), buffer.arena_index(), buffer.offset(),
                          {buffer.dims().begin(), buffer.dims().end()});
-  Net other(rowMajor);
-  other.parameters.fill(5);
-  const auto a = net.parameters.save(), b = same.parameters.save(),
-             c = other.parameters.save();
+  Net rowMajorNet(rowMajor);
+  rowMajorNet.parameters.fill(5);
+  const auto a = net.parameters.save(), b = second.parameters.save(),
+             c = rowMajorNet.parameters.save();
   for (std::size_t i = 0; i < a.layers.size(); ++i)
     for (std::size_t k = 0; k < a.layers[i].blobs.size(); ++k) {
       EXPECT_EQ(a.layers[i].blobs[k].floats, b.layers[i].blobs[k].floats);
       EXPECT_EQ(a.layers[i].blobs[k].floats, c.layers[i].blobs[k].floats);
     }
-  same.parameters.fill(6);
-  EXPECT_NE(same.parameters.save().layers[0].blobs[0].floats,
+  second.parameters.fill(6);
+  EXPECT_NE(second.parameters.save().layers[0].blobs[0].floats,
             a.layers[0].blobs[0].floats);
 }
 
@@ -271,31 +278,33 @@ TEST(Parameters, GradientNormSkipsPadding) {
 namespace {
 
 int downloads = 0;
-decltype(runtime::cuda::DriverApi::cuMemcpyDtoHAsync) download = nullptr;
+decltype(runtime::cuda::DriverApi::cuMemcpyDtoHAsync) originalDownload =
+    nullptr;
 
-int countedDownload(void *target, runtime::cuda::CUdeviceptr source,
-                    std::size_t bytes, runtime::cuda::CUstream stream) {
+int countDownload(void *target, runtime::cuda::CUdeviceptr source,
+                  std::size_t bytes, runtime::cuda::CUstream stream) {
   ++downloads;
-  return download(target, source, bytes, stream);
+  return originalDownload(target, source, bytes, stream);
 }
 
 } // namespace
 
-TEST(Parameters, WritingAllOfOneReadsNothingFromTheDevice) {
+TEST(Parameters, WritingFullParametersDownloadsNothing) {
   const test::OnSimulator simulator;
   plan::Manifest manifest =
       test::linearModel("name: 'x' type: 'Input' top: 'x' top: 'target'", "");
   Net net(manifest);
   const test::ReplacedDriverCall counted(
-      &runtime::cuda::DriverApi::cuMemcpyDtoHAsync, countedDownload);
-  download = counted.original();
+      &runtime::cuda::DriverApi::cuMemcpyDtoHAsync, countDownload);
+  originalDownload = counted.original();
   downloads = 0;
   net.parameters.fill(5);
   formats::Weights weights;
   weights.layers.push_back(
-      {"ip", "", {}, {}, {counting({1, 3}, 1), counting({1}, 7)}});
+      {"ip", "", {}, {}, {countingBlob({1, 3}, 1), countingBlob({1}, 7)}});
   net.parameters.load(weights, "w");
-  net.parameters.setHistory({counting({1, 3}, 4), counting({1}, 8)}, "s");
+  net.parameters.setHistory({countingBlob({1, 3}, 4), countingBlob({1}, 8)},
+                            "s");
   EXPECT_EQ(downloads, 0);
   const formats::Weights saved = net.parameters.save();
   EXPECT_EQ(saved.layers[0].blobs[0].floats, (std::vector<float>{1, 2, 3}));

@@ -23,12 +23,13 @@ protected:
     plan::Manifest manifest =
         test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
                           "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
-    add(manifest, test::makeBuffer("loss_scale.value", 1, 128, {}));
-    add(manifest, test::makeBuffer("loss_scale.good", 1, 192, {}));
-    add(manifest, test::makeBuffer("rnn", 1, 256, {2, 3}, {1, 2}));
+    addPersistent(manifest, test::makeBuffer("loss_scale.value", 1, 128, {}));
+    addPersistent(manifest, test::makeBuffer("loss_scale.good", 1, 192, {}));
+    addPersistent(manifest, test::makeBuffer("rnn", 1, 256, {2, 3}, {1, 2}));
     return manifest;
   }
-  static void add(plan::Manifest &manifest, const plan::Buffer &buffer) {
+  static void addPersistent(plan::Manifest &manifest,
+                            const plan::Buffer &buffer) {
     plan::NamedBuffer &persistent = *manifest.add_persistent();
     persistent.set_name(buffer.name());
     persistent.set_buffer_index(
@@ -36,17 +37,17 @@ protected:
     *manifest.add_buffers() = buffer;
   }
 
-  static std::vector<float> values(Executor &executor, int which) {
+  static std::vector<float> readState(Executor &executor, int position) {
     const std::uint32_t index =
-        executor.manifest().persistent(which).buffer_index();
+        executor.manifest().persistent(position).buffer_index();
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    std::vector<float> found(
+    std::vector<float> result(
         static_cast<std::size_t>(plan::elementCount(buffer)));
     executor.read(index, [&](const std::byte *bytes) {
-      caffe::load(buffer, bytes, found.data());
+      caffe::load(buffer, bytes, result.data());
     });
-    return found;
+    return result;
   }
 
   static caffe::SolverState stateOf(const std::string &name,
@@ -65,7 +66,7 @@ using Values = std::vector<float>;
 
 } // namespace
 
-TEST_F(PersistentStateTest, SavedStateIsRestored) {
+TEST_F(PersistentStateTest, RestoresSavedState) {
   Executor executor(test::loadPlan(model()));
   PersistentState persistent(executor, &events);
   persistent.setLossScale(4096);
@@ -76,12 +77,12 @@ TEST_F(PersistentStateTest, SavedStateIsRestored) {
   persistent.save(state);
   ASSERT_EQ(state.brew_persistent_size(), 3);
 
-  Executor other(test::loadPlan(model()));
-  EXPECT_EQ(values(other, 0), (Values{0}));
-  PersistentState(other, &events).restore(state, "s");
-  EXPECT_EQ(values(other, 0), (Values{4096}));
-  EXPECT_EQ(values(other, 1), (Values{0}));
-  EXPECT_EQ(values(other, 2), (Values{1, 2, 3, 4, 5, 6}));
+  Executor resumed(test::loadPlan(model()));
+  EXPECT_EQ(readState(resumed, 0), (Values{0}));
+  PersistentState(resumed, &events).restore(state, "s");
+  EXPECT_EQ(readState(resumed, 0), (Values{4096}));
+  EXPECT_EQ(readState(resumed, 1), (Values{0}));
+  EXPECT_EQ(readState(resumed, 2), (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_TRUE(log.texts("State").empty());
 }
 
@@ -90,10 +91,10 @@ TEST_F(PersistentStateTest, AnotherScaleRestartsTheCount) {
   PersistentState persistent(executor, &events);
   EXPECT_TRUE(persistent.hasLossScale());
   persistent.restore(stateOf("loss_scale.good", "shape {} data: 17"), "s");
-  EXPECT_EQ(values(executor, 1), (Values{17}));
+  EXPECT_EQ(readState(executor, 1), (Values{17}));
   persistent.setLossScale(2);
-  EXPECT_EQ(values(executor, 0), (Values{2}));
-  EXPECT_EQ(values(executor, 1), (Values{0}));
+  EXPECT_EQ(readState(executor, 0), (Values{2}));
+  EXPECT_EQ(readState(executor, 1), (Values{0}));
   for (double wrong : {0.0, 0.5, 3.0, -2.0, 33554432.0, double(NAN)})
     test::expectError(ExitStatus::Usage, "a power of two",
                       [&] { persistent.setLossScale(wrong); });
@@ -106,15 +107,15 @@ TEST_F(PersistentStateTest, StateWithoutCounterpartIsUnchanged) {
   PersistentState persistent(executor, &events);
   EXPECT_FALSE(persistent.hasLossScale());
   persistent.restore(stateOf("loss_scale.value", "shape {} data: 64"), "s");
-  EXPECT_EQ(values(executor, 0), Values(6));
+  EXPECT_EQ(readState(executor, 0), Values(6));
   EXPECT_TRUE(log.texts("State").empty());
   persistent.restore(stateOf("rnn", "shape { dim: 1 dim: 2 } data: 1 data: 2"),
                      "s");
-  EXPECT_EQ(values(executor, 0), Values(6));
+  EXPECT_EQ(readState(executor, 0), Values(6));
   EXPECT_EQ(log.texts("State 'rnn' is not restored").size(), 1u);
 }
 
-TEST_F(PersistentStateTest, DamagedValuesAreRefused) {
+TEST_F(PersistentStateTest, RefusesDamagedValues) {
   Executor executor(test::loadPlan(model()));
   PersistentState persistent(executor, &events);
   test::expectError(ExitStatus::BadInput, "is not a valid loss scale: 3", [&] {

@@ -3,7 +3,7 @@
 
 #include "formats/WeightFile.h"
 
-// Declared by libgomp.
+// Functions of libgomp.
 extern "C" {
 void omp_set_num_threads(int count);
 int omp_get_max_threads(void);
@@ -18,8 +18,8 @@ namespace {
 const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
 const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
 
-/// Returns linearModel() with a test net of the layers one (ip), two and three,
-/// of which the last two are one step, and with their blobs pinned.
+/// Returns linearModel() with a test net of the layers one (ip), two and three.
+/// One step computes two and three; their blob `second` is pinned.
 plan::Manifest threeLayers() {
   plan::Manifest manifest = test::linearModel(kInput, kSolver);
   plan::Program &program = *manifest.mutable_programs(2);
@@ -33,12 +33,12 @@ plan::Manifest threeLayers() {
   step.mutable_launch()->set_buffer_indices(4, second);
   step.mutable_launch()->set_buffer_indices(5, second + 1);
   program.set_first_backward_step(2);
-  auto keep = [&](const char *name, int buffer) {
+  auto pin = [&](const char *name, int buffer) {
     plan::NamedBuffer &blob = *program.add_blobs();
     blob.set_name(name);
     blob.set_buffer_index(static_cast<std::uint32_t>(buffer));
   };
-  keep("second", second);
+  pin("second", second);
   return manifest;
 }
 
@@ -87,16 +87,16 @@ TEST_F(SessionTest, PrintsNothingByDefault) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
-TEST_F(SessionTest, ParametersByNameInAnyType) {
+TEST_F(SessionTest, AccessesParametersByNameInAnyType) {
   Session session(test::loadPlan(threeLayers()));
   session.initialise();
   float bias = 0;
   session.read(kBias, &bias, 1);
-  EXPECT_EQ(bias, 0.25f); // its filler's
+  EXPECT_EQ(bias, 0.25f); // the value of its filler
   setModel(session);
-  std::int32_t whole[3] = {};
-  session.read(kWeights, whole, 3);
-  EXPECT_EQ(whole[2], 3);
+  std::int32_t integers[3] = {};
+  session.read(kWeights, integers, 3);
+  EXPECT_EQ(integers[2], 3);
   const Tensor weights = session.find(kWeights);
   EXPECT_EQ(weights.shape, (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(weights.strides, (std::vector<std::int64_t>{3, 1}));
@@ -131,7 +131,7 @@ TEST_F(SessionTest, ParametersByNameInAnyType) {
   expectError(usage, "no program 7", [&] { session.run(7); });
 }
 
-TEST_F(SessionTest, RangesOfLayersRunInTurn) {
+TEST_F(SessionTest, RunsRangesOfLayers) {
   Session session(test::loadPlan(threeLayers()));
   setModel(session);
   setInputs(session, 2);
@@ -144,7 +144,7 @@ TEST_F(SessionTest, RangesOfLayersRunInTurn) {
   EXPECT_EQ(valuesOf(session, kSecond), zeros);
   session.runLayers(2, "two", "");
   EXPECT_EQ(valuesOf(session, kSecond), expected);
-  session.runLayers(2, "one", "three", Pass::Backward); // has none
+  session.runLayers(2, "one", "three", Pass::Backward); // has no backward steps
 
   const auto usage = ExitStatus::Usage;
   expectError(usage, "'two', 'three' of the program 'test_0' are fused",
@@ -162,22 +162,22 @@ TEST_F(SessionTest, SeparatePassesEqualOneRun) {
   setModel(session);
   setInputs(session, 0);
   session.feedAndRun(0);
-  std::vector<float> whole(3), parts(3);
+  std::vector<float> ofOneRun(3), ofPasses(3);
   const TensorName gradient{TensorKind::ParameterGradient, "ip", 0, 0, 0};
-  session.read(gradient, whole.data(), 3);
-  EXPECT_NE(whole, parts);
-  session.write(gradient, parts.data(), 3);
+  session.read(gradient, ofOneRun.data(), 3);
+  EXPECT_NE(ofOneRun, ofPasses);
+  session.write(gradient, ofPasses.data(), 3);
   session.dataPipeline(0).feed();
   session.run(0, Pass::Forward);
   EXPECT_EQ(session.loss(0), (16 + 25 + 36 + 49) / 8.0);
-  session.read(gradient, parts.data(), 3);
-  EXPECT_EQ(parts, std::vector<float>(3));
+  session.read(gradient, ofPasses.data(), 3);
+  EXPECT_EQ(ofPasses, std::vector<float>(3));
   session.run(0, Pass::Backward);
-  session.read(gradient, parts.data(), 3);
-  EXPECT_EQ(parts, whole);
+  session.read(gradient, ofPasses.data(), 3);
+  EXPECT_EQ(ofPasses, ofOneRun);
 }
 
-TEST_F(SessionTest, EmbeddedWeightsComeBack) {
+TEST_F(SessionTest, InitialiseRestoresEmbeddedWeights) {
   plan::Manifest manifest = test::linearModel(kInput, kSolver);
   plan::Segment &segment = *manifest.add_segments();
   segment.set_kind(plan::Segment::WEIGHTS);
@@ -187,34 +187,34 @@ TEST_F(SessionTest, EmbeddedWeightsComeBack) {
   std::memcpy(weights.data(), values, sizeof values);
   Session session(plan::PlanFile::fromBytes(
       test::planBytes(manifest, {weights}), "test.plan"));
-  std::vector<float> read(3);
+  std::vector<float> result(3);
   for (int round = 0; round < 2; ++round) {
     session.initialise({}, /*required=*/true);
-    session.read(kWeights, read.data(), 3);
-    EXPECT_EQ(read, (std::vector<float>{1, 2, 3}));
-    read = {7, 7, 7};
-    session.write(kWeights, read.data(), 3);
+    session.read(kWeights, result.data(), 3);
+    EXPECT_EQ(result, (std::vector<float>{1, 2, 3}));
+    result = {7, 7, 7};
+    session.write(kWeights, result.data(), 3);
   }
-  // Also after writes that bypass write().
+  // initialise() also reverts writes that bypass write().
   session.initialise();
   static_cast<float *>(session.find(kWeights).data)[0] = 7;
   session.initialise();
-  session.read(kWeights, read.data(), 3);
-  EXPECT_EQ(read, (std::vector<float>{1, 2, 3}));
+  session.read(kWeights, result.data(), 3);
+  EXPECT_EQ(result, (std::vector<float>{1, 2, 3}));
   setInputs(session, 0);
   session.feedAndRun(0);
   session.executor().uploadBytes(4, 0, values, sizeof(float)); // the rate
   session.executor().uploadBytes(4, 3 * plan::kAlignment, values,
                                  sizeof(float)); // the gradients' factor
   session.run(session.program("update"));
-  session.read(kWeights, read.data(), 3);
-  EXPECT_NE(read, (std::vector<float>{1, 2, 3}));
+  session.read(kWeights, result.data(), 3);
+  EXPECT_NE(result, (std::vector<float>{1, 2, 3}));
   session.initialise();
-  session.read(kWeights, read.data(), 3);
-  EXPECT_EQ(read, (std::vector<float>{1, 2, 3}));
+  session.read(kWeights, result.data(), 3);
+  EXPECT_EQ(result, (std::vector<float>{1, 2, 3}));
 }
 
-TEST_F(SessionTest, FindingATensorWaitsForIt) {
+TEST_F(SessionTest, FindWaitsForPendingRuns) {
   Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
   setModel(session);
   setInputs(session, 0);
@@ -225,7 +225,7 @@ TEST_F(SessionTest, FindingATensorWaitsForIt) {
   EXPECT_EQ(*static_cast<const float *>(loss.data), (16 + 25 + 36 + 49) / 8.0f);
 }
 
-TEST_F(SessionTest, TheCallersThreadSettingIsUnchanged) {
+TEST_F(SessionTest, KeepsTheThreadSettingOfTheCaller) {
   omp_set_num_threads(5);
   SessionOptions options;
   options.device.threads = 2;
@@ -237,12 +237,12 @@ TEST_F(SessionTest, TheCallersThreadSettingIsUnchanged) {
   EXPECT_EQ(omp_get_max_threads(), 5);
 }
 
-TEST_F(SessionTest, AnnouncedTestNetsHaveTheirNumber) {
+TEST_F(SessionTest, NetSetUpEventsHaveTheTestNetNumber) {
   Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
   std::vector<int> nets;
   session.events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::NetSetUp>(&event))
-      nets.push_back(one->testNet);
+    if (const auto *setUp = std::get_if<event::NetSetUp>(&event))
+      nets.push_back(setUp->testNet);
   });
   session.emitNetSetUp(session.program("test_0"));
   session.emitNetSetUp(session.program("forward_backward"));
@@ -288,7 +288,8 @@ TEST_F(SessionTest, CallbacksProvideEachBatch) {
   EXPECT_EQ(session.loss(0), 8); // (4 - 0)^2 / 2
   session.feedAndRun(0);
   EXPECT_EQ(session.loss(0), 4.5);
-  // A push replaces the callback for one top; it still computes the other.
+  // set() replaces the callback for one top; the callback still computes the
+  // sharing.
   session.dataPipeline(0).setCallback(
       {"target"}, [&](const std::vector<DataPipeline::Request> &requests) {
         ASSERT_EQ(requests.size(), 1u);
@@ -324,14 +325,14 @@ TEST_F(SessionTest, SharedParametersAreTheSameMemory) {
   Session owner(test::loadPlan(test::linearModel(kInput, kSolver)));
   SessionOptions options;
   options.shareParameters = &owner;
-  Session other(test::loadPlan(threeLayers()), options);
+  Session sharing(test::loadPlan(threeLayers()), options);
   setModel(owner);
-  other.initialise(); // leaves them alone
-  setInputs(other, 2);
-  other.feedAndRun(2);
-  EXPECT_EQ(valuesOf(other, kPrediction), (std::vector<float>{4, 5, 6, 7}));
-  EXPECT_EQ(other.find(kWeights).data, owner.find(kWeights).data);
-  EXPECT_NE(other.find({TensorKind::ParameterGradient, "ip", 0, 0, 0}).data,
+  sharing.initialise(); // keeps the shared parameters
+  setInputs(sharing, 2);
+  sharing.feedAndRun(2);
+  EXPECT_EQ(valuesOf(sharing, kPrediction), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(sharing.find(kWeights).data, owner.find(kWeights).data);
+  EXPECT_NE(sharing.find({TensorKind::ParameterGradient, "ip", 0, 0, 0}).data,
             owner.find({TensorKind::ParameterGradient, "ip", 0, 0, 0}).data);
 
   plan::Manifest moved = test::linearModel(kInput, kSolver);

@@ -18,22 +18,22 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class DisplayedLossTest : public test::TrainingFixture {
 protected:
-  std::unique_ptr<Trainer> makeWith(int averageLoss,
-                                    const std::string &snapshot = "") {
+  std::unique_ptr<Trainer> makeTrainer(int averageLoss,
+                                       const std::string &snapshot = "") {
     return make("base_lr: 0 lr_policy: 'fixed' max_iter: 1000 average_loss: " +
                     std::to_string(averageLoss),
                 snapshot);
   }
 
-  /// Runs an iteration with this loss.
-  static void pass(Trainer &trainer, double loss) {
+  /// Runs one or more iterations with this loss.
+  static void runWithLoss(Trainer &trainer, double loss) {
     trainer.useCallerGradients(loss);
     trainer.update();
   }
 
-  static void pass(Trainer &trainer, double loss, int times) {
+  static void runWithLoss(Trainer &trainer, double loss, int times) {
     for (int i = 0; i < times; ++i)
-      pass(trainer, loss);
+      runWithLoss(trainer, loss);
   }
 
   LogLines log;
@@ -43,46 +43,46 @@ protected:
 
 TEST_F(DisplayedLossTest, RecoversFromLossesThatLeaveTheWindow) {
   for (const double spike : {1e18, -1e300, kInfinity, -kInfinity, kNaN}) {
-    auto trainer = makeWith(4);
-    pass(*trainer, 0.5, 2);
-    pass(*trainer, spike);
-    pass(*trainer, 0.5, 3);
+    auto trainer = makeTrainer(4);
+    runWithLoss(*trainer, 0.5, 2);
+    runWithLoss(*trainer, spike);
+    runWithLoss(*trainer, 0.5, 3);
     // The spike is the oldest of the four.
     if (std::isnan(spike))
       EXPECT_TRUE(std::isnan(trainer->smoothedLoss()));
     else
       EXPECT_DOUBLE_EQ(trainer->smoothedLoss(), (spike + 1.5) / 4);
-    pass(*trainer, 0.5);
+    runWithLoss(*trainer, 0.5);
     EXPECT_EQ(trainer->smoothedLoss(), 0.5) << spike;
   }
 }
 
 TEST_F(DisplayedLossTest, RecoversFromInfinitiesOfBothSigns) {
-  auto trainer = makeWith(2);
-  pass(*trainer, kInfinity);
-  pass(*trainer, -kInfinity);
+  auto trainer = makeTrainer(2);
+  runWithLoss(*trainer, kInfinity);
+  runWithLoss(*trainer, -kInfinity);
   EXPECT_TRUE(std::isnan(trainer->smoothedLoss()));
-  pass(*trainer, 2);
+  runWithLoss(*trainer, 2);
   EXPECT_EQ(trainer->smoothedLoss(), -kInfinity);
-  pass(*trainer, 4);
+  runWithLoss(*trainer, 4);
   EXPECT_EQ(trainer->smoothedLoss(), 3);
 }
 
-TEST_F(DisplayedLossTest, FollowsAWindowThatChangesItsLength) {
-  auto trainer = makeWith(4);
-  pass(*trainer, kInfinity);
-  pass(*trainer, 2, 2);
+TEST_F(DisplayedLossTest, FollowsChangesOfTheWindowLength) {
+  auto trainer = makeTrainer(4);
+  runWithLoss(*trainer, kInfinity);
+  runWithLoss(*trainer, 2, 2);
   trainer->control().set("average_loss", "3");
-  pass(*trainer, 5);
+  runWithLoss(*trainer, 5);
   EXPECT_EQ(trainer->smoothedLoss(), 3);
   trainer->control().set("average_loss", "5");
-  pass(*trainer, 7);
+  runWithLoss(*trainer, 7);
   EXPECT_EQ(trainer->smoothedLoss(), 4);
 }
 
-TEST_F(DisplayedLossTest, IsCaffesToThePrintedDigits) {
+TEST_F(DisplayedLossTest, EqualsCaffesToThePrintedDigits) {
   constexpr int kWindow = 7;
-  auto trainer = makeWith(kWindow);
+  auto trainer = makeTrainer(kWindow);
   std::mt19937 random(1);
   std::uniform_real_distribution<double> losses(0.01, 3);
   std::deque<double> window;
@@ -98,31 +98,31 @@ TEST_F(DisplayedLossTest, IsCaffesToThePrintedDigits) {
       window.pop_front();
       window.push_back(loss);
     }
-    pass(*trainer, loss);
+    runWithLoss(*trainer, loss);
     EXPECT_EQ(log::number(trainer->smoothedLoss()), log::number(smoothed)) << i;
   }
 }
 
-TEST_F(DisplayedLossTest, RecoversInARunThatIsResumed) {
+TEST_F(DisplayedLossTest, RecoversInResumedRuns) {
   for (const double spike : {1e18, kInfinity, kNaN}) {
-    auto whole = makeWith(3);
-    pass(*whole, spike);
-    pass(*whole, 0.25);
-    whole->snapshot();
-    auto resumed = makeWith(3, folder / "snap_iter_2.solverstate");
-    for (Trainer *trainer : {whole.get(), resumed.get()}) {
-      pass(*trainer, 0.5);
-      pass(*trainer, 0.75);
+    auto original = makeTrainer(3);
+    runWithLoss(*original, spike);
+    runWithLoss(*original, 0.25);
+    original->snapshot();
+    auto resumed = makeTrainer(3, folder / "snap_iter_2.solverstate");
+    for (Trainer *trainer : {original.get(), resumed.get()}) {
+      runWithLoss(*trainer, 0.5);
+      runWithLoss(*trainer, 0.75);
     }
-    EXPECT_EQ(whole->smoothedLoss(), 0.5) << spike;
+    EXPECT_EQ(original->smoothedLoss(), 0.5) << spike;
     EXPECT_EQ(resumed->smoothedLoss(), 0.5) << spike;
   }
 }
 
-TEST_F(DisplayedLossTest, RecoversFromASavedSumThatIsInfinite) {
-  auto first = makeWith(2);
-  pass(*first, 0.25);
-  pass(*first, 0.75);
+TEST_F(DisplayedLossTest, RecoversFromSavedInfiniteSum) {
+  auto first = makeTrainer(2);
+  runWithLoss(*first, 0.25);
+  runWithLoss(*first, 0.75);
   first->snapshot();
   const std::string path = folder / "snap_iter_2.solverstate";
   formats::SolverSnapshot state = formats::readSolverState(path);
@@ -130,8 +130,8 @@ TEST_F(DisplayedLossTest, RecoversFromASavedSumThatIsInfinite) {
   formats::setNamedValues(state.state, "/losses", {kNaN, 0.25, 0.75});
   state.state.set_brew_smoothed_loss(std::numeric_limits<float>::quiet_NaN());
   formats::writeSolverState(path, state, formats::SnapshotFormat::BinaryProto);
-  auto resumed = makeWith(2, path);
+  auto resumed = makeTrainer(2, path);
   EXPECT_EQ(resumed->smoothedLoss(), 0.5);
-  pass(*resumed, 1.25);
+  runWithLoss(*resumed, 1.25);
   EXPECT_EQ(resumed->smoothedLoss(), 1);
 }

@@ -21,70 +21,70 @@ plan::Manifest model() {
       "test_interval: 1");
 }
 
-Schedule schedule(const std::string &text) {
+Schedule parseSchedule(const std::string &text) {
   return readHookLine(text + " do stop").schedule;
 }
 
-/// The counts up to `last` at which it is due, tested one by one.
+/// Returns the counts up to `last` at which the schedule is due.
 std::vector<int> dueCounts(const std::string &text, int last) {
-  const Schedule it = schedule(text);
+  const Schedule parsed = parseSchedule(text);
   std::vector<int> counts;
   for (int now = 1; now <= last; ++now)
-    if (it.isDue(static_cast<std::uint64_t>(now - 1),
-                 static_cast<std::uint64_t>(now)))
+    if (parsed.isDue(static_cast<std::uint64_t>(now - 1),
+                     static_cast<std::uint64_t>(now)))
       counts.push_back(now);
   return counts;
 }
 
-void refuses(const std::string &line, std::size_t offset,
-             const std::string &words) {
+void expectRefused(const std::string &line, std::size_t offset,
+                   const std::string &message) {
   try {
     readHookLine(line);
-    FAIL() << line << " was taken";
+    FAIL() << line << " was accepted";
   } catch (const TextError &problem) {
     EXPECT_EQ(problem.offset, offset) << line;
-    EXPECT_NE(problem.text.find(words), std::string::npos)
+    EXPECT_NE(problem.text.find(message), std::string::npos)
         << line << ": " << problem.text;
   }
 }
 
-/// Evaluates a criterion, once for each value of test.loss.
-class Evaluations {
+/// Evaluates a criterion once for each value of test.loss.
+class CriterionEvaluator {
 public:
-  explicit Evaluations(const std::string &text)
-      : manifest(model()), it(text, {manifest, 1, &hooks}, true) {}
-  bool at(double loss) {
+  explicit CriterionEvaluator(const std::string &text)
+      : manifest(model()), criterion(text, {manifest, 1, &hooks}, true) {}
+  bool evaluateWith(double loss) {
     values.update(event::TestDone{1, 0, {}, {{"loss", loss, 1}}});
-    return it.holds(values, &flags);
+    return criterion.holds(values, &flags);
   }
 
   std::set<std::string> hooks = {"mean"};
   plan::Manifest manifest;
   MetricValues values;
   ExternalFlags flags;
-  Criterion it;
+  Criterion criterion;
 };
 
 } // namespace
 
-TEST(HookSchedule, IsDue) {
+TEST(HookSchedule, IsDueAtItsCounts) {
   EXPECT_EQ(dueCounts("every 3 iterations", 10), (std::vector{3, 6, 9}));
   EXPECT_EQ(dueCounts("every 3 iterations 2 times", 20), (std::vector{3, 6}));
   EXPECT_EQ(dueCounts("every iteration 1 time", 20), (std::vector{1}));
   EXPECT_EQ(dueCounts("after 4 epochs", 10), (std::vector{4}));
   EXPECT_EQ(dueCounts("at test", 3), (std::vector{1, 2, 3}));
-  EXPECT_EQ(schedule("at pause").trigger(), HookTrigger::Pause);
+  EXPECT_EQ(parseSchedule("at pause").trigger(), HookTrigger::Pause);
   // Counts may jump: the hook is due once for all missed counts.
-  EXPECT_TRUE(schedule("every 2 epochs").isDue(1, 7));
-  EXPECT_FALSE(schedule("after 4 epochs").isDue(4, 9));
+  EXPECT_TRUE(parseSchedule("every 2 epochs").isDue(1, 7));
+  EXPECT_FALSE(parseSchedule("after 4 epochs").isDue(4, 9));
 }
 
 TEST(HookSchedule, KnowsWhenItWasDueLast) {
-  EXPECT_EQ(schedule("every 3 iterations").lastDue(8), 6u);
-  EXPECT_EQ(schedule("every 3 iterations 1 time").lastDue(8), 3u);
-  EXPECT_EQ(schedule("every 3 iterations").lastDue(2), std::nullopt);
-  EXPECT_EQ(schedule("after 5 iterations").lastDue(8), 5u);
-  EXPECT_EQ(schedule("after 0 iterations").lastDue(0), 0u);
+  EXPECT_EQ(parseSchedule("every 3 iterations").lastDue(8), 6u);
+  EXPECT_EQ(parseSchedule("every 3 iterations 1 time").lastDue(8), 3u);
+  EXPECT_EQ(parseSchedule("every 3 iterations").lastDue(2), std::nullopt);
+  EXPECT_EQ(parseSchedule("after 5 iterations").lastDue(8), 5u);
+  EXPECT_EQ(parseSchedule("after 0 iterations").lastDue(0), 0u);
   EXPECT_TRUE(dueCounts("after 0 iterations", 5).empty());
 }
 
@@ -121,109 +121,111 @@ TEST(HookLine, MayImplyItsAction) {
 }
 
 TEST(HookLine, ReportsThePositionOfErrors) {
-  refuses("sometimes do stop", 0, "a hook needs a schedule");
-  refuses("a b: at start do stop", 0, "a hook needs a schedule");
-  refuses("a.b: at start do stop", 0, "letters, digits");
-  refuses("every 0 iterations do stop", 6, "from 1 to");
-  refuses("every 99999999999 iterations do stop", 6, "from 1 to");
-  refuses("every 2 iteratoins do stop", 8, "did you mean 'iteration'?");
-  refuses("every 2 iterations 3 do stop", 21, "expected 'times'");
-  refuses("after iterations do stop", 6, "after how many");
-  refuses("every", 5, "expected iterations");
-  refuses("at start", 8, "expected 'do'");
-  refuses("at start stop", 9, "expected 'if' or 'do', found 'stop'");
-  refuses("at start if do stop", 12, "expected a condition");
-  refuses("at start if iter > 2", 20, "expected 'do'");
-  refuses("at start do", 11, "expected an action");
-  refuses("at start do needs x", 12, "expected an action");
-  refuses("at start do stop needs", 22, "expected the name of a hook");
-  refuses("at start do stop priority high", 26, "expected an integer");
-  refuses("at start do stop priority 1 more", 28, "found 'more'");
-  refuses("at start do set x \"a b", 18, "not closed");
+  expectRefused("sometimes do stop", 0, "a hook needs a schedule");
+  expectRefused("a b: at start do stop", 0, "a hook needs a schedule");
+  expectRefused("a.b: at start do stop", 0, "letters, digits");
+  expectRefused("every 0 iterations do stop", 6, "from 1 to");
+  expectRefused("every 99999999999 iterations do stop", 6, "from 1 to");
+  expectRefused("every 2 iteratoins do stop", 8, "did you mean 'iteration'?");
+  expectRefused("every 2 iterations 3 do stop", 21, "expected 'times'");
+  expectRefused("after iterations do stop", 6, "after how many");
+  expectRefused("every", 5, "expected iterations");
+  expectRefused("at start", 8, "expected 'do'");
+  expectRefused("at start stop", 9, "expected 'if' or 'do', found 'stop'");
+  expectRefused("at start if do stop", 12, "expected a condition");
+  expectRefused("at start if iter > 2", 20, "expected 'do'");
+  expectRefused("at start do", 11, "expected an action");
+  expectRefused("at start do needs x", 12, "expected an action");
+  expectRefused("at start do stop needs", 22, "expected the name of a hook");
+  expectRefused("at start do stop priority high", 26, "expected an integer");
+  expectRefused("at start do stop priority 1 more", 28, "found 'more'");
+  expectRefused("at start do set x \"a b", 18, "not closed");
 }
 
-TEST(HookCriterion, Repeats) {
-  Evaluations evaluations("test.loss < 1 for 3");
-  EXPECT_FALSE(evaluations.at(.5));
-  EXPECT_FALSE(evaluations.at(.5));
-  EXPECT_TRUE(evaluations.at(.5));
-  EXPECT_TRUE(evaluations.at(.5));
-  EXPECT_FALSE(evaluations.at(2));
-  EXPECT_FALSE(evaluations.at(.5));
-  evaluations.it.restart();
-  EXPECT_FALSE(evaluations.at(.5));
-  EXPECT_FALSE(evaluations.at(.5));
-  EXPECT_TRUE(evaluations.at(.5));
+TEST(HookCriterion, HoldsAfterRepetitions) {
+  CriterionEvaluator evaluator("test.loss < 1 for 3");
+  EXPECT_FALSE(evaluator.evaluateWith(.5));
+  EXPECT_FALSE(evaluator.evaluateWith(.5));
+  EXPECT_TRUE(evaluator.evaluateWith(.5));
+  EXPECT_TRUE(evaluator.evaluateWith(.5));
+  EXPECT_FALSE(evaluator.evaluateWith(2));
+  EXPECT_FALSE(evaluator.evaluateWith(.5));
+  evaluator.criterion.restart();
+  EXPECT_FALSE(evaluator.evaluateWith(.5));
+  EXPECT_FALSE(evaluator.evaluateWith(.5));
+  EXPECT_TRUE(evaluator.evaluateWith(.5));
 }
 
 TEST(HookCriterion, RepeatsExpressionsInParentheses) {
-  Evaluations evaluations(
+  CriterionEvaluator evaluator(
       "(test.loss < 1 or test.loss > 5) for 2 and test.loss != 6");
-  EXPECT_FALSE(evaluations.at(.5));
-  EXPECT_FALSE(evaluations.at(6)); // true for the second time, but not with 6
-  EXPECT_TRUE(evaluations.at(7));  // counted although the other operand decided
+  EXPECT_FALSE(evaluator.evaluateWith(.5));
+  EXPECT_FALSE(evaluator.evaluateWith(
+      6)); // the repeated operand holds, the last one does not
+  EXPECT_TRUE(
+      evaluator.evaluateWith(7)); // counted although the other operand decided
 }
 
-TEST(HookCriterion, SeesExtrema) {
-  Evaluations lowest("lowest test.loss"), highest("highest test.loss");
+TEST(HookCriterion, DetectsExtrema) {
+  CriterionEvaluator lowest("lowest test.loss"), highest("highest test.loss");
   const double losses[] = {3, 3, 2, 4, NAN, 2, 1, 5};
   const bool isLowest[] = {true, false, true, false, false, false, true, false};
   const bool isHighest[] = {true,  false, false, true,
                             false, false, false, true};
   for (std::size_t i = 0; i < 8; ++i) {
-    EXPECT_EQ(lowest.at(losses[i]), isLowest[i]) << i;
-    EXPECT_EQ(highest.at(losses[i]), isHighest[i]) << i;
+    EXPECT_EQ(lowest.evaluateWith(losses[i]), isLowest[i]) << i;
+    EXPECT_EQ(highest.evaluateWith(losses[i]), isHighest[i]) << i;
   }
 }
 
 TEST(HookCriterion, ExternalFlagsHoldOnce) {
-  Evaluations evaluations("external now or external later");
-  EXPECT_FALSE(evaluations.at(1));
-  evaluations.flags.raise("now");
-  evaluations.flags.raise("now");
-  EXPECT_TRUE(evaluations.at(1));
-  EXPECT_FALSE(evaluations.at(1));
-  evaluations.flags.raise("later");
-  EXPECT_TRUE(evaluations.at(1));
-  evaluations.flags.raise("never");
-  EXPECT_FALSE(evaluations.at(1));
+  CriterionEvaluator evaluator("external now or external later");
+  EXPECT_FALSE(evaluator.evaluateWith(1));
+  evaluator.flags.raise("now");
+  evaluator.flags.raise("now");
+  EXPECT_TRUE(evaluator.evaluateWith(1));
+  EXPECT_FALSE(evaluator.evaluateWith(1));
+  evaluator.flags.raise("later");
+  EXPECT_TRUE(evaluator.evaluateWith(1));
+  evaluator.flags.raise("never");
+  EXPECT_FALSE(evaluator.evaluateWith(1));
 }
 
-TEST(HookCriterion, KnowsEpochsRatesAndHooks) {
-  Evaluations evaluations("epoch >= 2 and lr < 0.5 and hook.mean > 1");
-  EXPECT_FALSE(evaluations.at(1));
-  evaluations.values.setEpoch(2);
-  evaluations.values.update(event::IterationDone{0, 1, 1, .25, 1});
-  EXPECT_FALSE(evaluations.at(1));
-  evaluations.values.setHook("mean", 1.5);
-  EXPECT_TRUE(evaluations.at(1));
+TEST(HookCriterion, ReadsEpochsRatesAndHooks) {
+  CriterionEvaluator evaluator("epoch >= 2 and lr < 0.5 and hook.mean > 1");
+  EXPECT_FALSE(evaluator.evaluateWith(1));
+  evaluator.values.setEpoch(2);
+  evaluator.values.update(event::IterationDone{0, 1, 1, .25, 1});
+  EXPECT_FALSE(evaluator.evaluateWith(1));
+  evaluator.values.setHook("mean", 1.5);
+  EXPECT_TRUE(evaluator.evaluateWith(1));
 }
 
-TEST(HookCriterion, IsRefused) {
+TEST(HookCriterion, RefusesInvalidExpressions) {
   const plan::Manifest manifest = model();
   const std::set<std::string> hooks = {"mean"};
-  auto refused = [&](const std::string &text, std::size_t offset,
-                     const std::string &words, bool isHook = true) {
+  auto expectRefused = [&](const std::string &text, std::size_t offset,
+                           const std::string &message, bool isHook = true) {
     try {
       Criterion(text, {manifest, 1, isHook ? &hooks : nullptr}, isHook);
       FAIL() << text;
     } catch (const TextError &problem) {
       EXPECT_EQ(problem.offset, offset) << text;
-      EXPECT_NE(problem.text.find(words), std::string::npos) << problem.text;
+      EXPECT_NE(problem.text.find(message), std::string::npos) << problem.text;
     }
   };
-  refused("iter > 1 for 0", 13, "from 1 on");
-  refused("iter > 1 for", 12, "from 1 on");
-  refused("highest 3", 9, "metric");
-  refused("external", 8, "name of a flag");
-  refused("hook.meen > 1", 5, "did you mean 'mean'?");
-  refused("iter > 1 for 2", 9, "--hooks", false);
-  refused("lowest test.loss", 0, "--hooks", false);
-  refused("epoch > 1", 0, "no metric 'epoch'", false);
-  refused(std::string(500, '('), 100, "nested");
+  expectRefused("iter > 1 for 0", 13, "from 1 on");
+  expectRefused("iter > 1 for", 12, "from 1 on");
+  expectRefused("highest 3", 9, "metric");
+  expectRefused("external", 8, "name of a flag");
+  expectRefused("hook.meen > 1", 5, "did you mean 'mean'?");
+  expectRefused("iter > 1 for 2", 9, "--hooks", false);
+  expectRefused("lowest test.loss", 0, "--hooks", false);
+  expectRefused("epoch > 1", 0, "no metric 'epoch'", false);
+  expectRefused(std::string(500, '('), 100, "nested");
 }
 
-TEST(HookSchedules, OfValuesAreFollowed) {
+TEST(ValueSchedule, FollowsTheFile) {
   test::TempFolder folder;
   test::writeBytes(folder / "rates.txt", "# rates\n\n10 0.5\n20 0.1 # later\n");
   std::vector<std::string> checked;
@@ -239,24 +241,26 @@ TEST(HookSchedules, OfValuesAreFollowed) {
   EXPECT_EQ(line.at(20), "0.1");
 }
 
-TEST(HookSchedules, OfValuesAreRefused) {
+TEST(ValueSchedule, RefusesInvalidFiles) {
   test::TempFolder folder;
-  auto refused = [&](const std::string &text, const std::string &words) {
+  auto expectRefused = [&](const std::string &text,
+                           const std::string &message) {
     test::writeBytes(folder / "rates.txt", text);
-    test::expectError(ExitStatus::BadInput, words, [&] {
+    test::expectError(ExitStatus::BadInput, message, [&] {
       ValueSchedule(folder / "rates.txt", {}, false, [](const std::string &v) {
         if (v == "bad")
           throw badInput("it is bad");
       });
     });
   };
-  refused("", "has no values");
-  refused("0 1\n0 2\n", "rates.txt:2: the numbers of iterations do not ascend");
-  refused("-1 2\n", "expected a number of iterations, found '-1'");
-  refused("x 2\n", "found 'x'");
-  refused("3\n", "expected a value");
-  refused("3 4 5\n", "found '5'");
-  refused("3 bad\n", "rates.txt:1: it is bad");
+  expectRefused("", "has no values");
+  expectRefused("0 1\n0 2\n",
+                "rates.txt:2: the numbers of iterations do not ascend");
+  expectRefused("-1 2\n", "expected a number of iterations, found '-1'");
+  expectRefused("x 2\n", "found 'x'");
+  expectRefused("3\n", "expected a value");
+  expectRefused("3 4 5\n", "found '5'");
+  expectRefused("3 bad\n", "rates.txt:1: it is bad");
   test::expectError(ExitStatus::Unavailable, "none.txt", [&] {
     ValueSchedule("none.txt", {folder / ""}, false, [](const std::string &) {});
   });

@@ -12,19 +12,20 @@ using namespace brew::runtime;
 
 namespace {
 
-const std::string kFeed = "name: 'd' type: 'Input' top: 'x' top: 'target'";
+const std::string kInput = "name: 'd' type: 'Input' top: 'x' top: 'target'";
 
 plan::Manifest model() {
-  return test::linearModel(kFeed, "base_lr: 0.1 lr_policy: 'fixed' "
-                                  "max_iter: 1 test_iter: 1 test_interval: 1");
+  return test::linearModel(kInput, "base_lr: 0.1 lr_policy: 'fixed' "
+                                   "max_iter: 1 test_iter: 1 test_interval: 1");
 }
 
 bool holds(const std::string &rule, const MetricValues &values) {
   return StopRule(rule, model(), 1).holds(values);
 }
 
-/// After 20 iterations and 3.5 s, a loss of 0.25 and of 0.5 in the test.
-MetricValues measured(double testLoss = 0.5) {
+/// Returns the values after 20 iterations and 3.5 s, with a training loss of
+/// 0.25.
+MetricValues metricsWith(double testLoss = 0.5) {
   MetricValues values;
   values.update(event::IterationDone{19, 0.3, 0.25, 0.1, 3.4});
   values.update(event::Progress{20, 100, 0.25, 3.5, 20, false, 4});
@@ -39,15 +40,15 @@ MetricValues measured(double testLoss = 0.5) {
   return values;
 }
 
-void refuses(const std::string &rule, const std::string &words) {
-  test::expectError(ExitStatus::Usage, words,
+void expectRefused(const std::string &rule, const std::string &message) {
+  test::expectError(ExitStatus::Usage, message,
                     [&] { StopRule(rule, model(), 1); });
 }
 
 } // namespace
 
-TEST(MetricRules, Compare) {
-  const MetricValues values = measured();
+TEST(MetricRules, EvaluatesComparisons) {
+  const MetricValues values = metricsWith();
   for (const char *rule :
        {"test.loss <= 0.5", "test.loss == .5", "train.loss < 0.3", "iter >= 20",
         "time > 3", "iter != 19", "5e-1 >= test.loss",
@@ -74,66 +75,70 @@ TEST(MetricRules, UnmeasuredMetricsAreUnknown) {
 }
 
 TEST(MetricRules, NanComparesAsInC) {
-  const MetricValues values = measured(NAN);
+  const MetricValues values = metricsWith(NAN);
   EXPECT_FALSE(holds("test.loss < 1", values));
   EXPECT_FALSE(holds("test.loss >= 1", values));
   EXPECT_TRUE(holds("test.loss != test.loss", values));
 }
 
-TEST(MetricRules, RefuseWithTheColumn) {
-  refuses("test.los < 1",
-          "--stop-when, column 6: test net 0 has no output 'los'; did you mean "
-          "'loss'? (it has: ");
-  refuses("iter > 1 or tset.loss < 1", "\n              ^");
-  refuses("iter = 1", "column 6: write == to compare");
-  refuses("iter > 1 && time > 2", "column 10: write 'and'");
-  refuses("iter > 1 || time > 2", "column 10: write 'or'");
-  refuses("!iter", "column 1: write 'not'");
-  refuses("(iter > 1", "column 10: the parenthesis is not closed");
-  refuses("iter > 1)", "column 9: expected 'and', 'or' or the end, found ')'");
-  refuses("1 < iter < 3", "a comparison has two sides");
-  refuses("iter", "column 5: expected <, <=, >, >=, == or !=");
-  refuses("iter >", "column 7: expected a metric or a number");
-  refuses("iter > 1.2.3", "'1.2.3' is no number");
-  refuses("", "column 1: expected a metric");
-  refuses("test1.loss < 1", "there is no test net 1: the solver has 1");
-  refuses("test.prediction > 1", "has 4 elements: write 'prediction[0]'");
-  refuses("test.prediction[4] > 1", "has 4 elements");
-  refuses("test.prediction[x] > 1", "expected the number of an element");
-  refuses("train.lr < 1", "column 7: of the training net there is");
-  refuses("iter > 1 $", "found '$'");
-  refuses(std::string(300, '('), "nested more than 100 deep");
+TEST(MetricRules, ErrorsNameTheColumn) {
+  expectRefused(
+      "test.los < 1",
+      "--stop-when, column 6: test net 0 has no output 'los'; did you mean "
+      "'loss'? (it has: ");
+  expectRefused("iter > 1 or tset.loss < 1", "\n              ^");
+  expectRefused("iter = 1", "column 6: write == to compare");
+  expectRefused("iter > 1 && time > 2", "column 10: write 'and'");
+  expectRefused("iter > 1 || time > 2", "column 10: write 'or'");
+  expectRefused("!iter", "column 1: write 'not'");
+  expectRefused("(iter > 1", "column 10: the parenthesis is not closed");
+  expectRefused("iter > 1)",
+                "column 9: expected 'and', 'or' or the end, found ')'");
+  expectRefused("1 < iter < 3", "a comparison has two sides");
+  expectRefused("iter", "column 5: expected <, <=, >, >=, == or !=");
+  expectRefused("iter >", "column 7: expected a metric or a number");
+  expectRefused("iter > 1.2.3", "'1.2.3' is not a number");
+  expectRefused("", "column 1: expected a metric");
+  expectRefused("test1.loss < 1", "there is no test net 1: the solver has 1");
+  expectRefused("test.prediction > 1", "has 4 elements: write 'prediction[0]'");
+  expectRefused("test.prediction[4] > 1", "has 4 elements");
+  expectRefused("test.prediction[x] > 1", "expected the number of an element");
+  expectRefused("train.lr < 1",
+                "column 7: the training net has only 'train.loss'");
+  expectRefused("iter > 1 $", "found '$'");
+  expectRefused(std::string(300, '('), "nested more than 100 deep");
   test::expectError(ExitStatus::Usage, "the solver has no test net",
                     [] { StopRule("test.loss < 1", model(), 0); });
 }
 
 TEST(MetricRules, PatienceCountsTestsSinceTheBest) {
-  Patience patience("2", model(), 1); // of the loss
-  EXPECT_FALSE(patience.afterTest(measured(0.5), 10));
-  EXPECT_FALSE(patience.afterTest(measured(0.5), 20)); // 1 without
-  EXPECT_FALSE(patience.afterTest(measured(0.4), 30));
-  EXPECT_FALSE(patience.afterTest(measured(NAN), 40));
-  EXPECT_EQ(patience.afterTest(measured(0.45), 50).value_or(""),
+  Patience patience("2", model(), 1); // by default of the loss
+  EXPECT_FALSE(patience.afterTest(metricsWith(0.5), 10));
+  EXPECT_FALSE(
+      patience.afterTest(metricsWith(0.5), 20)); // one test without improvement
+  EXPECT_FALSE(patience.afterTest(metricsWith(0.4), 30));
+  EXPECT_FALSE(patience.afterTest(metricsWith(NAN), 40));
+  EXPECT_EQ(patience.afterTest(metricsWith(0.45), 50).value_or(""),
             "2 tests without improvement of test.loss: the best was 0.4 after "
             "30 iterations");
 
   Patience upwards("1:test.loss:max", model(), 1);
-  EXPECT_FALSE(upwards.afterTest(measured(0.5), 10));
-  EXPECT_FALSE(upwards.afterTest(measured(0.6), 20));
-  EXPECT_TRUE(upwards.afterTest(measured(0.5), 30));
+  EXPECT_FALSE(upwards.afterTest(metricsWith(0.5), 10));
+  EXPECT_FALSE(upwards.afterTest(metricsWith(0.6), 20));
+  EXPECT_TRUE(upwards.afterTest(metricsWith(0.5), 30));
 }
 
-TEST(MetricRules, PatienceRefuses) {
-  auto refused = [](const std::string &text, const std::string &words) {
-    test::expectError(ExitStatus::Usage, words,
+TEST(MetricRules, RefusesInvalidPatience) {
+  auto expectRefused = [](const std::string &text, const std::string &message) {
+    test::expectError(ExitStatus::Usage, message,
                       [&] { Patience(text, model(), 1); });
   };
-  refused("0", "--patience, column 1: expected a number of tests");
-  refused("two", "expected a number of tests");
-  refused("2x:test.loss", "expected a number of tests");
-  refused("3:iter", "column 3: 'iter' does not measure");
-  refused("3:test.lss", "column 8: test net 0 has no output 'lss'");
-  refused("3:test.prediction[1]", "is neither an accuracy nor a loss");
+  expectRefused("0", "--patience, column 1: expected a number of tests");
+  expectRefused("two", "expected a number of tests");
+  expectRefused("2x:test.loss", "expected a number of tests");
+  expectRefused("3:iter", "column 3: 'iter' does not measure");
+  expectRefused("3:test.lss", "column 8: test net 0 has no output 'lss'");
+  expectRefused("3:test.prediction[1]", "is neither an accuracy nor a loss");
   test::expectError(ExitStatus::Usage, "the solver has no test net",
                     [] { Patience("3", model(), 0); });
 }

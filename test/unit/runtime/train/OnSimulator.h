@@ -7,24 +7,24 @@
 
 namespace brew::test {
 
-/// During its lifetime linearModel() makes plans for the simulator.
+/// Makes linearModel() create plans for the simulator during its lifetime.
 class OnSimulator {
 public:
   OnSimulator() {
     if (const char *value = std::getenv("BREW_TEST_CUDASIM"))
-      before = value;
+      previous = value;
     setenv("BREW_TEST_CUDASIM", "1", 1);
     setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
   }
   ~OnSimulator() {
-    if (!before)
+    if (!previous)
       unsetenv("BREW_TEST_CUDASIM");
   }
   OnSimulator(const OnSimulator &) = delete;
   OnSimulator &operator=(const OnSimulator &) = delete;
 
 private:
-  std::optional<std::string> before;
+  std::optional<std::string> previous;
 };
 
 } // namespace brew::test

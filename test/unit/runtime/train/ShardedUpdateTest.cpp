@@ -7,12 +7,15 @@ using brew::runtime::splitEvenly;
 using Sizes = std::vector<std::size_t>;
 
 TEST(ShardedUpdateTest, ShardsHaveSimilarSizes) {
-  const std::vector<bool> anywhere(6, true);
-  EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 3), (Sizes{0, 2, 4, 6}));
-  EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 1), (Sizes{0, 6}));
-  // Chooses the nearer of two cuts.
-  EXPECT_EQ(splitEvenly({9, 2, 2, 2, 2, 3}, anywhere, 2), (Sizes{0, 1, 6}));
-  EXPECT_EQ(splitEvenly({2, 2, 2, 2, 2, 90}, anywhere, 2), (Sizes{0, 5, 6}));
+  const std::vector<bool> mayCutAnywhere(6, true);
+  EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, mayCutAnywhere, 3),
+            (Sizes{0, 2, 4, 6}));
+  EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, mayCutAnywhere, 1), (Sizes{0, 6}));
+  // Of two possible cuts, the one nearer to an even split is chosen.
+  EXPECT_EQ(splitEvenly({9, 2, 2, 2, 2, 3}, mayCutAnywhere, 2),
+            (Sizes{0, 1, 6}));
+  EXPECT_EQ(splitEvenly({2, 2, 2, 2, 2, 90}, mayCutAnywhere, 2),
+            (Sizes{0, 5, 6}));
 }
 
 TEST(ShardedUpdateTest, ConnectedItemsAreNotSplit) {

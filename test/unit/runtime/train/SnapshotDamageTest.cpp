@@ -20,7 +20,7 @@ class SnapshotDamageTest : public test::TrainingFixture {};
 
 } // namespace
 
-TEST_F(SnapshotDamageTest, DamagedAndMissingStatesAreRefused) {
+TEST_F(SnapshotDamageTest, RefusesDamagedAndMissingStates) {
   LogLines log;
   make(kFields)->step(1);
   const std::string path = folder / "snap_iter_1.solverstate";
@@ -35,24 +35,25 @@ TEST_F(SnapshotDamageTest, DamagedAndMissingStatesAreRefused) {
                     [&] { make(kFields, folder / "gone.solverstate"); });
 }
 
-TEST_F(SnapshotDamageTest, ChangedBitsAreNoticed) {
+TEST_F(SnapshotDamageTest, RefusesChangedBits) {
   LogLines log;
   for (const char *format : {"BINARYPROTO", "HDF5"}) {
     const std::string fields =
         std::string(kFields) + "snapshot_format: " + format;
     make(fields)->step(1);
-    const std::string end = format[0] == 'H' ? ".h5" : "";
-    const std::string state = folder / ("snap_iter_1.solverstate" + end);
-    const std::string model = folder / ("snap_iter_1.caffemodel" + end);
+    const std::string extension = format[0] == 'H' ? ".h5" : "";
+    const std::string state = folder / ("snap_iter_1.solverstate" + extension);
+    const std::string model = folder / ("snap_iter_1.caffemodel" + extension);
     for (const std::string &path : {state, model}) {
       const std::string bytes = test::readBytes(path);
-      // The first history or weight: any number is valid there.
+      // Only the checksum detects a change here, because any number is valid.
       const std::vector<float> values =
           path == state ? formats::readSolverState(path).history[0].floats
                         : formats::readWeights(path).layers[0].blobs[0].floats;
-      const std::string sought(reinterpret_cast<const char *>(values.data()),
-                               values.size() * sizeof(float));
-      const std::size_t at = bytes.find(sought);
+      const std::string valueBytes(
+          reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(float));
+      const std::size_t at = bytes.find(valueBytes);
       ASSERT_NE(at, std::string::npos) << path;
       std::string changed = bytes;
       changed[at + 1] ^= 4;
@@ -65,37 +66,37 @@ TEST_F(SnapshotDamageTest, ChangedBitsAreNoticed) {
   }
 }
 
-// Such a bit would turn it into a state of Caffe's, with other random numbers
-// and unverified weights, or into a state without weights.
-TEST_F(SnapshotDamageTest, ChangedNamesDoNotMakeAnotherKindOfState) {
+// A changed bit in a name could make the file look like a state of Caffe, with
+// other random numbers and unverified weights, or like a state without weights.
+TEST_F(SnapshotDamageTest, RefusesChangedNames) {
   LogLines log;
   for (const char *format : {"BINARYPROTO", "HDF5"}) {
     const std::string fields =
         std::string(kFields) + "snapshot_format: " + format;
     make(fields)->step(1);
-    const std::string end = format[0] == 'H' ? ".h5" : "";
-    const std::string path = folder / ("snap_iter_1.solverstate" + end);
+    const std::string extension = format[0] == 'H' ? ".h5" : "";
+    const std::string path = folder / ("snap_iter_1.solverstate" + extension);
     const std::string bytes = test::readBytes(path);
-    int found = 0;
+    int changedNames = 0;
     for (const std::string name :
          {"brew_state", "learned_net", "/checksum", "/weights"}) {
       const std::size_t at = bytes.find(name);
       if (at == std::string::npos)
         continue;
-      ++found;
+      ++changedNames;
       std::string changed = bytes;
       changed[at + name.size() - 1] ^= 4;
       test::writeBytes(path, changed);
       test::expectError(ExitStatus::BadInput, path + ": damaged solverstate",
                         [&] { make(fields, path); });
     }
-    EXPECT_EQ(found, format[0] == 'H' ? 4 : 2);
+    EXPECT_EQ(changedNames, format[0] == 'H' ? 4 : 2);
     test::writeBytes(path, bytes);
     EXPECT_EQ(make(fields, path)->iteration(), 1);
   }
 }
 
-TEST_F(SnapshotDamageTest, AStateCutShortAnywhereIsRefused) {
+TEST_F(SnapshotDamageTest, RefusesStatesTruncatedAtAnyLength) {
   LogLines log;
   make(kFields)->step(1);
   const std::string path = folder / "snap_iter_1.solverstate";

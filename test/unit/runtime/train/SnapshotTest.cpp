@@ -56,8 +56,8 @@ TEST_F(SnapshotTest, Hdf5ResumesTheRun) {
   LogLines log;
   const std::string fields =
       std::string(kFields) + "snapshot_format: HDF5 average_loss: 3 ";
-  auto whole = make(fields);
-  whole->step(4);
+  auto original = make(fields);
+  original->step(4);
   EXPECT_EQ(log.texts("Snapshotting to HDF5 file " + (folder / "snap_iter_4") +
                       ".caffemodel.h5")
                 .size(),
@@ -66,15 +66,16 @@ TEST_F(SnapshotTest, Hdf5ResumesTheRun) {
   auto resumed = make(fields, folder / "snap_iter_2.solverstate.h5");
   EXPECT_EQ(resumed->iteration(), 2);
   resumed->step(2);
-  EXPECT_EQ(weights(*resumed), weights(*whole));
+  EXPECT_EQ(weights(*resumed), weights(*original));
   // A state stores its losses in single precision.
-  EXPECT_FLOAT_EQ(float(resumed->smoothedLoss()), float(whole->smoothedLoss()));
-  // The solver decides the format of the next snapshot, not the file.
+  EXPECT_FLOAT_EQ(float(resumed->smoothedLoss()),
+                  float(original->smoothedLoss()));
+  // The solver, not the file, determines the format of the next snapshot.
   make(kFields, folder / "snap_iter_2.solverstate.h5")->step(1);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_3.solverstate"));
 }
 
-TEST_F(SnapshotTest, GradientsAreWrittenOnRequest) {
+TEST_F(SnapshotTest, WritesGradientsOnRequest) {
   LogLines log;
   make(kFields)->step(1);
   EXPECT_EQ(modelProto().layer(0).blobs(0).diff_size(), 0);
@@ -82,8 +83,8 @@ TEST_F(SnapshotTest, GradientsAreWrittenOnRequest) {
   trainer->step(1);
   const caffe::BlobProto blob = modelProto().layer(0).blobs(0);
   ASSERT_EQ(blob.diff_size(), 3);
-  // The content of the gradient buffers; this plan's update does not change
-  // them.
+  // The file must have the content of the gradient buffers, which this plan's
+  // update does not change.
   for (const plan::Parameter &parameter :
        sessions.back()->manifest().parameters()) {
     const formats::Blob gradient =
@@ -105,15 +106,15 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   const std::size_t before = folder.entries();
 
   std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit, small;
+  rlimit limit, reducedLimit;
   getrlimit(RLIMIT_FSIZE, &limit);
-  small = limit;
-  small.rlim_cur = 16;
-  setrlimit(RLIMIT_FSIZE, &small);
+  reducedLimit = limit;
+  reducedLimit.rlim_cur = 16;
+  setrlimit(RLIMIT_FSIZE, &reducedLimit);
   test::expectError(ExitStatus::Unavailable, "snap_iter_2.caffemodel",
                     [&] { trainer->step(50); });
   setrlimit(RLIMIT_FSIZE, &limit);
-  EXPECT_LE(trainer->iteration(), 3); // not only at the end
+  EXPECT_LE(trainer->iteration(), 3); // the error is reported before the end
 
   EXPECT_EQ(folder.entries(), before); // no partial files
   EXPECT_EQ(test::readBytes(folder / "snap_iter_1.caffemodel"), model);
@@ -121,72 +122,73 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
 }
 
 // A write to a pipe blocks until the pipe is read.
-TEST_F(SnapshotTest, TrainingContinuesWhileOneIsWritten) {
+TEST_F(SnapshotTest, TrainingContinuesWhileSnapshotIsWritten) {
   LogLines log;
   const std::string pipe = folder / "snap_iter_2.caffemodel";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 100 "
                       "momentum: 0.9 snapshot: 2 ");
-  std::promise<void> wentOn;
-  std::atomic<bool> early{false};
+  std::promise<void> continued;
+  std::atomic<bool> hasTimedOut{false};
   std::vector<int> done;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event))
-      if (one->iteration == 3)
-        wentOn.set_value();
-    if (const auto *one = std::get_if<event::SnapshotDone>(&event))
-      done.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::IterationDone>(&event))
+      if (match->iteration == 3)
+        continued.set_value();
+    if (const auto *match = std::get_if<event::SnapshotDone>(&event))
+      done.push_back(match->iteration);
   });
   std::thread reader([&] {
-    early = wentOn.get_future().wait_for(std::chrono::seconds(10)) !=
-            std::future_status::ready;
+    hasTimedOut = continued.get_future().wait_for(std::chrono::seconds(10)) !=
+                  std::future_status::ready;
     EXPECT_FALSE(test::readBytes(pipe).empty());
   });
   trainer->step(6);
   reader.join();
-  EXPECT_FALSE(early) << "training waited for the snapshot";
-  // In order, each with an event, and all complete at the end.
+  EXPECT_FALSE(hasTimedOut) << "training waited for the snapshot";
+  // The snapshots are written in order, each with an event, and the last one is
+  // complete.
   EXPECT_EQ(done, (std::vector<int>{2, 4, 6}));
   EXPECT_EQ(make(kFields, folder / "snap_iter_6.solverstate")->iteration(), 6);
 }
 
-// The tests are repeated from their beginning.
-TEST_F(SnapshotTest, OneRequestedDuringATestResumesBeforeIt) {
+// The resumed run repeats the test from its beginning.
+TEST_F(SnapshotTest, SnapshotDuringATestResumesBeforeTheTest) {
   LogLines log;
   const std::string fields =
       "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: 100 "
       "test_iter: 3 test_interval: 2 snapshot_after_train: false ";
-  auto tests = [&](Trainer &trainer) {
+  auto testLosses = [&](Trainer &trainer) {
     std::vector<double> losses;
     const int listener = sessions.back()->events().add([&](const Event &event) {
-      if (const auto *one = std::get_if<event::TestDone>(&event))
-        losses.push_back(one->outputs[0].value);
+      if (const auto *match = std::get_if<event::TestDone>(&event))
+        losses.push_back(match->outputs[0].value);
     });
     trainer.step(9 - trainer.iteration());
     sessions.back()->events().remove(listener);
     return losses;
   };
-  auto whole = make(fields);
-  bool testing = false, asked = false;
+  auto original = make(fields);
+  bool isTesting = false, wasRequested = false;
   const int listener = sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::TestBegin>(&event))
-      testing = one->iteration == 4;
+    if (const auto *match = std::get_if<event::TestBegin>(&event))
+      isTesting = match->iteration == 4;
   });
   int batches = 0;
-  whole->setActionFunction([&] {
-    const bool now = testing && !asked && ++batches == 3;
-    asked |= now;
-    return now ? SolverAction::Snapshot : SolverAction::None;
+  original->setActionFunction([&] {
+    const bool shouldRequest = isTesting && !wasRequested && ++batches == 3;
+    wasRequested |= shouldRequest;
+    return shouldRequest ? SolverAction::Snapshot : SolverAction::None;
   });
-  std::vector<double> expected = tests(*whole);
+  std::vector<double> expected = testLosses(*original);
   sessions.back()->events().remove(listener);
   ASSERT_EQ(expected.size(), 5u);
   auto resumed = make(fields, folder / "snap_iter_4.solverstate");
-  EXPECT_EQ(tests(*resumed),
+  EXPECT_EQ(testLosses(*resumed),
             std::vector<double>(expected.begin() + 2, expected.end()));
 }
 
-TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
+TEST_F(SnapshotTest, ResumesFromNewestIntactSnapshot) {
   LogLines log;
   auto resume = [&] {
     const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
@@ -203,10 +205,10 @@ TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
   make(kFields)->step(12);
   EXPECT_EQ(resume()->iteration(), 12);
 
-  // Newer, unusable snapshots: half a state, weights of another run, missing
-  // weights, missing state, and similar names.
-  auto path = [&](int iteration, const char *end) {
-    return folder / ("snap_iter_" + std::to_string(iteration) + end);
+  // The newer snapshots become unusable: half a state, weights of another run,
+  // missing weights, missing state, and similar names.
+  auto path = [&](int iteration, const char *extension) {
+    return folder / ("snap_iter_" + std::to_string(iteration) + extension);
   };
   const std::string state = test::readBytes(path(12, ".solverstate"));
   test::writeBytes(path(12, ".solverstate"), state.substr(0, state.size() / 2));
@@ -216,7 +218,7 @@ TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
   std::filesystem::remove(path(9, ".solverstate"));
   test::writeBytes(folder / "snap_iter_99x.solverstate", state);
   test::writeBytes(folder / "other_iter_99.solverstate", state);
-  // An unfinished file of a killed process.
+  // This is the unfinished file of a killed process.
   const std::string unfinished = path(13, ".caffemodel.tmp-999999999-0");
   test::writeBytes(unfinished, "half");
   EXPECT_EQ(resume()->iteration(), 8);
@@ -230,10 +232,10 @@ TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
   EXPECT_FALSE(std::filesystem::exists(unfinished));
 }
 
-TEST_F(SnapshotTest, OnlyTheNewestAreKept) {
+TEST_F(SnapshotTest, KeepsOnlyTheNewestSnapshots) {
   LogLines log;
   const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
-  auto trainer = [&](const std::string &snapshot) {
+  auto makeTrainer = [&](const std::string &snapshot) {
     TrainerOptions options;
     options.solver = solverOf(manifest);
     options.snapshot = snapshot;
@@ -251,7 +253,7 @@ TEST_F(SnapshotTest, OnlyTheNewestAreKept) {
   make(kFields)->step(1);
   const std::string copy = folder / "snap_iter_1-good.caffemodel";
   test::writeBytes(copy, test::readBytes(folder / "snap_iter_1.caffemodel"));
-  trainer(folder / "snap_iter_1.solverstate")->step(4);
+  makeTrainer(folder / "snap_iter_1.solverstate")->step(4);
   EXPECT_TRUE(std::filesystem::exists(copy));
   EXPECT_TRUE(exists(1));
   EXPECT_FALSE(exists(2));
@@ -259,20 +261,20 @@ TEST_F(SnapshotTest, OnlyTheNewestAreKept) {
   EXPECT_TRUE(exists(4));
   EXPECT_TRUE(exists(5));
   // A resumed run continues with its list of snapshots.
-  trainer(folder / "snap_iter_5.solverstate")->step(1);
+  makeTrainer(folder / "snap_iter_5.solverstate")->step(1);
   EXPECT_TRUE(exists(1));
   EXPECT_FALSE(exists(4));
   EXPECT_TRUE(exists(5));
   EXPECT_TRUE(exists(6));
 }
 
-TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
+TEST_F(SnapshotTest, KeepsTheBestSnapshotAcrossResume) {
   LogLines log;
   const std::string fields =
       "lr_policy: 'fixed' momentum: 0.9 max_iter: 100 "
       "test_iter: 3 test_interval: 1 snapshot: 3 snapshot_after_train: false ";
-  auto trainer = [&](const std::string &metric, const std::string &snapshot,
-                     const std::string &rate = "base_lr: 0.1") {
+  auto makeTrainer = [&](const std::string &metric, const std::string &snapshot,
+                         const std::string &rate = "base_lr: 0.1") {
     const plan::Manifest manifest =
         test::linearModel(feed(), solver(fields + rate));
     TrainerOptions options;
@@ -282,21 +284,21 @@ TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
     return std::make_unique<Trainer>(open(manifest), options);
   };
   test::expectError(ExitStatus::Usage, "there is no metric",
-                    [&] { trainer("loss", ""); });
+                    [&] { makeTrainer("loss", ""); });
   test::expectError(ExitStatus::Usage, "the solver has 1",
-                    [&] { trainer("test1.loss", ""); });
+                    [&] { makeTrainer("test1.loss", ""); });
   test::expectError(ExitStatus::Usage, "no output 'los'",
-                    [&] { trainer("test.los", ""); });
+                    [&] { makeTrainer("test.los", ""); });
   test::expectError(ExitStatus::Usage, "has 4 elements",
-                    [&] { trainer("test.prediction", ""); });
+                    [&] { makeTrainer("test.prediction", ""); });
 
   std::vector<double> losses;
-  auto whole = trainer("test.loss", "");
+  auto original = makeTrainer("test.loss", "");
   sessions.back()->events().add([&](const Event &event) {
     if (const auto *done = std::get_if<event::TestDone>(&event))
       losses.push_back(done->outputs[0].value);
   });
-  whole->step(7);
+  original->step(7);
   EXPECT_EQ(log.texts("Keeping the best weights by test.loss, of which lower "
                       "is better")
                 .size(),
@@ -310,21 +312,21 @@ TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
       log.texts("Snapshotting to binary proto file " + (folder / "snap_best_"))
           .size());
 
-  // A run that gets worse does not change it.
+  // A run that gets worse does not change the best snapshot.
   const std::string bytes = test::readBytes(state);
-  trainer("test.loss", folder / "snap_iter_6.solverstate", "base_lr: 3")
+  makeTrainer("test.loss", folder / "snap_iter_6.solverstate", "base_lr: 3")
       ->step(2);
   EXPECT_EQ(test::readBytes(state), bytes);
   // Training from the best snapshot repeats the original run.
-  auto again = trainer("test.loss", state);
-  again->step(7 - again->iteration());
-  EXPECT_EQ(weights(*again), weights(*whole));
+  auto repeated = makeTrainer("test.loss", state);
+  repeated->step(7 - repeated->iteration());
+  EXPECT_EQ(weights(*repeated), weights(*original));
 }
 
 TEST_F(SnapshotTest, AnotherPrefixStartsAnotherList) {
   LogLines log;
-  const std::string other = folder / "other_iter_1.caffemodel";
-  test::writeBytes(other, "another run's");
+  const std::string otherRunsFile = folder / "other_iter_1.caffemodel";
+  test::writeBytes(otherRunsFile, "another run's");
   const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
   TrainerOptions options;
   options.solver = solverOf(manifest);
@@ -333,7 +335,7 @@ TEST_F(SnapshotTest, AnotherPrefixStartsAnotherList) {
   trainer.step(1);
   trainer.control().set("snapshot_prefix", folder / "other");
   trainer.step(2);
-  EXPECT_EQ(test::readBytes(other), "another run's");
+  EXPECT_EQ(test::readBytes(otherRunsFile), "another run's");
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
   EXPECT_FALSE(std::filesystem::exists(folder / "other_iter_2.solverstate"));
   EXPECT_TRUE(std::filesystem::exists(folder / "other_iter_3.solverstate"));

@@ -47,10 +47,10 @@ void addOutput(plan::Program &program, const std::string &blob,
   output.set_blob(blob);
   output.set_buffer_index(buffer);
   output.set_loss_weight(weight);
-  // As the compiler does: makes outputs readable by name.
-  plan::NamedBuffer &named = *program.add_blobs();
-  named.set_name(blob);
-  named.set_buffer_index(buffer);
+  // Makes outputs readable by name, as the compiler does.
+  plan::NamedBuffer &namedBuffer = *program.add_blobs();
+  namedBuffer.set_name(blob);
+  namedBuffer.set_buffer_index(buffer);
 }
 
 void addKernel(plan::Manifest &manifest, const std::string &symbol,
@@ -77,11 +77,11 @@ void addParameter(plan::Manifest &manifest, std::uint32_t index,
       parse<caffe::FillerParameter>(filler).SerializeAsString());
 }
 
-bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
+bool isOnSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
 
 /// Changes the plan to run on the CUDA simulator, with the kernels of
 /// CudaTestKernels.cu.
-void retarget(plan::Manifest &manifest) {
+void retargetToSimulator(plan::Manifest &manifest) {
   plan::Target &target = *manifest.mutable_target();
   target.clear_triple();
   target.set_kind(plan::Target::CUDA);
@@ -100,11 +100,11 @@ void retarget(plan::Manifest &manifest) {
 }
 
 plan::Program &addForward(plan::Manifest &manifest, const std::string &name,
-                          const std::string &feed) {
+                          const std::string &dataLayer) {
   plan::Program &program = *manifest.add_programs();
   program.set_name(name);
   plan::DataInput &source = *program.add_data_inputs();
-  source.set_layer(parse<caffe::LayerParameter>(feed).SerializeAsString());
+  source.set_layer(parse<caffe::LayerParameter>(dataLayer).SerializeAsString());
   source.add_buffer_indices(X);
   source.add_buffer_indices(Target);
   addStep(program, 0, {X, Target, W, B, Pred, Loss}, "ip", false);
@@ -129,21 +129,22 @@ plan::Buffer makeBuffer(const std::string &name, std::uint32_t arena,
     for (std::size_t i = dims.size(); i-- > 0; stride *= dims[i])
       strides[i] = stride;
   }
-  std::int64_t last = 0;
+  std::int64_t lastElement = 0;
   for (std::size_t i = 0; i < dims.size(); ++i)
-    last += (dims[i] - 1) * strides[i];
+    lastElement += (dims[i] - 1) * strides[i];
   plan::Buffer buffer;
   buffer.set_name(name);
   buffer.set_arena_index(arena);
   buffer.set_offset(offset);
-  buffer.set_size(std::uint64_t(last + 1) * plan::elementSize(type));
+  buffer.set_size(std::uint64_t(lastElement + 1) * plan::elementSize(type));
   buffer.set_type(type);
   *buffer.mutable_dims() = {dims.begin(), dims.end()};
   *buffer.mutable_strides() = {strides.begin(), strides.end()};
   return buffer;
 }
 
-plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
+plan::Manifest linearModel(const std::string &dataLayer,
+                           const std::string &solver) {
   plan::Manifest manifest;
   manifest.set_producer("test");
   manifest.set_net_name("Linear");
@@ -181,7 +182,7 @@ plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
   addParameter(manifest, 0, W, Gw, Hw, {1, 3}, "type: 'xavier'");
   addParameter(manifest, 1, B, Gb, Hb, {1}, "value: 0.25");
 
-  plan::Program &train = addForward(manifest, "forward_backward", feed);
+  plan::Program &train = addForward(manifest, "forward_backward", dataLayer);
   addStep(train, 1, {X, Target, Pred, Gw, Gb}, "ip", true);
   addOutput(train, "loss", Loss, 1);
   plan::Program &update = *manifest.add_programs();
@@ -189,21 +190,22 @@ plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
   update.set_first_backward_step(0);
   addStep(update, 2, {W, Gw, Hw, Values}, "ip", false);
   addStep(update, 3, {B, Gb, Hb, Values}, "ip", false);
-  plan::Program &test = addForward(manifest, "test_0", feed);
+  plan::Program &test = addForward(manifest, "test_0", dataLayer);
   test.set_test_phase(true);
   addOutput(test, "loss", Loss, 1);
   addOutput(test, "prediction", Pred, 0);
 
   manifest.mutable_solver()->set_parameter(
       parse<caffe::SolverParameter>(solver).SerializeAsString());
-  if (onSimulator())
-    retarget(manifest);
+  if (isOnSimulator())
+    retargetToSimulator(manifest);
   return manifest;
 }
 
 std::string planBytes(const plan::Manifest &manifest,
-                      const std::vector<std::string> &further) {
-  std::ifstream file(onSimulator() ? BREW_TEST_CUDA_KERNELS : BREW_TEST_KERNELS,
+                      const std::vector<std::string> &laterSegments) {
+  std::ifstream file(isOnSimulator() ? BREW_TEST_CUDA_KERNELS
+                                     : BREW_TEST_KERNELS,
                      std::ios::binary);
   std::string image{std::istreambuf_iterator<char>(file), {}};
   if (image.empty())
@@ -212,7 +214,7 @@ std::string planBytes(const plan::Manifest &manifest,
       static_cast<std::size_t>(manifest.segments_size()), "");
   if (!segments.empty()) {
     segments[0] = image;
-    std::copy(further.begin(), further.end(), segments.begin() + 1);
+    std::copy(laterSegments.begin(), laterSegments.end(), segments.begin() + 1);
   }
   return plan::serializePlan(manifest, segments);
 }

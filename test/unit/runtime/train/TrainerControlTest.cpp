@@ -26,12 +26,12 @@ TEST_F(TrainerControlTest, EveryIterationEmitsAnEvent) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4 average_loss: 2 display: 2");
   std::vector<event::IterationDone> done;
-  std::vector<int> shown;
+  std::vector<int> displayed;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event))
-      done.push_back(*one);
-    if (const auto *one = std::get_if<event::Display>(&event))
-      shown.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::IterationDone>(&event))
+      done.push_back(*match);
+    if (const auto *match = std::get_if<event::Display>(&event))
+      displayed.push_back(match->iteration);
   });
   trainer->step(4);
   ASSERT_EQ(done.size(), 4u);
@@ -43,7 +43,7 @@ TEST_F(TrainerControlTest, EveryIterationEmitsAnEvent) {
                 1e-12);
   }
   EXPECT_EQ(done[3].smoothedLoss, trainer->smoothedLoss());
-  EXPECT_EQ(shown, (std::vector<int>{0, 2}));
+  EXPECT_EQ(displayed, (std::vector<int>{0, 2}));
 }
 
 TEST_F(TrainerControlTest, AResetRestartsTheRun) {
@@ -52,15 +52,15 @@ TEST_F(TrainerControlTest, AResetRestartsTheRun) {
   std::vector<event::IterationDone> done;
   std::vector<int> resets;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event))
-      done.push_back(*one);
-    if (const auto *one = std::get_if<event::Reset>(&event))
-      resets.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::IterationDone>(&event))
+      done.push_back(*match);
+    if (const auto *match = std::get_if<event::Reset>(&event))
+      resets.push_back(match->iteration);
   });
   trainer->step(3);
   const double smoothed = trainer->smoothedLoss();
   trainer->control().reset();
-  trainer->step(0); // to the iteration it had reached
+  trainer->step(0); // repeats the iterations up to the one reached
   EXPECT_EQ(resets, std::vector<int>{0});
   EXPECT_EQ(trainer->iteration(), 3);
   ASSERT_EQ(done.size(), 6u);
@@ -71,20 +71,20 @@ TEST_F(TrainerControlTest, AResetRestartsTheRun) {
   EXPECT_EQ(trainer->smoothedLoss(), smoothed);
 }
 
-TEST_F(TrainerControlTest, TimedIterationsEqualTheRuns) {
+TEST_F(TrainerControlTest, TimedIterationsEqualUntimedOnes) {
   LogLines log;
   auto timed = make(kFixed + "max_iter: 4 random_seed: 3");
   std::vector<event::StepTimes> times;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::StepTimes>(&event))
-      times.push_back(*one);
+    if (const auto *match = std::get_if<event::StepTimes>(&event))
+      times.push_back(*match);
   });
-  auto other = make(kFixed + "max_iter: 4 random_seed: 3");
+  auto untimed = make(kFixed + "max_iter: 4 random_seed: 3");
   timed->step(1);
   timed->control().requestStepTimes();
   timed->step(3);
-  other->step(4);
-  EXPECT_EQ(timed->smoothedLoss(), other->smoothedLoss());
+  untimed->step(4);
+  EXPECT_EQ(timed->smoothedLoss(), untimed->smoothedLoss());
   ASSERT_EQ(times.size(), 1u); // one request, one iteration
   EXPECT_EQ(times[0].iteration, 1);
   EXPECT_GT(times[0].seconds.size(), 1u);
@@ -92,7 +92,7 @@ TEST_F(TrainerControlTest, TimedIterationsEqualTheRuns) {
     EXPECT_GE(seconds, 0);
 }
 
-TEST_F(TrainerControlTest, ListenersGoAndPostedEventsWait) {
+TEST_F(TrainerControlTest, RemovesListenersAndDelaysPostedEvents) {
   Events events;
   std::vector<std::string> received;
   const int listener = events.add([&](const Event &event) {
@@ -125,37 +125,37 @@ TEST_F(TrainerControlTest, SeparatePassesEqualStep) {
   const std::string fields =
       "base_lr: 0.3 lr_policy: 'step' stepsize: 2 gamma: 0.5 momentum: 0.9 "
       "weight_decay: 0.05 iter_size: 3 clip_gradients: 0.4 max_iter: 5";
-  auto whole = make(fields), parts = make(fields);
-  whole->step(5);
+  auto stepwise = make(fields), separate = make(fields);
+  stepwise->step(5);
   for (int i = 0; i < 5; ++i) {
     for (int k = 0; k < 3; ++k) {
-      parts->forward();
-      parts->backward();
-      // After the last backward pass it makes no difference.
+      separate->forward();
+      separate->backward();
+      // accumulate() is optional after the last backward pass.
       if (k < 2 || i % 2)
-        parts->accumulate();
+        separate->accumulate();
     }
-    parts->update();
+    separate->update();
   }
-  EXPECT_EQ(weights(*parts), weights(*whole)); // bitwise
-  EXPECT_EQ(parts->iteration(), 5);
-  EXPECT_EQ(parts->learningRate(), whole->learningRate());
-  EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
+  EXPECT_EQ(weights(*separate), weights(*stepwise)); // bitwise
+  EXPECT_EQ(separate->iteration(), 5);
+  EXPECT_EQ(separate->learningRate(), stepwise->learningRate());
+  EXPECT_EQ(separate->smoothedLoss(), stepwise->smoothedLoss());
 }
 
-TEST_F(TrainerControlTest, GradientsThatAreNotKeptAreReplaced) {
+TEST_F(TrainerControlTest, ReplacesGradientsThatAreNotAccumulated) {
   LogLines log;
-  auto whole = make(kFixed + "max_iter: 2"),
-       parts = make(kFixed + "max_iter: 2");
-  whole->step(1);
-  parts->forward();
-  parts->backward();
+  auto stepwise = make(kFixed + "max_iter: 2"),
+       separate = make(kFixed + "max_iter: 2");
+  stepwise->step(1);
+  separate->forward();
+  separate->backward();
   sessions.back()->setSeed({1, 0}); // the first batch again
-  parts->forward();
-  parts->backward();
-  parts->update();
-  EXPECT_EQ(weights(*parts), weights(*whole));
-  EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
+  separate->forward();
+  separate->backward();
+  separate->update();
+  EXPECT_EQ(weights(*separate), weights(*stepwise));
+  EXPECT_EQ(separate->smoothedLoss(), stepwise->smoothedLoss());
 }
 
 TEST_F(TrainerControlTest, PassesMustComeInOrder) {
@@ -180,11 +180,11 @@ TEST_F(TrainerControlTest, FieldsChangeBetweenIterations) {
                       "test_iter: 1");
   std::vector<double> rates;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event)) {
-      rates.push_back(one->learningRate);
-      if (one->iteration == 1)
+    if (const auto *match = std::get_if<event::IterationDone>(&event)) {
+      rates.push_back(match->learningRate);
+      if (match->iteration == 1)
         trainer->control().set("base_lr", "0.25");
-      if (one->iteration == 3)
+      if (match->iteration == 3)
         trainer->control().set("max_iter", "5");
     }
   });
@@ -234,10 +234,10 @@ TEST_F(TrainerControlTest, SolverFieldsReadBack) {
         << field.name;
 }
 
-TEST_F(TrainerControlTest, SolverFieldsKnowNoLocale) {
+TEST_F(TrainerControlTest, SolverFieldsIgnoreTheLocale) {
   const test::CommaLocale locale;
   if (!locale)
-    GTEST_SKIP() << "no locale with commas, and localedef made none";
+    GTEST_SKIP() << "no locale with commas, and localedef created none";
   caffe::SolverParameter solver;
   setSolverField(solver, "base_lr", "0.125");
   EXPECT_EQ(solver.base_lr(), 0.125f);
@@ -245,30 +245,30 @@ TEST_F(TrainerControlTest, SolverFieldsKnowNoLocale) {
   EXPECT_THROW(setSolverField(solver, "base_lr", "0,125"), Error);
 }
 
-TEST_F(TrainerControlTest, PausesWaitForOtherThreads) {
+TEST_F(TrainerControlTest, PausesUntilAnotherThreadResumes) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 6 snapshot_after_train: false");
   TrainerControl &control = trainer->control();
-  std::thread other;
+  std::thread requester;
   std::vector<int> paused, resumed;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event))
-      if (one->iteration == 2)
+    if (const auto *match = std::get_if<event::IterationDone>(&event))
+      if (match->iteration == 2)
         control.pause();
-    if (const auto *one = std::get_if<event::Paused>(&event)) {
-      paused.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::Paused>(&event)) {
+      paused.push_back(match->iteration);
       EXPECT_TRUE(control.isPaused());
-      other = std::thread([&] {
+      requester = std::thread([&] {
         control.snapshot(); // while paused
         control.set("base_lr", "0.125");
         control.resume();
       });
     }
-    if (const auto *one = std::get_if<event::Resumed>(&event))
-      resumed.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::Resumed>(&event))
+      resumed.push_back(match->iteration);
   });
   trainer->solve();
-  other.join();
+  requester.join();
   EXPECT_EQ(paused, std::vector<int>{3});
   EXPECT_EQ(resumed, std::vector<int>{3});
   EXPECT_EQ(trainer->iteration(), 6);
@@ -285,14 +285,14 @@ TEST_F(TrainerControlTest, StopsEndPausesAndApplyToTheNextCall) {
   EXPECT_EQ(trainer->iteration(), 1);
   EXPECT_TRUE(trainer->stopped());
 
-  std::thread other;
+  std::thread requester;
   sessions.back()->events().add([&](const Event &event) {
     if (std::holds_alternative<event::Paused>(event))
-      other = std::thread([&] { control.stop(); });
+      requester = std::thread([&] { control.stop(); });
   });
   control.pause();
   trainer->solve();
-  other.join();
+  requester.join();
   EXPECT_EQ(trainer->iteration(), 2);
   EXPECT_FALSE(control.isPaused());
   trainer->step(2);
@@ -306,8 +306,8 @@ TEST_F(TrainerControlTest, SnapshotsEmitEventsAndRestoreIntoTheSameTrainer) {
                       "max_iter: 8");
   event::SnapshotDone done{};
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::SnapshotDone>(&event))
-      done = *one;
+    if (const auto *match = std::get_if<event::SnapshotDone>(&event))
+      done = *match;
   });
   trainer->step(3);
   trainer->snapshot();
@@ -321,100 +321,100 @@ TEST_F(TrainerControlTest, SnapshotsEmitEventsAndRestoreIntoTheSameTrainer) {
   EXPECT_EQ(weights(*trainer), expected); // bitwise
 }
 
-TEST_F(TrainerControlTest, FieldsCountForTheNextIterationByHand) {
+TEST_F(TrainerControlTest, FieldsApplyToTheNextSeparateIteration) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4");
   std::vector<event::IterationDone> done;
   std::vector<int> setAt;
   sessions.back()->events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event))
-      done.push_back(*one);
-    if (const auto *one = std::get_if<event::SolverFieldSet>(&event))
-      setAt.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::IterationDone>(&event))
+      done.push_back(*match);
+    if (const auto *match = std::get_if<event::SolverFieldSet>(&event))
+      setAt.push_back(match->iteration);
   });
-  auto rest = [&] {
+  auto finishIteration = [&] {
     trainer->backward();
     trainer->update();
   };
   trainer->control().set("base_lr", "0.25");
   EXPECT_EQ(trainer->learningRate(), 0.25);
   trainer->forward();
-  // Applies to the following iteration.
+  // This change applies to the following iteration.
   trainer->control().set("base_lr", "0.125");
   EXPECT_EQ(trainer->learningRate(), 0.25);
-  rest();
+  finishIteration();
   EXPECT_EQ(trainer->learningRate(), 0.125);
   trainer->control().set("base_lr", "0.0625");
   EXPECT_EQ(trainer->learningRate(), 0.0625);
   const auto begin = std::chrono::steady_clock::now();
   trainer->forward();
-  rest();
-  const std::chrono::duration<double> passed =
+  finishIteration();
+  const std::chrono::duration<double> elapsed =
       std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(done.size(), 2u);
   EXPECT_EQ(done[0].learningRate, 0.25);
   EXPECT_EQ(done[1].learningRate, 0.0625);
   EXPECT_EQ(setAt, (std::vector<int>{0, 1, 1}));
   // An iteration's time starts with its own forward pass.
-  EXPECT_LE(done[1].seconds, passed.count());
+  EXPECT_LE(done[1].seconds, elapsed.count());
 }
 
-TEST_F(TrainerControlTest, AbandonedSumsCountForNothing) {
+TEST_F(TrainerControlTest, DiscardsAbandonedSums) {
   LogLines log;
   const std::string fields = kFixed + "max_iter: 4";
-  auto halfway = [](Trainer &trainer) {
+  auto runHalfIteration = [](Trainer &trainer) {
     trainer.forward();
     trainer.backward();
     trainer.accumulate();
     trainer.forward(); // adds to the sum
   };
-  auto plain = make(fields);
-  plain->step(1);
-  const auto expected = weights(*plain);
+  auto reference = make(fields);
+  reference->step(1);
+  const auto expected = weights(*reference);
 
-  // An unfinished iteration of separate passes, followed by step().
+  // step() after an unfinished iteration of separate passes.
   auto stepped = make(fields);
-  halfway(*stepped);
+  runHalfIteration(*stepped);
   sessions.back()->setSeed({1, 0}); // the first batch again
   stepped->step(1);
   EXPECT_EQ(weights(*stepped), expected);
 
-  // An unfinished iteration of separate passes, followed by a snapshot.
+  // restore() after an unfinished iteration of separate passes.
   auto restored = make(fields);
   restored->snapshot();
-  halfway(*restored);
+  runHalfIteration(*restored);
   restored->restore(folder / "snap_iter_0.solverstate");
   restored->forward();
   restored->backward();
   restored->update();
   EXPECT_EQ(weights(*restored), expected);
-  EXPECT_EQ(restored->smoothedLoss(), plain->smoothedLoss());
+  EXPECT_EQ(restored->smoothedLoss(), reference->smoothedLoss());
 }
 
-TEST_F(TrainerControlTest, SumsOfFailedIterationsCountForNothing) {
+TEST_F(TrainerControlTest, DiscardsSumsOfFailedIterations) {
   LogLines log;
   const std::string fields = kFixed + "iter_size: 2 max_iter: 4";
-  std::vector<std::vector<float>> all;
-  for (const bool byHand : {false, true}) {
-    for (const bool fails : {false, true}) {
+  std::vector<std::vector<float>> allWeights;
+  for (const bool separatePasses : {false, true}) {
+    for (const bool shouldFail : {false, true}) {
       auto trainer = make(fields);
       int batch = 0;
-      bool broken = fails;
+      bool willFail = shouldFail;
       sessions.back()->dataPipeline(0).setCallback(
           {}, [&](const std::vector<DataPipeline::Request> &requests) {
-            if (++batch == 2 && broken) {
-              broken = false;
+            if (++batch == 2 && willFail) {
+              willFail = false;
               batch = 0; // the first batch again
               throw badInput("no batch");
             }
             for (const DataPipeline::Request &request : requests)
               std::fill_n(request.floats, request.count, float(batch));
           });
-      if (fails)
+      if (shouldFail)
         expectError(ExitStatus::BadInput, "no batch",
                     [&] { trainer->step(1); });
       EXPECT_EQ(trainer->iteration(), 0);
-      if (!byHand) {
+      if (!separatePasses) {
         trainer->step(1);
       } else {
         trainer->forward();
@@ -424,11 +424,11 @@ TEST_F(TrainerControlTest, SumsOfFailedIterationsCountForNothing) {
         trainer->backward();
         trainer->update();
       }
-      all.push_back(weights(*trainer));
+      allWeights.push_back(weights(*trainer));
     }
   }
-  for (const auto &each : all)
-    EXPECT_EQ(each, all.front());
+  for (const auto &each : allWeights)
+    EXPECT_EQ(each, allWeights.front());
 }
 
 TEST_F(TrainerControlTest, AFailedForwardPassIsUndone) {
@@ -445,7 +445,7 @@ TEST_F(TrainerControlTest, AFailedForwardPassIsUndone) {
               [&] { trainer->update(); });
 }
 
-TEST_F(TrainerControlTest, AStopFollowsASnapshot) {
+TEST_F(TrainerControlTest, SnapshotsBeforeStopping) {
   LogLines log;
   const std::string fields = kFixed + "max_iter: 9 snapshot_after_train: false";
   auto trainer = make(fields);
@@ -456,15 +456,15 @@ TEST_F(TrainerControlTest, AStopFollowsASnapshot) {
   EXPECT_TRUE(trainer->stopped());
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
 
-  // The same for signals; a function that always requests snapshots gets one
-  // each time.
-  std::vector<SolverAction> wanted = {SolverAction::Stop,
-                                      SolverAction::Snapshot};
+  // The same applies to signals. A function that always requests snapshots gets
+  // one per iteration.
+  std::vector<SolverAction> actions = {SolverAction::Stop,
+                                       SolverAction::Snapshot};
   trainer->setActionFunction([&] {
-    const SolverAction next = wanted.back();
-    if (wanted.size() > 1)
-      wanted.pop_back();
-    return next;
+    const SolverAction action = actions.back();
+    if (actions.size() > 1)
+      actions.pop_back();
+    return action;
   });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 2);

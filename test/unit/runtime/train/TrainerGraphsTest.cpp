@@ -17,8 +17,8 @@ namespace {
 
 class TrainerGraphs : public test::TrainingFixture {
 protected:
-  /// Graph launches in a run of `iterations`.
-  unsigned long long launches(const std::string &solver, int iterations) {
+  /// Returns the number of graph launches in a run of `iterations`.
+  unsigned long long countLaunches(const std::string &solver, int iterations) {
     LogLines log;
     auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' " + solver);
     void *driver = dlopen(CUDASIM_FOLDER "/libcuda.so.1", RTLD_NOW);
@@ -38,13 +38,13 @@ protected:
 } // namespace
 
 TEST_F(TrainerGraphs, AnIterationIsOneGraph) {
-  EXPECT_EQ(launches("display: 2 max_iter: 9", 9), 8u);
+  EXPECT_EQ(countLaunches("display: 2 max_iter: 9", 9), 8u);
 }
 
-TEST_F(TrainerGraphs, ClippingStandsBetweenTwo) {
-  EXPECT_EQ(launches("clip_gradients: 0.1 max_iter: 5", 5), 4u + 4u);
+TEST_F(TrainerGraphs, ClippingSplitsAnIterationIntoTwoGraphs) {
+  EXPECT_EQ(countLaunches("clip_gradients: 0.1 max_iter: 5", 5), 4u + 4u);
 }
 
 TEST_F(TrainerGraphs, AccumulationRepeatsTheFirstOfTwo) {
-  EXPECT_EQ(launches("iter_size: 3 max_iter: 4", 4), 11u + 3u);
+  EXPECT_EQ(countLaunches("iter_size: 3 max_iter: 4", 4), 11u + 3u);
 }

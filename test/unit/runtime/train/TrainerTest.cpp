@@ -16,7 +16,7 @@ namespace {
 
 class TrainerTest : public test::TrainingFixture {
 protected:
-  /// Initialises the reference with the trainer's fillers.
+  /// Returns a reference with the trainer's current weights.
   static LinearReference referenceOf(Trainer &trainer) {
     const auto values = weights(trainer);
     LinearReference reference;
@@ -28,7 +28,7 @@ protected:
 
   static void expectNear(Trainer &trainer, const LinearReference &reference) {
     const auto values = weights(trainer);
-    // Single precision against double over a few dozen operations.
+    // Single precision differs from double after a few dozen operations.
     for (int k = 0; k < 3; ++k)
       EXPECT_NEAR(values[k], reference.w[k], 2e-6);
     EXPECT_NEAR(values[3], reference.b, 2e-6);
@@ -156,7 +156,7 @@ TEST_F(TrainerTest, LogsAsCaffeDoesInCaffesOrder) {
     EXPECT_EQ(texts[i].substr(0, expected[i].size()), expected[i]);
 }
 
-TEST_F(TrainerTest, TestScoresAreMeansOverBatches) {
+TEST_F(TrainerTest, AveragesTestScoresOverBatches) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 1 "
                       "test_iter: 5 test_interval: 1");
@@ -170,16 +170,16 @@ TEST_F(TrainerTest, TestScoresAreMeansOverBatches) {
   }
   const auto lines = log.texts("Test net output #0");
   ASSERT_EQ(lines.size(), 1u);
-  double shown = 0, weighted = 0;
+  double displayed = 0, weighted = 0;
   ASSERT_EQ(std::sscanf(lines[0].c_str(),
                         "    Test net output #0: loss = %lf (* 1 = %lf loss)",
-                        &shown, &weighted),
+                        &displayed, &weighted),
             2);
-  EXPECT_NEAR(shown, loss, 1e-5 * loss); // six digits are printed
-  EXPECT_EQ(weighted, shown);
+  EXPECT_NEAR(displayed, loss, 1e-5 * loss); // six digits are printed
+  EXPECT_EQ(weighted, displayed);
 }
 
-TEST_F(TrainerTest, AverageLossIsOverTheFirstIterationsAndThenAWindow) {
+TEST_F(TrainerTest, AveragesLossOverFirstIterationsThenOverWindow) {
   LogLines log;
   auto trainer = make("base_lr: 0.2 lr_policy: 'fixed' average_loss: 3 "
                       "max_iter: 6");
@@ -193,10 +193,10 @@ TEST_F(TrainerTest, AverageLossIsOverTheFirstIterationsAndThenAWindow) {
     reference.update(gw, gb, 0.2, 0, 0, 1);
   }
   // A solver that stops after two iterations averages two losses.
-  auto early = make("base_lr: 0.2 lr_policy: 'fixed' average_loss: 3 "
-                    "max_iter: 6");
-  early->step(2);
-  EXPECT_NEAR(early->smoothedLoss(), (losses[0] + losses[1]) / 2, 1e-6);
+  auto stoppedEarly = make("base_lr: 0.2 lr_policy: 'fixed' average_loss: 3 "
+                           "max_iter: 6");
+  stoppedEarly->step(2);
+  EXPECT_NEAR(stoppedEarly->smoothedLoss(), (losses[0] + losses[1]) / 2, 1e-6);
   trainer->step(6);
   EXPECT_NEAR(trainer->smoothedLoss(), (losses[3] + losses[4] + losses[5]) / 3,
               1e-6);
@@ -208,16 +208,17 @@ TEST_F(TrainerTest, BrewsStatesResumeExactly) {
       "base_lr: 0.3 lr_policy: 'multistep' stepvalue: 2 stepvalue: 4 "
       "gamma: 0.5 momentum: 0.9 max_iter: 7 snapshot: 3 average_loss: 4 "
       "test_iter: 2 test_interval: 2";
-  auto whole = make(fields);
-  whole->solve();
+  auto original = make(fields);
+  original->solve();
   auto resumed = make(fields, folder / "snap_iter_3.solverstate");
   EXPECT_EQ(resumed->iteration(), 3);
   resumed->solve();
-  EXPECT_EQ(weights(*resumed), weights(*whole)); // bitwise
+  EXPECT_EQ(weights(*resumed), weights(*original)); // bitwise
   // The file stores the window as floats.
-  EXPECT_NEAR(resumed->smoothedLoss(), whole->smoothedLoss(), 1e-6);
-  // Tests at 0, 2, 4, 6, then at 4 and 6 again, over the rows at the restored
-  // position of the test reader.
+  EXPECT_NEAR(resumed->smoothedLoss(), original->smoothedLoss(), 1e-6);
+  // The net is tested at iterations 0, 2, 4 and 6. The resumed run repeats the
+  // tests at 4 and 6 on the same rows, because it restores the position of the
+  // test reader.
   const auto scores = log.texts("Test net output #0");
   ASSERT_EQ(scores.size(), 6u);
   EXPECT_EQ(scores[4], scores[2]);
@@ -228,9 +229,9 @@ TEST_F(TrainerTest, CaffesStatesRestartTheReaders) {
   LogLines log;
   const char *fields = "base_lr: 0.3 lr_policy: 'fixed' momentum: 0.9 "
                        "max_iter: 6 snapshot: 3";
-  auto whole = make(fields);
-  LinearReference reference = referenceOf(*whole);
-  whole->solve();
+  auto original = make(fields);
+  LinearReference reference = referenceOf(*original);
+  original->solve();
   // Caffe's states lack Brew's own fields.
   auto state = formats::readSolverState(folder / "snap_iter_3.solverstate");
   state.state.clear_brew_reader();
@@ -249,7 +250,7 @@ TEST_F(TrainerTest, CaffesStatesRestartTheReaders) {
     reference.update(gw, gb, 0.3, 0.9, 0, 1);
   }
   expectNear(*resumed, reference);
-  EXPECT_NE(weights(*resumed), weights(*whole));
+  EXPECT_NE(weights(*resumed), weights(*original));
 }
 
 TEST_F(TrainerTest, ContinuesAfterAFailedCheck) {
@@ -257,8 +258,8 @@ TEST_F(TrainerTest, ContinuesAfterAFailedCheck) {
   plan::Manifest manifest =
       test::linearModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' "
                                        "max_iter: 20"));
-  // The first target serves as the check's status: 0 is good, 1 the first
-  // label.
+  // The bits of the first target serve as the status of the check: 0 is good, 1
+  // means that the first label is invalid.
   plan::Check &check = *manifest.mutable_programs(0)->add_checks();
   check.set_kind(plan::Check::LABEL_RANGE);
   check.set_status_buffer_index(
@@ -281,28 +282,28 @@ TEST_F(TrainerTest, ContinuesAfterAFailedCheck) {
         const std::int32_t status = ++batch == 3;
         std::memcpy(requests[1].floats, &status, sizeof status);
       });
-  std::vector<int> told;
+  std::vector<int> iterations;
   session.events().add([&](const Event &event) {
-    if (const auto *one = std::get_if<event::IterationDone>(&event))
-      told.push_back(one->iteration);
+    if (const auto *match = std::get_if<event::IterationDone>(&event))
+      iterations.push_back(match->iteration);
   });
   test::expectError(ExitStatus::BadInput, "at position 0 of blob 'target'",
                     [&] { trainer.step(10); });
-  const int failed = trainer.iteration();
+  const int failedIteration = trainer.iteration();
   trainer.step(3);
-  EXPECT_EQ(trainer.iteration(), failed + 3);
-  ASSERT_GE(told.size(), 5u);
-  EXPECT_EQ(told[1], 1);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_EQ(told.back(), trainer.iteration() - 1);
+  EXPECT_EQ(trainer.iteration(), failedIteration + 3);
+  ASSERT_GE(iterations.size(), 5u);
+  EXPECT_EQ(iterations[1], 1);
+  EXPECT_TRUE(std::is_sorted(iterations.begin(), iterations.end()));
+  EXPECT_EQ(iterations.back(), trainer.iteration() - 1);
 }
 
 TEST_F(TrainerTest, StopRequestsSnapshotAndEndEarly) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 100");
-  int asked = 0;
+  int polls = 0;
   trainer->setActionFunction(
-      [&] { return ++asked == 5 ? SolverAction::Stop : SolverAction::None; });
+      [&] { return ++polls == 5 ? SolverAction::Stop : SolverAction::None; });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 5);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_5.solverstate"));
@@ -314,9 +315,9 @@ TEST_F(TrainerTest, TrainingContinuesAfterSnapshotRequests) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "snapshot_after_train: false");
-  int asked = 0;
+  int polls = 0;
   trainer->setActionFunction([&] {
-    return ++asked == 2 ? SolverAction::Snapshot : SolverAction::None;
+    return ++polls == 2 ? SolverAction::Snapshot : SolverAction::None;
   });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 4);
@@ -324,13 +325,13 @@ TEST_F(TrainerTest, TrainingContinuesAfterSnapshotRequests) {
   EXPECT_FALSE(std::filesystem::exists(folder / "snap_iter_4.solverstate"));
 }
 
-TEST_F(TrainerTest, RequestsDuringATestAreHandled) {
+TEST_F(TrainerTest, HandlesRequestsDuringATest) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "test_iter: 50 test_interval: 1");
-  int asked = 0;
+  int polls = 0;
   trainer->setActionFunction(
-      [&] { return ++asked == 10 ? SolverAction::Stop : SolverAction::None; });
+      [&] { return ++polls == 10 ? SolverAction::Stop : SolverAction::None; });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 0);
   EXPECT_EQ(log.texts("Test interrupted.").size(), 1u);
@@ -356,12 +357,12 @@ TEST_F(TrainerTest, RejectsUnsupportedSettings) {
   });
 }
 
-TEST_F(TrainerTest, AFreshSeedIsLoggedAndReproduces) {
+TEST_F(TrainerTest, LogsRandomSeedThatReproducesTheRun) {
   LogLines log;
   const std::string fields = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1 ";
   auto first = make(fields + "random_seed: -1");
   const auto line = log.texts("Random seed: ");
   ASSERT_EQ(line.size(), 1u);
-  auto again = make(fields + "random_seed: " + line[0].substr(13));
-  EXPECT_EQ(weights(*first), weights(*again));
+  auto repeated = make(fields + "random_seed: " + line[0].substr(13));
+  EXPECT_EQ(weights(*first), weights(*repeated));
 }

@@ -23,9 +23,9 @@ namespace {
 
 class TrainerWatchTest : public test::TrainingFixture {
 protected:
-  std::unique_ptr<Trainer> watched(const std::string &fields,
-                                   const WatchOptions &watch,
-                                   const std::string &snapshot = "") {
+  std::unique_ptr<Trainer> makeWatched(const std::string &fields,
+                                       const WatchOptions &watch,
+                                       const std::string &snapshot = "") {
     const plan::Manifest manifest = test::linearModel(feed(), solver(fields));
     TrainerOptions options;
     options.solver = solverOf(manifest);
@@ -34,8 +34,8 @@ protected:
     return std::make_unique<Trainer>(open(manifest), options);
   }
 
-  /// Replaces a value of a row of the data.
-  void spoil(int row, float value) {
+  /// Replaces the second value of a row of the data.
+  void replaceValue(int row, float value) {
     data.x[static_cast<std::size_t>(3 * row + 1)] = value;
     formats::Hdf5Writer writer(folder / "data.h5");
     writer.write("x", {10, 3}, x.data());
@@ -43,7 +43,7 @@ protected:
     writer.commit();
   }
 
-  std::vector<Json> rows(const std::string &name = "logs/metrics.jsonl") {
+  std::vector<Json> readRows(const std::string &name = "logs/metrics.jsonl") {
     std::vector<Json> result;
     std::ifstream file(folder / name);
     for (std::string line; std::getline(file, line);)
@@ -51,8 +51,8 @@ protected:
     return result;
   }
 
-  /// The events of all event files, ordered by file name.
-  std::vector<tensorboard::Event> events() {
+  /// Returns the events of all event files, ordered by file name.
+  std::vector<tensorboard::Event> readEvents() {
     std::set<std::string> files;
     for (const auto &entry :
          std::filesystem::directory_iterator(folder / "logs"))
@@ -62,35 +62,35 @@ protected:
     std::vector<tensorboard::Event> result;
     for (const std::string &file : files) {
       std::string bytes = test::readBytes(file);
-      std::string_view rest = bytes;
-      auto number = [&](std::size_t at, int size) {
+      std::string_view remaining = bytes;
+      auto readNumber = [&](std::size_t at, int size) {
         std::uint64_t value = 0;
         for (int i = 0; i < size; ++i)
           value |= std::uint64_t(static_cast<unsigned char>(
-                       rest.at(at + static_cast<std::size_t>(i))))
+                       remaining.at(at + static_cast<std::size_t>(i))))
                    << (8 * i);
         return value;
       };
-      while (!rest.empty()) {
-        const std::uint64_t size = number(0, 8);
-        EXPECT_EQ(number(8, 4), maskedCrc32c(rest.substr(0, 8)));
-        const std::string_view record = rest.substr(12, size);
-        EXPECT_EQ(number(12 + size, 4), maskedCrc32c(record));
+      while (!remaining.empty()) {
+        const std::uint64_t size = readNumber(0, 8);
+        EXPECT_EQ(readNumber(8, 4), maskedCrc32c(remaining.substr(0, 8)));
+        const std::string_view record = remaining.substr(12, size);
+        EXPECT_EQ(readNumber(12 + size, 4), maskedCrc32c(record));
         tensorboard::Event event;
         EXPECT_TRUE(event.ParseFromString(std::string(record)));
         result.push_back(event);
-        rest.remove_prefix(16 + size);
+        remaining.remove_prefix(16 + size);
       }
     }
     return result;
   }
 
-  static std::string fields(const std::string &more) {
-    return "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 " + more;
+  static std::string fields(const std::string &furtherFields) {
+    return "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 " + furtherFields;
   }
 };
 
-const std::string kNan = "iteration 1: layer 'data'";
+const std::string kNanError = "iteration 1: layer 'data'";
 
 } // namespace
 
@@ -102,14 +102,14 @@ TEST_F(TrainerWatchTest, RecordedChangesReproduceTheRun) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
-  auto live = watched(fields("max_iter: 8"), watch);
-  live->control().set("base_lr", "0.2");
-  live->step(3);
-  live->control().set("base_lr", "0.05");
-  live->control().set("snapshot_prefix", "a \"quoted\" one");
-  live->step(3);
-  live->control().set("momentum", "0.5");
-  live->step(2);
+  auto original = makeWatched(fields("max_iter: 8"), watch);
+  original->control().set("base_lr", "0.2");
+  original->step(3);
+  original->control().set("base_lr", "0.05");
+  original->control().set("snapshot_prefix", "a \"quoted\" one");
+  original->step(3);
+  original->control().set("momentum", "0.5");
+  original->step(2);
   const std::string changes = folder / "logs/changes.hooks";
   EXPECT_EQ(test::readBytes(changes),
             "after 0 iterations do set base_lr \"0.2\"\n"
@@ -118,17 +118,17 @@ TEST_F(TrainerWatchTest, RecordedChangesReproduceTheRun) {
             "line cannot contain\n"
             "after 6 iterations do set momentum \"0.5\"\n");
 
-  auto again = watched(fields("max_iter: 8"), {});
-  again->addHooks(changes);
-  again->step(8);
-  EXPECT_EQ(weights(*again), weights(*live)); // bitwise
+  auto repeated = makeWatched(fields("max_iter: 8"), {});
+  repeated->addHooks(changes);
+  repeated->step(8);
+  EXPECT_EQ(weights(*repeated), weights(*original)); // bitwise
 }
 
-TEST_F(TrainerWatchTest, ChangesOfIterationsDoneAgainAreComments) {
+TEST_F(TrainerWatchTest, ChangesOfRepeatedIterationsBecomeComments) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
-  auto trainer = watched(fields("max_iter: 8"), watch);
+  auto trainer = makeWatched(fields("max_iter: 8"), watch);
   trainer->step(2);
   trainer->control().set("base_lr", "0.2");
   trainer->step(2);
@@ -144,13 +144,13 @@ TEST_F(TrainerWatchTest, ChangesOfIterationsDoneAgainAreComments) {
 
 TEST_F(TrainerWatchTest, NanEndsTrainingBeforeTheUpdate) {
   LogLines log;
-  spoil(5, NAN); // in the second batch
+  replaceValue(5, NAN); // in the second batch
   WatchOptions watch;
   watch.checkNan = true;
-  auto trainer = watched(fields("max_iter: 10"), watch);
-  auto reference = watched(fields("max_iter: 1"), {});
+  auto trainer = makeWatched(fields("max_iter: 10"), watch);
+  auto reference = makeWatched(fields("max_iter: 1"), {});
   reference->step(1);
-  test::expectError(ExitStatus::BadInput, kNan, [&] { trainer->solve(); });
+  test::expectError(ExitStatus::BadInput, kNanError, [&] { trainer->solve(); });
   EXPECT_EQ(trainer->iteration(), 1);
   EXPECT_EQ(weights(*trainer), weights(*reference));
   // The snapshot continues with the record that was not trained.
@@ -159,56 +159,56 @@ TEST_F(TrainerWatchTest, NanEndsTrainingBeforeTheUpdate) {
   ASSERT_EQ(state.state.brew_reader_size(), 1);
   EXPECT_EQ(state.state.brew_reader(0).records(), 4u);
 
-  spoil(5, 0.25);
-  auto resumed = watched(fields("max_iter: 10"), watch,
-                         folder / "snap_iter_1.solverstate");
-  auto whole = watched(fields("max_iter: 10"), {});
+  replaceValue(5, 0.25);
+  auto resumed = makeWatched(fields("max_iter: 10"), watch,
+                             folder / "snap_iter_1.solverstate");
+  auto original = makeWatched(fields("max_iter: 10"), {});
   resumed->solve();
-  whole->solve();
-  EXPECT_EQ(weights(*resumed), weights(*whole));
+  original->solve();
+  EXPECT_EQ(weights(*resumed), weights(*original));
 }
 
 TEST_F(TrainerWatchTest, TheErrorNamesBlobAndPosition) {
   LogLines log;
-  spoil(1, INFINITY);
+  replaceValue(1, INFINITY);
   WatchOptions watch;
   watch.checkNan = true;
-  auto trainer = watched(fields("max_iter: 3"), watch);
+  auto trainer = makeWatched(fields("max_iter: 3"), watch);
   test::expectError(
       ExitStatus::BadInput,
       "iteration 0: layer 'data', input: blob 'x' is inf at position 4",
       [&] { trainer->solve(); });
 }
 
-TEST_F(TrainerWatchTest, OverflowingStepsAreFound) {
+TEST_F(TrainerWatchTest, ReportsOverflowingSteps) {
   LogLines log;
-  spoil(1, 3e30f); // squares are infinite
+  replaceValue(1, 3e30f); // squares are infinite
   WatchOptions watch;
   watch.checkNan = true;
-  auto trainer = watched(fields("max_iter: 3"), watch);
+  auto trainer = makeWatched(fields("max_iter: 3"), watch);
   test::expectError(ExitStatus::BadInput, "forward: blob 'loss' is inf",
                     [&] { trainer->solve(); });
 }
 
 TEST_F(TrainerWatchTest, NamesTheBatchOfAnIteration) {
   LogLines log;
-  spoil(5, NAN);
+  replaceValue(5, NAN);
   WatchOptions watch;
   watch.checkNan = true;
-  auto trainer = watched(fields("max_iter: 3 iter_size: 2"), watch);
+  auto trainer = makeWatched(fields("max_iter: 3 iter_size: 2"), watch);
   test::expectError(ExitStatus::BadInput,
                     "iteration 0: batch 2 of 2: layer 'data'",
                     [&] { trainer->solve(); });
 }
 
-TEST_F(TrainerWatchTest, BrokenParametersAreNotSnapshot) {
+TEST_F(TrainerWatchTest, DoesNotSnapshotNonFiniteParameters) {
   LogLines log;
   WatchOptions watch;
   watch.checkNan = true;
-  auto trainer =
-      watched("base_lr: 1e38 lr_policy: 'fixed' momentum: 0 weight_decay: 1e10 "
-              "max_iter: 9",
-              watch);
+  auto trainer = makeWatched(
+      "base_lr: 1e38 lr_policy: 'fixed' momentum: 0 weight_decay: 1e10 "
+      "max_iter: 9",
+      watch);
   test::expectError(ExitStatus::BadInput, "parameter 0 of layer 'ip'",
                     [&] { trainer->solve(); });
   EXPECT_FALSE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
@@ -218,13 +218,13 @@ TEST_F(TrainerWatchTest, ChecksDoNotChangeTheRun) {
   LogLines log;
   WatchOptions watch;
   watch.checkNan = true;
-  for (const char *more : {"max_iter: 7", "max_iter: 7 iter_size: 3",
-                           "max_iter: 7 clip_gradients: 0.1"}) {
-    auto trainer = watched(fields(more), watch);
-    auto plain = watched(fields(more), {});
+  for (const char *furtherFields : {"max_iter: 7", "max_iter: 7 iter_size: 3",
+                                    "max_iter: 7 clip_gradients: 0.1"}) {
+    auto trainer = makeWatched(fields(furtherFields), watch);
+    auto unchecked = makeWatched(fields(furtherFields), {});
     trainer->solve();
-    plain->solve();
-    EXPECT_EQ(weights(*trainer), weights(*plain)) << more;
+    unchecked->solve();
+    EXPECT_EQ(weights(*trainer), weights(*unchecked)) << furtherFields;
   }
 }
 
@@ -232,12 +232,12 @@ TEST_F(TrainerWatchTest, ChecksDoNotChangeTheRun) {
 // Rules
 //===----------------------------------------------------------------------===//
 
-TEST_F(TrainerWatchTest, ARuleEndsTrainingAsCaffeEndsIt) {
+TEST_F(TrainerWatchTest, RulesEndTrainingLikeMaxIter) {
   LogLines log;
   WatchOptions watch;
   watch.stopWhen = {"test.loss > 100 or iter >= 7", "time > 1e9"};
   auto trainer =
-      watched(fields("max_iter: 100 test_iter: 1 test_interval: 5"), watch);
+      makeWatched(fields("max_iter: 100 test_iter: 1 test_interval: 5"), watch);
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 7);
   EXPECT_FALSE(trainer->stopped());
@@ -254,21 +254,21 @@ TEST_F(TrainerWatchTest, ARuleEndsTrainingAsCaffeEndsIt) {
   EXPECT_EQ(trainer->iteration(), 7);
 }
 
-TEST_F(TrainerWatchTest, ATestThatEndsTrainingIsNotRepeated) {
+TEST_F(TrainerWatchTest, DoesNotRepeatTestThatEndsTraining) {
   LogLines log;
   WatchOptions watch;
   watch.stopWhen = {"test.loss >= 0 and iter > 4"};
   auto trainer =
-      watched(fields("max_iter: 100 test_iter: 1 test_interval: 3"), watch);
+      makeWatched(fields("max_iter: 100 test_iter: 1 test_interval: 3"), watch);
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 5);
   EXPECT_EQ(log.texts("Iteration 5, Testing net (#0)").size(), 1u);
 
   watch.stopWhen = {"test.loss >= 0 and iter > 5"};
-  auto other =
-      watched(fields("max_iter: 100 test_iter: 1 test_interval: 3"), watch);
-  other->solve();
-  EXPECT_EQ(other->iteration(), 6);
+  auto second =
+      makeWatched(fields("max_iter: 100 test_iter: 1 test_interval: 3"), watch);
+  second->solve();
+  EXPECT_EQ(second->iteration(), 6);
   EXPECT_EQ(log.texts("Iteration 6, Testing net (#0)").size(), 1u);
 }
 
@@ -276,9 +276,9 @@ TEST_F(TrainerWatchTest, PatienceEndsTrainingWithoutImprovement) {
   LogLines log;
   WatchOptions watch;
   watch.patience = "2:test.loss";
-  auto trainer = watched("base_lr: 0 lr_policy: 'fixed' max_iter: 100 "
-                         "test_iter: 5 test_interval: 3",
-                         watch);
+  auto trainer = makeWatched("base_lr: 0 lr_policy: 'fixed' max_iter: 100 "
+                             "test_iter: 5 test_interval: 3",
+                             watch);
   trainer->solve(); // 5 batches of 4 are twice the data: equal losses
   EXPECT_EQ(trainer->iteration(), 6);
   EXPECT_EQ(log.texts("Stopping after 6 iterations: 2 tests without "
@@ -291,25 +291,25 @@ TEST_F(TrainerWatchTest, PatienceEndsTrainingWithoutImprovement) {
 // Logs
 //===----------------------------------------------------------------------===//
 
-TEST_F(TrainerWatchTest, LogsAreRowsOfDisplaysAndTests) {
+TEST_F(TrainerWatchTest, LogsDisplaysAndTestsAsRows) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
-  auto trainer = watched(
+  auto trainer = makeWatched(
       fields("max_iter: 6 display: 2 test_iter: 1 test_interval: 3"), watch);
   trainer->solve();
   std::vector<std::string> kinds;
-  for (const Json &row : rows())
+  for (const Json &row : readRows())
     kinds.push_back(row["type"].get<std::string>() +
                     std::to_string(row["iteration"].get<int>()));
   EXPECT_EQ(kinds, (std::vector<std::string>{"test0", "train0", "train2",
                                              "test3", "train4", "test6"}));
-  const Json row = rows()[2];
+  const Json row = readRows()[2];
   EXPECT_NEAR(row["lr"].get<double>(), 0.1, 1e-7);
   EXPECT_TRUE(row["outputs"].contains("loss"));
   EXPECT_NEAR(row["images_per_second"].get<double>(),
               4 * row["iterations_per_second"].get<double>(), 1e-3);
-  EXPECT_EQ(rows()[3]["outputs"]["prediction"].size(), 4u);
+  EXPECT_EQ(readRows()[3]["outputs"]["prediction"].size(), 4u);
   EXPECT_EQ(log.texts("    Speed: ").size(), 2u);
 }
 
@@ -317,17 +317,18 @@ TEST_F(TrainerWatchTest, EventFilesContainTensorBoardSummaries) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
-  auto trainer = watched(
+  auto trainer = makeWatched(
       fields("max_iter: 6 display: 2 test_iter: 1 test_interval: 3"), watch);
   trainer->solve();
-  const auto read = events();
-  ASSERT_GE(read.size(), 3u);
-  EXPECT_EQ(read[0].file_version(), "brain.Event:2");
-  EXPECT_EQ(read[1].session_log().status(), tensorboard::SessionLog::START);
+  const auto allEvents = readEvents();
+  ASSERT_GE(allEvents.size(), 3u);
+  EXPECT_EQ(allEvents[0].file_version(), "brain.Event:2");
+  EXPECT_EQ(allEvents[1].session_log().status(),
+            tensorboard::SessionLog::START);
   tensorboard::GraphDef graph;
-  EXPECT_TRUE(graph.ParseFromString(read[2].graph_def()));
+  EXPECT_TRUE(graph.ParseFromString(allEvents[2].graph_def()));
   std::map<std::string, int> tags;
-  for (const tensorboard::Event &event : read)
+  for (const tensorboard::Event &event : allEvents)
     for (const auto &value : event.summary().value()) {
       ++tags[value.tag()];
       if (!value.has_histo())
@@ -347,62 +348,62 @@ TEST_F(TrainerWatchTest, EventFilesContainTensorBoardSummaries) {
   EXPECT_EQ(tags["gradients/ip/0"], 2); // none before the first iteration
 }
 
-TEST_F(TrainerWatchTest, AResumedRunContinuesItsLogs) {
+TEST_F(TrainerWatchTest, ResumedRunsContinueTheirLogs) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
-  const std::string more =
+  const std::string solverFields =
       fields("max_iter: 6 display: 2 test_iter: 1 test_interval: 3 "
              "snapshot: 4");
-  watched(more, watch)->solve();
-  const std::vector<Json> whole = rows();
+  makeWatched(solverFields, watch)->solve();
+  const std::vector<Json> originalRows = readRows();
   { // Simulates a run killed while writing.
     std::ofstream file(folder / "logs/metrics.jsonl", std::ios::app);
     file << "{\"type\":\"tr";
   }
-  watched(more, watch, folder / "snap_iter_4.solverstate")->solve();
-  const std::vector<Json> again = rows();
-  ASSERT_EQ(again.size(), whole.size());
-  for (std::size_t i = 0; i < whole.size(); ++i)
+  makeWatched(solverFields, watch, folder / "snap_iter_4.solverstate")->solve();
+  const std::vector<Json> resumedRows = readRows();
+  ASSERT_EQ(resumedRows.size(), originalRows.size());
+  for (std::size_t i = 0; i < originalRows.size(); ++i)
     for (const char *field : {"type", "iteration", "outputs"})
-      EXPECT_EQ(again[i][field], whole[i][field]) << i;
-  // Repeated rows and the incomplete line are moved to the other file.
-  const std::string aside =
+      EXPECT_EQ(resumedRows[i][field], originalRows[i][field]) << i;
+  // Repeated rows and the incomplete line are moved to another file.
+  const std::string replaced =
       test::readBytes(folder / "logs/metrics.replaced.jsonl");
-  EXPECT_EQ(std::count(aside.begin(), aside.end(), '\n'), 3);
-  EXPECT_NE(aside.find("{\"type\":\"tr\n"), std::string::npos);
+  EXPECT_EQ(std::count(replaced.begin(), replaced.end(), '\n'), 3);
+  EXPECT_NE(replaced.find("{\"type\":\"tr\n"), std::string::npos);
   int starts = 0;
-  for (const tensorboard::Event &event : events())
+  for (const tensorboard::Event &event : readEvents())
     if (event.has_session_log() && event.step() == 4)
       ++starts;
   EXPECT_EQ(starts, 1);
 }
 
-TEST_F(TrainerWatchTest, AnInvalidFolderIsAnError) {
+TEST_F(TrainerWatchTest, ReportsInvalidFolder) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "list.txt/logs";
   test::expectError(ExitStatus::Unavailable, "list.txt/logs",
-                    [&] { watched(fields("max_iter: 1"), watch); });
+                    [&] { makeWatched(fields("max_iter: 1"), watch); });
 }
 
-TEST_F(TrainerWatchTest, AFullDiskEndsTheLogsAlone) {
+TEST_F(TrainerWatchTest, FullDiskEndsOnlyTheLogs) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
-  auto trainer = watched(
+  auto trainer = makeWatched(
       fields("max_iter: 6 display: 2 snapshot_after_train: false"), watch);
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  rlimit none = before;
-  none.rlim_cur = 0;
+  rlimit previous{};
+  getrlimit(RLIMIT_FSIZE, &previous);
+  rlimit zeroLimit = previous;
+  zeroLimit.rlim_cur = 0;
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &none);
+  setrlimit(RLIMIT_FSIZE, &zeroLimit);
   trainer->solve();
-  setrlimit(RLIMIT_FSIZE, &before);
+  setrlimit(RLIMIT_FSIZE, &previous);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(trainer->iteration(), 6);
   EXPECT_EQ(log.texts("; nothing more is logged in '").size(), 1u);
   EXPECT_EQ(log.texts("metrics.jsonl': File too large").size(), 1u);
-  EXPECT_TRUE(rows().empty());
+  EXPECT_TRUE(readRows().empty());
 }

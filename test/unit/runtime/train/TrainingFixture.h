@@ -14,20 +14,21 @@
 
 namespace brew::test {
 
-/// Ten rows in an HDF5 file: batches of four start at a different row in each
-/// pass, which makes a restarted reader visible.
+/// A folder with ten rows in an HDF5 file. Batches of four start at a different
+/// row in each pass, which makes a restarted reader visible.
 class TrainingFixture : public testing::Test {
 protected:
   TrainingFixture() { writeBytes(folder / "list.txt", folder / "data.h5"); }
 
+  /// Returns the data layer that reads the file.
   std::string feed() const {
     return "name: 'data' type: 'HDF5Data' top: 'x' top: 'target' "
            "hdf5_data_param { source: '" +
            (folder / "list.txt") + "' batch_size: 4 }";
   }
 
-  /// A solver with these fields, and with the folder's prefix and a seed unless
-  /// they are set.
+  /// Returns a solver with these fields, and with a snapshot prefix in the
+  /// folder and a seed unless they are set.
   std::string solver(const std::string &fields) const {
     auto result = parse<caffe::SolverParameter>(
         "snapshot_prefix: '" + (folder / "snap") + "' random_seed: 1");
@@ -35,8 +36,8 @@ protected:
     return result.DebugString();
   }
 
-  /// Opens a new session with Caffe's log, of `manifest` as the folder's
-  /// net.plan.
+  /// Opens a new session of `manifest`, as net.plan in the folder, with Caffe's
+  /// log.
   runtime::Session &open(const plan::Manifest &manifest) {
     runtime::SessionOptions options;
     options.listener = runtime::CaffeLog();
@@ -45,7 +46,7 @@ protected:
     return *sessions.back();
   }
 
-  /// A trainer over a new session.
+  /// Creates a trainer over a new session.
   std::unique_ptr<runtime::Trainer> make(const std::string &fields,
                                          const std::string &snapshot = "") {
     const plan::Manifest manifest = linearModel(feed(), solver(fields));
@@ -55,7 +56,7 @@ protected:
     return std::make_unique<runtime::Trainer>(open(manifest), options);
   }
 
-  /// The rows of batch `index` in reading order.
+  /// Stores the rows of batch `index`, in reading order, in `bx` and `bt`.
   void batch(int index, std::vector<float> &bx, std::vector<float> &bt) const {
     bx.clear();
     bt.clear();
@@ -66,6 +67,7 @@ protected:
     }
   }
 
+  /// Returns the weights, followed by the bias.
   static std::vector<float> weights(runtime::Trainer &trainer) {
     const formats::Weights saved = trainer.parameters().save();
     std::vector<float> values = saved.layers[0].blobs[0].floats;

@@ -16,7 +16,7 @@
 using namespace brew;
 using namespace brew::runtime;
 
-// RFC 3720, B.4.
+// The expected checksums are from RFC 3720, section B.4.
 TEST(RecordFrames, ChecksumsEqualIscsi) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
@@ -35,7 +35,7 @@ TEST(RecordFrames, MasksRotateAndAdd) {
 }
 
 TEST(FiniteScan, FindsTheFirstInRowMajorOrder) {
-  // 2 x 3, transposed in memory.
+  // The buffer is 2 x 3 and transposed in memory.
   const plan::Buffer buffer = test::makeBuffer("b", 0, 0, {2, 3}, {1, 2});
   float values[6] = {0, 1, 2, 3, 4, 5};
   const auto *bytes = reinterpret_cast<const std::byte *>(values);
@@ -51,20 +51,20 @@ TEST(FiniteScan, FindsTheFirstInRowMajorOrder) {
   EXPECT_EQ(found->value, -INFINITY);
 }
 
-TEST(FiniteScan, KnowsEveryType) {
+TEST(FiniteScan, SupportsEveryType) {
   const Threads threads(2);
-  auto finite = [&](plan::DataType type, auto value) {
+  auto isFinite = [&](plan::DataType type, auto value) {
     const std::byte *bytes = reinterpret_cast<const std::byte *>(&value);
     return allFinite(test::makeBuffer("b", 0, 0, {}, {}, type), bytes, threads);
   };
-  EXPECT_TRUE(finite(plan::F64, std::numeric_limits<double>::max()));
-  EXPECT_FALSE(finite(plan::F64, std::numeric_limits<double>::infinity()));
-  EXPECT_TRUE(finite(plan::F32, std::numeric_limits<float>::lowest()));
-  EXPECT_TRUE(finite(plan::F16, std::uint16_t(0x7bff)));
-  EXPECT_FALSE(finite(plan::F16, std::uint16_t(0xfc00)));
-  EXPECT_TRUE(finite(plan::BF16, std::uint16_t(0x7f7f)));
-  EXPECT_FALSE(finite(plan::BF16, std::uint16_t(0x7fc0)));
-  EXPECT_TRUE(finite(plan::I32, std::int32_t(-1)));
+  EXPECT_TRUE(isFinite(plan::F64, std::numeric_limits<double>::max()));
+  EXPECT_FALSE(isFinite(plan::F64, std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(isFinite(plan::F32, std::numeric_limits<float>::lowest()));
+  EXPECT_TRUE(isFinite(plan::F16, std::uint16_t(0x7bff)));
+  EXPECT_FALSE(isFinite(plan::F16, std::uint16_t(0xfc00)));
+  EXPECT_TRUE(isFinite(plan::BF16, std::uint16_t(0x7f7f)));
+  EXPECT_FALSE(isFinite(plan::BF16, std::uint16_t(0x7fc0)));
+  EXPECT_TRUE(isFinite(plan::I32, std::int32_t(-1)));
 }
 
 TEST(Summaries, HistogramsCountFiniteValues) {
@@ -91,7 +91,7 @@ TEST(Summaries, HistogramsCountFiniteValues) {
   EXPECT_EQ(histogramOf(blob)->bucket(0), 1);
 }
 
-TEST(Summaries, FiltersAreTiles) {
+TEST(Summaries, DrawsFiltersAsTiles) {
   formats::Blob blob;
   blob.dims = {2, 1, 2, 2};
   blob.floats = {0, 1, 2, 3, 4, 5, 6, 8.5f};
@@ -113,7 +113,7 @@ TEST(Summaries, FiltersAreTiles) {
   EXPECT_FALSE(filterImage(blob));
 }
 
-TEST(Summaries, GraphsNameTheMakersOfInputs) {
+TEST(Summaries, GraphsNameTheProducersOfInputs) {
   const auto program = test::parse<plan::Program>(R"(
     layers { name: 'data' type: 'Data' tops: 'x' tops: 'l' shapes { dims: 4 dims: 3 } shapes { dims: 4 } }
     layers { name: 'in place' type: 'ReLU' bottoms: 'x' tops: 'x' shapes { dims: 4 dims: 3 } source_location: 'n.prototxt:3:1' }
@@ -137,26 +137,27 @@ TEST(NanCheck, LeavesScaledGradientsToTheScale) {
                         "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
   for (const char *name :
        {plan::loss_scale::kValue, plan::loss_scale::kNonFiniteGradients}) {
-    plan::NamedBuffer &carried = *manifest.add_persistent();
-    carried.set_name(name);
-    carried.set_buffer_index(
+    plan::NamedBuffer &persistent = *manifest.add_persistent();
+    persistent.set_name(name);
+    persistent.set_buffer_index(
         static_cast<std::uint32_t>(manifest.buffers_size()));
     *manifest.add_buffers() = test::makeBuffer(
         name, 1, 128 + 64 * (manifest.persistent_size() - 1), {});
   }
   Session session(test::loadPlan(manifest));
-  auto write = [&](int which, float value) {
+  auto write = [&](int position, float value) {
     session.executor().modify(
-        manifest.persistent(which).buffer_index(),
+        manifest.persistent(position).buffer_index(),
         [&](std::byte *memory) { std::memcpy(memory, &value, sizeof value); });
   };
   const NanCheck check(session);
   write(0, 1024);
   EXPECT_FALSE(check.foundNonFinite(1));
-  EXPECT_TRUE(check.foundNonFinite(INFINITY)); // its gradients were finite
+  EXPECT_TRUE(
+      check.foundNonFinite(INFINITY)); // no gradient explains the infinite loss
   write(1, 2);
   EXPECT_FALSE(check.foundNonFinite(1));
   EXPECT_FALSE(check.foundNonFinite(NAN));
-  write(0, 1); // it cannot be halved further
+  write(0, 1); // the scale cannot be halved further
   EXPECT_TRUE(check.foundNonFinite(1));
 }

@@ -1,4 +1,4 @@
-//===- BrewDataTest.cpp - The tool, end to end ----------------------------===//
+//===- BrewDataTest.cpp - Tests of the brew-data tool ---------------------===//
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
@@ -20,7 +20,7 @@ struct Result {
   std::string output; ///< standard output and error
 };
 
-Result brewData(const std::string &arguments) {
+Result runBrewData(const std::string &arguments) {
   std::string command =
       std::string("'" BREW_DATA_TOOL "' ") + arguments + " 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
@@ -36,13 +36,13 @@ Result brewData(const std::string &arguments) {
 }
 
 void expectResult(const std::string &arguments, int status,
-                  const std::string &part) {
-  Result result = brewData(arguments);
+                  const std::string &message) {
+  Result result = runBrewData(arguments);
   EXPECT_EQ(result.status, status) << result.output;
-  EXPECT_NE(result.output.find(part), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find(message), std::string::npos) << result.output;
 }
 
-/// Two 2x2 images and their labels.
+/// Writes two 2x2 images and their labels.
 struct BrewData : testing::Test {
   BrewData() {
     writeBytes(images, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02"
@@ -56,7 +56,7 @@ struct BrewData : testing::Test {
   std::string inputs = images + " " + labels + " ";
 };
 
-TEST_F(BrewData, MnistAndMean) {
+TEST_F(BrewData, ConvertsMnistAndComputesMean) {
   for (const char *backend : {"lmdb", "leveldb"}) {
     std::string db = database + backend;
     expectResult("mnist " + inputs + db + " --backend " + backend, 0,
@@ -76,7 +76,7 @@ TEST_F(BrewData, MnistAndMean) {
   }
 }
 
-TEST_F(BrewData, Cifar) {
+TEST_F(BrewData, ConvertsCifar) {
   std::string batch = folder / "data_batch.bin",
               bytes = "\x03" + std::string(3072, 'p');
   writeBytes(batch, bytes);
@@ -90,7 +90,7 @@ TEST_F(BrewData, Cifar) {
   EXPECT_EQ(cursor->key(), "00001");
 }
 
-TEST_F(BrewData, Overwrite) {
+TEST_F(BrewData, OverwritesOnlyOnRequest) {
   expectResult("mnist " + inputs + database, 0, "");
   expectResult("mnist " + inputs + database, 1, "exists");
   expectResult("mnist " + inputs + database + " --overwrite --backend leveldb",
@@ -98,7 +98,7 @@ TEST_F(BrewData, Overwrite) {
   EXPECT_EQ(detectBackend(database), DbBackend::LevelDb);
 }
 
-TEST_F(BrewData, Errors) {
+TEST_F(BrewData, ReportsErrors) {
   expectResult("", 2, "subcommand");
   expectResult("mnist " + images, 2, "required");
   expectResult("mnist " + inputs + database + " --backend rocksdb", 2, "lmdb");
@@ -112,11 +112,11 @@ TEST_F(BrewData, Errors) {
   expectResult("list " + folder.path(), 1, "is not a database");
   writeBytes(labels, std::string("\0\0\x08\x01\0\0\0\x02\x05", 9));
   expectResult("mnist " + inputs + database, 1, "truncated");
-  // Only the inputs are left.
+  // Only the inputs remain.
   EXPECT_EQ(folder.entries(), 2u);
 }
 
-TEST_F(BrewData, MeanOfDifferentShapes) {
+TEST_F(BrewData, RefusesMeanOfDifferentShapes) {
   auto writer = DbWriter::create(database, DbBackend::Lmdb);
   writer->put("a", encodeDatum(1, 1, 2, "xy", 0));
   writer->put("b", encodeDatum(1, 2, 1, "xy", 0));
@@ -125,9 +125,9 @@ TEST_F(BrewData, MeanOfDifferentShapes) {
                "record 'b' has shape 1x2x1, but the first one has 1x1x2");
 }
 
-/// Writes ten records with consecutive keys and labels; optionally damages the
+/// Writes ten records with consecutive keys and labels. Optionally damages the
 /// seventh.
-void writeTen(const std::string &path, bool damaged = false) {
+void writeTenRecords(const std::string &path, bool damaged = false) {
   auto writer = DbWriter::create(path, DbBackend::Lmdb);
   for (int i = 0; i < 10; ++i)
     writer->put(
@@ -138,7 +138,7 @@ void writeTen(const std::string &path, bool damaged = false) {
   writer->finish();
 }
 
-/// Keys and labels in order: "k0=0 k1=1 ".
+/// Returns keys and labels in order: "k0=0 k1=1 ".
 std::string contentOf(const std::string &path) {
   auto reader = DbReader::open(path, *detectBackend(path));
   std::string text;
@@ -152,42 +152,45 @@ std::string contentOf(const std::string &path) {
 }
 
 TEST_F(BrewData, VerifyNamesDamagedRecords) {
-  writeTen(database);
+  writeTenRecords(database);
   expectResult("verify " + database, 0, "10 records, none damaged");
   std::filesystem::remove_all(database);
-  writeTen(database, /*damaged=*/true);
+  writeTenRecords(database, /*damaged=*/true);
   expectResult("verify " + database, 1, "record 'k6': damaged record");
   expectResult("verify " + database, 1, "1 of 10 records are damaged");
   expectResult("inspect " + database, 1, "record 'k6'");
 }
 
 TEST_F(BrewData, SplitAndMergeKeepEveryRecord) {
-  writeTen(database);
-  const std::string a = folder / "a", b = folder / "b", both = folder / "both";
+  writeTenRecords(database);
+  const std::string a = folder / "a", b = folder / "b",
+                    merged = folder / "merged";
   expectResult("split " + database + " " + a + "=0.7 " + b + "=0.3", 0,
                "7 records");
   EXPECT_EQ(contentOf(a), "k0=0 k1=1 k2=2 k3=3 k4=4 k5=5 k6=6 ");
   EXPECT_EQ(contentOf(b), "k7=7 k8=8 k9=9 ");
-  expectResult("merge " + b + " " + a + " -o " + both + " --backend leveldb", 0,
-               "10 records (LevelDB)");
-  EXPECT_EQ(contentOf(both).substr(0, 30), "00000000_k7=7 00000001_k8=8 00");
+  expectResult("merge " + b + " " + a + " -o " + merged + " --backend leveldb",
+               0, "10 records (LevelDB)");
+  EXPECT_EQ(contentOf(merged).substr(0, 30), "00000000_k7=7 00000001_k8=8 00");
   expectResult("split " + database + " " + a + "=0.7 " + b + "=0.4", 2,
                "the shares add up to more than 1");
   expectResult("split " + database + " " + a + "=2", 2, "is not DB=SHARE");
   expectResult("split " + database + " " + a + "=0.01", 1, "leaves none for");
   expectResult("split " + database + " " + a + "=0.7", 1, "exists");
   // A random split differs and is reproducible by its seed.
-  const std::string drawn =
+  const std::string randomOptions =
       " " + a + "=0.5 " + b + "=0.5 --random --overwrite ";
-  expectResult("split " + database + drawn + "--seed 1", 0, "5 records");
+  expectResult("split " + database + randomOptions + "--seed 1", 0,
+               "5 records");
   const std::string first = contentOf(a);
   EXPECT_NE(first, "k0=0 k1=1 k2=2 k3=3 k4=4 ");
-  expectResult("split " + database + drawn + "--seed 1", 0, "5 records");
+  expectResult("split " + database + randomOptions + "--seed 1", 0,
+               "5 records");
   EXPECT_EQ(contentOf(a), first);
 }
 
-TEST_F(BrewData, ShuffleIsDrawnFromTheSeed) {
-  writeTen(database);
+TEST_F(BrewData, ShuffleDependsOnTheSeed) {
+  writeTenRecords(database);
   std::string orders[3];
   for (int i = 0; i < 3; ++i) {
     const std::string out = folder / ("out" + std::to_string(i));
@@ -204,7 +207,7 @@ TEST_F(BrewData, ShuffleIsDrawnFromTheSeed) {
   }
 }
 
-TEST_F(BrewData, CaffesFlagsAndNames) {
+TEST_F(BrewData, AcceptsCaffesFlagsAndNames) {
   const std::string list = folder / "list", root = folder.path() + "/ ";
   writeBytes(list, "a.png 1\n");
   expectResult("convert_imageset " + root + list + " " + database, 1,
@@ -229,9 +232,9 @@ TEST_F(BrewData, CaffesFlagsAndNames) {
   expectResult("windows " + windows, 1, "windows:5: the window from (0, 0)");
 }
 
-// An endless input is converted until a signal stops the tool, which removes
-// its output.
-TEST_F(BrewData, Interrupted) {
+// The tool converts an endless input until a signal stops it. It must then
+// remove its output.
+TEST_F(BrewData, RemovesOutputWhenInterrupted) {
   const size_t before = folder.entries();
   pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -255,7 +258,7 @@ TEST_F(BrewData, Interrupted) {
   EXPECT_EQ(folder.entries(), before);
 }
 
-TEST(BrewDataRecorded, MeanIsCaffes) {
+TEST(BrewDataRecorded, MeanEqualsCaffes) {
   std::string expected = sharedPath("data/caffe_dbs/mnist500_mean.binaryproto");
   SKIP_WITHOUT(expected);
   TempFolder folder;
@@ -267,7 +270,7 @@ TEST(BrewDataRecorded, MeanIsCaffes) {
   }
 }
 
-TEST(BrewDataRecorded, RecordsAreCaffes) {
+TEST(BrewDataRecorded, RecordsEqualCaffes) {
   std::string images = sharedPath("data/mnist/t10k-images-idx3-ubyte.gz");
   std::string labels = sharedPath("data/mnist/t10k-labels-idx1-ubyte.gz");
   SKIP_WITHOUT(images);
@@ -278,10 +281,10 @@ TEST(BrewDataRecorded, RecordsAreCaffes) {
   auto caffes = DbReader::open(sharedPath("data/caffe_dbs/mnist500_lmdb"),
                                DbBackend::Lmdb);
   EXPECT_EQ(ours->count(), 10000u);
-  auto one = ours->newCursor(), two = caffes->newCursor();
-  for (; two->valid(); one->next(), two->next()) {
-    ASSERT_EQ(one->key(), two->key());
-    ASSERT_EQ(one->value(), two->value());
+  auto ourCursor = ours->newCursor(), caffesCursor = caffes->newCursor();
+  for (; caffesCursor->valid(); ourCursor->next(), caffesCursor->next()) {
+    ASSERT_EQ(ourCursor->key(), caffesCursor->key());
+    ASSERT_EQ(ourCursor->value(), caffesCursor->value());
   }
 }
 

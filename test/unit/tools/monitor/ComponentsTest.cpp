@@ -41,7 +41,7 @@ TEST(MonitorBroadcast, ReportsMissedMessages) {
   batch = broadcast.wait(batch.next, 0ms);
   EXPECT_EQ(batch.messages, std::vector<std::string>{"10"});
   EXPECT_EQ(batch.missed, 0u);
-  // A position of an earlier run.
+  // A client may send a position of an earlier run, beyond the end.
   EXPECT_TRUE(broadcast.wait(1000, 0ms).messages.empty());
 }
 
@@ -80,7 +80,7 @@ TEST(MonitorViews, HistogramsCountAllValues) {
   EXPECT_EQ(histogramOf({})["max"], 0);
 }
 
-TEST(MonitorViews, FiltersAreTilesAndMatricesOneImage) {
+TEST(MonitorViews, DrawsFiltersAsTilesAndMatricesAsOneImage) {
   std::vector<float> filters(70 * 2 * 2);
   filters[1] = 2;
   Json json = imagesOf(filters, {70, 1, 2, 2});
@@ -113,14 +113,16 @@ TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
   EXPECT_EQ(graph["edges"], Json::parse("[[0, 1], [1, 2]]"));
 }
 
-TEST(MonitorTrainingThreadQueue, RunsOnTheOtherThread) {
+TEST(MonitorTrainingThreadQueue, RunsRequestsOnTheTrainingThread) {
   TrainingThreadQueue queue;
-  const auto here = std::this_thread::get_id();
-  std::thread asker([&] {
-    EXPECT_EQ(
-        queue.run(TrainingThreadQueue::Kind::Control,
-                  [&] { return Json(std::this_thread::get_id() == here); }),
-        Json(true));
+  const auto trainingThread = std::this_thread::get_id();
+  std::thread requester([&] {
+    EXPECT_EQ(queue.run(TrainingThreadQueue::Kind::Control,
+                        [&] {
+                          return Json(std::this_thread::get_id() ==
+                                      trainingThread);
+                        }),
+              Json(true));
     EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Control,
                            []() -> Json { throw HttpError(404, "none"); }),
                  HttpError);
@@ -130,25 +132,25 @@ TEST(MonitorTrainingThreadQueue, RunsOnTheOtherThread) {
         HttpError);
   });
   std::atomic<bool> done{false};
-  std::thread ending([&] {
-    asker.join();
+  std::thread joiner([&] {
+    requester.join();
     done = true;
   });
   while (!done)
     queue.work(false);
-  ending.join();
+  joiner.join();
 }
 
-TEST(MonitorTrainingThreadQueue, ReadsTakeAHundredthOfTheTime) {
+TEST(MonitorTrainingThreadQueue, LimitsTheTimeForReads) {
   TrainingThreadQueue queue;
   queue.addReadCost(1s);
   EXPECT_FALSE(queue.mayRead(false));
   EXPECT_TRUE(queue.mayRead(true));
-  std::atomic<bool> looked{false};
-  std::thread asker([&] {
+  std::atomic<bool> wasRead{false};
+  std::thread requester([&] {
     EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Read,
                            [&] {
-                             looked = true;
+                             wasRead = true;
                              return Json();
                            }),
                  HttpError);
@@ -157,7 +159,7 @@ TEST(MonitorTrainingThreadQueue, ReadsTakeAHundredthOfTheTime) {
     queue.work(false);
     std::this_thread::sleep_for(1ms);
   }
-  EXPECT_FALSE(looked);
+  EXPECT_FALSE(wasRead);
   queue.close();
-  asker.join();
+  requester.join();
 }

@@ -12,9 +12,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoDivergence = std::numeric_limits<double>::quiet_NaN();
 
-Json lastOf(EmbeddingView &view) {
+Json lastEvent(EmbeddingView &view) {
   const auto batch = view.events()->wait(0, std::chrono::milliseconds(0));
   return batch.messages.empty() ? Json() : Json::parse(batch.messages.back());
 }
@@ -43,7 +43,7 @@ TEST(MonitorEmbeddingView, SendsLayoutsWithOneScale) {
   const float first[] = {0, 1e-4f, -2e-4f, 0}, second[] = {50, 0, -100, 25};
   view.show(first, 2, 0, 750, 5.5, false);
   view.show(second, 2, 750, 750, 1.25, true);
-  const Json layout = lastOf(view);
+  const Json layout = lastEvent(view);
   EXPECT_EQ(layout["type"], "layout");
   EXPECT_EQ(layout["points"], Json::parse("[[0.5, 0.0], [-1.0, 0.25]]"));
   EXPECT_EQ(layout["finished"], true);
@@ -56,10 +56,10 @@ TEST(MonitorEmbeddingView, SendsLayoutsWithOneScale) {
 TEST(MonitorEmbeddingView, ComponentsHaveNoDivergence) {
   EmbeddingView view("ip1", "principal components");
   view.setSamples("", {{"a", "b"}, {}, {}});
-  const float scores[] = {0, 0, 9, 0, 0, 9}; // of three components
-  view.show(scores, 3, 0, 0, kNone, true);
-  EXPECT_TRUE(lastOf(view)["divergence"].is_null());
-  EXPECT_EQ(lastOf(view)["points"], Json::parse("[[0.0, 0.0], [0.0, 0.0]]"));
+  const float scores[] = {0, 0, 9, 0, 0, 9}; // two samples of three components
+  view.show(scores, 3, 0, 0, kNoDivergence, true);
+  EXPECT_TRUE(lastEvent(view)["divergence"].is_null());
+  EXPECT_EQ(lastEvent(view)["points"], Json::parse("[[0.0, 0.0], [0.0, 0.0]]"));
   EXPECT_EQ(view.get("state", {})["classes"], Json({-1, -1}));
   EXPECT_TRUE(view.get("state", {})["curves"].empty());
 }
@@ -77,11 +77,11 @@ TEST(MonitorEmbeddingView, ShowsASubsetOfManySamples) {
   view.show(values.data(), 2, 50, 100, 2, false);
   EXPECT_EQ(view.get("state", {})["names"], Json({"0", "3", "6"}));
   EXPECT_EQ(view.get("state", {})["samples"], 7);
-  EXPECT_EQ(lastOf(view)["points"],
+  EXPECT_EQ(lastEvent(view)["points"],
             Json::parse("[[0.0, 0.0], [0.5, 0.0], [1.0, 0.0]]"));
 }
 
-TEST(MonitorEmbeddingView, OnlyTheLastLayoutsAreKept) {
+TEST(MonitorEmbeddingView, KeepsOnlyTheLastLayouts) {
   EmbeddingView view("ip1", "t-SNE");
   view.setSamples("", {{"a"}, {0}, {}});
   const float point[] = {1, 1};
@@ -89,7 +89,7 @@ TEST(MonitorEmbeddingView, OnlyTheLastLayoutsAreKept) {
     view.show(point, 2, i, 10, 1, false);
   EXPECT_LE(
       view.events()->wait(0, std::chrono::milliseconds(0)).messages.size(), 2u);
-  EXPECT_EQ(lastOf(view)["iteration"], 9);
+  EXPECT_EQ(lastEvent(view)["iteration"], 9);
 }
 
 TEST(MonitorEmbeddingView, RejectsUnknownRequests) {

@@ -1,4 +1,4 @@
-//===- MetricsFolderTest.cpp - Runs side by side, from their logs ---------===//
+//===- MetricsFolderTest.cpp - Comparison of runs from their logs ---------===//
 #include "tools/monitor/MetricsFolder.h"
 
 #include "test/common/TestFiles.h"
@@ -72,14 +72,14 @@ TEST(MonitorMetricsFolder, RereadsReplacedLogs) {
   };
   writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "1.5"));
   MetricsFolder runs(folder.path());
-  // A replacement with the same size and time.
+  // The new file has the same size and time.
   const auto time = std::filesystem::last_write_time(folder / "metrics.jsonl");
   writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "3.5"));
   std::filesystem::last_write_time(folder / "metrics.jsonl", time);
   runs.get("state", {});
   EXPECT_EQ(curvesOf(runs, ".")["train.loss"],
             Json::parse("[[1.0, 2.5], [2.0, 3.5]]"));
-  // A larger file: a run that was resumed from iteration 1.
+  // The new file is larger, after a run that was resumed from iteration 1.
   writeBytes(folder / "metrics.jsonl",
              row(1, "2.5") + row(2, "7.5") + row(3, "6.5"));
   runs.get("state", {});
@@ -94,7 +94,7 @@ TEST(MonitorMetricsFolder, SkipsInvalidRows) {
                      "{\"type\":3,\"iteration\":1}\n"
                      "{\"type\":\"test\",\"iteration\":1,\"outputs\":[]}\n"
                      "{\"type\":\"train\",\"iteration\":1,\"loss\":\"\"}\n";
-  // Nested too deeply to be copied or printed.
+  // This row is nested too deeply to be copied or printed.
   rows +=
       "{\"type\":\"test\",\"iteration\":1,\"net\":" + std::string(200000, '[') +
       std::string(200000, ']') + "}\n";

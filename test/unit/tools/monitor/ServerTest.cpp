@@ -19,7 +19,7 @@ class CountingHandler : public RequestHandler {
 public:
   Json get(const std::string &name, const Query &query) override {
     if (name == "state")
-      return {{"net", "bytes \xff"}, {"asked", query.size()}};
+      return {{"net", "bytes \xff"}, {"parameters", query.size()}};
     throw HttpError(404, "there is no '" + name + "'");
   }
   Json post(const std::string &name, const Json &body) override {
@@ -43,7 +43,7 @@ protected:
     endpoint.port = 0;
     return endpoint;
   }
-  httplib::Headers with(const std::string &token) {
+  httplib::Headers tokenHeader(const std::string &token) {
     return {{"X-Brew-Token", token}};
   }
   int post(const std::string &path, const std::string &body,
@@ -74,11 +74,11 @@ TEST_F(MonitorServer, ServesAPageThatLoadsNothingElse) {
 }
 
 TEST_F(MonitorServer, AnswersWithTheToken) {
-  const auto state = client.Get("/api/state?a=1", with(server.token()));
+  const auto state = client.Get("/api/state?a=1", tokenHeader(server.token()));
   ASSERT_TRUE(state);
   EXPECT_EQ(state->status, 200);
-  EXPECT_EQ(Json::parse(state->body)["asked"], 1);
-  EXPECT_EQ(post("/api/pause", "{}", with(server.token())), 200);
+  EXPECT_EQ(Json::parse(state->body)["parameters"], 1);
+  EXPECT_EQ(post("/api/pause", "{}", tokenHeader(server.token())), 200);
   EXPECT_EQ(handler.changes, 1);
 }
 
@@ -86,8 +86,8 @@ TEST_F(MonitorServer, ChangesNothingWithoutTheToken) {
   for (const std::string &token :
        {std::string(), std::string("x"), server.token() + "0",
         server.token().substr(1), std::string(server.token().size(), '0')}) {
-    EXPECT_EQ(post("/api/pause", "{}", with(token)), 401);
-    const auto state = client.Get("/api/state", with(token));
+    EXPECT_EQ(post("/api/pause", "{}", tokenHeader(token)), 401);
+    const auto state = client.Get("/api/state", tokenHeader(token));
     EXPECT_EQ(state ? state->status : -1, 401);
     const auto stream = client.Get(("/api/events?token=" + token).c_str());
     EXPECT_EQ(stream ? stream->status : -1, 401);
@@ -100,22 +100,22 @@ TEST_F(MonitorServer, ChangesNothingWithoutTheToken) {
 TEST_F(MonitorServer, RejectsPagesOfOtherOrigins) {
   for (const char *origin :
        {"http://example.com", "null", "https://127.0.0.1"}) {
-    httplib::Headers headers = with(server.token());
+    httplib::Headers headers = tokenHeader(server.token());
     headers.emplace("Origin", origin);
     EXPECT_EQ(post("/api/pause", "{}", headers), 403) << origin;
   }
-  httplib::Headers headers = with(server.token());
+  httplib::Headers headers = tokenHeader(server.token());
   headers.emplace("Sec-Fetch-Site", "cross-site");
   EXPECT_EQ(post("/api/pause", "{}", headers), 403);
   EXPECT_EQ(handler.changes, 0);
-  headers = with(server.token());
+  headers = tokenHeader(server.token());
   headers.emplace("Origin",
                   "http://127.0.0.1:" + std::to_string(server.port()));
   EXPECT_EQ(post("/api/pause", "{}", headers), 200);
 }
 
 TEST_F(MonitorServer, RejectsInvalidRequests) {
-  const httplib::Headers allowed = with(server.token());
+  const httplib::Headers allowed = tokenHeader(server.token());
   EXPECT_EQ(post("/api/pause", "", allowed), 400);
   EXPECT_EQ(post("/api/pause", "[]", allowed), 400);
   EXPECT_EQ(post("/api/pause", std::string(60000, '['), allowed), 400);
@@ -132,18 +132,18 @@ TEST_F(MonitorServer, RejectsInvalidRequests) {
 
 TEST_F(MonitorServer, SurvivesRandomBytes) {
   std::mt19937 random(1);
-  const char *pieces[] = {"POST /api/set HTTP/1.1\r\n",
-                          "GET /api/events",
-                          "Content-Length: ",
-                          "X-Brew-Token: ",
-                          "\r\n\r\n",
-                          "{\"name\":",
-                          "Transfer-Encoding: chunked\r\n"};
+  const char *fragments[] = {"POST /api/set HTTP/1.1\r\n",
+                             "GET /api/events",
+                             "Content-Length: ",
+                             "X-Brew-Token: ",
+                             "\r\n\r\n",
+                             "{\"name\":",
+                             "Transfer-Encoding: chunked\r\n"};
   for (int round = 0; round < 30; ++round) {
     std::string bytes;
     for (int i = 0; i < 8; ++i)
       if (random() % 2)
-        bytes += pieces[random() % std::size(pieces)];
+        bytes += fragments[random() % std::size(fragments)];
       else
         for (unsigned n = random() % 20; n; --n)
           bytes += static_cast<char>(random());
@@ -159,44 +159,48 @@ TEST_F(MonitorServer, SurvivesRandomBytes) {
     close(socket);
   }
   EXPECT_EQ(handler.changes, 0);
-  const auto state = client.Get("/api/state", with(server.token()));
+  const auto state = client.Get("/api/state", tokenHeader(server.token()));
   EXPECT_EQ(state ? state->status : -1, 200);
 }
 
 TEST_F(MonitorServer, StreamsAndResumes) {
   for (int i = 0; i < 10; ++i)
     handler.broadcast.send("{\"n\":" + std::to_string(i) + "}");
-  std::string got;
+  std::string received;
   client.Get(("/api/events?token=" + server.token()).c_str(),
              httplib::Headers{{"Last-Event-ID", "3"}},
              [&](const char *data, std::size_t size) {
-               got.append(data, size);
-               return got.find("id: 10") == std::string::npos;
+               received.append(data, size);
+               return received.find("id: 10") == std::string::npos;
              });
   // The broadcast keeps four of the messages 3 to 9.
-  EXPECT_NE(got.find("event: missed\ndata: 3\n"), std::string::npos) << got;
-  EXPECT_EQ(got.find("{\"n\":5}"), std::string::npos) << got;
-  EXPECT_NE(got.find("data: {\"n\":6}\n\n"), std::string::npos) << got;
-  EXPECT_NE(got.find("data: {\"n\":9}\n\n"), std::string::npos) << got;
+  EXPECT_NE(received.find("event: missed\ndata: 3\n"), std::string::npos)
+      << received;
+  EXPECT_EQ(received.find("{\"n\":5}"), std::string::npos) << received;
+  EXPECT_NE(received.find("data: {\"n\":6}\n\n"), std::string::npos)
+      << received;
+  EXPECT_NE(received.find("data: {\"n\":9}\n\n"), std::string::npos)
+      << received;
 }
 
 TEST_F(MonitorServer, ManyStreamsLeaveRoomForRequests) {
   std::vector<std::thread> readers;
   std::atomic<int> refused{0};
-  std::atomic<bool> enough{false};
+  std::atomic<bool> isFinished{false};
+  // Eight streams are served; the other four are refused.
   for (int i = 0; i < 12; ++i)
     readers.emplace_back([&] {
-      httplib::Client own("127.0.0.1", server.port());
-      const auto result =
-          own.Get(("/api/events?token=" + server.token()).c_str(),
-                  [&](const char *, std::size_t) { return !enough; });
+      httplib::Client streamClient("127.0.0.1", server.port());
+      const auto result = streamClient.Get(
+          ("/api/events?token=" + server.token()).c_str(),
+          [&](const char *, std::size_t) { return !isFinished; });
       if (result && result->status == 503)
         ++refused;
     });
   while (refused < 4)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(post("/api/pause", "{}", with(server.token())), 200);
-  enough = true;
+  EXPECT_EQ(post("/api/pause", "{}", tokenHeader(server.token())), 200);
+  isFinished = true;
   for (std::thread &reader : readers)
     reader.join();
   EXPECT_EQ(refused, 4);
@@ -205,9 +209,9 @@ TEST_F(MonitorServer, ManyStreamsLeaveRoomForRequests) {
 TEST_F(MonitorServer, ReportsAPortInUse) {
   Endpoint taken;
   taken.port = server.port();
-  CountingHandler other;
+  CountingHandler secondHandler;
   try {
-    Server second(taken, other);
+    Server second(taken, secondHandler);
     FAIL() << "two servers on one port";
   } catch (const brew::api::Error &error) {
     EXPECT_EQ(error.status(), BREW_UNAVAILABLE);
