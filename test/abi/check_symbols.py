@@ -7,25 +7,25 @@ import subprocess
 import sys
 
 
-def exported(nm, library):
+def exported_symbols(nm, library):
     out = subprocess.run([nm, "-D", "--defined-only", library], check=True,
                          capture_output=True, text=True).stdout
     return {line.split()[-1].split("@")[0] for line in out.splitlines()}
 
 
-def headers(root, name, seen):
+def header_texts(root, name, seen):
     """Yields the text of <brew/NAME>, then of the headers it includes that are not in `seen`."""
     seen.add(name)
     text = open(os.path.join(root, name)).read()
     yield re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    for part in re.findall(r"^#include <brew/(.*)>", text, flags=re.M):
-        if part not in seen:
-            yield from headers(root, part, seen)
+    for included in re.findall(r"^#include <brew/(.*)>", text, flags=re.M):
+        if included not in seen:
+            yield from header_texts(root, included, seen)
 
 
-def declared(header):
+def declared_symbols(header):
     root, name = os.path.split(header)
-    return {symbol for text in headers(root, name, set())
+    return {symbol for text in header_texts(root, name, set())
             for symbol in re.findall(r"BREW_API\b[^;(]*?\b(brew_\w+)\s*\(", text)}
 
 
@@ -36,16 +36,16 @@ def main():
     parser.add_argument("list")
     parser.add_argument("header")
     args = parser.parse_args()
-    found = exported(args.nm, args.library)
-    wrong = False
-    for what, wanted in ((args.list, set(open(args.list).read().split())),
-                         (args.header, declared(args.header))):
-        for symbol in sorted(found - wanted):
-            print(f"{args.library} exports {symbol}, which is not in {what}")
-        for symbol in sorted(wanted - found):
-            print(f"{args.library} lacks {symbol}, which is in {what}")
-        wrong |= found != wanted
-    sys.exit(wrong)
+    exported = exported_symbols(args.nm, args.library)
+    differs = False
+    for source, expected in ((args.list, set(open(args.list).read().split())),
+                             (args.header, declared_symbols(args.header))):
+        for symbol in sorted(exported - expected):
+            print(f"{args.library} exports {symbol}, which is not in {source}")
+        for symbol in sorted(expected - exported):
+            print(f"{args.library} lacks {symbol}, which is in {source}")
+        differs |= exported != expected
+    sys.exit(differs)
 
 
 main()

@@ -43,11 +43,11 @@ with tempfile.TemporaryDirectory() as scratch:
              "--no-elf-needed", "--type-id-style", "hash", "--out-file", recorded,
              scratch + "/types.so"]).returncode)
     # Changes that libabigail calls harmless, such as a new enumerator, must be intended too.
-    found = subprocess.run(["abidiff", "--harmless", "--no-architecture", recorded,
-                            scratch + "/types.so"]).returncode
-if found:
+    difference = subprocess.run(["abidiff", "--harmless", "--no-architecture", recorded,
+                                 scratch + "/types.so"]).returncode
+if difference:
     print(f"include/brew declares other types than {recorded}. Programs compiled before must "
           "still work: functions, enumerators and fields at the end of sized structures may be "
           "added; any other change raises the ABI version. Record an intended change with: "
           f"test/abi/check_types.py {options.name} --update")
-sys.exit(found != 0)
+sys.exit(difference != 0)

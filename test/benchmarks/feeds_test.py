@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests how data.py parses logs and compares rounds."""
+"""Tests how feeds.py parses logs and data.py compares rounds."""
 import unittest
 
 import common  # noqa: F401 (finds the benchmarks' modules)
@@ -17,12 +17,12 @@ class Feeds(unittest.TestCase):
         with self.assertRaises(MeasureError):
             feeds.batch_seconds("brew-run: error: no database")
 
-    def test_each_round_is_compared_with_its_own_best(self):
-        own, first, second, missing = (data.Measured(name, None)
-                                       for name in ("a", "b", "c", "d"))
+    def test_each_round_is_compared_with_its_best_peer(self):
+        own, first, second, without_rates = (data.Measured(name, None)
+                                             for name in ("a", "b", "c", "d"))
         own.rates, first.rates, second.rates = [30, 20], [10, 20], [15, 5]
-        self.assertEqual(data.ratios(own, [first, second, missing]), [2, 1])
-        self.assertEqual(data.ratios(own, [missing]), [])
+        self.assertEqual(data.ratios(own, [first, second, without_rates]), [2, 1])
+        self.assertEqual(data.ratios(own, [without_rates]), [])
 
 
 if __name__ == "__main__":

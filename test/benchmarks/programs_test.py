@@ -29,11 +29,11 @@ I1 1 caffe.cpp:421] Average training step: 9 ms. (median 8, min 7)
 TRAIN, INFER = Workload("lenet", 64, "train"), Workload("vgg16", 1, "infer")
 
 
-class Which(unittest.TestCase):
+class SelectedPrograms(unittest.TestCase):
     def keys(self, *arguments):
         return [program.key for program in programs_of(*arguments)]
 
-    def test_training(self):
+    def test_training_is_compared_with_pytorch_and_caffe(self):
         self.assertEqual(self.keys(TRAIN, ("f32",)), [
             "brew f32 step", "torch eager f32 step",
             "torch channels_last f32 step", "torch compile f32 step",
@@ -42,12 +42,12 @@ class Which(unittest.TestCase):
             self.keys(Workload("lstm", 64, "train"), ("bf16",), False),
             ["brew bf16 step", "torch eager bf16 step", "caffe bf16 no update"])
 
-    def test_quick(self):
+    def test_quick_measures_one_form_of_pytorch(self):
         self.assertEqual(self.keys(INFER, ("bf16",), False, True)[:3], [
             "brew bf16 step", "torch channels_last bf16 step",
             "onnxruntime bf16 step"])
 
-    def test_inference(self):
+    def test_inference_measures_every_peer(self):
         keys = self.keys(INFER)
         self.assertEqual(len(keys), len(set(keys)))
         for precision in ("f32", "bf16"):
@@ -56,7 +56,7 @@ class Which(unittest.TestCase):
             for peer in ("brew", "onnxruntime", "openvino", "opencv", "caffe"):
                 self.assertIn("{} {} step".format(peer, precision), keys)
 
-    def test_titles(self):
+    def test_every_program_has_a_title(self):
         for workload in (TRAIN, INFER):
             for program in programs_of(workload):
                 self.assertTrue(program.title)
@@ -68,31 +68,31 @@ class FakeBrew:
     threads = 2
 
     def __init__(self, work):
-        self.work, self.asked = work, []
+        self.work, self.requested_steps = work, []
 
     def step(self, workload, precision, steps):
-        self.asked.append(steps)
+        self.requested_steps.append(steps)
         # The first step is slow.
         seconds = 0.002 if steps > 1 else 0.01
         return {"median": seconds, "least": seconds}
 
 
-class Measure(Folder):
+class MeasurerTest(Folder):
     def setUp(self):
         super().setUp()
         self.brew = FakeBrew(self.folder)
         self.measure = Measurer(self.brew, "python", None, 1)
 
-    def test_as_many_steps_as_the_time_takes(self):
+    def test_number_of_steps_fits_the_time(self):
         for _ in range(2):
             self.measure(TRAIN, Program("brew", "f32"))
-        self.assertEqual(self.brew.asked, [1, programs.STEPS_TO_LOOK, 500, 500])
+        self.assertEqual(self.brew.requested_steps, [1, programs.TRIAL_STEPS, 500, 500])
         self.measure = Measurer(self.brew, "python", None, 0.001)
-        self.brew.asked.clear()
+        self.brew.requested_steps.clear()
         self.measure(TRAIN, Program("brew", "f32"))
-        self.assertEqual(self.brew.asked, [1, 3])
+        self.assertEqual(self.brew.requested_steps, [1, 3])
 
-    def test_what_is_not_there_says_why(self):
+    def test_unavailable_programs_report_the_reason(self):
         for program, reason in (
                 (Program("caffe", "f32"), "no --caffe was given"),
                 (Program("onnxruntime", "bf16"), "f32 only"),
@@ -107,11 +107,11 @@ class Measure(Folder):
         with self.assertRaisesRegex(process.NotAvailable, "nowhere"):
             self.measure(INFER, Program("openvino", "f32"))
 
-    def test_peers(self):
-        asked = []
+    def test_peers_run_in_processes_and_export_changed_nets_only(self):
+        commands = []
 
         def run(command, threads, work, limit=0):
-            asked.append([str(word) for word in command])
+            commands.append([str(word) for word in command])
             return process.Finished('noise\n{"median": 1, "peak_bytes": null}\n',
                                     "", 7)
         with mock.patch.object(programs, "run", run), \
@@ -119,26 +119,26 @@ class Measure(Folder):
                                   lambda python, module: None):
             result = self.measure(TRAIN, Program("torch", "bf16", "compile"))
             self.assertEqual(result, {"median": 1, "peak_bytes": 7})
-            words = asked.pop()
+            words = commands.pop()
             for word in ("lenet-64-train.prototxt", "--precision=bf16",
                          "--variant=compile", "--foreach", "data=64,1,28,28"):
                 self.assertIn(word, words)
             # A net is exported again only after it has changed.
             for peer in ("onnxruntime", "openvino"):
                 self.measure(INFER, Program(peer, "f32"))
-            self.assertEqual([Path(words[1]).name for words in asked],
+            self.assertEqual([Path(words[1]).name for words in commands],
                              ["export_onnx.py", "run_onnxruntime.py",
                               "run_openvino.py"])
             (self.folder / "vgg16-1-infer.onnx.prototxt").write_text("older")
             self.measure(INFER, Program("opencv", "f32"))
-            self.assertEqual([Path(words[1]).name for words in asked[3:]],
+            self.assertEqual([Path(words[1]).name for words in commands[3:]],
                              ["export_onnx.py", "run_opencv.py"])
 
-    def test_a_net_that_cannot_be_exported_is_tried_once(self):
-        asked = []
+    def test_failed_export_is_not_repeated(self):
+        commands = []
 
         def run(command, *rest):
-            asked.append(command)
+            commands.append(command)
             raise process.MeasureError("it broke")
         with mock.patch.object(programs, "run", run), \
                 mock.patch.object(programs, "module_problem",
@@ -147,32 +147,32 @@ class Measure(Folder):
                 with self.assertRaisesRegex(process.MeasureError,
                                             "no ONNX file: it broke"):
                     self.measure(INFER, Program(peer, "f32"))
-        self.assertEqual(len(asked), 1)
+        self.assertEqual(len(commands), 1)
 
 
 class Logs(Folder):
-    def finished(self, text):
+    def fake_run(self, text):
         return lambda *arguments, **named: process.Finished("", text, 11)
 
-    def test_brews_steps(self):
+    def test_step_times_of_brew_are_parsed(self):
         runner = brew_side.Brew(Path("bin"), self.folder, 2)
-        with mock.patch.object(brew_side, "run", self.finished(TIMES)):
+        with mock.patch.object(brew_side, "run", self.fake_run(TIMES)):
             self.assertEqual(runner.step(TRAIN, "f32", 4), {
                 "median": 0.008, "least": 0.007, "steps": 4, "peak_bytes": 11})
             (self.folder / "vgg16-1-infer.prototxt").write_text("")
             self.assertEqual(runner.step(INFER, "f32", 4)["median"], 0.006)
-        with mock.patch.object(brew_side, "run", self.finished("")):
+        with mock.patch.object(brew_side, "run", self.fake_run("")):
             with self.assertRaises(process.MeasureError):
                 runner.step(TRAIN, "f32", 4)
 
-    def test_caffes_steps(self):
-        with mock.patch.object(caffe, "run", self.finished(TIMES)):
+    def test_step_times_of_caffe_are_parsed(self):
+        with mock.patch.object(caffe, "run", self.fake_run(TIMES)):
             self.assertEqual(caffe.step("c", self.folder, 2, TRAIN, 4)["median"],
                              0.007)
             self.assertEqual(caffe.step("c", self.folder, 2, INFER, 4)["median"],
                              0.003)
 
-    def test_loops(self):
+    def test_times_of_loops_come_from_time_stamps(self):
         log = "".join(LOG.format(second, 10 * second) for second in range(5))
         self.assertEqual(brew_side.intervals(log), [0.1, 0.1])
         self.assertEqual(
@@ -181,7 +181,7 @@ class Logs(Folder):
         with self.assertRaises(process.MeasureError):
             brew_side.intervals("".join(log.splitlines(True)[:3]))
 
-    def test_weights_for_statistics(self):
+    def test_weights_of_statistics_are_a_net_message(self):
         model = brew_side.statistics_weights({"n" * 200: 3})
         self.assertIn(b"\x0a\xc8\x01" + b"n" * 200, model)
         self.assertIn(struct.pack("<3f", 1, 1, 1), model)
@@ -189,31 +189,31 @@ class Logs(Folder):
 
 
 class Processes(Folder):
-    def test_what_a_process_says_and_takes(self):
+    def test_run_returns_output_and_peak_memory(self):
         done = process.run(
             ["sh", "-c", "echo out; echo err >&2; echo $OMP_NUM_THREADS"], 3,
             self.folder)
         self.assertEqual((done.stdout, done.stderr), ("out\n3\n", "err\n"))
         self.assertGreater(done.peak_bytes, 0)
 
-    def test_memory_is_the_process_own(self):
-        for of_this, of_child in ((64, 4), (4, 128)):
-            here = bytearray(b"x") * (of_this << 20)
+    def test_peak_memory_excludes_the_parent(self):
+        for parent_mib, child_mib in ((64, 4), (4, 128)):
+            parent_memory = bytearray(b"x") * (parent_mib << 20)
             done = process.run(
                 [sys.executable, "-c", "import time; x = bytearray(b'x') * "
-                 "({} << 20); time.sleep(0.3)".format(of_child)],
+                 "({} << 20); time.sleep(0.3)".format(child_mib)],
                 1, self.folder)
-            del here
+            del parent_memory
             # The interpreter itself takes about 10 MB.
-            self.assertGreater(done.peak_bytes, of_child << 20)
-            self.assertLess(done.peak_bytes, (of_child + 40) << 20)
+            self.assertGreater(done.peak_bytes, child_mib << 20)
+            self.assertLess(done.peak_bytes, (child_mib + 40) << 20)
 
-    def test_no_core_type_for_openblas(self):
+    def test_openblas_core_type_is_not_inherited(self):
         with mock.patch.dict(os.environ, OPENBLAS_CORETYPE="Prescott"):
             self.assertNotIn("OPENBLAS_CORETYPE",
                              process.environment(2, self.folder))
 
-    def test_failures(self):
+    def test_failures_and_timeouts_are_errors(self):
         with self.assertRaisesRegex(process.MeasureError,
                                     "status 3: the last word"):
             process.run(["sh", "-c", "echo first >&2; echo the last word >&2;"
@@ -221,10 +221,10 @@ class Processes(Folder):
         with self.assertRaisesRegex(process.MeasureError, "was stopped"):
             process.run(["sleep", "60"], 1, self.folder, 0.1)
 
-    def test_stopwatch(self):
+    def test_stopwatch_takes_the_minimum_number_of_steps(self):
         calls = []
         seconds = stopwatch.time_for(lambda: calls.append(0), 1e-9)
-        self.assertEqual(len(seconds), stopwatch.LEAST_STEPS)
+        self.assertEqual(len(seconds), stopwatch.MIN_STEPS)
         self.assertGreater(len(calls), len(seconds))
         summary = stopwatch.summary("1.2", seconds)
         self.assertEqual(summary["version"], "1.2")

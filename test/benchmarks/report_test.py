@@ -25,21 +25,21 @@ after
 """
 
 
-def records(path=None):
-    """Records of two workloads: PyTorch in two variants; the other peers are missing."""
+def sample_records(path=None):
+    """Returns records of two workloads, with PyTorch in two variants and few other peers."""
     result = Records(path)
     result.add(**RUN)
 
     def add(workload, program, medians=(), failed=None, version=None):
-        place = dict(kind="time", workload=workload, program=program.key,
-                     title=program.title, peer=program.peer,
-                     variant=program.variant, precision=program.precision,
-                     measure=program.measure)
+        fields = dict(kind="time", workload=workload, program=program.key,
+                      title=program.title, peer=program.peer,
+                      variant=program.variant, precision=program.precision,
+                      measure=program.measure)
         for number, median in enumerate(medians, 1):
-            result.add(**place, round=number, median=median, least=median / 2,
+            result.add(**fields, round=number, median=median, least=median / 2,
                        steps=3, peak_bytes=123456789, version=version)
         if failed:
-            result.add(**place, round=1, failed=failed, missing=True)
+            result.add(**fields, round=1, failed=failed, missing=True)
 
     train, infer = "lenet-64-train", "vgg16-1-infer"
     for workload, flops in ((train, 4e8), (infer, 8e9)):
@@ -61,29 +61,29 @@ def records(path=None):
     add(train, Program("caffe", "f32", "", LOOP), (0.03,))
     add(train, Program("caffe", "f32", "", NO_UPDATE), (0.02,))
     add(infer, Program("onnxruntime", "bf16"), failed="f32 only")
-    # Measured in the continuation of the run.
+    # Missing in one part of an interrupted run, and measured in the other.
     add(infer, Program("opencv", "f32"), (0.008,), failed="not there")
     return result
 
 
-def cells(lines):
+def table_cells(lines):
     return [[cell.strip() for cell in line.strip("|").split("|")]
             for line in lines if line.startswith("|")]
 
 
 class Tables(unittest.TestCase):
     def setUp(self):
-        self.results = Results(records())
+        self.results = Results(sample_records())
 
-    def test_layout(self):
+    def test_columns_are_padded_and_aligned(self):
         self.assertEqual(render(["a", "b"], [["long name", 12345]], True), [
             "| a         |     b |", "| --------- | ----: |",
             "| long name | 12345 |"])
         self.assertEqual(render(["a", "b"], [["c", 1]], False),
                          ["a      b", "---  ---", "c      1"])
 
-    def test_every_program_of_a_workload(self):
-        rows = cells(self.results.details("lenet-64-train", True))[2:]
+    def test_details_list_every_program_of_a_workload(self):
+        rows = table_cells(self.results.details("lenet-64-train", True))[2:]
         self.assertEqual(rows[0], ["Brew", "f32", "4.000", "1.500", "-", "100.0",
                                    "50.0%", "123", "3"])
         self.assertEqual(rows[1], ["PyTorch: eager", "f32", "20.00", "10.00",
@@ -101,31 +101,31 @@ class Tables(unittest.TestCase):
         self.assertEqual(by_name["PyTorch: eager", "bf16"][2:],
                          ["not measured"] + ["-"] * 6)
 
-    def test_summary(self):
-        table = cells(self.results.summary("train", True))
+    def test_summary_compares_peers_with_brew(self):
+        table = table_cells(self.results.summary("train", True))
         self.assertEqual(table[2], ["LeNet, 64", "f32", "4.000", "1.500", "100.0",
                                     "50.0%", "2.50", "3.00", "channels_last",
                                     "123", "123"])
         self.assertEqual(table[3][6:9], ["-", "-", "-"])
-        table = cells(self.results.summary("infer", True))
+        table = table_cells(self.results.summary("infer", True))
         self.assertEqual(table[0][6:11], [
             peer + " / Brew" for peer in ("PyTorch", "ONNX Runtime", "OpenVINO",
                                           "OpenCV", "Caffe")])
         self.assertEqual(table[2][6:11], ["2.50", "-", "-", "2.00", "-"])
 
-    def test_reasons(self):
+    def test_reasons_list_programs_and_workloads(self):
         self.assertEqual(self.results.reasons(self.results.records.workloads), [
             ("PyTorch: eager, bf16", "it broke",
              ["lenet-64-train", "vgg16-1-infer"]),
             ("ONNX Runtime, bf16", "f32 only", ["vgg16-1-infer"])])
 
-    def test_compilation(self):
-        rows = cells(self.results.compilation(True))
+    def test_compilation_lists_time_and_memory(self):
+        rows = table_cells(self.results.compilation(True))
         self.assertEqual(rows[2], ["LeNet, batch 64, training", "f32", "250.0",
                                    "250.0", "80.00", "4.00", "1.000", "0.500",
                                    "11 / 6"])
 
-    def test_nothing_was_measured(self):
+    def test_tables_without_measurements_are_empty(self):
         empty = Results(Records())
         for table in (empty.summary("train", True), empty.loops(True),
                       empty.compilation(True)):
@@ -133,21 +133,21 @@ class Tables(unittest.TestCase):
 
 
 class Report(Folder):
-    def test_where_and_how(self):
-        text = " ".join(report.machine(Results(records())))
+    def test_machine_lists_processor_versions_and_load(self):
+        text = " ".join(report.machine(Results(sample_records())))
         for word in ("A processor", "no AMX", "avx512_bf16", "2 threads", "0.50",
                      "2026-01-02", "PyTorch 2.15.0", "Brew 0.1.0",
                      "f32 200 GFLOP/s", RUN["command"], "not finished"):
             self.assertIn(word, text)
-        whole = records()
-        whole.add(kind="done", seconds=1)
-        whole.add(**RUN)
-        self.assertIn("not finished", " ".join(report.machine(Results(whole))))
-        whole.add(kind="done", seconds=1)
-        text = " ".join(report.machine(Results(whole)))
+        finished_run = sample_records()
+        finished_run.add(kind="done", seconds=1)
+        finished_run.add(**RUN)
+        self.assertIn("not finished", " ".join(report.machine(Results(finished_run))))
+        finished_run.add(kind="done", seconds=1)
+        text = " ".join(report.machine(Results(finished_run)))
         self.assertNotIn("not finished", text)
         self.assertNotIn("Other work", text)
-        self.assertIn("went on once", text)
+        self.assertIn("resumed once", text)
         busy = Records()
         busy.add(**dict(RUN, load=3))
         self.assertIn("Other work", " ".join(report.machine(Results(busy))))
@@ -166,9 +166,9 @@ class Report(Folder):
             with self.assertRaisesRegex(report.ReportError, "lacks"):
                 report.rewrite(broken, ["x"])
 
-    def test_from_a_file_into_a_page(self):
+    def test_command_writes_the_tables_into_a_page(self):
         path, page = self.folder / "results.jsonl", self.folder / "page.md"
-        records(path)
+        sample_records(path)
         page.write_text(PAGE)
         command = [sys.executable, "-B", str(ROOT / "benchmarks/report.py")]
         for _ in range(2):
@@ -182,9 +182,9 @@ class Report(Folder):
         done = subprocess.run(command + [str(self.folder / "none")],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is not there", done.stderr)
+        self.assertIn("does not exist", done.stderr)
 
-    def test_the_documentation_has_the_markers(self):
+    def test_the_page_in_docs_has_the_markers(self):
         page = (ROOT / "docs" / "performance.md").read_text()
         self.assertIn("\nnew\n", report.rewrite(page, ["new"]))
 
@@ -214,19 +214,19 @@ class CommandLine(Folder):
 
     def test_machines_are_not_mixed(self):
         arguments = self.parse()
-        found = Records()
-        run.begin_run(found, arguments, "0.1.0")
-        run.begin_run(found, arguments, "0.1.0")
+        run_records = Records()
+        run.begin_run(run_records, arguments, "0.1.0")
+        run.begin_run(run_records, arguments, "0.1.0")
         arguments.threads = 3
         with self.assertRaisesRegex(MeasureError, "threads 2, and this is 3"):
-            run.begin_run(found, arguments, "0.1.0")
+            run.begin_run(run_records, arguments, "0.1.0")
 
     def test_builds_are_not_mixed(self):
         arguments = self.parse()
-        found = Records()
-        run.begin_run(found, arguments, "0.1.0", "one")
+        run_records = Records()
+        run.begin_run(run_records, arguments, "0.1.0", "one")
         with self.assertRaisesRegex(MeasureError, "build one, and this is two"):
-            run.begin_run(found, arguments, "0.1.0", "two")
+            run.begin_run(run_records, arguments, "0.1.0", "two")
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ from records import Records
 from rounds import Rounds
 from workloads import Workload
 
-WORK = Workload("lenet", 64, "train")
+WORKLOAD = Workload("lenet", 64, "train")
 BREW = Program("brew", "f32")
 EAGER = Program("torch", "f32", "eager")
-LAST = Program("torch", "f32", "channels_last")
-PROGRAMS = [BREW, EAGER, LAST]
+CHANNELS_LAST = Program("torch", "f32", "channels_last")
+PROGRAMS = [BREW, EAGER, CHANNELS_LAST]
 
 
-class Fake(Folder):
+class RoundsTest(Folder):
     """A fake measurement: every program takes one second unless `seconds` has another time."""
 
     def setUp(self):
@@ -41,15 +41,15 @@ class Fake(Folder):
         """Runs all rounds like a new process, with records read from the file."""
         self.measured.clear()
         self.compiled.clear()
-        self.said = []
+        self.messages = []
         self.records = Records(self.path)
         Rounds(self.records, count, ("f32",), self.measure, self.compile,
                lambda precision: {"flops_per_second": 9, "size": 1},
-               self.said.append).run(WORK, programs)
+               self.messages.append).run(WORKLOAD, programs)
         return list(self.measured)
 
 
-class Order(Fake):
+class Order(RoundsTest):
     def test_each_round_measures_everything_once(self):
         self.assertEqual(self.run_rounds(3), PROGRAMS * 3)
         self.assertEqual(self.compiled, ["f32"] * 3)
@@ -58,11 +58,11 @@ class Order(Fake):
                          [1] * 3 + [2] * 3 + [3] * 3)
         self.assertEqual(len(self.records.of("compile")), 3)
         self.assertEqual(len(self.records.of("peak")), 1)
-        self.assertEqual(self.records.workloads, [WORK.key])
+        self.assertEqual(self.records.workloads, [WORKLOAD.key])
 
-    def test_what_fails_is_not_measured_again(self):
+    def test_failed_programs_are_not_measured_again(self):
         self.seconds[EAGER] = NotAvailable("no torch")
-        self.seconds[LAST] = MeasureError("it broke")
+        self.seconds[CHANNELS_LAST] = MeasureError("it broke")
         self.assertEqual(self.run_rounds(), PROGRAMS + [BREW])
         failed = [entry for entry in self.records.of("time")
                   if "failed" in entry]
@@ -70,9 +70,9 @@ class Order(Fake):
                           for entry in failed],
                          [("no torch", True), ("it broke", False)])
         self.assertTrue(any("not measured: no torch" in line
-                            for line in self.said))
+                            for line in self.messages))
 
-    def test_a_plan_that_cannot_be_compiled(self):
+    def test_programs_are_measured_if_a_plan_does_not_compile(self):
         def refuse(workload, precision):
             raise MeasureError("no such layer")
         self.compile = refuse
@@ -81,30 +81,30 @@ class Order(Fake):
 
     def test_slow_variants_have_one_round(self):
         self.seconds[EAGER] = 1.6
-        self.assertEqual(self.run_rounds(3), PROGRAMS + [BREW, LAST] * 2)
+        self.assertEqual(self.run_rounds(3), PROGRAMS + [BREW, CHANNELS_LAST] * 2)
         # A variant below the limit is measured in all rounds.
-        self.seconds = {LAST: 1.4}
+        self.seconds = {CHANNELS_LAST: 1.4}
         self.path.unlink()
         self.assertEqual(self.run_rounds(), PROGRAMS * 2)
 
-    def test_what_takes_long_to_begin_has_fewer_rounds(self):
+    def test_programs_with_a_long_setup_have_fewer_rounds(self):
         compiled = Program("torch", "f32", "compile")
         order = self.run_rounds(5, [BREW, compiled])
         self.assertEqual((order.count(BREW), order.count(compiled)), (5, 3))
 
     def test_programs_without_variants_are_all_kept(self):
-        other = Program("openvino", "f32")
-        self.seconds[other] = 100
-        self.assertEqual(self.run_rounds(2, [BREW, other]), [BREW, other] * 2)
+        openvino = Program("openvino", "f32")
+        self.seconds[openvino] = 100
+        self.assertEqual(self.run_rounds(2, [BREW, openvino]), [BREW, openvino] * 2)
 
 
-class Resume(Fake):
-    def test_continues_where_it_stopped(self):
-        self.seconds[LAST] = KeyboardInterrupt()
+class Resume(RoundsTest):
+    def test_continues_after_the_last_result(self):
+        self.seconds[CHANNELS_LAST] = KeyboardInterrupt()
         with self.assertRaises(KeyboardInterrupt):
             self.run_rounds()
-        del self.seconds[LAST]
-        self.assertEqual(self.run_rounds(), [LAST] + PROGRAMS)
+        del self.seconds[CHANNELS_LAST]
+        self.assertEqual(self.run_rounds(), [CHANNELS_LAST] + PROGRAMS)
         self.assertEqual(len(self.records.of("time")), 6)
         self.assertEqual(len(self.records.of("compile")), 2)
         self.assertEqual(len(self.records.of("peak")), 1)
@@ -115,23 +115,23 @@ class Resume(Fake):
         self.assertEqual(self.path.stat().st_size, size)
         self.assertEqual(self.run_rounds(3), PROGRAMS)
 
-    def test_what_failed_is_tried_again(self):
+    def test_failed_programs_are_measured_in_a_new_run(self):
         self.seconds[EAGER] = NotAvailable("no torch")
         self.run_rounds()
         del self.seconds[EAGER]
         self.assertEqual(self.run_rounds(), [EAGER] * 2)
         self.assertEqual(self.run_rounds(), [])
 
-    def test_slow_variants_stay_out(self):
+    def test_slow_variants_stay_excluded(self):
         self.seconds[EAGER] = 2
         self.run_rounds()
         self.assertEqual(self.run_rounds(), [])
 
-    def test_a_line_that_was_cut_off(self):
+    def test_a_truncated_result_is_measured_again(self):
         self.run_rounds()
         text = self.path.read_text()
         self.path.write_text(text[:-20])
-        self.assertEqual(self.run_rounds(), [LAST])
+        self.assertEqual(self.run_rounds(), [CHANNELS_LAST])
         lines = self.path.read_text().splitlines()
         self.assertEqual(lines[-2] + "\n", text.splitlines()[-1][:-19] + "\n")
         self.assertEqual(len(Records(self.path).of("time")), 6)

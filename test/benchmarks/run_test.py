@@ -17,7 +17,7 @@ TOOLS = None
 
 
 class Run(Folder):
-    def run_it(self, *words):
+    def run_benchmarks(self, *words):
         return subprocess.run(
             [sys.executable, "-B", str(ROOT / "benchmarks/run.py"), "--bin", TOOLS,
              "--python", "/nowhere/python", "--work-dir", str(self.folder / "w"),
@@ -25,9 +25,9 @@ class Run(Folder):
              "--seconds", "0.001", "--markdown", *words],
             capture_output=True, text=True)
 
-    def test_inference_with_statistics_and_going_on(self):
+    def test_inference_is_measured_once_and_resumed(self):
         words = ["--net", "mobilenet", "--batch", "1", "--mode", "infer"]
-        done = self.run_it(*words, "--precision", "f32")
+        done = self.run_benchmarks(*words, "--precision", "f32")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("### MobileNet, batch 1, inference", done.stdout)
         self.assertRegex(done.stdout, r"\| Brew +\| f32 +\| +\d")
@@ -37,22 +37,23 @@ class Run(Folder):
         brew = records.of("time", peer="brew")
         self.assertEqual(len(brew), 1)
         self.assertGreater(brew[0]["median"], 0)
+        # MobileNet takes 1.14 GFLOP per image.
         self.assertGreater(records.of("compile")[0]["flops"], 1.1e9)
         self.assertGreater(records.of("peak")[0]["flops_per_second"], 0)
         self.assertEqual(len(records.of("done")), 1)
         # A second run is refused; with --resume, Brew's time is not measured twice.
-        done = self.run_it(*words, "--precision", "f32")
+        done = self.run_benchmarks(*words, "--precision", "f32")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--resume", done.stderr)
-        done = self.run_it(*words, "--precision", "f32", "--resume")
+        done = self.run_benchmarks(*words, "--precision", "f32", "--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
         records = Records(self.folder / "r.jsonl")
         self.assertEqual(len(records.of("time", peer="brew")), 1)
         self.assertEqual(len(records.of("run")), 2)
 
-    def test_training(self):
-        done = self.run_it("--net", "lenet", "--batch", "2", "--mode", "train",
-                           "--precision", "bf16")
+    def test_training_is_measured(self):
+        done = self.run_benchmarks("--net", "lenet", "--batch", "2", "--mode", "train",
+                                   "--precision", "bf16")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\| Brew +\| bf16 +\| +\d")
 
@@ -60,6 +61,6 @@ class Run(Folder):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
-    options, rest = parser.parse_known_args()
+    options, unittest_arguments = parser.parse_known_args()
     TOOLS = options.bin
-    unittest.main(argv=[sys.argv[0]] + rest)
+    unittest.main(argv=[sys.argv[0]] + unittest_arguments)

@@ -10,11 +10,11 @@ import workloads
 from workloads import Workload
 
 
-class Select(unittest.TestCase):
+class SelectedWorkloads(unittest.TestCase):
     def keys(self, *arguments, **named):
         return [workload.key for workload in workloads.select(*arguments, **named)]
 
-    def test_all_of_them(self):
+    def test_everything_is_selected_by_default(self):
         keys = self.keys()
         self.assertEqual(len(keys), len(set(keys)))
         for key in ("lenet-64-train", "cifar10_quick-100-train",
@@ -26,7 +26,7 @@ class Select(unittest.TestCase):
             for batch in (1, 8):
                 self.assertIn("{}-{}-infer".format(net, batch), keys)
 
-    def test_some_of_them(self):
+    def test_arguments_restrict_the_selection(self):
         self.assertEqual(self.keys(["resnet50"], "train"),
                          ["resnet50-8-train", "resnet50-32-train"])
         self.assertEqual(self.keys(["lenet"], "infer", quick=True),
@@ -37,11 +37,11 @@ class Select(unittest.TestCase):
                           "vgg16-3-infer", "lstm-3-infer"])
         self.assertNotIn("resnet50-32-train", self.keys(quick=True))
 
-    def test_keys(self):
+    def test_keys_identify_workloads(self):
         for workload in workloads.select():
             self.assertEqual(workloads.workload_of(workload.key), workload)
 
-    def test_shapes(self):
+    def test_shapes_and_loops_depend_on_batch_and_mode(self):
         self.assertEqual(Workload("lenet", 3, "train").shapes,
                          {"data": (3, 1, 28, 28), "label": (3,)})
         self.assertEqual(Workload("lstm", 3, "infer").shapes,
@@ -53,7 +53,7 @@ class Select(unittest.TestCase):
 
 
 class Nets(Folder):
-    def test_nets_of_every_workload(self):
+    def test_nets_have_inputs_and_only_timed_layers(self):
         for workload in workloads.select():
             text = (self.folder / workloads.write_net(workload,
                                                       self.folder)).read_text()
@@ -67,21 +67,21 @@ class Nets(Folder):
                 {layer["top"][0]: tuple(layer["input_param"][0]["shape"][0]["dim"])
                  for layer in inputs}, workload.shapes)
 
-    def test_probabilities_of_every_time_step(self):
+    def test_lstm_computes_probabilities_of_every_time_step(self):
         workload = Workload("lstm", 1, "infer")
         name = workloads.write_net(workload, self.folder)
         layer = workloads.parse((self.folder / name).read_text())["layer"][-1]
         self.assertEqual(layer["softmax_param"], [{"axis": [2]}])
 
-    def test_solver(self):
+    def test_solver_tests_nets_with_a_test_phase(self):
         (self.folder / "a").write_text("layer { include { phase: TEST } }")
         (self.folder / "b").write_text("layer { }")
-        for net, tests in (("a", True), ("b", False)):
+        for net, has_test in (("a", True), ("b", False)):
             brew_side.write_solver(self.folder, "solver", net, 7)
             solver = workloads.parse((self.folder / "solver").read_text())
             self.assertEqual(solver["net"], [net])
             self.assertEqual(solver["max_iter"], [7])
-            self.assertEqual("test_iter" in solver, tests)
+            self.assertEqual("test_iter" in solver, has_test)
 
 
 if __name__ == "__main__":

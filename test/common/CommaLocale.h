@@ -9,13 +9,13 @@
 
 namespace brew::test {
 
-/// While alive, the process's locale: one of the system's, else one that
-/// localedef creates.
+/// During its lifetime, sets the process's locale to one with decimal commas:
+/// a locale of the system, or else one that localedef creates.
 class CommaLocale {
 public:
   CommaLocale() {
     for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
-      if (isThere = take(name); isThere)
+      if (isAvailable = select(name); isAvailable)
         return;
     std::string pattern =
         (std::filesystem::temp_directory_path() / "brew-locale-XXXXXX")
@@ -32,7 +32,7 @@ public:
                                 "./xx_XX >/dev/null 2>&1";
     [[maybe_unused]] const int status = std::system(command.c_str());
     setenv("LOCPATH", folder.c_str(), 1);
-    isThere = take("xx_XX");
+    isAvailable = select("xx_XX");
   }
   ~CommaLocale() {
     std::setlocale(LC_ALL, "C");
@@ -45,16 +45,16 @@ public:
   CommaLocale &operator=(const CommaLocale &) = delete;
 
   /// Whether the system has such a locale or can create one.
-  explicit operator bool() const { return isThere; }
+  explicit operator bool() const { return isAvailable; }
 
 private:
-  static bool take(const char *name) {
+  static bool select(const char *name) {
     return std::setlocale(LC_ALL, name) &&
            std::string(std::localeconv()->decimal_point) == ",";
   }
 
   std::string folder;
-  bool isThere = false;
+  bool isAvailable = false;
 };
 
 } // namespace brew::test

@@ -21,18 +21,18 @@ template <typename Function> class ReplacedDriverCall {
 public:
   using Member = Function *runtime::cuda::DriverApi::*;
 
-  ReplacedDriverCall(Member which, Function *replacement)
-      : member(which),
-        before(std::exchange(simulatedDriver().*member, replacement)) {}
-  ~ReplacedDriverCall() { simulatedDriver().*member = before; }
+  ReplacedDriverCall(Member function, Function *replacement)
+      : member(function), originalFunction(std::exchange(
+                              simulatedDriver().*member, replacement)) {}
+  ~ReplacedDriverCall() { simulatedDriver().*member = originalFunction; }
   ReplacedDriverCall(const ReplacedDriverCall &) = delete;
   ReplacedDriverCall &operator=(const ReplacedDriverCall &) = delete;
 
-  Function *original() const { return before; }
+  Function *original() const { return originalFunction; }
 
 private:
   Member member;
-  Function *before;
+  Function *originalFunction;
 };
 
 } // namespace brew::test

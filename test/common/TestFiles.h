@@ -31,7 +31,7 @@ public:
     return folder + "/" + name;
   }
   const std::string &path() const { return folder; }
-  /// Returns the entries of the folder, to detect leftover files.
+  /// Returns the number of entries of the folder, to detect leftover files.
   size_t entries() const {
     return static_cast<size_t>(
         std::distance(std::filesystem::directory_iterator(folder),
@@ -48,8 +48,8 @@ inline std::string readBytes(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Overwrites in place: some file systems flush a truncated file, which makes
-/// thousands of damaged versions slow.
+/// Overwrites a file in place: some file systems flush a truncated file, which
+/// makes thousands of damaged versions slow.
 inline void writeBytes(const std::string &path, const std::string &bytes) {
   int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   ASSERT_GE(fd, 0) << path;
@@ -59,35 +59,36 @@ inline void writeBytes(const std::string &path, const std::string &bytes) {
   close(fd);
 }
 
-/// A file recorded by Caffe, part of the repository.
+/// Returns the path of a file of the repository that Caffe recorded.
 inline std::string referencePath(const std::string &name) {
   return std::string(BREW_REFERENCE_DIR) + "/" + name;
 }
 
 /// Returns the path of a recorded file, or "" if it is absent.
 inline std::string sharedPath(const std::string &name) {
-  const char *set = std::getenv("BREW_SHARED_DIR");
-  std::string path = std::string(set ? set : BREW_SHARED_DIR) + "/" + name;
+  const char *folder = std::getenv("BREW_SHARED_DIR");
+  std::string path =
+      std::string(folder ? folder : BREW_SHARED_DIR) + "/" + name;
   return std::filesystem::exists(path) ? path : "";
 }
 
 /// Runs `action`, which must throw an Error of `status` whose text contains
-/// `part`.
-inline void expectError(ExitStatus status, const std::string &part,
+/// `message`.
+inline void expectError(ExitStatus status, const std::string &message,
                         const std::function<void()> &action) {
   try {
     action();
-    ADD_FAILURE() << "no error; expected one with: " << part;
+    ADD_FAILURE() << "no error; expected one with: " << message;
   } catch (const Error &error) {
     EXPECT_EQ(static_cast<int>(error.status()), static_cast<int>(status))
         << error.what();
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
-        << error.what() << "\nlacks: " << part;
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos)
+        << error.what() << "\nlacks: " << message;
   }
 }
 
 /// Runs `action` on damaged input, which must succeed (not every bit matters)
-/// or throw an Error(1). Returns whether it threw.
+/// or throw an Error of status BadInput. Returns whether it threw.
 inline bool refusedAsBadInput(const std::function<void()> &action) {
   try {
     action();

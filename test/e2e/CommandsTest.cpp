@@ -38,7 +38,7 @@ const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
 } // namespace
 
 TEST_F(Commands, TestAveragesOverBatches) {
-  writePlan(hdf5Feed(), kSolver);
+  writePlan(hdf5DataLayer(), kSolver);
   writeWeights();
   const auto done = run({"test", "-model", "net.plan", "-weights",
                          "w.caffemodel", "-iterations", "5"});
@@ -47,29 +47,30 @@ TEST_F(Commands, TestAveragesOverBatches) {
   double loss = 0; // five batches of four are two passes over ten rows
   for (int row = 0; row < 10; ++row)
     loss += std::pow(prediction(row) - target[row], 2) / 2 / 10;
-  double shown = 0, weighted = 0;
+  double displayedLoss = 0, weightedLoss = 0;
   const std::size_t at = done.err.rfind("] loss = ");
   ASSERT_NE(at, std::string::npos);
   ASSERT_EQ(std::sscanf(done.err.c_str() + at, "] loss = %lf (* 1 = %lf loss)",
-                        &shown, &weighted),
+                        &displayedLoss, &weightedLoss),
             2);
-  EXPECT_NEAR(shown, loss, 1e-4 * loss);
+  EXPECT_NEAR(displayedLoss, loss, 1e-4 * loss);
   EXPECT_EQ(count(done.err, "] Batch 4, prediction = "), 4);
   EXPECT_EQ(count(done.err, "] Loss: "), 1);
 }
 
 TEST_F(Commands, EvalWritesBlobsAndGradients) {
-  plan::Manifest manifest = test::linearModel(inputFeed(), kSolver);
+  plan::Manifest manifest = test::linearModel(inputLayer(), kSolver);
   plan::Program &program = *manifest.mutable_programs(0);
-  auto name = [](plan::NamedBuffer &named, const char *text,
-                 std::uint32_t buffer) {
-    named.set_name(text);
+  auto set = [](plan::NamedBuffer &named, const char *name,
+                std::uint32_t buffer) {
+    named.set_name(name);
     named.set_buffer_index(buffer);
   };
-  name(*program.add_blobs(), "prediction", 9);
-  name(*program.add_blob_gradients(), "ip/0", 4);
-  // Any blob represents a gradient: the test checks only where it is written.
-  name(*program.add_blob_gradients(), "x", 0);
+  set(*program.add_blobs(), "prediction", 9);
+  set(*program.add_blob_gradients(), "ip/0", 4);
+  // Blob x stands in for its gradient: the test checks only under which name
+  // the gradient is written.
+  set(*program.add_blob_gradients(), "x", 0);
   auto &sharer = *manifest.mutable_parameters(0)->add_sharers();
   sharer.set_layer("twin");
   sharer.set_index(0);
@@ -97,12 +98,12 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
   EXPECT_EQ(out.dims("param_diff/ip/0"), (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(out.dims("param_diff/twin/0"), (std::vector<std::int64_t>{3}));
   const auto predictions = out.readFloats("data/prediction");
-  double gb = 0;
+  double biasGradient = 0;
   for (int n = 0; n < 4; ++n) {
     EXPECT_NEAR(predictions[n], prediction(n), 1e-5);
-    gb += (prediction(n) - target[n]) / 4;
+    biasGradient += (prediction(n) - target[n]) / 4;
   }
-  EXPECT_NEAR(out.readFloats("param_diff/ip/1")[0], gb, 1e-5);
+  EXPECT_NEAR(out.readFloats("param_diff/ip/1")[0], biasGradient, 1e-5);
   EXPECT_EQ(out.readFloats("param_after/ip/0"), (std::vector<float>{1, 2, 3}));
   // Fails without inputs.
   formats::Hdf5Writer inputs(folder / "less.h5");
@@ -115,7 +116,7 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
 }
 
 TEST_F(Commands, InferPrintsOrWritesRows) {
-  writePlan(inputFeed(), kSolver);
+  writePlan(inputLayer(), kSolver);
   writeWeights();
   // Six rows for batches of four: the last one is padded.
   formats::Hdf5Writer rows(folder / "rows.h5");
@@ -145,7 +146,7 @@ TEST_F(Commands, InferPrintsOrWritesRows) {
 }
 
 TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
-  writePlan(hdf5Feed(), kSolver);
+  writePlan(hdf5DataLayer(), kSolver);
   auto done = run({"time", "-model", "net.plan", "-iterations", "7"});
   ASSERT_EQ(done.status, 0) << done.err;
   for (const char *line :
@@ -167,13 +168,14 @@ TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
   EXPECT_TRUE(contains(done.err, "Average training step: "));
 }
 
-/// The complete events of a trace, in the order of the file.
+/// A complete event of a trace. Times are in microseconds.
 struct Span {
   std::string name, category;
   double begin, duration;
   json arguments;
 };
 
+/// Returns the complete events of a trace, in the order of the file.
 static std::vector<Span> spansOf(const json &trace) {
   std::vector<Span> spans;
   for (const auto &event : trace["traceEvents"])
@@ -184,39 +186,40 @@ static std::vector<Span> spansOf(const json &trace) {
 }
 
 TEST_F(Commands, TimeWritesAProfile) {
-  writePlan(hdf5Feed(), kSolver);
+  writePlan(hdf5DataLayer(), kSolver);
   auto done =
       run({"time", "net.plan", "--iterations", "3", "--profile", "trace.json"});
   ASSERT_EQ(done.status, 0) << done.err;
   const auto trace = json::parse(test::readBytes(folder / "trace.json"));
   // Iterations contain passes, and passes contain steps, one after the other.
-  const double slack = 1e-3; // of microseconds as binary fractions
-  double ends[3] = {0, 0, 0}, inside = 0;
+  const double tolerance = 1e-3; // microseconds: times in the file are rounded
+  double ends[3] = {0, 0, 0}, stepTime = 0;
   int iterations = 0, steps = 0;
-  Span outer[2];
+  Span enclosing[2];
   for (const Span &span : spansOf(trace)) {
     const int depth = span.category == "iteration" ? 0
                       : span.category == "pass"    ? 1
                                                    : 2;
     const double end = span.begin + span.duration;
-    EXPECT_GE(span.begin, ends[depth] - slack) << span.name;
+    EXPECT_GE(span.begin, ends[depth] - tolerance) << span.name;
     if (depth > 0) {
-      EXPECT_GE(span.begin, outer[depth - 1].begin - slack) << span.name;
-      EXPECT_LE(end, ends[depth - 1] + slack) << span.name;
+      EXPECT_GE(span.begin, enclosing[depth - 1].begin - tolerance)
+          << span.name;
+      EXPECT_LE(end, ends[depth - 1] + tolerance) << span.name;
     }
     ends[depth] = end;
     if (depth < 2)
-      outer[depth] = span;
+      enclosing[depth] = span;
     if (depth == 0) {
       EXPECT_EQ(span.name, "iteration " + std::to_string(++iterations));
     } else if (depth == 1) {
       EXPECT_TRUE(span.name == "forward" || span.name == "backward");
-      inside = 0;
+      stepTime = 0;
     } else {
       ++steps;
-      inside += span.duration;
-      EXPECT_LE(inside, outer[1].duration + slack);
-      EXPECT_EQ(span.category, outer[1].name);
+      stepTime += span.duration;
+      EXPECT_LE(stepTime, enclosing[1].duration + tolerance);
+      EXPECT_EQ(span.category, enclosing[1].name);
       for (const char *key : {"step", "implementation", "bytes", "flops"})
         EXPECT_TRUE(span.arguments.contains(key)) << key;
     }
@@ -233,14 +236,14 @@ TEST_F(Commands, TimeWritesAProfile) {
   }
   EXPECT_EQ(counters, (std::set<std::string>{"arena", "threads"}));
   EXPECT_EQ(metadata, (std::set<std::string>{"process_name", "thread_name"}));
-  // Ten iterations by default. Replaces an existing file.
+  // By default, the trace has ten iterations. It replaces an existing file.
   done = run({"time", "net.plan", "--profile", "trace.json"});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(count(test::readBytes(folder / "trace.json"), "\"iteration "), 10);
 }
 
-TEST_F(Commands, ProfilesThatCannotBeWrittenAreKnownBefore) {
-  writePlan(hdf5Feed(), kSolver);
+TEST_F(Commands, ProfileErrorsAreReportedBeforeMeasuring) {
+  writePlan(hdf5DataLayer(), kSolver);
   auto done = run({"time", "net.plan", "--profile", "none/trace.json"});
   EXPECT_EQ(done.status, 3);
   EXPECT_EQ(count(done.err, "error"), 1) << done.err;
@@ -255,8 +258,8 @@ TEST_F(Commands, ProfilesThatCannotBeWrittenAreKnownBefore) {
     EXPECT_FALSE(contains(entry.path().string(), "trace")) << entry.path();
 }
 
-TEST_F(Commands, InspectListsEverything) {
-  writePlan(hdf5Feed(), kSolver);
+TEST_F(Commands, InspectListsProgramsBuffersAndParameters) {
+  writePlan(hdf5DataLayer(), kSolver);
   auto done = run({"inspect", "net.plan", "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
   const json plan = json::parse(done.out);

@@ -13,19 +13,20 @@ namespace {
 
 class Errors : public test::RunFixture {
 protected:
-  /// Expects this exit status and a single error message, in the last line.
+  /// Runs brew-run. Expects this exit status and a single error message, which
+  /// contains `message`.
   void expectFailure(const std::vector<std::string> &arguments, int status,
-                     const std::string &part) {
+                     const std::string &message) {
     const auto done = run(arguments);
     EXPECT_EQ(done.status, status) << done.err;
     EXPECT_EQ(count(done.err, "brew-run: error: "), 1) << done.err;
-    EXPECT_TRUE(contains(done.err, part)) << done.err;
+    EXPECT_TRUE(contains(done.err, message)) << done.err;
   }
 };
 
 } // namespace
 
-TEST_F(Errors, Usage) {
+TEST_F(Errors, UsageErrorsEndWithStatus2) {
   writeTrainingPlan();
   expectFailure({}, 2, "ubcommand is required");
   expectFailure({"trian", "net.plan"}, 2, "did you mean 'train'");
@@ -47,7 +48,7 @@ TEST_F(Errors, Usage) {
                 "forward_backward, update, test_0");
 }
 
-TEST_F(Errors, PlansThatAreNone) {
+TEST_F(Errors, InvalidPlansAreRefused) {
   writeTrainingPlan();
   expectFailure({"train", "gone.plan"}, 3, "gone.plan");
   test::writeBytes(folder / "net.prototxt", "name: 'x'");
@@ -69,15 +70,15 @@ TEST_F(Errors, PlansThatAreNone) {
   expectFailure({"train", "newer.plan"}, 1, std::to_string(newer));
 }
 
-TEST_F(Errors, PlanForAnotherProcessor) {
+TEST_F(Errors, PlanForAnotherProcessorIsRefused) {
   plan::Manifest manifest = test::linearModel(
-      hdf5Feed(), "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
+      hdf5DataLayer(), "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
   manifest.mutable_target()->add_cpu_features("no-such-feature");
   test::writeBytes(folder / "net.plan", test::planBytes(manifest));
   expectFailure({"train", "net.plan"}, 3, "no-such-feature");
 }
 
-TEST_F(Errors, WeightsAndStates) {
+TEST_F(Errors, MissingOrUnsuitableWeightsAreErrors) {
   writeTrainingPlan();
   expectFailure({"train", "net.plan", "--weights", "gone.caffemodel"}, 3,
                 "gone.caffemodel");
@@ -102,7 +103,7 @@ TEST_F(Errors, WeightsAndStates) {
                 "cut.caffemodel");
 }
 
-TEST_F(Errors, Sources) {
+TEST_F(Errors, MissingSourcesAreErrors) {
   writeTrainingPlan();
   std::filesystem::remove(folder / "data.h5");
   expectFailure({"train", "net.plan"}, 3, "data.h5");
@@ -114,8 +115,8 @@ TEST_F(Errors, Sources) {
   expectFailure({"train", "net.plan"}, 1, "'mnist'");
 }
 
-TEST_F(Errors, SolversThatCannotBe) {
-  writePlan(hdf5Feed(),
+TEST_F(Errors, InvalidSolverFlagsAreErrors) {
+  writePlan(hdf5DataLayer(),
             "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1 type: 'AdaGrad'");
   expectFailure({"train", "net.plan", "--momentum", "0.9"}, 1,
                 "momentum cannot be used with AdaGrad");
@@ -126,7 +127,7 @@ TEST_F(Errors, SolversThatCannotBe) {
 
 // A limit on file sizes simulates a full disk. The log goes to /dev/null,
 // because it would reach the limit first.
-TEST_F(Errors, FullDisk) {
+TEST_F(Errors, FullDiskLeavesNoSnapshot) {
   writeTrainingPlan();
   const pid_t child = start({"train", "net.plan"}, /*fileSize=*/16);
   int status = 0;

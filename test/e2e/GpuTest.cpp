@@ -28,7 +28,7 @@ protected:
 
 } // namespace
 
-TEST_F(Gpu, TrainsToTheBitsOfTheCpu) {
+TEST_F(Gpu, TrainsToTheSameBitsAsTheCpu) {
   writeTrainingPlan();
   const auto done = run({"train", "net.plan", "-gpu", "0"});
   EXPECT_EQ(done.status, 0) << done.err;
@@ -68,32 +68,34 @@ TEST_F(Gpu, ADamagedTimingCacheIsIgnored) {
   test::writeBytes(folder / "cache", "rubbish");
   const auto done = run({"train", "net.plan", "--timing-cache", "cache"});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_TRUE(contains(done.err, "cache: the timing cache is damaged or of another version")) << done.err;
+  EXPECT_TRUE(contains(
+      done.err, "cache: the timing cache is damaged or of another version"))
+      << done.err;
 }
 
-TEST_F(Gpu, WhatTheMachineLacksIsOneSentence) {
+TEST_F(Gpu, MissingGpusAndDriversAreErrors) {
   writeTrainingPlan();
-  auto none = run({"train", "net.plan", "-gpu", "3"});
-  EXPECT_EQ(none.status, 3);
+  auto done = run({"train", "net.plan", "-gpu", "3"});
+  EXPECT_EQ(done.status, 3);
   EXPECT_TRUE(
-      contains(none.err, "there is no GPU 3: the CUDA driver finds one"))
-      << none.err;
-  none = run({"train", "net.plan", "-gpu", "0,1"});
-  EXPECT_EQ(none.status, 3);
+      contains(done.err, "there is no GPU 3: the CUDA driver finds one"))
+      << done.err;
+  done = run({"train", "net.plan", "-gpu", "0,1"});
+  EXPECT_EQ(done.status, 3);
   EXPECT_TRUE(
-      contains(none.err, "there is no GPU 1: the CUDA driver finds one"))
-      << none.err;
+      contains(done.err, "there is no GPU 1: the CUDA driver finds one"))
+      << done.err;
   removeSimulator();
-  none = run({"train", "net.plan"});
-  EXPECT_EQ(none.status, 3);
-  EXPECT_TRUE(contains(none.err, "the plan was built for the simulator"))
-      << none.err;
+  done = run({"train", "net.plan"});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_TRUE(contains(done.err, "the plan was built for the simulator"))
+      << done.err;
 }
 
 TEST_F(Gpu, DeviceQueryPrintsCaffesList) {
   useSimulatorAsDriver();
-  for (const char *which : {"0", "all"}) {
-    const auto done = run({"device_query", "-gpu", which});
+  for (const char *gpu : {"0", "all"}) {
+    const auto done = run({"device_query", "-gpu", gpu});
     EXPECT_EQ(done.status, 0) << done.err;
     for (const char *line :
          {"common.cpp:183] Device id:                     0",
@@ -105,7 +107,7 @@ TEST_F(Gpu, DeviceQueryPrintsCaffesList) {
   EXPECT_EQ(run({"device_query", "-gpu", "9"}).status, 3);
   EXPECT_EQ(run({"device_query", "-gpu", "first"}).status, 2);
   removeSimulator();
-  const auto none = run({"device_query", "-gpu", "0"});
-  EXPECT_EQ(none.status, 3);
-  EXPECT_TRUE(contains(none.err, "the CUDA driver cannot be opened"));
+  const auto done = run({"device_query", "-gpu", "0"});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_TRUE(contains(done.err, "the CUDA driver cannot be opened"));
 }

@@ -24,9 +24,7 @@ struct Finished {
 /// A folder with ten rows of data for the linear model, in which brew-run runs.
 class RunFixture : public testing::Test {
 protected:
-  RunFixture() {
-    writeBytes(folder / "list.txt", "data.h5\n");
-  }
+  RunFixture() { writeBytes(folder / "list.txt", "data.h5\n"); }
   /// Kills commands that still run because an assertion failed.
   ~RunFixture() override {
     for (const pid_t child : started) {
@@ -37,11 +35,11 @@ protected:
     }
   }
 
-  static std::string hdf5Feed() {
+  static std::string hdf5DataLayer() {
     return "name: 'data' type: 'HDF5Data' top: 'x' top: 'target' "
            "hdf5_data_param { source: 'list.txt' batch_size: 4 }";
   }
-  static std::string inputFeed() {
+  static std::string inputLayer() {
     return "name: 'in' type: 'Input' top: 'x' top: 'target'";
   }
 
@@ -53,13 +51,14 @@ protected:
                                                solver)));
   }
   void writeTrainingPlan() {
-    writePlan(hdf5Feed(), "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 "
-                          "display: 2 max_iter: 10 snapshot: 5 test_iter: 2 "
-                          "test_interval: 5");
+    writePlan(hdf5DataLayer(),
+              "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 "
+              "display: 2 max_iter: 10 snapshot: 5 test_iter: 2 "
+              "test_interval: 5");
   }
 
-  /// Starts brew-run in the folder. Output goes to the files `out` and `err`, or
-  /// is discarded if the size of files is limited.
+  /// Starts brew-run in the folder. Output goes to the files `out` and `err`,
+  /// or is discarded if the size of files is limited.
   pid_t start(const std::vector<std::string> &arguments,
               rlim_t fileSize = RLIM_INFINITY) {
     const pid_t child = fork();
@@ -77,10 +76,10 @@ protected:
       dup2(file, fd);
       close(file);
     };
-    const bool limited = fileSize != RLIM_INFINITY;
-    redirect(STDOUT_FILENO, limited ? "/dev/null" : folder / "out");
-    redirect(STDERR_FILENO, limited ? "/dev/null" : folder / "err");
-    if (limited) {
+    const bool isLimited = fileSize != RLIM_INFINITY;
+    redirect(STDOUT_FILENO, isLimited ? "/dev/null" : folder / "out");
+    redirect(STDERR_FILENO, isLimited ? "/dev/null" : folder / "err");
+    if (isLimited) {
       rlimit limit = {fileSize, fileSize};
       setrlimit(RLIMIT_FSIZE, &limit);
     }
@@ -107,11 +106,11 @@ protected:
     return text.find(part) != std::string::npos;
   }
   static int count(const std::string &text, const std::string &part) {
-    int found = 0;
+    int matches = 0;
     for (std::size_t at = text.find(part); at != std::string::npos;
          at = text.find(part, at + part.size()))
-      ++found;
-    return found;
+      ++matches;
+    return matches;
   }
 
   TempFolder folder;

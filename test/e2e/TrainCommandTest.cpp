@@ -18,39 +18,41 @@ protected:
   }
 
   /// Waits until the condition is true, for at most a minute.
-  template <typename Condition> static bool waitUntil(Condition holds) {
-    for (int i = 0; i < 6000 && !holds(); ++i)
+  template <typename Condition> static bool waitUntil(Condition condition) {
+    for (int i = 0; i < 6000 && !condition(); ++i)
       usleep(10000);
-    return holds();
+    return condition();
   }
   bool waitFor(const std::string &name) {
     return waitUntil([&] { return std::filesystem::exists(folder / name); });
   }
-  std::string logged() { return test::readBytes(folder / "err"); }
+  std::string readLog() { return test::readBytes(folder / "err"); }
 
   /// Writes a plan that trains until a signal stops it.
-  void writeEndlessPlan(const std::string &more = "") {
-    writePlan(hdf5Feed(), "base_lr: 0.01 lr_policy: 'fixed' momentum: 0.9 "
-                          "max_iter: 100000000 " +
-                              more);
+  void writeEndlessPlan(const std::string &extraFields = "") {
+    writePlan(hdf5DataLayer(), "base_lr: 0.01 lr_policy: 'fixed' momentum: 0.9 "
+                               "max_iter: 100000000 " +
+                                   extraFields);
   }
 
-  void expectWholeSnapshotsWhenKilled(const std::string &suffix);
+  void expectCompleteSnapshotsAfterKills(const std::string &suffix);
 };
 
 // Whenever brew-run is killed, every file with a final name is complete, and
 // every state refers to a complete model.
-void TrainCommand::expectWholeSnapshotsWhenKilled(const std::string &suffix) {
-  const std::string end = ".solverstate" + suffix;
+void TrainCommand::expectCompleteSnapshotsAfterKills(
+    const std::string &suffix) {
+  const std::string stateSuffix = ".solverstate" + suffix;
   auto isState = [&](const std::string &name) {
-    return name.size() > end.size() &&
-           name.compare(name.size() - end.size(), end.size(), end) == 0;
+    return name.size() > stateSuffix.size() &&
+           name.compare(name.size() - stateSuffix.size(), stateSuffix.size(),
+                        stateSuffix) == 0;
   };
   int states = 0;
   for (int round = 0; round < 10; ++round) {
     const pid_t child =
         start({"train", "net.plan", "--snapshot-interval", "1"});
-    ASSERT_TRUE(waitFor("snap_iter_1" + end)) << logged();
+    ASSERT_TRUE(waitFor("snap_iter_1" + stateSuffix)) << readLog();
     usleep(3000 * round); // kills at a different time in each round
     kill(child, SIGKILL);
     EXPECT_EQ(finish(child).status, -SIGKILL);
@@ -92,31 +94,31 @@ TEST_F(TrainCommand, WritesSnapshotsAndCaffesLog) {
   EXPECT_FALSE(contains(done.err, "\r"));
 }
 
-TEST_F(TrainCommand, TakesCaffesFlags) {
+TEST_F(TrainCommand, AcceptsCaffesFlags) {
   writeTrainingPlan();
   const auto done =
       run({"-solver", "net.plan", "-sigint_effect=snapshot", "train"});
   EXPECT_EQ(done.status, 0) << done.err;
 }
 
-TEST_F(TrainCommand, ResumesToTheBit) {
+TEST_F(TrainCommand, ResumedRunEndsWithTheSameBits) {
   writeTrainingPlan();
   ASSERT_EQ(run({"train", "net.plan"}).status, 0);
-  const auto whole = weightsOf("snap_iter_10.caffemodel");
+  const auto expected = weightsOf("snap_iter_10.caffemodel");
   std::filesystem::remove(folder / "snap_iter_10.caffemodel");
   const auto done =
       run({"train", "net.plan", "-snapshot", "snap_iter_5.solverstate"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "Resuming from snap_iter_5.solverstate"));
-  EXPECT_EQ(weightsOf("snap_iter_10.caffemodel"), whole);
+  EXPECT_EQ(weightsOf("snap_iter_10.caffemodel"), expected);
 }
 
-TEST_F(TrainCommand, OneThreadOrTwoGiveTheSameBits) {
+TEST_F(TrainCommand, OneAndTwoThreadsComputeTheSameBits) {
   writeTrainingPlan();
   ASSERT_EQ(run({"train", "net.plan", "--threads", "1"}).status, 0);
-  const auto one = weightsOf("snap_iter_10.caffemodel");
+  const auto withOneThread = weightsOf("snap_iter_10.caffemodel");
   ASSERT_EQ(run({"train", "net.plan", "--threads", "2"}).status, 0);
-  EXPECT_EQ(weightsOf("snap_iter_10.caffemodel"), one);
+  EXPECT_EQ(weightsOf("snap_iter_10.caffemodel"), withOneThread);
 }
 
 TEST_F(TrainCommand, CommandLineChangesTheSolver) {
@@ -170,44 +172,45 @@ TEST_F(TrainCommand, StartsFromWeights) {
 TEST_F(TrainCommand, InterruptStopsWithASnapshot) {
   writeEndlessPlan();
   const pid_t child = start({"train", "net.plan", "--snapshot-interval", "50"});
-  ASSERT_TRUE(waitFor("snap_iter_50.solverstate")) << logged();
+  ASSERT_TRUE(waitFor("snap_iter_50.solverstate")) << readLog();
   kill(child, SIGINT);
   const auto done = finish(child);
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "Optimization stopped early."));
-  // The last snapshot is of the iteration at which it stopped.
+  // The log names the file of the last state.
   EXPECT_TRUE(contains(
       done.err.substr(done.err.rfind("Snapshotting solver state")), "snap"));
 }
 
-TEST_F(TrainCommand, HangUpSnapshotsAndGoesOn) {
+TEST_F(TrainCommand, HangUpWritesASnapshotAndContinues) {
   writeEndlessPlan();
   const pid_t child = start({"train", "net.plan"});
-  // Earlier, the signal handler may not be installed.
+  // Before this line of the log, the signal handler may not be installed.
   ASSERT_TRUE(waitFor("err"));
   ASSERT_TRUE(waitUntil([&] {
-    return contains(logged(), "Starting Optimization");
-  })) << logged();
+    return contains(readLog(), "Starting Optimization");
+  })) << readLog();
   kill(child, SIGHUP);
   EXPECT_TRUE(waitUntil([&] {
-    bool found = false;
+    bool isWritten = false;
     for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
-      found |= entry.path().extension() == ".solverstate";
-    return found;
-  })) << logged();
-  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it did not go on\n"
-                                                 << logged();
+      isWritten |= entry.path().extension() == ".solverstate";
+    return isWritten;
+  })) << readLog();
+  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0)
+      << "training did not continue\n"
+      << readLog();
   kill(child, SIGINT);
   const auto done = finish(child);
   EXPECT_EQ(done.status, 0) << done.err;
 }
 
-TEST_F(TrainCommand, KillLeavesEverySnapshotWhole) {
+TEST_F(TrainCommand, KillLeavesEverySnapshotComplete) {
   writeEndlessPlan();
-  expectWholeSnapshotsWhenKilled("");
+  expectCompleteSnapshotsAfterKills("");
 }
 
-TEST_F(TrainCommand, KillLeavesEveryHdf5SnapshotWhole) {
+TEST_F(TrainCommand, KillLeavesEveryHdf5SnapshotComplete) {
   writeEndlessPlan("snapshot_format: HDF5");
-  expectWholeSnapshotsWhenKilled(".h5");
+  expectCompleteSnapshotsAfterKills(".h5");
 }

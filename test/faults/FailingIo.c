@@ -1,13 +1,13 @@
-/*===- FailingIo.c - System calls that fail on request ------------------------===*
+/*===- FailingIo.c - System calls that fail on request --------------------===*
  *
  * Preloaded (LD_PRELOAD) by check_faults.py, which sets
  *   BREW_FAULT_CALL   read (with pread), write, fsync or rename
  *   BREW_FAULT_PATH   substring of the paths for which the call fails
- *   BREW_FAULT_AFTER  number of calls on such files that succeed before the first failure
+ *   BREW_FAULT_AFTER  number of calls on such files before the first failure
  *   BREW_FAULT_ERRNO  errno of that call and of all later ones
  * Before it fails, a write writes half of its data.
  *
- *===--------------------------------------------------------------------------===*/
+ *===----------------------------------------------------------------------===*/
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,12 +20,13 @@
 
 static atomic_long calls;
 
-static int fails(const char *call, const char *path) {
-  const char *wanted = getenv("BREW_FAULT_CALL");
-  const char *part = getenv("BREW_FAULT_PATH");
+static int shouldFail(const char *call, const char *path) {
+  const char *failingCall = getenv("BREW_FAULT_CALL");
+  const char *failingPath = getenv("BREW_FAULT_PATH");
   const char *after = getenv("BREW_FAULT_AFTER");
   const char *error = getenv("BREW_FAULT_ERRNO");
-  if (!wanted || !part || strcmp(wanted, call) != 0 || !strstr(path, part))
+  if (!failingCall || !failingPath || strcmp(failingCall, call) != 0 ||
+      !strstr(path, failingPath))
     return 0;
   if (atomic_fetch_add(&calls, 1) < (after ? atol(after) : 0))
     return 0;
@@ -33,45 +34,47 @@ static int fails(const char *call, const char *path) {
   return 1;
 }
 
-static int failsOn(const char *call, int fd) {
+static int shouldFailOnFile(const char *call, int fd) {
   char link[64], path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const int saved = errno;
+  const int savedErrno = errno;
   const ssize_t length = readlink(link, path, sizeof path - 1);
-  errno = saved;
+  errno = savedErrno;
   if (length < 0)
     return 0;
   path[length] = 0;
-  return fails(call, path);
+  return shouldFail(call, path);
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t read(int fd, void *to, size_t size) {
-  return failsOn("read", fd) ? -1 : NEXT(read)(fd, to, size);
+  return shouldFailOnFile("read", fd) ? -1 : NEXT(read)(fd, to, size);
 }
 
 ssize_t pread(int fd, void *to, size_t size, off_t at) {
-  return failsOn("read", fd) ? -1 : NEXT(pread)(fd, to, size, at);
+  return shouldFailOnFile("read", fd) ? -1 : NEXT(pread)(fd, to, size, at);
 }
 
 ssize_t pread64(int fd, void *to, size_t size, off64_t at) {
-  return failsOn("read", fd) ? -1 : NEXT(pread64)(fd, to, size, at);
+  return shouldFailOnFile("read", fd) ? -1 : NEXT(pread64)(fd, to, size, at);
 }
 
 ssize_t write(int fd, const void *from, size_t size) {
-  const int saved = errno;
-  if (!failsOn("write", fd))
+  const int savedErrno = errno;
+  if (!shouldFailOnFile("write", fd))
     return NEXT(write)(fd, from, size);
   const int error = errno;
   if (size > 1 && NEXT(write)(fd, from, size / 2) < 0)
-    errno = saved;
+    errno = savedErrno;
   errno = error;
   return -1;
 }
 
-int fsync(int fd) { return failsOn("fsync", fd) ? -1 : NEXT(fsync)(fd); }
+int fsync(int fd) {
+  return shouldFailOnFile("fsync", fd) ? -1 : NEXT(fsync)(fd);
+}
 
 int rename(const char *from, const char *to) {
-  return fails("rename", to) ? -1 : NEXT(rename)(from, to);
+  return shouldFail("rename", to) ? -1 : NEXT(rename)(from, to);
 }

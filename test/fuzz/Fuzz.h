@@ -1,7 +1,7 @@
 //===- Fuzz.h - Common functions of fuzz entries ----------------*- C++ -*-===//
 //
-// A fuzz entry passes an input to the readers of untrusted data. Each must read
-// it or throw an Error about the input.
+// A fuzz entry passes an input to the readers of untrusted data. Each reader
+// must accept the input or throw an Error about it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,7 +22,7 @@ inline std::string_view textOf(const std::uint8_t *data, std::size_t size) {
   return {reinterpret_cast<const char *>(data), size};
 }
 
-/// A file in memory with the input, by its name.
+/// Writes the input to a file in memory. Returns the path of the file.
 inline std::string fileOf(const std::uint8_t *data, std::size_t size) {
   static const int fd = memfd_create("input", 0);
   if (fd < 0 || ftruncate(fd, 0) != 0 ||

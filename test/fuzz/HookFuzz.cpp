@@ -1,7 +1,7 @@
 //===- HookFuzz.cpp - Fuzz entry: hooks, their conditions and schedules ---===//
 //
-// Each line of the input is a hook, a condition and, all of them, a schedule of
-// values.
+// Reads each line of the input as a hook and as a condition, and the full input
+// as a schedule of values.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"
@@ -47,8 +47,8 @@ void attemptText(const std::string &text, Read &&read) {
   }
 }
 
-void look(const std::string &text, const plan::Manifest &manifest,
-          const std::set<std::string> &hooks) {
+void evaluateCriterion(const std::string &text, const plan::Manifest &manifest,
+                       const std::set<std::string> &hooks) {
   attemptText(text, [&] {
     Criterion criterion(text, {manifest, 1, &hooks}, true);
     MetricValues values;
@@ -78,9 +78,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
         if (hook.schedule.isDue(now - 1, now) && !hook.schedule.lastDue(now))
           std::abort();
       if (!hook.criterion.empty())
-        look(hook.criterion, manifest, hooks);
+        evaluateCriterion(hook.criterion, manifest, hooks);
     });
-    look(line, manifest, hooks);
+    evaluateCriterion(line, manifest, hooks);
   }
   const std::string file = fuzz::fileOf(data, size);
   fuzz::attempt([&] {

@@ -1,4 +1,4 @@
-//===- PlanFuzz.cpp - Fuzz entry: loading hostile plans -------------------===//
+//===- PlanFuzz.cpp - Fuzz entry: loading untrusted plans -----------------===//
 //
 // libFuzzer's entry points (`plan_fuzzer`, built with Clang), which the unit
 // test PlanMutation also calls for a fixed series of damaged plans. Magic, size
@@ -23,7 +23,7 @@ static void require(bool holds) {
 }
 
 /// Reads all content of an accepted plan, as its users do without checks.
-static void touch(const PlanFile &plan) {
+static void readAllContent(const PlanFile &plan) {
   const Manifest &manifest = plan.manifest();
   volatile unsigned char sink = 0;
   for (int i = 0; i < manifest.segments_size(); ++i) {
@@ -36,20 +36,20 @@ static void touch(const PlanFile &plan) {
     const Arena &arena =
         manifest.arenas(static_cast<int>(buffer.arena_index()));
     require(buffer.offset() + buffer.size() <= arena.size());
-    std::int64_t last = 0;
+    std::int64_t lastOffset = 0;
     for (int d = 0; d < buffer.dims_size(); ++d)
-      last += (buffer.dims(d) - 1) * buffer.strides(d);
-    require((static_cast<std::uint64_t>(last) + 1) *
+      lastOffset += (buffer.dims(d) - 1) * buffer.strides(d);
+    require((static_cast<std::uint64_t>(lastOffset) + 1) *
                 elementSize(buffer.type()) <=
             buffer.size());
   }
-  auto named = [&](std::uint32_t index) {
+  auto requireBuffer = [&](std::uint32_t index) {
     require(index < static_cast<std::uint32_t>(manifest.buffers_size()));
   };
   for (const Parameter &parameter : manifest.parameters()) {
-    named(parameter.buffer_index());
+    requireBuffer(parameter.buffer_index());
     for (std::uint32_t state : parameter.state_buffer_indices())
-      named(state);
+      requireBuffer(state);
   }
   for (const Program &program : manifest.programs())
     for (const Step &step : program.steps())
@@ -57,18 +57,18 @@ static void touch(const PlanFile &plan) {
         require(step.launch().kernel_index() <
                 static_cast<std::uint32_t>(manifest.kernels_size()));
         for (std::uint32_t index : step.launch().buffer_indices())
-          named(index);
+          requireBuffer(index);
       } else if (step.has_host()) {
         const HostCall &call = step.host();
         for (const auto *indices :
              {&call.bottom_buffer_indices(), &call.top_buffer_indices(),
               &call.top_gradient_buffer_indices()})
           for (std::uint32_t index : *indices)
-            named(index);
+            requireBuffer(index);
         require(call.top_gradient_buffer_indices_size() <=
                 call.top_buffer_indices_size());
         for (const auto &gradient : call.bottom_gradients()) {
-          named(gradient.buffer_index());
+          requireBuffer(gradient.buffer_index());
           require(gradient.bottom() <
                   static_cast<unsigned>(call.bottom_buffer_indices_size()));
         }
@@ -79,8 +79,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
                                       std::size_t size) {
   std::string bytes(reinterpret_cast<const char *>(data), size);
   try {
-    touch(*PlanFile::fromBytes(test::withFittingHeader(std::move(bytes)),
-                               "fuzz.plan"));
+    readAllContent(*PlanFile::fromBytes(
+        test::withFittingHeader(std::move(bytes)), "fuzz.plan"));
   } catch (const Error &error) {
     require(error.status() == ExitStatus::BadInput);
   }
@@ -97,7 +97,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data,
                                                std::size_t size,
                                                std::size_t maxSize,
                                                unsigned seed) {
-  static const std::string whole = [] {
+  static const std::string initialPlan = [] {
     test::PlanBuilder builder = test::completePlan();
     builder.segments.back().resize(200); // its code is never run
     return builder.bytes();
@@ -110,7 +110,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data,
   if (size < sizeof header || header.manifestOffset > size ||
       header.manifestSize > size - header.manifestOffset ||
       header.manifestSize == 0)
-    bytes = whole;
+    bytes = initialPlan;
   else if (random() % 2)
     return LLVMFuzzerMutate(data, size, maxSize);
   bytes = test::mutatePlan(bytes, random);

@@ -1,7 +1,7 @@
 //===- PrototxtFuzz.cpp - Fuzz entry: nets and solvers as text ------------===//
 //
-// From the text to the graph of every program: parsing, upgrades of old forms,
-// rules, and the checks of all layers. Every error must be a diagnostic.
+// Reads a text up to the graph of every program: parsing, upgrades of old
+// forms, rules, and the checks of all layers. Every error must be a diagnostic.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"
@@ -12,7 +12,7 @@
 using namespace brew;
 using namespace brew::prototxt;
 
-static void wire(const FilteredNet &net, Diagnostics &diagnostics) {
+static void buildGraph(const FilteredNet &net, Diagnostics &diagnostics) {
   if (!diagnostics.hasErrors())
     NetGraph::build(net, diagnostics, /*forCompilation=*/true);
 }
@@ -22,8 +22,8 @@ static void readNet(PrototxtFile file, Diagnostics &diagnostics) {
   if (!document)
     return;
   for (const caffe::Phase phase : {caffe::TRAIN, caffe::TEST})
-    wire(filterNet(document, standaloneState(document->net(), phase)),
-         diagnostics);
+    buildGraph(filterNet(document, standaloneState(document->net(), phase)),
+               diagnostics);
 }
 
 static void readSolver(PrototxtFile file, Diagnostics &diagnostics) {
@@ -37,7 +37,7 @@ static void readSolver(PrototxtFile file, Diagnostics &diagnostics) {
   if (solver.has_net() || solver.has_train_net() || solver.test_net_size() > 0)
     return;
   for (const Program &program : expandSolver(*document, diagnostics))
-    wire(program.net, diagnostics);
+    buildGraph(program.net, diagnostics);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,

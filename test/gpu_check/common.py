@@ -32,11 +32,11 @@ def write_tool(path, text):
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
-def write_index(folder, **more):
+def write_index(folder, **entries):
     """Writes the index of a package to `folder`."""
     (folder / "bench").mkdir(exist_ok=True)
     index = {"rows": [], "nets": {}, "plans": {}, "expected_errors": {}, "losses": {}}
-    (folder / "bench" / "index.json").write_text(json.dumps(dict(index, **more)))
+    (folder / "bench" / "index.json").write_text(json.dumps(dict(index, **entries)))
     (folder / "settings.json").write_text('{"archs": "sm_90"}')
 
 

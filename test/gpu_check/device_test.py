@@ -50,28 +50,28 @@ class Cases(Folder):
         write_index(self.folder)
         return package.Package(self.folder)
 
-    def test_all_are_checked_several_at_once(self):
-        made = self.package_with(*["case%d" % i for i in range(20)], "bad one", "bad two")
-        result = cases.run(made)
+    def test_all_cases_are_checked(self):
+        fake_package = self.package_with(*["case%d" % i for i in range(20)], "bad one", "bad two")
+        result = cases.run(fake_package)
         self.assertEqual(result["summary"], "22 passed, 2 failed")
         self.assertEqual(sorted(result["failures"]),
                          ["FAIL bad one: why", "FAIL bad two: why"])
         with self.assertRaisesRegex(package.RowFailed, "22 passed, 2 failed"):
-            rows.recorded_cases(made, schedule.Row("cases cuda", "cases", 1))
+            rows.recorded_cases(fake_package, schedule.Row("cases cuda", "cases", 1))
 
-    def test_out_of_time(self):
-        made = self.package_with("slow")
-        made.deadline = time.monotonic() + 2
-        result = cases.run(made)
+    def test_cases_out_of_time_fail(self):
+        fake_package = self.package_with("slow")
+        fake_package.deadline = time.monotonic() + 2
+        result = cases.run(fake_package)
         self.assertEqual(result["summary"], "2 passed, 1 failed")
         self.assertEqual(result["failures"], ["FAIL out of time among: slow"])
 
-    def test_a_checker_that_prints_nothing(self):
+    def test_a_checker_that_prints_nothing_fails(self):
         result = cases.run(self.package_with("silent"))
         self.assertEqual(result["failures"], ["FAIL the checker printed nothing"])
 
     def test_a_wrapper_runs_brew_run(self):
-        made = self.package_with("one")
+        fake_package = self.package_with("one")
         (self.folder / "bin").mkdir()
         write_tool(self.folder / "bin" / "brewc", "")
         folder = self.folder / "wrapped"
@@ -80,7 +80,7 @@ class Cases(Folder):
         done = subprocess.run([folder / "brew-run", "time"], capture_output=True,
                               text=True)
         self.assertEqual(done.stdout, "a word time --no-tune\n")
-        self.assertIsNotNone(made)
+        self.assertIsNotNone(fake_package)
 
 
 class Processes(Folder):
@@ -148,20 +148,20 @@ class Device(Folder):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def work(self, made, row):
+    def work(self, fake_package, row):
         self.ran.append(row.name)
         if row.name in self.failing:
             raise self.failing[row.name]
         return {"median": 0.001}
 
-    def call(self, function, *arguments, **more):
+    def call(self, function, *arguments, **options):
         self.ran = []
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            status = function(self.folder, *arguments, **more)
+            status = function(self.folder, *arguments, **options)
         return status, printed.getvalue()
 
-    def rows(self, seconds=600, only=(".*train bf16 brew$",), again=False, **more):
-        return self.call(device.run_rows, seconds, list(only), again, **more)
+    def rows(self, seconds=600, only=(".*train bf16 brew$",), again=False, **options):
+        return self.call(device.run_rows, seconds, list(only), again, **options)
 
     def test_the_first_call_runs_its_rows_in_order(self):
         status, _ = self.call(device.run_calls, False, 520, None)
@@ -181,13 +181,13 @@ class Device(Folder):
         self.rows(only=["^rates$", "resnet50 train bf16 brew$", "^machine$"])
         self.assertEqual(self.ran, ["rates", "resnet50 train bf16 brew", "machine"])
 
-    def test_continues_where_it_stopped(self):
+    def test_failed_rows_are_repeated_only_with_again(self):
         self.failing["vgg16 train bf16 brew"] = package.RowFailed("it broke", {"error": 2})
         status, printed = self.rows(only=["vgg16 train bf16 brew$", "rates"])
         self.assertEqual((status, self.ran), (1, ["vgg16 train bf16 brew", "rates"]))
         self.assertIn("FAILED: it broke", printed)
-        kept = results.read(self.folder / "results" / "results.jsonl")
-        self.assertEqual(kept["vgg16 train bf16 brew"]["error"], 2)
+        saved = results.read(self.folder / "results" / "results.jsonl")
+        self.assertEqual(saved["vgg16 train bf16 brew"]["error"], 2)
         # A failed row is only repeated with `again`.
         self.assertEqual(self.rows(only=["vgg16 train bf16 brew$", "rates"])[0], 0)
         self.assertEqual(self.ran, [])
@@ -197,7 +197,7 @@ class Device(Folder):
         self.rows(only=["vgg16 train bf16 brew$"], again=True)
         self.assertEqual(self.ran, [])
 
-    def test_the_smoke_test_ends_the_run(self):
+    def test_a_failed_smoke_test_ends_the_run(self):
         copy = self.folder / "copy"
         for name in schedule.SMOKE_TEST:
             self.failing = {name: RuntimeError("no GPU")}
@@ -212,10 +212,10 @@ class Device(Folder):
         self.addCleanup(mock.patch.stopall)
         limits = []
 
-        def work(made, row):
-            limits.append(made.time_left())
+        def work(fake_package, row):
+            limits.append(fake_package.time_left())
             clock.return_value += 30
-            return self.work(made, row)
+            return self.work(fake_package, row)
         with mock.patch.dict(rows.KINDS, {"brew": work, "losses": work}):
             status, printed = self.rows(65, ["^(lenet|vgg16|resnet50) train bf16 brew$",
                                              "losses f32"])
@@ -225,12 +225,12 @@ class Device(Folder):
         self.assertIn("2 skipped for lack of time: vgg16 train bf16 brew, losses f32",
                       printed)
 
-    def test_lack_of_time_is_no_failure(self):
+    def test_lack_of_time_is_not_a_failure(self):
         clock = mock.patch("time.monotonic", return_value=0.).start()
         self.addCleanup(mock.patch.stopall)
 
-        def work(made, row):
-            clock.return_value += made.time_left()
+        def work(fake_package, row):
+            clock.return_value += fake_package.time_left()
             raise processes.OutOfTime("out of time")
         with mock.patch.dict(rows.KINDS, {"brew": work}):
             status, printed = self.rows(45, ["^lenet train bf16 brew$"])
@@ -246,13 +246,13 @@ class Device(Folder):
         timing.parent.mkdir()
         tuned = []
 
-        def work(made, row):
+        def work(fake_package, row):
             if not tuned or tuned[-1] < 2:
                 tuned.append(len(tuned) + 1)
                 timing.write_text("engine\n" * min(2, len(tuned)))
-                clock.return_value += made.time_left()
+                clock.return_value += fake_package.time_left()
                 raise processes.OutOfTime("out of time")
-            return self.work(made, row)
+            return self.work(fake_package, row)
         with mock.patch.dict(rows.KINDS, {"brew": work}):
             status, printed = self.rows(600, ["^lenet train bf16 brew$"])
             self.assertEqual(status, device.SMOKE_FAILED)  # two attempts did not suffice
@@ -284,10 +284,10 @@ class Device(Folder):
     def test_results_and_logs_are_copied_after_every_row(self):
         copy = self.folder / "out"
 
-        def work(made, row):
-            made.log().parent.mkdir(parents=True, exist_ok=True)
-            made.log().write_text("the log of " + row.name)
-            return self.work(made, row)
+        def work(fake_package, row):
+            fake_package.log().parent.mkdir(parents=True, exist_ok=True)
+            fake_package.log().write_text("the log of " + row.name)
+            return self.work(fake_package, row)
         with mock.patch.dict(rows.KINDS, {"rates": work}):
             self.rows(only=["rates"], copy=copy)
         self.assertEqual(json.loads((copy / "results.jsonl").read_text())["row"], "rates")
@@ -307,7 +307,7 @@ class Device(Folder):
         self.assertEqual([json.loads(line)["row"] for line in lines],
                          ["rates", "machine"])
 
-    def test_a_full_disk_stops_no_row(self):
+    def test_a_full_disk_does_not_stop_rows(self):
         full = OSError(28, "No space left on device")
         with mock.patch.object(results, "copy", side_effect=full):
             status, printed = self.rows(only=["rates", "machine"],
@@ -315,7 +315,7 @@ class Device(Folder):
         self.assertEqual((status, self.ran), (1, ["rates", "machine"]))
         self.assertEqual(printed.count("the results cannot be saved: [Errno 28]"), 1)
 
-    def test_a_line_that_was_cut_off_is_measured_again(self):
+    def test_a_truncated_result_is_measured_again(self):
         self.rows(only=["rates", "machine"])
         file = self.folder / "results" / "results.jsonl"
         file.write_text(file.read_text()[:-20])
@@ -324,7 +324,7 @@ class Device(Folder):
 
 
 class OlderSystem(Folder):
-    def test_the_tool_runs_with_the_library_that_was_packed(self):
+    def test_the_tool_runs_with_the_packed_library(self):
         write_index(self.folder)
         for name in ("bin", "lib/system"):
             (self.folder / name).mkdir(parents=True)
@@ -365,10 +365,10 @@ class Results(Folder):
     def test_engines_are_adopted_and_copied(self):
         own, earlier = self.folder / "own/r.jsonl", self.folder / "earlier/r.jsonl"
         earlier.parent.mkdir()
-        timing, kept = own.with_suffix(".timing"), earlier.with_suffix(".timing")
-        kept.write_text("format 1\nconv 1\tengine 3\t1.5\nconv 2\tengine 4\t2\n")
+        timing, saved = own.with_suffix(".timing"), earlier.with_suffix(".timing")
+        saved.write_text("format 1\nconv 1\tengine 3\t1.5\nconv 2\tengine 4\t2\n")
         results.adopt(own, earlier.parent)
-        self.assertEqual(timing.read_text(), kept.read_text())
+        self.assertEqual(timing.read_text(), saved.read_text())
         timing.write_text("format 1\nconv 2\tengine 5\t1\n")
         for _ in range(2):
             results.adopt(own, earlier.parent)

@@ -43,7 +43,7 @@ print(json.dumps(dict(programs=dict.fromkeys(
 
 
 class Prototxt(unittest.TestCase):
-    def test_fields(self):
+    def test_fields_are_parsed(self):
         message = prototxt.parse("""
             # a comment
             name: "net" # another
@@ -60,7 +60,7 @@ class Prototxt(unittest.TestCase):
         with self.assertRaises(prototxt.ParseError):
             prototxt.parse("layer { ! }")
 
-    def test_phases(self):
+    def test_layers_of_a_phase_are_selected(self):
         net = prototxt.parse("""
             layer { name: "both" }
             layer { name: "train" include { phase: TRAIN } }
@@ -72,8 +72,7 @@ class Prototxt(unittest.TestCase):
             [layer["name"][0] for layer in prototxt.layers_of(net, "TEST")],
             ["both"])
 
-
-    def test_texts_of_layers(self):
+    def test_texts_of_layers_are_separated(self):
         texts = list(prototxt.layer_texts("""name: "a } net" # layer { not }
             layer { name: "a{" include { phase: TEST } } # }
             input_shape { dim: 1 } layer < top: 'b' >"""))
@@ -95,7 +94,7 @@ class Deploy(Folder):
                          [{"shape": [{"dim": [4, 3, 8, 8]}]}])
         self.assertEqual(net["layer"][-1]["bottom"], ["c"])
 
-    def test_all_nets(self):
+    def test_nets_for_inference_have_no_training_layers(self):
         for name, shapes in timed_nets.NETS.items():
             text = deploy.deploy_text(timed_nets.prototxt_of(name), shapes)
             for word in ("label", "Loss", "Accuracy", "DummyData", "TRAIN"):
@@ -103,15 +102,15 @@ class Deploy(Folder):
             for count in deploy.statistics_of(prototxt.parse(text)).values():
                 self.assertGreater(count, 0, name)
 
-    def test_the_first_layers_of_deep_nets(self):
-        for name, (whole, last, _) in timed_nets.STARTS.items():
+    def test_starts_of_deep_nets_are_short_and_end_with_a_loss(self):
+        for name, (full_net, last, _) in timed_nets.STARTS.items():
             net = prototxt.parse(timed_nets.prototxt_of(name))
             names = [prototxt.get(layer, "name") for layer in net["layer"]]
             self.assertEqual(names[-4:], [last, "pool_end", "fc_end", "loss"])
             self.assertLess(len(names), 50)
-            self.assertEqual(timed_nets.shapes_of(name), timed_nets.NETS[whole])
+            self.assertEqual(timed_nets.shapes_of(name), timed_nets.NETS[full_net])
 
-    def test_statistics_of_mean_0_and_variance_1(self):
+    def test_statistics_have_mean_0_and_variance_1(self):
         import h5py
         channels = deploy.statistics_of(prototxt.parse(NET))
         self.assertEqual(channels, {"n": 5})
@@ -122,7 +121,7 @@ class Deploy(Folder):
 
 
 class PlanStore(Folder):
-    def store(self, *arguments, **environment):
+    def run_store(self, *arguments, **environment):
         return subprocess.run(
             [sys.executable, str(ROOT / "benchmarks/gpu/plan_store.py"),
              *map(str, arguments)], cwd=self.folder, capture_output=True,
@@ -132,32 +131,32 @@ class PlanStore(Folder):
         write_tool(self.folder / "brewc", BREWC)
         (self.folder / "plans").mkdir()
         (self.folder / "net.prototxt").write_text("one")
-        kept = {"BREW_PLAN_STORE": str(self.folder / "plans")}
-        done = self.store("net.prototxt", "--target", "cuda", "-o", "p.plan",
-                          BREW_PLAN_COMPILER=str(self.folder / "brewc"), **kept)
+        store_variables = {"BREW_PLAN_STORE": str(self.folder / "plans")}
+        done = self.run_store("net.prototxt", "--target", "cuda", "-o", "p.plan",
+                              BREW_PLAN_COMPILER=str(self.folder / "brewc"), **store_variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         # Returns the plan for equal contents under another name.
         (self.folder / "same.prototxt").write_text("one")
-        done = self.store("same.prototxt", "--target", "cuda", "-o", "q.plan",
-                          **kept)
+        done = self.run_store("same.prototxt", "--target", "cuda", "-o", "q.plan",
+                              **store_variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual((self.folder / "q.plan").read_text(),
                          (self.folder / "p.plan").read_text())
         (self.folder / "same.prototxt").write_text("two")
         for arguments in (["same.prototxt", "--target", "cuda"],
                           ["net.prototxt", "--target", "cpu"]):
-            done = self.store(*arguments, "-o", "r.plan", **kept)
+            done = self.run_store(*arguments, "-o", "r.plan", **store_variables)
             self.assertEqual(done.returncode, 3)
             self.assertIn("no plan was compiled for", done.stderr)
         # Returns the error of a plan that could not be compiled.
         (self.folder / "net.prototxt").write_text("three")
         for compiler in (str(self.folder / "brewc"), ""):
-            done = self.store("net.prototxt", "--precision=bf16", "-o", "r.plan",
-                              BREW_PLAN_COMPILER=compiler, **kept)
+            done = self.run_store("net.prototxt", "--precision=bf16", "-o", "r.plan",
+                                  BREW_PLAN_COMPILER=compiler, **store_variables)
             self.assertEqual(done.returncode, 1)
             self.assertIn("not supported yet", done.stderr)
 
-    def test_the_output_is_no_part_of_the_key(self):
+    def test_the_output_is_not_part_of_the_key(self):
         self.assertEqual(plan_store.key_of(["a", "-o", "x", "b"]),
                          plan_store.key_of(["a", "b", "-o", "y"]))
         self.assertNotEqual(plan_store.key_of(["ab"]),
@@ -167,7 +166,7 @@ class PlanStore(Folder):
 class Tool(Folder):
     """Tests with the real brew-run, and with faulty libraries."""
 
-    def library(self, name, *options, source=""):
+    def build_library(self, name, *options, source=""):
         path = self.folder / "lib" / "brew-run" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         (self.folder / "source.c").write_text(source)
@@ -176,54 +175,54 @@ class Tool(Folder):
         return path
 
     def test_brew_run_needs_nothing_else(self):
-        made = self.folder / "gpu-check"
-        made.mkdir()
-        tool.copy_tool(made, BINARIES)
-        for path in tool.elf_files(made):
+        package_folder = self.folder / "gpu-check"
+        package_folder.mkdir()
+        tool.copy_tool(package_folder, BINARIES)
+        for path in tool.elf_files(package_folder):
             for tag, value in tool.dynamic_entries(path):
                 if path.name.startswith(("brew", "libbrew")) and tag == "RPATH":
                     self.assertNotIn(str(ROOT), value, path)
-        names = [path.name for path in (made / "lib" / "brew-run").iterdir()]
+        names = [path.name for path in (package_folder / "lib" / "brew-run").iterdir()]
         self.assertIn("libdnnl.so.3", names)
         for word in ("opencv", "X11", "GLX", "lapack", "libc.so"):
             self.assertFalse([name for name in names if word in name], word)
-        how = tool.try_tool(self.folder / "root", made, [["--version"]])
-        self.assertTrue(how)
+        isolation = tool.try_tool(self.folder / "root", package_folder, [["--version"]])
+        self.assertTrue(isolation)
         with mock.patch.object(tool, "isolated", return_value=None):
-            self.assertEqual(tool.try_tool(self.folder / "root2", made,
+            self.assertEqual(tool.try_tool(self.folder / "root2", package_folder,
                                            [["--version"]]), "by its own loader")
         # Without a packed library it does not start, even if this machine has the library.
-        (made / "lib" / "brew-run" / "liblmdb.so.0").unlink()
+        (package_folder / "lib" / "brew-run" / "liblmdb.so.0").unlink()
         with self.assertRaisesRegex(tool.ToolError, "liblmdb.so.0, which is not packed"):
-            tool.require_closed(made)
+            tool.require_closed(package_folder)
         with self.assertRaisesRegex(tool.ToolError,
                                     "--version fails .*: .*liblmdb.so.0"):
-            tool.try_tool(self.folder / "root3", made, [["--version"]])
+            tool.try_tool(self.folder / "root3", package_folder, [["--version"]])
 
     def test_a_runpath_is_refused(self):
         (self.folder / "bin").mkdir()
-        self.library("liba.so", "-Wl,-soname,liba.so")
+        self.build_library("liba.so", "-Wl,-soname,liba.so")
         tool.require_closed(self.folder)
-        self.library("libb.so", "-Wl,--enable-new-dtags,-rpath,/somewhere")
+        self.build_library("libb.so", "-Wl,--enable-new-dtags,-rpath,/somewhere")
         with self.assertRaisesRegex(tool.ToolError,
                                     r"libb.so has a RUNPATH \(/somewhere\)"):
             tool.require_closed(self.folder)
 
-    def test_needs_of_the_gpu_machine_are_known(self):
+    def test_only_libraries_of_the_gpu_machine_may_be_missing(self):
         (self.folder / "bin").mkdir()
-        stub = self.library("libcudnn.so.9", "-Wl,-soname,libcudnn.so.9")
-        self.library("libuser.so", stub, "-lm", "-lc")
+        stub = self.build_library("libcudnn.so.9", "-Wl,-soname,libcudnn.so.9")
+        self.build_library("libuser.so", stub, "-lm", "-lc")
         stub.unlink()
         tool.require_closed(self.folder)
-        other = self.library("libother.so.1", "-Wl,-soname,libother.so.1")
-        self.library("libuser.so", other)
-        other.unlink()
+        unknown = self.build_library("libother.so.1", "-Wl,-soname,libother.so.1")
+        self.build_library("libuser.so", unknown)
+        unknown.unlink()
         with self.assertRaisesRegex(tool.ToolError, "libuser.so needs libother.so.1"):
             tool.require_closed(self.folder)
 
     def test_an_rpath_of_this_machine_is_replaced(self):
-        path = self.library("liba.so",
-                            "-Wl,--disable-new-dtags,-rpath,/a/build/folder/somewhere")
+        path = self.build_library("liba.so",
+                                  "-Wl,--disable-new-dtags,-rpath,/a/build/folder/somewhere")
         (self.folder / "bin").mkdir()
         with self.assertRaisesRegex(tool.ToolError, "has the RPATH /a/build/folder"):
             tool.require_closed(self.folder)
@@ -233,7 +232,7 @@ class Tool(Folder):
 
 
 class Pack(Folder):
-    def make(self, rows, shared=None):
+    def pack_rows(self, rows, shared=None):
         """Packs `rows` with the real tools and the fake brewc."""
         tools = self.folder / "bin"
         tools.mkdir()
@@ -243,13 +242,13 @@ class Pack(Folder):
         with mock.patch.object(pack, "PRESET", 0):
             return pack.pack(tools, shared, "sm_90", self.folder / "p.tar.xz", rows)
 
-    def test_contents_of_a_package(self):
+    def test_a_package_contains_what_its_rows_need(self):
         rows = [row for row in schedule.all_rows() if row.name in (
             "machine", "cases cuda", "lenet train f32 brew", "lenet infer f32 brew",
             "lenet train bf16 brew", "agree lenet train f32", "agree lenet infer f32",
             "sanitize cases memcheck", "lenet train f32 torch eager", "losses f32")]
         self.assertEqual(len(rows), 10)
-        lines = self.make(rows)
+        lines = self.pack_rows(rows)
         self.assertEqual(lines[0], "left out: lenet-train-cuda-bf16: brewc: error: this "
                          "precision is not supported yet")
         self.assertRegex(lines[1], r"p.tar.xz: \d+\.\d MiB \(at most 34\); with the tree "
@@ -277,7 +276,7 @@ class Pack(Folder):
         self.assertTrue(all(0 <= error < 1e-4 for error in expected_errors.values()))
         losses = index["losses"]["f32"]
         self.assertGreaterEqual(len(losses["losses"]), 20)
-        self.assertEqual(losses["tolerance"], cpu_reference.LEAST_TOLERANCE)
+        self.assertEqual(losses["tolerance"], cpu_reference.MIN_TOLERANCE)
         timed = (package / "bench/lenet-train-cuda-f32.plan").read_text()
         self.assertIn("--gpu-arch=sm_90", timed)
         self.assertIn("--batch=64 --input-shape=data=64,1,28,28", timed)
@@ -306,16 +305,16 @@ class Pack(Folder):
             elif row.kind == "losses":
                 self.assertEqual(names, [plans.losses_name(row)])
 
-    def test_filters(self):
-        both = [row.name for row in schedule.select()]
-        self.assertIn("losses f16", both)
-        self.assertNotIn("alexnet train bf16 brew", both)
-        some = [row.name for row in schedule.select(["alexnet"], ["infer"], ["f32"])]
-        self.assertIn("alexnet infer f32 brew", some)
-        self.assertIn("machine", some)
-        for name in some:
+    def test_filters_select_rows(self):
+        default_rows = [row.name for row in schedule.select()]
+        self.assertIn("losses f16", default_rows)
+        self.assertNotIn("alexnet train bf16 brew", default_rows)
+        selected_rows = [row.name for row in schedule.select(["alexnet"], ["infer"], ["f32"])]
+        self.assertIn("alexnet infer f32 brew", selected_rows)
+        self.assertIn("machine", selected_rows)
+        for name in selected_rows:
             self.assertNotRegex(name, "train|bf16|lenet |vgg16")
-        self.assertEqual(len(both), len(set(both)))
+        self.assertEqual(len(default_rows), len(set(default_rows)))
 
     def test_the_default_set_stays_small(self):
         nets = {row.net for row in schedule.select()}
@@ -341,7 +340,7 @@ class Pack(Folder):
                         str(self.folder / "c")], check=True)
         self.assertTrue(os.access(self.folder / "c/gpu-check/tool", os.X_OK))
 
-    def test_too_large(self):
+    def test_packages_above_the_limit_are_refused(self):
         file = self.folder / "p.tar.xz"
         file.write_bytes(b"x" * 3000000)
         self.assertIn("p.tar.xz: 2.9 MiB (at most 34)", pack.require_small(file))
@@ -353,9 +352,9 @@ class Pack(Folder):
                                         r"with the tree 60.9 MiB \(at most 60\)"):
                 pack.require_small(file)
 
-    def test_folders_that_are_no_package(self):
-        for words, text in ((["all"], "is no package: make one with pack"),
-                            (["table", "--package", str(self.folder)], "is no package"),
+    def test_missing_packages_and_tools_are_reported(self):
+        for words, text in ((["all"], "is not a package: create one with pack"),
+                            (["table", "--package", str(self.folder)], "is not a package"),
                             (["pack", "--bin", str(self.folder)],
                              "there is no brewc in " + str(self.folder))):
             done = subprocess.run([sys.executable, str(ROOT / "scripts/gpu-check"), *words],
@@ -391,14 +390,14 @@ class Machine(Folder):
                           for folder in folders],
                          ["site/nvidia/cu13/lib", "site/nvidia/cudnn/lib",
                           "driver", "cuda-13/lib64"])
-        before = os.environ.get("LD_LIBRARY_PATH")
+        previous_path = os.environ.get("LD_LIBRARY_PATH")
         os.environ["LD_LIBRARY_PATH"] = "/b:/c:"
         try:
             self.assertEqual(machine.library_path(["/a", "/b"]), "/a:/b:/c")
         finally:
             del os.environ["LD_LIBRARY_PATH"]
-            if before is not None:
-                os.environ["LD_LIBRARY_PATH"] = before
+            if previous_path is not None:
+                os.environ["LD_LIBRARY_PATH"] = previous_path
 
 
 if __name__ == "__main__":

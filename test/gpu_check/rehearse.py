@@ -102,8 +102,8 @@ def shrink_nets(folder):
         timed_nets.NETS[net] = ({"data": (4, 1, 28, 28), "label": (4,)}
                                 if net == "lenet" else
                                 {"data": (2, 3, 16, 16), "label": (2,)})
-    for start, (whole, _, _) in timed_nets.STARTS.items():
-        timed_nets.STARTS[start] = (whole, "relu1", "conv1")
+    for start, (full_net, _, _) in timed_nets.STARTS.items():
+        timed_nets.STARTS[start] = (full_net, "relu1", "conv1")
     timed_nets.FOLDER = folder
     timed_nets.AGREE_BATCH = 4
     timed_nets.STEPS.clear()
@@ -122,10 +122,10 @@ class Rehearsal:
         (work / "programs").mkdir()
         for name, text in (("nvidia-smi", "#!/bin/sh\nexit 0\n"), ("ncu", PROFILER),
                            ("compute-sanitizer", PROFILER)):
-            self.program(work / "programs" / name, text)
+            self.write_program(work / "programs" / name, text)
 
     @staticmethod
-    def program(path, text):
+    def write_program(path, text):
         path.write_text(text)
         path.chmod(0o755)
 
@@ -134,7 +134,7 @@ class Rehearsal:
         subprocess.run([sys.executable, ROOT / "scripts/gpu-check", "unpack",
                         self.archive, folder], check=True)
         package = folder / "gpu-check"
-        self.program(package / "benchmarks/gpu/torch_step.py", TORCH)
+        self.write_program(package / "benchmarks/gpu/torch_step.py", TORCH)
         (package / "benchmarks/gpu/rates.py").write_text(RATES)
         return package
 
@@ -146,15 +146,15 @@ class Rehearsal:
                               env=self.environment)
         return done.returncode, time.monotonic() - begin
 
-    def expect(self, what, holds):
-        print("{}: {}".format("ok" if holds else "NOT OK", what), flush=True)
+    def expect(self, expectation, holds):
+        print("{}: {}".format("ok" if holds else "NOT OK", expectation), flush=True)
         self.failed += not holds
 
-    def results(self, folder):
+    def read_results(self, folder):
         lines = (folder / "results.jsonl").read_text().splitlines()
         return {row["row"]: row for row in map(json.loads, lines)}
 
-    def both_calls(self):
+    def rehearse_both_calls(self):
         package, copy = self.unpack("whole"), self.work / "copy"
         first, seconds = self.gpu_check(package, "all", "--copy", copy)
         self.expect("the first call passes in 520 s ({:.0f})".format(seconds),
@@ -162,48 +162,48 @@ class Rehearsal:
         second, seconds = self.gpu_check(package, "all", "--second", "--copy", copy)
         self.expect("the second call passes in 180 s ({:.0f})".format(seconds),
                     second == 0 and seconds <= 180)
-        rows = self.results(copy)
+        rows = self.read_results(copy)
         missing = [row.name for row in schedule.select() if row.name not in rows]
-        self.expect("every row was done" + (", but for " + ", ".join(missing)
+        self.expect("every row was done" + (", except " + ", ".join(missing)
                                             if missing else ""), not missing)
         logs = subprocess.run(["tar", "tzf", copy / "logs.tar.gz"],
                               capture_output=True, text=True).stdout
         self.expect("the copy has the steps of ResNet-50 and all logs",
                     "resnet50_train_bf16_brew.steps.tsv" in logs
                     and "machine.txt" in logs)
-        again, seconds = self.gpu_check(package, "all", "--copy", copy)
-        self.expect("a third call has nothing to do", again == 0 and seconds < 20)
+        third, seconds = self.gpu_check(package, "all", "--copy", copy)
+        self.expect("a third call has nothing to do", third == 0 and seconds < 20)
         self.gpu_check(package, "table")
 
-    def faults(self):
+    def rehearse_faults(self):
         package, copy = self.unpack("faulty"), self.work / "faulty-copy"
         tool = package / "bin" / "brew-run"
         tool.rename(tool.with_name("brew-run.real"))
-        self.program(tool, FAULTS.format(tool=tool))
+        self.write_program(tool, FAULTS.format(tool=tool))
         limits = package / "benchmarks/gpu/schedule.py"
         limits.write_text(re.sub(r'"brew": \d+', '"brew": %d' % HANG_LIMIT,
                                  limits.read_text(), count=1))
-        full = self.full_disk(copy)
+        has_full_disk = self.mount_full_disk(copy)
         status, _ = self.gpu_check(package, "all", "--copy", copy)
-        rows = self.results(package / "results")
-        self.expect("rows that fail give exit status 1", status == 1)
+        rows = self.read_results(package / "results")
+        self.expect("rows that fail cause exit status 1", status == 1)
         for net, name, words in (
                 ("resnet50", "without fuse-launches", "out of time"),
                 ("vgg16", "", "status -11"), ("mobilenet", "", "printed no time")):
             row = " ".join(filter(None, (net, "train bf16 brew", name)))
             failed = rows.get(row, {}).get("failed", "nothing")
             self.expect("{}: {}".format(row, failed.splitlines()[0]), words in failed)
-        wrong = [name for name, row in rows.items() if "failed" in row]
-        self.expect("no other row fails: " + ", ".join(wrong),
-                    len(wrong) == 3 and "googlenet train bf16 brew" in rows)
+        failed_rows = [name for name, row in rows.items() if "failed" in row]
+        self.expect("no other row fails: " + ", ".join(failed_rows),
+                    len(failed_rows) == 3 and "googlenet train bf16 brew" in rows)
         sleeping = subprocess.run(["pgrep", "-fx", "sleep 500"], capture_output=True)
         self.expect("nothing is left running", sleeping.returncode == 1)
-        if full:
-            self.expect("the full disk holds no half of a file", all(
+        if has_full_disk:
+            self.expect("the full disk contains no incomplete file", all(
                 path.suffix != ".new" for path in copy.iterdir()))
             subprocess.run(["umount", copy], check=True)
 
-    def full_disk(self, folder):
+    def mount_full_disk(self, folder):
         """Mounts a file system of 16 kB at `folder`. Returns whether that is permitted."""
         folder.mkdir()
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs",
@@ -212,15 +212,15 @@ class Rehearsal:
             print("skipped: the full disk (mount is not permitted)", flush=True)
         return done.returncode == 0
 
-    def smoke_test(self):
+    def rehearse_broken_tool(self):
         package, copy = self.unpack("broken"), self.work / "broken-copy"
-        self.program(package / "bin" / "brew-run", "#!/bin/sh\n"
-                     "echo 'libx.so: cannot open shared object file' >&2; exit 127\n")
+        self.write_program(package / "bin" / "brew-run", "#!/bin/sh\n"
+                           "echo 'libx.so: cannot open shared object file' >&2; exit 127\n")
         status, seconds = self.gpu_check(package, "all", "--copy", copy)
         self.expect("a tool that does not start ends the run at once ({:.0f} s)".format(
             seconds), status == 3 and seconds < 30)
         self.expect("its row and its log are in the copy",
-                    list(self.results(copy)) == ["machine"]
+                    list(self.read_results(copy)) == ["machine"]
                     and (copy / "logs.tar.gz").exists())
 
 
@@ -241,9 +241,9 @@ def main():
         if any(line.startswith("left out") for line in lines):
             sys.exit("rehearse: every plan is needed")
         rehearsal = Rehearsal(work, archive, arguments.bin.resolve())
-        rehearsal.smoke_test()
-        rehearsal.faults()
-        rehearsal.both_calls()
+        rehearsal.rehearse_broken_tool()
+        rehearsal.rehearse_faults()
+        rehearsal.rehearse_both_calls()
     sys.exit("{} expectations did not hold".format(rehearsal.failed)
              if rehearsal.failed else None)
 

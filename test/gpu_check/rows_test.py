@@ -67,19 +67,19 @@ class Rows(Folder):
         (self.bench / "net_deploy.prototxt").write_text(
             deploy.deploy_text(NET, {"x": (4, 3, 8, 8)}))
         (self.bench / "trace.json").write_text(json.dumps(TRACE))
-        self.say(TIMES)
+        self.set_output(TIMES)
         self.package = package.Package(self.folder)
 
-    def say(self, text):
+    def set_output(self, text):
         (self.bench / "printed").write_text(text)
 
-    def commands(self):
+    def take_commands(self):
         file = self.bench / "commands"
         commands = [line.split() for line in file.read_text().splitlines()]
         file.unlink()
         return commands
 
-    def row(self, make, *words):
+    def run_row(self, make, *words):
         row = make(1, *words)
         self.package.row = row.name
         return rows.KINDS[row.kind](self.package, row)
@@ -92,22 +92,22 @@ class Rows(Folder):
 
     def test_brew_is_timed_on_one_batch_with_the_cached_engines(self):
         timing = str(self.folder / "results" / "results.timing")
-        for mode, more in (("train", []), ("infer", [
+        for mode, weight_flags in (("train", []), ("infer", [
                 "--weights", str(self.bench / "net.weights.h5"),
                 "--allow-missing-weights"])):
-            result = self.row(schedule.brew, "net", mode, "bf16")
+            result = self.run_row(schedule.brew, "net", mode, "bf16")
             self.assertEqual((result["median"], result["nodes"], result["peak_bytes"]),
                              (2e-3, 3, 4))
-            [command] = self.commands()
+            [command] = self.take_commands()
             trace = command.pop(command.index("--profile") + 1)
             self.assertEqual(command, [
                 "time", "net-" + mode + "-cuda-bf16", "--random-input", "--iterations",
-                "7", "--profile", "--timing-cache", timing] + more)
+                "7", "--profile", "--timing-cache", timing] + weight_flags)
             self.assertFalse(Path(trace).exists())
         self.assertTrue((self.bench / "net.weights.h5").exists())
 
     def test_every_step_is_kept(self):
-        result = self.row(schedule.brew, "net", "train", "bf16")
+        result = self.run_row(schedule.brew, "net", "train", "bf16")
         self.assertEqual((result["steps"], result["step_bytes"]), (3, 12000))
         self.assertAlmostEqual(result["step_sum"], 20e-6)
         lines = (self.package.logs / "net_train_bf16_brew.steps.tsv").read_text()
@@ -120,31 +120,31 @@ class Rows(Folder):
         self.assertIn(TIMES, (self.package.logs / "net_train_bf16_brew.txt").read_text())
 
     def test_a_tool_that_prints_nothing_fails(self):
-        self.say("")
+        self.set_output("")
         with self.assertRaisesRegex(package.RowFailed, "printed no time"):
-            self.row(schedule.brew, "net", "train", "bf16")
+            self.run_row(schedule.brew, "net", "train", "bf16")
 
     def test_a_loss_that_is_not_finite_fails(self):
-        self.say("0] Initial loss: 2.5\n" + TIMES)
-        self.row(schedule.brew, "net", "train", "bf16")
+        self.set_output("0] Initial loss: 2.5\n" + TIMES)
+        self.run_row(schedule.brew, "net", "train", "bf16")
         for loss in ("nan", "-inf"):
-            self.say("0] Initial loss: " + loss + "\n" + TIMES)
+            self.set_output("0] Initial loss: " + loss + "\n" + TIMES)
             with self.assertRaisesRegex(package.RowFailed, "the loss is " + loss):
-                self.row(schedule.brew, "net", "train", "bf16")
+                self.run_row(schedule.brew, "net", "train", "bf16")
 
     def test_a_plan_that_was_not_compiled_fails(self):
         with self.assertRaisesRegex(package.RowFailed, "net-train-cuda-f32: no"):
-            self.row(schedule.brew, "net", "train", "f32")
+            self.run_row(schedule.brew, "net", "train", "f32")
         with self.assertRaisesRegex(package.RowFailed, "it is not in this package"):
-            self.row(schedule.brew, "net", "infer", "f32")
+            self.run_row(schedule.brew, "net", "infer", "f32")
 
-    def test_results_that_agree(self):
+    def test_agreeing_results_pass(self):
         self.write_results("cpu", c=[1.0, 2.0], d=[[3.0]])
         self.write_results("cuda", c=[1.0, 2.0], d=[[3.15]])
-        result = self.row(schedule.agree, "net", "train", "bf16")
+        result = self.run_row(schedule.agree, "net", "train", "bf16")
         self.assertEqual((result["blob"], result["compared"]), ("data/d", 2))
         self.assertAlmostEqual(result["ratio"], 2.5, places=4)
-        on_gpu, on_cpu = self.commands()
+        on_gpu, on_cpu = self.take_commands()
         self.assertEqual(on_gpu[:2], ["eval", "net-train-agree-cuda-bf16"])
         self.assertIn("--no-tune", on_gpu)
         self.assertNotIn("--no-tune", on_cpu)
@@ -154,7 +154,7 @@ class Rows(Folder):
                           if row.kind == "agree" and rows.is_tuned(row)],
                          ["agree lenet train bf16"])
 
-    def test_results_that_do_not_agree(self):
+    def test_disagreeing_results_fail(self):
         nan = math.nan
         self.write_results("cpu", c=[1.0, 2.0], d=[[3.0]])
         for values, words in (
@@ -165,27 +165,27 @@ class Rows(Folder):
                 (dict(c=[1.0, 2.0], d=[3.0]), "data/d has the shape"), ):
             self.write_results("cuda", **values)
             with self.assertRaisesRegex(package.RowFailed, words) as raised:
-                self.row(schedule.agree, "net", "train", "bf16")
+                self.run_row(schedule.agree, "net", "train", "bf16")
             if "error of" in words:
                 self.assertEqual((raised.exception.result["first"],
                                   raised.exception.result["expected"]), ([3.2], [3.0]))
         self.write_results("cpu")
         with self.assertRaisesRegex(package.RowFailed, "nothing was compared"):
-            self.row(schedule.agree, "net", "train", "bf16")
+            self.run_row(schedule.agree, "net", "train", "bf16")
 
-    def losses(self, name, printed, weights="w"):
-        self.say(printed)
+    def run_losses(self, name, printed, weights="w"):
+        self.set_output(printed)
         (self.bench / "weights").write_text(weights)
-        return self.row(schedule.losses, name)
+        return self.run_row(schedule.losses, name)
 
-    def test_losses(self):
+    def test_losses_must_match_the_cpu(self):
         good = "Iteration 0, loss = 2.001\nIteration 1 (9 iter/s), loss = 1\n"
-        result = self.losses("f32", good)
+        result = self.run_losses("f32", good)
         self.assertAlmostEqual(result["deviation"], 0.0005)
         self.assertFalse(list(self.bench.glob("trained_run*")))
-        self.commands()
-        self.losses("deterministic", good)
-        self.assertEqual([("--deterministic" in command) for command in self.commands()],
+        self.take_commands()
+        self.run_losses("deterministic", good)
+        self.assertEqual([("--deterministic" in command) for command in self.take_commands()],
                          [True, True])
         for printed, words in (
                 ("Iteration 0, loss = 2.1\nIteration 1, loss = 1\n", "losses are 0.05 off"),
@@ -193,34 +193,34 @@ class Rows(Folder):
                 ("Iteration 0, loss = 2\nIteration 1, loss = nan\n", "losses are inf off"),
                 ("Iteration 0, loss = 2\n", "1 losses were displayed and not 2")):
             with self.assertRaisesRegex(package.RowFailed, words):
-                self.losses("f32", printed)
+                self.run_losses("f32", printed)
 
     def test_two_runs_must_have_the_same_bits(self):
         write_tool(self.folder / "bin" / "brew-run",
                    BREW_RUN.replace("cp weights", "cp commands"))
         with self.assertRaisesRegex(package.RowFailed, "two runs gave different weights"):
-            self.losses("deterministic", "Iteration 0, loss = 2\nIteration 1, loss = 1\n")
+            self.run_losses("deterministic", "Iteration 0, loss = 2\nIteration 1, loss = 1\n")
 
     def test_one_rank_must_have_used_nccl(self):
         text = "Iteration 0, loss = 2\nIteration 1, loss = 1\n"
         with self.assertRaisesRegex(package.RowFailed, "says nothing of NCCL"):
-            self.losses("one_rank", text)
-        self.losses("one_rank", "NCCL 2.27\n" + text)
-        self.assertEqual(self.commands()[-1][-1], "1")  # BREW_NCCL_SINGLE_RANK
+            self.run_losses("one_rank", text)
+        self.run_losses("one_rank", "NCCL 2.27\n" + text)
+        self.assertEqual(self.take_commands()[-1][-1], "1")  # BREW_NCCL_SINGLE_RANK
 
-    def program(self, name, text):
+    def add_program(self, name, text):
         write_tool(self.folder / name, text)
-        before = os.environ["PATH"]
-        os.environ["PATH"] = "{}:{}".format(self.folder, before)
-        self.addCleanup(os.environ.__setitem__, "PATH", before)
+        previous_path = os.environ["PATH"]
+        os.environ["PATH"] = "{}:{}".format(self.folder, previous_path)
+        self.addCleanup(os.environ.__setitem__, "PATH", previous_path)
 
     def test_the_slowest_kernels_are_profiled(self):
         row = schedule.Row("kernels net", "kernels", 2, "net", "train", "bf16")
         self.package.row = row.name
         with self.assertRaisesRegex(package.RowFailed, "was not measured yet"):
             rows.kernels(self.package, row)
-        self.row(schedule.brew, "net", "train", "bf16")
-        self.program("ncu", "#!/bin/sh\necho \"$@\" >&2\necho 'd (512, 1, 1)'\n")
+        self.run_row(schedule.brew, "net", "train", "bf16")
+        self.add_program("ncu", "#!/bin/sh\necho \"$@\" >&2\necho 'd (512, 1, 1)'\n")
         self.package.row = row.name
         result = rows.kernels(self.package, row)
         self.assertEqual(result, {"profiled": ["d"], "not_profiled": ["a_b"]})
@@ -228,8 +228,8 @@ class Rows(Folder):
         self.assertIn("--kernel-name regex:^(d|a_b)$ --launch-count 10", text)
 
     def sanitize(self, tool, status, output=""):
-        self.program("compute-sanitizer", "#!/bin/sh\necho \"$@\"\ncat {0}/output\n"
-                     "exit $(cat {0}/status)\n".format(self.bench))
+        self.add_program("compute-sanitizer", "#!/bin/sh\necho \"$@\"\ncat {0}/output\n"
+                         "exit $(cat {0}/status)\n".format(self.bench))
         write_tool(self.folder / "bin" / "brew-run",
                    "#!/bin/sh\necho '  4 > a  kernel a_b: data.0'\n")
         (self.bench / "status").write_text(str(status))
@@ -239,7 +239,7 @@ class Rows(Folder):
         self.package.row = row.name
         return rows.sanitize(self.package, row)
 
-    def test_findings_of_the_sanitizer(self):
+    def test_sanitizer_findings_in_kernels_fail(self):
         self.assertEqual(self.sanitize("memcheck", 0)["summary"], "no findings")
         text = (self.package.logs / "sanitize_net_memcheck.txt").read_text()
         self.assertIn("--tool memcheck --error-exitcode 99 --report-api-errors no {} "
@@ -253,46 +253,46 @@ class Rows(Folder):
             self.sanitize("memcheck", 99, other)
         with self.assertRaisesRegex(package.RowFailed, "findings in a_b, sm90_gemm$"):
             self.sanitize("initcheck", 99, other + own)
-        found = self.sanitize("initcheck", 99, other)
-        self.assertEqual(found["in_libraries"], ["sm90_gemm"])
+        errors = self.sanitize("initcheck", 99, other)
+        self.assertEqual(errors["in_libraries"], ["sm90_gemm"])
         for status, output in ((1, own), (99, "")):
             with self.assertRaisesRegex(package.RowFailed, "status %d" % status):
                 self.sanitize("initcheck", status, output)
 
     def test_pytorch_runs_the_same_net(self):
-        asked = []
-        self.package.server.measure = lambda words, limit: asked.append(words)
+        measured_words = []
+        self.package.server.measure = lambda words, limit: measured_words.append(words)
         for mode in timed_nets.MODES:
-            self.row(schedule.torch, "net", mode, "f32", "compile_graph")
-        self.assertEqual([words[0] for words in asked],
+            self.run_row(schedule.torch, "net", mode, "f32", "compile_graph")
+        self.assertEqual([words[0] for words in measured_words],
                          ["net.prototxt", "net_deploy.prototxt"])
-        self.assertEqual([words.count("--input") for words in asked], [2, 1])
+        self.assertEqual([words.count("--input") for words in measured_words], [2, 1])
 
 
 class Judging(unittest.TestCase):
-    def test_an_expected_error_that_is_small_by_chance(self):
-        # Expected: the median of the others, without zeros.
+    def test_a_small_expected_error_is_replaced_by_the_median(self):
+        # The expected error of diff/a is the median of the expected errors that are not 0.
         expected_errors = {"diff/a": 0.0, "diff/b": 0.01, "diff/c": 0.02, "diff/d": 0.03,
-                     "diff/e": 0.0}
-        found = dict(expected_errors, **{"diff/a": 0.05})
-        worst = compare.judge(found, expected_errors, "bf16")
+                           "diff/e": 0.0}
+        errors = dict(expected_errors, **{"diff/a": 0.05})
+        worst = compare.judge(errors, expected_errors, "bf16")
         self.assertEqual((worst["blob"], worst["compared"]), ("diff/a", 5))
         self.assertAlmostEqual(worst["ratio"], 2.5)
         with self.assertRaisesRegex(compare.Disagreement, "diff/a has an error of 0.07"):
-            compare.judge(dict(found, **{"diff/a": 0.07}), expected_errors, "bf16")
+            compare.judge(dict(errors, **{"diff/a": 0.07}), expected_errors, "bf16")
 
     def test_groups_have_separate_expected_errors(self):
         expected_errors = {"data/loss": 1e-5, "diff/a": 0.1, "diff/b": 0.1}
         with self.assertRaisesRegex(compare.Disagreement, "data/loss has an error of 0.1"):
             compare.judge({"data/loss": 0.1, "diff/a": 0.1, "diff/b": 0.1}, expected_errors,
                           "bf16")
-        # An error of a single number that is always accepted.
+        # In bf16, an error of 5e-3 in a single number is accepted; in f32 it is not.
         compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, expected_errors, "bf16")
         with self.assertRaises(compare.Disagreement):
             compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, expected_errors,
                           "f32")
 
-    def test_expected_errors_that_are_too_large(self):
+    def test_datasets_with_large_expected_errors_are_not_compared(self):
         good = {"diff/%d" % i: 0.1 for i in range(4)}
         # Datasets with an expected error as large as their values are not compared.
         worst = compare.judge(dict(good, **{"diff/x": 99.0}),
@@ -303,12 +303,12 @@ class Judging(unittest.TestCase):
                                     "only 0 of 4 datasets in diff have an expected error"):
             compare.judge(good, bad, "bf16")
 
-    def test_datasets_without_an_expected_error(self):
-        for found in ({"a": 0.0, "b": 0.0}, {}):
+    def test_datasets_without_an_expected_error_fail(self):
+        for errors in ({"a": 0.0, "b": 0.0}, {}):
             with self.assertRaisesRegex(compare.Disagreement, "no expected errors for"):
-                compare.judge(found, {"a": 0.0}, "f32")
+                compare.judge(errors, {"a": 0.0}, "f32")
 
-    def test_losses_in_a_log(self):
+    def test_losses_are_parsed_from_a_log(self):
         self.assertEqual(cpu_reference.losses_of(
             "I1 solver.cpp:218] Iteration 0 (0 iter/s, 0s/1 iters), loss = 2.5\n"
             "I1 solver.cpp:237]     Train net output #0: loss = 9 (* 1 = 9 loss)\n"
@@ -316,7 +316,7 @@ class Judging(unittest.TestCase):
 
 
 class Table(Folder):
-    def test_rows(self):
+    def test_table_has_a_line_for_each_result(self):
         write_index(self.folder, nets={
             "lenet": {"inputs": ["data=64,1,28,28", "label=64"]}})
         measured = [

@@ -29,7 +29,7 @@ class TorchNet(unittest.TestCase):
         return torch_net.CaffeNet(prototxt.parse(timed_nets.prototxt_of(name)), phase,
                                   shapes), shapes
 
-    def test_parameters_and_losses(self):
+    def test_nets_have_the_expected_parameters_and_initial_loss(self):
         for name, parameters in (("lenet", 431080), ("cifar10_quick", 145578)):
             net, shapes = self.build(name, "TRAIN")
             self.assertEqual(sum(p.numel() for p in net.parameters()),
@@ -38,7 +38,7 @@ class TorchNet(unittest.TestCase):
                       if len(shape) == 1 else torch.rand(shape)
                       for blob, shape in shapes.items()}
             loss = net(inputs)
-            self.assertAlmostEqual(loss.item(), 2.3, delta=0.3)  # of ten classes
+            self.assertAlmostEqual(loss.item(), 2.3, delta=0.3)  # log(10): ten classes
             loss.backward()
 
     def test_large_nets_have_their_papers_parameters(self):
@@ -71,15 +71,15 @@ class TorchNet(unittest.TestCase):
         scale = ('layer { type: "Scale" bottom: "n" top: "%s"'
                  ' scale_param { bias_term: %s } }')
         sum_up = 'layer { type: "Eltwise" bottom: "n" bottom: "s" top: "y" }'
-        for text, places in ((norm + scale % ("n", "true"), {0}),
-                             (norm + scale % ("s", "true"), {0}),
-                             (norm + scale % ("s", "false"), set()),
-                             (norm + scale % ("s", "true") + sum_up, set()),
-                             (norm, set())):
+        for text, norms in ((norm + scale % ("n", "true"), {0}),
+                            (norm + scale % ("s", "true"), {0}),
+                            (norm + scale % ("s", "false"), set()),
+                            (norm + scale % ("s", "true") + sum_up, set()),
+                            (norm, set())):
             layers = list(prototxt.layers_of(prototxt.parse(text), "TRAIN"))
-            self.assertEqual(torch_net.scaled_norms(layers), places, text)
+            self.assertEqual(torch_net.scaled_norms(layers), norms, text)
 
-    def test_sequences(self):
+    def test_losses_of_sequences_are_cross_entropies(self):
         net = torch_net.CaffeNet(prototxt.parse("""
             layer { name: "l" type: "LSTM" bottom: "data" bottom: "cont" top: "l"
                     recurrent_param { num_output: 4 } }
@@ -93,11 +93,11 @@ class TorchNet(unittest.TestCase):
         loss = net(inputs)
         scores = net.steps[1][0](net.steps[0][0](inputs["data"], None))
         self.assertEqual(tuple(scores.shape), (5, 3, 7))
-        wanted = torch.nn.functional.cross_entropy(
+        expected_loss = torch.nn.functional.cross_entropy(
             scores.reshape(15, 7), inputs["label"].reshape(15))
-        self.assertAlmostEqual(loss.item(), wanted.item(), places=5)
+        self.assertAlmostEqual(loss.item(), expected_loss.item(), places=5)
 
-    def test_caffes_pooling(self):
+    def test_pooling_matches_caffe(self):
         # Windows may extend over the border, but must begin inside.
         pool = torch_net.Pooling(prototxt.parse(
             "pool: AVE kernel_size: 3 stride: 2 pad: 1"))
@@ -119,23 +119,23 @@ class TorchNet(unittest.TestCase):
         class Gpu:
             type = "cuda"
         for foreach, kind in ((False, "fused"), (True, "foreach")):
-            asked = []
+            attempts = []
             def refuse(parameters, **options):
-                asked.append([name for name in ("fused", "foreach")
-                              if options.get(name)])
-                if len(asked) < 3 - foreach:
+                attempts.append([name for name in ("fused", "foreach")
+                                 if options.get(name)])
+                if len(attempts) < 3 - foreach:
                     raise TypeError("an older PyTorch")
                 return "the optimiser"
             with mock.patch.object(torch.optim, "SGD", refuse):
                 self.assertEqual(torch_step.make_optimiser(net, foreach, Gpu),
                                  "the optimiser")
-            self.assertEqual(asked[0], [kind])
-            self.assertEqual(asked[-1], [])
+            self.assertEqual(attempts[0], [kind])
+            self.assertEqual(attempts[-1], [])
         self.assertLessEqual({variant for variant in timed_nets.VARIANTS
                               if variant.startswith("compile")},
                              set(torch_step.MODES))
 
-    def test_the_timer_on_the_cpu(self):
+    def test_the_timer_runs_on_the_cpu(self):
         done = subprocess.run(
             [sys.executable, str(ROOT / "benchmarks/gpu/torch_step.py"),
              str(ROOT / "benchmarks/nets/lenet.prototxt"), "--input",
@@ -148,7 +148,7 @@ class TorchNet(unittest.TestCase):
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Server(Folder):
-    def test_rows_of_one_process(self):
+    def test_one_process_measures_several_rows(self):
         server = torch_server.TorchServer(ROOT / "benchmarks" / "nets",
                                           self.folder / "log")
         self.addCleanup(server.stop)

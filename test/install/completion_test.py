@@ -16,15 +16,15 @@ TOOL = sys.argv.pop(1)
 NAME = os.path.basename(TOOL)
 
 
-def output(*command):
+def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def offered(script, *words):
+def completions(script, *words):
     """Returns bash's completions of the last word, which bash may split at `=`."""
     function = '_' + NAME.replace('-', '_')
     quoted = ' '.join("'%s'" % word for word in (NAME,) + words)
-    return output('bash', '-c', '''source "$1"
+    return output_of('bash', '-c', '''source "$1"
 COMP_WORDS=(%s); COMP_CWORD=%d
 %s
 printf '%%s\\n' "${COMPREPLY[@]}"''' % (quoted, len(words), function), 'bash', script).split()
@@ -34,9 +34,9 @@ def long_flags(text):
     """Returns the flags that the output of --help lists at the beginning of lines."""
     flags = set()
     for line in text.splitlines():
-        found = re.match(r'\s+((-\w|--[\w-]+)(,(-\w|--[\w-]+))*)', line)
-        if found:
-            flags.update(flag for flag in found.group(1).split(',') if flag.startswith('--'))
+        flag_match = re.match(r'\s+((-\w|--[\w-]+)(,(-\w|--[\w-]+))*)', line)
+        if flag_match:
+            flags.update(flag for flag in flag_match.group(1).split(',') if flag.startswith('--'))
     return flags
 
 
@@ -48,7 +48,7 @@ class Completion(unittest.TestCase):
         for shell in ('bash', 'zsh'):
             cls.scripts[shell] = os.path.join(cls.folder.name, '_' + NAME)
             with open(cls.scripts[shell] + shell, 'w') as file:
-                file.write(output(TOOL, '--completion=' + shell))
+                file.write(output_of(TOOL, '--completion=' + shell))
             cls.scripts[shell] += shell
         cls.bash = cls.scripts['bash']
 
@@ -57,40 +57,40 @@ class Completion(unittest.TestCase):
         cls.folder.cleanup()
 
     def commands(self):
-        return [] if NAME == 'brewc' else offered(self.bash, '')
+        return [] if NAME == 'brewc' else completions(self.bash, '')
 
-    def test_flags_of_help(self):
+    def test_all_flags_of_help_are_completed(self):
         for command in [()] + [(command,) for command in self.commands()]:
-            flags = long_flags(output(TOOL, *command, '--help'))
+            flags = long_flags(output_of(TOOL, *command, '--help'))
             self.assertGreater(len(flags), 0)
-            missing = flags - set(offered(self.bash, *command, '--'))
+            missing = flags - set(completions(self.bash, *command, '--'))
             self.assertEqual(missing, set(), ' '.join(command))
 
-    def test_values(self):
+    def test_values_are_completed(self):
         if NAME == 'brewc':
-            self.assertEqual(offered(self.bash, '--target', '=', 'cp'), ['cpu'])
-            self.assertEqual(set(offered(self.bash, '--phase', '=')), {'train', 'test'})
+            self.assertEqual(completions(self.bash, '--target', '=', 'cp'), ['cpu'])
+            self.assertEqual(set(completions(self.bash, '--phase', '=')), {'train', 'test'})
         if NAME == 'brew-data':
-            self.assertEqual(set(offered(self.bash, 'mnist', '--backend', '')),
+            self.assertEqual(set(completions(self.bash, 'mnist', '--backend', '')),
                              {'lmdb', 'leveldb'})
 
-    def test_commands(self):
+    def test_commands_are_completed(self):
         expected = {'brew-run': {'train', 'test', 'infer', 'inspect'},
                     'brew-data': {'mnist', 'cifar10', 'mean', 'list'}}.get(NAME, set())
         self.assertLessEqual(expected, set(self.commands()))
 
-    def test_files(self):
+    def test_files_are_completed(self):
         with open(os.path.join(self.folder.name, 'lenet.plan'), 'w'):
             pass
-        begin = os.path.join(self.folder.name, 'len')
-        words = {'brew-run': ('train', begin), 'brew-data': ('list', begin)}.get(NAME, (begin,))
-        self.assertEqual(offered(self.bash, *words), [begin + 'et.plan'])
+        prefix = os.path.join(self.folder.name, 'len')
+        words = {'brew-run': ('train', prefix), 'brew-data': ('list', prefix)}.get(NAME, (prefix,))
+        self.assertEqual(completions(self.bash, *words), [prefix + 'et.plan'])
 
     @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
-    def test_zsh_syntax(self):
+    def test_zsh_parses_its_script(self):
         subprocess.run(['zsh', '-n', self.scripts['zsh']], check=True)
 
-    def test_other_shell(self):
+    def test_other_shells_are_errors(self):
         self.assertNotEqual(subprocess.run([TOOL, '--completion=tcsh'],
                                            capture_output=True).returncode, 0)
 

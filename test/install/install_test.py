@@ -25,15 +25,15 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" }
 SOLVER = 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" max_iter: 2 snapshot_after_train: false\n'
 
 
-def run(*command, **more):
+def run(*command, **run_options):
     print('$', *command, flush=True)
     # The prefix must work without LD_LIBRARY_PATH.
     environment = {name: value for name, value in os.environ.items()
                    if name != 'LD_LIBRARY_PATH'}
-    environment.update(more.pop('environment', {}))
-    status = more.pop('status', 0)
+    environment.update(run_options.pop('environment', {}))
+    status = run_options.pop('status', 0)
     done = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False, **more)
+                          stderr=subprocess.STDOUT, check=False, **run_options)
     print(done.stdout, end='', flush=True)
     if done.returncode != status:
         sys.exit('%s: status %d' % (command[0], done.returncode))
@@ -64,10 +64,10 @@ run(options.cmake, '--install', options.build, '--prefix', first, stdin=subproce
 os.makedirs(os.path.dirname(prefix))
 os.rename(first, prefix)
 
-compiler = os.path.exists(prefix + '/bin/brewc')
-tools = ['brew-run', 'brew-data'] + ['brewc'] * compiler
+has_compiler = os.path.exists(prefix + '/bin/brewc')
+tools = ['brew-run', 'brew-data'] + ['brewc'] * has_compiler
 for header in ('compiler.h', 'compiler.hpp'):
-    expect(os.path.exists('%s/include/brew/%s' % (prefix, header)) == compiler,
+    expect(os.path.exists('%s/include/brew/%s' % (prefix, header)) == has_compiler,
            header + ' must exist if and only if the compiler is installed')
 for tool in tools:
     expect(os.path.exists('%s/share/bash-completion/completions/%s' % (prefix, tool)),
@@ -86,7 +86,7 @@ for path in glob.glob(prefix + '/bin/*') + glob.glob(prefix + '/lib*/**/*.so*', 
     for entry in ':'.join(paths).split(':'):
         expect(not entry or entry.startswith('$ORIGIN'), '%s looks in %s' % (path, entry))
 
-if not compiler:
+if not has_compiler:
     run(prefix + '/bin/brew-run', '--version')
     print('Built without the compiler: there is no plan to run')
     sys.exit(77)
@@ -117,13 +117,13 @@ for program in programs:
     modules[program] = [module for header, module in
                         (('brew/brew.h', 'brew-runtime'), ('brew/compiler.h', 'brew-compiler'))
                         if header in text]
-found = glob.glob(prefix + '/lib*/**/pkgconfig', recursive=True)
+pkgconfig_folders = glob.glob(prefix + '/lib*/**/pkgconfig', recursive=True)
 for program in programs:
     flags = run('pkg-config', '--cflags', '--libs', *modules[program],
-                environment={'PKG_CONFIG_PATH': found[0]}).split()
+                environment={'PKG_CONFIG_PATH': pkgconfig_folders[0]}).split()
     run(options.cc, '-std=c99', '%s/%s.c' % (options.examples, program), '-o',
         '%s/%s-pc' % (options.scratch, program), *flags, '-lm',
-        '-Wl,-rpath,' + os.path.dirname(found[0]))
+        '-Wl,-rpath,' + os.path.dirname(pkgconfig_folders[0]))
 
 # Arguments of each program, and its expected output.
 run(prefix + '/bin/brewc', options.examples + '/../mnist/lenet.prototxt', '-o', 'lenet.plan',
@@ -135,9 +135,10 @@ arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6
              'host_layer': ([], 'loss after 500 iterations: 0.00'),
              'training': (['line.plan', 'line.caffemodel'], 'y = 2.00 a + -3.00 b + 1.00')}
 for program in programs:
-    given, printed = arguments[program]
+    program_arguments, printed = arguments[program]
     for path in (examples + '/' + program, '%s/%s-pc' % (options.scratch, program)):
-        expect(printed in run(path, *given, cwd=options.scratch), path + ' printed something else')
+        expect(printed in run(path, *program_arguments, cwd=options.scratch),
+               path + ' printed something else')
 
 # The plugin for OpenCV is found in the prefix. Its absence is an error only if it is needed.
 SOFTMAX = options.examples + '/../cartpole/softmax_solver.prototxt'
@@ -163,6 +164,6 @@ with open(options.scratch + '/other.c', 'w') as file:
                'const void *brew_opencv_functions(void) {\n'
                '  static const unsigned version = 0;\n  return &version;\n}\n')
 run(options.cc, '-shared', '-fPIC', options.scratch + '/other.c', '-o', plugin)
-found = prefix + '/bin/' + os.path.relpath(plugin, prefix + '/bin')
-run_fails(MISSING % ('draw an episode', found + ' is of another version of Brew'), *draw)
+loaded_path = prefix + '/bin/' + os.path.relpath(plugin, prefix + '/bin')
+run_fails(MISSING % ('draw an episode', loaded_path + ' is of another version of Brew'), *draw)
 shutil.rmtree(options.scratch)

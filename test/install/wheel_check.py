@@ -18,12 +18,12 @@ def run(*command):
 
 def seconds(program):
     """Returns the minimum seconds of several runs, minus the minimum of `import numpy`."""
-    def once(text):
+    def seconds_of(text):
         begin = time.perf_counter()
         run(sys.executable, "-c", text)
         return time.perf_counter() - begin
 
-    return min(once(program) for _ in range(7)) - min(once("import numpy") for _ in range(7))
+    return min(seconds_of(program) for _ in range(7)) - min(seconds_of("import numpy") for _ in range(7))
 
 
 import brew  # noqa: E402
@@ -32,12 +32,12 @@ site = os.path.dirname(os.path.dirname(brew.__file__))
 assert site.startswith(folder), site
 with open("/proc/self/maps") as maps:
     libraries = {line.split()[-1] for line in maps if ".so" in line}
-outside = sorted(os.path.basename(p) for p in libraries if not p.startswith((folder, os.path.dirname(os.__file__))))
-print("Python %d.%d; libraries of the system: %s" % (*sys.version_info[:2], " ".join(outside)))
+outside_libraries = sorted(os.path.basename(p) for p in libraries if not p.startswith((folder, os.path.dirname(os.__file__))))
+print("Python %d.%d; libraries of the system: %s" % (*sys.version_info[:2], " ".join(outside_libraries)))
 allowed = ("ld-linux", "libc.", "libm.", "libstdc++", "libgcc_s", "libdl.", "libpthread.", "librt.", "libutil.",
            "libz.", "libzstd.", "libpython", "libexpat", "libffi", "libbz2", "liblzma", "libcrypto", "libssl", "libuuid")
-strange = [name for name in outside if not name.startswith(allowed) and not name.endswith("gnu.so")]
-assert not strange, "libraries outside the wheel: %s" % strange
+unexpected = [name for name in outside_libraries if not name.startswith(allowed) and not name.endswith("gnu.so")]
+assert not unexpected, "libraries outside the wheel: %s" % unexpected
 assert not [name for name in libraries if "opencv" in name], "import brew loads OpenCV"
 bundled = os.listdir(os.path.join(site, "brew_nets.libs"))
 assert not [name for name in bundled if "cuda" in name or "cublas" in name or "cudnn" in name], bundled

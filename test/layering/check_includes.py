@@ -3,8 +3,8 @@
 
 usage: check_includes.py SOURCE_FOLDER
 
-LIBRARIES is the allowed graph: each folder with the folders whose headers its sources may include,
-beside its own. A folder that has no row belongs to the row of its parent. docs/architecture.md
+LIBRARIES is the allowed graph: for each folder, the other folders whose headers its sources may
+include. A folder that has no row belongs to the row of its parent. docs/architecture.md
 draws the same graph.
 """
 import os
@@ -13,7 +13,8 @@ import sys
 
 COMMON = ["support", "plan", "formats", "caffe"]
 DIALECTS = COMMON + ["dialects"]
-RUNTIME = COMMON + ["runtime"]  # of a row: and the rows of runtime/ before it
+# A row of runtime/ may also include the rows of runtime/ before it.
+RUNTIME = COMMON + ["runtime"]
 
 LIBRARIES = {
     "support": [],
@@ -63,16 +64,17 @@ for name in ("extras", "tools"):
 LIBRARIES["tools"] += ["tools/monitor"]
 
 
-def library(path):
-    """The row of a file, or None if it is in no library."""
+def library_of(path):
+    """Returns the row of a file, or None if the file is in no library."""
     folder = os.path.dirname(path)
     while folder and folder not in LIBRARIES:
         folder = os.path.dirname(folder)
     return folder or None
 
 
-def included(source, path):
-    """The headers of the repository that a file includes, by their paths from the top."""
+def included_headers(source, path):
+    """Yields (line number, path from the top) of each header of the repository that a file
+    includes."""
     with open(os.path.join(source, path), encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             match = re.match(r'\s*#include "([^"]+)"', line)
@@ -87,16 +89,16 @@ def main():
         for folder, _, files in os.walk(os.path.join(source, top)):
             for file in sorted(files):
                 path = os.path.relpath(os.path.join(folder, file), source)
-                own = library(path)
-                if not own or not file.endswith((".h", ".cpp", ".inl", ".in")):
+                file_library = library_of(path)
+                if not file_library or not file.endswith((".h", ".cpp", ".inl", ".in")):
                     continue
-                for number, header in included(source, path):
-                    other = library(header)
-                    if other is None or other == own:
+                for number, header in included_headers(source, path):
+                    header_library = library_of(header)
+                    if header_library is None or header_library == file_library:
                         continue
                     edges += 1
-                    if other not in LIBRARIES[own]:
-                        problems.append(f"{path}:{number}: {own} may not include {header}")
+                    if header_library not in LIBRARIES[file_library]:
+                        problems.append(f"{path}:{number}: {file_library} may not include {header}")
     if problems or not edges:
         sys.exit("\n".join(problems) or f"{source}: no includes found")
     print(f"{edges} includes of other libraries, none of a library above")

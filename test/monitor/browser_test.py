@@ -23,12 +23,12 @@ ZERO = [[(.5, .12), (.32, .2), (.24, .5), (.32, .8), (.5, .88), (.68, .8), (.76,
 SEVEN = [[(.22, .18), (.5, .17), (.78, .16), (.66, .4), (.55, .65), (.48, .9)]]
 
 
-def number(text):
+def parse_number(text):
     return float(text.replace(",", ""))
 
 
 class Run:
-    """A brew-run with a monitor page, in a folder."""
+    """A brew-run process that serves a monitor page; it runs and logs in `folder`."""
 
     def __init__(self, command, folder):
         self.log = open(folder / "log", "w+")
@@ -37,31 +37,33 @@ class Run:
                                         preexec_fn=devtools.end_with_parent)
 
     def url(self):
-        end = time.time() + 60
+        """Waits until the run logs the address of its page, and returns the address."""
+        deadline = time.time() + 60
         while True:
-            found = re.search(r"Monitor: (http://\S+)", self.text())
-            if found:
-                return found.group(1)
-            assert self.process.poll() is None and time.time() < end, self.text()
+            match = re.search(r"Monitor: (http://\S+)", self.log_text())
+            if match:
+                return match.group(1)
+            assert self.process.poll() is None and time.time() < deadline, self.log_text()
             time.sleep(.05)
 
-    def text(self):
+    def log_text(self):
         self.log.flush()
         return pathlib.Path(self.log.name).read_text()
 
-    def end(self):
+    def stop(self):
         self.process.terminate()
         try:
             self.process.wait(30)
-        except subprocess.TimeoutExpired:  # a signal does not end it while it opens a pipe
+        except subprocess.TimeoutExpired:  # SIGTERM does not end a run that is opening a pipe
             self.process.kill()
             self.process.wait()
 
-    def ends_well(self):
-        assert self.process.wait(60) == 0, self.text()[-2000:]
+    def expect_success(self):
+        """Waits for the end of the run and checks its exit status."""
+        assert self.process.wait(60) == 0, self.log_text()[-2000:]
 
 
-class Classes:
+class ClassSender:
     """Sends the classes of the first `count` images to a run that reads them from a pipe."""
 
     def __init__(self, labels, pipe, count):
@@ -70,13 +72,13 @@ class Classes:
 
     def send(self, run):
         labels = gzip.decompress(self.labels.read_bytes())[8:]
-        end = time.time() + 60
+        deadline = time.time() + 60
         while True:
             try:
                 pipe = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
                 break
-            except OSError:  # the run has not opened it yet
-                assert run.process.poll() is None and time.time() < end, run.text()
+            except OSError:  # the run has not opened the pipe yet
+                assert run.process.poll() is None and time.time() < deadline, run.log_text()
                 time.sleep(.05)
         os.write(pipe, "".join("%d\n" % label for label in labels[:self.count]).encode())
         os.close(pipe)
@@ -110,13 +112,13 @@ def check_run(page, run, pictures):
         page.screenshot(pictures / "monitor.webp")
 
     # The graph shows a time at each layer.
-    page.wait("[...document.querySelectorAll('#graph .time')].filter((it) => /ms/.test(it.textContent)).length > 3")
+    page.wait("[...document.querySelectorAll('#graph .time')].filter((time) => /ms/.test(time.textContent)).length > 3")
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'paused'")
     time.sleep(.3)
-    before = number(page.value("document.getElementById('iteration').textContent"))
+    before = parse_number(page.value("document.getElementById('iteration').textContent"))
     time.sleep(.5)
-    assert number(page.value("document.getElementById('iteration').textContent")) == before
+    assert parse_number(page.value("document.getElementById('iteration').textContent")) == before
     for steps in (1, 2):
         page.click("#step")
         page.wait("document.getElementById('iteration').textContent.replace(/,/g, '') == {}"
@@ -133,19 +135,19 @@ def check_run(page, run, pictures):
     assert .011 < chosen < .1, chosen
     page.click("#step")
     page.wait("document.getElementById('log').textContent.includes('base_lr: {:g}')".format(chosen))
-    assert re.search(r"base_lr.*{:g}".format(chosen), run.text()), run.text()[-2000:]
+    assert re.search(r"base_lr.*{:g}".format(chosen), run.log_text()), run.log_text()[-2000:]
     # An invalid value is rejected with a message.
-    page.value("(() => { const it = document.getElementById('field-base_lr'); it.value = 'much';"
-               "it.dispatchEvent(new Event('change')); })()")
+    page.value("(() => { const field = document.getElementById('field-base_lr'); field.value = 'much';"
+               "field.dispatchEvent(new Event('change')); })()")
     page.wait("!document.getElementById('message').hidden")
-    page.logged.clear()  # of the status 400
+    page.logged.clear()  # Chromium logs the status 400 of the invalid value
 
     for digit, strokes in ((1, ONE), (0, ZERO), (7, SEVEN)):
         draw(page, strokes)
         page.wait("document.getElementById('classes').dataset.best == '{}'".format(digit))
 
-    tiles = "document.getElementById('weights').width"
-    page.wait(tiles + " > 20")  # filters of 5 x 5, side by side
+    weights_width = "document.getElementById('weights').width"
+    page.wait(weights_width + " > 20")  # filters of 5 x 5, side by side
     page.wait("document.getElementById('maps').width > 40")
     if pictures:
         page.screenshot(pictures / "paused.webp")
@@ -157,28 +159,28 @@ def check_run(page, run, pictures):
     assert not page.logged, page.logged
     page.click("#stop")
     page.wait("document.getElementById('status').textContent == 'finished'", 180)
-    run.ends_well()
+    run.expect_success()
 
 
 def check_reset(page, first):
-    """Resets a paused run; it must be at iteration `first` and paused."""
-    number_at = "Number(document.getElementById('iteration').textContent.replace(/,/g, ''))"
-    page.wait(number_at + " > 60")
+    """Pauses a run and resets it to iteration `first`, where it must stay paused; then continues it."""
+    iteration = "Number(document.getElementById('iteration').textContent.replace(/,/g, ''))"
+    page.wait(iteration + " > 60")
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'paused'")
     page.click("#reset")
-    paused = " && document.getElementById('status').textContent == 'paused'"
-    page.wait("{} == {}{}".format(number_at, first, paused))
+    and_paused = " && document.getElementById('status').textContent == 'paused'"
+    page.wait("{} == {}{}".format(iteration, first, and_paused))
     page.wait("document.getElementById('log').textContent.includes('Restarted at iteration 0')")
     page.click("#step")
-    page.wait("{} == {}{}".format(number_at, first + 1, paused))
+    page.wait("{} == {}{}".format(iteration, first + 1, and_paused))
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'running'")
 
 
 def check_learner(page, run, pictures):
     page.open(run.url())
-    page.logged.clear()  # of the page before, whose server has gone
+    page.logged.clear()  # the server of the previous page has ended
     page.wait("document.getElementById('status').textContent == 'running'")
     page.wait("document.querySelector('.chart[data-measure=reward]') !== null")
     page.wait("!document.getElementById('scenecard').hidden && "
@@ -186,10 +188,11 @@ def check_learner(page, run, pictures):
     # The animation advances: the displayed step is later or belongs to another episode.
     shown = page.value("document.getElementById('scenenote').textContent")
     page.wait("document.getElementById('scenenote').textContent != {}".format(json.dumps(shown)))
-    painted = ("(() => { const it = document.getElementById('scene'); const d = it.getContext('2d')"
-               ".getImageData(0, 0, it.width, it.height).data; let n = 0;"
-               "for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()")
-    assert page.value(painted) > 300
+    painted_pixels = (
+        "(() => { const canvas = document.getElementById('scene'); const d = canvas.getContext('2d')"
+        ".getImageData(0, 0, canvas.width, canvas.height).data; let n = 0;"
+        "for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()")
+    assert page.value(painted_pixels) > 300
     assert "steps" in page.value("document.getElementById('waits').textContent")
     if pictures:
         time.sleep(3)
@@ -198,7 +201,7 @@ def check_learner(page, run, pictures):
     assert not page.logged, page.logged
     page.click("#stop")
     page.wait("document.getElementById('status').textContent == 'finished'", 180)
-    run.ends_well()
+    run.expect_success()
 
 
 def check_folder(page, run, names, pictures):
@@ -211,7 +214,7 @@ def check_folder(page, run, names, pictures):
     time.sleep(.3)
     if pictures:
         page.screenshot(pictures / "runs.webp")
-    # Not with the mouse: the page rebuilds the list between a press and a release.
+    # The mouse cannot click here: the page rebuilds the list between a press and a release.
     page.value("document.querySelector('#runlist input').click()")
     page.wait("document.querySelectorAll('.chart[data-measure=loss] h3 span').length == {}"
               .format(len(names) - 1))
@@ -219,19 +222,20 @@ def check_folder(page, run, names, pictures):
 
 def check_embedding(page, run, classes, pictures):
     page.open(run.url())
-    page.logged.clear()  # of the page before, whose server has gone
+    page.logged.clear()  # the server of the previous page has ended
     # The run waits for the classes, so it cannot end before the page is open.
     classes.send(run)
     page.wait("Number(document.getElementById('layout').dataset.iteration) >= 50")
     page.wait("document.querySelector('.chart[data-measure=\"KL divergence\"]') !== null")
     legend = page.value("document.getElementById('layoutlegend').textContent")
     assert legend == "0123456789", legend
-    # Points of several colours.
-    colours = ("(() => { const it = document.getElementById('layout'); const d = it.getContext('2d')"
-               ".getImageData(0, 0, it.width, it.height).data; const seen = new Set();"
-               "for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 150)"
-               " seen.add([d[i], d[i + 1], d[i + 2]].map((v) => v >> 5).join()); return seen.size; })()")
-    assert page.value(colours) >= 8
+    # The points have different colours, even if only the upper 3 bits of each channel count.
+    colour_count = (
+        "(() => { const canvas = document.getElementById('layout'); const d = canvas.getContext('2d')"
+        ".getImageData(0, 0, canvas.width, canvas.height).data; const colours = new Set();"
+        "for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 150)"
+        " colours.add([d[i], d[i + 1], d[i + 2]].map((v) => v >> 5).join()); return colours.size; })()")
+    assert page.value(colour_count) >= 8
     shown = page.value("document.getElementById('layoutnote').textContent")
     assert "KL divergence" in shown, shown
     page.wait("document.getElementById('layoutnote').textContent != {}".format(json.dumps(shown)))
@@ -239,14 +243,14 @@ def check_embedding(page, run, classes, pictures):
     if pictures:
         time.sleep(.3)
         page.screenshot(pictures / "embedding.webp")
-    run.ends_well()
+    run.expect_success()
     assert not page.logged, page.logged
 
 
-def tell(run, page):
+def print_state(run, page):
     """Prints the log of a run and the state of its page after a failure."""
     if run:
-        print("The run has logged:", run.text()[-3000:], file=sys.stderr)
+        print("The run has logged:", run.log_text()[-3000:], file=sys.stderr)
     if page:
         print("The page has logged:", page.logged, file=sys.stderr)
         try:
@@ -269,20 +273,20 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
 
-        def do(*command):
+        def run_command(*command):
             try:
-                subprocess.run([str(part) for part in command], cwd=folder, check=True,
+                subprocess.run([str(argument) for argument in command], cwd=folder, check=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=240)
             except subprocess.SubprocessError as failure:
                 print((failure.stderr or b"").decode(errors="replace")[-3000:], file=sys.stderr)
                 raise
 
-        # The test images serve for both phases: only the page is tested.
+        # Training and tests use the same images, because only the page is tested.
         for kind in ("train", "test"):
-            do(options.brew_data, "mnist", mnist / "data" / "t10k-images-idx3-ubyte.gz",
+            run_command(options.brew_data, "mnist", mnist / "data" / "t10k-images-idx3-ubyte.gz",
                mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))
-        do(options.brewc, mnist / "lenet_solver.prototxt", "--keep", "conv1", "-o", "lenet.plan")
-        do(options.brewc, mnist / "lenet.prototxt", "-o", "classify.plan")
+        run_command(options.brewc, mnist / "lenet_solver.prototxt", "--keep", "conv1", "-o", "lenet.plan")
+        run_command(options.brewc, mnist / "lenet.prototxt", "-o", "classify.plan")
         train = [options.brew_run, "train", "lenet.plan", "--threads", "2", "--random-seed", "1"]
         run = page = None
         try:
@@ -291,20 +295,20 @@ def main():
                                "1000000", "--test-interval", "50", "--test-iter", "3",
                                "--display", "20", "--log-dir", "logs/live"], folder)
             check_run(page, run, options.pictures)
-            do(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
+            run_command(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
                "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
             run = Run([options.brew_run, "monitor", "logs", "--listen", ":0"], folder)
             check_folder(page, run, ["live", "slow"], options.pictures)
-            run.end()
+            run.stop()
             cartpole = pathlib.Path(options.source) / "examples" / "cartpole"
-            do(options.brewc, cartpole / "softmax_solver.prototxt", "-o", "policy.plan")
+            run_command(options.brewc, cartpole / "softmax_solver.prototxt", "-o", "policy.plan")
             run = Run([options.brew_run, "train", "policy.plan", "--env", "cartpole", "--episodes",
                        "10000000", "--threads", "1", "--random-seed", "1", "--base-lr", "0.0001",
                        "--monitor=:0"], folder)
             check_learner(page, run, options.pictures)
-            do(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
+            run_command(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
                "-o", "features.plan")
-            classes = Classes(mnist / "data" / "t10k-labels-idx1-ubyte.gz", folder / "classes", 800)
+            classes = ClassSender(mnist / "data" / "t10k-labels-idx1-ubyte.gz", folder / "classes", 800)
             run = Run([options.brew_run, "embed", "features.plan", mnist / "data" / "t10k-images-idx3-ubyte.gz",
                        "--weights", "lenet_iter_20.caffemodel", "--scale", "0.00390625", "--blob", "ip1",
                        "--classes", classes.pipe.name, "--count", str(classes.count),
@@ -313,12 +317,12 @@ def main():
             check_embedding(page, run, classes, options.pictures)
             assert (folder / "digits.png").exists()
         except Exception:
-            tell(run, page)
+            print_state(run, page)
             raise
         finally:
             try:
                 if run:
-                    run.end()
+                    run.stop()
             finally:
                 if page:
                     page.close()

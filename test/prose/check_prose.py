@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Finds wording that Brew's comments, messages and docs do not use, and long lines in docs.
+"""Finds wording that Brew's comments, messages and docs should not use, and long lines in docs.
 
 usage: check_prose.py SOURCE_FOLDER [FOLDER_OR_FILE...]
 
-Reads comments and texts in quotes of C++, TableGen and CMake files, comments and docstrings of
-Python files, and Markdown outside code blocks. Each finding is printed as PATH:LINE: why: text.
-ALLOWED lists the places where such a word is right: the name of something, or Caffe's own text.
+Reads comments and string literals of C++ files, comments and docstrings of Python files, TableGen,
+CMake and shell files, and Markdown outside code blocks. Prints each finding as
+PATH:LINE: advice: text. ALLOWED lists exceptions, such as names and Caffe's own texts.
 """
 import io
 import os
@@ -16,7 +16,7 @@ import tokenize
 
 COLUMNS = 100
 
-# Why, and the pattern.
+# Pairs of the advice to the author and the pattern of the banned wording.
 BANNED = [
     ("say 'again'", r"\banew\b"),
     ("say 'whether ... or'", r"\bbe it\b"),
@@ -34,9 +34,9 @@ BANNED = [
     ("say 'query' or 'request'", r"\b(?:is|are|was|were) asked for\b"),
     ("use the standard term", r"\b(?:joined (?:blob|kernel|launch)|spare place|homeless|carried state)"),
 ]
-PATTERNS = [(why, re.compile(pattern)) for why, pattern in BANNED]
+PATTERNS = [(advice, re.compile(pattern)) for advice, pattern in BANNED]
 
-# Path: words that a finding of this file may contain.
+# Maps the path of a file to the banned wordings that are allowed in it.
 ALLOWED = {
 }
 
@@ -49,7 +49,9 @@ OTHER = (".cmake", "CMakeLists.txt", ".sh")
 
 
 def cpp_texts(text):
-    """Comments and string literals with their line numbers; a comment is joined over its lines."""
+    """Yields the line number and text of each string literal and comment.
+
+    Consecutive comment lines are one text."""
     paragraph, start = [], 0
     for number, line in enumerate(text.split("\n"), 1):
         comment = re.search(r"(?:^|\s)//[/!]?<?\s?(.*)$", line)
@@ -75,7 +77,7 @@ def cpp_texts(text):
 
 
 def python_texts(text):
-    """Comments and strings."""
+    """Yields the line number and text of each comment and of each line of a string."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
@@ -88,11 +90,11 @@ def python_texts(text):
 
 
 def markdown_texts(text):
-    inside = False
+    in_code_block = False
     for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("```"):
-            inside = not inside
-        elif not inside and not line.startswith("    "):
+            in_code_block = not in_code_block
+        elif not in_code_block and not line.startswith("    "):
             yield number, line.rstrip()
 
 
@@ -101,7 +103,8 @@ def plain_texts(text):
         yield number, line.strip().lstrip("#").strip()
 
 
-def findings(path, text):
+def find_violations(path, text):
+    """Yields the line number, the advice and the text of each violation in a file."""
     name = os.path.basename(path)
     if name.endswith(".md"):
         texts = markdown_texts(text)
@@ -120,37 +123,37 @@ def findings(path, text):
     for number, content in texts:
         content = content.lstrip("#*->| ").strip() if name.endswith(".md") else content
         sentences = [content] + re.split(r"(?<=[.:;!?]) +", content)[1:]
-        for why, pattern in PATTERNS:
+        for advice, pattern in PATTERNS:
             for sentence in sentences if pattern.pattern.startswith("^") else [content]:
                 match = pattern.search(sentence)
                 if match and match.group(0).strip() not in ALLOWED.get(path, ()):
-                    yield number, why, sentence
+                    yield number, advice, sentence
                     break
 
 
 def main():
     source = sys.argv[1]
-    listed = subprocess.run(["git", "-C", source, "ls-files"] + sys.argv[2:], capture_output=True,
+    ls_files = subprocess.run(["git", "-C", source, "ls-files"] + sys.argv[2:], capture_output=True,
                             text=True)
-    if listed.returncode:
-        print(f"skipped: {source} is no git repository")
+    if ls_files.returncode:
+        print(f"skipped: {source} is not a git repository")
         sys.exit(77)
-    count = seen = 0
-    for path in listed.stdout.splitlines():
-        full = os.path.join(source, path)
-        if path.startswith(SKIPPED) or not os.path.isfile(full) or os.path.islink(full):
+    finding_count = file_count = 0
+    for path in ls_files.stdout.splitlines():
+        full_path = os.path.join(source, path)
+        if path.startswith(SKIPPED) or not os.path.isfile(full_path) or os.path.islink(full_path):
             continue
         try:
-            text = open(full, encoding="utf-8").read()
+            text = open(full_path, encoding="utf-8").read()
         except UnicodeDecodeError:
             continue
-        seen += 1
-        for number, why, content in findings(path, text):
-            print(f"{path}:{number}: {why}: {content[:120]}")
-            count += 1
-    if count or not seen:
-        sys.exit(f"{count} findings in {seen} files")
-    print(f"no findings in {seen} files")
+        file_count += 1
+        for number, advice, content in find_violations(path, text):
+            print(f"{path}:{number}: {advice}: {content[:120]}")
+            finding_count += 1
+    if finding_count or not file_count:
+        sys.exit(f"{finding_count} findings in {file_count} files")
+    print(f"no findings in {file_count} files")
 
 
 main()

@@ -31,7 +31,8 @@ layer { name: 'acc' type: 'Accuracy' bottom: 'ip2' bottom: 'label' top: 'acc' in
 """
 
 
-def numbers(seed, *shape):
+def random_array(seed, *shape):
+    """Returns a float32 array of reproducible random numbers between -1 and 1."""
     return np.random.RandomState(seed).uniform(-1, 1, shape).astype(np.float32)
 
 
@@ -44,19 +45,21 @@ def fill(net, seed=1, scale=0.5):
 
 
 def feed(net, seed=7):
-    """Fills the inputs of the net TRAIN."""
-    net.blobs["data"].data[...] = numbers(seed, *net.blobs["data"].shape)
+    """Fills the inputs of a caffe.Net of TRAIN with reproducible values."""
+    net.blobs["data"].data[...] = random_array(seed, *net.blobs["data"].shape)
     net.blobs["label"].data[...] = np.arange(4) % 3
 
 
-def resident():
-    """Returns the resident memory in bytes, without file pages, which the kernel manages."""
+def resident_bytes():
+    """Returns the resident memory of this process in bytes, without pages of files."""
     gc.collect()
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) * 1024
 
 
 class Case(unittest.TestCase):
+    """A test case with a temporary folder."""
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="brew_python_")
         self.addCleanup(shutil.rmtree, self.folder, True)
@@ -65,9 +68,11 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def write(self, text, name="net.prototxt"):
+        """Writes a file into the folder and returns its path."""
         with open(self.path(name), "w") as file:
             file.write(text)
         return self.path(name)
 
     def close(self, a, b, tolerance=1e-5):
+        """Checks that the elements of `a` and `b` differ by at most tolerance * (1 + |b|)."""
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)

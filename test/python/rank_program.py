@@ -2,9 +2,11 @@
 rank, or mpirun starts this program once per rank.
 
     rank_program.py SOLVER RANKS [--method fork|spawn] [--snapshot STATE] [--timing]
-        [--dump FILE] [--fail RANK:HOW]
+        [--dump FILE] [--fail RANK:MODE]
 
-Writes the parameters of all ranks to FILE."""
+--dump writes the parameters of each rank to FILE.RANK.npz. --fail makes a rank fail: MODE is "solver"
+(other solver settings), "raise" (an exception in a callback) or "kill" (SIGKILL at iteration 2).
+--timing prints the layers of the backward pass and when the gradients were complete."""
 import argparse
 import multiprocessing
 import os
@@ -15,38 +17,38 @@ import caffe
 import numpy as np
 
 
-def solve(options, uid, rank):
+def train_rank(options, uid, rank):
     caffe.set_mode_cpu()
     caffe.set_solver_count(options.ranks)
     caffe.set_solver_rank(rank)
     caffe.set_multiprocess(True)
-    how = options.fail.split(":")[1] if options.fail.startswith("%d:" % rank) else ""
-    if how == "solver":
-        other = options.solver + ".other"
-        with open(options.solver) as file, open(other, "w") as changed:
-            changed.write(file.read() + " gamma: 0.25")
-        options.solver = other
+    fail_mode = options.fail.split(":")[1] if options.fail.startswith("%d:" % rank) else ""
+    if fail_mode == "solver":
+        changed_solver = options.solver + ".other"
+        with open(options.solver) as file, open(changed_solver, "w") as changed_file:
+            changed_file.write(file.read() + " gamma: 0.25")
+        options.solver = changed_solver
     solver = caffe.get_solver(options.solver)
     if options.snapshot:
         solver.restore(options.snapshot)
     nccl = caffe.NCCL(solver, uid)
     nccl.bcast()
-    ready = lambda: None  # noqa: E731
-    if how == "raise":
-        def ready():
+    on_gradients_ready = lambda: None  # noqa: E731
+    if fail_mode == "raise":
+        def on_gradients_ready():
             raise ValueError("a rank's own mistake")
-    elif how == "kill":
-        def ready():
+    elif fail_mode == "kill":
+        def on_gradients_ready():
             if solver.iter == 2:
                 os.kill(os.getpid(), signal.SIGKILL)
-    if how in ("raise", "kill"):
-        solver.add_callback(lambda: None, ready)
+    if fail_mode in ("raise", "kill"):
+        solver.add_callback(lambda: None, on_gradients_ready)
     if options.timing and rank == 0:
-        seen = []
-        solver.net.after_backward(seen.append)
-        solver.add_callback(seen.clear, lambda: seen.append("before"))
+        events = []
+        solver.net.after_backward(events.append)
+        solver.add_callback(events.clear, lambda: events.append("before"))
         solver.add_callback(nccl)
-        solver.add_callback(lambda: None, lambda: print("backward", seen, flush=True))
+        solver.add_callback(lambda: None, lambda: print("backward", events, flush=True))
     else:
         solver.add_callback(nccl)
     if solver.param.layer_wise_reduce:
@@ -71,9 +73,9 @@ def main():
     options = parser.parse_args()
     uid = caffe.NCCL.new_uid()
     if "OMPI_COMM_WORLD_RANK" in os.environ:
-        return solve(options, uid, int(os.environ["OMPI_COMM_WORLD_RANK"]))
+        return train_rank(options, uid, int(os.environ["OMPI_COMM_WORLD_RANK"]))
     context = multiprocessing.get_context(options.method)
-    processes = [context.Process(target=solve, args=(options, uid, rank), daemon=True)
+    processes = [context.Process(target=train_rank, args=(options, uid, rank), daemon=True)
                  for rank in range(options.ranks)]
     for process in processes:
         process.start()

@@ -2,8 +2,8 @@
 gradients and parameters. usage: recorded.py DIR [NAME ...]
 
 DIR contains NAME.prototxt, NAME.h5 (inputs and Caffe's results) and, for layers with parameters,
-NAME.caffemodel. Values may differ by 2e-4 of the largest magnitude. The scalar gradient of
-`wrap_x` is the sum of another gradient, whose elements nearly cancel: it may differ by 2e-5."""
+NAME.caffemodel. Values may differ by 2e-4 of the largest magnitude in their array. The scalar
+gradient of `wrap_x` is a sum whose terms nearly cancel, so it may differ by 2e-5."""
 import os
 import sys
 import warnings
@@ -15,43 +15,47 @@ import numpy as np
 RTOL = 2e-4
 
 
-def off(want, got, floor=1e-3):
-    want, got = np.asarray(want, np.float64), np.asarray(got, np.float64)
-    if want.size != got.size:
-        return "shape %s, want %s" % (got.shape, want.shape)
-    if not want.size:
+def describe_difference(expected, actual, min_magnitude=1e-3):
+    """Returns a description of the difference between two arrays, empty if they agree.
+
+    Errors are relative to the largest expected magnitude, but at least to `min_magnitude`."""
+    expected, actual = np.asarray(expected, np.float64), np.asarray(actual, np.float64)
+    if expected.size != actual.size:
+        return "shape %s, expected %s" % (actual.shape, expected.shape)
+    if not expected.size:
         return ""
-    error = np.max(np.abs(want.ravel() - got.ravel())) / max(np.max(np.abs(want)), floor)
+    error = np.max(np.abs(expected.ravel() - actual.ravel())) / max(np.max(np.abs(expected)), min_magnitude)
     return "" if error <= RTOL else "relative error %.3g" % error
 
 
-def run(base, whole):
-    """Runs a recorded layer, fused or layer by layer; yields the differences."""
-    with h5py.File(base + ".h5", "r") as want:
-        phase = getattr(caffe, want.attrs["phase"])
+def run(base, is_fused):
+    """Runs the layer recorded in the files with the path prefix `base`; yields the differences."""
+    with h5py.File(base + ".h5", "r") as recorded:
+        phase = getattr(caffe, recorded.attrs["phase"])
         net = caffe.Net(base + ".prototxt", phase)
         if os.path.exists(base + ".caffemodel"):
             net.copy_from(base + ".caffemodel")
-        if not whole:
+        if not is_fused:
             net.before_forward(lambda i: None)
-        for name, values in want.get("inputs", {}).items():
+        for name, values in recorded.get("inputs", {}).items():
             net.blobs[name].reshape(*values.shape)
             net.blobs[name].data[...] = values
         net.forward()
-        found = {"data": lambda n: net.blobs[n].data}
-        if want.attrs["gradients"]:
+        getters = {"data": lambda n: net.blobs[n].data}
+        if recorded.attrs["gradients"]:
             net.backward()
-            found["diff"] = lambda n: net.blobs[n].diff
-        for kind, of in found.items():
-            for name, values in want.get(kind, {}).items():
-                difference = off(values, of(name))
+            getters["diff"] = lambda n: net.blobs[n].diff
+        for kind, get in getters.items():
+            for name, values in recorded.get(kind, {}).items():
+                difference = describe_difference(values, get(name))
                 if difference:
                     yield "%s/%s: %s" % (kind, name, difference)
-        for kind, part in (("param_diff", "diff"), ("param_after", "data")):
-            for layer, group in want.get(kind, {}).items():
+        for kind, attribute in (("param_diff", "diff"), ("param_after", "data")):
+            for layer, group in recorded.get(kind, {}).items():
                 for i, values in group.items():
-                    floor = 0.1 if layer.startswith("wrap_") and part == "diff" else 1e-3
-                    difference = off(values, getattr(net.params[layer][int(i)], part), floor)
+                    min_magnitude = 0.1 if layer.startswith("wrap_") and attribute == "diff" else 1e-3
+                    difference = describe_difference(values, getattr(net.params[layer][int(i)], attribute),
+                                                     min_magnitude)
                     if difference:
                         yield "%s/%s/%s: %s" % (kind, layer, i, difference)
 
@@ -62,14 +66,15 @@ def main():
     names = sys.argv[2:] or sorted(f[:-3] for f in os.listdir(folder) if f.endswith(".h5"))
     passed = failed = 0
     for name in names:
-        for whole in (False, True):
+        for is_fused in (False, True):
             try:
-                differences = list(run(os.path.join(folder, name), whole))
+                differences = list(run(os.path.join(folder, name), is_fused))
             except Exception as failure:
                 differences = ["%s: %s" % (type(failure).__name__, failure)]
             if differences:
                 failed += 1
-                print("FAIL %s (%s): %s" % (name, "whole" if whole else "by layers", "; ".join(differences)[:300]))
+                print("FAIL %s (%s): %s" % (name, "fused" if is_fused else "layer by layer",
+                                            "; ".join(differences)[:300]))
             else:
                 passed += 1
     print("%d passed, %d failed" % (passed, failed))

@@ -1,11 +1,11 @@
-"""In runs layer by layer, blobs alias the memory of the layers' sessions, without visible effects."""
+"""In runs layer by layer, blobs alias the memory of the layers' sessions. Users see no difference to copies."""
 import unittest
 
 import caffe
 import numpy as np
 from caffe import _compiled
 
-from common import Case, fill, numbers
+from common import Case, fill, random_array
 
 NET = """force_backward: true
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 4 dim: 6 dim: 6 } } }
@@ -26,15 +26,15 @@ layer { name: 'p' type: 'Softmax' bottom: 'sum' top: 'sum' }
 
 
 class Copying(_compiled.Port):
-    """A port whose tensors are copied instead of aliased."""
+    """A port whose tensors are copied instead of aliased, because `is_fixed` is always true."""
 
     __slots__ = ()
     is_fixed = property(lambda self: True, lambda self, value: None)
 
 
 class Aliasing(Case):
-    def nets(self):
-        """Returns a net whose blobs alias memory of sessions, and one whose layers copy them."""
+    def make_nets(self):
+        """Returns a net whose blobs alias memory of sessions, and a net whose layers copy the blobs."""
         path = self.write(NET)
         nets, port = [], _compiled.Port
         for kind in (port, Copying):
@@ -43,68 +43,69 @@ class Aliasing(Case):
                 net = caffe.Net(path, caffe.TEST)
                 net.before_forward(lambda layer: None)
                 fill(net, 4)
-                net.forward(x=numbers(1, 2, 4, 6, 6))
-                net.backward(sum=numbers(2, 2, 3))
+                net.forward(x=random_array(1, 2, 4, 6, 6))
+                net.backward(sum=random_array(2, 2, 3))
             finally:
                 _compiled.Port = port
             nets.append(net)
         return nets
 
-    def same(self, one, two, what):
-        for name in two.blobs:
+    def assert_same_blobs(self, aliasing, copying, context):
+        for name in copying.blobs:
             for part in ("data", "diff"):
-                np.testing.assert_array_equal(getattr(one.blobs[name], part), getattr(two.blobs[name], part),
-                                              "%s of %s after %s" % (part, name, what))
+                np.testing.assert_array_equal(getattr(aliasing.blobs[name], part), getattr(copying.blobs[name], part),
+                                              "%s of %s after %s" % (part, name, context))
 
-    def test_blobs_lie_where_layers_compute(self):
-        one, two = self.nets()
-        for net, moved in ((one, True), (two, False)):
+    def test_blobs_alias_the_memory_of_sessions(self):
+        aliasing, copying = self.make_nets()
+        for net, is_aliased in ((aliasing, True), (copying, False)):
             for name in ("c", "d", "cc", "ip", "sum"):
-                self.assertEqual(net.blobs[name]._data.address is not None, moved, name)
-            pooled = net._layers[list(net._layer_names).index("ip2")].current
-            self.assertEqual(pooled.bottoms[0].bound_array is not None, moved)
-        self.same(one, two, "both passes")
+                self.assertEqual(net.blobs[name]._data.address is not None, is_aliased, name)
+            ip2 = net._layers[list(net._layer_names).index("ip2")].current
+            self.assertEqual(ip2.bottoms[0].bound_array is not None, is_aliased)
+        self.assert_same_blobs(aliasing, copying, "both passes")
 
-    def test_arbitrary_user_actions(self):
+    def test_random_user_actions_give_equal_blobs(self):
         """Forward and backward passes, complete and partial, retained arrays, and writes to blobs."""
-        one, two = self.nets()
-        layers = list(one._layer_names)
+        aliasing, copying = self.make_nets()
+        layers = list(aliasing._layer_names)
         rs = np.random.RandomState(3)
-        held = []
+        retained = []
         for step in range(120):
-            what, seed = rs.randint(7), rs.randint(1000)
+            action, seed = rs.randint(7), rs.randint(1000)
             start, end = sorted(rs.randint(1, len(layers), 2))
-            blob = list(one.blobs)[rs.randint(len(one.blobs))]
-            for i, net in enumerate((one, two)):
-                if what == 0:
-                    net.forward(x=numbers(seed, 2, 4, 6, 6))
-                elif what == 1:
+            blob = list(aliasing.blobs)[rs.randint(len(aliasing.blobs))]
+            for i, net in enumerate((aliasing, copying)):
+                if action == 0:
+                    net.forward(x=random_array(seed, 2, 4, 6, 6))
+                elif action == 1:
                     net.forward(start=layers[start], end=layers[end])
-                elif what == 2:
-                    net.blobs["sum"].diff[...] = numbers(seed, 2, 3)
+                elif action == 2:
+                    net.blobs["sum"].diff[...] = random_array(seed, 2, 3)
                     net.forward()
                     net.backward()
-                elif what == 3:
+                elif action == 3:
                     net.forward()
                     net.backward(start=layers[end], end=layers[start])
-                elif what == 4:
-                    net.blobs[blob].data[...] = numbers(seed, *net.blobs[blob].shape)
-                elif what == 5:
-                    held.append((i, blob, net.blobs[blob].data))
-                elif what == 6:
-                    held = [each for each in held if each[1] != blob]
-            self.same(one, two, "step %d, %d from %s to %s, blob %s" % (step, what, layers[start], layers[end], blob))
-            for i, name, array in held:
-                np.testing.assert_array_equal(array, (one, two)[i].blobs[name].data)
+                elif action == 4:
+                    net.blobs[blob].data[...] = random_array(seed, *net.blobs[blob].shape)
+                elif action == 5:
+                    retained.append((i, blob, net.blobs[blob].data))
+                elif action == 6:
+                    retained = [entry for entry in retained if entry[1] != blob]
+            self.assert_same_blobs(aliasing, copying, "step %d, %d from %s to %s, blob %s"
+                                   % (step, action, layers[start], layers[end], blob))
+            for i, name, array in retained:
+                np.testing.assert_array_equal(array, (aliasing, copying)[i].blobs[name].data)
 
-    def test_other_shapes(self):
-        one, two = self.nets()
+    def test_reshaped_nets_give_equal_blobs(self):
+        aliasing, copying = self.make_nets()
         for batch in (2, 1, 3, 2, 5, 1):
-            for net in (one, two):
+            for net in (aliasing, copying):
                 net.blobs["x"].reshape(batch, 4, 6, 6)
-                net.forward(x=numbers(batch, batch, 4, 6, 6))
-                net.backward(sum=numbers(9, batch, 3))
-            self.same(one, two, "batch %d" % batch)
+                net.forward(x=random_array(batch, batch, 4, 6, 6))
+                net.backward(sum=random_array(9, batch, 3))
+            self.assert_same_blobs(aliasing, copying, "batch %d" % batch)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from caffe import _plan_cache
 from caffe.proto import caffe_pb2
 from google.protobuf import text_format
 
-from common import DEPLOY, TRAIN, Case, feed, fill, numbers
+from common import DEPLOY, TRAIN, Case, feed, fill, random_array
 
 
-# Not all bottoms of layer 'r' have gradients; the compiler detects that.
-NO_GRADIENT_OF_ALL = """
+# Bottom 'i' of layer 'r' has no gradient; the compiler detects that.
+BOTTOM_WITHOUT_GRADIENT = """
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 5 } } }
 layer { name: 'i' type: 'Input' top: 'i' input_param { shape { dim: 3 } } }
 layer { name: 'z' type: 'Input' top: 'z' input_param { shape { dim: 3 dim: 3 } } }
@@ -28,52 +28,52 @@ layer { name: 'l' type: 'EuclideanLoss' bottom: 'r' bottom: 'z' top: 'l' }
 """
 
 
-class Odd(Exception):
+class LayerError(Exception):
     pass
 
 
-class Fails(caffe.Layer):
+class FailingLayer(caffe.Layer):
     """Copies its bottom and raises in the function that ``param_str`` names."""
 
     def __init__(self, param):
         super().__init__(param)
-        self.where = param.python_param.param_str
+        self.failing_function = param.python_param.param_str
 
-    def pass_by(self, where):
-        if where == self.where:
-            raise Odd(where)
+    def maybe_fail(self, function):
+        if function == self.failing_function:
+            raise LayerError(function)
 
     def setup(self, bottom, top):
-        self.pass_by("setup")
+        self.maybe_fail("setup")
 
     def reshape(self, bottom, top):
-        self.pass_by("reshape")
+        self.maybe_fail("reshape")
         top[0].reshape(*bottom[0].shape)
 
     def forward(self, bottom, top):
-        self.pass_by("forward")
+        self.maybe_fail("forward")
         top[0].data[...] = bottom[0].data
 
     def backward(self, top, propagate_down, bottom):
-        self.pass_by("backward")
+        self.maybe_fail("backward")
         bottom[0].diff[...] = top[0].diff
 
 
-def with_layer(where):
-    """Returns TRAIN with a layer that fails in `where`."""
+def with_failing_layer(function):
+    """Returns TRAIN with a Python layer that raises in `function`, or in no function if it is empty."""
     return TRAIN.replace("layer { name: 'ip2' type: 'InnerProduct' bottom: 'ip1'", """
 layer { name: 'odd' type: 'Python' bottom: 'ip1' top: 'odd'
-  python_param { module: '%s' layer: 'Fails' param_str: '%s' } }
-layer { name: 'ip2' type: 'InnerProduct' bottom: 'odd'""" % (__name__, where))
+  python_param { module: '%s' layer: 'FailingLayer' param_str: '%s' } }
+layer { name: 'ip2' type: 'InnerProduct' bottom: 'odd'""" % (__name__, function))
 
 
 class BadInput(Case):
-    def net(self, text=DEPLOY, phase=caffe.TEST):
+    def make_net(self, text=DEPLOY, phase=caffe.TEST):
         net = caffe.Net(self.write(text), phase)
         fill(net)
         return net
 
-    def solver(self, text):
+    def write_solver(self, text):
         return self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 snapshot_after_train: false "
                           "snapshot_prefix: 'x' random_seed: 1" % self.write(text), "solver.prototxt")
 
@@ -85,9 +85,9 @@ class BadInput(Case):
             with self.assertRaisesRegex(RuntimeError, "latin1.prototxt:2:11: error: 'name' is not UTF-8"):
                 read()
 
-    def test_a_failed_check(self):
-        """A label out of range, which ends the process in Caffe."""
-        net = self.net(TRAIN, caffe.TRAIN)
+    def test_a_label_out_of_range_raises(self):
+        """In Caffe such a label ends the process."""
+        net = self.make_net(TRAIN, caffe.TRAIN)
         feed(net)
         net.blobs["label"].data[1] = 7
         with self.assertRaises(RuntimeError) as caught:
@@ -96,43 +96,43 @@ class BadInput(Case):
         feed(net)
         self.assertGreater(float(net.forward()["loss"]), 0)
 
-    def test_a_failed_check_of_a_solver_and_of_a_session(self):
-        file = self.solver(TRAIN)
+    def test_solver_and_session_survive_a_label_out_of_range(self):
+        file = self.write_solver(TRAIN)
         solver = caffe.SGDSolver(file)
         session = brew.compile(file).session(seed=1)
-        for good in (True, False, True):
+        for is_valid in (True, False, True):
             feed(solver.net)
-            if not good:
+            if not is_valid:
                 solver.net.blobs["label"].data[1] = 7
             session.set_inputs(**{name: solver.net.blobs[name].data.copy() for name in ("data", "label")})
             for step in (solver.step, session.step):
-                if good:
+                if is_valid:
                     step(2)
                 else:
                     with self.assertRaisesRegex(RuntimeError, "loss"):
                         step(2)
         self.assertEqual((solver.iter, session.iteration), (4, 4))
 
-    def test_exceptions_of_layers(self):
-        for where in ("setup", "reshape"):
-            with self.assertRaisesRegex(Odd, where):
-                caffe.Net(self.write(with_layer(where)), caffe.TRAIN)
-        for where in ("reshape", "forward", "backward"):
-            solver = caffe.SGDSolver(self.solver(with_layer("")))
+    def test_exceptions_of_python_layers_propagate(self):
+        for function in ("setup", "reshape"):
+            with self.assertRaisesRegex(LayerError, function):
+                caffe.Net(self.write(with_failing_layer(function)), caffe.TRAIN)
+        for function in ("reshape", "forward", "backward"):
+            solver = caffe.SGDSolver(self.write_solver(with_failing_layer("")))
             feed(solver.net)
             solver.step(1)
             layer = solver.net.layer_dict["odd"]
-            layer.where = where
+            layer.failing_function = function
             before = solver.net.params["ip1"][0].data.copy()
-            with self.assertRaisesRegex(Odd, where):
+            with self.assertRaisesRegex(LayerError, function):
                 solver.step(1)
             np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)  # no update after an incomplete pass
-            layer.where = ""
+            layer.failing_function = ""
             solver.step(1)
             self.assertEqual(solver.iter, 2)
             self.assertTrue((solver.net.params["ip1"][0].data != before).any())
 
-    def test_nets_that_do_not_compile(self):
+    def test_invalid_nets_raise(self):
         for text in ("layer {", "layer { name: 'a' type: 'ReLU' bottom: 'x' top: 'x' }",
                      DEPLOY.replace("kernel_size: 3", "kernel_size: 30"), DEPLOY.replace("'Softmax'", "'Softmacks'"),
                      DEPLOY.replace("num_output: 5", "num_outputs: 5"),
@@ -143,8 +143,8 @@ class BadInput(Case):
             with self.assertRaises(RuntimeError):
                 caffe.Net(self.write(text), caffe.TEST)
 
-    def test_texts_of_two_files(self):
-        """Both errors are reported; the second one repeats the message of the first."""
+    def test_equal_nets_in_several_files(self):
+        """The error of each file has its path, although the failure of an equal net is cached."""
         os.mkdir(self.path("b{1}"))
         for text in ("layer {", DEPLOY.replace("num_output: 5", "num_outputs: 5")):
             for name in ("one.prototxt", "two.prototxt", "b{1}/three.prototxt", "one.prototxt"):
@@ -154,49 +154,50 @@ class BadInput(Case):
                 self.assertTrue(str(caught.exception).startswith(path + ":"), caught.exception)
         self.assertIn("prob", caffe.Net(self.write(DEPLOY, "b{1}/fine.prototxt"), caffe.TEST).blobs)
 
-    def test_nets_are_gone_where_something_did_not_compile(self):
-        """Nets that run anyway, and rejected nets; each twice, because failures are cached."""
-        def runs(path):
+    def test_failures_keep_no_nets_alive(self):
+        """Covers a net that runs although its fused plan does not compile, and a rejected net. Each is
+        created several times, because failures are cached."""
+        def create_and_run(path):
             net = caffe.Net(path, caffe.TRAIN)
             net.forward()
             net.backward()
             return net
 
-        def is_refused(path):
-            found = []
+        def create_rejected(path):
+            nets = []
 
             class Net(caffe.Net):
                 def __init__(self, *arguments):
-                    found.append(weakref.ref(self))
+                    nets.append(weakref.ref(self))
                     super().__init__(*arguments)
 
             try:
                 Net(path, caffe.TRAIN)
             except RuntimeError as failure:
-                said.append(str(failure))
-                return found[0]()
-            self.fail("it compiles")
+                messages.append(str(failure))
+                return nets[0]()
+            self.fail("the net compiles")
 
-        said = []
+        messages = []
         too_large = DEPLOY.replace("kernel_size: 3", "kernel_size: 30")
-        for text, make in ((NO_GRADIENT_OF_ALL, runs), (too_large, is_refused)):
+        for text, create in ((BOTTOM_WITHOUT_GRADIENT, create_and_run), (too_large, create_rejected)):
             path = self.write(text)
             for _ in range(3):
-                net = make(path)
-                gone = weakref.ref(net)
+                net = create(path)
+                reference = weakref.ref(net)
                 del net
                 gc.collect()
-                self.assertIsNone(gone())
-        self.assertIn("conv1", said[0])
-        self.assertEqual(said, [said[0]] * 3)
-        failed = []
+                self.assertIsNone(reference())
+        self.assertIn("conv1", messages[0])
+        self.assertEqual(messages, [messages[0]] * 3)
+        errors = []
         for _ in range(2):
             with self.assertRaises(brew.CompileError) as caught:
                 _plan_cache.plan(text_format.Parse(text, caffe_pb2.NetParameter()))
-            failed.append(caught.exception)
-        self.assertIsNot(*failed)
-        for of in (str, lambda failure: failure.diagnostics, lambda failure: failure.status):
-            self.assertEqual(*map(of, failed))
+            errors.append(caught.exception)
+        self.assertIsNot(*errors)
+        for get in (str, lambda failure: failure.diagnostics, lambda failure: failure.status):
+            self.assertEqual(*map(get, errors))
 
     def test_repeated_failures_keep_no_frames_alive(self):
         """A layer without a backward pass raises the error each time."""
@@ -205,28 +206,28 @@ class BadInput(Case):
             layer { name: 'a' type: 'ArgMax' bottom: 'x' top: 'a' }"""), caffe.TEST)
         net.forward()
 
-        def fails():
-            mine = Odd()
+        def fail_with_local():
+            local = LayerError()
             try:
                 net.backward()
             except RuntimeError as failure:
-                said.append((str(failure), len(traceback.extract_tb(failure.__traceback__))))
-            return weakref.ref(mine)
+                failures.append((str(failure), len(traceback.extract_tb(failure.__traceback__))))
+            return weakref.ref(local)
 
-        said = []
-        gone = [fails() for _ in range(3)]
+        failures = []
+        references = [fail_with_local() for _ in range(3)]
         gc.collect()
-        self.assertEqual([each() for each in gone], [None] * 3)
-        self.assertEqual(said, [said[0]] * 3)
-        self.assertIn("layer 'a' (ArgMax): ArgMax has no gradient", said[0][0])
+        self.assertEqual([reference() for reference in references], [None] * 3)
+        self.assertEqual(failures, [failures[0]] * 3)
+        self.assertIn("layer 'a' (ArgMax): ArgMax has no gradient", failures[0][0])
 
-    def test_a_phase_that_is_none(self):
+    def test_missing_and_invalid_phases_raise(self):
         for arguments in (("TEST",), ("a.caffemodel",), (7,), ()):
             with self.assertRaises((TypeError, ValueError)):
                 caffe.Net(self.write(DEPLOY), *arguments)
 
-    def test_wrong_arrays(self):
-        net = self.net()
+    def test_wrong_input_arrays_raise(self):
+        net = self.make_net()
         for values in (np.zeros((2, 3, 8, 9)), np.zeros((3, 3, 8, 8))):
             with self.assertRaises(Exception):
                 net.forward(data=values)
@@ -242,8 +243,8 @@ class BadInput(Case):
             with self.assertRaises((RuntimeError, TypeError, ValueError)):
                 net.blobs["data"].reshape(*shape)
 
-    def test_arrays_of_memory_data(self):
-        net = self.net("""
+    def test_wrong_arrays_of_memory_data_raise(self):
+        net = self.make_net("""
             layer { name: 'in' type: 'MemoryData' top: 'x' top: 'label'
                     memory_data_param { batch_size: 2 channels: 3 height: 4 width: 4 } }""")
         data, labels = np.zeros((4, 3, 4, 4), np.float32), np.zeros(4, np.float32)
@@ -257,8 +258,8 @@ class BadInput(Case):
         net.set_input_arrays(data + 1, labels)
         self.assertEqual(float(net.forward()["x"].min()), 1)
 
-    def test_names_that_are_not_there(self):
-        net = self.net()
+    def test_unknown_names_raise(self):
+        net = self.make_net()
         with self.assertRaises(KeyError):
             net.blobs["nope"]
         with self.assertRaises(KeyError):
@@ -266,16 +267,16 @@ class BadInput(Case):
         with self.assertRaises(ValueError):
             net.forward(end="nope")
 
-    def test_weights_that_do_not_fit(self):
-        net = self.net()
+    def test_failed_loads_change_no_weights(self):
+        net = self.make_net()
         net.save(self.path("w.caffemodel"))
         before = {k: [b.data.copy() for b in v] for k, v in net.params.items()}
-        other = self.net(DEPLOY.replace("num_output: 5", "num_output: 6"))
-        mine = other.params["conv1"][0].data.copy()
+        wider_net = self.make_net(DEPLOY.replace("num_output: 5", "num_output: 6"))
+        conv1_before = wider_net.params["conv1"][0].data.copy()
         with self.assertRaises(RuntimeError) as caught:
-            other.copy_from(self.path("w.caffemodel"))
+            wider_net.copy_from(self.path("w.caffemodel"))
         self.assertIn("fc", str(caught.exception))
-        np.testing.assert_array_equal(other.params["conv1"][0].data, mine)  # nothing was loaded
+        np.testing.assert_array_equal(wider_net.params["conv1"][0].data, conv1_before)  # nothing was loaded
         for name, text in (("t.caffemodel", "no weights"), ("t.h5", "no HDF5")):
             with self.assertRaises(RuntimeError):
                 net.copy_from(self.write(text, name))
@@ -285,8 +286,8 @@ class BadInput(Case):
             for blob, values in zip(blobs, before[name]):
                 np.testing.assert_array_equal(blob.data, values)
 
-    def test_arrays_of_a_net_that_is_gone(self):
-        net = self.net()
+    def test_arrays_outlive_their_net(self):
+        net = self.make_net()
         arrays = [b.data for b in net.blobs.values()] + [p.data for v in net.params.values() for p in v]
         del net
         gc.collect()
@@ -294,16 +295,16 @@ class BadInput(Case):
             array[...] = 1
         self.assertTrue(all((array == 1).all() for array in arrays))
 
-    def test_two_threads_on_one_net(self):
-        net = self.net(DEPLOY.replace("dim: 8 dim: 8", "dim: 64 dim: 64"))
+    def test_concurrent_passes_of_a_net_run_or_raise(self):
+        net = self.make_net(DEPLOY.replace("dim: 8 dim: 8", "dim: 64 dim: 64"))
         failures = []
-        going = threading.Event()
-        x = numbers(1, 2, 3, 64, 64)
+        start = threading.Event()
+        x = random_array(1, 2, 3, 64, 64)
         net.blobs["data"].data[...] = x
         expected = net.forward()["prob"].copy()
 
         def run():
-            going.wait()
+            start.wait()
             for _ in range(30):
                 try:
                     net.forward()
@@ -313,15 +314,15 @@ class BadInput(Case):
         threads = [threading.Thread(target=run) for _ in range(4)]
         for thread in threads:
             thread.start()
-        going.set()
+        start.set()
         for thread in threads:
             thread.join()
         self.assertTrue(all("thread" in failure for failure in failures))
         np.testing.assert_array_equal(net.forward()["prob"], expected)
 
-    def test_a_second_thread_is_refused(self):
+    def test_a_second_thread_is_rejected(self):
         for text, use in ((DEPLOY, lambda net: net.forward()), (TRAIN, lambda net: net.backward())):
-            net = self.net(text, caffe.TRAIN)
+            net = self.make_net(text, caffe.TRAIN)
             inside, done = threading.Event(), threading.Event()
 
             def wait(layer, inside=inside, done=done):
@@ -338,22 +339,22 @@ class BadInput(Case):
             thread.join()
             net.forward()
 
-    def test_nets_of_several_threads(self):
-        nets = [self.net() for _ in range(4)]
-        x = numbers(1, 2, 3, 8, 8)
-        expected, found = nets[0].forward(data=x)["prob"].copy(), [None] * 4
+    def test_threads_with_separate_nets(self):
+        nets = [self.make_net() for _ in range(4)]
+        x = random_array(1, 2, 3, 8, 8)
+        expected, results = nets[0].forward(data=x)["prob"].copy(), [None] * 4
 
         def run(i):
             for _ in range(20):
-                found[i] = nets[i].forward(data=x)["prob"].copy()
+                results[i] = nets[i].forward(data=x)["prob"].copy()
 
         threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        for each in found:
-            np.testing.assert_array_equal(each, expected)
+        for result in results:
+            np.testing.assert_array_equal(result, expected)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The package brew: compile, plans, sessions, training, errors."""
+"""Tests the package brew: compilation, plans, sessions, training and errors."""
 import doctest
 import errno
 import os
@@ -13,7 +13,7 @@ from unittest import mock
 import brew
 import numpy as np
 
-from common import DEPLOY, TRAIN, Case, numbers
+from common import DEPLOY, TRAIN, Case, random_array
 
 SOLVER = "net: '%s' base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: %d snapshot_prefix: '%s'"
 
@@ -50,7 +50,7 @@ class Compiling(Case):
         with self.assertRaises(TypeError):
             brew.compile(3)
 
-    def test_names_like_texts(self):
+    def test_file_names_that_look_like_prototxts(self):
         """An argument that names an existing file is a file name, even if it looks like a prototxt."""
         for folder in ("b{1}", "c: d", "e\nf"):
             os.mkdir(self.path(folder))
@@ -63,7 +63,7 @@ class Compiling(Case):
         plan = brew.compile(DEPLOY, batch=None, input_shapes={"data": [1, 3, 8, 8]}, keep=["pool1", "fc"])
         session = plan.session()
         self.assertEqual(session.inputs, {"data": (1, 3, 8, 8)})
-        session(data=numbers(1, 1, 3, 8, 8))
+        session(data=random_array(1, 1, 3, 8, 8))
         self.assertEqual(session.blobs["pool1"].shape, (1, 4, 3, 3))
         self.assertIn("keep", brew.options())
 
@@ -76,11 +76,11 @@ class Compiling(Case):
     def test_upgrade(self):
         self.assertIn("type: \"TanH\"", brew.upgrade("layers { name: 'd' type: TANH bottom: 'a' top: 'd' }"))
 
-    def test_others_run_meanwhile(self):
-        deep = DEPLOY + "".join("layer { name: 'p%d' type: 'Power' bottom: '%s' top: 'p%d' power_param { power: 1.5 } }\n"
+    def test_other_threads_run_while_compiling(self):
+        deep_net = DEPLOY + "".join("layer { name: 'p%d' type: 'Power' bottom: '%s' top: 'p%d' power_param { power: 1.5 } }\n"
                                 % (i, "prob" if i == 0 else "p%d" % (i - 1), i) for i in range(100))
         done, ticks = threading.Event(), 0
-        thread = threading.Thread(target=lambda: (brew.compile(deep), done.set()))
+        thread = threading.Thread(target=lambda: (brew.compile(deep_net), done.set()))
         thread.start()
         while not done.is_set():
             ticks += 1  # does not advance while the compiler holds the GIL
@@ -93,9 +93,9 @@ class Plans(Case):
     def test_save_and_open(self):
         plan = brew.compile(DEPLOY)
         plan.save(self.path("n.plan"))
-        again = brew.Plan.open(self.path("n.plan"))
-        self.assertEqual(bytes(again), bytes(plan))
-        self.assertEqual(again.describe()["programs"][0]["name"], "deploy")
+        opened = brew.Plan.open(self.path("n.plan"))
+        self.assertEqual(bytes(opened), bytes(plan))
+        self.assertEqual(opened.describe()["programs"][0]["name"], "deploy")
 
     def test_invalid_plans(self):
         with self.assertRaises(FileNotFoundError):
@@ -120,22 +120,22 @@ class Plans(Case):
 class Sessions(Case):
     def test_call(self):
         session = brew.compile(DEPLOY, keep="all").session(threads=1, seed=3)
-        out = session(data=numbers(1, 2, 3, 8, 8))
+        out = session(data=random_array(1, 2, 3, 8, 8))
         self.assertEqual(list(out), ["prob"])
         np.testing.assert_allclose(out["prob"].sum(axis=1), 1, rtol=1e-6)
         self.assertEqual([p.shape for p in session.params["fc"]], [(5, 36), (5,)])
         session.params["fc"] = [np.zeros((5, 36)), np.arange(5)]
         expected = np.exp(np.arange(5)) / np.exp(np.arange(5)).sum()
-        np.testing.assert_allclose(session(data=numbers(1, 2, 3, 8, 8))["prob"][0], expected, rtol=1e-6)
+        np.testing.assert_allclose(session(data=random_array(1, 2, 3, 8, 8))["prob"][0], expected, rtol=1e-6)
 
-    def test_weights_to_begin_with(self):
+    def test_initial_weights(self):
         plan = brew.compile(DEPLOY)
         session = plan.session(seed=3)
         path = self.path("w.caffemodel")
         session.save_weights(path)
         for weights in (path, pathlib.Path(path), [path], [pathlib.Path(path)], iter([path])):
-            other = plan.session(seed=4, weights=weights)
-            np.testing.assert_array_equal(other.params["fc"][0], session.params["fc"][0])
+            loaded = plan.session(seed=4, weights=weights)
+            np.testing.assert_array_equal(loaded.params["fc"][0], session.params["fc"][0])
         with self.assertRaises(TypeError):
             plan.session(weights=[3])
 
@@ -143,15 +143,15 @@ class Sessions(Case):
         """Missing weights of an inference net are an error that names the layers, unless allowed."""
         path = self.path("conv1.caffemodel")
         brew.compile(DEPLOY.split("layer { name: 'pool1'")[0]).session().save_weights(path)
-        refused = "no weights for 1 layer of the net .*: fc$"
-        with self.assertRaisesRegex(brew.CompileError, refused):
+        message = "no weights for 1 layer of the net .*: fc$"
+        with self.assertRaisesRegex(brew.CompileError, message):
             brew.compile(DEPLOY, weights=path)
-        with self.assertRaisesRegex(brew.Error, refused):
+        with self.assertRaisesRegex(brew.Error, message):
             brew.compile(DEPLOY).session(weights=path)
         session = brew.compile(DEPLOY).session()
-        with self.assertRaisesRegex(brew.Error, refused):
+        with self.assertRaisesRegex(brew.Error, message):
             session.load_weights(path)
-        session.params["fc"] = [numbers(1, 5, 36), numbers(2, 5)]
+        session.params["fc"] = [random_array(1, 5, 36), random_array(2, 5)]
         session.load_weights(path)
         session = brew.compile(DEPLOY).session(weights=path, allow_missing_weights=True)
         session.load_weights(path)
@@ -182,13 +182,13 @@ class Sessions(Case):
         del session
         self.assertEqual(bias.tolist(), [5] * 5)
 
-    def test_two_threads(self):
+    def test_a_second_thread_is_rejected(self):
         session = brew.compile(DEPLOY, input_shapes={"data": [64, 3, 64, 64]}).session(threads=1)
         session._core.feed(0)
-        failures, going = [], threading.Event()
+        failures, start = [], threading.Event()
 
         def run():
-            going.wait()
+            start.wait()
             try:
                 for _ in range(50):
                     session._core.run(0)
@@ -198,7 +198,7 @@ class Sessions(Case):
         threads = [threading.Thread(target=run) for _ in range(4)]
         for thread in threads:
             thread.start()
-        going.set()
+        start.set()
         for thread in threads:
             thread.join()
         self.assertTrue(failures)
@@ -207,7 +207,7 @@ class Sessions(Case):
 
 
 class Files(Case):
-    """Saving over existing files."""
+    """Saves over existing files, links, pipes and devices."""
 
     def setUp(self):
         super().setUp()
@@ -249,7 +249,7 @@ class Files(Case):
                 self.plan.save(path)
             self.assertEqual(caught.exception.filename, path)
 
-    def test_pictures_that_could_not_be_written(self):
+    def test_graphs_are_not_drawn_for_unwritable_files(self):
         """A file that cannot be written is an error before the graph is drawn."""
         graph = self.plan.graph()
         with mock.patch.object(graph, "_drawn", return_value=b"drawn") as drawn:
@@ -259,12 +259,12 @@ class Files(Case):
             graph.save(self.path("a.svg"))
         self.assertEqual(self.read("a.svg"), b"drawn")
 
-    def test_permissions(self):
-        before = os.umask(0o027)
+    def test_permissions_follow_the_umask(self):
+        old_umask = os.umask(0o027)
         try:
             self.plan.save(self.path("a.plan"))
         finally:
-            os.umask(before)
+            os.umask(old_umask)
         self.assertEqual(stat.S_IMODE(os.stat(self.path("a.plan")).st_mode), 0o640)
 
 
@@ -273,30 +273,30 @@ class Training(Case):
         net = self.write(TRAIN.replace("include { phase: TEST } }", "include { phase: TEST } }"))
         solver = self.write(SOLVER % (net, iterations, self.path("snap")), "s.prototxt")
         session = brew.compile(solver).session(seed=1)
-        session._core.set_input(0, "data", numbers(7, 4, 6))
+        session._core.set_input(0, "data", random_array(7, 4, 6))
         session._core.set_input(0, "label", (np.arange(4) % 3).astype(np.float32))
         return session
 
     def test_seed(self):
         """The argument `seed` replaces the solver's random_seed, which is the default."""
         net = self.write(TRAIN)
-        plans = [brew.compile("net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 %s" % (net, more))
-                 for more in ("", "random_seed: 5")]
+        plans = [brew.compile("net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 %s" % (net, fields))
+                 for fields in ("", "random_seed: 5")]
 
         def weights(plan, **options):
             return plan.session(**options).params["ip1"][0].tolist()
 
-        own = weights(plans[1])
-        self.assertEqual(own, weights(plans[1], seed=5))
-        self.assertEqual(own, weights(plans[0], seed=5))
-        self.assertEqual(own, weights(plans[0], fields={"random_seed": 5}))
+        seed5_weights = weights(plans[1])
+        self.assertEqual(seed5_weights, weights(plans[1], seed=5))
+        self.assertEqual(seed5_weights, weights(plans[0], seed=5))
+        self.assertEqual(seed5_weights, weights(plans[0], fields={"random_seed": 5}))
         for plan in plans:
             self.assertEqual(weights(plan, seed=0), weights(plan, seed=0))
-            self.assertNotEqual(own, weights(plan, seed=6))
+            self.assertNotEqual(seed5_weights, weights(plan, seed=6))
         self.assertNotEqual(weights(plans[0]), weights(plans[0]))  # a different seed each time
-        for wrong in (-1, 1 << 63):
+        for seed in (-1, 1 << 63):
             with self.assertRaisesRegex(ValueError, "seed must be from 0"):
-                plans[0].session(seed=wrong)
+                plans[0].session(seed=seed)
         with self.assertRaises(TypeError):
             plans[0].session(seed=1.5)
         with self.assertRaisesRegex(ValueError, "fields set random_seed to 5"):
@@ -318,7 +318,7 @@ class Training(Case):
         with self.assertRaises(brew.Error):
             session.restore(self.path("nowhere.solverstate"))
 
-    def test_by_hand(self):
+    def test_forward_backward_and_update(self):
         session = self.session()
         session.forward()
         session.backward()
@@ -329,52 +329,53 @@ class Training(Case):
         session.set_field("base_lr", 0.5)
         self.assertAlmostEqual(session.learning_rate, 0.5, 6)
 
-    def test_files_that_could_not_be_written(self):
-        """A snapshot prefix that cannot be written is an error before training."""
-        def is_refused(function, *arguments, why="cannot write to snapshot prefix '%s'" % self.path("none/snap")):
-            with self.assertRaisesRegex(brew.Error, why):
+    def test_unwritable_files_are_errors_before_the_work(self):
+        """A snapshot prefix or timing cache that cannot be written is an error before the work begins."""
+        def assert_rejected(function, *arguments,
+                            message="cannot write to snapshot prefix '%s'" % self.path("none/snap")):
+            with self.assertRaisesRegex(brew.Error, message):
                 function(*arguments)
 
         session, plan = self.session(), brew.compile(DEPLOY)
         session.set_field("snapshot_prefix", self.path("none/snap"))  # allowed while no snapshots are written
-        is_refused(session.set_field, "snapshot", 10)
+        assert_rejected(session.set_field, "snapshot", 10)
         self.assertEqual(session.trainer.field("snapshot"), "0")
         session.step(1)
         for action in ("snapshot", "save_best train.loss"):
-            is_refused(session.add_hook, "every 10 iterations do " + action)
+            assert_rejected(session.add_hook, "every 10 iterations do " + action)
         # With snapshots, the prefix must be writable.
         session.set_field("snapshot_prefix", self.path("snap"))
         session.set_field("snapshot", 10)
-        is_refused(session.set_field, "snapshot_prefix", self.path("none/snap"))
+        assert_rejected(session.set_field, "snapshot_prefix", self.path("none/snap"))
         session.set_field("base_lr", 0.01)
         session.step(9)
         self.assertIn("snap_iter_10.caffemodel", os.listdir(self.folder))
-        measure = plan.session(timing_cache=self.path("none/timing")).tune
-        is_refused(measure, why="cannot write '%s'" % self.path("none/timing"))
+        tune = plan.session(timing_cache=self.path("none/timing")).tune
+        assert_rejected(tune, message="cannot write '%s'" % self.path("none/timing"))
 
     def test_interrupt(self):
         """The handler's exception propagates, and the session remains usable."""
-        own = [LookupError("once"), SystemExit(3)]
+        pending = [LookupError("once"), SystemExit(3)]
 
-        def handler(*about):
-            raise own[0]
+        def raise_pending(*signal_arguments):
+            raise pending[0]
 
-        for handled, kind in ((signal.default_int_handler, KeyboardInterrupt), (handler, LookupError),
-                              (handler, SystemExit)):
+        for handler, kind in ((signal.default_int_handler, KeyboardInterrupt), (raise_pending, LookupError),
+                              (raise_pending, SystemExit)):
             session = self.session(10 ** 9)
             # Shells make background processes ignore SIGINT.
-            self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handled))
-            # From another thread, while this thread runs no Python code.
+            self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handler))
+            # The hook sends the signal from another thread, while this thread runs no Python code.
             session.add_hook("after 3 iterations do call in background",
                              lambda call: os.kill(os.getpid(), signal.SIGINT))
             with self.assertRaises(kind) as caught:
                 session.step(10 ** 8)
-            if handled is handler:
-                self.assertIs(caught.exception, own.pop(0))
-            done = session.iteration
-            self.assertGreater(done, 0)
+            if handler is raise_pending:
+                self.assertIs(caught.exception, pending.pop(0))
+            iterations = session.iteration
+            self.assertGreater(iterations, 0)
             session.step(2)
-            self.assertEqual(session.iteration, done + 2)
+            self.assertEqual(session.iteration, iterations + 2)
 
 
 def load_tests(loader, tests, pattern):

@@ -1,4 +1,4 @@
-"""Plans for GPUs in Python, on the CUDA simulator of the tests (BREW_CUDASIM)."""
+"""Tests plans for GPUs on the CUDA simulator in the folder BREW_CUDASIM."""
 import os
 import sys
 import unittest
@@ -6,14 +6,14 @@ import unittest
 import brew
 from brew import _cuda
 
-from common import DEPLOY, Case, numbers
+from common import DEPLOY, Case, random_array
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(os.environ.get("BREW_CUDASIM", ""), "libcuda.so.1")),
                      "the CUDA simulator is not built")
 class Simulated(Case):
     def test_run_and_export(self):
-        x = numbers(1, 2, 3, 8, 8)
+        x = random_array(1, 2, 3, 8, 8)
         options = dict(keep=["pool1", "fc"], layout="nchw")
         host = brew.compile(DEPLOY, **options).session(seed=1)
         session = brew.compile(DEPLOY, target="cuda", gpu_arch="sim", **options).session(seed=1, device="cuda:0")
@@ -31,14 +31,14 @@ class Simulated(Case):
 
 
 class Wheels(Case):
-    def test_folders(self):
+    def test_library_folders_contain_installed_wheels(self):
         for package in ("cublas", "cudnn"):
             os.makedirs(self.path("nvidia/%s/lib" % package))
         sys.path.append(self.folder)
         self.addCleanup(sys.path.remove, self.folder)
-        found = _cuda.library_folders()
-        self.assertIn(self.path("nvidia/cublas/lib"), found)
-        self.assertIn(self.path("nvidia/cudnn/lib"), found)
+        folders = _cuda.library_folders()
+        self.assertIn(self.path("nvidia/cublas/lib"), folders)
+        self.assertIn(self.path("nvidia/cudnn/lib"), folders)
 
     def test_unloadable_libraries_are_left_to_the_runtime(self):
         os.makedirs(self.path("nvidia/cublas/lib"))
@@ -47,7 +47,7 @@ class Wheels(Case):
         self.addCleanup(sys.path.remove, self.folder)
         self.addCleanup(setattr, _cuda, "_done", _cuda._done)
         _cuda._done = False
-        _cuda.find_libraries()
+        _cuda.load_libraries()
         self.assertTrue(_cuda._done)
 
 

@@ -9,7 +9,7 @@ from caffe import layers as L
 from caffe import params as P
 from caffe import _plan_cache
 
-from common import DEPLOY, TRAIN, Case, feed, fill, numbers, resident
+from common import DEPLOY, TRAIN, Case, feed, fill, random_array, resident_bytes
 
 SHARED = """name: 'siamese'
 layer { name: 'a' type: 'Input' top: 'a' input_param { shape { dim: 2 dim: 4 } } }
@@ -41,8 +41,8 @@ class Rows(caffe.Layer):
         bottom[0].diff[...] = 0
 
 
-class WithoutItems(Case):
-    def test_layers_that_read_them(self):
+class BlobsWithoutItems(Case):
+    def test_layers_read_them(self):
         net = caffe.Net(self.write("""force_backward: true
             layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 3 } } }
             layer { name: 'rows' type: 'Python' bottom: 'x' top: 'rows' python_param { module: 'test_edge_cases' layer: 'Rows' } }
@@ -66,7 +66,7 @@ class WithoutItems(Case):
         net.blobs["s"].data[...] = 5
         self.assertEqual(float(net.forward()["s"]), 0)
 
-    def test_invalid_arguments(self):
+    def test_concat_of_no_items_raises(self):
         net = caffe.Net(self.write("""
             layer { name: 'x' type: 'Input' top: 'x' top: 'y' input_param { shape { dim: 0 dim: 4 } shape { dim: 2 dim: 4 } } }
             layer { name: 's' type: 'Concat' bottom: 'x' bottom: 'y' top: 's' concat_param { axis: 0 } }"""), caffe.TEST)
@@ -75,37 +75,37 @@ class WithoutItems(Case):
 
 
 class Resources(Case):
-    def test_nets_that_come_and_go(self):
+    def test_created_and_deleted_nets_leak_nothing(self):
         path = self.write(DEPLOY)
 
-        def one():
+        def run_net():
             net = caffe.Net(path, caffe.TEST)
-            net.forward(data=numbers(1, 2, 3, 8, 8))
+            net.forward(data=random_array(1, 2, 3, 8, 8))
             net.forward(end="pool1")
             return net.blobs["prob"].data.sum()
 
         for _ in range(20):
-            one()
-        descriptors, before = len(os.listdir("/proc/self/fd")), resident()
+            run_net()
+        descriptors, before = len(os.listdir("/proc/self/fd")), resident_bytes()
         for _ in range(100):
-            one()
+            run_net()
         self.assertLessEqual(len(os.listdir("/proc/self/fd")), descriptors)
-        self.assertLess(resident() - before, 8 << 20)
+        self.assertLess(resident_bytes() - before, 8 << 20)
 
-    def test_kernels_hold_no_descriptors(self):
+    def test_kernels_keep_no_descriptors_open(self):
         path, before = self.write(DEPLOY), len(os.listdir("/proc/self/fd"))
         nets = [caffe.Net(path, caffe.TEST) for _ in range(8)]
         for net in nets:
             net.forward(end="fc")
         self.assertLess(len(os.listdir("/proc/self/fd")), before + 8)
 
-    def test_the_folder_of_layers_stays_within_its_room(self):
+    def test_the_cache_folder_stays_within_its_limit(self):
         for i in range(8):
             with open(self.path(str(i)), "wb") as file:
                 file.write(bytes(1000))
             os.utime(self.path(str(i)), (i, i))
-        room, _plan_cache._ROOM = _plan_cache._ROOM, 5000
-        self.addCleanup(setattr, _plan_cache, "_ROOM", room)
+        limit, _plan_cache._ROOM = _plan_cache._ROOM, 5000
+        self.addCleanup(setattr, _plan_cache, "_ROOM", limit)
         self.addCleanup(_plan_cache._written.cache_clear)
         _plan_cache._written.cache_clear()
         _plan_cache._count(self.path("7"))
@@ -129,10 +129,10 @@ class Resources(Case):
 class Weights(Case):
     def test_shared(self):
         net = caffe.Net(self.write(SHARED), caffe.TRAIN)
-        net.params["ip"][0].data[...] = numbers(1, 3, 4)
-        np.testing.assert_array_equal(net.params["ip_p"][0].data, numbers(1, 3, 4))
+        net.params["ip"][0].data[...] = random_array(1, 3, 4)
+        np.testing.assert_array_equal(net.params["ip_p"][0].data, random_array(1, 3, 4))
         for name in "ab":
-            net.blobs[name].data[...] = numbers(ord(name), 2, 4)
+            net.blobs[name].data[...] = random_array(ord(name), 2, 4)
         net.blobs["sim"].data[...] = [0, 1]
         net.forward()
         net.backward()
@@ -144,7 +144,7 @@ class Weights(Case):
         try:
             import h5py
         except ImportError:
-            self.skipTest("h5py is not there")
+            self.skipTest("h5py is not installed")
         net = caffe.Net(self.write(SHARED), caffe.TRAIN)
         net.params["ip"][0].diff[...] = 3
         net.save_hdf5(self.path("w.h5"), write_diff=True)
@@ -156,43 +156,43 @@ class Weights(Case):
         net.load_hdf5(self.path("w.h5"))
         self.assertGreater(np.abs(net.params["ip_p"][0].data).max(), 0)
 
-    def test_several_files_and_weights_by_keyword(self):
+    def test_weights_from_files_and_by_keyword(self):
         path = self.write(TRAIN)
         nets = [caffe.Net(path, caffe.TEST) for _ in range(2)]
         for seed, net in enumerate(nets):
             fill(net, seed)
             net.save(self.path("%d.caffemodel" % seed))
-        again = caffe.Net(path, caffe.TEST, weights=self.path("0.caffemodel"))
-        np.testing.assert_array_equal(again.params["ip1"][0].data, nets[0].params["ip1"][0].data)
-        again.copy_from(self.path("1.caffemodel"))
-        np.testing.assert_array_equal(again.params["ip2"][0].data, nets[1].params["ip2"][0].data)
+        net = caffe.Net(path, caffe.TEST, weights=self.path("0.caffemodel"))
+        np.testing.assert_array_equal(net.params["ip1"][0].data, nets[0].params["ip1"][0].data)
+        net.copy_from(self.path("1.caffemodel"))
+        np.testing.assert_array_equal(net.params["ip2"][0].data, nets[1].params["ip2"][0].data)
         self.assertEqual(caffe.Net(network_file=path, phase=caffe.TEST, weights=self.path("1.caffemodel"))
                          .params["ip1"][1].data.tolist(), nets[1].params["ip1"][1].data.tolist())
 
-    def test_share_with_trains_both(self):
+    def test_share_with_shares_later_changes(self):
         path = self.write(TRAIN)
-        one, two = caffe.Net(path, caffe.TRAIN), caffe.Net(path, caffe.TEST)
-        two.share_with(one)
-        one.params["ip1"][0].data[...] = 0.25
-        self.assertEqual(two.params["ip1"][0].data[0, 0], 0.25)
-        feed(two)
-        first = float(two.forward()["loss"])
-        one.params["ip2"][0].data[...] += numbers(3, *one.params["ip2"][0].shape)
-        self.assertNotEqual(float(two.forward()["loss"]), first)
+        train_net, test_net = caffe.Net(path, caffe.TRAIN), caffe.Net(path, caffe.TEST)
+        test_net.share_with(train_net)
+        train_net.params["ip1"][0].data[...] = 0.25
+        self.assertEqual(test_net.params["ip1"][0].data[0, 0], 0.25)
+        feed(test_net)
+        first_loss = float(test_net.forward()["loss"])
+        train_net.params["ip2"][0].data[...] += random_array(3, *train_net.params["ip2"][0].shape)
+        self.assertNotEqual(float(test_net.forward()["loss"]), first_loss)
 
 
 class Runs(Case):
     def test_start_and_end_over_layers_in_place(self):
         net = caffe.Net(self.write(DEPLOY), caffe.TEST)
         fill(net)
-        net.forward(data=numbers(1, 2, 3, 8, 8))
-        whole = net.blobs["prob"].data.copy()
+        net.forward(data=random_array(1, 2, 3, 8, 8))
+        expected = net.blobs["prob"].data.copy()
         out = net.forward(end="conv1")
         self.assertEqual(list(out), ["conv1"])
         self.assertLess(out["conv1"].min(), 0)
         net.forward(start="relu1", end="relu1")
         self.assertGreaterEqual(net.blobs["conv1"].data.min(), 0)
-        self.close(net.forward(start="pool1")["prob"], whole)
+        self.close(net.forward(start="pool1")["prob"], expected)
         self.assertEqual(sorted(net.forward(blobs=["fc"], start="fc")), ["fc", "prob"])
 
     def test_inputs_of_another_size(self):
@@ -205,7 +205,7 @@ class Runs(Case):
                 net.blobs[name].reshape(3, 2, size, size)
             net.reshape()
             self.assertEqual(net.blobs["s"].data.shape, (3, 2, size, size))
-            y = numbers(size, 3, 2, size, size)
+            y = random_array(size, 3, 2, size, size)
             self.close(net.forward(x=y, y=y)["s"], y)
         net.blobs["x"].reshape(3, 2, 5, 5)
         with self.assertRaises(RuntimeError):
@@ -222,19 +222,19 @@ class Runs(Case):
         self.assertEqual(seen[:count], [("bf", i) for i in range(count)])
         self.assertEqual(seen[count:], [("ab", i) for i in reversed(range(count))])
 
-    def test_exceptions(self):
+    def test_wrong_arguments_raise(self):
         net = caffe.Net(self.write(DEPLOY), caffe.TEST)
         for kind, call in ((ValueError, lambda: net.forward(start="nope")), (ValueError, lambda: net.forward(end="nope")),
                            (KeyError, lambda: net.forward(blobs=["nope"])), (KeyError, lambda: net.blobs["nope"]),
                            (Exception, lambda: net.forward(nope=1)),
-                           (ValueError, lambda: net.forward(data=numbers(1, 2, 3, 8, 7))),
+                           (ValueError, lambda: net.forward(data=random_array(1, 2, 3, 8, 7))),
                            (RuntimeError, lambda: net.copy_from(self.path("nowhere"))),
                            (TypeError, lambda: caffe.Net(self.path("net.prototxt"))),
                            (RuntimeError, lambda: caffe.Net(self.path("nowhere"), caffe.TEST)),
                            (RuntimeError, lambda: caffe.Net(self.write("layer {", "bad.prototxt"), caffe.TEST))):
             with self.assertRaises(kind):
                 call()
-        net.forward(data=numbers(1, 2, 3, 8, 8))
+        net.forward(data=random_array(1, 2, 3, 8, 8))
 
     def test_labels_have_no_gradient(self):
         net = caffe.Net(self.write(TRAIN.replace("bottom: 'label' top: 'loss'",
@@ -247,21 +247,21 @@ class Runs(Case):
 
 
 class Solving(Case):
-    def solver(self, more=""):
+    def make_solver(self, fields=""):
         net = self.write(TRAIN)
         solver = caffe.SGDSolver(self.write("net: '%s' base_lr: 0.1 lr_policy: 'fixed' snapshot_prefix: '%s' %s"
-                                            % (net, self.path("snap"), more), "s.prototxt"))
+                                            % (net, self.path("snap"), fields), "s.prototxt"))
         fill(solver.net, 2)
         feed(solver.net)
         return solver
 
     def test_fields_written_at_run_time(self):
-        solver = self.solver("max_iter: 10")
+        solver = self.make_solver("max_iter: 10")
         bias = lambda: solver.net.params["ip2"][1].data.copy()  # noqa: E731
         before = bias()
         solver.step(1)
-        taken = solver.net.params["ip2"][1].diff.copy()
-        self.close(bias(), before - taken)
+        update = solver.net.params["ip2"][1].diff.copy()
+        self.close(bias(), before - update)
         solver.param.base_lr = 0.0
         before = bias()
         solver.step(1)
@@ -274,13 +274,13 @@ class Solving(Case):
             solver.step(1)
 
     def test_gradients_are_those_of_the_last_iteration(self):
-        solver, held = self.solver("momentum: 0"), self.solver("momentum: 0")
-        views = [blob.diff for blobs in held.net.params.values() for blob in blobs]
+        solver, viewed = self.make_solver("momentum: 0"), self.make_solver("momentum: 0")
+        views = [blob.diff for blobs in viewed.net.params.values() for blob in blobs]
         for _ in range(3):
-            for each in (solver, held):
-                each.step(1)
-        for view, mine in zip(views, (blob for blobs in solver.net.params.values() for blob in blobs)):
-            self.close(view, mine.diff)
+            for any_solver in (solver, viewed):
+                any_solver.step(1)
+        for view, blob in zip(views, (blob for blobs in solver.net.params.values() for blob in blobs)):
+            self.close(view, blob.diff)
         solver.net.forward()
         solver.net.clear_param_diffs()
         solver.net.backward()
@@ -288,14 +288,14 @@ class Solving(Case):
         solver.net.backward()  # adds
         self.close(solver.net.params["ip1"][0].diff, 2 * once)
 
-    def test_iter_size_after_single_passes(self):
-        one, two = self.solver(), self.solver()
-        one.step(2)
-        two.step(1)
-        two.param.iter_size = 3  # of the same batch: the same mean
-        two.step(1)
-        for name in one.net.params:
-            self.close(one.net.params[name][0].data, two.net.params[name][0].data)
+    def test_iter_size_averages_batches(self):
+        solver, averaging = self.make_solver(), self.make_solver()
+        solver.step(2)
+        averaging.step(1)
+        averaging.param.iter_size = 3  # the mean gradient of three equal batches
+        averaging.step(1)
+        for name in solver.net.params:
+            self.close(solver.net.params[name][0].data, averaging.net.params[name][0].data)
 
     def test_frozen_parameters_keep_no_gradient(self):
         solver = caffe.SGDSolver(self.write(
@@ -309,8 +309,8 @@ class Solving(Case):
         np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)
 
 
-class Specs(Case):
-    def test_repeated_params_and_in_place(self):
+class NetSpecs(Case):
+    def test_repeated_params_and_in_place_layers(self):
         n = caffe.NetSpec()
         n.data = L.Input(input_param=dict(shape=[dict(dim=[2, 3, 8, 8])]))
         n.conv = L.Convolution(n.data, num_output=4, kernel_size=[3, 1], pad=[1, 0],
@@ -328,14 +328,14 @@ class Specs(Case):
 
 
 class Images(Case):
-    def test_transformer_of_everything(self):
+    def test_transformer_with_all_settings(self):
         t = caffe.io.Transformer({"data": (1, 3, 4, 4)})
         t.set_transpose("data", (2, 0, 1))
         t.set_channel_swap("data", (2, 1, 0))
         t.set_raw_scale("data", 2.0)
         t.set_mean("data", np.ones((3, 2, 2)))
         t.set_input_scale("data", 0.5)
-        image = np.abs(numbers(1, 4, 4, 3))
+        image = np.abs(random_array(1, 4, 4, 3))
         self.close(t.preprocess("data", image), (image[:, :, ::-1].transpose(2, 0, 1) * 2 - 1) * 0.5)
         self.close(t.deprocess("data", t.preprocess("data", image)), image)
         for call in (lambda: t.set_mean("data", np.ones(2)), lambda: t.set_mean("nope", np.ones(3)),
@@ -351,14 +351,14 @@ class Images(Case):
         try:
             from PIL import Image
         except ImportError:
-            self.skipTest("Pillow is not there")
-        Image.fromarray((np.abs(numbers(1, 20, 30, 3)) * 255).astype(np.uint8)).save(self.path("i.png"))
+            self.skipTest("Pillow is not installed")
+        Image.fromarray((np.abs(random_array(1, 20, 30, 3)) * 255).astype(np.uint8)).save(self.path("i.png"))
         detector = caffe.Detector(path, self.path("w.caffemodel"), context_pad=2, mean=np.ones(3), input_scale=1.0)
         windows = np.array([[1, 2, 12, 18], [0, 0, 5, 5], [10, 20, 20, 30]])
-        found = detector.detect_windows([(self.path("i.png"), windows)])
-        self.assertEqual(len(found), 3)
-        self.assertEqual(found[0]["prediction"].shape, (5,))
-        np.testing.assert_array_equal([f["window"] for f in found], windows)
+        detections = detector.detect_windows([(self.path("i.png"), windows)])
+        self.assertEqual(len(detections), 3)
+        self.assertEqual(detections[0]["prediction"].shape, (5,))
+        np.testing.assert_array_equal([detection["window"] for detection in detections], windows)
 
     def test_classifier(self):
         path = self.write(DEPLOY)
@@ -366,7 +366,7 @@ class Images(Case):
         net.save(self.path("w.caffemodel"))
         classifier = caffe.Classifier(path, self.path("w.caffemodel"), image_dims=(10, 12), raw_scale=255,
                                       channel_swap=(2, 1, 0))
-        images = [np.abs(numbers(i, 9, 11, 3)) for i in range(3)]
+        images = [np.abs(random_array(i, 9, 11, 3)) for i in range(3)]
         for oversample in (True, False):
             out = classifier.predict(images, oversample)
             self.assertEqual(out.shape, (3, 5))

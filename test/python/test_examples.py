@@ -1,4 +1,4 @@
-"""Runs the tutorial at a small size, and the examples of the documentation."""
+"""Runs the tutorial with few iterations, and the examples of the documentation."""
 import contextlib
 import doctest
 import io
@@ -16,25 +16,25 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 class Tutorial(Case):
     def test_lenet(self):
-        size = {"LENET_ITERATIONS": "60", "LENET_OUT": self.folder}
-        with mock.patch.dict(os.environ, size), contextlib.redirect_stdout(io.StringIO()) as out:
-            made = runpy.run_path(os.path.join(ROOT, "examples", "python", "lenet.py"))
-        self.assertGreater(made["accuracy"], 0.6)
-        self.assertEqual(len(made["loss"]), 60)
-        self.assertIn("<polyline", made["curve"]._repr_svg_())
+        settings = {"LENET_ITERATIONS": "60", "LENET_OUT": self.folder}
+        with mock.patch.dict(os.environ, settings), contextlib.redirect_stdout(io.StringIO()) as out:
+            variables = runpy.run_path(os.path.join(ROOT, "examples", "python", "lenet.py"))
+        self.assertGreater(variables["accuracy"], 0.6)
+        self.assertEqual(len(variables["loss"]), 60)
+        self.assertIn("<polyline", variables["curve"]._repr_svg_())
         for name in ("lenet.caffemodel", "lenet.plan", "loss.svg"):
             self.assertTrue(os.path.getsize(self.path(name)))
-        self.assertIn("says", out.getvalue())
+        self.assertIn("predicted", out.getvalue())
 
 
-class Pages(Case):
-    def test_examples_of_the_page(self):
+class Documentation(Case):
+    def test_examples_of_python_md(self):
         page = os.path.join(ROOT, "docs", "python.md")
         with open(self.path("deploy.prototxt"), "w") as file:
             file.write(DEPLOY)
-        before = os.getcwd()
+        old_folder = os.getcwd()
         os.chdir(self.folder)
-        self.addCleanup(os.chdir, before)
+        self.addCleanup(os.chdir, old_folder)
         failed, tried = doctest.testfile(page, module_relative=False, globs={"np": np},
                                          optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
         self.assertEqual(failed, 0)

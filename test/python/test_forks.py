@@ -1,11 +1,11 @@
-"""Processes forked before and after the use of Brew: they work, or get an exception."""
+"""Processes forked before Brew is used work; a use in processes forked later raises an exception."""
 import subprocess
 import sys
 import unittest
 
 from common import DEPLOY, TRAIN, Case
 
-# The code for `use` and `again` in each program: the first use, and the use in the child.
+# Maps each kind of use to the code of the first use and of later uses, also in a child.
 KINDS = {
     "net": ("net = caffe.Net(sys.argv[1], caffe.TEST); net.forward()", "net.forward()"),
     "new net": ("caffe.Net(sys.argv[1], caffe.TEST).forward()", "caffe.Net(sys.argv[1], caffe.TEST).forward()"),
@@ -15,7 +15,8 @@ KINDS = {
     "new session": ("plan = brew.compile(sys.argv[1]); plan.session()", "plan.session()"),
     "trainer": ("session = brew.compile(sys.argv[2]).session(); session.step(1)", "session.step(1)"),
 }
-REFUSED = """
+# The exit status is 7 if the use in the child raises the expected exception, otherwise 8 or 9.
+USE_AFTER_FORK = """
 import os, sys, brew, caffe, numpy as np
 %s
 child = os.fork()
@@ -29,7 +30,8 @@ status = os.waitpid(child, 0)[1]
 %s
 sys.exit(os.WEXITSTATUS(status))
 """
-# Like scripts that train in stages: the parent only imports the package, and its children use it in turn.
+# Like scripts that train in stages: the parent only imports the package, and its children use it one after
+# the other.
 STAGES = """
 import multiprocessing, sys, caffe
 def stage(queue):
@@ -37,16 +39,16 @@ def stage(queue):
     solver.step(2)
     queue.put((solver.iter, float(solver.net.blobs['loss'].data)))
 fork = multiprocessing.get_context('fork')
-queue, found = fork.Queue(), []
+queue, results = fork.Queue(), []
 for _ in range(2):
     process = fork.Process(target=stage, args=(queue,))
     process.start()
-    found.append(queue.get(timeout=50))
+    results.append(queue.get(timeout=50))
     process.join()
     assert process.exitcode == 0, process.exitcode
-assert found[0] == found[1] and found[0][0] == 2, found
+assert results[0] == results[1] and results[0][0] == 2, results
 """
-# Like data layers in Python: children prepare batches, and exit or are terminated.
+# Like data layers in Python: child processes prepare batches, and exit or are terminated.
 FETCHERS = """
 import multiprocessing, sys, caffe, numpy as np
 solver = caffe.SGDSolver(sys.argv[2])
@@ -71,25 +73,26 @@ assert solver.iter == 7
 
 
 class Forks(Case):
-    def ran(self, program):
+    def run_program(self, program):
+        """Returns the exit status of a Python program. Its arguments are a net and a solver file."""
         net = self.write(TRAIN)
         solver = self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 snapshot_after_train: false "
                             "snapshot_prefix: 'x' random_seed: 1" % net, "solver.prototxt")
-        done = subprocess.run([sys.executable, "-c", program, self.write(DEPLOY, "deploy.prototxt"), solver],
-                              timeout=100, capture_output=True, text=True)
-        self.assertNotIn("Traceback", done.stderr)
-        return done.returncode
+        process = subprocess.run([sys.executable, "-c", program, self.write(DEPLOY, "deploy.prototxt"), solver],
+                                 timeout=100, capture_output=True, text=True)
+        self.assertNotIn("Traceback", process.stderr)
+        return process.returncode
 
-    def test_after_use(self):
+    def test_use_in_a_child_forked_after_use_raises(self):
         for kind, (use, again) in KINDS.items():
             with self.subTest(kind):
-                self.assertEqual(self.ran(REFUSED % (use, again, again)), 7)
+                self.assertEqual(self.run_program(USE_AFTER_FORK % (use, again, again)), 7)
 
-    def test_before_use(self):
-        self.assertEqual(self.ran(STAGES), 0)
+    def test_children_forked_before_use_work(self):
+        self.assertEqual(self.run_program(STAGES), 0)
 
-    def test_children_that_do_not_use_it(self):
-        self.assertEqual(self.ran(FETCHERS), 0)
+    def test_children_forked_after_use_may_do_other_work(self):
+        self.assertEqual(self.run_program(FETCHERS), 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""net_spec, coord_map and draw."""
+"""Tests caffe.net_spec, caffe.coord_map and caffe.draw."""
 import unittest
 
 import caffe
@@ -11,7 +11,7 @@ from common import Case
 
 
 class Specs(Case):
-    def test_a_net_that_runs(self):
+    def test_a_spec_becomes_a_net(self):
         n = caffe.NetSpec()
         n.data, n.label = L.DummyData(shape=[dict(dim=[2, 1, 8, 8]), dict(dim=[2])], ntop=2)
         n.conv = L.Convolution(n.data, kernel_size=3, num_output=2, weight_filler=dict(type="xavier"))
@@ -25,13 +25,13 @@ class Specs(Case):
         net.forward()
         net.backward()
 
-    def test_deep(self):
+    def test_deep_nets_exceed_no_recursion_limit(self):
         top = L.Input(shape=dict(dim=[1]))
         for _ in range(3000):
             top = L.TanH(top)
         self.assertEqual(len(top.to_proto().layer), 3001)
 
-    def test_crop(self):
+    def test_crop_aligns_two_blobs(self):
         n = caffe.NetSpec()
         n.data = L.Input(shape=dict(dim=[1, 1, 20, 20]))
         n.conv = L.Convolution(n.data, num_output=1, kernel_size=3, pad=4)

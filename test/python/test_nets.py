@@ -1,11 +1,11 @@
-"""caffe.Net: partial runs, shared memory, and the same values as plans of complete nets."""
+"""Tests caffe.Net: partial runs, shared memory, and values equal to the values of compiled plans."""
 import unittest
 
 import brew
 import caffe
 import numpy as np
 
-from common import DEPLOY, TRAIN, Case, fill, numbers
+from common import DEPLOY, TRAIN, Case, fill, random_array
 
 BRANCHES = """force_backward: true
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 4 dim: 5 dim: 5 } } }
@@ -23,45 +23,47 @@ layer { name: 'ip' type: 'InnerProduct' bottom: 'flat' top: 'ip' inner_product_p
 
 
 class Values(Case):
-    def compared(self, text, seed_blob, inputs, phase=caffe.TRAIN):
-        """Compares a net layer by layer with the plan of the complete net."""
+    def compare(self, text, gradient_blob, inputs, phase=caffe.TRAIN):
+        """Compares a net with a session of its plan, in both passes; returns the net and the session.
+
+        The backward pass begins at `gradient_blob`, or at the loss if that is None."""
         net = caffe.Net(self.write(text), phase)
         fill(net, 3)
-        whole = brew.compile(text, phase="test" if phase == caffe.TEST else "train", gradients=True,
-                             output_gradient=seed_blob, keep="all").session()
+        session = brew.compile(text, phase="test" if phase == caffe.TEST else "train", gradients=True,
+                             output_gradient=gradient_blob, keep="all").session()
         for layer, blobs in net.params.items():
-            whole.params[layer] = [b.data for b in blobs]
+            session.params[layer] = [b.data for b in blobs]
         for name, values in inputs.items():
             net.blobs[name].data[...] = values
-            whole._core.set_input(0, name, values)
-        whole._core.feed(0)
+            session._core.set_input(0, name, values)
+        session._core.feed(0)
         net.forward()
-        whole._core.run(0, brew._core.Pass.FORWARD)
-        if seed_blob:
-            seed = numbers(5, *net.blobs[seed_blob].shape)
-            net.blobs[seed_blob].diff[...] = seed
-            whole.output_gradients[seed_blob] = seed
+        session._core.run(0, brew._core.Pass.FORWARD)
+        if gradient_blob:
+            gradient = random_array(5, *net.blobs[gradient_blob].shape)
+            net.blobs[gradient_blob].diff[...] = gradient
+            session.output_gradients[gradient_blob] = gradient
         net.backward()
-        whole._core.run(0, brew._core.Pass.BACKWARD)
-        compared = 0
-        for name in whole.blobs:
+        session._core.run(0, brew._core.Pass.BACKWARD)
+        gradient_count = 0
+        for name in session.blobs:
             if name in net.blobs:
-                self.close(net.blobs[name].data, whole.blobs[name], 2e-5)
-        for layer in whole.gradients:
-            for mine, its in zip(net.params[layer], whole.gradients[layer]):
-                self.close(mine.diff, its, 5e-5)
-                compared += 1
-        self.assertGreater(compared, 1)
-        return net, whole
+                self.close(net.blobs[name].data, session.blobs[name], 2e-5)
+        for layer in session.gradients:
+            for blob, gradient in zip(net.params[layer], session.gradients[layer]):
+                self.close(blob.diff, gradient, 5e-5)
+                gradient_count += 1
+        self.assertGreater(gradient_count, 1)
+        return net, session
 
     def test_branches(self):
-        net, whole = self.compared(BRANCHES, "ip", {"x": numbers(1, 2, 4, 5, 5)})
-        self.close(net.blobs["x"].diff, whole.blob_gradients["x"], 5e-5)
+        net, session = self.compare(BRANCHES, "ip", {"x": random_array(1, 2, 4, 5, 5)})
+        self.close(net.blobs["x"].diff, session.blob_gradients["x"], 5e-5)
 
     def test_loss(self):
         text = TRAIN.replace("include { phase: TEST }", "")
-        net, _ = self.compared("force_backward: true " + text.replace("acc", "accuracy").split("layer { name: 'accuracy'")[0],
-                               None, {"data": numbers(1, 4, 6), "label": np.float32([0, 1, 2, 1])})
+        net, _ = self.compare("force_backward: true " + text.replace("acc", "accuracy").split("layer { name: 'accuracy'")[0],
+                               None, {"data": random_array(1, 4, 6), "label": np.float32([0, 1, 2, 1])})
         self.assertEqual(float(net.blobs["loss"].diff), 1)
 
     def test_diff_of_splits(self):
@@ -74,32 +76,32 @@ layer { name: 'b' type: 'Power' bottom: 'x' top: 'b' power_param { scale: 3 } }"
         self.assertEqual(net.blobs["x_x_0_split_0"].diff.tolist(), [2, 0, 2])
 
 
-class Parts(Case):
-    def net(self, text=DEPLOY, phase=caffe.TEST):
+class Nets(Case):
+    def make_net(self, text=DEPLOY, phase=caffe.TEST):
         net = caffe.Net(self.write(text), phase)
         fill(net)
         return net
 
-    def test_ranges_compose(self):
-        net = self.net()
-        x = numbers(1, 2, 3, 8, 8)
-        whole = net.forward(data=x)["prob"].copy()
+    def test_partial_runs_compose(self):
+        net = self.make_net()
+        x = random_array(1, 2, 3, 8, 8)
+        expected = net.forward(data=x)["prob"].copy()
         net.blobs["prob"].data[...] = 0
         net.forward(end="relu1")
         net.forward(start="pool1")
-        self.close(net.blobs["prob"].data, whole, 1e-6)
+        self.close(net.blobs["prob"].data, expected, 1e-6)
 
-    def test_edits_between_layers_count(self):
-        net = self.net()
-        net.forward(data=numbers(1, 2, 3, 8, 8))
+    def test_writes_between_partial_runs_take_effect(self):
+        net = self.make_net()
+        net.forward(data=random_array(1, 2, 3, 8, 8))
         net.blobs["pool1"].data[...] = 0
         net.forward(start="fc", end="fc")
         self.close(net.blobs["fc"].data[1], net.params["fc"][1].data)
 
-    def test_hand_written_diff(self):
-        """As in deepdream: a backward pass from an inner layer to the image."""
-        net = self.net("force_backward: true\n" + DEPLOY)
-        net.forward(data=numbers(1, 2, 3, 8, 8), end="pool1")
+    def test_backward_from_an_inner_blob(self):
+        """As in deepdream, a step along the gradient of the image increases the norm of the inner blob."""
+        net = self.make_net("force_backward: true\n" + DEPLOY)
+        net.forward(data=random_array(1, 2, 3, 8, 8), end="pool1")
         net.blobs["pool1"].diff[...] = net.blobs["pool1"].data
         net.backward(start="pool1")
         step = 1e-2
@@ -108,13 +110,13 @@ class Parts(Case):
         self.assertGreater(np.abs(direction).max(), 0)
         net.blobs["data"].data[...] += step * direction
         net.forward(end="pool1")
-        gained = (net.blobs["pool1"].data ** 2).sum() / 2 - objective
-        self.assertGreater(gained, 0.5 * step * (direction ** 2).sum())
+        increase = (net.blobs["pool1"].data ** 2).sum() / 2 - objective
+        self.assertGreater(increase, 0.5 * step * (direction ** 2).sum())
 
-    def test_arrays_stay_the_memory(self):
-        net = self.net()
+    def test_arrays_alias_the_memory_of_the_net(self):
+        net = self.make_net()
         data, prob, weight = net.blobs["data"].data, net.blobs["prob"].data, net.params["fc"][0].data
-        data[...] = numbers(1, 2, 3, 8, 8)
+        data[...] = random_array(1, 2, 3, 8, 8)
         net.forward()
         before = prob.copy()
         self.assertGreater(prob.sum(), 0)
@@ -126,74 +128,74 @@ class Parts(Case):
         self.assertEqual(weight.sum(), 0)
 
     def test_reshape(self):
-        net = self.net()
-        one = net.forward(data=numbers(1, 2, 3, 8, 8))["prob"].copy()
+        net = self.make_net()
+        expected = net.forward(data=random_array(1, 2, 3, 8, 8))["prob"].copy()
         net.blobs["data"].reshape(5, 3, 8, 8)
         net.reshape()
         self.assertEqual(net.blobs["prob"].shape, (5, 5))
-        many = np.concatenate([numbers(1, 2, 3, 8, 8), numbers(2, 3, 3, 8, 8)])
-        self.close(net.forward(data=many)["prob"][:2], one, 1e-6)
+        data = np.concatenate([random_array(1, 2, 3, 8, 8), random_array(2, 3, 3, 8, 8)])
+        self.close(net.forward(data=data)["prob"][:2], expected, 1e-6)
         with self.assertRaises(RuntimeError):
             net.blobs["data"].reshape(1, 3, 16, 16)
             net.forward()
 
-    def test_weights(self):
-        net = self.net()
+    def test_saved_weights(self):
+        net = self.make_net()
         net.save(self.path("w.caffemodel"))
         net.save_hdf5(self.path("w.h5"))
         for name in ("w.caffemodel", "w.h5"):
-            other = caffe.Net(self.path("net.prototxt"), self.path(name), caffe.TEST)
-            np.testing.assert_array_equal(other.params["fc"][0].data, net.params["fc"][0].data)
-        # The files are identical to the tools' files.
+            loaded = caffe.Net(self.path("net.prototxt"), self.path(name), caffe.TEST)
+            np.testing.assert_array_equal(loaded.params["fc"][0].data, net.params["fc"][0].data)
+        # The compiler reads such a file, too.
         plan = brew.compile(self.path("net.prototxt"), weights=self.path("w.caffemodel"))
-        x = numbers(1, 2, 3, 8, 8)
+        x = random_array(1, 2, 3, 8, 8)
         self.close(plan.session()(data=x)["prob"], net.forward(data=x)["prob"])
 
-    def test_shared_names(self):
+    def test_parameters_shared_by_name(self):
         text = """force_backward: true
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } } }
 layer { name: 'a' type: 'InnerProduct' bottom: 'x' top: 'a' param { name: 'w' } inner_product_param { num_output: 3 bias_term: false } }
 layer { name: 'b' type: 'InnerProduct' bottom: 'a' top: 'b' param { name: 'w' } inner_product_param { num_output: 3 bias_term: false } }"""
-        net = self.net(text)
+        net = self.make_net(text)
         w = np.float32([[1, 2, 0], [0, 1, 0], [0, 0, 3]])
         net.params["b"][0].data[...] = w
-        x = numbers(1, 2, 3)
+        x = random_array(1, 2, 3)
         self.close(net.forward(x=x)["b"], x @ w.T @ w.T)
-        g = numbers(2, 2, 3)
+        g = random_array(2, 2, 3)
         net.backward(b=g)
         self.close(net.params["a"][0].diff, g.T @ (x @ w.T) + (g @ w).T @ x)
         self.assertIs(net.params["a"][0].diff.base, net.params["b"][0].diff.base)
 
     def test_share_with_another_net(self):
-        one, two = self.net(), self.net()
-        two.share_with(one)
-        one.params["fc"][0].data[...] = 0
-        one.params["fc"][1].data[...] = np.arange(5)
-        two.forward(data=numbers(1, 2, 3, 8, 8))
-        self.close(two.blobs["fc"].data[0], np.arange(5))
+        source, sharing = self.make_net(), self.make_net()
+        sharing.share_with(source)
+        source.params["fc"][0].data[...] = 0
+        source.params["fc"][1].data[...] = np.arange(5)
+        sharing.forward(data=random_array(1, 2, 3, 8, 8))
+        self.close(sharing.blobs["fc"].data[0], np.arange(5))
 
     def test_random_seed(self):
         text = DEPLOY.replace("xavier", "gaussian")
         caffe.set_random_seed(5)
-        one = caffe.Net(self.write(text), caffe.TEST).params["fc"][0].data.copy()
+        weights1 = caffe.Net(self.write(text), caffe.TEST).params["fc"][0].data.copy()
         caffe.set_random_seed(5)
-        two = caffe.Net(self.path("net.prototxt"), caffe.TEST).params["fc"][0].data.copy()
-        np.testing.assert_array_equal(one, two)
-        self.assertGreater(one.std(), 0)
+        weights2 = caffe.Net(self.path("net.prototxt"), caffe.TEST).params["fc"][0].data.copy()
+        np.testing.assert_array_equal(weights1, weights2)
+        self.assertGreater(weights1.std(), 0)
 
-    def test_fillers_after_a_reshape(self):
+    def test_reshape_keeps_filled_parameters(self):
         net = caffe.Net(self.write(TRAIN.replace("xavier", "constant").replace("filler { type: 'constant'", "filler { type: 'constant' value: 3")),
                         caffe.TRAIN)
         net.blobs["data"].reshape(4, 7)
         self.assertEqual(net.params["ip1"][0].data.shape, (8, 6))
         self.assertTrue((net.params["ip1"][0].data == 3).all())
 
-    def test_truncated_weights(self):
-        net = self.net()
+    def test_truncated_weights_change_nothing(self):
+        net = self.make_net()
         net.save(self.path("w.caffemodel"))
         with open(self.path("w.caffemodel"), "rb") as file:
             data = file.read()
-        kept = net.params["fc"][0].data.copy()
+        before = net.params["fc"][0].data.copy()
         for length in range(1, len(data), 37):
             with open(self.path("t.caffemodel"), "wb") as file:
                 file.write(data[:length])
@@ -201,10 +203,10 @@ layer { name: 'b' type: 'InnerProduct' bottom: 'a' top: 'b' param { name: 'w' } 
                 net.copy_from(self.path("t.caffemodel"))
             except RuntimeError:
                 pass
-        np.testing.assert_array_equal(net.params["fc"][0].data, kept)
+        np.testing.assert_array_equal(net.params["fc"][0].data, before)
 
     def test_hooks_may_change_blobs(self):
-        net = self.net()
+        net = self.make_net()
         names = list(net._layer_names)
 
         def silence(i):
@@ -212,23 +214,23 @@ layer { name: 'b' type: 'InnerProduct' bottom: 'a' top: 'b' param { name: 'w' } 
                 net.blobs["pool1"].data[...] = 0
 
         net.after_forward(silence)
-        net.forward(data=numbers(1, 2, 3, 8, 8))
+        net.forward(data=random_array(1, 2, 3, 8, 8))
         self.close(net.blobs["fc"].data[0], net.params["fc"][1].data)
 
-    def test_dropout_and_its_mask(self):
-        net = self.net("""force_backward: true
+    def test_backward_uses_the_mask_of_dropout(self):
+        net = self.make_net("""force_backward: true
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 1000 } } }
 layer { name: 'd' type: 'Dropout' bottom: 'x' top: 'x' }""", caffe.TRAIN)
         net.forward(x=np.ones(1000, np.float32))
-        kept = net.blobs["x"].data.copy()
-        self.assertEqual(sorted(set(kept.tolist())), [0, 2])
+        output = net.blobs["x"].data.copy()
+        self.assertEqual(sorted(set(output.tolist())), [0, 2])
         net.blobs["x"].diff[...] = 1
         net.backward()
-        np.testing.assert_array_equal(net.blobs["x"].diff, kept)
+        np.testing.assert_array_equal(net.blobs["x"].diff, output)
         net.forward(x=np.ones(1000, np.float32))
-        self.assertTrue((net.blobs["x"].data != kept).any())
+        self.assertTrue((net.blobs["x"].data != output).any())
 
-    def test_layers_that_pass_no_gradient_to_some_bottoms(self):
+    def test_bottoms_without_gradients(self):
         net = caffe.Net(self.write("""
         layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 1 dim: 2 dim: 4 dim: 4 } } }
         layer { name: 'a' type: 'Convolution' bottom: 'x' top: 'a' convolution_param { num_output: 2 kernel_size: 1
@@ -238,7 +240,7 @@ layer { name: 'd' type: 'Dropout' bottom: 'x' top: 'x' }""", caffe.TRAIN)
         layer { name: 'p' type: 'ROIPooling' bottom: 'a' bottom: 'rois' top: 'p' loss_weight: 1
           roi_pooling_param { pooled_w: 1 pooled_h: 1 spatial_scale: 1 } }
         """), caffe.TRAIN)
-        net.blobs["x"].data[...] = numbers(1, 1, 2, 4, 4)
+        net.blobs["x"].data[...] = random_array(1, 1, 2, 4, 4)
         net.forward()
         net.backward()
         self.assertGreater(np.abs(net.params["a"][0].diff).sum(), 0)
@@ -251,11 +253,11 @@ layer { name: 'd' type: 'Dropout' bottom: 'x' top: 'x' }""", caffe.TRAIN)
 
     def test_hdf5_weights_of_layers_with_a_slash(self):
         text = DEPLOY.replace("'fc'", "'in/fc'")
-        one, two = (caffe.Net(self.write(text), caffe.TEST) for _ in range(2))
-        one.save_hdf5(self.path("w.h5"))
-        two.params["in/fc"][0].data[...] = 0
-        two.load_hdf5(self.path("w.h5"))
-        self.close(two.params["in/fc"][0].data, one.params["in/fc"][0].data)
+        saved, loaded = (caffe.Net(self.write(text), caffe.TEST) for _ in range(2))
+        saved.save_hdf5(self.path("w.h5"))
+        loaded.params["in/fc"][0].data[...] = 0
+        loaded.load_hdf5(self.path("w.h5"))
+        self.close(loaded.params["in/fc"][0].data, saved.params["in/fc"][0].data)
 
     def test_messages_are_pickled(self):
         import pickle

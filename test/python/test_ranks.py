@@ -1,4 +1,4 @@
-"""caffe.NCCL: solvers in several processes that train one net."""
+"""Tests caffe.NCCL: solvers in several processes train one net."""
 import os
 import shutil
 import signal
@@ -16,7 +16,7 @@ from common import TRAIN, Case
 
 RECORDS, BATCH, STEPS = 48, 4, 7
 
-# Two layers that share their weights; each contributes to the gradient.
+# Layers `a` and `b` share their weights, and both contribute to the gradient.
 NET = """name: 'ranks'
 layer { name: 'data' type: 'HDF5Data' top: 'data' top: 'label' hdf5_data_param { source: 'LIST' batch_size: %d MORE } }
 layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv' convolution_param { num_output: 6 kernel_size: 3
@@ -39,15 +39,15 @@ snapshot_after_train: false """ % STEPS
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rank_program.py")
 
 
-class Uses(Case):
-    """Tests without other ranks."""
+class SingleProcess(Case):
+    """Tests that start no other ranks."""
 
     def tearDown(self):
         caffe.set_solver_count(1)
         caffe.set_solver_rank(0)
         caffe.set_multiprocess(False)
 
-    def test_one(self):
+    def test_a_single_solver(self):
         """A single solver needs no other rank."""
         uid = caffe.NCCL.new_uid()
         self.assertIsInstance(uid, bytes)  # as in pycaffe
@@ -61,7 +61,7 @@ class Uses(Case):
         solver.step(2)
         self.assertEqual(solver.iter, 2)
 
-    def test_mistakes(self):
+    def test_usage_errors(self):
         solver = caffe.SGDSolver(self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' snapshot_prefix: 's'"
                                             % self.write(TRAIN), "s.prototxt"))
         for call in (lambda: caffe.set_solver_count(0), lambda: caffe.set_solver_rank(-1)):
@@ -75,9 +75,9 @@ class Uses(Case):
         with self.assertRaisesRegex(RuntimeError, "no rank 2 of 2"):
             caffe.NCCL(solver, caffe.NCCL.new_uid())
         caffe.set_solver_rank(1)
-        for wrong in ("../elsewhere", b"../elsewhere", "\u00e9" * 32, b"\xe9" * 32):
+        for uid in ("../elsewhere", b"../elsewhere", "\u00e9" * 32, b"\xe9" * 32):
             with self.assertRaisesRegex(ValueError, "not a uid"):
-                caffe.NCCL(solver, wrong)
+                caffe.NCCL(solver, uid)
         with self.assertRaisesRegex(RuntimeError, "rank 1 cannot write snapshots"):
             solver.snapshot()
         with self.assertRaises(TypeError):
@@ -92,16 +92,16 @@ class Uses(Case):
         solver = self.write("train_net: '%s' random_seed: 5 base_lr: 0.1 lr_policy: 'fixed' snapshot_prefix: 's'"
                             % self.write(TRAIN), "s.prototxt")
 
-        def drawn(rank, count):
+        def initial_weights(rank, count):
             caffe.set_solver_count(count)
             caffe.set_solver_rank(rank)
             return caffe.SGDSolver(solver).net.params["ip1"][0].data.copy()
 
-        alone = drawn(0, 1)
-        np.testing.assert_array_equal(alone, drawn(0, 3))
-        first, second = drawn(1, 3), drawn(2, 3)
-        self.assertTrue((alone != first).any() and (first != second).any() and (alone != second).any())
-        np.testing.assert_array_equal(first, drawn(1, 3))
+        single = initial_weights(0, 1)
+        np.testing.assert_array_equal(single, initial_weights(0, 3))
+        rank1, rank2 = initial_weights(1, 3), initial_weights(2, 3)
+        self.assertTrue((single != rank1).any() and (rank1 != rank2).any() and (single != rank2).any())
+        np.testing.assert_array_equal(rank1, initial_weights(1, 3))
 
     def test_share_of_records(self):
         """Rank i modulo N trains on record i; every rank tests on all records."""
@@ -112,9 +112,9 @@ class Uses(Case):
                          % self.path("d.txt"))
         caffe.set_solver_count(3)
         caffe.set_solver_rank(1)
-        for phase, wanted in (caffe.TRAIN, [1, 4, 7, 10, 1, 4]), (caffe.TEST, [0, 1, 2, 3, 4, 5]):
-            made = caffe.Net(net, phase)
-            self.assertEqual([int(v) for _ in range(3) for v in made.forward()["data"].ravel()], wanted)
+        for phase, expected in (caffe.TRAIN, [1, 4, 7, 10, 1, 4]), (caffe.TEST, [0, 1, 2, 3, 4, 5]):
+            reader = caffe.Net(net, phase)
+            self.assertEqual([int(v) for _ in range(3) for v in reader.forward()["data"].ravel()], expected)
 
 
 @unittest.skipUnless(caffe.has_nccl(), "Open MPI, which connects ranks, is not installed")
@@ -125,30 +125,33 @@ class Ranks(Case):
         self.data = random.randn(RECORDS, 2, 6, 6).astype("f4")
         self.label = random.randint(0, 3, RECORDS).astype("f4")
 
-    def solver(self, name, order=None, more="", source=""):
-        """Writes a solver over the records in the given order; returns its file."""
+    def write_solver(self, name, order=None, fields="", data_fields=""):
+        """Writes a solver that trains on the records in the given order; returns its file.
+
+        `fields` are further solver fields, `data_fields` further fields of the data layer."""
         order = np.arange(RECORDS) if order is None else order
         with h5py.File(self.path(name + ".h5"), "w") as file:
             file["data"], file["label"] = self.data[order], self.label[order]
         self.write(self.path(name + ".h5") + "\n", name + ".txt")
-        net = self.write(NET.replace("LIST", self.path(name + ".txt")).replace("MORE", source), name + ".prototxt")
+        net = self.write(NET.replace("LIST", self.path(name + ".txt")).replace("MORE", data_fields), name + ".prototxt")
         return self.write("train_net: '%s' snapshot_prefix: '%s' %s %s"
-                          % (net, self.path(name), SOLVER, more or "random_seed: 7"), name + "_solver.prototxt")
+                          % (net, self.path(name), SOLVER, fields or "random_seed: 7"), name + "_solver.prototxt")
 
-    def interleaved(self, ranks):
+    def interleaved_order(self, ranks):
         """Returns the order in which one rank with iter_size reads the batches of all ranks."""
         return [(step * BATCH + row) * ranks + rank for step in range(RECORDS // (ranks * BATCH))
                 for rank in range(ranks) for row in range(BATCH)]
 
-    def alone(self, ranks, more=""):
-        """Returns the weights of one solver over the batches of all ranks."""
-        solver = caffe.get_solver(self.solver("one%d" % ranks, self.interleaved(ranks),
-                                              "random_seed: 7 iter_size: %d %s" % (ranks, more)))
+    def train_alone(self, ranks, fields=""):
+        """Returns the weights of one solver that trains on the batches of all ranks."""
+        solver = caffe.get_solver(self.write_solver("one%d" % ranks, self.interleaved_order(ranks),
+                                                    "random_seed: 7 iter_size: %d %s" % (ranks, fields)))
         solver.step(STEPS)
         return {"%s_%d" % (name, i): blob.data.copy() for name, blobs in solver.net.params.items()
                 for i, blob in enumerate(blobs)}
 
     def run_ranks(self, solver, ranks, *flags, status=0, command=()):
+        """Runs rank_program.py, optionally below a launcher `command`; returns its output."""
         environment = dict(os.environ, GLOG_minloglevel="0", TMPDIR=self.folder)
         process = subprocess.Popen([*command, sys.executable, "-B", PROGRAM, solver, str(ranks), *flags],
                                    cwd=self.folder, env=environment, stdout=subprocess.PIPE,
@@ -161,87 +164,88 @@ class Ranks(Case):
         self.assertEqual(bool(process.returncode), bool(status), log)
         return log
 
-    def weights(self, ranks, name="w"):
-        """Returns the weights, after checking that they are equal on all ranks."""
-        found = [dict(np.load("%s.%d.npz" % (self.path(name), rank))) for rank in range(ranks)]
-        for other in found[1:]:
-            self.same(found[0], other)
-        return found[0]
+    def load_weights(self, ranks, name="w"):
+        """Returns the dumped weights, after checking that they are equal on all ranks."""
+        weights = [dict(np.load("%s.%d.npz" % (self.path(name), rank))) for rank in range(ranks)]
+        for rank_weights in weights[1:]:
+            self.assert_equal(weights[0], rank_weights)
+        return weights[0]
 
-    def same(self, a, b):
+    def assert_equal(self, a, b):
         self.assertEqual(sorted(a), sorted(b))
         for name in a:
             np.testing.assert_array_equal(a[name], b[name], err_msg=name)
 
-    def near(self, a, b):
+    def assert_close(self, a, b):
         for name in a:
             np.testing.assert_allclose(a[name], b[name], rtol=1e-4, atol=1e-5, err_msg=name)
 
-    def test_values(self):
+    def test_ranks_equal_one_solver(self):
         """N ranks equal one solver with iter_size N over the same records, bit for bit."""
-        many = self.solver("many", more="random_seed: 7 snapshot: 3")
+        many = self.write_solver("many", fields="random_seed: 7 snapshot: 3")
         for ranks, method in (1, "fork"), (2, "fork"), (3, "spawn"):
             with self.subTest(ranks=ranks, method=method):
                 log = self.run_ranks(many, ranks, "--dump", self.path("w"), "--method", method)
-                self.same(self.alone(ranks), self.weights(ranks))
+                self.assert_equal(self.train_alone(ranks), self.load_weights(ranks))
                 # Only rank 0 logs and writes.
                 self.assertEqual(log.count("Iteration 4 ("), 1, log)
                 self.assertEqual(log.count("Snapshotting"), 2, log)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("brew-")], [])
         # All ranks resume from a snapshot; their readers start at the beginning.
         self.run_ranks(many, 2, "--snapshot", self.path("many_iter_6.solverstate"), "--dump", self.path("w"))
-        self.weights(2)
+        self.load_weights(2)
 
     def test_iter_size(self):
         """Each rank accumulates several batches before the all-reduce."""
-        many = self.solver("many", more="random_seed: 7 iter_size: 2 clip_gradients: 0.2")
+        many = self.write_solver("many", fields="random_seed: 7 iter_size: 2 clip_gradients: 0.2")
         self.run_ranks(many, 2, "--dump", self.path("w"))
-        found = self.weights(2)
-        self.run_ranks(self.solver("other", more="random_seed: 7 iter_size: 2 clip_gradients: 0.2 "
-                                                 "layer_wise_reduce: false"), 2, "--dump", self.path("w"))
-        self.same(found, self.weights(2))
+        expected = self.load_weights(2)
+        self.run_ranks(self.write_solver("other", fields="random_seed: 7 iter_size: 2 clip_gradients: 0.2 "
+                                                         "layer_wise_reduce: false"), 2, "--dump", self.path("w"))
+        self.assert_equal(expected, self.load_weights(2))
 
-    def test_timing(self):
-        """A rank may run layer by layer while others run fused nets."""
-        many = self.solver("many")
+    def test_a_rank_that_runs_layer_by_layer(self):
+        """The hooks of --timing make rank 0 run layer by layer while rank 1 runs fused nets."""
+        many = self.write_solver("many")
         log = self.run_ranks(many, 2, "--timing", "--dump", self.path("w"))
-        self.near(self.alone(2), self.weights(2))
+        self.assert_close(self.train_alone(2), self.load_weights(2))
         self.assertIn("backward [7, 6, 5, 4, 3, 2, 1, 0, 'before']", log)
 
-    def test_shuffled(self):
+    def test_shuffled_records(self):
         """Ranks partition shuffled records, also without a seed."""
         for seed in "random_seed: 7", "display: 0":
             with self.subTest(seed):
-                many = self.solver("many", more=seed.replace("display: 0", "type: 'SGD'"), source="shuffle: true")
+                many = self.write_solver("many", fields=seed.replace("display: 0", "type: 'SGD'"),
+                                         data_fields="shuffle: true")
                 self.run_ranks(many, 3, "--dump", self.path("w"))
-                self.weights(3)
+                self.load_weights(3)
 
     def test_mpirun(self):
         """Ranks started by mpirun."""
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        many = self.solver("many")
+        many = self.write_solver("many")
         self.run_ranks(many, 2, "--dump", self.path("w"),
                        command=["mpirun", "--quiet", "--oversubscribe", *root, "-n", "2"])
-        self.same(self.alone(2), self.weights(2))
+        self.assert_equal(self.train_alone(2), self.load_weights(2))
         log = self.run_ranks(many, 3, status=1, command=["mpirun", "--quiet", "--oversubscribe", *root, "-n", "2"])
         self.assertIn("of 2, not", log)
 
-    def test_mistakes(self):
+    def test_failing_ranks(self):
         """A rank that fails, is killed or trains another net ends all ranks."""
-        many = self.solver("many")
-        for fail, words in (("1:raise", "ValueError: a rank's own mistake"),
-                            ("0:raise", "ValueError: a rank's own mistake"),
-                            ("1:kill", "rank 1 has ended"),
-                            ("0:kill", "rank 0 has ended"),
-                            ("1:solver", "rank 1 disagrees with rank 0: it has another solver")):
+        many = self.write_solver("many")
+        for fail, message in (("1:raise", "ValueError: a rank's own mistake"),
+                              ("0:raise", "ValueError: a rank's own mistake"),
+                              ("1:kill", "rank 1 has ended"),
+                              ("0:kill", "rank 0 has ended"),
+                              ("1:solver", "rank 1 disagrees with rank 0: it has another solver")):
             with self.subTest(fail):
                 log = self.run_ranks(many, 2, "--fail", fail, status=1)
-                self.assertIn(words, log)
+                self.assertIn(message, log)
                 self.assertNotIn("has done", log)
 
-    def test_no_mpirun(self):
+    def test_missing_mpirun(self):
         """All ranks report a missing prerequisite."""
-        many = self.solver("many")
+        many = self.write_solver("many")
         path = tempfile.mkdtemp(dir=self.folder)
         os.symlink(shutil.which("env"), os.path.join(path, "env"))
         log = self.run_ranks(many, 2, status=1, command=["env", "PATH=" + path])

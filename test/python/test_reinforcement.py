@@ -1,4 +1,4 @@
-"""brew.Learner: learning in environments written in Python."""
+"""Tests brew.Learner with environments written in Python."""
 import gc
 import os
 import signal
@@ -19,6 +19,8 @@ snapshot_prefix: 'learner' net_param {
 
 
 class Space:
+    """A space of Gymnasium: a box with a shape, or n discrete values."""
+
     def __init__(self, shape=None, n=None):
         self.shape, self.n = shape, n
 
@@ -30,7 +32,7 @@ class Guess:
     def __init__(self):
         self.seeds = []
 
-    def _see(self):
+    def _observe(self):
         self.state = self.random.uniform(-1, 1, 3)
         return self.state
 
@@ -38,114 +40,114 @@ class Guess:
         self.seeds.append(seed)
         self.random = np.random.default_rng(seed)
         self.steps = 0
-        return self._see(), {}
+        return self._observe(), {}
 
     def step(self, action):
         reward = float(action == (self.state[0] > 0))
         self.steps += 1
-        return self._see(), reward, False, self.steps == 10, {}
+        return self._observe(), reward, False, self.steps == 10, {}
 
 
-def session():
+def make_session():
     return brew.compile(NET).session(seed=1, threads=1)
 
 
 class LearningTest(unittest.TestCase):
-    def test_learns(self):
-        env, seen = Guess(), []
+    def test_training_increases_the_reward(self):
+        env, episodes = Guess(), []
         # Gamma is 0: the right action does not depend on later rewards.
-        learner = brew.Learner(session(), env, "PG.ST", {"MiniBatch": 2, "UseRawInput": True, "Gamma": 0},
-                               on_episode=lambda *episode: seen.append(episode))
+        learner = brew.Learner(make_session(), env, "PG.ST", {"MiniBatch": 2, "UseRawInput": True, "Gamma": 0},
+                               on_episode=lambda *episode: episodes.append(episode))
         before = learner.evaluate(20)
         learner.train(200)
         self.assertGreater(learner.evaluate(20), before + 2)
         self.assertGreater(learner.progress["mean_reward"], 7)
-        self.assertEqual(len(seen), 200)
-        self.assertEqual(seen[0][0], 0)
-        self.assertEqual({steps for _, _, steps in seen}, {10})
-        # evaluate() always uses the same twenty seeds.
+        self.assertEqual(len(episodes), 200)
+        self.assertEqual(episodes[0][0], 0)
+        self.assertEqual({steps for _, _, steps in episodes}, {10})
+        # 200 seeds of training, and 20 seeds that both evaluations use.
         self.assertEqual(len(set(env.seeds)), 220)
         self.assertIn("200 episodes", repr(learner))
 
     def test_agents_have_environments_of_their_own(self):
-        made = []
+        environments = []
 
-        def make():
-            made.append(Guess())
-            return made[-1]
-        learner = brew.Learner(session(), make, "PG.MT", "Threads=2;EpisodeBatchSize=2;UseRawInput=True")
+        def make_environment():
+            environments.append(Guess())
+            return environments[-1]
+        learner = brew.Learner(make_session(), make_environment, "PG.MT", "Threads=2;EpisodeBatchSize=2;UseRawInput=True")
         learner.train(20)
-        self.assertEqual(len(made), 2)
+        self.assertEqual(len(environments), 2)
         self.assertGreaterEqual(learner.progress["episodes"], 20)
-        self.assertTrue(all(each.seeds for each in made))
+        self.assertTrue(all(environment.seeds for environment in environments))
 
-    def test_exceptions_come_out_as_they_are(self):
+    def test_exceptions_propagate_unchanged(self):
         class Broken(Guess):
             def step(self, action):
                 raise KeyError("stuck")
-        learner = brew.Learner(session(), Broken(), "PG.ST")
+        learner = brew.Learner(make_session(), Broken(), "PG.ST")
         with self.assertRaises(KeyError):
             learner.train(1)
 
-        def tell(*episode):
+        def fail(*episode):
             raise ZeroDivisionError
-        learner = brew.Learner(session(), Guess(), "PG.ST", on_episode=tell)
+        learner = brew.Learner(make_session(), Guess(), "PG.ST", on_episode=fail)
         with self.assertRaises(ZeroDivisionError):
             learner.train(50)
 
-    def test_exceptions_of_others_come_out_at_once(self):
-        """Exceptions of a listener, and of a signal handler while no Python code runs."""
-        def handler(*about):
+    def test_exceptions_of_handlers_and_listeners_end_training(self):
+        """Raises exceptions in a signal handler, while no Python code runs, and in a listener."""
+        def handler(*arguments):
             raise LookupError("stop")
 
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handler))
-        learns = brew.compile(NET.replace("channels: 3", "channels: 4")).session(seed=1, threads=1)
-        learner = brew.Learner(learns, "cartpole", "PG.ST", "MiniBatch=1")
-        learns.add_hook("after 3 iterations do call in background", lambda call: os.kill(os.getpid(), signal.SIGINT))
+        session = brew.compile(NET.replace("channels: 3", "channels: 4")).session(seed=1, threads=1)
+        learner = brew.Learner(session, "cartpole", "PG.ST", "MiniBatch=1")
+        session.add_hook("after 3 iterations do call in background", lambda call: os.kill(os.getpid(), signal.SIGINT))
         with self.assertRaisesRegex(LookupError, "stop"):
             learner.train(10 ** 8)
-        done = learner.progress["episodes"]
-        self.assertGreater(done, 0)
+        episodes = learner.progress["episodes"]
+        self.assertGreater(episodes, 0)
         learner.train(2)
-        self.assertEqual(learner.progress["episodes"], done + 2)
+        self.assertEqual(learner.progress["episodes"], episodes + 2)
 
-        def tell(event):
+        def fail(event):
             raise ZeroDivisionError
 
-        stop = learns.events.listen(tell, "iteration")
+        stop = session.events.listen(fail, "iteration")
         with self.assertRaises(ZeroDivisionError):
             learner.train(10)
         stop()
-        self.assertLess(learner.progress["episodes"], done + 12)
+        self.assertLess(learner.progress["episodes"], episodes + 12)
         learner.train(1)
 
-    def test_goes_where_only_its_own_know_it(self):
+    def test_reference_cycles_are_freed(self):
         """The garbage collector frees a learner and its session although environments and callbacks refer to it."""
-        def made(trainer, properties, count):
-            learns, heard = session(), lambda *event: None
-            learns._core.add_listener(heard, [])  # the C++ session refers to it
+        def train(trainer, properties, count):
+            session, listener = make_session(), lambda *event: None
+            session._core.add_listener(listener, [])  # the C++ session refers to the listener
             environments = [Guess() for _ in range(count)]
-            learner = brew.Learner(learns, environments, trainer, properties,
-                                   on_episode=lambda *episode: seen.append(learner.progress["episodes"]))
+            learner = brew.Learner(session, environments, trainer, properties,
+                                   on_episode=lambda *episode: counts.append(learner.progress["episodes"]))
             for env in environments:
                 env.learner = learner
-            seen = []
+            counts = []
             learner.train(4)
-            self.assertGreaterEqual(len(seen), 4)
-            return [weakref.ref(each) for each in (learner, learns, heard, *environments)]
+            self.assertGreaterEqual(len(counts), 4)
+            return [weakref.ref(target) for target in (learner, session, listener, *environments)]
 
-        for given in (("PG.ST", "", 1), ("PG.MT", "Threads=2", 2)):
-            gone = made(*given)
+        for arguments in (("PG.ST", "", 1), ("PG.MT", "Threads=2", 2)):
+            references = train(*arguments)
             gc.collect()
-            self.assertEqual([each() for each in gone], [None] * len(gone), given)
+            self.assertEqual([reference() for reference in references], [None] * len(references), arguments)
 
-    def test_shape_mismatch_is_reported(self):
+    def test_wrong_trainers_and_environments_raise(self):
         with self.assertRaisesRegex(brew.Error, "there is no trainer 'PG.XX'"):
-            brew.Learner(session(), Guess(), "PG.XX")
+            brew.Learner(make_session(), Guess(), "PG.XX")
         with self.assertRaisesRegex(brew.Error, "no input of rows of 4 numbers"):
-            brew.Learner(session(), "cartpole", "PG.ST")
+            brew.Learner(make_session(), "cartpole", "PG.ST")
         with self.assertRaises(TypeError):
-            brew.Learner(session(), object(), "PG.ST")
+            brew.Learner(make_session(), object(), "PG.ST")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The package brew: events, output gradients, arrays of other libraries, graphs and texts."""
+"""Tests sessions of brew: events, output gradients, arrays of other libraries, graphs and dumps."""
 import gc
 import json
 import os
@@ -10,33 +10,33 @@ from unittest import mock
 import brew
 import numpy as np
 
-from common import DEPLOY, TRAIN, Case, numbers
+from common import DEPLOY, TRAIN, Case, random_array
 
 SOLVER = """net: '%s' base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: 4 display: 2 snapshot: 2
 test_iter: 1 test_interval: 2 snapshot_prefix: '%s'"""
 
 
-class Foreign:
+class DlpackArray:
     """An array that supports only DLPack."""
 
     def __init__(self, array):
         self.array = array
 
-    def __dlpack__(self, **more):
-        return self.array.__dlpack__(**more)
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
 
 
-class OnGpu:
+class GpuTensor:
     """Imitates a PyTorch tensor on a GPU."""
 
     def __init__(self, array):
         self.array = array
 
-    def __dlpack__(self, **more):
-        raise AssertionError("it lies on a GPU")
+    def __dlpack__(self, **options):
+        raise AssertionError("the tensor is on a GPU")
 
     def __dlpack_device__(self):
         return 2, 0
@@ -49,9 +49,9 @@ class OnGpu:
 
 
 class Tuning(Case):
-    def test_measures_and_follows(self):
+    def test_sessions_reuse_tuned_choices(self):
         plan = brew.compile(DEPLOY)
-        x = numbers(1, 2, 3, 8, 8)
+        x = random_array(1, 2, 3, 8, 8)
         expected = plan.session(seed=1)(data=x)["prob"]
         session = plan.session(seed=1, timing_cache=self.path("net.timing"))
         self.assertFalse(os.path.exists(self.path("net.timing")))
@@ -64,28 +64,28 @@ class Tuning(Case):
             self.assertTrue(call.untuned and call.fastest)
         tuned = session(data=x)["prob"]
         np.testing.assert_allclose(tuned, expected, rtol=1e-5)
-        again = plan.session(seed=1, timing_cache=self.path("net.timing"))(data=x)["prob"]
-        np.testing.assert_array_equal(again, tuned)
+        reused = plan.session(seed=1, timing_cache=self.path("net.timing"))(data=x)["prob"]
+        np.testing.assert_array_equal(reused, tuned)
 
-    def test_no_place_for_the_file(self):
+    def test_an_unwritable_cache_raises(self):
         session = brew.compile(DEPLOY).session(timing_cache=self.path("none/net.timing"))
         with self.assertRaisesRegex(brew.Error, "none/net.timing"):
             session.tune()
 
 
 class Arrays(Case):
-    def test_dlpack_in(self):
+    def test_dlpack_inputs(self):
         session = brew.compile(DEPLOY).session(seed=1)
-        x = numbers(1, 2, 3, 8, 8)
+        x = random_array(1, 2, 3, 8, 8)
         expected = session(data=x)["prob"]
-        for given in (Foreign(x), OnGpu(x), x.astype(np.float64), x.tolist(), Foreign(x.astype(np.float64))):
-            np.testing.assert_array_equal(session(data=given)["prob"], expected)
-        session.params["fc"] = [Foreign(numbers(2, 5, 36)), OnGpu(numbers(3, 5))]
-        np.testing.assert_array_equal(session.params["fc"][0], numbers(2, 5, 36))
+        for values in (DlpackArray(x), GpuTensor(x), x.astype(np.float64), x.tolist(), DlpackArray(x.astype(np.float64))):
+            np.testing.assert_array_equal(session(data=values)["prob"], expected)
+        session.params["fc"] = [DlpackArray(random_array(2, 5, 36)), GpuTensor(random_array(3, 5))]
+        np.testing.assert_array_equal(session.params["fc"][0], random_array(2, 5, 36))
 
-    def test_dlpack_out_is_the_memory(self):
+    def test_exported_arrays_alias_the_memory(self):
         session = brew.compile(DEPLOY, keep="all").session(seed=1)
-        session(data=numbers(1, 2, 3, 8, 8))
+        session(data=random_array(1, 2, 3, 8, 8))
         for name in session.blobs:
             exported = session.blobs.exported(name)
             self.assertEqual(exported.__dlpack_device__(), (1, 0))
@@ -96,7 +96,7 @@ class Arrays(Case):
         with self.assertRaises(KeyError):
             session.blobs.exported("nope")
 
-    def test_outlives_the_session(self):
+    def test_exported_arrays_outlive_the_session(self):
         session = brew.compile(DEPLOY).session()
         session.params["fc"] = [None, np.arange(5)]
         bias = np.from_dlpack(session.params.exported("fc", 1))
@@ -112,7 +112,7 @@ class Arrays(Case):
 
 
 class Devices(Case):
-    def test_names(self):
+    def test_device_names(self):
         plan = brew.compile(DEPLOY)
         self.assertEqual(plan.session(device="cpu").device, "cpu")
         for device in ("cuda", "cuda:1", 0, "gpu"):
@@ -126,46 +126,46 @@ class Devices(Case):
 class Training(Case):
     """Options that monitor training, and requests from other threads."""
 
-    def session(self, more="", **options):
+    def make_session(self, solver_text="", **options):
         net = self.write(TRAIN)
-        solver = self.write((SOLVER + " " + more) % (net, self.path("snap")), "s.prototxt")
+        solver = self.write((SOLVER + " " + solver_text) % (net, self.path("snap")), "s.prototxt")
         session = brew.compile(solver).session(seed=1, **options)
         for program in (0, session.plan.programs.index("test_0")):
-            session._core.set_input(program, "data", numbers(7, 4, 6))
+            session._core.set_input(program, "data", random_array(7, 4, 6))
             session._core.set_input(program, "label", (np.arange(4) % 3).astype(np.float32))
         return session
 
-    def test_rules(self):
-        session = self.session(stop_when="iter >= 1")
-        with session.events.record("stopped_by_rule") as seen:
+    def test_stop_rules(self):
+        session = self.make_session(stop_when="iter >= 1")
+        with session.events.record("stopped_by_rule") as events:
             session.step(10)
         self.assertEqual(session.iteration, 1)
         self.assertFalse(session.stopped)
-        self.assertEqual([e.iteration for e in seen], [1])
-        self.assertIn("iter >= 1 holds", seen[0].text)
-        session = self.session(stop_when=["test.acc < 0", "iter >= 3"])
+        self.assertEqual([e.iteration for e in events], [1])
+        self.assertIn("iter >= 1 holds", events[0].text)
+        session = self.make_session(stop_when=["test.acc < 0", "iter >= 3"])
         session.step(10)
         self.assertEqual(session.iteration, 3)
         # With a learning rate of 0, the loss does not improve.
-        session = self.session(fields=dict(base_lr=0), patience="2:test.loss")
-        with session.events.record("stopped_by_rule") as seen:
+        session = self.make_session(fields=dict(base_lr=0), patience="2:test.loss")
+        with session.events.record("stopped_by_rule") as events:
             session.step(100)
         self.assertEqual(session.iteration, 4)
-        self.assertIn("without improvement of test.loss", seen[0].text)
-        for wrong in (dict(stop_when="test.nope > 1"), dict(patience="0"), dict(snapshot_best="nope")):
+        self.assertIn("without improvement of test.loss", events[0].text)
+        for options in (dict(stop_when="test.nope > 1"), dict(patience="0"), dict(snapshot_best="nope")):
             with self.assertRaises(brew.Error):
-                self.session(**wrong)
+                self.make_session(**options)
 
-    def test_nan_is_found(self):
-        session = self.session(check_nan=True)
-        before = [each.copy() for each in session.params["ip1"]]
+    def test_nan_inputs_raise(self):
+        session = self.make_session(check_nan=True)
+        before = session.params["ip1"][0].copy()
         session._core.set_input(0, "data", np.full((4, 6), np.nan, np.float32))
         with self.assertRaisesRegex(brew.Error, "iteration 0: .*'data'"):
             session.step(1)
-        np.testing.assert_array_equal(session.params["ip1"][0], before[0])
+        np.testing.assert_array_equal(session.params["ip1"][0], before)
 
-    def test_goes_on_from_snapshots(self):
-        session = self.session(keep_snapshots=1, snapshot_best="test.loss", log_dir=self.path("log"))
+    def test_resume_from_snapshots(self):
+        session = self.make_session(keep_snapshots=1, snapshot_best="test.loss", log_dir=self.path("log"))
         session.solve()
         states = sorted(f for f in os.listdir(self.path("")) if f.endswith("state"))
         self.assertEqual(states, ["snap_best_test.loss.solverstate", "snap_iter_4.solverstate"])
@@ -173,28 +173,28 @@ class Training(Case):
             self.assertEqual({json.loads(line)["iteration"] for line in lines}, {0, 2, 4})
         expected = session.params["ip1"][0].copy()
         for options in (dict(resume=True), dict(snapshot=self.path("snap_iter_4.solverstate"))):
-            again = self.session(**options)
-            self.assertEqual(again.iteration, 4)
-            np.testing.assert_array_equal(again.params["ip1"][0], expected)
+            resumed = self.make_session(**options)
+            self.assertEqual(resumed.iteration, 4)
+            np.testing.assert_array_equal(resumed.params["ip1"][0], expected)
         with self.assertRaisesRegex(brew.Error, "none.solverstate"):
-            self.session(snapshot=self.path("none.solverstate"))
+            self.make_session(snapshot=self.path("none.solverstate"))
 
-    def test_not_for_inference(self):
+    def test_training_options_of_inference_plans_raise(self):
         with self.assertRaisesRegex(ValueError, "check_nan, log_dir: "):
             brew.compile(DEPLOY).session(check_nan=True, log_dir="log")
 
     def test_requests_of_other_threads(self):
-        session = self.session()
+        session = self.make_session()
         session.request_snapshot()
         session.pause()
-        waits, resets = threading.Event(), threading.Event()
-        paused = session.events.listen(lambda event: waits.set(), "paused")
-        reset = session.events.listen(lambda event: resets.set(), "reset")
-        first = session.params["ip1"][0].copy()
-        trains = threading.Thread(target=session.step, args=(10**9,))
-        trains.start()
+        paused, reset = threading.Event(), threading.Event()
+        remove_paused = session.events.listen(lambda event: paused.set(), "paused")
+        remove_reset = session.events.listen(lambda event: reset.set(), "reset")
+        initial = session.params["ip1"][0].copy()
+        thread = threading.Thread(target=session.step, args=(10**9,))
+        thread.start()
         try:
-            self.assertTrue(waits.wait(60))
+            self.assertTrue(paused.wait(60))
             session.set_field("base_lr", 0)
             self.assertEqual(float(session.field("base_lr")), 0)
             with self.assertRaisesRegex(brew.Error, "no_such_field"):
@@ -202,22 +202,22 @@ class Training(Case):
             with self.assertRaisesRegex(brew.Error, "another thread"):
                 session.learning_rate
             session.reset()
-            self.assertTrue(resets.wait(60))
+            self.assertTrue(reset.wait(60))
             session.resume()
         finally:
             session.stop()
-            trains.join(60)
-        self.assertFalse(trains.is_alive())
+            thread.join(60)
+        self.assertFalse(thread.is_alive())
         self.assertTrue(session.stopped)
         # The snapshot was requested before training, so it precedes the first iteration.
         self.assertIn("snap_iter_0.solverstate", os.listdir(self.path("")))
-        # The initial parameters: after the reset the rate is still 0.
-        np.testing.assert_array_equal(session.params["ip1"][0], first)
+        # The parameters are still initial, because the learning rate is still 0 after the reset.
+        np.testing.assert_array_equal(session.params["ip1"][0], initial)
         self.assertEqual(session.learning_rate, 0)
-        paused(), reset()
+        remove_paused(), remove_reset()
 
     def test_hooks(self):
-        session = self.session()
+        session = self.make_session()
         calls = []
         session.add_hook("mean: every 2 iterations do accumulate train.loss")
         session.add_hook("see: every 2 iterations if iter < 4 needs mean", lambda call: calls.append(
@@ -237,12 +237,12 @@ class Training(Case):
             session.add_hook("at start do halt")
         self.assertTrue(0 <= session.metric("test.acc") <= 1)
 
-    def test_hooks_raise_and_are_raised(self):
-        session = self.session()
+    def test_exceptions_and_flags_of_hooks(self):
+        session = self.make_session()
 
-        def fails(call):
+        def fail(call):
             raise KeyError(call.name)
-        session.add_hook("bad: after 1 iterations", fails)
+        session.add_hook("bad: after 1 iterations", fail)
         with self.assertRaisesRegex(KeyError, "bad"):
             session.step(3)
         self.assertEqual(session.iteration, 1)
@@ -250,75 +250,75 @@ class Training(Case):
         session.raise_flag("enough")
         session.step(3)
         self.assertEqual(session.iteration, 2)
-        gone = weakref.ref(session)
+        reference = weakref.ref(session)
         del session
         gc.collect()
-        self.assertIsNone(gone())
+        self.assertIsNone(reference())
 
     def test_hooks_of_files(self):
         with open(self.path("run.hooks"), "w") as file:
             file.write("at start do set base_lr 0.5\n")
-        session = self.session(hooks=self.path("run.hooks"))
+        session = self.make_session(hooks=self.path("run.hooks"))
         session.step(1)
         self.assertEqual(session.learning_rate, 0.5)
         session.add_hooks(self.path("run.hooks"))
         with self.assertRaisesRegex(brew.Error, "none.hooks"):
-            self.session(hooks=[self.path("none.hooks")])
+            self.make_session(hooks=[self.path("none.hooks")])
 
-    def test_times_of_steps(self):
-        session = self.session()
+    def test_step_times_and_throughput(self):
+        session = self.make_session()
         session.time_layers()
-        with session.events.record("step_times", "throughput") as seen:
+        with session.events.record("step_times", "throughput") as events:
             session.step(4)
-        times = [e for e in seen if e.kind == "step_times"]
+        times = [e for e in events if e.kind == "step_times"]
         self.assertEqual([e.iteration for e in times], [0])
         self.assertTrue(times[0].step_seconds and min(times[0].step_seconds) >= 0)
-        speeds = [e for e in seen if e.kind == "throughput"]
+        speeds = [e for e in events if e.kind == "throughput"]
         self.assertEqual([e.iteration for e in speeds], [2])
         self.assertGreater(speeds[0].rate, 0)
 
 
-class Telling(Case):
-    def session(self, **options):
+class Events(Case):
+    def make_session(self, **options):
         net = self.write(TRAIN)
         solver = self.write(SOLVER % (net, self.path("snap")), "s.prototxt")
         session = brew.compile(solver).session(seed=1, **options)
         for program in (0, session.plan.programs.index("test_0")):
-            session._core.set_input(program, "data", numbers(7, 4, 6))
+            session._core.set_input(program, "data", random_array(7, 4, 6))
             session._core.set_input(program, "label", (np.arange(4) % 3).astype(np.float32))
         return session
 
-    def test_record(self):
-        session = self.session()
-        with session.events.record("iteration", "test_done", "snapshot") as seen:
+    def test_recorded_events(self):
+        session = self.make_session()
+        with session.events.record("iteration", "test_done", "snapshot") as events:
             session.solve()
         session.step(1)
-        iterations = [e for e in seen if e.kind == "iteration"]
+        iterations = [e for e in events if e.kind == "iteration"]
         self.assertEqual([e.iteration for e in iterations], [0, 1, 2, 3])
         self.assertLess(iterations[-1].loss, iterations[0].loss)
         self.assertAlmostEqual(iterations[0].learning_rate, 0.1, 6)
-        tests = [e for e in seen if e.kind == "test_done"]
+        tests = [e for e in events if e.kind == "test_done"]
         self.assertEqual([e.iteration for e in tests], [0, 2, 4])
         self.assertEqual([blob for blob, _, _ in tests[0].outputs], ["acc", "loss"])
-        snapshots = [e for e in seen if e.kind == "snapshot"]
+        snapshots = [e for e in events if e.kind == "snapshot"]
         self.assertEqual(snapshots[0].file, self.path("snap_iter_2.caffemodel"))
 
-    def test_from_the_opening_on(self):
-        seen = []
-        self.session(on_event=lambda e: seen.append(e.kind))
-        self.assertEqual(seen[0], "solver_set_up")
-        self.assertIn("net_set_up", seen)
+    def test_listeners_hear_the_start_of_the_session(self):
+        kinds = []
+        self.make_session(on_event=lambda e: kinds.append(e.kind))
+        self.assertEqual(kinds[0], "solver_set_up")
+        self.assertIn("net_set_up", kinds)
 
-    def test_stop_and_exceptions(self):
-        session, seen = self.session(), []
+    def test_removed_and_failing_listeners(self):
+        session, iterations = self.make_session(), []
 
-        def listen(event):
-            seen.append(session.iteration)
+        def listen_once(event):
+            iterations.append(session.iteration)
             stop()
 
-        stop = session.events.listen(listen, "iteration")
+        stop = session.events.listen(listen_once, "iteration")
         session.step(3)
-        self.assertEqual(len(seen), 1)
+        self.assertEqual(len(iterations), 1)
 
         def fail(event):
             raise ZeroDivisionError("from a listener")
@@ -333,22 +333,22 @@ class Telling(Case):
         with self.assertRaisesRegex(ValueError, "there are no events 'nope'"):
             session.events.listen(print, "nope")
 
-    def test_listeners_that_hold_the_session(self):
-        def opened():
-            session = self.session(on_event=lambda e: seen.append(e))
+    def test_listeners_do_not_keep_the_session_alive(self):
+        def open_session():
+            session = self.make_session(on_event=lambda e: referenced.append(e))
             session.events.listen(lambda e: session.iteration)
-            seen.append(session)
+            referenced.append(session)
             return weakref.ref(session)
 
-        seen = []
-        reference = opened()
-        seen.clear()
+        referenced = []
+        reference = open_session()
+        referenced.clear()
         gc.collect()
         self.assertIsNone(reference())
 
 
-class Feeding(Case):
-    def test_a_function_makes_batches(self):
+class Feeds(Case):
+    def test_a_function_fills_batches(self):
         net = self.write(TRAIN)
         session = brew.compile(self.write(SOLVER % (net, self.path("snap")), "s.prototxt")).session(seed=1)
         calls = []
@@ -379,41 +379,40 @@ class Feeding(Case):
         session.set_inputs(label=[0, 1, 2, 0])
         session.step(1)
 
-    def test_functions_that_hold_the_session(self):
-        def opened():
+    def test_feeds_do_not_keep_the_session_alive(self):
+        def open_session():
             session = brew.compile(DEPLOY).session()
             session.set_feed(lambda arrays: session.inputs)
             return weakref.ref(session)
 
-        reference = opened()
+        reference = open_session()
         gc.collect()
         self.assertIsNone(reference())
 
 
 class Gradients(Case):
-    def test_from_outside(self):
+    def test_updates_from_output_gradients(self):
         net = TRAIN[: TRAIN.index("layer { name: 'loss'")].replace("bottom: 'label'", "")
         net = "\n".join(line for line in net.splitlines() if "'label'" not in line)
         plan = brew.compile(net, output_gradient="ip2")
         session = plan.session(seed=1)
-        session._core.set_input(0, "data", numbers(7, 4, 6))
+        session._core.set_input(0, "data", random_array(7, 4, 6))
         before = session.params["ip2"][1].copy()
         for _ in range(2):
             session.forward()
-            session.output_gradients["ip2"] = numbers(3, 4, 3)
+            session.output_gradients["ip2"] = random_array(3, 4, 3)
             session.backward()
-            self.close(session.gradients["ip2"][1], numbers(3, 4, 3).sum(axis=0))
+            self.close(session.gradients["ip2"][1], random_array(3, 4, 3).sum(axis=0))
             session.update()
-        self.close(session.params["ip2"][1], before - 2 * 0.01 * numbers(3, 4, 3).sum(axis=0))
+        self.close(session.params["ip2"][1], before - 2 * 0.01 * random_array(3, 4, 3).sum(axis=0))
 
-    def test_seeds_of_a_plan_without(self):
+    def test_a_plan_without_output_gradients(self):
         session = brew.compile(DEPLOY).session()
         self.assertEqual(list(session.output_gradients), [])
         with self.assertRaises(KeyError):
             session.output_gradients["prob"] = 1
 
-
-    def test_bias_of_another_axis(self):
+    def test_bias_gradient_of_another_axis(self):
         """The channels of a convolution need not be dimension 1."""
         net = """
           layer { name: "x" type: "Input" top: "x"
@@ -432,7 +431,7 @@ class Gradients(Case):
                                        tolerance, tolerance)
 
 
-class Looking(Case):
+class Inspection(Case):
     def test_dump(self):
         plan = brew.compile(self.write(DEPLOY), batch=None)
         self.assertIn("brew.conv", plan.dump("import"))
@@ -458,29 +457,29 @@ class Looking(Case):
         with self.assertRaises(ValueError):
             plan.graph("plan")
 
-    def program(self, text):
-        """Installs a fake of Graphviz's dot."""
+    def fake_dot(self, text):
+        """Returns a context in which a shell script replaces Graphviz's dot."""
         path = self.write("#!/bin/sh\n" + text, "dot")
         os.chmod(path, 0o755)
         return mock.patch.dict("os.environ", PATH=self.folder + ":/bin:/usr/bin")
 
-    def test_pictures(self):
-        picture = brew.compile(DEPLOY).graph()
-        with self.program("cat >/dev/null; echo \"<svg>$1</svg>\"\n"):
-            self.assertEqual(picture.svg(), "<svg>-Tsvg</svg>\n")
-            self.assertEqual(picture._repr_mimebundle_()["image/svg+xml"], "<svg>-Tsvg</svg>\n")
-            picture.save(self.path("n.pdf"))
+    def test_graph_pictures(self):
+        graph = brew.compile(DEPLOY).graph()
+        with self.fake_dot("cat >/dev/null; echo \"<svg>$1</svg>\"\n"):
+            self.assertEqual(graph.svg(), "<svg>-Tsvg</svg>\n")
+            self.assertEqual(graph._repr_mimebundle_()["image/svg+xml"], "<svg>-Tsvg</svg>\n")
+            graph.save(self.path("n.pdf"))
             with open(self.path("n.pdf")) as file:
                 self.assertEqual(file.read(), "<svg>-Tpdf</svg>\n")
-        with self.program("cat >/dev/null; echo cannot >&2; exit 1\n"):
+        with self.fake_dot("cat >/dev/null; echo cannot >&2; exit 1\n"):
             with self.assertRaisesRegex(RuntimeError, "cannot"):
-                picture.svg()
-        with self.program("exec sleep 60\n"), self.assertRaisesRegex(RuntimeError, "longer"):
-            picture.svg(seconds=0.2)
+                graph.svg()
+        with self.fake_dot("exec sleep 60\n"), self.assertRaisesRegex(RuntimeError, "longer"):
+            graph.svg(seconds=0.2)
         with mock.patch.dict("os.environ", PATH=self.path("nowhere")):
             with self.assertRaisesRegex(RuntimeError, "Graphviz"):
-                picture.svg()
-            bundle = picture._repr_mimebundle_()
+                graph.svg()
+            bundle = graph._repr_mimebundle_()
             self.assertEqual(list(bundle), ["text/plain"])
             self.assertIn("conv1", bundle["text/plain"])
 

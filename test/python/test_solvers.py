@@ -1,4 +1,4 @@
-"""caffe's solvers: equivalence to Brew's trainer, custom training loops, snapshots."""
+"""Tests caffe's solvers: equivalence to Brew's trainer, custom training loops, snapshots."""
 import ctypes
 import ctypes.util
 import itertools
@@ -45,12 +45,13 @@ RATES = [
 ]
 
 
-def rates_of_caffe(param, iterations, first=0, step=0, limits=()):
-    """Returns the rates of iterations from ``first`` on by the formulas of Caffe's
-    SGDSolver::GetLearningRate, called once per iteration. ``limits``: pairs (iteration, new max_iter)."""
-    last, rates = param.max_iter, []
+def caffe_rates(param, iterations, first=0, step=0, limits=()):
+    """Returns the learning rates of ``iterations`` iterations from ``first`` on, by the formulas of Caffe's
+    SGDSolver::GetLearningRate. ``step`` is the solver's current step of policy multistep. ``limits`` are
+    pairs of an iteration and the max_iter from that iteration on."""
+    max_iter, rates = param.max_iter, []
     for i in range(first, first + iterations):
-        last = dict(limits).get(i, last)
+        max_iter = dict(limits).get(i, max_iter)
         if param.lr_policy == "multistep" and step < len(param.stepvalue) and i >= param.stepvalue[step]:
             step += 1
         rates.append(param.base_lr * {
@@ -59,21 +60,21 @@ def rates_of_caffe(param, iterations, first=0, step=0, limits=()):
             "exp": lambda: param.gamma ** i,
             "inv": lambda: (1 + param.gamma * i) ** -param.power,
             "multistep": lambda: param.gamma ** step,
-            "poly": lambda: (1 - i / last) ** param.power,
+            "poly": lambda: (1 - i / max_iter) ** param.power,
             "sigmoid": lambda: 1 / (1 + math.exp(-param.gamma * (i - param.stepsize))),
         }[param.lr_policy]())
     return rates
 
 
 class Solvers(Case):
-    def solver(self, more, name="s.prototxt"):
+    def write_solver(self, fields, name="s.prototxt"):
         net = self.write(TRAIN)
         return self.write("train_net: '%s' base_lr: 0.05 max_iter: 20 snapshot_after_train: false "
-                          "snapshot_prefix: '%s' %s" % (net, self.path("snap"), more), name)
+                          "snapshot_prefix: '%s' %s" % (net, self.path("snap"), fields), name)
 
-    def agrees(self, more, steps=8):
-        """Compares the parameters after some steps of pycaffe's solver and of Brew's trainer."""
-        file = self.solver(more)
+    def assert_same_training(self, fields, steps=8):
+        """Checks that pycaffe's solver and Brew's trainer compute equal parameters within rounding."""
+        file = self.write_solver(fields)
         solver = caffe.get_solver(file)
         fill(solver.net, 2)
         feed(solver.net)
@@ -86,46 +87,46 @@ class Solvers(Case):
             solver.step(1)
             session.step(1)
         for layer, blobs in solver.net.params.items():
-            for mine, its in zip(blobs, session.params[layer]):
-                np.testing.assert_allclose(mine.data, its, rtol=1e-4, atol=2e-6, err_msg=more)
+            for blob, values in zip(blobs, session.params[layer]):
+                np.testing.assert_allclose(blob.data, values, rtol=1e-4, atol=2e-6, err_msg=fields)
 
-    def test_kinds(self):
-        for kind, more in [*KINDS.items(), ("Adam", "momentum: 1"), ("Adam", "momentum2: 1")]:
+    def test_solver_types(self):
+        for kind, fields in [*KINDS.items(), ("Adam", "momentum: 1"), ("Adam", "momentum2: 1")]:
             with self.subTest(kind):
-                self.agrees("type: '%s' lr_policy: 'fixed' %s" % (kind, more))
+                self.assert_same_training("type: '%s' lr_policy: 'fixed' %s" % (kind, fields))
 
     def test_policies(self):
-        for policy, more in POLICIES.items():
+        for policy, fields in POLICIES.items():
             with self.subTest(policy):
-                self.agrees("lr_policy: '%s' momentum: 0.5 %s" % (policy, more))
+                self.assert_same_training("lr_policy: '%s' momentum: 0.5 %s" % (policy, fields))
 
-    def rates(self, solver, session, iterations, limits=()):
-        """Returns the rates of further iterations of the solver and of Brew's trainer. Reads each rate twice:
-        reading has no effect."""
-        found = [], []
+    def run_and_read_rates(self, solver, session, iterations, limits=()):
+        """Runs further iterations of the solver and of Brew's trainer; returns the learning rates of each.
+        Reads each rate twice, because reading must not change it."""
+        solver_rates, session_rates = [], []
         for i in range(solver.iter, solver.iter + iterations):
-            for limit in (limit for at, limit in limits if at == i):
+            for limit in (limit for iteration, limit in limits if iteration == i):
                 solver.param.max_iter = limit
                 session.set_field("max_iter", limit)
             for _ in range(2):
-                mine, its = solver.lr, session.learning_rate
-            found[0].append(mine)
-            found[1].append(its)
+                solver_rate, session_rate = solver.lr, session.learning_rate
+            solver_rates.append(solver_rate)
+            session_rates.append(session_rate)
             solver.step(1)
             session.step(1)
-        return found
+        return solver_rates, session_rates
 
     def check_rates(self, solver, session, iterations, limits=(), **start):
-        expected = rates_of_caffe(solver.param, iterations, limits=limits, **start)
-        for rates in self.rates(solver, session, iterations, limits):
+        expected = caffe_rates(solver.param, iterations, limits=limits, **start)
+        for rates in self.run_and_read_rates(solver, session, iterations, limits):
             np.testing.assert_allclose(rates, expected, rtol=1e-6)  # solver.lr is a 32-bit float
         for layer, blobs in solver.net.params.items():  # checks the rates that the updates used
-            for mine, its in zip(blobs, session.params[layer]):
-                np.testing.assert_allclose(mine.data, its, rtol=1e-4, atol=2e-6)
+            for blob, values in zip(blobs, session.params[layer]):
+                np.testing.assert_allclose(blob.data, values, rtol=1e-4, atol=2e-6)
 
-    def pair(self, more, max_iter=400):
+    def make_pair(self, fields, max_iter=400):
         """Returns a solver and a session of Brew's trainer with the same parameters and inputs."""
-        file = self.solver(more)
+        file = self.write_solver(fields)
         with open(file) as text:
             file = self.write(text.read().replace("max_iter: 20", "max_iter: %d" % max_iter), "s.prototxt")
         solver = caffe.get_solver(file)
@@ -139,92 +140,93 @@ class Solvers(Case):
         return solver, session
 
     def test_rates_of_all_policies(self):
-        """Some hundred iterations, across a change of max_iter."""
-        for more in RATES:
-            with self.subTest(more):
-                self.check_rates(*self.pair(more), 300, limits=((100, 350), (200, 301)))
+        """Compares 300 iterations, across two changes of max_iter."""
+        for fields in RATES:
+            with self.subTest(fields):
+                self.check_rates(*self.make_pair(fields), 300, limits=((100, 350), (200, 301)))
 
     def test_rates_after_a_restore(self):
-        """Includes a state whose step counter lags, as after a change of stepvalues."""
-        for more in RATES:
-            for step, at in (None, 12), (0, 12), (1, 5):
-                with self.subTest(more, step=step, at=at):
-                    first, session = self.pair(more)
-                    self.rates(first, session, at)
+        """Includes snapshots whose step counter is too low, as after a change of stepvalues."""
+        for fields in RATES:
+            for step, iteration in (None, 12), (0, 12), (1, 5):
+                with self.subTest(fields, step=step, iteration=iteration):
+                    first, session = self.make_pair(fields)
+                    self.run_and_read_rates(first, session, iteration)
                     if step is not None:
                         first._current_step = step
                     first.snapshot()
-                    solver, session = self.pair(more)
-                    state = self.path("snap_iter_%d.solverstate" % at)
+                    solver, session = self.make_pair(fields)
+                    state = self.path("snap_iter_%d.solverstate" % iteration)
                     solver.restore(state)
                     session.restore(state)
                     for name in ("data", "label"):
                         session._core.set_input(0, name, solver.net.blobs[name].data)
-                    self.assertEqual(solver.iter, at)
-                    self.check_rates(solver, session, 20, first=at, step=first._current_step)
+                    self.assertEqual(solver.iter, iteration)
+                    self.check_rates(solver, session, 20, first=iteration, step=first._current_step)
 
-    def test_settings_that_caffe_refuses(self):
-        for more, what in (("'step' gamma: -1 stepsize: 2", "gamma >= 0"), ("'step' gamma: 1", "stepsize > 0"),
-                           ("'exp' gamma: -1", "gamma >= 0"), ("'inv' gamma: -1 power: 1", "gamma >= 0"),
-                           ("'multistep' gamma: -1 stepvalue: 1", "gamma >= 0"),
-                           ("'sigmoid' gamma: -1 stepsize: 2", "gamma >= 0"), ("'sigmoid' gamma: 1", "stepsize > 0")):
-            with self.subTest(more), self.assertRaisesRegex(RuntimeError, "^lr_policy %s needs %s$"
-                                                            % (more.split()[0], what)):
-                caffe.SGDSolver(self.solver("lr_policy: " + more)).step(1)
+    def test_settings_that_caffe_rejects(self):
+        for policy, condition in (("'step' gamma: -1 stepsize: 2", "gamma >= 0"), ("'step' gamma: 1", "stepsize > 0"),
+                                  ("'exp' gamma: -1", "gamma >= 0"), ("'inv' gamma: -1 power: 1", "gamma >= 0"),
+                                  ("'multistep' gamma: -1 stepvalue: 1", "gamma >= 0"),
+                                  ("'sigmoid' gamma: -1 stepsize: 2", "gamma >= 0"),
+                                  ("'sigmoid' gamma: 1", "stepsize > 0")):
+            with self.subTest(policy), self.assertRaisesRegex(RuntimeError, "^lr_policy %s needs %s$"
+                                                              % (policy.split()[0], condition)):
+                caffe.SGDSolver(self.write_solver("lr_policy: " + policy)).step(1)
 
-    def rate(self, iteration, more, base=0.25):
-        param = text_format.Parse("base_lr: %r %s" % (base, more), caffe_pb2.SolverParameter())
+    def rate(self, iteration, fields, base=0.25):
+        param = text_format.Parse("base_lr: %r %s" % (base, fields), caffe_pb2.SolverParameter())
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             rate, _ = _rules.learning_rate(param, iteration, 0)
         self.assertIs(type(rate), float)  # the type that is formatted for a field
         return rate
 
-    def test_rates_are_those_of_c(self):
-        """Also where C returns infinity or NaN and Python's functions raise exceptions."""
+    def test_rates_equal_the_formulas_in_c(self):
+        """Includes rates for which C returns infinity or NaN, where Python's functions raise exceptions."""
         libm = ctypes.CDLL(ctypes.util.find_library("m"))
         libm.pow.argtypes, libm.exp.argtypes = [ctypes.c_double] * 2, [ctypes.c_double]
         libm.pow.restype = libm.exp.restype = ctypes.c_double
         gammas, powers = (0.125, 1.5, 1024.0, 0.0), (0.5, 2.0, -1.0, 0.0)
-        seen = []
+        rates = []
         for i, gamma, power in itertools.product((0, 1, 10, 11, 5000), gammas, powers):
             denominator = 1 + libm.exp(-gamma * (i - 10000))
             for policy, expected in (
                     ("step", libm.pow(gamma, i // 2)), ("exp", libm.pow(gamma, i)),
                     ("multistep", libm.pow(gamma, i >= 1)), ("inv", libm.pow(1 + gamma * i, -power)),
                     ("poly", libm.pow(1 - i / 10, power)), ("sigmoid", 1 / denominator)):
-                more = "lr_policy: '%s' gamma: %r power: %r max_iter: 10 stepsize: %d stepvalue: 1 stepvalue: 11" \
+                fields = "lr_policy: '%s' gamma: %r power: %r max_iter: 10 stepsize: %d stepvalue: 1 stepvalue: 11" \
                     % (policy, gamma, power, 10000 if policy == "sigmoid" else 2)
-                with self.subTest(more, iteration=i):
+                with self.subTest(fields, iteration=i):
                     # The last digit may differ: NumPy has its own exp.
-                    np.testing.assert_allclose(self.rate(i, more), 0.25 * expected, rtol=1e-15)
-                seen.append(expected)
-        self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)))
+                    np.testing.assert_allclose(self.rate(i, fields), 0.25 * expected, rtol=1e-15)
+                rates.append(expected)
+        self.assertTrue(any(map(math.isnan, rates)) and any(map(math.isinf, rates)))
         poly = "lr_policy: 'poly' power: 0.5 max_iter: 0"
-        self.assertTrue(math.isnan(self.rate(0, poly)))  # of 0 / 0
+        self.assertTrue(math.isnan(self.rate(0, poly)))  # 1 - 0 / 0 is NaN
         self.assertEqual(self.rate(1, poly), math.inf)  # C's pow of minus infinity
         self.assertEqual(self.rate(0, "lr_policy: 'sigmoid' gamma: 0.1 stepsize: 10000"), 0)
 
-    def test_rates_that_are_no_numbers(self):
+    def test_training_with_non_finite_rates(self):
         """Training continues with such rates, but without the plan's update, which needs finite rates."""
-        for more, check in (("lr_policy: 'exp' gamma: 1e38", math.isinf),
-                            ("lr_policy: 'poly' power: 0.5", math.isnan)):
-            with self.subTest(more):
-                solver = caffe.SGDSolver(self.solver(more))
+        for fields, is_expected in (("lr_policy: 'exp' gamma: 1e38", math.isinf),
+                                    ("lr_policy: 'poly' power: 0.5", math.isnan)):
+            with self.subTest(fields):
+                solver = caffe.SGDSolver(self.write_solver(fields))
                 solver.param.max_iter = 2
                 feed(solver.net)
                 solver.step(2)
                 self.assertIsNotNone(solver.net._fused_nets.update)
                 solver.step(10)
-                self.assertTrue(check(solver.lr))
+                self.assertTrue(is_expected(solver.lr))
                 self.assertIsNone(solver.net._fused_nets.update)
                 self.assertFalse(np.isfinite(solver.net.params["ip1"][0].data).all())
 
-    def test_adam_is_that_of_c(self):
-        """Also with momenta of 1 and more: the result is inf or NaN, and Python's functions raise exceptions."""
+    def test_adam_equals_the_formula_in_c(self):
+        """Includes momenta of 1 and more, for which C returns infinity or NaN and Python raises exceptions."""
         libm = ctypes.CDLL(ctypes.util.find_library("m"))
         libm.pow.argtypes, libm.pow.restype = [ctypes.c_double] * 2, ctypes.c_double
-        momenta, seen = (0.5, 0.0, 1.0, -1.0, 2.0), []
+        momenta, results = (0.5, 0.0, 1.0, -1.0, 2.0), []
         for first, second, iteration in itertools.product(momenta, momenta, (0, 1, 2, 5000)):
             rule = _rules.UpdateRule("Adam", caffe_pb2.SolverParameter(momentum=first, momentum2=second))
             t = iteration + 1
@@ -237,29 +239,30 @@ class Solvers(Case):
                 warnings.simplefilter("error")
                 rule.apply(arrays[0], arrays[1], arrays[2:], 0.25, 0, iteration)
                 np.testing.assert_allclose(arrays[0], -expected, rtol=1e-6)
-            seen.append(float(expected))
-        self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)) and any(map(math.isfinite, seen)))
+            results.append(float(expected))
+        for is_kind in (math.isnan, math.isinf, math.isfinite):
+            self.assertTrue(any(map(is_kind, results)))
 
-    def test_snapshots_that_could_not_be_written(self):
+    def test_unwritable_snapshot_prefixes_raise(self):
         """A snapshot prefix that cannot be written is an error before training."""
-        def is_refused(function, *arguments):
+        def assert_rejected(function, *arguments):
             with self.assertRaisesRegex(RuntimeError, "Cannot write to snapshot prefix '%s'" % re.escape(nowhere)):
                 function(*arguments)
 
         nowhere = self.path("none/snap")
         fixed = "lr_policy: 'fixed' momentum: 0.5 "
-        with open(self.solver(fixed)) as file:
+        with open(self.write_solver(fixed)) as file:
             text = file.read().replace(self.path("snap"), nowhere)
-        is_refused(caffe.SGDSolver, self.write(text + "snapshot: 10", "s.prototxt"))
+        assert_rejected(caffe.SGDSolver, self.write(text + "snapshot: 10", "s.prototxt"))
         solver = caffe.SGDSolver(self.write(text, "s.prototxt"))
         feed(solver.net)
         solver.param.snapshot_after_train = True
-        is_refused(solver.solve)
+        assert_rejected(solver.solve)
         solver.param.snapshot = 10
-        is_refused(solver.step, 10)
+        assert_rejected(solver.step, 10)
         self.assertEqual(solver.iter, 0)
-        solver.step(9)  # without one
-        is_refused(solver.step, 1)
+        solver.step(9)  # iterations 1 to 9 write no snapshot
+        assert_rejected(solver.step, 1)
         self.assertEqual(solver.iter, 9)
         os.mkdir(self.path("none"))
         solver.solve()
@@ -267,10 +270,10 @@ class Solvers(Case):
                          ["snap_iter_%d.%s" % (i, kind) for i in (10, 20) for kind in ("caffemodel", "solverstate")])
 
     def test_clipping_and_iter_size(self):
-        self.agrees("lr_policy: 'fixed' clip_gradients: 0.05 iter_size: 2")
+        self.assert_same_training("lr_policy: 'fixed' clip_gradients: 0.05 iter_size: 2")
 
-    def test_rate_that_changes(self):
-        solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed'"))
+    def test_a_training_loop_with_a_changed_rate(self):
+        solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed'"))
         solver.param.base_lr = 0.5
         self.assertAlmostEqual(solver.lr, 0.5)
         fill(solver.net)
@@ -283,8 +286,8 @@ class Solvers(Case):
         solver.apply_update()
         self.close(solver.net.params["ip2"][1].data, before - 0.5 * gradient)
 
-    def test_snapshots_of_the_tools(self):
-        file = self.solver("lr_policy: 'fixed' momentum: 0.9")
+    def test_snapshots_of_solvers_and_trainers_are_interchangeable(self):
+        file = self.write_solver("lr_policy: 'fixed' momentum: 0.9")
         solver = caffe.SGDSolver(file)
         fill(solver.net)
         feed(solver.net)
@@ -298,36 +301,36 @@ class Solvers(Case):
         solver.step(2)
         self.close(solver.net.params["ip1"][0].data, session.params["ip1"][0])
         session.snapshot()
-        other = caffe.SGDSolver(file)
-        other.restore(self.path("snap_iter_5.solverstate"))
-        feed(other.net)
-        other.step(1)
+        restored = caffe.SGDSolver(file)
+        restored.restore(self.path("snap_iter_5.solverstate"))
+        feed(restored.net)
+        restored.step(1)
         solver.step(1)
-        self.close(solver.net.params["ip1"][0].data, other.net.params["ip1"][0].data)
+        self.close(solver.net.params["ip1"][0].data, restored.net.params["ip1"][0].data)
 
-    def test_speed_is_that_since_the_last_display(self):
-        """Also if each call runs one iteration."""
-        solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed' display: 4"))
+    def test_displayed_speed(self):
+        """The displayed speed is the speed since the last display, even if each call runs one iteration."""
+        solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed' display: 4"))
         feed(solver.net)
         with mock.patch.object(_log, "line") as line:
-            begin = time.perf_counter()
+            start = time.perf_counter()
             for _ in range(9):
                 solver.step(1)
                 time.sleep(0.005)
-            spent = time.perf_counter() - begin
-        found = [re.match(r"Iteration (\d+) \((\S+) iter/s, (\S+)s/4 iters\), loss", call.args[0])
-                 for call in line.call_args_list]
-        found = [[float(value) for value in each.groups()] for each in found if each]
-        self.assertEqual([iteration for iteration, _, _ in found], [0, 4, 8])
-        for _, speed, seconds in found[1:]:
+            elapsed = time.perf_counter() - start
+        matches = [re.match(r"Iteration (\d+) \((\S+) iter/s, (\S+)s/4 iters\), loss", call.args[0])
+                   for call in line.call_args_list]
+        displays = [[float(value) for value in match.groups()] for match in matches if match]
+        self.assertEqual([iteration for iteration, _, _ in displays], [0, 4, 8])
+        for _, speed, seconds in displays[1:]:
             self.assertAlmostEqual(speed * seconds, 4, delta=4e-3)  # printed values have six digits
-            self.assertTrue(4 * 0.005 <= seconds < spent, seconds)
+            self.assertTrue(4 * 0.005 <= seconds < elapsed, seconds)
 
     def test_displayed_loss(self):
         """The displayed loss is the mean of the last average_loss losses, which may change; earlier losses,
         even infinite ones, have no effect."""
         for spike in (1e18, math.inf, -math.inf, math.nan):
-            solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed' average_loss: 3"))
+            solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed' average_loss: 3"))
             for loss in (spike, 1, 2, 6):
                 solver._smooth(loss, 0)
             self.assertEqual(solver._smoothed, 3)
@@ -335,7 +338,7 @@ class Solvers(Case):
             solver._smooth(10, 0)
             self.assertEqual(solver._smoothed, 8)
 
-    def test_test_nets_follow(self):
+    def test_test_nets_share_the_parameters(self):
         net = self.write(TRAIN)
         solver = caffe.SGDSolver(self.write("net: '%s' test_iter: 1 test_interval: 2 base_lr: 0.1 lr_policy: 'fixed' "
                                             "snapshot_after_train: false max_iter: 4" % net, "t.prototxt"))
@@ -346,19 +349,19 @@ class Solvers(Case):
         np.testing.assert_array_equal(solver.test_nets[0].params["ip1"][0].data, solver.net.params["ip1"][0].data)
         self.assertIn("acc", solver.test_nets[0].blobs)
 
-    def test_mistakes(self):
+    def test_wrong_solvers_and_states_raise(self):
         with self.assertRaises(RuntimeError):
             caffe.get_solver(self.path("nowhere.prototxt"))
         with self.assertRaises(RuntimeError):
             caffe.get_solver(self.write("base_lr: 0.1", "e.prototxt"))
         with self.assertRaises(RuntimeError):
-            caffe.get_solver(self.solver("lr_policy: 'fixed' type: 'Annealing'"))
+            caffe.get_solver(self.write_solver("lr_policy: 'fixed' type: 'Annealing'"))
         with self.assertRaises(RuntimeError):
-            caffe.AdaGradSolver(self.solver("lr_policy: 'fixed' momentum: 0.5"))
+            caffe.AdaGradSolver(self.write_solver("lr_policy: 'fixed' momentum: 0.5"))
         net = self.write(TRAIN, "a net.prototxt")
         with self.assertRaisesRegex(RuntimeError, '^%s: Message type .* has no field named "name"' % re.escape(net)):
             caffe.SGDSolver(net)
-        solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed'"))
+        solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed'"))
         before = solver.net.params["ip1"][0].data.copy()
         with self.assertRaises(RuntimeError):
             solver.restore(self.path("nowhere.solverstate"))
@@ -366,7 +369,7 @@ class Solvers(Case):
             solver.restore(self.write("not a state", "x.solverstate"))
         np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)
         with self.assertRaises(RuntimeError):
-            caffe.SGDSolver(self.solver("lr_policy: 'sometimes'")).step(1)
+            caffe.SGDSolver(self.write_solver("lr_policy: 'sometimes'")).step(1)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""Scripts of SSD: nets of model_libs with losses and detections, label maps, names of Caffe."""
+"""Tests the interface of SSD's scripts: nets of model_libs, training, detections, label maps, names of Caffe."""
 import unittest
 
 import caffe
 import numpy as np
 from caffe import layers as L, params as P
-from caffe.model_libs import *  # noqa: F403, as these scripts do
+from caffe.model_libs import *  # noqa: F403, as in scripts of SSD
 from caffe.model_libs import (ConvBNLayer, CreateAnnotatedDataLayer, CreateMultiBoxHead, InceptionV3Body, ResNet101Body,
                               ResNet152Body, UnpackVariable, VGGNetBody, ZFNetBody, caffe_pb2)
 from google.protobuf import text_format
 
-from common import Case, numbers
+from common import Case, random_array
 
 CLASSES = 3
 LOSS = {"loc_loss_type": P.MultiBoxLoss.SMOOTH_L1, "conf_loss_type": P.MultiBoxLoss.SOFTMAX, "loc_weight": 1.0,
@@ -19,76 +19,77 @@ LOSS = {"loc_loss_type": P.MultiBoxLoss.SMOOTH_L1, "conf_loss_type": P.MultiBoxL
         "code_type": P.PriorBox.CENTER_SIZE, "ignore_cross_boundary_bbox": False}
 
 
-def spec():
+def make_spec():
     net = caffe.NetSpec()
     net.data = L.Input(shape=dict(dim=[1, 3, 32, 32]))
     return net
 
 
-def of(net):
+def layers_by_name(net):
     """Returns a dict from name to LayerParameter."""
     return {layer.name: layer for layer in net.to_proto().layer}
 
 
-def small(**more):
-    """Returns a detector of two layers and the tops of its head."""
-    net = spec()
+def make_detector(**options):
+    """Returns the NetSpec of a detector with two layers, and the tops of its head."""
+    net = make_spec()
     ConvBNLayer(net, "data", "conv1", False, True, 8, 3, 1, 4)
     ConvBNLayer(net, "conv1", "conv2", True, True, 8, [3, 3], 1, 2)
     tops = CreateMultiBoxHead(net, num_classes=CLASSES, from_layers=["conv1", "conv2"], use_batchnorm=False,
                               min_sizes=[8.0, 16.0], max_sizes=[[12.0], [24.0]], aspect_ratios=[[2], [2, 3]],
                               normalizations=[20, -1], prior_variance=[0.1, 0.1, 0.2, 0.2], kernel_size=3, pad=1,
-                              clip=False, **more)
+                              clip=False, **options)
     return net, tops
 
 
 class Specs(Case):
     def test_update(self):
-        net = spec()
+        net = make_spec()
         net.conv = L.Convolution(net.data, num_output=2, kernel_size=3)
         net.update("conv", {"dilation": 2, "num_output": 3})
-        conv = of(net)["conv"].convolution_param
+        conv = layers_by_name(net)["conv"].convolution_param
         self.assertEqual((list(conv.dilation), conv.num_output), ([2], 3))
-        other = caffe.NetSpec()
-        other.update(net)
-        self.assertEqual(other.keys(), ["data", "conv"])
+        updated = caffe.NetSpec()
+        updated.update(net)
+        self.assertEqual(updated.keys(), ["data", "conv"])
 
-    def test_lists_of_one(self):
+    def test_unpack_variable(self):
         self.assertEqual([UnpackVariable(v, 2) for v in (3, [3], [1, 7])], [[3, 3], [3, 3], [1, 7]])
         with self.assertRaises(ValueError):
             UnpackVariable([1, 2, 3], 2)
 
     def test_bodies(self):
-        net = VGGNetBody(spec(), from_layer="data", fully_conv=True, reduced=True, dilated=True, dropout=False,
+        net = VGGNetBody(make_spec(), from_layer="data", fully_conv=True, reduced=True, dilated=True, dropout=False,
                          freeze_layers=["conv1_1"])
-        found = of(net)
-        fc6 = found["fc6"].convolution_param
+        layers = layers_by_name(net)
+        fc6 = layers["fc6"].convolution_param
         self.assertEqual((fc6.num_output, fc6.dilation[0], fc6.pad[0]), (1024, 6, 6))
-        self.assertEqual((found["pool5"].pooling_param.stride, found["pool5"].pooling_param.pad), (1, 1))
-        self.assertEqual([p.lr_mult for p in found["conv1_1"].param], [0, 0])
-        self.assertEqual([p.lr_mult for p in found["conv1_2"].param], [1, 2])
-        self.assertNotIn("drop6", found)
+        self.assertEqual((layers["pool5"].pooling_param.stride, layers["pool5"].pooling_param.pad), (1, 1))
+        self.assertEqual([p.lr_mult for p in layers["conv1_1"].param], [0, 0])
+        self.assertEqual([p.lr_mult for p in layers["conv1_2"].param], [1, 2])
+        self.assertNotIn("drop6", layers)
         self.assertEqual(net.keys()[-1], "relu7")
-        self.assertEqual(of(VGGNetBody(spec(), "data", need_fc=False, dilate_pool4=True))["conv5_1"]
+        self.assertEqual(layers_by_name(VGGNetBody(make_spec(), "data", need_fc=False, dilate_pool4=True))["conv5_1"]
                          .convolution_param.pad[0], 2)
-        self.assertEqual(of(ZFNetBody(spec(), "data", need_fc8=True))["fc8"].bottom, ["fc7"])
+        self.assertEqual(layers_by_name(ZFNetBody(make_spec(), "data", need_fc8=True))["fc8"].bottom, ["fc7"])
         for body, blocks in ((ResNet101Body, 33), (ResNet152Body, 50)):
-            found = of(body(spec(), "data", use_pool5=False, use_dilation_conv5=True, use_global_stats=True))
-            self.assertEqual(sum(layer.type == "Eltwise" for layer in found.values()), blocks)
-            self.assertEqual(found["res5a_branch2b"].convolution_param.dilation[0], 2)
-            self.assertTrue(found["bn_conv1"].batch_norm_param.use_global_stats)
-        found = of(InceptionV3Body(spec(), "data", output_pred=True))
-        self.assertEqual(len(found["mixed_10/join"].bottom), 4)
-        self.assertEqual(found["mixed_4/tower/conv_1"].convolution_param.kernel_w, 7)
-        self.assertEqual(found["mixed_9/tower_1/mixed"].bottom,
+            layers = layers_by_name(body(make_spec(), "data", use_pool5=False, use_dilation_conv5=True,
+                                         use_global_stats=True))
+            self.assertEqual(sum(layer.type == "Eltwise" for layer in layers.values()), blocks)
+            self.assertEqual(layers["res5a_branch2b"].convolution_param.dilation[0], 2)
+            self.assertTrue(layers["bn_conv1"].batch_norm_param.use_global_stats)
+        layers = layers_by_name(InceptionV3Body(make_spec(), "data", output_pred=True))
+        self.assertEqual(len(layers["mixed_10/join"].bottom), 4)
+        self.assertEqual(layers["mixed_4/tower/conv_1"].convolution_param.kernel_w, 7)
+        self.assertEqual(layers["mixed_9/tower_1/mixed"].bottom,
                          ["mixed_9/tower_1/mixed/conv", "mixed_9/tower_1/mixed/conv_1"])
 
-    def test_bodies_are_nets(self):
-        net = ZFNetBody(spec(), from_layer="data", need_fc=False)
-        made = caffe.Net(self.write(str(net.to_proto())), caffe.TEST)
-        self.assertEqual(made.blobs["conv5"].shape, (1, 256, 3, 3))
+    def test_a_body_becomes_a_net(self):
+        body = ZFNetBody(make_spec(), from_layer="data", need_fc=False)
+        net = caffe.Net(self.write(str(body.to_proto())), caffe.TEST)
+        self.assertEqual(net.blobs["conv5"].shape, (1, 256, 3, 3))
 
-    def test_data(self):
+    def test_annotated_data_layer(self):
         net = caffe.NetSpec()
         net.data, net.label = CreateAnnotatedDataLayer(
             "train_lmdb", batch_size=4, train=True, output_label=True, label_map_file="labels",
@@ -96,25 +97,25 @@ class Specs(Case):
                                  resize_param=dict(prob=1, resize_mode=P.Resize.WARP, height=300, width=300,
                                                    interp_mode=[P.Resize.LINEAR, P.Resize.AREA])),
             batch_sampler=[dict(max_sample=1, max_trials=1)])
-        layer = of(net)["data"]
+        layer = layers_by_name(net)["data"]
         self.assertEqual(list(layer.top), ["data", "label"])
         self.assertEqual(layer.include[0].phase, caffe.TRAIN)
         self.assertEqual(layer.annotated_data_param.batch_sampler[0].max_trials, 1)
         self.assertEqual((layer.data_param.batch_size, layer.data_param.backend), (4, P.Data.LMDB))
         self.assertEqual(list(layer.transform_param.resize_param.interp_mode), [P.Resize.LINEAR, P.Resize.AREA])
 
-    def test_mistakes(self):
+    def test_wrong_heads_raise(self):
         with self.assertRaisesRegex(ValueError, "num_classes"):
-            CreateMultiBoxHead(spec(), from_layers=["data"], min_sizes=[1])
+            CreateMultiBoxHead(make_spec(), from_layers=["data"], min_sizes=[1])
         with self.assertRaisesRegex(ValueError, "steps has 2 elements for 1 layers"):
-            CreateMultiBoxHead(spec(), num_classes=2, from_layers=["data"], min_sizes=[1], steps=[1, 2])
+            CreateMultiBoxHead(make_spec(), num_classes=2, from_layers=["data"], min_sizes=[1], steps=[1, 2])
         with self.assertRaisesRegex(ValueError, "no top 'image'"):
-            CreateMultiBoxHead(spec(), data_layer="image", num_classes=2, from_layers=["data"], min_sizes=[1])
+            CreateMultiBoxHead(make_spec(), data_layer="image", num_classes=2, from_layers=["data"], min_sizes=[1])
 
 
 class Detectors(Case):
-    def test_it_learns(self):
-        net, tops = small()
+    def test_training_halves_the_loss(self):
+        net, tops = make_detector()
         net.label = L.Input(shape=dict(dim=[1, 1, 1, 8]))
         net["mbox_loss"] = L.MultiBoxLoss(*tops, net.label, multibox_loss_param=LOSS,
                                           loss_param=dict(normalization=P.Loss.VALID),
@@ -123,24 +124,24 @@ class Detectors(Case):
         proto = net.to_proto()
         self.assertEqual(list(proto.layer[-1].propagate_down), [True, True, False, False])
         self.write(str(proto), "train.prototxt")
-        solver = caffe_pb2.SolverParameter(train_net=self.path("train.prototxt"), base_lr=0.002, lr_policy="fixed",
+        settings = caffe_pb2.SolverParameter(train_net=self.path("train.prototxt"), base_lr=0.002, lr_policy="fixed",
                                            momentum=0.9, solver_mode=P.Solver.CPU, eval_type="detection",
                                            ap_version="11point", snapshot_prefix=self.path("ssd"))
-        made = caffe.get_solver(self.write(str(solver), "solver.prototxt"))
-        made.net.blobs["data"].data[...] = numbers(1, 1, 3, 32, 32)
+        solver = caffe.get_solver(self.write(str(settings), "solver.prototxt"))
+        solver.net.blobs["data"].data[...] = random_array(1, 1, 3, 32, 32)
         losses = []
         for step in range(60):
-            # One object, then two: the label's shape changes.
+            # Batches with one and with two objects alternate, so the label's shape changes.
             objects = [[0, 1, 0, 0.1, 0.1, 0.5, 0.5, 0], [0, 2, 0, 0.4, 0.4, 0.9, 0.95, 0]][: 1 + step % 2]
-            made.net.blobs["label"].reshape(1, 1, len(objects), 8)
-            made.net.blobs["label"].data[...] = objects
-            made.step(1)
-            losses.append(float(made.net.blobs["mbox_loss"].data))
+            solver.net.blobs["label"].reshape(1, 1, len(objects), 8)
+            solver.net.blobs["label"].data[...] = objects
+            solver.step(1)
+            losses.append(float(solver.net.blobs["mbox_loss"].data))
         self.assertTrue(np.isfinite(losses).all())
         self.assertLess(np.mean(losses[-4:]), 0.5 * np.mean(losses[:4]))
 
-    def deployed(self):
-        net, tops = small()
+    def make_deploy_net(self):
+        net, tops = make_detector()
         net["mbox_conf_reshape"] = L.Reshape(net["mbox_conf"], shape=dict(dim=[0, -1, CLASSES]))
         net["mbox_conf_softmax"] = L.Softmax(net["mbox_conf_reshape"], axis=2)
         net["mbox_conf_flatten"] = L.Flatten(net["mbox_conf_softmax"], axis=1)
@@ -155,30 +156,30 @@ class Detectors(Case):
         proto.input_shape.extend([caffe_pb2.BlobShape(dim=[1, 3, 32, 32])])
         return caffe.Net(self.write(str(proto)), caffe.TEST)
 
-    def test_it_detects(self):
-        net = self.deployed()
+    def test_detections_of_images_of_several_sizes(self):
+        net = self.make_deploy_net()
         shapes = set()
-        # Images of several sizes, some without objects: the shape of the top changes.
+        # The sizes of the images and the numbers of detections change, and so does the shape of the top.
         for seed, (height, width) in enumerate([(32, 32), (48, 32), (32, 32), (40, 56)]):
             net.blobs["data"].reshape(1, 3, height, width)
-            net.blobs["data"].data[...] = numbers(seed, 1, 3, height, width)
+            net.blobs["data"].data[...] = random_array(seed, 1, 3, height, width)
             net.params["conv2_mbox_conf"][1].data[...] = net.params["conv1_norm_mbox_conf"][1].data[...] = 0
             if seed == 2:  # only background
                 for name in ("conv2_mbox_conf", "conv1_norm_mbox_conf"):
                     net.params[name][1].data[::CLASSES] = 1000
-            found = net.forward()["detection_out"]
-            shapes.add(found.shape)
-            self.assertEqual(found.shape[:2] + found.shape[3:], (1, 1, 7))
-            self.assertTrue(np.isfinite(found).all())
+            detections = net.forward()["detection_out"]
+            shapes.add(detections.shape)
+            self.assertEqual(detections.shape[:2] + detections.shape[3:], (1, 1, 7))
+            self.assertTrue(np.isfinite(detections).all())
             if seed == 2:
-                self.assertEqual(found[0, 0, :, 1].tolist(), [-1])
+                self.assertEqual(detections[0, 0, :, 1].tolist(), [-1])
             else:
-                self.assertLessEqual(found.shape[2], 9)
-                self.assertTrue(set(found[0, 0, :, 1]) <= {1, 2})
+                self.assertLessEqual(detections.shape[2], 9)
+                self.assertTrue(set(detections[0, 0, :, 1]) <= {1, 2})
         self.assertGreater(len(shapes), 1)
 
-    def test_of_an_image(self):
-        net = self.deployed()
+    def test_detections_of_a_transformed_image(self):
+        net = self.make_deploy_net()
         transformer = caffe.io.Transformer({"data": net.blobs["data"].data.shape})
         transformer.set_transpose("data", (2, 0, 1))
         transformer.set_mean("data", np.array([104, 117, 123]))
@@ -196,11 +197,11 @@ class Names(Case):
             item { name: "n1" label: 1 display_name: "cat" }""", labels)
         self.assertEqual([(i.label, i.display_name) for i in labels.item], [(0, "background"), (1, "cat")])
 
-    def test_the_extension(self):
-        net, _ = small()
-        made = caffe.Net(self.write(str(net.to_proto())), caffe.TEST)
-        self.assertTrue(all(type(blobs) is caffe._caffe.BlobVec for blobs in made.params.values()))
-        self.assertIsInstance(made.blobs["data"], caffe._caffe.Blob)
+    def test_names_of_the_extension_module(self):
+        spec, _ = make_detector()
+        net = caffe.Net(self.write(str(spec.to_proto())), caffe.TEST)
+        self.assertTrue(all(type(blobs) is caffe._caffe.BlobVec for blobs in net.params.values()))
+        self.assertIsInstance(net.blobs["data"], caffe._caffe.Blob)
         self.assertIs(caffe._caffe.Net, caffe.Net)
         self.assertTrue(issubclass(caffe.AdamSolver, caffe._caffe.Solver))
 

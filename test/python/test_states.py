@@ -1,4 +1,4 @@
-"""Persistent state of layers, and values that passes must not change."""
+"""Tests the persistent state of layers, and that passes do not change values that they only read."""
 import unittest
 
 import brew
@@ -6,7 +6,7 @@ import caffe
 import numpy as np
 from brew._core import Pass
 
-from common import Case, numbers
+from common import Case, random_array
 
 INPUTS = """layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 8 dim: 4 dim: 6 dim: 6 } } }
 layer { name: 'l' type: 'Input' top: 'l' input_param { shape { dim: 8 dim: 1 dim: 6 dim: 6 } } }
@@ -32,24 +32,25 @@ class Data(caffe.Layer):
         pass
 
 
-class BottomsStay(Case):
-    """Values of a layer (random numbers, files, class weights) do not change its bottoms."""
+class UnchangedBottoms(Case):
+    """A layer's own values (random numbers, files, class weights) do not overwrite its bottoms."""
 
-    def passes(self, text, phase=caffe.TRAIN, held=False):
+    def run_passes(self, text, phase=caffe.TRAIN, retains_arrays=False):
+        """Runs four forward passes layer by layer; yields the net, its images and its labels after each."""
         net = caffe.Net(self.write(INPUTS + text), phase)
         net.before_forward(lambda layer: None)  # layer by layer
-        arrays = [blob.data for blob in net.blobs.values()] if held else []
-        for number in range(4):
-            x = numbers(number, 8, 4, 6, 6) + 2
-            labels = np.random.RandomState(number).randint(0, 4, (8, 1, 6, 6))
+        arrays = [blob.data for blob in net.blobs.values()] if retains_arrays else []
+        for seed in range(4):
+            x = random_array(seed, 8, 4, 6, 6) + 2
+            labels = np.random.RandomState(seed).randint(0, 4, (8, 1, 6, 6))
             net.blobs["x"].data[...], net.blobs["l"].data[...] = x, labels
             net.forward()
             yield net, x, labels
         del arrays
 
     def check(self, text, **options):
-        for held in (False, True):
-            for net, x, labels in self.passes(text, held=held, **options):
+        for retains_arrays in (False, True):
+            for net, x, labels in self.run_passes(text, retains_arrays=retains_arrays, **options):
                 self.close(net.blobs["a"].data, x)
                 np.testing.assert_array_equal(net.blobs["l"].data, labels)
                 self.assertGreater(np.abs(net.blobs["y"].data).max(), 0)
@@ -57,13 +58,13 @@ class BottomsStay(Case):
     def test_dropout(self):
         text = "layer { name: 'd' type: 'Dropout' bottom: 'a' top: 'y' }"
         self.check(text)
-        for net, x, _ in self.passes(text):
+        for net, x, _ in self.run_passes(text):
             y = net.blobs["y"].data
             self.close(y[y != 0], 2 * x[y != 0])
-            self.assertAlmostEqual((y != 0).mean(), 0.5, delta=0.1)  # of 1152 values
+            self.assertAlmostEqual((y != 0).mean(), 0.5, delta=0.1)  # a share of 1152 values
 
     def test_dropout_in_place(self):
-        for net, x, _ in self.passes("layer { name: 'd' type: 'Dropout' bottom: 'a' top: 'a' }"):
+        for net, x, _ in self.run_passes("layer { name: 'd' type: 'Dropout' bottom: 'a' top: 'a' }"):
             a = net.blobs["a"].data
             self.close(a[a != 0], 2 * x[a != 0])
             self.assertAlmostEqual((a != 0).mean(), 0.5, delta=0.1)
@@ -72,12 +73,12 @@ class BottomsStay(Case):
         self.check("layer { name: 'p' type: 'Pooling' bottom: 'a' top: 'y' pooling_param { pool: STOCHASTIC "
                    "kernel_size: 2 stride: 2 } }")
 
-    def test_weights_of_classes(self):
+    def test_class_weights(self):
         self.check("layer { name: 's' type: 'SoftmaxWithLoss' bottom: 'a' bottom: 'l' top: 'y' loss_param { "
                    "weight_by_label_freqs: true class_weighting: 1 class_weighting: 2 class_weighting: 3 "
                    "class_weighting: 4 } }")
 
-    def test_matrix_of_a_file(self):
+    def test_infogain_matrix_of_a_file(self):
         with open(self.path("h.binaryproto"), "wb") as file:
             file.write(caffe.io.array_to_blobproto(np.eye(4).reshape(1, 1, 4, 4)).SerializeToString())
         self.check("layer { name: 'soft' type: 'Softmax' bottom: 'a' top: 'p' } "
@@ -101,34 +102,34 @@ class BottomsStay(Case):
 class RecurrentStates(Case):
     """States persist from one forward pass to the next, whether or not gradients are computed."""
 
-    def net(self, kind, force, phase):
+    def make_net(self, kind, force_backward, phase):
         return caffe.Net(self.write("""%s
             layer { name: 'in' type: 'Input' top: 'x' top: 'cont' input_param { shape { dim: 1 dim: 1 dim: 4 }
               shape { dim: 1 dim: 1 } } }
             layer { name: 'r' type: '%s' bottom: 'x' bottom: 'cont' top: 'h' recurrent_param { num_output: 3
-              weight_filler { type: 'constant' value: 0.2 } } }""" % ("force_backward: true" * force, kind)), phase)
+              weight_filler { type: 'constant' value: 0.2 } } }""" % ("force_backward: true" * force_backward, kind)), phase)
 
-    def test_they_go_on(self):
+    def test_states_persist_between_passes(self):
         x = np.ones((1, 1, 4), np.float32)
         for kind in ("LSTM", "RNN"):
             reference = None
-            for force in (False, True):
+            for force_backward in (False, True):
                 for phase in (caffe.TEST, caffe.TRAIN):
-                    net = self.net(kind, force, phase)
+                    net = self.make_net(kind, force_backward, phase)
                     steps = []
                     for t in range(4):
                         steps.append(net.forward(x=x, cont=np.full((1, 1), float(t > 0)))["h"].copy())
-                        if force and t == 1:  # in between
+                        if force_backward and t == 1:  # a backward pass between two forward passes
                             net.blobs["h"].diff[...] = 1
                             net.backward()
                     for before, after in zip(steps, steps[1:]):
                         self.assertGreater(np.abs(before - after).max(), 1e-4)
-                    again = net.forward(x=x, cont=np.zeros((1, 1)))["h"]
-                    self.close(again, steps[0])
+                    restarted = net.forward(x=x, cont=np.zeros((1, 1)))["h"]
+                    self.close(restarted, steps[0])
                     reference = reference or steps
                     self.close(steps, reference)
 
-    def test_layers_run_alone_store_them(self):
+    def test_partial_runs_store_states(self):
         session = brew.compile("""
             layer { name: 'in' type: 'Input' top: 'x' top: 'cont' input_param { shape { dim: 1 dim: 1 dim: 4 }
               shape { dim: 1 dim: 1 } } }
@@ -145,27 +146,27 @@ class RecurrentStates(Case):
         for before, after in zip(steps, steps[1:]):
             self.assertGreater(np.abs(before - after).max(), 1e-4)
 
-    def test_gradients_are_of_the_pass_before(self):
+    def test_gradients_use_the_state_before_the_forward_pass(self):
         """Each backward pass reads the state at the beginning of its forward pass, however often it runs."""
-        net = self.net("LSTM", True, caffe.TRAIN)
+        net = self.make_net("LSTM", True, caffe.TRAIN)
         x = np.ones((1, 1, 4), np.float32)
         net.forward(x=x, cont=np.zeros((1, 1)))
 
         def objective(values):
-            other = self.net("LSTM", True, caffe.TRAIN)
-            for mine, its in zip(other.params["r"], net.params["r"]):
-                mine.data[...] = its.data
-            other.forward(x=x, cont=np.zeros((1, 1)))
-            return float(other.forward(x=values, cont=np.ones((1, 1)))["h"].sum())
+            copy = self.make_net("LSTM", True, caffe.TRAIN)
+            for target, source in zip(copy.params["r"], net.params["r"]):
+                target.data[...] = source.data
+            copy.forward(x=x, cont=np.zeros((1, 1)))
+            return float(copy.forward(x=values, cont=np.ones((1, 1)))["h"].sum())
 
         net.forward(x=x, cont=np.ones((1, 1)))
         for _ in range(2):
             net.blobs["h"].diff[...] = 1
             net.backward()
             for i in range(4):
-                moved = x.copy()
-                moved[0, 0, i] += 1e-2
-                slope = (objective(moved) - objective(x)) / 1e-2
+                shifted = x.copy()
+                shifted[0, 0, i] += 1e-2
+                slope = (objective(shifted) - objective(x)) / 1e-2
                 self.assertAlmostEqual(float(net.blobs["x"].diff[0, 0, i]), slope, delta=2e-3)  # finite differences in f32
 
 
@@ -195,8 +196,8 @@ class SharedStatistics(Case):
 
     def check(self, params):
         for layer in ("bn1", "bn2"):
-            for got, wanted in zip(params[layer], self.expected):
-                self.close(getattr(got, "data", got), wanted, 1e-4)
+            for actual, expected in zip(params[layer], self.expected):
+                self.close(getattr(actual, "data", actual), expected, 1e-4)
 
     def test_trainer(self):
         session = brew.compile(self.SOLVER).session(seed=1)
@@ -206,8 +207,9 @@ class SharedStatistics(Case):
         self.check(session.params)
 
     def test_forward_passes_alone(self):
-        for seed in (None, "ip"):
-            session = brew.compile(self.NET, phase="train", gradients=True, output_gradient=seed).session(seed=1)
+        for output_gradient in (None, "ip"):
+            plan = brew.compile(self.NET, phase="train", gradients=True, output_gradient=output_gradient)
+            session = plan.session(seed=1)
             for a, b in self.batches:
                 session._core.set_input(0, "a", a)
                 session._core.set_input(0, "b", b)
@@ -222,9 +224,9 @@ class SharedStatistics(Case):
         self.check(net.params)
 
     def test_solver(self):
-        for hooks in (False, True):
+        for layer_by_layer in (False, True):
             solver = caffe.SGDSolver(self.write(self.SOLVER))
-            if hooks:
+            if layer_by_layer:
                 solver.net.before_forward(lambda layer: None)
             for a, b in self.batches:
                 solver.net.blobs["a"].data[...], solver.net.blobs["b"].data[...] = a, b
@@ -239,31 +241,32 @@ class Statistics(Case):
     layer { name: 'loss' type: 'Reduction' bottom: 'ip' top: 'loss' loss_weight: 1 reduction_param { operation: SUMSQ } }
     """
 
-    def solver(self, settings, hooks):
+    def train_once(self, settings, layer_by_layer):
+        """Returns the net of a solver after one iteration. `settings` are fields of the BatchNorm layer."""
         solver = caffe.SGDSolver(self.write("base_lr: 0.01 lr_policy: 'fixed' max_iter: 3 snapshot_prefix: 's' net_param { %s }"
                                             % self.NET % settings))
-        if hooks:
+        if layer_by_layer:
             solver.net.before_forward(lambda layer: None)
-        solver.net.blobs["x"].data[...] = numbers(1, 4, 3)
+        solver.net.blobs["x"].data[...] = random_array(1, 4, 3)
         solver.step(1)
         return solver.net
 
-    def test_a_net_that_begins_with_a_normalisation(self):
-        for hooks in (False, True):
-            net = self.solver("", hooks)
-            self.close(net.params["bn"][0].data, numbers(1, 4, 3).mean(0))
+    def test_a_net_that_begins_with_batch_norm(self):
+        for layer_by_layer in (False, True):
+            net = self.train_once("", layer_by_layer)
+            self.close(net.params["bn"][0].data, random_array(1, 4, 3).mean(0))
             self.assertGreater(np.abs(net.params["ip"][0].data - 1).max(), 1e-4)
 
-    def test_scale_and_bias_of_nvidias_learn(self):
-        plan = brew.compile("base_lr: 0.01 lr_policy: 'fixed' max_iter: 3 snapshot_prefix: 's' net_param { %s }"
-                            % self.NET % "batch_norm_param { scale_bias: true }").session(seed=1)
-        plan.set_inputs(x=numbers(1, 4, 3))
-        plan.step(1)
-        for hooks in (False, True):
-            net = self.solver("batch_norm_param { scale_bias: true }", hooks)
+    def test_scale_and_bias_of_batch_norm_learn(self):
+        session = brew.compile("base_lr: 0.01 lr_policy: 'fixed' max_iter: 3 snapshot_prefix: 's' net_param { %s }"
+                               % self.NET % "batch_norm_param { scale_bias: true }").session(seed=1)
+        session.set_inputs(x=random_array(1, 4, 3))
+        session.step(1)
+        for layer_by_layer in (False, True):
+            net = self.train_once("batch_norm_param { scale_bias: true }", layer_by_layer)
             self.assertGreater(np.abs(net.params["bn"][3].data - 1).max(), 1e-4)
-            for mine, its in zip(net.params["bn"], plan.params["bn"]):
-                self.close(mine.data.ravel(), its.ravel())
+            for blob, values in zip(net.params["bn"], session.params["bn"]):
+                self.close(blob.data.ravel(), values.ravel())
 
 
 if __name__ == "__main__":

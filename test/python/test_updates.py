@@ -1,12 +1,13 @@
-"""Updates by the plan's program are indistinguishable from separate updates."""
+"""Updates by the plan's update program equal updates by the solver's own code."""
 import unittest
 
 import caffe
 import numpy as np
 
-from common import TRAIN, Case, feed, fill, numbers
+from common import TRAIN, Case, feed, fill, random_array
 
-# A frozen parameter, one with its own rate and decay, one shared by two layers, and statistics.
+# A frozen parameter, a parameter with its own rate and decay, a parameter shared by two layers, and running
+# statistics.
 VARIED = """
 layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 4 dim: 6 } } }
 layer { name: 'label' type: 'Input' top: 'label' input_param { shape { dim: 4 } } }
@@ -19,206 +20,207 @@ layer { name: 'c' type: 'InnerProduct' bottom: 'b' top: 'c' param { name: 'w' } 
   inner_product_param { num_output: 6 weight_filler { type: 'xavier' } } }
 layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'c' bottom: 'label' top: 'loss' }
 """
-# The two implementations round differently: one may use fused multiply-add. The difference of 6e-8 of a
-# value grows at most by a small factor over about ten iterations at these rates.
+# The two implementations round differently, because a fused multiply-add rounds once. The relative difference
+# of 6e-8 grows at most by a small factor over about ten iterations at these rates.
 ROUNDING = 2e-6
 
 
 class Updates(Case):
-    def solvers(self, text=TRAIN, more="", count=2):
-        """Returns solvers of one kind; the last one never updates by its plan."""
+    def make_solvers(self, text=TRAIN, fields="", count=2):
+        """Returns equal solvers, of which the last one never updates by its plan."""
         file = self.write("train_net: '%s' base_lr: 0.1 momentum: 0.9 weight_decay: 0.01 max_iter: 90 "
                           "snapshot_after_train: false snapshot_prefix: '%s' %s"
-                          % (self.write(text), self.path("snap"), more or "lr_policy: 'fixed'"), "s.prototxt")
-        made = [caffe.SGDSolver(file) for _ in range(count)]
-        made[-1].net._fused_nets.rule = None
-        for solver in made:
+                          % (self.write(text), self.path("snap"), fields or "lr_policy: 'fixed'"), "s.prototxt")
+        solvers = [caffe.SGDSolver(file) for _ in range(count)]
+        solvers[-1].net._fused_nets.rule = None
+        for solver in solvers:
             fill(solver.net, 4)
             for blob in solver.net.params.get("bn", []):
                 blob.data[...] = 0
             feed(solver.net)
-        return made
+        return solvers
 
-    def is_in_plan(self, solver):
+    def updates_by_plan(self, solver):
         return solver.net._fused_nets.update is not None
 
-    def same(self, one, two, diffs=True):
-        for layer in two.net.params:
-            for a, b in zip(one.net.params[layer], two.net.params[layer]):
+    def assert_same(self, by_plan, separate, diffs=True):
+        for layer in separate.net.params:
+            for a, b in zip(by_plan.net.params[layer], separate.net.params[layer]):
                 self.close(a.data, b.data, ROUNDING)
                 if diffs:
                     self.close(a.diff, b.diff, ROUNDING)
-        for a, b in zip(one._history, two._history):
+        for a, b in zip(by_plan._history, separate._history):
             self.close(a, b, ROUNDING)
 
-    def test_is_indistinguishable(self):
+    def test_updates_are_equal(self):
         for text in (TRAIN, VARIED):
-            for more in ("lr_policy: 'inv' gamma: 0.1 power: 0.75", "lr_policy: 'fixed' regularization_type: 'L1'"):
-                with self.subTest(more):
-                    one, two = self.solvers(text, more)
+            for fields in ("lr_policy: 'inv' gamma: 0.1 power: 0.75", "lr_policy: 'fixed' regularization_type: 'L1'"):
+                with self.subTest(fields):
+                    by_plan, separate = self.make_solvers(text, fields)
                     for steps in (1, 2, 5):
-                        one.step(steps)
-                        two.step(steps)
-                        self.assertEqual([self.is_in_plan(s) for s in (one, two)], [steps > 1, False])
-                        self.same(one, two)
+                        by_plan.step(steps)
+                        separate.step(steps)
+                        self.assertEqual([self.updates_by_plan(s) for s in (by_plan, separate)], [steps > 1, False])
+                        self.assert_same(by_plan, separate)
                     if text is VARIED:
                         # Statistics are not learned and do not decay: the number of batches is exact.
-                        self.assertAlmostEqual(float(one.net.params["bn"][2].data[0]), sum(0.999 ** k for k in range(8)),
-                                               places=4)
+                        self.assertAlmostEqual(float(by_plan.net.params["bn"][2].data[0]),
+                                               sum(0.999 ** k for k in range(8)), places=4)
 
     def test_diff_is_the_update(self):
-        solver, _ = self.solvers()
+        solver, _ = self.make_solvers()
         solver.step(3)
         blob = solver.net.params["ip1"][0]
-        before, held = blob.data.copy(), None
+        before, retained = blob.data.copy(), None
         for i in range(4):
             solver.step(1)
-            self.assertTrue(self.is_in_plan(solver))
-            changed = before - blob.data
-            # A difference of two rounded sums of up to 1: each has an error of half a unit in the last place.
-            np.testing.assert_allclose(blob.diff, changed, atol=1.2e-7, rtol=0)
-            self.assertGreater(float(np.abs(changed).max()), 1e-5)
-            if held is not None:
-                np.testing.assert_array_equal(held, blob.diff)
+            self.assertTrue(self.updates_by_plan(solver))
+            change = before - blob.data
+            # Both rounded values are at most 1, so each has an error of at most half a unit in the last place.
+            np.testing.assert_allclose(blob.diff, change, atol=1.2e-7, rtol=0)
+            self.assertGreater(float(np.abs(change).max()), 1e-5)
+            if retained is not None:
+                np.testing.assert_array_equal(retained, blob.diff)
             if i == 1:
-                held = blob.diff  # an array that the caller retains is updated immediately
+                retained = blob.diff  # later updates must change a retained array, too
             before = blob.data.copy()
 
-    def test_ways_may_alternate(self):
-        one, two = self.solvers()
-        by_hand = []
-        for solver in (one, two):
+    def test_both_kinds_of_updates_alternate(self):
+        by_plan, separate = self.make_solvers()
+        gradients = []
+        for solver in (by_plan, separate):
             solver.step(3)
             solver.net.clear_param_diffs()
             solver.net.forward()
             solver.net.backward()
-            by_hand.append(solver.net.params["ip2"][0].diff.copy())
+            gradients.append(solver.net.params["ip2"][0].diff.copy())
             solver.apply_update()
             solver.step(2)
             solver.param.momentum = 0.5  # differs from the compiled value
             solver.step(2)
-            self.assertFalse(self.is_in_plan(solver))
+            self.assertFalse(self.updates_by_plan(solver))
             solver.param.momentum = 0.9
             solver.param.base_lr = 0.02
             solver.step(2)
             solver.net.before_forward(lambda i: None)
             solver.step(1)
-            self.assertFalse(self.is_in_plan(solver))
-        self.close(*by_hand, ROUNDING)
-        self.assertGreater(float(np.abs(by_hand[0]).max()), 1e-4)
-        self.same(one, two)
+            self.assertFalse(self.updates_by_plan(solver))
+        self.close(*gradients, ROUNDING)
+        self.assertGreater(float(np.abs(gradients[0]).max()), 1e-4)
+        self.assert_same(by_plan, separate)
 
-    def test_rates_of_any_kind(self):
+    def test_unusual_rates(self):
         for rate in (0, -0.1, 1e-30, float("inf"), float("nan")):
-            one, two = self.solvers()
-            for solver in (one, two):
+            by_plan, separate = self.make_solvers()
+            for solver in (by_plan, separate):
                 solver.step(2)
                 solver.param.base_lr = rate
                 solver.step(2)
-            self.assertEqual(self.is_in_plan(one), bool(np.isfinite(rate)))
-            self.same(one, two)
+            self.assertEqual(self.updates_by_plan(by_plan), bool(np.isfinite(rate)))
+            self.assert_same(by_plan, separate)
 
-    def test_values_that_somebody_writes(self):
-        one, two = self.solvers()
-        held = one.net.params["ip1"][0].data  # the caller retains an array from the beginning
-        for solver in (one, two):
+    def test_writes_to_parameters(self):
+        by_plan, separate = self.make_solvers()
+        retained = by_plan.net.params["ip1"][0].data
+        for solver in (by_plan, separate):
             solver.step(2)
             solver.net.params["ip1"][0].data[0] = 0.25
             solver.net.params["ip2"][1].data[...] *= 2
             solver.step(2)
-        self.assertFalse(self.is_in_plan(one))
-        np.testing.assert_array_equal(held, one.net.params["ip1"][0].data)
-        self.same(one, two)
-        del held
-        for solver in (one, two):
+        self.assertFalse(self.updates_by_plan(by_plan))
+        np.testing.assert_array_equal(retained, by_plan.net.params["ip1"][0].data)
+        self.assert_same(by_plan, separate)
+        del retained
+        for solver in (by_plan, separate):
             solver.step(3)
             solver.net.params["ip1"][0].data[1] = -0.25
             solver.step(2)
-        self.assertTrue(self.is_in_plan(one))
-        self.same(one, two)
+        self.assertTrue(self.updates_by_plan(by_plan))
+        self.assert_same(by_plan, separate)
 
-    def test_exceptions_of_signals(self):
-        """Signal handlers raise after a completed update, which counts; other exceptions prevent the update."""
-        one, two = self.solvers()
-        for solver in (one, two):
+    def test_exceptions_during_the_update(self):
+        """An exception of a signal handler follows the update, so the iteration counts; after other exceptions it does
+        not."""
+        by_plan, separate = self.make_solvers()
+        for solver in (by_plan, separate):
             solver.step(2)
-        update = one.net._fused_nets.update
+        update = by_plan.net._fused_nets.update
 
         class Trainer:
             def __getattr__(self, name):
                 return getattr(actual, name)
 
             def update(self):
-                if done:
+                if is_update_done:
                     actual.update()
                 raise LookupError
 
-        for done in (True, False):
+        for is_update_done in (True, False):
             actual, update.trainer = update.trainer, Trainer()
             with self.assertRaises(LookupError):
-                one.step(1)
+                by_plan.step(1)
             update.trainer = actual
-            self.assertEqual(one.iter, 3)
-        two.step(1)
-        self.same(one, two, diffs=False)
-        one.step(2)
-        two.step(2)
-        self.assertTrue(self.is_in_plan(one))
-        self.same(one, two)
+            self.assertEqual(by_plan.iter, 3)
+        separate.step(1)
+        self.assert_same(by_plan, separate, diffs=False)
+        by_plan.step(2)
+        separate.step(2)
+        self.assertTrue(self.updates_by_plan(by_plan))
+        self.assert_same(by_plan, separate)
 
-    def test_nets_that_share_the_parameters_follow(self):
-        solver, _ = self.solvers()
-        test = caffe.Net(self.path("net.prototxt"), caffe.TEST)
-        test.share_with(solver.net)
-        feed(test)
-        seen = []
+    def test_updates_reach_nets_that_share_the_parameters(self):
+        solver, _ = self.make_solvers()
+        sharing = caffe.Net(self.path("net.prototxt"), caffe.TEST)
+        sharing.share_with(solver.net)
+        feed(sharing)
+        losses = []
         for _ in range(4):
             solver.step(1)
-            seen.append(float(test.forward()["loss"]))
-            expected = caffe.Net(self.path("net.prototxt"), caffe.TEST)
-            feed(expected)
+            losses.append(float(sharing.forward()["loss"]))
+            copy = caffe.Net(self.path("net.prototxt"), caffe.TEST)
+            feed(copy)
             for layer, blobs in solver.net.params.items():
-                for mine, its in zip(expected.params[layer], blobs):
-                    mine.data[...] = its.data
-            self.assertAlmostEqual(seen[-1], float(expected.forward()["loss"]), places=6)
-        self.assertEqual(sorted(seen, reverse=True), seen)
-        self.assertLess(seen[-1], seen[0])
+                for target, source in zip(copy.params[layer], blobs):
+                    target.data[...] = source.data
+            self.assertAlmostEqual(losses[-1], float(copy.forward()["loss"]), places=6)
+        self.assertEqual(sorted(losses, reverse=True), losses)
+        self.assertLess(losses[-1], losses[0])
 
-    def test_other_shapes_have_the_same_history(self):
-        one, two = self.solvers()
-        for solver in (one, two):
+    def test_reshaped_nets_keep_the_history(self):
+        by_plan, separate = self.make_solvers()
+        for solver in (by_plan, separate):
             for count in (4, 3, 4):
                 solver.net.blobs["data"].reshape(count, 6)
                 solver.net.blobs["label"].reshape(count)
-                solver.net.blobs["data"].data[...] = numbers(count, count, 6)
+                solver.net.blobs["data"].data[...] = random_array(count, count, 6)
                 solver.net.blobs["label"].data[...] = np.arange(count) % 3
                 solver.step(3)
-        self.assertTrue(self.is_in_plan(one))
-        self.same(one, two)
+        self.assertTrue(self.updates_by_plan(by_plan))
+        self.assert_same(by_plan, separate)
 
-    def test_snapshots(self):
-        one, two, three = self.solvers(count=3)
-        one.step(4)
-        one.snapshot()
-        change = one.net.params["ip1"][0].diff.copy()
-        one.step(2)
-        after = one.net.params["ip1"][0]
-        one.restore(self.path("snap_iter_4.solverstate"))
-        self.assertGreater(float(np.abs(after.diff - change).max()), 0)  # unchanged since the last step
-        for solver in (two, three):
+    def test_restored_snapshots(self):
+        by_plan, resumed, separate = self.make_solvers(count=3)
+        by_plan.step(4)
+        by_plan.snapshot()
+        old_diff = by_plan.net.params["ip1"][0].diff.copy()
+        by_plan.step(2)
+        blob = by_plan.net.params["ip1"][0]
+        by_plan.restore(self.path("snap_iter_4.solverstate"))
+        self.assertGreater(float(np.abs(blob.diff - old_diff).max()), 0)  # restore() does not change diffs
+        for solver in (resumed, separate):
             solver.restore(self.path("snap_iter_4.solverstate"))
-        for solver in (one, two, three):
+        for solver in (by_plan, resumed, separate):
             solver.step(3)
-        self.same(one, two)
-        self.same(one, three)
+        self.assert_same(by_plan, resumed)
+        self.assert_same(by_plan, separate)
 
-    def test_numbers_of_a_seed(self):
+    def test_equal_seeds_give_equal_losses(self):
         text = TRAIN.replace("layer { name: 'ip2'", "layer { name: 'drop' type: 'Dropout' bottom: 'ip1' top: 'ip1' }\n"
                              "layer { name: 'ip2'")
         losses = []
         for seed in (3, 3, 4):
             caffe.set_random_seed(seed)
-            solver, _ = self.solvers(text)
+            solver, _ = self.make_solvers(text)
             losses.append([])
             for _ in range(5):
                 solver.step(1)

@@ -31,7 +31,7 @@ class Gpus(Ranks):
             log = self.train(many, "-gpu", names)
             check(self.near(self.weights(one), self.weights(many)), names)
             check("Training on %d ranks" % ranks in log, log)
-            check("CUDA graph" not in log, log)  # no word of one that failed
+            check("CUDA graph" not in log, log)  # no message about a failed capture
         # Accumulation over several batches, and resuming from a snapshot.
         self.train(many, "-gpu", "0,1", "--iter-size", "2", "--snapshot-interval", "3")
         self.train(many, "-gpu", "1,0", "--snapshot", "many_iter_3.solverstate")
@@ -39,16 +39,16 @@ class Gpus(Ranks):
     def scale(self):
         """Non-finite f16 gradients on one GPU make all GPUs skip the update."""
         flags = [*SIM, "--precision", "f16"]
-        self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # of rank 1, in iteration 3
+        self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # a record of rank 1, in iteration 3
         self.write("plain", numpy.arange(RECORDS))
         many = self.compile("many", solver="snapshot: 1", flags=flags)
         one = self.compile("one", self.interleaved(2), "iter_size: 2", flags=flags)
         self.train(one)
         self.train(many, "-gpu", "0,1")
         check(self.near(self.weights(one), self.weights(many)), "2 GPUs")
-        left_out = [i for i in range(2, 7)
-                    if self.weights(many, i) == self.weights(many, i - 1)]
-        check(left_out == [3], "updates left out: %s" % left_out)
+        skipped = [i for i in range(2, 7)
+                   if self.weights(many, i) == self.weights(many, i - 1)]
+        check(skipped == [3], "skipped updates: %s" % skipped)
 
     def single(self):
         """One rank computes the same values with and without an NCCL communicator."""
@@ -63,10 +63,10 @@ class Gpus(Ranks):
             os.environ["BREW_NCCL_SINGLE_RANK"] = "1"
             log = self.train(net, *flags)
             check(re.findall(pattern, log) == losses, log)
-            check(self.weights(net) == weights, "other weights with NCCL")
+            check(self.weights(net) == weights, "the weights differ with NCCL")
             check("NCCL 2.27.3 adds gradients up over one rank" in log, log)
-            check("CUDA graph" not in log, log)  # no word of one that failed
-        # Without the library, it fails before training.
+            check("CUDA graph" not in log, log)  # no message about a failed capture
+        # Without the NCCL library, training with a communicator fails at the start.
         del os.environ["BREW_NCCL_SINGLE_RANK"]
         folder = self.path("cudasim")
         os.mkdir(folder)
@@ -81,6 +81,7 @@ class Gpus(Ranks):
         check("needs NCCL, which cannot be opened" in log, log)
 
     def usage(self):
+        """Wrong or unsupported options are errors."""
         many = self.compile("many", flags=SIM)
         log = self.train(many, "-gpu", "0,1", "--ranks", "3", status=2)
         check("--ranks 3, but -gpu names 2 GPUs" in log, log)
@@ -97,7 +98,7 @@ class Gpus(Ranks):
         check("rank 1: adding gradients up over GPUs: NCCL: remote process" in log, log)
 
     def hangs(self):
-        """A hanging rank ends the other ranks, which wait on the device."""
+        """A hanging rank ends the other ranks, although they wait on the device."""
         many = self.compile("many", flags=SIM)
         process = self.start(many, "-gpu", "0,1", "--max-iter", "1000000",
                              "--display", "1", "--test-interval", "1000000",

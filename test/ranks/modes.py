@@ -21,21 +21,21 @@ layer { name: "relu" """)
 NORM = NORM.replace("num_output: 6 kernel_size: 3", "num_output: 6 kernel_size: 3 bias_term: false")
 
 
-
-
 class Modes(Ranks):
     def blobs(self, name, iteration=7):
         """Returns the parameters of an HDF5 snapshot by name."""
-        found = {}
+        blobs = {}
         with h5py.File(self.path("%s_iter_%d.caffemodel.h5" % (name, iteration)),
                        "r") as file:
-            file.visititems(lambda path, item: found.__setitem__(path, item[()])
+            file.visititems(lambda path, item: blobs.__setitem__(path, item[()])
                             if isinstance(item, h5py.Dataset) else None)
-        return found
+        return blobs
 
     def distance(self, a, b, only=""):
-        """Returns the largest relative difference of all parameters."""
-        check(sorted(a) == sorted(b), "other parameters")
+        """Returns the largest difference in a parameter, relative to the parameter's largest magnitude.
+
+        Compares only parameters whose name contains `only`."""
+        check(sorted(a) == sorted(b), "the parameters have different names")
         return max(float(abs(a[key] - b[key]).max() / (abs(a[key]).max() + 1e-12))
                    for key in a if only in key)
 
@@ -48,41 +48,41 @@ class Modes(Ranks):
         for ranks in "1", "2", "3":
             self.train(exact, "--ranks", ranks, "--deterministic")
             self.train(half, "--ranks", ranks)
-            away = self.distance(self.blobs(exact), self.blobs(half))
-            check(away == 0 if ranks == "1" else 0 < away < 0.02,
-                  "%s ranks: %g away" % (ranks, away))
+            error = self.distance(self.blobs(exact), self.blobs(half))
+            check(error == 0 if ranks == "1" else 0 < error < 0.02,
+                  "%s ranks: error %g" % (ranks, error))
         # With iter_size, ranks send the sums over batches.
         self.train(exact, "--ranks", "2", "--deterministic", "--iter-size", "2")
         self.train(half, "--ranks", "2", "--iter-size", "2")
-        away = self.distance(self.blobs(exact), self.blobs(half))
-        check(0 < away < 0.02, "iter_size: %g away" % away)
+        error = self.distance(self.blobs(exact), self.blobs(half))
+        check(0 < error < 0.02, "iter_size: error %g" % error)
 
     def scale(self):
         """All ranks have the same loss scale (f16): if the gradients of one rank are not
         finite, all ranks skip the update."""
         flags = ["--precision", "f16", "--loss-scale-window", "2"]
-        spoilt = self.data.copy()
-        self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # of rank 1 alone, in iteration 3
+        finite_data = self.data.copy()
+        self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # a record of rank 1, in iteration 3
         self.write("plain", numpy.arange(RECORDS))
         many = self.compile("many", solver="snapshot: 1", flags=["--distributed", *flags])
         one = self.compile("one", self.interleaved(2), "iter_size: 2", flags=flags)
         self.train(one)
-        for more in [], ["--shard-update"]:
-            self.train(many, "--ranks", "2", "--deterministic", *more)
-            check(self.weights(many) == self.weights(one), "2 ranks %s" % more)
-            left_out = [i for i in range(2, 7) if self.weights(many, i) == self.weights(many, i - 1)]
-            check(left_out == [3], "updates left out: %s" % left_out)
-        # Both batches of an iteration count, also on one rank.
+        for extra_flags in [], ["--shard-update"]:
+            self.train(many, "--ranks", "2", "--deterministic", *extra_flags)
+            check(self.weights(many) == self.weights(one), "2 ranks %s" % extra_flags)
+            skipped = [i for i in range(2, 7) if self.weights(many, i) == self.weights(many, i - 1)]
+            check(skipped == [3], "skipped updates: %s" % skipped)
+        # With iter_size 2, iteration 2 reads the non-finite record. One rank accepts the plan, too.
         self.train(many, "--ranks", "2", "--deterministic", "--iter-size", "2")
         check(self.weights(many, 2) == self.weights(many, 1), "iter_size 2")
         self.train(many, "--ranks", "1")
-        self.data = spoilt
+        self.data = finite_data
         self.write("plain", numpy.arange(RECORDS))
-        # Gradients are non-finite only because the scale is too large on all ranks.
+        # The data are finite; gradients overflow on all ranks because the loss scale is too large.
         self.train(one, "--loss-scale", "16777216")
         self.train(many, "--ranks", "2", "--deterministic", "--loss-scale", "16777216")
-        check(self.weights(many) == self.weights(one), "too large a scale")
-        check(self.weights(many, 1) == self.weights(many, 2), "too large a scale was kept")
+        check(self.weights(many) == self.weights(one), "the loss scale is too large")
+        check(self.weights(many, 1) == self.weights(many, 2), "the loss scale that is too large was kept")
         log = self.train(many, "--ranks", "2", "--loss-scale", "3", status=2)
         check("must be a power of two" in log, log)
 
@@ -118,7 +118,7 @@ class Modes(Ranks):
                                             "of the data, or list of weights" in lines[0]), log)
 
     def sync_batchnorm(self):
-        """With synchronized BatchNorm, N ranks of batch b are equivalent to one of batch N * b."""
+        """With synchronized BatchNorm, N ranks with batch b are equivalent to one rank with batch N * b."""
         hdf5 = "snapshot_format: HDF5"
         for ranks in 2, 3:
             data = self.interleaved(ranks)
@@ -126,18 +126,19 @@ class Modes(Ranks):
                                  "batch_size: %d" % (BATCH * ranks))
             one = self.compile("one", data, hdf5, net=large)
             self.train(one)
-            away = {}
+            errors = {}
             for name, flags in (("own", []), ("shared", ["--sync-batchnorm"])):
                 many = self.compile(name, solver=hdf5, net=NORM,
                                     flags=["--distributed", *flags])
                 self.train(many, "--ranks", str(ranks), "--deterministic")
-                away[name] = self.distance(self.blobs(one), self.blobs(many))
-            check(away["shared"] < 2e-4 and away["own"] > 0.01, str(away))
-        # Without and with accumulation over batches.
+                errors[name] = self.distance(self.blobs(one), self.blobs(many))
+            check(errors["shared"] < 2e-4 and errors["own"] > 0.01, str(errors))
+        # The plan also runs on one rank, and with accumulation over batches.
         self.train("shared")
         self.train("shared", "--ranks", "2", "--iter-size", "2")
 
     def outputs(self, log):
+        """Returns the lines of the log about tests."""
         return re.findall(r"Iteration \d+, Testing net.*|Test net output.*|Test loss.*",
                           log)
 
@@ -153,35 +154,36 @@ class Modes(Ranks):
                                              "--distributed-test"))
             check(len(alone) > 8 and alone == shared, "%s\n%s" % (alone, shared))
         # A resumed run continues reading at the same record.
-        whole = self.outputs(self.train(many, "--ranks", "2", *fields,
-                                        "--distributed-test"))
-        rest = self.outputs(self.train(many, "--ranks", "2", *fields,
-                                       "--distributed-test", "--snapshot",
-                                       "many_iter_3.solverstate"))
-        check(rest and whole[-len(rest):] == rest, "%s\n%s" % (whole, rest))
+        uninterrupted = self.outputs(self.train(many, "--ranks", "2", *fields,
+                                                "--distributed-test"))
+        resumed = self.outputs(self.train(many, "--ranks", "2", *fields,
+                                          "--distributed-test", "--snapshot",
+                                          "many_iter_3.solverstate"))
+        check(resumed and uninterrupted[-len(resumed):] == resumed,
+              "%s\n%s" % (uninterrupted, resumed))
 
     def shard(self):
         """A sharded update has the same results and snapshots as an update on each rank."""
         solver = 'snapshot: 3 type: "Adam" momentum2: 0.99 snapshot_diff: true'
         many = self.compile("many", solver=solver, flags=["--distributed"])
 
-        def files():
-            found = {}
+        def read_and_remove_snapshots():
+            contents = {}
             for iteration in 3, 6, 7:
-                for end in "caffemodel", "solverstate":
-                    path = self.path("many_iter_%d.%s" % (iteration, end))
+                for extension in "caffemodel", "solverstate":
+                    path = self.path("many_iter_%d.%s" % (iteration, extension))
                     with open(path, "rb") as file:
-                        found[iteration, end] = file.read()
+                        contents[iteration, extension] = file.read()
                     os.remove(path)
-            return found
+            return contents
 
         for ranks in "2", "4":
             flags = ["--ranks", ranks, "--deterministic"]
             self.train(many, *flags)
-            each = files()
+            replicated = read_and_remove_snapshots()
             log = self.train(many, *flags, "--shard-update")
-            shared = files()
-            different = [key for key in each if each[key] != shared[key]]
+            sharded = read_and_remove_snapshots()
+            different = [key for key in replicated if replicated[key] != sharded[key]]
             check(not different, "%s ranks: %s" % (ranks, different))
         # The snapshot is complete: runs without a sharded update resume from it.
         self.train(many, "--ranks", "3", "--deterministic", "--shard-update")
@@ -192,7 +194,7 @@ class Modes(Ranks):
                            "many_iter_3.solverstate", *flags)
                 results.append(self.weights("many"))
             check(results[0] == results[1], "resumed on %s ranks" % ranks)
-        # With the best weights, a clipped norm and several batches.
+        # Sharded updates also support --snapshot-best, clipping and iter_size.
         self.train(many, "--ranks", "2", "--shard-update", "--snapshot-best",
                    "test.loss", "--clip-gradients", "0.1", "--iter-size", "2")
         check(os.path.exists(self.path("many_best_test.loss.solverstate")),
@@ -224,10 +226,10 @@ class Modes(Ranks):
                       "Stopping after 5 iterations: hook 'end'"):
             check(log.count(words) == 1, (words, log))
         check(os.path.exists(self.path("many_iter_3.solverstate")), log)
-        whole = self.weights("many", 5)
+        uninterrupted = self.weights("many", 5)
         self.train(many, "--ranks", "3", "--deterministic", "--test-interval", "0",
                    "--hooks", "run.hooks", "--snapshot", "many_iter_3.solverstate")
-        check(self.weights("many", 5) == whole, "it went on otherwise")
+        check(self.weights("many", 5) == uninterrupted, "the resumed run has other weights")
         with open(self.path("best.hooks"), "w") as file:
             file.write("at stop do save_best train.loss\n")
         # The error names the line of the file.
@@ -237,11 +239,11 @@ class Modes(Ranks):
 
     def nan(self):
         """A non-finite value on one rank ends all ranks with that rank's message."""
-        self.data[13, 1, 2, 3] = numpy.nan  # of rank 1, in iteration 1
-        self.write("spoilt", numpy.arange(RECORDS))
+        self.data[13, 1, 2, 3] = numpy.nan  # a record of rank 1, in iteration 1
+        self.write("with_nan", numpy.arange(RECORDS))
         for name, net, flags in (("many", NET, []),
                                  ("norm", NORM, ["--sync-batchnorm"])):
-            many = self.compile(name, "spoilt", net=net,
+            many = self.compile(name, "with_nan", net=net,
                                 flags=["--distributed", *flags])
             log = self.train(many, "--ranks", "2", "--check-nan", status=1)
             lines = [line for line in log.splitlines() if "error:" in line]
@@ -251,7 +253,7 @@ class Modes(Ranks):
             self.train(many, "--ranks", "2", "--check-nan", "--max-iter", "1")
 
     def eight(self):
-        """Runs values() of ranks.py for up to eight ranks."""
+        """Five and eight ranks are equivalent to one rank, like fewer ranks in values() of ranks.py."""
         random = numpy.random.RandomState(5)
         records = 7 * 8 * BATCH
         self.data = random.randn(records, 2, 6, 6).astype("f4")

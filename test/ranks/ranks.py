@@ -2,8 +2,9 @@
 
     ranks.py --brewc BREWC --brew-run BREW_RUN CASE
 
-Cases are the methods of Ranks below. Without mpirun, or without the plugin in the runtime's
-folder, a case is skipped (exit status 77).
+Cases are methods of Ranks below. In a case, `many` is a plan for several ranks, and `one` is the
+equivalent plan for one rank. Without mpirun, or without the MPI plugin of the runtime, a case is
+skipped (exit status 77).
 """
 import argparse
 import os
@@ -22,7 +23,7 @@ RECORDS = 48
 BATCH = 4
 SKIPPED = 77
 
-# Shared weights, two biases with the same gradient, and a frozen layer.
+# The net has weights that two layers share, two biases with equal gradients, and a frozen layer.
 NET = """
 name: "ranks"
 layer { name: "data" type: "HDF5Data" top: "data" top: "label"
@@ -52,6 +53,7 @@ test_interval: 4
 
 
 def check(condition, text):
+    """Ends the test with the message `text` unless the condition holds."""
     if not condition:
         sys.exit("failed: " + text)
 
@@ -69,6 +71,7 @@ class Ranks:
         return os.path.join(self.folder, name)
 
     def write(self, name, order):
+        """Writes the records in the given order to NAME.h5, and a list of that file to NAME.txt."""
         with h5py.File(self.path(name + ".h5"), "w") as file:
             file["data"] = self.data[order]
             file["label"] = self.label[order]
@@ -86,6 +89,7 @@ class Ranks:
         return name
 
     def compile(self, name, data="plain", solver="", flags=(), net=NET):
+        """Compiles a net to NAME.plan. `solver` are further fields of the solver. Returns `name`."""
         with open(self.path(name + ".prototxt"), "w") as file:
             file.write(net.replace("LIST", data + ".txt"))
         with open(self.path(name + "_solver.prototxt"), "w") as file:
@@ -98,6 +102,7 @@ class Ranks:
         return [self.brew_run, "train", name + ".plan", "--threads", "1", *flags]
 
     def train(self, name, *flags, command=None, status=0, seconds=120):
+        """Trains a plan, or runs `command`. Checks the exit status unless it is None; returns the log."""
         process = self.start(name, *flags, command=command)
         log = self.end(process, seconds)
         if status is not None and process.returncode != status:
@@ -107,7 +112,7 @@ class Ranks:
         return log
 
     def start(self, name, *flags, command=None):
-        """Starts training in a new session, by which end_all finds the ranks."""
+        """Starts training in a new session (setsid), through which end_all() finds the ranks."""
         with open(self.path("log"), "w") as log:
             self.started.append(subprocess.Popen(
                 command or self.command(name, *flags), cwd=self.folder, stderr=log,
@@ -116,6 +121,7 @@ class Ranks:
         return self.started[-1]
 
     def end(self, process, seconds=120):
+        """Waits for the end of a process; returns its log."""
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -130,12 +136,12 @@ class Ranks:
             try:
                 if os.getsid(int(entry)) in sessions:
                     os.kill(int(entry), signal.SIGKILL)
-            except OSError:  # it has just ended
+            except OSError:  # the process has just ended
                 continue
 
     def ranks_of(self, process):
         """Returns the process ids of the ranks that a process started, by rank."""
-        found = {}
+        ranks = {}
         parents = {}
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -144,10 +150,10 @@ class Ranks:
             except OSError:
                 continue
         for child in parents:
-            above = child
-            while above in parents and above != process.pid:
-                above = parents[above]
-            if above != process.pid or child == process.pid:
+            ancestor = child
+            while ancestor in parents and ancestor != process.pid:
+                ancestor = parents[ancestor]
+            if ancestor != process.pid or child == process.pid:
                 continue
             try:
                 with open("/proc/%d/environ" % child, "rb") as file:
@@ -155,13 +161,13 @@ class Ranks:
             except OSError:
                 continue
             if rank:
-                found[int(rank.group(1))] = child
-        return found
+                ranks[int(rank.group(1))] = child
+        return ranks
 
-    def wait_for(self, what, seconds=120):
-        """Waits until `what()` is true. Fails if the training that was started last ends."""
+    def wait_for(self, condition, seconds=120):
+        """Waits until `condition()` is true. Fails if the training that was started last ends."""
         begin = time.time()
-        while not what():
+        while not condition():
             ended = self.started[-1].poll()
             if ended is not None or time.time() - begin > seconds:
                 sys.exit("failed: nothing happened in %d s (status %s)\n%s" % (
@@ -181,7 +187,7 @@ class Ranks:
         rounding."""
         check(len(a) == len(b), "the weights have different sizes")
         a, b = (numpy.frombuffer(x[:len(x) // 4 * 4], "u1").astype(int) for x in (a, b))
-        # The bytes of the exponent and the leading digits are equal.
+        # Rounding changes only the lower bytes of floats, so at least 55 % of all bytes are equal.
         return (a != b).mean() < 0.45
 
     # Cases.
@@ -222,34 +228,33 @@ class Ranks:
         """Each rank accumulates its batches before the all-reduce; so does a plan that was
         compiled for one batch."""
         one = self.compile("one", self.interleaved(2), "iter_size: 2")
-        both = self.compile("both", solver="iter_size: 2", flags=["--distributed"])
+        accumulating = self.compile("both", solver="iter_size: 2", flags=["--distributed"])
         plain = self.compile("plain_plan", flags=["--distributed"])
-        self.train(both, "--ranks", "2", "--deterministic")
+        self.train(accumulating, "--ranks", "2", "--deterministic")
         self.train(plain, "--ranks", "2", "--deterministic", "--iter-size", "2")
-        check(self.weights(both) == self.weights(plain), "iter_size 2 on 2 ranks")
+        check(self.weights(accumulating) == self.weights(plain), "iter_size 2 on 2 ranks")
         # --iter-size 1 has the same result as a plan compiled for one batch.
         self.train(one)
-        self.train(both, "--ranks", "2", "--deterministic", "--iter-size", "1")
-        check(self.weights(both) == self.weights(one), "iter_size 1 on 2 ranks")
+        self.train(accumulating, "--ranks", "2", "--deterministic", "--iter-size", "1")
+        check(self.weights(accumulating) == self.weights(one), "iter_size 1 on 2 ranks")
 
     def resume(self):
         """A run resumes from its snapshot on the same and on other numbers of ranks."""
         many = self.compile("many", solver="snapshot: 3", flags=["--distributed"])
         self.train(many, "--ranks", "2", "--deterministic")
-        whole = self.weights(many)
+        uninterrupted = self.weights(many)
         for ranks in "2", "1", "3":
             self.train(many, "--ranks", ranks, "--deterministic", "--snapshot",
                        "many_iter_3.solverstate")
-            check((self.weights(many) == whole) == (ranks == "2"),
+            check((self.weights(many) == uninterrupted) == (ranks == "2"),
                   "resumed on %s ranks" % ranks)
 
     def disagree(self):
         """Ranks with different plans or solvers fail before training."""
         many = self.compile("many", flags=["--distributed"])
-        other = self.compile("other", solver="weight_decay: 0.5".replace("weight_decay",
-                             "gamma"), flags=["--distributed"])
-        for what, first, second in (
-                ("plan", [many], [other]),
+        changed = self.compile("other", solver="gamma: 0.5", flags=["--distributed"])
+        for difference, first, second in (
+                ("plan", [many], [changed]),
                 ("solver", [many], [many, "--base-lr", "0.5"])):
             root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
             log = self.train(None, command=[
@@ -258,10 +263,10 @@ class Ranks:
                 status=1)
             lines = [line for line in log.splitlines() if "error" in line]
             check(len(lines) == 1 and "rank 1 disagrees with rank 0: it has another "
-                  + what in lines[0], log)
+                  + difference in lines[0], log)
 
     def usage(self):
-        """Unsupported options are reported once, by name."""
+        """Each unsupported option is reported once, by name."""
         alone = self.compile("alone")
         log = self.train(alone, "--ranks", "2", status=1)
         check(log.count("compiled without --distributed") == 1, log)
@@ -276,6 +281,7 @@ class Ranks:
         check("rank " in log and "nowhere" in log, log)
 
     def run_long(self, *flags, timeout=60):
+        """Starts a run on three ranks and waits for snapshots; returns its process and its ranks."""
         many = self.compile("many", solver="snapshot: 5", flags=["--distributed"])
         process = self.start(many, "--ranks", "3", "--max-iter", "100000000",
                              "--display", "0", "--test-interval", "100000000",
@@ -285,31 +291,31 @@ class Ranks:
         check(sorted(ranks) == [0, 1, 2], "ranks %s" % ranks)
         return process, ranks
 
-    def newest(self):
+    def newest_state(self):
         states = [int(name.split("_")[2].split(".")[0])
                   for name in os.listdir(self.folder) if name.endswith(".solverstate")]
         return "many_iter_%d.solverstate" % max(states)
 
     def dies(self):
-        """A killed rank ends the others; the last snapshot is complete."""
+        """A killed rank ends the other ranks; the last snapshot is complete."""
         process, ranks = self.run_long()
         os.kill(ranks[1], signal.SIGKILL)
         log = self.end(process)
         check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
         check("rank 1" in log, log)
-        newest = self.newest()
+        newest = self.newest_state()
         last = int(newest.split("_")[2].split(".")[0])
         self.train("many", "--snapshot", newest, "--max-iter", str(last + 2),
                    "--ranks", "2")
 
     def hangs(self):
         """A hanging rank ends the run; the error names the rank."""
-        for which in 2, 0:
+        for rank in 2, 0:
             process, ranks = self.run_long(timeout=5)
-            os.kill(ranks[which], signal.SIGSTOP)
+            os.kill(ranks[rank], signal.SIGSTOP)
             log = self.end(process)
             check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
-            check("rank %d does not answer for 5 s" % which in log, log)
+            check("rank %d does not answer for 5 s" % rank in log, log)
             check(log.count("does not answer") == 1, log)
             for name in os.listdir(self.folder):
                 if "_iter_" in name:
@@ -323,14 +329,14 @@ class Ranks:
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         os.kill(ranks[2], signal.SIGKILL)
-        # Earlier, the ranks' signal handlers may not be installed.
+        # Before that line of the log, the ranks may not have installed their signal handlers.
         self.wait_for(lambda: "Starting Optimization"
                       in self.log().partition("restart 1 of 1")[2])
         process.send_signal(signal.SIGHUP)
         log = self.end(process)
         check(process.returncode == 0, "status %d\n%s" % (process.returncode, log[-3000:]))
-        again = log.partition("restart 1 of 1")[2]
-        check("Resuming from many_iter_" in again, again[-3000:])
+        restarted_log = log.partition("restart 1 of 1")[2]
+        check("Resuming from many_iter_" in restarted_log, restarted_log[-3000:])
 
     def requests(self):
         """Requests of one rank's threads to its trainer apply to all ranks (requests.cpp)."""
@@ -367,8 +373,8 @@ def main(cases=Ranks):
     options = parser.parse_args()
     plugin = os.path.join(os.path.dirname(options.brew_run), "..", "lib",
                           "libbrew_mpi.so")
-    for needed in shutil.which("mpirun"), os.path.exists(plugin) and plugin:
-        if not needed:
+    for is_available in shutil.which("mpirun"), os.path.exists(plugin):
+        if not is_available:
             print("skipped: mpirun or libbrew_mpi.so is missing")
             sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
@@ -376,7 +382,7 @@ def main(cases=Ranks):
         case.program = options.program
         try:
             getattr(case, options.case)()
-        except BaseException:  # SystemExit above all
+        except BaseException:  # usually SystemExit
             case.end_all()
             raise
 

@@ -1,4 +1,4 @@
-//===- requests.cpp - Requests of threads of one rank to all ranks --------===//
+//===- requests.cpp - Requests of one rank's threads to all ranks ---------===//
 //
 // mpirun -n 2 requests PLAN: a thread of rank 1 pauses training, sets a field
 // of the solver and resumes; then a thread of rank 0 requests a stop. All ranks
@@ -19,12 +19,12 @@ using namespace brew;
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(300);
-constexpr auto kMoment = std::chrono::milliseconds(1);
+constexpr auto kPollInterval = std::chrono::milliseconds(1);
 
-void require(bool condition, const char *what) {
+void require(bool condition, const char *failure) {
   if (condition)
     return;
-  std::fprintf(stderr, "requests: failed: %s\n", what);
+  std::fprintf(stderr, "requests: failed: %s\n", failure);
   std::_Exit(1);
 }
 
@@ -44,38 +44,39 @@ int main(int count, char **arguments) {
       paused = true;
   });
   api::Trainer trainer(session);
-  std::atomic<int> reached{0};
+  std::atomic<int> lastIteration{0};
   trainer.setActionFunction([&] {
-    reached = trainer.iteration();
+    lastIteration = trainer.iteration();
     return BREW_ACTION_NONE;
   });
   auto waitFor = [&](int iteration) {
-    while (reached < iteration)
-      std::this_thread::sleep_for(kMoment);
+    while (lastIteration < iteration)
+      std::this_thread::sleep_for(kPollInterval);
   };
-  std::thread asking([&] {
+  std::thread requester([&] {
     waitFor(3);
     if (ranks.rank() == 1) {
       trainer.pause();
       while (!paused)
-        std::this_thread::sleep_for(kMoment);
-      const int before = reached;
+        std::this_thread::sleep_for(kPollInterval);
+      const int before = lastIteration;
       std::this_thread::sleep_for(kPause);
-      require(reached == before, "it does not pause");
+      require(lastIteration == before, "training does not pause");
       trainer.setField("base_lr", "0.25");
       trainer.resume();
       return;
     }
     while (trainer.field("base_lr") != "0.25")
-      std::this_thread::sleep_for(kMoment);
-    waitFor(reached + 3);
+      std::this_thread::sleep_for(kPollInterval);
+    waitFor(lastIteration + 3);
     trainer.stop();
   });
   trainer.step(1 << 28);
-  asking.join();
-  require(trainer.stopped(), "it was not stopped");
+  requester.join();
+  require(trainer.stopped(), "training was not stopped");
   require(trainer.field("base_lr") == "0.25", "the field has another value");
-  require(trainer.learningRate() == 0.25, "the learning rate has another value");
+  require(trainer.learningRate() == 0.25,
+          "the learning rate has another value");
   ranks.close();
   return 0;
 }

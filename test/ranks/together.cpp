@@ -1,7 +1,7 @@
 //===- together.cpp - Ranks without a trainer -----------------------------===//
 //
 // mpirun -n N together: concurrent all-reduces, a broadcast from rank 0, checks
-// for equality, and errors of usage. Prints nothing on success.
+// for equality, and usage errors. Prints nothing on success.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -15,14 +15,14 @@ using namespace brew;
 
 namespace {
 
-void require(bool condition, const char *what) {
+void require(bool condition, const char *failure) {
   if (condition)
     return;
-  std::fprintf(stderr, "together: failed: %s\n", what);
+  std::fprintf(stderr, "together: failed: %s\n", failure);
   std::_Exit(1);
 }
 
-/// Returns the status of the error that `body` throws.
+/// Returns the status of the error that `body` throws, BREW_OK without one.
 template <typename Body> brew_status statusOf(Body &&body) {
   try {
     body();
@@ -54,10 +54,12 @@ int main() {
   require(a.front() == sum + count && a.back() == sum + count, "the large sum");
   require(statusOf([&] { ranks.waitAllReduce(7); }) == BREW_USAGE,
           "a sum is awaited twice");
-  require(brew_communicator_start_all_reduce(ranks.get(), 1, nullptr, 1) == BREW_USAGE,
+  require(brew_communicator_start_all_reduce(ranks.get(), 1, nullptr, 1) ==
+              BREW_USAGE,
           "the buffers are null");
   const brew_reduction_buffer empty = {nullptr, 4};
-  require(brew_communicator_start_all_reduce(ranks.get(), 1, &empty, 1) == BREW_USAGE,
+  require(brew_communicator_start_all_reduce(ranks.get(), 1, &empty, 1) ==
+              BREW_USAGE,
           "the data of a buffer is null");
   require(brew_communicator_broadcast(ranks.get(), nullptr, 4) == BREW_USAGE &&
               brew_communicator_check_all_equal(ranks.get(), "plan", nullptr) ==

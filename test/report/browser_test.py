@@ -12,8 +12,8 @@ import tempfile
 
 import pages
 
-# Selects every program, opens all kernels and selects a layer, like a user. Stores by how many
-# pixels the page is wider than the window.
+# Selects every program, opens all kernels and selects a layer, like a user. Stores in the page by how
+# many pixels it is wider than the window.
 PROBE = """<script>
 const programs = document.querySelectorAll('nav button');
 for (const button of [...programs, programs[0]])
@@ -27,18 +27,19 @@ document.body.dataset.overflow = root.scrollWidth - root.clientWidth;
 </script></body>"""
 
 
-def shown(browser, path, profile, width):
-    """Returns the page after its scripts have run, and the lines that they logged."""
-    done = pages.output(
+def render(browser, path, profile, width):
+    """Returns the HTML text of a page after its scripts have run, and the lines that they logged."""
+    process = pages.output(
         [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile,
          "--window-size={},900".format(width), "--enable-logging=stderr", "--dump-dom",
          path.as_uri()])
-    logged = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return done.stdout, logged
+    logged = [line for line in process.stderr.splitlines() if "CONSOLE" in line]
+    return process.stdout, logged
 
 
-def part(text, begin, end):
+def extract(text, begin, end):
+    """Returns the text from `begin` to the following `end`."""
     start = text.index(begin)
     return text[start:text.index(end, start)]
 
@@ -50,16 +51,16 @@ def check(name, text, dom, logged):
     assert overflow <= 0, (name, "is too wide by", overflow)
     program = pages.Page(text).data["programs"][0]
     for phase in ("before", "after"):
-        drawn = part(dom, 'id="{}"'.format(phase), "</svg>")
+        drawn = extract(dom, 'id="{}"'.format(phase), "</svg>")
         graph = program[phase]
         assert drawn.count('class="node ') == len(graph["nodes"]), (name, phase)
         assert len(re.findall(r'class="edge', drawn)) == len(graph["edges"]), (name, phase)
         assert "NaN" not in drawn and "undefined" not in drawn, (name, phase)
-    # The selected layer, and its related nodes after optimization.
+    # The page shows the selected layer, and highlights the related nodes after optimization.
     layer = next(node for node in program["before"]["nodes"] if node["kind"] == "layer")
-    assert html.escape(layer["name"], quote=False) in part(dom, 'id="chosen"', "</div>"), name
-    assert " related" in part(dom, 'id="after"', "</svg>"), name
-    arena = part(dom, 'id="arena"', "</svg>")
+    assert html.escape(layer["name"], quote=False) in extract(dom, 'id="chosen"', "</div>"), name
+    assert " related" in extract(dom, 'id="after"', "</svg>"), name
+    arena = extract(dom, 'id="arena"', "</svg>")
     assert arena.count('class="buffer"') == len(program["buffers"]), name
     assert "NaN" not in arena, name
 
@@ -75,10 +76,10 @@ def main():
         for name, arguments in pages.nets(source, folder).items():
             text = pages.report(brewc, arguments, "html")
             path = pathlib.Path(folder) / (name + ".html")
-            # No other scripts may run; the probe becomes part of the page's scripts.
+            # The page's security policy allows only inline scripts such as the probe.
             path.write_text(text.replace("</body>", PROBE))
             for width in (1400, 500):
-                check(name, text, *shown(browser, path, folder + "/profile", width))
+                check(name, text, *render(browser, path, folder + "/profile", width))
     return 0
 
 

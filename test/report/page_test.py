@@ -11,11 +11,11 @@ import tempfile
 import pages
 
 
-def check(name, brewc, arguments):
+def check_page(name, brewc, arguments):
     text = pages.report(brewc, arguments, "html")
-    assert not re.search(r"https?://", text), name + " has a link"
+    assert not re.search(r"https?://", text), name + " has an external link"
     page = pages.Page(text)
-    # The data and the script, for any names of layers.
+    # The page has only two scripts, the data and the code, even if names of layers contain tags.
     assert len(page.scripts) == 2, (name, len(page.scripts))
     for tag, attribute in page.attributes:
         assert not attribute.startswith("on"), (name, tag, attribute)
@@ -35,7 +35,7 @@ def check(name, brewc, arguments):
         for step in steps:
             if step.startswith("kernel "):
                 symbol = step[len("kernel "):]
-                # The kernel's name and its code.
+                # The page shows the name of the kernel and its code.
                 assert any(kernel.split()[0] == symbol and kernel.count(symbol) > 1
                            for kernel in page.kernels.values()), (name, symbol)
         check_graph(name, program)
@@ -52,7 +52,7 @@ def check_graph(name, program):
         for begin, end, shape, size in graph["edges"]:
             assert begin != end and max(begin, end) < len(graph["nodes"]), (name, phase)
             assert shape and size, (name, phase)
-    # Nodes that became a kernel or a call have a step.
+    # Exactly the nodes that became a kernel or a call have a time.
     for node in program["after"]["nodes"]:
         assert (node["kind"] in ("kernel", "call")) == ("time" in node), (name, node)
         assert (node["kind"] == "kernel") == ("kernel" in node), (name, node)
@@ -62,12 +62,12 @@ def main():
     brewc, source = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         for name, arguments in pages.nets(source, folder).items():
-            page = check(name, brewc, arguments)
+            page = check_page(name, brewc, arguments)
             kernels = "".join(page.kernels.values())
             if name == "evil":
                 assert pages.EVIL in kernels and "<script>" in kernels, kernels
             if name.startswith("lenet"):
-                # The prototxt's lines, and the kernel's code.
+                # The page shows the lines of the prototxt and the code of each kernel.
                 assert re.search(r"lenet_train_test\.prototxt:\d+\n?layer \{.*?pool1",
                                  kernels, re.DOTALL), kernels[:2000]
                 assert ("BREW_KERNEL(" if "cuda" in name else "func.func") in kernels

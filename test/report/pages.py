@@ -17,7 +17,7 @@ layer {{ name: "ip" type: "InnerProduct" bottom: "{}" top: "z"
 
 
 def nets(source, folder):
-    """Returns {name: brewc's arguments} of the nets to report on."""
+    """Returns a dict from the names of the nets to report on to brewc's arguments."""
     evil = pathlib.Path(folder) / "evil.prototxt"
     evil.write_text(EVIL_NET)
     inputs = pathlib.Path(source) / "test" / "lit" / "Inputs"
@@ -33,18 +33,19 @@ def nets(source, folder):
 
 
 def output(command):
-    """Runs a command; returns its output, or fails with its errors."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, (command, done.returncode, done.stderr[-3000:])
-    return done
+    """Runs a command and returns the completed process. Fails with its standard error."""
+    process = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert process.returncode == 0, (command, process.returncode, process.stderr[-3000:])
+    return process
 
 
 def report(brewc, arguments, form):
+    """Returns the report of brewc; `form` is "html" or "json"."""
     return output([brewc, *arguments, "--report=" + form]).stdout
 
 
 class Page(HTMLParser):
-    """The content of a page. Every opened element must be closed."""
+    """The parsed content of a page. Parsing fails if an element is not closed."""
 
     VOID = {"meta", "input", "br"}
 

@@ -16,7 +16,7 @@ CUDASIM_INLINE unsigned floatBits(float value) {
   __builtin_memcpy(&bits, &value, sizeof(bits));
   return bits;
 }
-CUDASIM_INLINE float floatOf(unsigned bits) {
+CUDASIM_INLINE float floatFromBits(unsigned bits) {
   float value;
   __builtin_memcpy(&value, &bits, sizeof(value));
   return value;
@@ -32,19 +32,19 @@ CUDASIM_INLINE unsigned short halfFromFloat(float value) {
     return sign | 0x7c00; // rounds beyond 65504
   if (bits < 0x38800000) {
     // Subnormal: adding 0.5 rounds the result into the last bits.
-    return sign | (floatBits(floatOf(bits) + 0.5f) - 0x3f000000);
+    return sign | (floatBits(floatFromBits(bits) + 0.5f) - 0x3f000000);
   }
   bits += 0xfff + (bits >> 13 & 1);
   return sign | (bits - 0x38000000) >> 13;
 }
 
 CUDASIM_INLINE float floatFromHalf(unsigned short half) {
-  unsigned sign = (half & 0x8000u) << 16, rest = half & 0x7fff;
-  if (rest >= 0x7c00)
-    return floatOf(sign | 0x7f800000 | (rest & 0x3ff) << 13);
-  if (rest < 0x400) // subnormal: a multiple of 2^-24
-    return floatOf(sign | floatBits(rest * 0x1p-24f));
-  return floatOf(sign | ((rest << 13) + 0x38000000));
+  unsigned sign = (half & 0x8000u) << 16, magnitude = half & 0x7fff;
+  if (magnitude >= 0x7c00)
+    return floatFromBits(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  if (magnitude < 0x400) // subnormal: a multiple of 2^-24
+    return floatFromBits(sign | floatBits(magnitude * 0x1p-24f));
+  return floatFromBits(sign | ((magnitude << 13) + 0x38000000));
 }
 
 CUDASIM_INLINE unsigned short bfloatFromFloat(float value) {
@@ -55,7 +55,7 @@ CUDASIM_INLINE unsigned short bfloatFromFloat(float value) {
 }
 
 CUDASIM_INLINE float floatFromBfloat(unsigned short bits) {
-  return floatOf((unsigned)bits << 16);
+  return floatFromBits((unsigned)bits << 16);
 }
 
 } // namespace cudasim

@@ -19,7 +19,6 @@ template <unsigned count> using MakeIndices = Indices<__integer_pack(count)...>;
 #endif
 
 /// Removes `const &` from a type.
-/// Removes `const &` from a type.
 template <class T> struct RemoveConstReference { using Type = T; };
 template <class T> struct RemoveConstReference<const T &> { using Type = T; };
 
@@ -29,7 +28,6 @@ template <unsigned index, class T> struct ArgumentObject {
   explicit ArgumentObject(const Argument *argument) : value(argument) {}
 };
 
-/// All argument objects of a launch.
 /// All argument objects of a launch.
 template <class Sequence, class... Parameters> struct ArgumentObjects;
 template <unsigned... index, class... Parameters>
@@ -55,8 +53,9 @@ template <class Parameter> Argument describe(void *argument) {
           nullptr,      nullptr};
 }
 
-/// Whether the image's kernel has barriers or shuffles. Each of them odr-uses
-/// BarrierUse::noted, whose initialiser then runs when the image is loaded.
+/// Whether the image's kernel has barriers or shuffles. Each barrier or shuffle
+/// odr-uses BarrierUse::noted, whose initialiser then runs when the image is
+/// loaded.
 static bool usesBarriers;
 template <class> struct BarrierUse { static bool noted; };
 template <class Any> bool BarrierUse<Any>::noted = (usesBarriers = true);
@@ -83,7 +82,7 @@ template <class State> void runThreads(void *pointer) {
       for (unsigned tx = 0; tx < block.x; ++tx) {
         context.threadIdx = {tx, ty, tz};
         context.self = thread++;
-        state->slots.call(state->body);
+        state->objects.call(state->body);
       }
 }
 
@@ -98,7 +97,7 @@ void runBlocks(const unsigned *grid, unsigned long long count, State &state) {
       cudasim_run_fibers(
           [](void *pointer) {
             State *state = static_cast<State *>(pointer);
-            state->slots.call(state->body);
+            state->objects.call(state->body);
           },
           &state);
     else
@@ -114,9 +113,9 @@ void launch(const char *kernel, const KernelAttributes &attributes,
   Argument arguments[] = {describe<Parameters>(values[next++])...};
   cudasim_begin_launch(kernel, &attributes, grid, block, arguments);
   struct State {
-    ArgumentObjects<MakeIndices<sizeof...(Parameters)>, Parameters...> slots;
+    ArgumentObjects<MakeIndices<sizeof...(Parameters)>, Parameters...> objects;
     void (*body)(Parameters...);
-  } state{decltype(state.slots)(arguments), body};
+  } state{decltype(state.objects)(arguments), body};
 
   const unsigned long long count = 1ull * grid[0] * grid[1] * grid[2];
   // All blocks finish a stage before one begins the next. Since each stage is a
@@ -142,8 +141,8 @@ template <class T> struct Loaded<SharedReference<T>> { using Type = T; };
 /// Shuffles a value of at most eight bytes.
 template <class T>
 CUDASIM_INLINE typename Loaded<T>::Type
-shuffle(Shuffle kind, const T &given, unsigned operand, unsigned line) {
-  typename Loaded<T>::Type value = given;
+shuffle(Shuffle kind, const T &source, unsigned operand, unsigned line) {
+  typename Loaded<T>::Type value = source;
   static_assert(sizeof(value) <= 8, "shuffles move at most eight bytes");
   unsigned long long bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(value));

@@ -1,7 +1,7 @@
 //===- Math.h - CUDA's mathematical functions on the host -------*- C++ -*-===//
 //
-// The C library has most of them under the same names. Images are compiled with
-// -nostdinc++, so <math.h> is C's header, which is fast to parse.
+// The C library has most of these functions under the same names. Images are
+// compiled with -nostdinc++, so <math.h> is C's header, which is fast to parse.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_MATH_H
@@ -23,23 +23,23 @@
 
 #define CUDASIM_MATH static CUDASIM_INLINE __attribute__((unused))
 
-#define CUDASIM_BOTH(type)                                                     \
+#define CUDASIM_CLASSIFY(type)                                                 \
   CUDASIM_MATH bool isnan(type x) { return __builtin_isnan(x); }               \
   CUDASIM_MATH bool isinf(type x) { return __builtin_isinf(x); }               \
   CUDASIM_MATH bool isfinite(type x) { return __builtin_isfinite(x); }         \
   CUDASIM_MATH bool signbit(type x) { return __builtin_signbit(x); }
-CUDASIM_BOTH(float)
-CUDASIM_BOTH(double)
-#undef CUDASIM_BOTH
+CUDASIM_CLASSIFY(float)
+CUDASIM_CLASSIFY(double)
+#undef CUDASIM_CLASSIFY
 
-#define CUDASIM_ORDERED(type)                                                  \
+#define CUDASIM_MIN_MAX(type)                                                  \
   CUDASIM_MATH type min(type a, type b) { return b < a ? b : a; }              \
   CUDASIM_MATH type max(type a, type b) { return a < b ? b : a; }
-CUDASIM_ORDERED(int)
-CUDASIM_ORDERED(unsigned)
-CUDASIM_ORDERED(long long)
-CUDASIM_ORDERED(unsigned long long)
-#undef CUDASIM_ORDERED
+CUDASIM_MIN_MAX(int)
+CUDASIM_MIN_MAX(unsigned)
+CUDASIM_MIN_MAX(long long)
+CUDASIM_MIN_MAX(unsigned long long)
+#undef CUDASIM_MIN_MAX
 CUDASIM_MATH float min(float a, float b) { return fminf(a, b); }
 CUDASIM_MATH float max(float a, float b) { return fmaxf(a, b); }
 CUDASIM_MATH double min(double a, double b) { return fmin(a, b); }
@@ -70,7 +70,7 @@ CUDASIM_MATH double __fma_rn(double a, double b, double c) {
 }
 
 template <class To, class From> CUDASIM_MATH To cudasim_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "the same bytes");
+  static_assert(sizeof(To) == sizeof(From), "the types differ in size");
   To to;
   __builtin_memcpy(&to, &from, sizeof(To));
   return to;

@@ -111,12 +111,12 @@ struct GlobalReference : CheckedReference<GlobalReference<T>, T> {
 };
 
 /// Base of BREW_IN, BREW_OUT and BREW_INOUT with `elements` elements.
-template <class T, unsigned long long elements, Access how, Name label>
+template <class T, unsigned long long elements, Access kind, Name argumentName>
 struct Global {
   using Element = T;
-  static constexpr Access access = how;
+  static constexpr Access access = kind;
   static constexpr unsigned long long count = elements;
-  static constexpr const char *name() { return label.text; }
+  static constexpr const char *name() { return argumentName.text; }
 
   T *data;
   const Argument *argument;
@@ -140,7 +140,7 @@ struct Global {
   }
   template <class Pack> CUDASIM_INLINE Pack load(long long index) const {
     checkPack<Pack>(index, false);
-    if constexpr (how != Access::In)
+    if constexpr (kind != Access::In)
       for (unsigned i = 0; i < sizeof(Pack) / sizeof(T); ++i)
         (void)GlobalReference<T>(argument, index + i, data + index + i).get();
     Pack result;
@@ -149,7 +149,7 @@ struct Global {
   }
   template <class Pack>
   CUDASIM_INLINE void store(long long index, const Pack &pack) const {
-    static_assert(how != Access::In, "a store to a read-only argument");
+    static_assert(kind != Access::In, "a store to a read-only argument");
     checkPack<Pack>(index, true);
     T values[sizeof(Pack) / sizeof(T)];
     __builtin_memcpy(values, &pack, sizeof(Pack));
@@ -159,7 +159,7 @@ struct Global {
   /// Sets a bit. Updates of bits of the same byte are atomic on the device, so
   /// they are not checked for races.
   CUDASIM_INLINE void setBit(long long bit, bool value) const {
-    static_assert(how != Access::In, "a store to a read-only argument");
+    static_assert(kind != Access::In, "a store to a read-only argument");
     const long long index = bit / 8;
     check(index, 1, true);
     const T mask = static_cast<T>(1 << bit % 8);
@@ -170,30 +170,30 @@ struct Global {
   }
 };
 
-template <class T, unsigned long long elements, Name label>
-struct GlobalIn : Global<T, elements, Access::In, label> {
-  using Global<T, elements, Access::In, label>::Global;
+template <class T, unsigned long long elements, Name argumentName>
+struct GlobalIn : Global<T, elements, Access::In, argumentName> {
+  using Global<T, elements, Access::In, argumentName>::Global;
   CUDASIM_INLINE T operator[](long long index) const {
     this->check(index, 1, false);
     return this->data[index];
   }
 };
 
-template <class T, unsigned long long elements, Access how, Name label>
-struct GlobalOut : Global<T, elements, how, label> {
-  using Global<T, elements, how, label>::Global;
+template <class T, unsigned long long elements, Access kind, Name argumentName>
+struct GlobalOut : Global<T, elements, kind, argumentName> {
+  using Global<T, elements, kind, argumentName>::Global;
   CUDASIM_INLINE GlobalReference<T> operator[](long long index) const {
-    this->check(index, 1, how == Access::Out);
+    this->check(index, 1, kind == Access::Out);
     return {this->argument, index, this->data + index};
   }
 };
 
 /// The argument with the bit mask of the stages to run.
-template <Name label> struct Stages {
+template <Name argumentName> struct Stages {
   using Element = unsigned long long;
   static constexpr Access access = Access::Stages;
   static constexpr unsigned long long count = 1;
-  static constexpr const char *name() { return label.text; }
+  static constexpr const char *name() { return argumentName.text; }
 
   Stages(const Stages &) = delete;
   explicit Stages(const Argument *) {}

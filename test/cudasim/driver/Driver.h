@@ -71,8 +71,8 @@ unsigned multiprocessorCount();
 
 /// Returns whether the bytes are within one live device allocation.
 bool isDeviceRange(const void *address, std::uint64_t bytes);
-/// Reports a finding unless they are. `purpose` names the access, e.g. "copy to
-/// the device".
+/// Reports a finding unless the bytes are within one live device allocation.
+/// `purpose` names the access, e.g. "copy to the device".
 void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
                         const char *purpose);
 /// Returns whether the bytes are within pinned host memory.

@@ -52,10 +52,10 @@ private:
   std::map<std::uint64_t, std::uint64_t> blocks;
 };
 
-AllocationMap device, pinned;
-std::uint64_t used;
+AllocationMap deviceAllocations, pinnedAllocations;
+std::uint64_t usedBytes;
 
-std::uint64_t total() {
+std::uint64_t deviceBytes() {
   return environmentNumber("CUDASIM_MEMORY", std::uint64_t(16) << 30);
 }
 
@@ -74,15 +74,15 @@ void *allocate(std::size_t bytes) {
 } // namespace
 
 bool isDeviceRange(const void *address, std::uint64_t bytes) {
-  return bytes == 0 ||
-         device.contains(reinterpret_cast<std::uint64_t>(address), bytes);
+  return bytes == 0 || deviceAllocations.contains(
+                           reinterpret_cast<std::uint64_t>(address), bytes);
 }
 
 void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
                         const char *purpose) {
-  if (bytes == 0 || device.contains(address, bytes))
+  if (bytes == 0 || deviceAllocations.contains(address, bytes))
     return;
-  const auto *block = device.find(address);
+  const auto *block = deviceAllocations.find(address);
   if (!block)
     reportLaunchFinding("%s: %llu bytes at 0x%llx, where nothing is allocated",
                         purpose, static_cast<unsigned long long>(bytes),
@@ -94,7 +94,8 @@ void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
 }
 
 bool isPinned(const void *address, std::uint64_t bytes) {
-  return pinned.contains(reinterpret_cast<std::uint64_t>(address), bytes);
+  return pinnedAllocations.contains(reinterpret_cast<std::uint64_t>(address),
+                                    bytes);
 }
 
 void cudasim_require_range(const void *address, std::uint64_t bytes,
@@ -107,7 +108,7 @@ using Lock = std::lock_guard<std::recursive_mutex>;
 CUDASIM_API int cuDeviceTotalMem_v2(std::size_t *bytes, int ordinal) {
   if (ordinal != 0)
     return InvalidDevice;
-  *bytes = total();
+  *bytes = deviceBytes();
   return Success;
 }
 
@@ -116,8 +117,8 @@ CUDASIM_API int cuMemGetInfo_v2(std::size_t *freeBytes,
   Lock lock(driverMutex());
   if (Result error = checkContext())
     return error;
-  *totalBytes = total();
-  *freeBytes = total() - used;
+  *totalBytes = deviceBytes();
+  *freeBytes = deviceBytes() - usedBytes;
   return Success;
 }
 
@@ -130,11 +131,11 @@ CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
   // Captures forbid allocations.
   if (Result error = synchronizeAll())
     return error;
-  void *memory = bytes <= total() - used ? allocate(bytes) : nullptr;
+  void *memory = bytes <= deviceBytes() - usedBytes ? allocate(bytes) : nullptr;
   if (!memory)
     return OutOfMemory;
-  device.add(memory, bytes);
-  used += bytes;
+  deviceAllocations.add(memory, bytes);
+  usedBytes += bytes;
   *address = reinterpret_cast<DevicePointer>(memory);
   return Success;
 }
@@ -146,10 +147,10 @@ CUDASIM_API int cuMemFree_v2(DevicePointer address) {
   if (Result error = synchronizeAll())
     return error;
   void *memory = reinterpret_cast<void *>(address);
-  std::uint64_t bytes = device.remove(memory);
+  std::uint64_t bytes = deviceAllocations.remove(memory);
   if (bytes == 0)
     return InvalidValue;
-  used -= bytes;
+  usedBytes -= bytes;
   std::free(memory);
   return Success;
 }
@@ -166,7 +167,7 @@ CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
   void *memory = allocate(bytes);
   if (!memory)
     return OutOfMemory;
-  pinned.add(memory, bytes);
+  pinnedAllocations.add(memory, bytes);
   *address = memory;
   return Success;
 }
@@ -177,7 +178,7 @@ CUDASIM_API int cuMemFreeHost(void *address) {
     return error;
   if (Result error = synchronizeAll())
     return error;
-  if (pinned.remove(address) == 0)
+  if (pinnedAllocations.remove(address) == 0)
     return InvalidValue;
   std::free(address);
   return Success;

@@ -36,8 +36,9 @@ namespace {
 std::set<Module *> modules;
 std::set<Function *> functions;
 
-/// Returns the size in bytes of the shared library at `image`; 0 if it is not
-/// one for this machine. Linkers write the section headers last.
+/// Returns the size in bytes of the shared library at `image`, or 0 if `image`
+/// is not a shared library for this machine. The section headers are the end of
+/// the file, as linkers write them.
 std::uint64_t imageSize(const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
@@ -169,9 +170,10 @@ bool isWithin(const Extent &extent, const Extent &largest) {
 
 /// Returns the maximum bytes of kernel arguments.
 std::size_t argumentLimit() {
-  const bool isLong = driverVersion() >= 12010 &&
-                      environmentNumber("CUDASIM_CAPABILITY", 90) >= 70;
-  return isLong ? 32764 : 4096;
+  const bool allowsLongArguments =
+      driverVersion() >= 12010 &&
+      environmentNumber("CUDASIM_CAPABILITY", 90) >= 70;
+  return allowsLongArguments ? 32764 : 4096;
 }
 
 /// Returns why the device rejects the launch, or Success.
@@ -191,8 +193,8 @@ Result checkLaunch(const Launch &launch) {
       !isWithin(launch.block, kLargestBlock) ||
       launch.threads() > kernel.bounds.threads)
     return InvalidValue;
-  // Too large arrays are an error of the GPU's compiler; the engine reports
-  // them.
+  // Arrays that are too large are an error of the GPU's compiler; the engine
+  // reports them.
   if (*kernel.sharedBytes > Multiprocessor::kSharedPerBlock)
     return Success;
   const bool fits = Multiprocessor::ofDevice().residentBlocks(
@@ -201,7 +203,7 @@ Result checkLaunch(const Launch &launch) {
   return fits ? Success : LaunchOutOfResources;
 }
 
-int start(const Launch &launch, Stream *stream, bool cooperates) {
+int enqueueLaunch(const Launch &launch, Stream *stream, bool isCooperative) {
   // A launch copies the values of its arguments when it is enqueued.
   std::vector<void *> values(launch.function->attributes->arguments);
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -209,7 +211,7 @@ int start(const Launch &launch, Stream *stream, bool cooperates) {
   return enqueue(stream, [=, function = launch.function, grid = launch.grid,
                           block = launch.block] {
     cudasim_set_memory_check(isDeviceRange);
-    cudasim_set_cooperation(cooperates);
+    cudasim_set_cooperation(isCooperative);
     std::vector<void *> pointers;
     for (const void *const &value : values)
       pointers.push_back(const_cast<void **>(&value));
@@ -229,10 +231,10 @@ unsigned occupancyOf(const Function &function, unsigned threads,
 /// Returns how many blocks of a cooperative launch the simulator runs: a
 /// quarter, so that each takes several turns, or all with CUDASIM_RESIDENT.
 unsigned blocksToRun(unsigned blocks) {
-  constexpr unsigned kTurns = 4, kFewest = 3;
+  constexpr unsigned kTurns = 4, kMinimum = 3;
   if (fixedResidentBlocks())
     return blocks;
-  return std::min(blocks, std::max((blocks + kTurns - 1) / kTurns, kFewest));
+  return std::min(blocks, std::max((blocks + kTurns - 1) / kTurns, kMinimum));
 }
 
 } // namespace
@@ -254,7 +256,7 @@ CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
                          arguments};
   if (Result problem = checkLaunch(launch))
     return problem;
-  return start(launch, stream, false);
+  return enqueueLaunch(launch, stream, false);
 }
 
 CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
@@ -280,7 +282,7 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
       environmentNumber("CUDASIM_NO_COOPERATION", 0) != 0)
     return CooperativeLaunchTooLarge;
   launch.grid[0] = blocksToRun(gridX);
-  return start(launch, stream, true);
+  return enqueueLaunch(launch, stream, true);
 }
 
 CUDASIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(

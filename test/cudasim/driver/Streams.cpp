@@ -36,8 +36,8 @@ struct Capture {
   std::thread::id thread;
   bool invalid = false, ended = false;
 
-  /// Returns whether it forbids this thread to allocate or to wait.
-  bool forbids() const {
+  /// Returns whether the capture forbids this thread to allocate or to wait.
+  bool forbidsWaiting() const {
     return mode == kGlobal ||
            (mode == kThreadLocal && thread == std::this_thread::get_id());
   }
@@ -127,11 +127,12 @@ Result check(Event *event) {
 
 } // namespace
 
-/// A capture in another thread forbids these calls only in global mode.
+// A capture in another thread forbids this thread to allocate or to wait only
+// in global mode.
 Result requireNoCapture() {
   Result result = Success;
   for (Stream *stream : streams)
-    if (stream->capture && stream->capture->forbids())
+    if (stream->capture && stream->capture->forbidsWaiting())
       result = invalidate(*stream->capture);
   return result;
 }
@@ -314,7 +315,8 @@ CUDASIM_API int cuEventRecord(Event *event, Stream *stream) {
 }
 
 namespace {
-/// Invalidates the capture in which the event was recorded, if it was.
+/// If the event was recorded in a capture, invalidates the capture and returns
+/// CapturedEvent.
 Result requireNotCaptured(const Event &event) {
   if (!event.record || !event.record->capture)
     return Success;
@@ -365,7 +367,7 @@ CUDASIM_API int cuEventElapsedTime(float *milliseconds, Event *start,
   return Success;
 }
 
-// Newer drivers export it under this name, too.
+// Newer drivers export cuEventElapsedTime under this name, too.
 CUDASIM_API int cuEventElapsedTime_v2(float *milliseconds, Event *start,
                                       Event *end) {
   return cuEventElapsedTime(milliseconds, start, end);

@@ -53,7 +53,7 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
       static_cast<unsigned>(cudasim_context.globalBlock >> 32);
   if (!arrived.insert_or_assign(upper, epoch).second && !launchState.hasStages)
     reportFinding("the block comes to a counter for the second time");
-  // As atomicInc: wraps around to 0 at the last arrival.
+  // Like atomicInc, wraps around to 0 at the last arrival.
   const bool isLast = *counter == blocks - 1;
   *counter = *counter >= blocks - 1 ? 0 : *counter + 1;
   if (isLast)
@@ -64,16 +64,16 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
 
 bool happensBefore(unsigned upper, unsigned epoch) {
   if (auto found = ordered.find(upper); found != ordered.end()) {
-    const unsigned since = (found->second - epoch) & kEpochMask;
-    if (since != 0 && since <= kBarriersOfNumber)
+    const unsigned barriersSinceAccess = (found->second - epoch) & kEpochMask;
+    if (barriersSinceAccess != 0 && barriersSinceAccess <= kBarriersOfNumber)
       return true;
   }
   // The block was renumbered at a barrier and arrived with its new number, or
   // it is the running block.
-  const auto now = static_cast<unsigned>(cudasim_context.globalBlock >> 32);
+  const auto current = static_cast<unsigned>(cudasim_context.globalBlock >> 32);
   for (auto next = renumbered.find(upper); next != renumbered.end();
        next = renumbered.find(next->second))
-    if (next->second == now || ordered.count(next->second))
+    if (next->second == current || ordered.count(next->second))
       return true;
   return false;
 }

@@ -30,7 +30,8 @@ extern LaunchState launchState;
 /// thread (5,0,0): ...", and ends the program with status 70.
 [[noreturn]] void reportFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
-/// The same without block and thread, and outside of launches.
+/// Like reportFinding(), but without block and thread. May also be called
+/// outside of launches.
 [[noreturn]] void reportLaunchFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 #pragma GCC visibility pop
@@ -41,10 +42,12 @@ struct ThreadName {
   char text[40];
 };
 
-/// Order between the blocks of the running launch.
+/// Starts to record the arrivals of a launch's blocks at counters, which order
+/// the blocks.
 void beginArrivals();
 /// Reports counters that are not 0 at the end.
 void endArrivals();
+/// Starts a block, before which no other block is ordered yet.
 void beginBlockArrivals();
 /// Notes that the running block arrives at `counter` at its barrier `epoch`.
 /// Returns whether it is the last of `blocks`.

@@ -14,7 +14,7 @@ namespace cudasim {
 namespace {
 
 enum class WaitState : unsigned char {
-  Not,
+  NotWaiting,
   ForBlock,
   ForWarp,
   ForXor,
@@ -22,8 +22,8 @@ enum class WaitState : unsigned char {
   Finished
 };
 
-const char *describe(WaitState waits) {
-  switch (waits) {
+const char *describe(WaitState waitState) {
+  switch (waitState) {
   case WaitState::ForBlock:
     return "barrier of the block";
   case WaitState::ForWarp:
@@ -38,7 +38,7 @@ const char *describe(WaitState waits) {
 
 struct Fiber {
   StackPointer stack;
-  WaitState waits;
+  WaitState waitState;
   unsigned line;
   unsigned warpEpoch;
   unsigned operand;
@@ -54,7 +54,7 @@ unsigned blockEpoch;
 void (*body)(void *);
 void *bodyState;
 
-unsigned running() { return cudasim_context.self & kEpochMask; }
+unsigned runningThread() { return cudasim_context.self & kEpochMask; }
 
 /// Sets the context's thread to `thread`.
 void setCurrentThread(unsigned thread) {
@@ -68,13 +68,13 @@ void setCurrentThread(unsigned thread) {
 
 void resume(unsigned thread) {
   setCurrentThread(thread);
-  fibers[thread].waits = WaitState::Not;
+  fibers[thread].waitState = WaitState::NotWaiting;
   switchStack(&scheduler, fibers[thread].stack);
 }
 
-void wait(WaitState waits, unsigned line) {
-  Fiber &fiber = fibers[running()];
-  fiber.waits = waits;
+void wait(WaitState waitState, unsigned line) {
+  Fiber &fiber = fibers[runningThread()];
+  fiber.waitState = waitState;
   fiber.line = line;
   switchStack(&fiber.stack, scheduler);
 }
@@ -95,31 +95,33 @@ void blockMain() {
 /// Reports that `thread` waits at a point that `other` does not reach.
 [[noreturn]] void reportDivergence(unsigned thread, unsigned other) {
   setCurrentThread(thread);
-  const Fiber &mine = fibers[thread], &theirs = fibers[other];
-  if (theirs.waits == WaitState::Finished)
+  const Fiber &waitingFiber = fibers[thread], &otherFiber = fibers[other];
+  if (otherFiber.waitState == WaitState::Finished)
     reportFinding(
         "divergence: waits at the %s in line %u, but thread %s has left "
         "the kernel",
-        describe(mine.waits), mine.line, ThreadName(other).text);
+        describe(waitingFiber.waitState), waitingFiber.line,
+        ThreadName(other).text);
   reportFinding(
       "divergence: waits at the %s in line %u, but thread %s waits at the "
       "%s in line %u",
-      describe(mine.waits), mine.line, ThreadName(other).text,
-      describe(theirs.waits), theirs.line);
+      describe(waitingFiber.waitState), waitingFiber.line,
+      ThreadName(other).text, describe(otherFiber.waitState), otherFiber.line);
 }
 
 /// Completes the barrier or shuffle at which the lanes of a warp wait. All
-/// lanes must wait or have finished; `waiting` is one that waits for the warp.
+/// lanes must wait or have finished; `waiting` is a lane that waits for the
+/// warp.
 void completeWarp(unsigned first, unsigned last, unsigned waiting) {
-  const Fiber &model = fibers[waiting];
+  const Fiber &reference = fibers[waiting];
   for (unsigned lane = first; lane < last; ++lane) {
     const Fiber &fiber = fibers[lane];
-    if (fiber.waits == WaitState::Finished)
+    if (fiber.waitState == WaitState::Finished)
       continue; // allowed unless a shuffle reads from it
-    if (fiber.waits != model.waits || fiber.line != model.line)
+    if (fiber.waitState != reference.waitState || fiber.line != reference.line)
       reportDivergence(waiting, lane);
   }
-  if (model.waits == WaitState::ForWarp) {
+  if (reference.waitState == WaitState::ForWarp) {
     for (unsigned lane = first; lane < last; ++lane)
       fibers[lane].warpEpoch = (fibers[lane].warpEpoch + 1) & kEpochMask;
     return;
@@ -127,26 +129,27 @@ void completeWarp(unsigned first, unsigned last, unsigned waiting) {
   unsigned long long received[kWarp] = {};
   for (unsigned lane = first; lane < last; ++lane) {
     const Fiber &fiber = fibers[lane];
-    if (fiber.waits == WaitState::Finished)
+    if (fiber.waitState == WaitState::Finished)
       continue;
     unsigned index = lane - first;
-    unsigned from = model.waits == WaitState::ForXor ? index ^ fiber.operand
-                                                     : index + fiber.operand;
+    unsigned source = reference.waitState == WaitState::ForXor
+                          ? index ^ fiber.operand
+                          : index + fiber.operand;
     // A source lane beyond the warp returns the lane's own value.
-    if (from >= kWarp) {
+    if (source >= kWarp) {
       received[index] = fiber.value;
       continue;
     }
-    bool absent = first + from >= last ||
-                  fibers[first + from].waits == WaitState::Finished;
+    bool absent = first + source >= last ||
+                  fibers[first + source].waitState == WaitState::Finished;
     if (absent) {
       setCurrentThread(lane);
       reportFinding("the shuffle in line %u reads from lane %u, which is %s",
-                    fiber.line, from,
-                    first + from >= last ? "beyond the block's threads"
-                                         : "no longer there");
+                    fiber.line, source,
+                    first + source >= last ? "beyond the block's threads"
+                                           : "no longer there");
     }
-    received[index] = fibers[first + from].value;
+    received[index] = fibers[first + source].value;
   }
   for (unsigned lane = first; lane < last; ++lane)
     fibers[lane].value = received[lane - first];
@@ -158,11 +161,11 @@ void runWarp(unsigned first, unsigned last) {
     unsigned waiting = last;
     for (unsigned lane = first; lane < last; ++lane) {
       Fiber &fiber = fibers[lane];
-      if (fiber.waits != WaitState::Finished &&
-          fiber.waits != WaitState::ForBlock)
+      if (fiber.waitState != WaitState::Finished &&
+          fiber.waitState != WaitState::ForBlock)
         resume(lane);
-      if (waiting == last && fiber.waits != WaitState::Finished &&
-          fiber.waits != WaitState::ForBlock)
+      if (waiting == last && fiber.waitState != WaitState::Finished &&
+          fiber.waitState != WaitState::ForBlock)
         waiting = lane;
     }
     if (waiting == last)
@@ -177,13 +180,13 @@ bool completeBlockBarrier() {
   const Fiber &first = fibers[0];
   for (unsigned thread = 1; thread < launchState.threads; ++thread) {
     const Fiber &fiber = fibers[thread];
-    if (fiber.waits == first.waits && fiber.line == first.line)
+    if (fiber.waitState == first.waitState && fiber.line == first.line)
       continue;
-    if (first.waits == WaitState::Finished)
+    if (first.waitState == WaitState::Finished)
       reportDivergence(thread, 0);
     reportDivergence(0, thread);
   }
-  return first.waits == WaitState::ForBlock;
+  return first.waitState == WaitState::ForBlock;
 }
 
 } // namespace
@@ -195,15 +198,15 @@ void cudasim_run_fibers(void (*thread)(void *), void *state) {
   bodyState = state;
   blockEpoch = 0;
   for (unsigned i = 0; i < launchState.threads; ++i)
-    fibers[i] = {newStack(i, fiberMain), WaitState::Not, 0, 0, 0, 0};
+    fibers[i] = {newStack(i, fiberMain), WaitState::NotWaiting, 0, 0, 0, 0};
   do {
     for (unsigned first = 0; first < launchState.threads; first += kWarp) {
       unsigned last = first + kWarp;
       if (last > launchState.threads)
         last = launchState.threads;
       for (unsigned lane = first; lane < last; ++lane)
-        if (fibers[lane].waits == WaitState::ForBlock)
-          fibers[lane].waits = WaitState::Not;
+        if (fibers[lane].waitState == WaitState::ForBlock)
+          fibers[lane].waitState = WaitState::NotWaiting;
       runWarp(first, last);
     }
     blockEpoch = (blockEpoch + 1) & kEpochMask;
@@ -224,7 +227,7 @@ bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line) {
   static bool isLast;
   wait(WaitState::ForBlock, line);
   // Thread 0 is the first to resume after the barrier.
-  if (running() == 0)
+  if (runningThread() == 0)
     isLast = arrive(counter, blocks, blockEpoch);
   wait(WaitState::ForBlock, line);
   return isLast;
@@ -234,7 +237,7 @@ void cudasim_sync_warp(unsigned line) { wait(WaitState::ForWarp, line); }
 
 unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,
                                    unsigned operand, unsigned line) {
-  Fiber &fiber = fibers[running()];
+  Fiber &fiber = fibers[runningThread()];
   fiber.value = value;
   fiber.operand = operand;
   wait(kind == Shuffle::Xor ? WaitState::ForXor : WaitState::ForDown, line);

@@ -47,7 +47,9 @@ ThreadName::ThreadName(unsigned thread) {
                 thread / block.x % block.y, thread / block.x / block.y);
 }
 
-static const char *verb(bool write) { return write ? "write of" : "access to"; }
+static const char *accessText(bool write) {
+  return write ? "write of" : "access to";
+}
 
 extern "C" {
 
@@ -55,9 +57,9 @@ void cudasim_outside(const Argument *argument, long long index,
                      unsigned elements, bool write) {
   if (elements > 1)
     reportFinding("%s %u elements at %s[%lld], which has %llu elements",
-                  verb(write), elements, argument->name, index,
+                  accessText(write), elements, argument->name, index,
                   argument->count);
-  reportFinding("%s %s[%lld], which has %llu elements", verb(write),
+  reportFinding("%s %s[%lld], which has %llu elements", accessText(write),
                 argument->name, index, argument->count);
 }
 

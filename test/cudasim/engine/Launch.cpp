@@ -5,7 +5,7 @@ namespace cudasim {
 
 LaunchState launchState;
 static MemoryCheck memoryCheck;
-static bool cooperation;
+static bool isCooperative;
 
 /// Limits of all devices that Brew supports.
 static constexpr unsigned kMaximumThreads = 1024;
@@ -57,7 +57,7 @@ static void checkStages(std::uintptr_t stages) {
   launchState.hasStages = true;
   if (stages == 0)
     reportLaunchFinding("none of its stages is to run");
-  if ((stages & (stages - 1)) != 0 && !cooperation)
+  if ((stages & (stages - 1)) != 0 && !isCooperative)
     reportLaunchFinding("its stages wait for each other, but the launch is not "
                         "cooperative");
 }
@@ -102,7 +102,7 @@ extern "C" {
 Context cudasim_context;
 
 void cudasim_set_memory_check(MemoryCheck check) { memoryCheck = check; }
-void cudasim_set_cooperation(bool cooperates) { cooperation = cooperates; }
+void cudasim_set_cooperation(bool cooperates) { isCooperative = cooperates; }
 
 void cudasim_begin_launch(const char *kernel,
                           const KernelAttributes *attributes,

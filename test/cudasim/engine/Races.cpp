@@ -65,17 +65,23 @@ Relation relate(const StampFields &earlier, const StampFields &now,
                                             : Relation::Ordered;
 }
 
-Stamp globalNow() { return cudasim_context.globalBlock | cudasim_context.self; }
-Stamp sharedNow() { return cudasim_context.sharedBlock | cudasim_context.self; }
+Stamp currentGlobalStamp() {
+  return cudasim_context.globalBlock | cudasim_context.self;
+}
+Stamp currentSharedStamp() {
+  return cudasim_context.sharedBlock | cudasim_context.self;
+}
 
+/// Returns whether a stamp is from an earlier launch or, for shared memory,
+/// from an earlier block.
 bool isOlder(Stamp stamp, Stamp now, unsigned shift) {
   return (stamp ^ now) >> shift != 0;
 }
 
 /// Formats the other thread or threads of a stamp.
-struct Others {
+struct OtherThreads {
   char text[96];
-  Others(Stamp stamp, Relation relation) {
+  OtherThreads(Stamp stamp, Relation relation) {
     StampFields fields(stamp);
     if (fields.span != OneThread)
       std::snprintf(text, sizeof(text), "other threads");
@@ -88,44 +94,46 @@ struct Others {
   }
 };
 
-[[noreturn]] void race(const char *memory, const char *name, long long index,
-                       bool nowWrites, Stamp other, bool otherWrote,
-                       Relation relation) {
+[[noreturn]] void reportRace(const char *memory, const char *name,
+                             long long index, bool nowWrites, Stamp other,
+                             bool otherWrote, Relation relation) {
   reportFinding(
       "race on %s%s[%lld]: this thread %s it and %s %s it, with no barrier "
       "between",
       memory, name, index, nowWrites ? "writes" : "reads",
-      Others(other, relation).text, otherWrote ? "wrote" : "read");
+      OtherThreads(other, relation).text, otherWrote ? "wrote" : "read");
 }
 
 void checkWrite(const char *memory, const char *name, long long index,
                 Stamp writer, Stamp reader, Stamp now, unsigned shift) {
-  StampFields me(now);
+  StampFields current(now);
   for (bool wrote : {true, false}) {
     Stamp other = wrote ? writer : reader;
     if (isOlder(other, now, shift))
       continue;
     StampFields fields(other);
     // A stamp of several readers includes threads other than this one.
-    Relation relation = relate(fields, me, shift == kSharedShift);
+    Relation relation = relate(fields, current, shift == kSharedShift);
     if (relation != Relation::Ordered)
-      race(memory, name, index, true, other, wrote, relation);
+      reportRace(memory, name, index, true, other, wrote, relation);
   }
 }
 
 void checkRead(const char *memory, const char *name, long long index,
                Stamp writer, Stamp *reader, Stamp now, unsigned shift) {
-  StampFields me(now);
+  StampFields current(now);
   if (!isOlder(writer, now, shift)) {
-    Relation relation = relate(StampFields(writer), me, shift == kSharedShift);
+    Relation relation =
+        relate(StampFields(writer), current, shift == kSharedShift);
     if (relation != Relation::Ordered)
-      race(memory, name, index, false, writer, true, relation);
+      reportRace(memory, name, index, false, writer, true, relation);
   }
   if (isOlder(*reader, now, shift)) {
     *reader = now;
     return;
   }
-  Relation relation = relate(StampFields(*reader), me, shift == kSharedShift);
+  Relation relation =
+      relate(StampFields(*reader), current, shift == kSharedShift);
   ReaderSpan span = relation == Relation::Ordered     ? OneThread
                     : relation == Relation::SameWarp  ? OneWarp
                     : relation == Relation::SameBlock ? OneBlock
@@ -139,25 +147,25 @@ extern "C" {
 
 void cudasim_check_write(const Argument *argument, long long index,
                          const Stamp *writer, const Stamp *reader) {
-  checkWrite("", argument->name, index, *writer, *reader, globalNow(),
+  checkWrite("", argument->name, index, *writer, *reader, currentGlobalStamp(),
              kLaunchShift);
 }
 
 void cudasim_check_read(const Argument *argument, long long index,
                         const Stamp *writer, Stamp *reader) {
-  checkRead("", argument->name, index, *writer, reader, globalNow(),
+  checkRead("", argument->name, index, *writer, reader, currentGlobalStamp(),
             kLaunchShift);
 }
 
 void cudasim_check_shared_write(const SharedInfo *info, long long index,
                                 const Stamp *writer, const Stamp *reader) {
-  checkWrite("shared ", info->name, index, *writer, *reader, sharedNow(),
-             kSharedShift);
+  checkWrite("shared ", info->name, index, *writer, *reader,
+             currentSharedStamp(), kSharedShift);
 }
 
 void cudasim_check_shared_read(const SharedInfo *info, long long index,
                                const Stamp *writer, Stamp *reader) {
-  checkRead("shared ", info->name, index, *writer, reader, sharedNow(),
+  checkRead("shared ", info->name, index, *writer, reader, currentSharedStamp(),
             kSharedShift);
 }
 }

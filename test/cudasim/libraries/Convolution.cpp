@@ -32,8 +32,8 @@ namespace cudasim {
 namespace {
 
 /// Candidates differ only in their scratch. The first is unusable, as happens
-/// with real libraries; the second uses scratch, so that tests check where it
-/// is.
+/// with real libraries; the second uses scratch, so that tests check the
+/// workspace.
 struct Candidate {
   const char *name;
   std::uint64_t workspace;
@@ -93,18 +93,18 @@ void forEachElement(const BrewVendorTensor &tensor, Each each) {
 
 void checkMemory(const BrewVendorTensor &tensor, const void *data,
                  const char *purpose) {
-  std::int64_t last = 0;
+  std::int64_t lastOffset = 0;
   for (int i = 0; i < tensor.rank; ++i)
-    last += (tensor.dims[i] - 1) * tensor.strides[i];
+    lastOffset += (tensor.dims[i] - 1) * tensor.strides[i];
   cudasim_require_range(data,
-                        static_cast<std::uint64_t>(last + 1) *
+                        static_cast<std::uint64_t>(lastOffset + 1) *
                             byteSize(*typeOf(tensor.type)),
                         purpose);
 }
 
 /// An enqueued convolution.
 struct Convolution {
-  BrewVendorConvolution d;
+  BrewVendorConvolution d; ///< the description
   void *x, *w, *b, *y, *workspace;
   std::uint64_t workspaceBytes;
 
@@ -113,10 +113,10 @@ struct Convolution {
   std::int64_t C() const { return d.w.dims[1]; }
   std::int64_t K() const { return d.w.dims[0] / d.groups; }
   // Elements per channel of an image, a filter and a result.
-  std::int64_t pixels() const { return plane(d.x); }
-  std::int64_t taps() const { return plane(d.w); }
-  std::int64_t results() const { return plane(d.y); }
-  static std::int64_t plane(const BrewVendorTensor &tensor) {
+  std::int64_t pixels() const { return planeSize(d.x); }
+  std::int64_t taps() const { return planeSize(d.w); }
+  std::int64_t results() const { return planeSize(d.y); }
+  static std::int64_t planeSize(const BrewVendorTensor &tensor) {
     std::int64_t count = 1;
     for (int i = 2; i < tensor.rank; ++i)
       count *= tensor.dims[i];
@@ -163,15 +163,15 @@ struct Convolution {
 
   template <class T>
   std::vector<T> read(const BrewVendorTensor &tensor, const void *data,
-                      bool operand = true) const {
+                      bool isOperand = true) const {
     std::vector<T> values(static_cast<std::size_t>(elementCount(tensor)));
     const Type type = *typeOf(tensor.type);
-    const bool rounded =
-        operand && d.math == BREW_VENDOR_TF32 && type == Type::F32;
+    const bool roundsToTf32 =
+        isOperand && d.math == BREW_VENDOR_TF32 && type == Type::F32;
     forEachElement(tensor, [&](std::int64_t dense, std::int64_t offset) {
       T value = loadNumber<T>(type, data, offset);
       values[static_cast<std::size_t>(dense)] =
-          rounded ? roundToTf32(static_cast<float>(value)) : value;
+          roundsToTf32 ? roundToTf32(static_cast<float>(value)) : value;
     });
     return values;
   }
@@ -276,9 +276,9 @@ template <class T> void Convolution::backwardWeights() {
   if (!b)
     return;
   std::vector<T> bs(static_cast<std::size_t>(elementCount(d.b)));
-  const std::vector<T> exact = read<T>(d.y, y, false);
-  for (std::size_t i = 0; i < exact.size(); ++i)
-    bs[i / static_cast<std::size_t>(results()) % bs.size()] += exact[i];
+  const std::vector<T> unrounded = read<T>(d.y, y, false);
+  for (std::size_t i = 0; i < unrounded.size(); ++i)
+    bs[i / static_cast<std::size_t>(results()) % bs.size()] += unrounded[i];
   write(d.b, b, bs);
 }
 
@@ -323,9 +323,9 @@ const char *problemOf(const BrewVendorConvolution &d) {
       if (tensor->dims[i] < 1 || tensor->strides[i] < 1)
         return "a tensor has an extent or a stride below 1";
   }
-  const bool wide = d.x.type == BREW_VENDOR_F64;
-  if (wide != (d.w.type == BREW_VENDOR_F64) ||
-      wide != (d.y.type == BREW_VENDOR_F64))
+  const bool isF64 = d.x.type == BREW_VENDOR_F64;
+  if (isF64 != (d.w.type == BREW_VENDOR_F64) ||
+      isF64 != (d.y.type == BREW_VENDOR_F64))
     return "f64 does not mix with other types";
   if (d.direction < BREW_VENDOR_FORWARD ||
       d.direction > BREW_VENDOR_BACKWARD_WEIGHTS)

@@ -217,13 +217,13 @@ Status check(const Operation &operation, const Layout &a, const Layout &b,
   if (k != kOfB || d.rows != m || d.columns != n || c.rows != m ||
       c.columns != n || a.type != b.type || c.type != d.type)
     return BadValue;
-  bool wide = a.type == Type::F64;
-  if (wide != (operation.compute == Compute64F) ||
-      wide != (d.type == Type::F64) || wide != (operation.scale == 1))
+  bool isF64 = a.type == Type::F64;
+  if (isF64 != (operation.compute == Compute64F) ||
+      isF64 != (d.type == Type::F64) || isF64 != (operation.scale == 1))
     return NotSupported;
   if (operation.compute == ComputeTf32 && a.type != Type::F32)
     return NotSupported;
-  // Results of 16-bit operands are of their type or f32; of f32, f32.
+  // A result has the type of the operands, or f32.
   if (d.type != a.type && d.type != Type::F32)
     return NotSupported;
   switch (operation.epilogue) {
@@ -242,7 +242,7 @@ Status check(const Operation &operation, const Layout &a, const Layout &b,
   }
   if (operation.biasType >= 0) {
     std::optional<Type> type = typeOf(operation.biasType);
-    if (!type || (*type != d.type && *type != Type::F32) || wide)
+    if (!type || (*type != d.type && *type != Type::F32) || isF64)
       return NotSupported;
   }
   return Ok;
@@ -336,10 +336,10 @@ CUDASIM_API int cublasLtMatrixLayoutCreate(Layout **layout, int type,
                                            std::uint64_t rows,
                                            std::uint64_t columns,
                                            std::int64_t leading) {
-  std::optional<Type> known = typeOf(type);
-  if (!known)
+  std::optional<Type> elementType = typeOf(type);
+  if (!elementType)
     return NotSupported;
-  *layout = new Layout{*known, rows, columns, leading};
+  *layout = new Layout{*elementType, rows, columns, leading};
   return Ok;
 }
 
@@ -380,17 +380,17 @@ CUDASIM_API int cublasLtMatmulPreferenceSetAttribute(Preference *preference,
 CUDASIM_API int
 cublasLtMatmulAlgoGetHeuristic(void *handle, Operation *operation, Layout *a,
                                Layout *b, Layout *c, Layout *d,
-                               Preference *preference, int requested,
+                               Preference *preference, int maximumCount,
                                HeuristicResult *results, int *count) {
   *count = 0;
   if (!handle)
     return NotInitialised;
-  if (requested < 1)
+  if (maximumCount < 1)
     return BadValue;
   if (Status failed = check(*operation, *a, *b, *c, *d))
     return failed;
   for (std::uint64_t workspace : kWorkspaces) {
-    if (workspace > preference->workspace || *count == requested)
+    if (workspace > preference->workspace || *count == maximumCount)
       continue;
     results[*count] = {};
     results[*count].algorithm = {kMagic, workspace, {}, {}};
@@ -414,11 +414,12 @@ CUDASIM_API int cublasLtMatmul(void *handle, Operation *operation,
     return NotInitialised;
   if (Status failed = check(*operation, *aLayout, *bLayout, *cLayout, *dLayout))
     return failed;
-  std::uint64_t needed = algorithm ? algorithm->workspace : 0;
-  if ((algorithm && algorithm->magic != kMagic) || workspaceBytes < needed ||
+  std::uint64_t neededBytes = algorithm ? algorithm->workspace : 0;
+  if ((algorithm && algorithm->magic != kMagic) ||
+      workspaceBytes < neededBytes ||
       (operation->epilogue >= Bias && !operation->bias))
     return BadValue;
-  if (needed && reinterpret_cast<std::uintptr_t>(workspace) % 256)
+  if (neededBytes && reinterpret_cast<std::uintptr_t>(workspace) % 256)
     reportLaunchFinding(
         "cublasLtMatmul: the workspace is not aligned to 256 bytes");
   if (algorithm)
@@ -437,7 +438,7 @@ CUDASIM_API int cublasLtMatmul(void *handle, Operation *operation,
                               loadNumber<double>(scale, alpha, 0),
                               loadNumber<double>(scale, beta, 0),
                               workspace,
-                              needed};
+                              neededBytes};
   int failed = cudasim_enqueue(
       stream,
       [](void *state) {

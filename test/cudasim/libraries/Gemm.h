@@ -33,9 +33,9 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
       packedB[static_cast<std::size_t>((j / kColumns * k + p) * kColumns +
                                        j % kColumns)] = b(p, j);
 
-  // Blocks of terms, so that a block of all left panels stays in the cache
-  // while the right panels are traversed. `partialSums` contains the partial
-  // sums between blocks.
+  // Sums the terms in blocks, so that a block of all left panels stays in the
+  // cache while the right panels are traversed. `partialSums` contains the
+  // partial sums between blocks.
   constexpr std::int64_t kBlock = 256;
   std::vector<T> partialSums(static_cast<std::size_t>(
       k > kBlock ? panels(m, kRows) * kRows * panels(n, kColumns) * kColumns

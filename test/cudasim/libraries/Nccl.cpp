@@ -63,7 +63,7 @@ struct Communicator {
   int rank, ranks;
   std::atomic<bool> aborted{false};
   std::atomic<int> error{Ok};
-  unsigned long long sums = 0;
+  unsigned long long allReduceCount = 0;
 };
 
 namespace {
@@ -91,10 +91,12 @@ void reduceChunk(const Communicator &comm, std::size_t chunk, Value *target,
   for (std::size_t i = 0; i < count; ++i) {
     Value sum = 0;
     for (int r = 0; r < comm.ranks; ++r) {
-      const int from = static_cast<int>((chunk + static_cast<std::size_t>(r)) %
-                                        static_cast<std::size_t>(comm.ranks));
+      const int sourceRank =
+          static_cast<int>((chunk + static_cast<std::size_t>(r)) %
+                           static_cast<std::size_t>(comm.ranks));
       Value value;
-      std::memcpy(&value, comm.shared->slots[from].data + i * sizeof value,
+      std::memcpy(&value,
+                  comm.shared->slots[sourceRank].data + i * sizeof value,
                   sizeof value);
       sum += value;
     }
@@ -116,14 +118,14 @@ struct AllReduce {
       return text ? std::atoll(text) : -1;
     }();
     if (failAfter >= 0 && comm->rank == 1 &&
-        comm->sums >= static_cast<unsigned long long>(failAfter))
+        comm->allReduceCount >= static_cast<unsigned long long>(failAfter))
       comm->error = RemoteError;
-    ++comm->sums;
+    ++comm->allReduceCount;
     Slot &own = comm->shared->slots[comm->rank];
-    const std::size_t most = kChunkBytes / size;
+    const std::size_t chunkElements = kChunkBytes / size;
     for (std::size_t first = 0, chunk = 0; first < count;
-         first += most, ++chunk) {
-      const std::size_t length = std::min(most, count - first);
+         first += chunkElements, ++chunk) {
+      const std::size_t length = std::min(chunkElements, count - first);
       if (comm->error != Ok)
         while (!comm->aborted) // like a kernel that waits for its peer
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -222,11 +224,13 @@ CUDASIM_API int ncclAllReduce(const void *source, void *target,
                               Communicator *comm, Stream *stream) {
   if (source != target || (type != 7 && type != 8) || operation != 0 || !comm)
     return InvalidArgument;
-  auto *sum = new AllReduce{comm, static_cast<char *>(target), count, type};
+  auto *allReduce =
+      new AllReduce{comm, static_cast<char *>(target), count, type};
   return cudasim_enqueue(
              stream,
              [](void *state) { static_cast<AllReduce *>(state)->run(); },
-             [](void *state) { delete static_cast<AllReduce *>(state); }, sum)
+             [](void *state) { delete static_cast<AllReduce *>(state); },
+             allReduce)
              ? SystemError
              : Ok;
 }

@@ -79,7 +79,7 @@ inline float roundToTf32(float value) {
   if ((bits & 0x7f800000) == 0x7f800000)
     return value;
   bits += 0xfff + (bits >> 13 & 1);
-  return floatOf(bits & ~0x1fffu);
+  return floatFromBits(bits & ~0x1fffu);
 }
 
 } // namespace cudasim

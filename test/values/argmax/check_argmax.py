@@ -13,14 +13,14 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 import checker  # noqa: E402
 
-# Up to 32 values are found one by one; more are found by sorting.
-CASES = (  # shape, axis, top_k
+# Shape, axis and top_k. The kernel finds up to 32 values one by one, and more by sorting.
+CASES = (
     ((3, 100), 1, 1), ((3, 100), 1, 32), ((3, 100), 1, 33), ((3, 100), 1, 99), ((3, 100), 1, 100),
     ((2, 1000), None, 200), ((1, 2500), 1, 1000), ((1, 1025), -1, 1025), ((2, 5, 6, 7), None, 70),
     ((2, 130, 3, 4), 1, 80), ((2, 3, 90, 4), 2, 90), ((70, 3), 0, 66), ((2, 3, 129), -1, 128))
 
 
-def argmax(x, axis, top_k, out_max_val):
+def expected_top(x, axis, top_k, out_max_val):
     """Returns the layer's top. If only NaN is left, a pair is -infinity and index -1."""
     if axis is None:
         rows = x.reshape(len(x), -1)
@@ -57,13 +57,14 @@ class ArgMax(checker.Checker):
             'top_k: %d out_max_val: %s %s } }\n' % (
                 top_k, str(out_max_val).lower(), '' if axis is None else 'axis: %d' % axis)
         self.compile(net, 'test', *flags)
-        found, wanted = self.evaluate({'x': x})['data/y'], argmax(x, axis, top_k, out_max_val)
-        self.expect(found.shape == wanted.shape and np.array_equal(found, wanted) and
-                    np.array_equal(np.signbit(found), np.signbit(wanted)),
+        found = self.evaluate({'x': x})['data/y']
+        expected = expected_top(x, axis, top_k, out_max_val)
+        self.expect(found.shape == expected.shape and np.array_equal(found, expected) and
+                    np.array_equal(np.signbit(found), np.signbit(expected)),
                     'top_k: %d axis: %s out_max_val: %s, shape %s, flags %s: wrong values' %
                     (top_k, axis, out_max_val, shape, flags))
 
-    def all(self):
+    def check_cases(self):
         random = np.random.RandomState(3)
         flags = itertools.cycle(([], ['--precision', 'bf16'], ['--layout=nhwc'],
                                  ['--precision', 'bf16', '--layout=nhwc'], ['--precision', 'f64']))
@@ -73,4 +74,4 @@ class ArgMax(checker.Checker):
 
 
 if __name__ == '__main__':
-    checker.main(ArgMax, __doc__, 'all')
+    checker.main(ArgMax, __doc__, 'check_cases')

@@ -9,7 +9,7 @@ import h5py
 
 
 class Checker:
-    """The tools, a working folder, and the number of failures."""
+    """Runs the tools in a working folder and counts failures."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -22,12 +22,15 @@ class Checker:
         self.failures += 1
         print('FAIL ' + text)
 
-    def expect(self, fine, text):
-        if not fine:
+    def expect(self, condition, text):
+        if not condition:
             self.fail(text)
 
     def run(self, *command, threads=None):
-        """Runs a tool in the folder and returns its output; ends the script if the tool fails."""
+        """Runs a tool in the folder and returns the finished process.
+
+        Ends the script if the tool fails.
+        """
         environment = dict(os.environ)
         if threads:
             environment['OMP_NUM_THREADS'] = str(threads)
@@ -43,7 +46,7 @@ class Checker:
             file.write(text)
 
     def compile(self, net, phase, *flags):
-        """Compiles one phase of `net` (its text), with all blobs pinned."""
+        """Compiles one phase of `net`, the text of a prototxt, with all blobs pinned."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
                  'net.plan', *flags, *self.options.brewc_flags.split())
@@ -56,32 +59,32 @@ class Checker:
         self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5', '--outputs',
                  'out.h5', '--random-seed', str(seed), '--threads', str(threads), *flags,
                  threads=threads)
-        found = {}
+        datasets = {}
         with h5py.File(self.path('out.h5')) as file:
-            file.visititems(lambda name, item: found.update({name: item[()]})
+            file.visititems(lambda name, item: datasets.update({name: item[()]})
                             if isinstance(item, h5py.Dataset) else None)
-        return found
+        return datasets
 
 
 class Skipped(Exception):
-    """This machine lacks a requirement of a check."""
+    """Raised if this machine lacks a requirement of a check."""
 
 
-def main(kind, description, *steps):
-    """Runs the named methods of `kind`, a subclass of Checker, or the methods of --only.
+def main(checker_class, description, *steps):
+    """Runs the named methods of `checker_class`, a subclass of Checker, or those of --only.
 
     Exits with 1 after a failure, and with 77 if a method raised Skipped.
     """
     parser = argparse.ArgumentParser(description=description.split('\n')[0])
     parser.add_argument('--brewc', required=True)
     parser.add_argument('--brew-run', required=True)
-    parser.add_argument('--brewc-flags', default='', help='for every compilation')
-    parser.add_argument('--only', action='append', choices=steps, help='run this method alone')
+    parser.add_argument('--brewc-flags', default='', help='options of every compilation')
+    parser.add_argument('--only', action='append', choices=steps, help='run only this method')
     options = parser.parse_args()
     options.brewc = os.path.abspath(options.brewc)
     options.brew_run = os.path.abspath(options.brew_run)
     with tempfile.TemporaryDirectory() as folder:
-        checker = kind(options, folder)
+        checker = checker_class(options, folder)
         for step in options.only or steps:
             try:
                 getattr(checker, step)()

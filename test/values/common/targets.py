@@ -15,7 +15,7 @@ TOLERANCE = {'f32': 1e-4, 'bf16': 2e-2}
 
 class TargetChecker(checker.Checker):
     def compile(self, net, *flags, layout='nhwc'):
-        """Compiles `net` (its text) for training to net.plan and returns brewc's report."""
+        """Compiles `net`, the text of a prototxt, for training; returns brewc's report."""
         self.write('net.prototxt', net)
         done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'train',
                                '--gradients', '--layout', layout, '-o', 'net.plan',
@@ -26,18 +26,18 @@ class TargetChecker(checker.Checker):
         return json.loads(done.stdout)
 
     def compare_targets(self, name, net, precision, inputs, layout='nhwc'):
-        """Compares blobs and gradients of the two plans; returns the report of the GPU plan.
+        """Compares blobs and gradients of the GPU and CPU plans; returns the GPU plan's report.
 
         `layout` applies to the GPU plan only.
         """
         self.compile(net, '--precision', precision, '--target', 'cpu')
-        wanted = self.evaluate(inputs, '--gradients')
+        expected = self.evaluate(inputs, '--gradients')
         report = self.compile(net, '--precision', precision, *GPU, layout=layout)
-        found = self.evaluate(inputs, '--gradients')
-        self.expect(set(found) == set(wanted), '%s: the plans write different datasets' % name)
-        for key in set(found) & set(wanted):
-            largest = np.abs(wanted[key]).max(initial=0)
-            error = np.abs(found[key] - wanted[key]).max(initial=0)
+        actual = self.evaluate(inputs, '--gradients')
+        self.expect(set(actual) == set(expected), '%s: the plans write different datasets' % name)
+        for key in set(actual) & set(expected):
+            largest = np.abs(expected[key]).max(initial=0)
+            error = np.abs(actual[key] - expected[key]).max(initial=0)
             self.expect(error <= TOLERANCE[precision] * max(largest, 1e-6),
                         '%s: %s is off by %g, largest value %g' % (name, key, error, largest))
         return report

@@ -46,8 +46,10 @@ def layer(kind, bottoms, tops, settings=''):
 
 
 def inception():
-    """Branches of several depths, one of them pooled; another convolution reads one of the
-    slices."""
+    """Returns a net with concatenated branches of several depths; one begins with a Pooling.
+
+    Another convolution reads one of the slices.
+    """
     return (INPUT + conv('stem', 'x', 16, 3) + conv('a', 'stem', 16, 1) +
             conv('b0', 'stem', 8, 3) + conv('b', 'b0', 24, 3, relu=False) +
             layer('Pooling', 'stem', 'p',
@@ -58,15 +60,19 @@ def inception():
 
 
 def uneven():
-    """In bf16, 12 channels are no multiple of 16 bytes, and the next slice is not aligned to 16
-    bytes."""
+    """Returns a net with a slice of 12 channels, in bf16 no multiple of 16 bytes.
+
+    The next slice is therefore not aligned to 16 bytes.
+    """
     return (INPUT + conv('a', 'x', 12, 3) + conv('b', 'x', 8, 5) + layer('Concat', 'a b', 'j') +
             conv('last', 'j', 8, 3) + HEAD)
 
 
 def sliced():
-    """Convolutions read the tops of a Slice; their gradients are slices of its bottom's
-    gradient."""
+    """Returns a net whose convolutions read the tops of a Slice.
+
+    The gradients of these tops are slices of the gradient of the Slice's bottom.
+    """
     return (INPUT + conv('stem', 'x', 32, 3) +
             layer('Slice', 'stem', 's1 s2 s3',
                   'slice_param { axis: 1 slice_point: 16 slice_point: 20 }') +
@@ -74,21 +80,22 @@ def sliced():
             layer('Eltwise', 'a b c', 'last') + HEAD)
 
 
-# Layers whose tops, bottoms' gradients, bottoms and tops' gradients are slices that a call accesses
-# in place.
-ALL = {
+# The layers whose calls access slices in place. They write their tops ('writes') or the gradients
+# of their bottoms ('writes gradient'), or read their bottoms ('reads') or the gradients of their
+# tops ('reads gradient').
+EXPECTED = {
     'inception': {'writes': {'a', 'b', 'c', 'd'}, 'writes gradient': set(),
                   'reads': {'d'}, 'reads gradient': {'b'}},
     'uneven': {'writes': {'a', 'b'}, 'writes gradient': set(), 'reads': set(),
                'reads gradient': set()},
     'sliced': {'writes': set(), 'writes gradient': {'a', 'b', 'c'}, 'reads': {'a', 'b', 'c'},
                'reads gradient': set()}}
-# Slices that are not aligned if elements have 2 bytes.
-NARROW = {'uneven': {'writes': {'a', 'b'}},
-          'sliced': {'writes gradient': {'b', 'c'}, 'reads': {'b', 'c'}}}
+# The accesses among these whose slices are not aligned if elements have 2 bytes.
+UNALIGNED_IN_BF16 = {'uneven': {'writes': {'a', 'b'}},
+                     'sliced': {'writes gradient': {'b', 'c'}, 'reads': {'b', 'c'}}}
 
 
-class Parts(targets.TargetChecker):
+class ConcatViews(targets.TargetChecker):
     def check(self):
         random = np.random.default_rng(5)
         inputs = {'x': random.standard_normal((4, 8, 9, 7)).astype(np.float32),
@@ -103,10 +110,10 @@ class Parts(targets.TargetChecker):
         fused = self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients',
                          '--layout', 'nhwc', '--precision', precision, '--emit=fused',
                          '--without=fuse-sibling-convolutions', *targets.GPU).stdout
-        found = {use: set() for use in ALL[net]}
+        found = {use: set() for use in EXPECTED[net]}
         for kind, layers, bottoms, top in re.findall(
                 r'brew\.(convolution\w*) "([^"]*)"\(.*: \((.*)\) -> (.*)', fused):
-            first, *rest = layers.split('+')
+            first, *_ = layers.split('+')
             if 'strides' in top:
                 found['writes' if kind == 'convolution' else 'writes gradient'].add(first)
             types = re.findall(r'tensor<(?:[^<>]|<[^<>]*>)*>', bottoms)
@@ -116,12 +123,13 @@ class Parts(targets.TargetChecker):
             if kind.endswith('data') and 'strides' in types[0] or (
                     kind.endswith('weights') and 'strides' in types[1]):
                 found['reads gradient'].add(first)
-        for use, layers in ALL[net].items():
-            wanted = layers - (NARROW.get(net, {}).get(use, set()) if precision == 'bf16'
-                               else set())
-            self.expect(found[use] == wanted, '%s: %s: %s instead of %s' % (
-                name, use, sorted(found[use]), sorted(wanted)))
+        for use, layers in EXPECTED[net].items():
+            expected = set(layers)
+            if precision == 'bf16':
+                expected -= UNALIGNED_IN_BF16.get(net, {}).get(use, set())
+            self.expect(found[use] == expected, '%s: %s: %s instead of %s' % (
+                name, use, sorted(found[use]), sorted(expected)))
 
 
 if __name__ == '__main__':
-    checker.main(Parts, __doc__, 'check')
+    checker.main(ConcatViews, __doc__, 'check')

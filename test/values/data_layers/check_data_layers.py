@@ -23,11 +23,11 @@ def planes(image):
     return image[:, :, ::-1].transpose(2, 0, 1).astype(np.float32)
 
 
-def data_layer(kind, settings, others='', tops=('data', 'label')):
+def data_layer(layer_type, settings, other_fields='', tops=('data', 'label')):
     return 'layer { name: "in" type: "%s" %s %s { %s } %s }\n' % (
-        kind, ' '.join('top: "%s"' % t for t in tops),
+        layer_type, ' '.join('top: "%s"' % t for t in tops),
         {'ImageData': 'image_data_param', 'WindowData': 'window_data_param',
-         'Data': 'data_param', 'HDF5Data': 'hdf5_data_param'}[kind], settings, others)
+         'Data': 'data_param', 'HDF5Data': 'hdf5_data_param'}[layer_type], settings, other_fields)
 
 
 class DataLayers(checker.Checker):
@@ -44,7 +44,7 @@ class DataLayers(checker.Checker):
         self.write('list.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in range(7)))
 
     def read(self, net, batches=3, phase='test', flags=(), keep_flags=('--keep', 'all')):
-        """Returns the batches of the data layers of a net: a list of {blob: values}."""
+        """Runs a net and returns its batches, a list of {blob: values}."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, *keep_flags,
                  *self.options.brewc_flags.split(), '-o', 'net.plan')
@@ -54,11 +54,12 @@ class DataLayers(checker.Checker):
             return [{name: blob[()] for name, blob in file['batch/%d' % i].items()}
                     for i in range(batches)]
 
-    def expect_equal(self, name, got, want, tolerance=0.0):
-        got, want = np.asarray(got), np.asarray(want)
-        same = got.shape == want.shape and np.abs(
-            got.astype(np.float64) - want).max(initial=0) <= tolerance
-        self.expect(same, '%s: shape %s, want %s, or other values' % (name, got.shape, want.shape))
+    def expect_equal(self, name, actual, expected, tolerance=0.0):
+        actual, expected = np.asarray(actual), np.asarray(expected)
+        is_equal = actual.shape == expected.shape and np.abs(
+            actual.astype(np.float64) - expected).max(initial=0) <= tolerance
+        self.expect(is_equal, '%s: shape %s, expected %s, or other values' % (
+            name, actual.shape, expected.shape))
 
     def check_images(self):
         batches = self.read(data_layer('ImageData', 'source: "list.txt" batch_size: 4 '
@@ -84,8 +85,8 @@ class DataLayers(checker.Checker):
                            'root_folder: "images/" new_height: 9 new_width: 8',
                            'transform_param { mirror: true crop_size: 6 mean_value: 3 }'),
                 batches=4, phase='train', flags=('--reader-threads', threads)))
-        for other in results[1:]:
-            for a, b in zip(results[0], other):
+        for result in results[1:]:
+            for a, b in zip(results[0], result):
                 self.expect_equal('threads', b['data'], a['data'])
                 self.expect_equal("threads' labels", b['label'], a['label'])
         self.expect(any(not np.array_equal(a['data'], b['data'])
@@ -128,20 +129,20 @@ class DataLayers(checker.Checker):
         self.run(self.brew_data, 'split', 'db', 'most=0.7', 'rest=0.3', '--random', '--seed', '4')
         self.run(self.brew_data, 'merge', 'rest', 'most', '-o', 'all', '--backend', 'leveldb')
         self.run(self.brew_data, 'shuffle', 'all', 'mixed', '--seed', '9')
-        sums = lambda batch: sorted(batch['data'].sum((1, 2, 3)).tolist())
+        image_sums = lambda batch: sorted(batch['data'].sum((1, 2, 3)).tolist())
         mixed = self.read(data_layer('Data', 'source: "mixed" batch_size: 7 backend: LMDB'),
                           batches=1)[0]
-        self.expect_equal('split, merged, shuffled', sums(mixed),
+        self.expect_equal('split, merged, shuffled', image_sums(mixed),
                           sorted(planes(i).sum() for i in self.images))
         most = json.loads(self.run(self.brew_data, 'inspect', 'most', '--json').stdout)
         self.expect(most['records'] == 5, 'split wrote %d of 7 records' % most['records'])
 
     def check_missing_images(self):
         self.write('incomplete.txt', '0.png 1\nabsent.png 2\n2.png 3\n')
-        done = self.run(self.brew_data, 'convert_imageset', '-resize_height=4', '-resize_width',
-                        '6', 'images/', 'incomplete.txt', 'incomplete')
-        self.expect('Could not open or find file absent.png (incomplete.txt:2' in done.stderr,
-                    'the missing image is not reported: ' + done.stderr)
+        process = self.run(self.brew_data, 'convert_imageset', '-resize_height=4', '-resize_width',
+                           '6', 'images/', 'incomplete.txt', 'incomplete')
+        self.expect('Could not open or find file absent.png (incomplete.txt:2' in process.stderr,
+                    'the missing image is not reported: ' + process.stderr)
         listed = self.run(self.brew_data, 'list', 'incomplete').stdout
         self.expect('key \'00000000_0.png\'' in listed, 'keys differ from Caffe\'s')
         failed = subprocess.run([self.brew_data, 'convert_imageset', '--check_size', 'images/',
@@ -177,11 +178,11 @@ class DataLayers(checker.Checker):
         self.expect_equal('labels with bad images skipped', [b['label'] for b in batches],
                           [[0, 2], [0, 2]])
         for flags, status, text in ((), 1, 'bad.txt:2'), (('--skip-bad-records',), 0, 'bad.txt:2'):
-            done = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source',
-                                   '--outputs', 'bad.h5', *flags], cwd=self.folder,
-                                  capture_output=True, text=True)
-            self.expect(done.returncode == status and text in done.stderr,
-                        'a bad image: %d, %s' % (done.returncode, done.stderr))
+            process = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source',
+                                      '--outputs', 'bad.h5', *flags], cwd=self.folder,
+                                     capture_output=True, text=True)
+            self.expect(process.returncode == status and text in process.stderr,
+                        'a bad image: %d, %s' % (process.returncode, process.stderr))
 
     NET = 'layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" inner_product_param ' \
           '{ num_output: 3 weight_filler { type: "gaussian" std: 0.01 } } }\n' \
@@ -218,14 +219,14 @@ class DataLayers(checker.Checker):
                    'max_iter: 1 snapshot_prefix: "one" random_seed: 3')
         self.run(self.options.brewc, 'one_solver.prototxt', '-o', 'one.plan')
         self.run(self.options.brew_run, 'train', 'one.plan')
-        for form in 'npy', 'hdf5', 'lmdb', 'leveldb':
+        for file_format in 'npy', 'hdf5', 'lmdb', 'leveldb':
             self.run(self.options.brew_run, 'features', 'features.plan', '--weights',
-                     'one_iter_1.caffemodel', '--blobs', 'ip', '--outputs', 'ip_' + form,
-                     '--batches', '2', '--format', form)
-        wanted = np.load(self.path('ip_npy'))
-        self.expect(wanted.shape == (6, 3) and np.abs(wanted).max() > 0, 'features are zero')
+                     'one_iter_1.caffemodel', '--blobs', 'ip', '--outputs', 'ip_' + file_format,
+                     '--batches', '2', '--format', file_format)
+        expected = np.load(self.path('ip_npy'))
+        self.expect(expected.shape == (6, 3) and np.abs(expected).max() > 0, 'features are zero')
         with h5py.File(self.path('ip_hdf5'), 'r') as file:
-            self.expect_equal('features in HDF5', file['ip'][()], wanted)
+            self.expect_equal('features in HDF5', file['ip'][()], expected)
         names = ['ip_lmdb', 'ip_leveldb']
         if not self.options.brewc_flags:
             self.run(self.brew_data, 'extract_features', 'one_iter_1.caffemodel',
@@ -235,7 +236,7 @@ class DataLayers(checker.Checker):
             kind = 'LMDB' if name == 'ip_lmdb' else 'LEVELDB'
             batch = self.read(data_layer('Data', 'source: "%s" batch_size: 6 backend: %s' % (
                 name, kind), tops=('data',)), batches=1)[0]
-            self.expect_equal('features in ' + name, batch['data'].reshape(6, 3), wanted)
+            self.expect_equal('features in ' + name, batch['data'].reshape(6, 3), expected)
 
     def check_infer(self):
         """Checks `infer` on a folder, with JSON output, and with ten crops of one image.
@@ -273,7 +274,7 @@ class DataLayers(checker.Checker):
                  '--image-dims', '16,19', '--outputs', 'ten.h5')
         self.run(self.options.brew_run, 'infer', 'deploy.plan', 'mean.h5', '--outputs', 'one.h5')
         with h5py.File(self.path('ten.h5')) as ten, h5py.File(self.path('one.h5')) as one:
-            # Sums of 360 products of about 128 and 0.01.
+            # The scores are sums of 360 products of about 128 and 0.01.
             self.expect_equal('ten crops', ten['ip'][()], one['ip'][()], tolerance=1e-4)
 
 

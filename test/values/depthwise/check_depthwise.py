@@ -49,14 +49,14 @@ def depthwise(name, bottom, size, window, bias=False):
     return conv(name, bottom, 'num_output: %d group: %d %s' % (size, size, window), bias)
 
 
-# Windows within the blob, beyond its edges, with skipped elements, and dilated.
+# Windows with padding, with strides, with different extents of height and width, and dilated.
 WINDOWS = ['kernel_size: 3 pad: 1', 'kernel_size: 3 pad: 1 stride: 2',
            'kernel_h: 2 kernel_w: 5 stride_h: 1 stride_w: 3 pad_h: 0 pad_w: 2',
            'kernel_size: 3 dilation: 2 pad: 2']
 
 
 def separable():
-    """Blocks of MobileNet; a sum also reads the bottom of the last convolution's gradient."""
+    """Returns blocks of MobileNet, one of them without a ReLU, and the fused convolutions."""
     text, bottom = INPUT, 'data'
     for i, window in enumerate(WINDOWS):
         text += pointwise('m%d' % i, bottom, 16) + norm('m%d' % i, relu=i != 2)
@@ -66,7 +66,10 @@ def separable():
 
 
 def shared():
-    """Two depthwise convolutions read blob a; a depthwise and a pointwise convolution read b."""
+    """Returns a net in which several convolutions read a blob, and the fused convolutions.
+
+    Two depthwise convolutions read blob a; a depthwise and a pointwise convolution read b.
+    """
     text = INPUT + pointwise('a', 'data', 16) + norm('a')
     text += depthwise('a1', 'a', 16, WINDOWS[0]) + depthwise('a2', 'a', 16, WINDOWS[3])
     text += 'layer { name: "e" type: "Eltwise" bottom: "a1" bottom: "a2" top: "e" }\n'
@@ -77,25 +80,24 @@ def shared():
 
 
 def plain():
-    """No layer lies between the convolutions."""
+    """Returns a net without layers between its convolutions; none is fused."""
     text = INPUT + pointwise('a', 'data', 16) + depthwise('a1', 'a', 16, WINDOWS[0])
     return text + HEAD % 'a1', []
 
 
-# Relative to the largest value; the order of sums differs.
+# Allowed difference relative to the largest value; the plans sum in different orders.
 TOLERANCE = 3e-5
 # In bf16 the two plans round different values, and normalisations of few images amplify the
 # rounding. So both are compared with f32, and the ratio of their errors is limited.
 MAX_ERROR_RATIO = 1.3
-# Smaller gradients are 0 except for rounding: the gradient of a bias before a normalisation.
+# Smaller gradients are only rounding errors, e.g. of the bias before a normalisation.
 SMALLEST = 1e-2
 WITHOUT = '--without=fuse-depthwise'
 
 
 class Depthwise(checker.Checker):
     def calls(self, *flags):
-        """Returns the layers whose convolution is a call, and those whose weight gradient is a
-        call."""
+        """Returns the layers whose convolutions are calls, and those whose weight gradients are."""
         fused = self.run(self.options.brewc, 'net.prototxt', '--phase', 'train',
                          '--gradients', '--emit=fused', '--check-only', *flags,
                          *self.options.brewc_flags.split()).stdout
@@ -113,41 +115,41 @@ class Depthwise(checker.Checker):
             for precision in ('f32', 'bf16'):
                 flags = ['--precision', precision, '--layout', 'nhwc']
                 name = '%s, %s' % (net.__name__, precision)
-                for kind, found in zip(('convolutions', 'weight gradients'), self.calls(*flags)):
-                    self.expect(found == layers - set(fused),
-                                '%s: calls of %s are %s' % (name, kind, sorted(found)))
-                for found in self.calls(*flags, WITHOUT):
-                    self.expect(found == layers, '%s: without the pass calls are %s' % (
-                        name, sorted(found)))
-                found, wanted = self.values(*flags), self.values(*flags, WITHOUT)
-                self.expect(sorted(found) == sorted(wanted) and
-                            len([key for key in wanted if 'param_diff' in key]) >= 4,
-                            '%s: other values: %s' % (name, sorted(found)))
+                for kind, actual in zip(('convolutions', 'weight gradients'), self.calls(*flags)):
+                    self.expect(actual == layers - set(fused),
+                                '%s: calls of %s are %s' % (name, kind, sorted(actual)))
+                for actual in self.calls(*flags, WITHOUT):
+                    self.expect(actual == layers, '%s: without the pass calls are %s' % (
+                        name, sorted(actual)))
+                actual, expected = self.evaluate_plan(*flags), self.evaluate_plan(*flags, WITHOUT)
+                self.expect(sorted(actual) == sorted(expected) and
+                            len([key for key in expected if 'param_diff' in key]) >= 4,
+                            '%s: other values: %s' % (name, sorted(actual)))
                 if precision == 'f32':
-                    exact = wanted
-                    self.compare(name, found, wanted)
+                    exact = expected
+                    self.compare(name, actual, expected)
                 else:
-                    self.compare_rounded(name, found, wanted, exact)
+                    self.compare_rounded(name, actual, expected, exact)
 
-    def values(self, *flags):
+    def evaluate_plan(self, *flags):
         self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients', '-o',
                  'net.plan', *flags, *self.options.brewc_flags.split())
         return self.evaluate(self.inputs, '--gradients', seed=7)
 
-    def compare(self, name, found, wanted):
-        for key in wanted:
-            largest = np.abs(wanted[key]).max(initial=0)
-            error = np.abs(found[key] - wanted[key]).max(initial=0)
+    def compare(self, name, actual, expected):
+        for key in expected:
+            largest = np.abs(expected[key]).max(initial=0)
+            error = np.abs(actual[key] - expected[key]).max(initial=0)
             self.expect(error <= TOLERANCE * max(largest, SMALLEST),
                         '%s: %s is off by %g of %g' % (name, key, error, largest))
 
-    def compare_rounded(self, name, found, calls, exact):
+    def compare_rounded(self, name, actual, calls, exact):
         errors = []
         for key, value in exact.items():
             size = np.linalg.norm(value)
             if size > SMALLEST:
-                errors.append([np.linalg.norm(other[key] - value) / size
-                               for other in (found, calls)])
+                errors.append([np.linalg.norm(values[key] - value) / size
+                               for values in (actual, calls)])
         fused, unfused = np.mean(errors, axis=0)
         self.expect(fused <= MAX_ERROR_RATIO * unfused and max(error for error, _ in errors) < 1,
                     '%s: errors of %g on average instead of %g' % (name, fused, unfused))

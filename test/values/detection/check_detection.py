@@ -13,7 +13,7 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 import checker  # noqa: E402
 
-ROUTES = ([], ['--no-library'], ['--layout=nhwc'], ['--precision', 'f64'])
+FLAG_SETS = ([], ['--no-library'], ['--layout=nhwc'], ['--precision', 'f64'])
 
 
 def c_round(x):
@@ -27,7 +27,8 @@ def input_layer(name, shape):
 
 
 # --- Definitions --------------------------------------------------------------
-def padded(rois, ratio):
+def pad_regions(rois, ratio):
+    """Returns regions that are extended on each side by `ratio` of their extent."""
     rois = np.array(rois, float)
     pad = (rois[:, 3:] - rois[:, 1:3] + 1) * ratio
     return np.hstack([rois[:, :1], rois[:, 1:3] - pad, rois[:, 3:] + pad])
@@ -82,12 +83,12 @@ def prior_box(height, width, image, p):
     for h in range(height):
         for w in range(width):
             x, y = (w + p.get('offset', 0.5)) * step_w, (h + p.get('offset', 0.5)) * step_h
-            for k, smallest in enumerate(p['min_size']):
-                smallest = int(smallest)
-                sizes = [(smallest, smallest)]
+            for k, min_size in enumerate(p['min_size']):
+                min_size = int(min_size)
+                sizes = [(min_size, min_size)]
                 if 'max_size' in p:
-                    sizes.append((math.sqrt(smallest * int(p['max_size'][k])),) * 2)
-                sizes += [(smallest * math.sqrt(r), smallest / math.sqrt(r)) for r in ratios[1:]]
+                    sizes.append((math.sqrt(min_size * int(p['max_size'][k])),) * 2)
+                sizes += [(min_size * math.sqrt(r), min_size / math.sqrt(r)) for r in ratios[1:]]
                 boxes += [((x - a / 2) / image_w, (y - b / 2) / image_h,
                            (x + a / 2) / image_w, (y + b / 2) / image_h) for a, b in sizes]
     boxes = np.array(boxes)
@@ -98,7 +99,7 @@ def prior_box(height, width, image, p):
     return np.stack([boxes.ravel(), variances.ravel()])[None]
 
 
-def decoded(offset, prior, variance, code, encoded):
+def decode_box(offset, prior, variance, code, encoded):
     offset = offset if encoded else offset * variance
     size = np.tile(prior[2:] - prior[:2], 2)
     if code == 'CORNER':
@@ -106,11 +107,12 @@ def decoded(offset, prior, variance, code, encoded):
     if code == 'CORNER_SIZE':
         return prior + offset * size
     centre = offset[:2] * size[:2] + (prior[:2] + prior[2:]) / 2
-    reach = np.exp(offset[2:]) * size[2:] / 2
-    return np.concatenate([centre - reach, centre + reach])
+    half_size = np.exp(offset[2:]) * size[2:] / 2
+    return np.concatenate([centre - half_size, centre + half_size])
 
 
 def overlap(a, b):
+    """Returns the intersection over union of two boxes."""
     low, high = np.maximum(a[:2], b[:2]), np.minimum(a[2:], b[2:])
     if np.any(high <= low):
         return 0
@@ -123,8 +125,8 @@ def overlap(a, b):
 def detection_output(loc, conf, priors, p):
     images, classes = len(loc), p['num_classes']
     boxes, variances = priors.reshape(2, -1, 4)
-    share = p.get('share_location', True)
-    loc = loc.reshape(images, len(boxes), 1 if share else classes, 4)
+    shares_location = p.get('share_location', True)
+    loc = loc.reshape(images, len(boxes), 1 if shares_location else classes, 4)
     conf = conf.reshape(images, len(boxes), classes)
     rows = []
     for image in range(images):
@@ -139,8 +141,9 @@ def detection_output(loc, conf, priors, p):
                 order = order[:p['top_k']]
             kept, threshold = [], p.get('nms', 0.3)
             for i in order:
-                box = decoded(loc[image, i, 0 if share else label], boxes[i], variances[i],
-                              p.get('code', 'CORNER'), p.get('encoded', False))
+                offset = loc[image, i, 0 if shares_location else label]
+                box = decode_box(offset, boxes[i], variances[i], p.get('code', 'CORNER'),
+                                 p.get('encoded', False))
                 if all(overlap(box, other) <= threshold for _, _, other in kept):
                     kept.append((score[i], label, box))
                     if threshold > 0.5:
@@ -155,7 +158,7 @@ def detection_output(loc, conf, priors, p):
     return np.array(rows, float)[None, None]
 
 
-def pooled(x, kernel, stride, pad):
+def max_pooling(x, kernel, stride, pad):
     """Returns a max pooling and its mask."""
     rows, columns = (-(-(d + 2 * pad - kernel) // stride) + 1 for d in x.shape[2:])
     if pad:
@@ -171,7 +174,7 @@ def pooled(x, kernel, stride, pad):
     return y, mask
 
 
-def unpooled(x, mask, height, width):
+def unpool(x, mask, height, width):
     y = np.zeros(x.shape[:2] + (height * width,))
     for plane in np.ndindex(x.shape[:2]):
         for value, position in zip(x[plane].ravel(), mask[plane].ravel()):
@@ -195,30 +198,30 @@ def regions_of_interest(random):
 
 
 class Detection(checker.Checker):
-    other_routes = ROUTES[1:]
+    other_flag_sets = FLAG_SETS[1:]
 
-    def compare(self, what, layer, inputs, wanted, tolerance=1e-5):
+    def compare(self, case_name, layer, inputs, expected, tolerance=1e-5):
         net = ''.join(input_layer(n, v.shape) for n, v in inputs.items()) + layer
-        # On the simulator only the first route runs, since the host compiler compiles every
-        # kernel. On the CPU each case also runs one of the other routes, in turn, because these
-        # kernels take the longest to compile.
-        routes = ROUTES[:1]
+        # On the simulator, only the first flags are used, since the host compiler compiles every
+        # kernel. On the CPU, each case also uses one of the other sets of flags, in turn, because
+        # these kernels take the longest to compile.
+        flag_sets = FLAG_SETS[:1]
         if 'sim' not in self.options.brewc_flags:
-            self.other_routes = self.other_routes[1:] + self.other_routes[:1]
-            routes += self.other_routes[:1]
-        for route in routes:
-            self.compile(net, 'test', *route)
+            self.other_flag_sets = self.other_flag_sets[1:] + self.other_flag_sets[:1]
+            flag_sets += self.other_flag_sets[:1]
+        for flags in flag_sets:
+            self.compile(net, 'test', *flags)
             found = self.evaluate(inputs)['data/y']
-            if found.shape != wanted.shape:
-                problem = 'shape %s, not %s' % (found.shape, wanted.shape)
-            elif not np.allclose(found, wanted, tolerance, tolerance):
-                at = np.unravel_index(np.argmax(abs(found - wanted)), wanted.shape)
-                problem = '%g, not %g, at %s' % (found[at], wanted[at], at)
+            if found.shape != expected.shape:
+                problem = 'shape %s, not %s' % (found.shape, expected.shape)
+            elif not np.allclose(found, expected, tolerance, tolerance):
+                position = np.unravel_index(np.argmax(abs(found - expected)), expected.shape)
+                problem = '%g, not %g, at %s' % (found[position], expected[position], position)
             else:
                 continue
-            self.fail('%s %s: %s' % (what, route, problem))
+            self.fail('%s %s: %s' % (case_name, flags, problem))
 
-    def regions(self):
+    def check_regions(self):
         random = np.random.RandomState(1)
         for name, x, rois in regions_of_interest(random):
             images, extent = x.shape[0], x.shape[2:]
@@ -233,7 +236,7 @@ class Detection(checker.Checker):
                          'layer { name: "l" type: "ROIPooling" bottom: "x" bottom: "rois" top: "y" '
                          'roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.25 '
                          'pad_ratio: 0.25 } }', {'x': x, 'rois': rois},
-                         roi_pooling(x, padded(rois, 0.25), 2, 3, 0.25))
+                         roi_pooling(x, pad_regions(rois, 0.25), 2, 3, 0.25))
             x = random.uniform(-1, 1, (images, 18) + extent)
             for dim, group, scale in ((2, 3, 0.25), (18, 1, 0.5)):
                 self.compare(
@@ -243,7 +246,7 @@ class Detection(checker.Checker):
                     (dim, group, scale), {'x': x, 'rois': rois},
                     psroi_pooling(x, rois, dim, group, scale))
 
-    def priors(self):
+    def check_priors(self):
         inputs = {'x': np.zeros((1, 2, 3, 4)), 'data': np.zeros((1, 3, 30, 50))}
         for text, settings in (
                 ('min_size: 8', {'min_size': [8]}),
@@ -265,7 +268,7 @@ class Detection(checker.Checker):
                          prior_box(3, 4, (30, 50), settings))
 
 
-    def detections(self):
+    def check_detections(self):
         random = np.random.RandomState(5)
         common = {'num_classes': 4, 'confidence': 0.3, 'nms': 0.45, 'top_k': 60, 'keep_top_k': 25}
         for name, images, boxes, settings in (
@@ -291,8 +294,8 @@ class Detection(checker.Checker):
             classes = settings['num_classes']
             corners = np.sort(random.uniform(0, 1, (boxes, 2, 2)), axis=1).reshape(boxes, 4)
             priors = np.stack([corners, random.uniform(0.05, 0.3, (boxes, 4))]).reshape(1, 2, -1)
-            each = 1 if settings.get('share_location', True) else classes
-            loc = random.normal(size=(images, boxes * each * 4)) * (
+            locations_per_prior = 1 if settings.get('share_location', True) else classes
+            loc = random.normal(size=(images, boxes * locations_per_prior * 4)) * (
                 0.1 if settings.get('encoded') else 1)
             conf = random.uniform(0, 1, (images, boxes * classes))
             if settings.get('rounded'):
@@ -318,32 +321,34 @@ class Detection(checker.Checker):
                          'bottom: "priors" top: "y" detection_output_param { %s } }' % text,
                          inputs, detection_output(*inputs.values(), settings), 2e-5)
 
-    def unpooling(self):
+    def check_unpooling(self):
         random = np.random.RandomState(7)
         for kernel, stride, pad, shape, size in (
                 (2, 2, 0, (2, 3, 6, 8), (6, 8)), (2, 2, 0, (1, 2, 5, 7), (5, 7)),
-                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows share positions
+                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows shares_location positions
                 (3, 1, 1, (1, 2, 5, 4), (5, 4)),
                 (3, 2, 1, (2, 1, 6, 5), (6, 5)),
                 (2, 2, 0, (1, 2, 4, 6), (5, 9))):    # not the size of x
             x = random.permutation(int(np.prod(shape))).reshape(shape) / 50
-            y, mask = pooled(x, kernel, stride, pad)
+            y, mask = max_pooling(x, kernel, stride, pad)
             text = 'upsample_param { upsample_h: %d upsample_w: %d }' % size
-            what = 'Upsample %d %d %d ' % (kernel, stride, pad)
-            wanted = unpooled(np.round(y * 8) / 16, mask, *size)
-            self.compare(what + 'given mask', 'layer { name: "u" type: "Upsample" bottom: "x" '
-                         'bottom: "mask" top: "y" %s }' % text,
-                         {'x': np.round(y * 8) / 16, 'mask': mask}, wanted)
+            case_name = 'Upsample %d %d %d ' % (kernel, stride, pad)
+            expected = unpool(np.round(y * 8) / 16, mask, *size)
+            self.compare(case_name + 'mask is an input',
+                         'layer { name: "u" type: "Upsample" bottom: "x" bottom: "mask" top: "y" %s }' % text,
+                         {'x': np.round(y * 8) / 16, 'mask': mask}, expected)
             # The overriding blob has its own value: the pooling times the other input.
             weight = random.uniform(1, 2, y.shape).round(2)
-            self.compare(what, 'layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "mask" '
+            self.compare(case_name,
+                         'layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "mask" '
                          'pooling_param { kernel_size: %d stride: %d pad: %d } }\n'
                          'layer { name: "e" type: "Eltwise" bottom: "p" bottom: "w" top: "e" '
                          'eltwise_param { operation: PROD } }\n'
                          'layer { name: "u" type: "Upsample" bottom: "e" bottom: "mask" top: "y" '
                          '%s }' % (kernel, stride, pad, text),
-                         {'x': x, 'w': weight}, unpooled(y * weight, mask, *size))
+                         {'x': x, 'w': weight}, unpool(y * weight, mask, *size))
 
 
 if __name__ == '__main__':
-    checker.main(Detection, __doc__, 'regions', 'priors', 'detections', 'unpooling')
+    checker.main(Detection, __doc__, 'check_regions', 'check_priors', 'check_detections',
+                 'check_unpooling')

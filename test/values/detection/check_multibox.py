@@ -12,10 +12,10 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 import check_detection  # noqa: E402
 import checker  # noqa: E402
-from check_detection import decoded, overlap  # noqa: E402
+from check_detection import decode_box, overlap  # noqa: E402
 
 
-def encoded(box, prior, variance, code, in_target):
+def encode_box(box, prior, variance, code, in_target):
     size, own = prior[2:] - prior[:2], box[2:] - box[:2]
     if code == 'CENTER_SIZE':
         offsets = np.concatenate([((box[:2] + box[2:]) - (prior[:2] + prior[2:])) / 2 / size,
@@ -25,34 +25,34 @@ def encoded(box, prior, variance, code, in_target):
     return offsets if in_target else offsets / variance
 
 
-def matches(truths, boxes, p):
+def match_boxes(truths, boxes, p):
     """Returns for each box its true box (-1: no match, -2: ignored) and its largest overlap."""
-    found, most = np.full(len(boxes), -1), np.zeros(len(boxes))
+    found, largest_overlap = np.full(len(boxes), -1), np.zeros(len(boxes))
     shares = np.array([[overlap(box, truth) for truth in truths] for box in boxes])
     if p.get('ignore_cross'):
         found[[bool(np.any((box < 0) | (box > 1))) for box in boxes]] = -2
         shares[found == -2] = 0
     shares[shares <= 1e-6] = 0
-    most = shares.max(axis=1)
-    left = shares.copy()
-    while left.max() > 0:
-        box, truth = np.unravel_index(left.argmax(), left.shape)
-        found[box], most[box] = truth, shares[box, truth]
-        left[box], left[:, truth] = 0, 0
+    largest_overlap = shares.max(axis=1)
+    remaining = shares.copy()
+    while remaining.max() > 0:
+        box, truth = np.unravel_index(remaining.argmax(), remaining.shape)
+        found[box], largest_overlap[box] = truth, shares[box, truth]
+        remaining[box], remaining[:, truth] = 0, 0
     if p.get('match', 'PER_PREDICTION') == 'PER_PREDICTION':
         for box in np.flatnonzero(found == -1):
             if shares[box].max() > 0 and shares[box].max() >= p.get('threshold', 0.5):
                 found[box] = shares[box].argmax()
-    return found, most
+    return found, largest_overlap
 
 
 def conf_loss(x, target, kind):
     if kind == 'SOFTMAX':
         return np.log(np.exp(x - x.max()).sum()) + x.max() - x[target]
-    wanted = np.zeros(len(x))
+    one_hot = np.zeros(len(x))
     if target is not None:
-        wanted[target] = 1
-    return (np.log1p(np.exp(-abs(x))) + np.maximum(x, 0) - wanted * x).sum()
+        one_hot[target] = 1
+    return (np.log1p(np.exp(-abs(x))) + np.maximum(x, 0) - one_hot * x).sum()
 
 
 def loc_loss(difference, kind):
@@ -62,7 +62,7 @@ def loc_loss(difference, kind):
     return np.where(abs(difference) < 1, square, abs(difference) - 0.5).sum()
 
 
-def suppressed(order, boxes, threshold, top_k):
+def suppress(order, boxes, threshold, top_k):
     kept = []
     for i in order[:top_k]:
         if all(overlap(boxes[i], boxes[j]) <= threshold for j in kept):
@@ -87,13 +87,13 @@ def multibox_loss(loc, conf, priors, truths, p):
 
         def location(i, truth):
             slot = 0 if share else labels[truth]
-            got = loc[n, i, slot]
-            wanted = encoded(corners[truth], boxes[i], variances[i], code, in_target)
+            predicted = loc[n, i, slot]
+            target = encode_box(corners[truth], boxes[i], variances[i], code, in_target)
             if p.get('inside'):
-                got = np.where((boxes[i] < 0) | (boxes[i] > 1), wanted, got)
+                predicted = np.where((boxes[i] < 0) | (boxes[i] > 1), target, predicted)
             if in_target:
-                got, wanted = got / variances[i], wanted / variances[i]
-            return loc_loss(got - wanted, kinds[0])
+                predicted, target = predicted / variances[i], target / variances[i]
+            return loc_loss(predicted - target, kinds[0])
 
         if not own:
             if mining == 'NONE':
@@ -102,9 +102,9 @@ def multibox_loss(loc, conf, priors, truths, p):
             continue
         compared = boxes
         if not p.get('use_prior', True):
-            compared = np.array([decoded(loc[n, i, 0], boxes[i], variances[i], code, in_target)
+            compared = np.array([decode_box(loc[n, i, 0], boxes[i], variances[i], code, in_target)
                                  for i in range(count)])
-        found, most = matches(corners, compared, p)
+        found, largest_overlap = match_boxes(corners, compared, p)
         negatives = []
         if mining != 'NONE':
             losses = [conf_loss(conf[n, i], labels[found[i]] if found[i] >= 0 else 0, kinds[1])
@@ -113,14 +113,14 @@ def multibox_loss(loc, conf, priors, truths, p):
                 losses = [l + (location(i, found[i]) if found[i] >= 0 else 0)
                           for i, l in enumerate(losses)]
                 order = sorted(range(count), key=lambda i: -losses[i])
-                wanted = min(p.get('sample_size', 64), count)
+                sample_count = min(p.get('sample_size', 64), count)
             else:
                 order = [i for i in np.argsort(-np.array(losses), kind='stable')
-                         if found[i] == -1 and most[i] < p.get('neg_overlap', 0.5)]
-                wanted = min(int((found >= 0).sum() * p.get('ratio', 3)), len(order))
+                         if found[i] == -1 and largest_overlap[i] < p.get('neg_overlap', 0.5)]
+                sample_count = min(int((found >= 0).sum() * p.get('ratio', 3)), len(order))
             if 'nms' in p:
-                order = suppressed(order, boxes, *p['nms'])
-            chosen = order[:wanted]
+                order = suppress(order, boxes, *p['nms'])
+            chosen = order[:sample_count]
             if mining == 'HARD_EXAMPLE':
                 dropped = [i for i in range(count) if found[i] >= 0 and i not in chosen]
                 negatives = [i for i in chosen if found[i] == -1]
@@ -135,12 +135,12 @@ def multibox_loss(loc, conf, priors, truths, p):
             elif i in negatives or mining == 'NONE':
                 target = 0 if i in negatives or kinds[1] == 'SOFTMAX' else None
                 conf_sum += conf_loss(conf[n, i], target, kinds[1])
-    by = {'VALID': matched, 'FULL': images * count, 'BATCH_SIZE': images,
-          'NONE': 1}[p.get('normalization', 'VALID')]
-    return (p.get('loc_weight', 1) * loc_sum + conf_sum) / max(by, 1)
+    normalizer = {'VALID': matched, 'FULL': images * count, 'BATCH_SIZE': images,
+                  'NONE': 1}[p.get('normalization', 'VALID')]
+    return (p.get('loc_weight', 1) * loc_sum + conf_sum) / max(normalizer, 1)
 
 
-def text_of(p):
+def settings_text(p):
     names = {'code': 'code_type', 'loc_kind': 'loc_loss_type', 'conf_kind': 'conf_loss_type',
              'share': 'share_location', 'mining': 'mining_type', 'match': 'match_type',
              'in_target': 'encode_variance_in_target', 'difficult': 'use_difficult_gt',
@@ -158,7 +158,7 @@ def text_of(p):
         text, p.get('normalization', 'VALID'))
 
 
-def evaluation(detections, truths, p):
+def expected_evaluation(detections, truths, p):
     """Returns the rows of a DetectionEvaluate, without a limit on their number."""
     detections, truths = detections.reshape(-1, 7), truths.reshape(-1, 8)
     classes = range(1, p['num_classes'])
@@ -167,7 +167,7 @@ def evaluation(detections, truths, p):
     for n in sorted({d[0] for d in detections if d[0] >= 0}):
         for c in classes:
             own = [t for t in truths if t[0] == n and t[1] == c]
-            seen = set()
+            matched_truths = set()
             ranked = [d for d in detections if d[0] == n and d[1] == c]
             for d in sorted(ranked, key=lambda d: -d[2]) if own else ranked:
                 shares = [overlap(d[3:], t[3:7]) for t in own]
@@ -176,9 +176,9 @@ def evaluation(detections, truths, p):
                     best = int(np.argmax(shares))
                     if own[best][7] and not p['difficult']:
                         verdict = [0, 0]
-                    elif best not in seen:
+                    elif best not in matched_truths:
                         verdict = [1, 0]
-                        seen.add(best)
+                        matched_truths.add(best)
                 rows.append([n, c, d[2]] + verdict)
     rows += [[0] * 5] * (len(classes) + len(detections) - len(rows))
     return np.array(rows, float)[None, None]
@@ -192,7 +192,7 @@ def true_boxes(random, images, classes, count):
 
 
 class MultiBox(check_detection.Detection):
-    def losses(self):
+    def check_losses(self):
         random = np.random.RandomState(3)
         usual = {'num_classes': 4, 'code': 'CENTER_SIZE'}
         for name, p in (
@@ -225,21 +225,21 @@ class MultiBox(check_detection.Detection):
                 ('loc', loc), ('conf', conf), ('priors', priors), ('truths', truths))}
             self.compare('MultiBoxLoss ' + name,
                          'layer { name: "l" type: "MultiBoxLoss" bottom: "loc" bottom: "conf" '
-                         'bottom: "priors" bottom: "truths" top: "y" %s }' % text_of(p),
+                         'bottom: "priors" bottom: "truths" top: "y" %s }' % settings_text(p),
                          inputs, np.array(multibox_loss(*inputs.values(), p)))
 
-    def verdicts(self):
+    def check_verdicts(self):
         random = np.random.RandomState(8)
-        for name, difficult, threshold, found in (('usual', True, 0.3, 25),
+        for name, difficult, threshold, count in (('usual', True, 0.3, 25),
                                                   ('easy', False, 0.2, 25),
                                                   ('nothing', True, 0.5, 0)):
             truths = true_boxes(random, 3, 4, 9)
-            near = truths[random.randint(0, 9, max(found, 1))]
+            near = truths[random.randint(0, 9, max(count, 1))]
             corners = near[:, 3:7] + random.normal(size=(len(near), 4)) * 0.05
             detections = np.concatenate([near[:, :2], random.uniform(0, 1, (len(near), 1)),
                                          corners], axis=1)
             detections = detections[np.lexsort((detections[:, 1], detections[:, 0]))]
-            detections = np.concatenate([detections[:found], np.full((3, 7), -1)])
+            detections = np.concatenate([detections[:count], np.full((3, 7), -1)])
             inputs = {n: v.astype(np.float32).astype(float)[None, None]
                       for n, v in (('found', detections), ('truths', truths))}
             self.compare('DetectionEvaluate ' + name,
@@ -247,9 +247,9 @@ class MultiBox(check_detection.Detection):
                          'bottom: "truths" top: "y" detection_evaluate_param { num_classes: 4 '
                          'evaluate_difficult_gt: %s overlap_threshold: %g } }' %
                          (str(difficult).lower(), threshold), inputs,
-                         evaluation(*inputs.values(), {'num_classes': 4, 'difficult': difficult,
-                                                       'threshold': threshold}))
+                         expected_evaluation(*inputs.values(), {
+                             'num_classes': 4, 'difficult': difficult, 'threshold': threshold}))
 
 
 if __name__ == '__main__':
-    checker.main(MultiBox, __doc__, 'losses', 'verdicts')
+    checker.main(MultiBox, __doc__, 'check_losses', 'check_verdicts')

@@ -11,14 +11,17 @@ import sys
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_detection import Detection, checker, padded, regions_of_interest  # noqa: E402
+from check_detection import Detection, checker, pad_regions, regions_of_interest  # noqa: E402
 
 
 # --- Definitions --------------------------------------------------------------
-def point(plane, y, x, beyond):
-    """Interpolates the features (channels, height, width) at a position; 0 far outside."""
+def interpolate(plane, y, x, margin):
+    """Interpolates features (channels, height, width) at a position.
+
+    Returns 0 for positions more than `margin` outside.
+    """
     height, width = plane.shape[1:]
-    if not (-beyond <= y <= height - 1 + beyond and -beyond <= x <= width - 1 + beyond):
+    if not (-margin <= y <= height - 1 + margin and -margin <= x <= width - 1 + margin):
         return np.zeros(len(plane))
     y, x = min(max(y, 0), height - 1), min(max(x, 0), width - 1)
     top, left = math.floor(y), math.floor(x)
@@ -35,8 +38,8 @@ def mask_align(x, rois, pooled, scale, sampling):
         cells = max(bottom - top, 1) / pooled[0], max(right - left, 1) / pooled[1]
         counts = [sampling if sampling > 0 else math.ceil(cell) for cell in cells]
         for i, j in np.ndindex(*pooled):
-            points = [point(x[int(image)], top + (i + (a + 0.5) / counts[0]) * cells[0],
-                            left + (j + (b + 0.5) / counts[1]) * cells[1], 1)
+            points = [interpolate(x[int(image)], top + (i + (a + 0.5) / counts[0]) * cells[0],
+                                  left + (j + (b + 0.5) / counts[1]) * cells[1], 1)
                       for a in range(counts[0]) for b in range(counts[1])]
             y[r, :, i, j] = np.mean(points, axis=0)
     return y
@@ -49,12 +52,13 @@ def cascade_align(x, rois, pooled, scale):
         if right <= left or bottom <= top:
             continue
         for i, j in np.ndindex(*y.shape[2:]):
-            y[r, :, i, j] = point(x[int(image)], top + i * (bottom - top) / pooled[0],
-                                  left + j * (right - left) / pooled[1], 0.5)
+            y[r, :, i, j] = interpolate(x[int(image)], top + i * (bottom - top) / pooled[0],
+                                        left + j * (right - left) / pooled[1], 0.5)
     return y
 
 
 def overlap(a, b):
+    """Returns the intersection over union of two boxes, whose corners are inclusive pixels."""
     width = min(a[2], b[2]) - max(a[0], b[0]) + 1
     height = min(a[3], b[3]) - max(a[1], b[1]) + 1
     if width <= 0 or height <= 0:
@@ -63,8 +67,8 @@ def overlap(a, b):
     return width * height / (sum(areas) - width * height)
 
 
-def proposals(scores, offsets, info, stride=16, base=16, least=16, ratios=(0.5, 1, 2),
-              scales=(8, 16, 32), before=6000, after=300, most=0.7):
+def expected_proposals(scores, offsets, info, stride=16, base=16, min_size=16, ratios=(0.5, 1, 2),
+                       scales=(8, 16, 32), pre_nms=6000, post_nms=300, nms_threshold=0.7):
     anchors = []
     for ratio in ratios:
         width = round(math.sqrt(base * base / ratio))
@@ -84,16 +88,17 @@ def proposals(scores, offsets, info, stride=16, base=16, least=16, ratios=(0.5, 
             size = anchor[2] - anchor[0] + 1, anchor[3] - anchor[1] + 1
             x = anchor[0] + w * stride + size[0] / 2 + dx * size[0]
             y = anchor[1] + h * stride + size[1] / 2 + dy * size[1]
-            reach = math.exp(dw) * size[0] / 2, math.exp(dh) * size[1] / 2
+            half_size = math.exp(dw) * size[0] / 2, math.exp(dh) * size[1] / 2
             box = [min(max(at, 0), end - 1) for at, end in
-                   ((x - reach[0], width), (y - reach[1], height),
-                    (x + reach[0], width), (y + reach[1], height))]
-            if min(box[2] - box[0], box[3] - box[1]) + 1 >= least * scale:
+                   ((x - half_size[0], width), (y - half_size[1], height),
+                    (x + half_size[0], width), (y + half_size[1], height))]
+            if min(box[2] - box[0], box[3] - box[1]) + 1 >= min_size * scale:
                 boxes.append((scores[image, len(anchors) + k, h, w], box))
-        boxes = sorted(boxes, key=lambda entry: -entry[0])[:before if before > 0 else None]
+        boxes = sorted(boxes, key=lambda entry: -entry[0])[:pre_nms if pre_nms > 0 else None]
         kept = []
         for score, box in boxes:
-            if len(kept) < after and all(overlap(box, other) <= most for _, other in kept):
+            if len(kept) < post_nms and all(overlap(box, other) <= nms_threshold
+                                            for _, other in kept):
                 kept.append((score, box))
         rows += [[image] + box + [score] for score, box in kept]
     return np.array(rows).reshape(-1, 6)
@@ -107,7 +112,7 @@ def layer(kind, bottoms, tops, settings=''):
 
 
 class Proposals(Detection):
-    def align(self):
+    def check_align(self):
         random = np.random.RandomState(3)
         for name, x, rois in regions_of_interest(random):
             inputs = {'x': x, 'rois': rois}
@@ -124,55 +129,56 @@ class Proposals(Detection):
                              layer('ROIAlign', ('x', 'rois'), 'y', 'roi_pooling_param { pooled_h: '
                                    '%d pooled_w: %d spatial_scale: %g pad_ratio: %g }' %
                                    (*pooled, scale, pad)),
-                             inputs, cascade_align(x, padded(rois, pad), pooled, scale), 2e-5)
+                             inputs, cascade_align(x, pad_regions(rois, pad), pooled, scale), 2e-5)
 
-    def proposals(self):
+    def check_proposals(self):
         random = np.random.RandomState(4)
         for name, images, info, text, settings in (
-                ('defaults', 1, [[200, 300, 1]], 'min_size: 8', {'least': 8}),
+                ('defaults', 1, [[200, 300, 1]], 'min_size: 8', {'min_size': 8}),
                 ('batch', 2, [[120, 90, 1, 7], [64, 200, 2, 7]],
                  'feat_stride: 8 base_size: 8 ratio: 1 ratio: 2 scale: 2 scale: 4 min_size: 5 '
                  'pre_nms_topn: 40 post_nms_topn: 6 nms_thresh: 0.5',
-                 dict(stride=8, base=8, ratios=(1, 2), scales=(2, 4), least=5, before=40, after=6,
-                      most=0.5)),
+                 dict(stride=8, base=8, ratios=(1, 2), scales=(2, 4), min_size=5, pre_nms=40,
+                      post_nms=6, nms_threshold=0.5)),
                 ('one size', 2, [[100, 100, 1]],
                  'ratio: 1 scale: 4 min_size: 0 pre_nms_topn: -1 post_nms_topn: 20',
-                 dict(ratios=(1,), scales=(4,), least=0, before=-1, after=20)),
+                 dict(ratios=(1,), scales=(4,), min_size=0, pre_nms=-1, post_nms=20)),
                 ('none', 1, [[100, 100, 1]], 'min_size: 101 post_nms_topn: 3',
-                 dict(least=101, after=3))):
-            anchors = len(settings.get('ratios', 'abc')) * len(settings.get('scales', 'abc'))
+                 dict(min_size=101, post_nms=3))):
+            anchors = (len(settings.get('ratios', (0.5, 1, 2))) *
+                       len(settings.get('scales', (8, 16, 32))))
             inputs = {'s': random.permutation(images * 2 * anchors * 20).reshape(
-                images, 2 * anchors, 4, 5) / 1000.0,
-                'o': random.normal(0, 0.3, (images, 4 * anchors, 4, 5)),
-                'i': np.array(info, float)}
+                          images, 2 * anchors, 4, 5) / 1000.0,
+                      'o': random.normal(0, 0.3, (images, 4 * anchors, 4, 5)),
+                      'i': np.array(info, float)}
             inputs = {key: value.astype(np.float32).astype(float) for key, value in inputs.items()}
-            wanted = proposals(*inputs.values(), **settings)
+            expected = expected_proposals(*inputs.values(), **settings)
             bottoms = tuple(inputs)
-            for top, columns in (('y', slice(5)), ('z', 5)):
-                self.compare('Proposal %s %s' % (name, top),
-                             layer('Proposal', bottoms, ('y',) if top == 'y' else ('rois', 'y'),
-                                   'proposal_param { %s }' % text), inputs,
-                             wanted[:, columns], 1e-3)
+            # compare() reads the top named y.
+            for output, tops, columns in (('rois', ('y',), slice(5)), ('scores', ('rois', 'y'), 5)):
+                self.compare('Proposal %s %s' % (name, output),
+                             layer('Proposal', bottoms, tops, 'proposal_param { %s }' % text),
+                             inputs, expected[:, columns], 1e-3)
             features = random.uniform(-1, 1, (images, 2, 6, 8)).astype(np.float32).astype(float)
             self.compare('Proposal %s ROIAlign' % name,
                          layer('Proposal', bottoms, ('rois',), 'proposal_param { %s }' % text) +
                          layer('ROIAlign', ('f', 'rois'), 'y', 'roi_align_param { pooled_h: 2 '
                                'pooled_w: 2 spatial_scale: 0.125 sampling_ratio: 2 }'),
                          {**inputs, 'f': features},
-                         mask_align(features, wanted[:, :5], (2, 2), 0.125, 2), 1e-3)
+                         mask_align(features, expected[:, :5], (2, 2), 0.125, 2), 1e-3)
 
-    def skeletons(self):
+    def check_skeletons(self):
         x = np.array([[0, 0.00005, 0.5, 0.99, 1, 11.9, 12, 35, 36, 79.5, 80, 199.9, 200, 1000, -3]])
         bounds = np.array([1, 12, 36, 80])
         classes = np.where(x >= 200, 0, (x[..., None] >= bounds).sum(axis=-1))
         self.compare('Quantize', layer('Quantize', 'x', 'y'), {'x': x}, classes)
-        none = (x >= 36) | (abs(x) <= 1e-4)
+        is_background = (x >= 36) | (abs(x) <= 1e-4)
         settings = 'rescale_param { rf: 36 }'
         self.compare('Rescale', layer('Rescale', 'x', 'y', settings), {'x': x},
-                     np.where(none, 0, 2 * x / 36 - 1))
-        self.compare('Rescale mask', layer('Rescale', 'x', 'my', settings), {'x': x},
-                     np.where(none, 0, 1))
+                     np.where(is_background, 0, 2 * x / 36 - 1))
+        self.compare('Rescale mask', layer('Rescale', ('x',), ('scaled', 'y'), settings),
+                     {'x': x}, np.where(is_background, 0, 1))
 
 
 if __name__ == '__main__':
-    checker.main(Proposals, __doc__, 'align', 'proposals', 'skeletons')
+    checker.main(Proposals, __doc__, 'check_align', 'check_proposals', 'check_skeletons')

@@ -1,7 +1,7 @@
 """Nets of the cases of values/gradients: one case is one or a few layers with their settings.
 
-A net has an input for each bottom, followed by a layer that learns, so that a gradient reaches it,
-and a loss over each top whose gradient is random numbers.
+A net has an input for each bottom, followed by a layer that learns, so that a gradient reaches the
+bottom. It has a loss for each output of the case, so that the output's gradient is random numbers.
 """
 import os
 import sys
@@ -13,10 +13,10 @@ from caffe.proto import caffe_pb2
 from google.protobuf import text_format
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'gradients'))
-import check_gradients  # noqa: E402,F401 (adds the rows of all files of cases)
+import check_gradients  # noqa: E402,F401 (adds the cases of all files)
 from cases import CASES  # noqa: E402
 from check_coverage import rows  # noqa: E402
-from nets import text_of, with_losses, wrapped  # noqa: E402
+from nets import text_of, with_inputs, with_losses  # noqa: E402
 
 import cases_more  # noqa: E402
 from ways import PASSES, Net  # noqa: E402
@@ -48,7 +48,7 @@ def shapes_of(message, phase):
             {layer: [tuple(dims) for dims in blobs] for layer, blobs in report['params'].items()})
 
 
-def renamed(message, suffix):
+def with_suffix(message, suffix):
     """Returns a copy of a net with a suffix on the names of all layers and blobs."""
     result = caffe_pb2.NetParameter()
     result.CopyFrom(message)
@@ -61,8 +61,10 @@ def renamed(message, suffix):
 
 
 def share_params(message, owners, suffix, params):
-    """Names the parameters of the layers `owners` and of their twins alike, so that they are
-    shared. Returns whether there are any."""
+    """Gives the parameters of the layers `owners` and of their twins the same names, to share them.
+
+    Returns whether there are any such parameters.
+    """
     shares = False
     for layer in message.layer:
         owner = layer.name[:-len(suffix)] if layer.name.endswith(suffix) else layer.name
@@ -75,52 +77,56 @@ def share_params(message, owners, suffix, params):
 
 
 class CaseNet:
-    """A case in one form: `phase`, with `force_backward` or not, twice with shared parameters
-    (`twin`) or once, its layer `in_place` or not. Raises ValueError where the form does not
-    exist."""
+    """The net of a case in one form.
+
+    The form is defined by the phase, and by whether `force_backward` is set (`force`), the layers
+    have a copy that shares their parameters (`twin`), and the layer is in place (`in_place`).
+    Raises ValueError if the case has no such form.
+    """
 
     TWIN = '_twin'
 
     def __init__(self, case, phase, force=False, twin=False, in_place=False):
         self.case, self.phase = case, phase
-        #: Caffe's force_backward requires gradients that some layers do not have.
+        #: Whether an error about a missing gradient is valid: force_backward requires gradients
+        #: that some layers do not have, and STOCHASTIC pooling has none in phase TEST.
         self.may_be_refused = force or phase == 'test' and any('STOCHASTIC' in layer.text for layer in case.layers)
         self.name = ' '.join([case.name, phase] + ['force_backward'] * force + ['twin'] * twin + ['in place'] * in_place)
         self.random = np.random.RandomState(zlib.crc32(case.name.encode()))
-        layers = wrapped(case)
+        layers = with_inputs(case)
         outputs = list(case.outputs)
         shapes, params = shapes_of(message_of(layers, case.net), phase)
         if in_place:
-            layers, outputs = self.over_its_bottom(layers, shapes)
+            layers, outputs = self.make_in_place(layers, shapes)
             shapes, params = shapes_of(message_of(layers, case.net), phase)
-        message = message_of(with_losses(OtherOutputs(case, outputs), layers, shapes), case.net)
+        message = message_of(with_losses(OtherOutputs(outputs), layers, shapes), case.net)
         if force:
             message.force_backward = True
         if twin:
             if not case.inputs or any(layer.type == 'Expression' for layer in case.layers):
-                raise ValueError('names of tops, or of bottoms in a formula, determine the reads')
-            other = renamed(message, self.TWIN)
-            message.layer.extend(other.layer)
+                raise ValueError('renaming would break tops that name data sets, or formulas that name bottoms')
+            twin_net = with_suffix(message, self.TWIN)
+            message.layer.extend(twin_net.layer)
             if not share_params(message, {layer.name for layer in case.layers}, self.TWIN, params):
                 raise ValueError('no parameters to share')
         self.message = message
         _, params = shapes_of(message, phase)
         self.random_layers = [layer for layer in case.layers if is_random(layer, phase)]
         self.net = Net(text_format.MessageToString(message), phase, self.values_of_params(params),
-                       [self.values_of_inputs(number) for number in range(len(PASSES))])
+                       [self.values_of_inputs() for _ in PASSES])
 
-    def over_its_bottom(self, layers, shapes):
+    def make_in_place(self, layers, shapes):
         case = self.case
         if len(case.layers) != 1:
             raise ValueError('several layers')
         layer = layers[-1]
         if layer.type not in IN_PLACE or layer.tops[0] in layer.bottoms or len(layer.tops) != 1:
-            raise ValueError('not in place')
+            raise ValueError('cannot be in place')
         if shapes[layer.tops[0]] != shapes[layer.bottoms[0]]:
-            raise ValueError('of another shape')
+            raise ValueError('top and bottom have different shapes')
         outputs = [layer.bottoms[0] if blob == layer.tops[0] else blob for blob in case.outputs]
-        made = type(layer)(layer.name, layer.type, layer.bottoms, [layer.bottoms[0]], layer.text)
-        return layers[:-1] + [made], outputs
+        in_place_layer = type(layer)(layer.name, layer.type, layer.bottoms, [layer.bottoms[0]], layer.text)
+        return layers[:-1] + [in_place_layer], outputs
 
     def values_of_params(self, shapes):
         types = {layer.name: layer.type for layer in self.message.layer}
@@ -129,16 +135,16 @@ class CaseNet:
             name = layer[:-len(self.TWIN)] if layer.endswith(self.TWIN) else layer
             for i, shape in enumerate(blobs):
                 if types[layer] in POSITIVE or (name, i) in self.case.positive:
-                    made = self.random.uniform(0.5, 1.5, shape)
+                    array = self.random.uniform(0.5, 1.5, shape)
                 else:
-                    made = self.random.uniform(-1, 1, shape)
+                    array = self.random.uniform(-1, 1, shape)
                 if name.startswith('wrap_'):
-                    made = np.zeros(shape)  # keeps random values within their range
-                values[layer, i] = np.asarray(made, np.float32)
+                    array = np.zeros(shape)  # the Bias layer before a bottom must not change the input's values
+                values[layer, i] = np.asarray(array, np.float32)
         # Shared parameters have their owner's value.
-        for (layer, i), mine in list(values.items()):
+        for (layer, i), value in list(values.items()):
             if layer.endswith(self.TWIN) and not layer.startswith('wrap_'):
-                values[layer, i] = values.get((layer[:-len(self.TWIN)], i), mine)
+                values[layer, i] = values.get((layer[:-len(self.TWIN)], i), value)
         for sharer, owner in self.case.shared.items():
             values[sharer] = values[owner]
             twin = sharer[0] + self.TWIN, sharer[1]
@@ -146,7 +152,7 @@ class CaseNet:
                 values[twin] = values[owner]
         return values
 
-    def values_of_inputs(self, number):
+    def values_of_inputs(self):
         values = {}
         for layer in self.message.layer:
             if layer.type == 'Input':
@@ -160,7 +166,7 @@ class CaseNet:
         blob = blob[:-len(self.TWIN)] if blob.endswith(self.TWIN) else blob
         if blob in case.labels:
             return self.random.choice(case.labels[blob][1], shape)
-        if blob.startswith('seed_'):
+        if blob.startswith('output_gradient_'):
             return self.random.uniform(0.5, 2, shape) * self.random.choice([-1, 1], shape)
         count = int(np.prod(shape))
         # No two values are close to each other, and none is close to 0.
@@ -175,9 +181,9 @@ class CaseNet:
 
 
 class OtherOutputs:
-    """A case whose losses read other blobs."""
+    """Stands in for a case whose losses read the blobs `outputs`."""
 
-    def __init__(self, case, outputs):
+    def __init__(self, outputs):
         self.outputs = outputs
 
 

@@ -4,7 +4,7 @@
 usage: check_layers.py [--brew-data TOOL] [--only PATTERN ...] [--except PATTERN ...]
                        [--share I/N] [--verbose]
 
-The cases are the rows of values/gradients and of cases_more.py, which cover every layer type
+The cases are those of values/gradients and of cases_more.py, which cover every layer type
 (check_types.py verifies this). Each is run in phase TRAIN and TEST, with and without
 `force_backward`, in place if Caffe allows that, and twice with parameters shared by name. A run has
 four passes with new inputs each (ways.py):
@@ -12,14 +12,14 @@ four passes with new inputs each (ways.py):
 - the plan that brew-run executes, with all blobs pinned (the reference);
 - the same with no blobs pinned, which allows more fusion, and with generated code only;
 - pycaffe layer by layer, with and without references to the arrays of its blobs;
-- pycaffe as a whole net; and in training brew-run's trainer and pycaffe's solver in three ways.
+- in phase TEST, also the forward passes of pycaffe's whole net;
+- in training, also brew-run's trainer and pycaffe's solver, the latter in three ways.
 
-Blobs, gradients, parameters and running statistics must agree, recurrent states through the results
-of later passes, and inputs must keep the written values. Layers that draw random numbers are
-checked against the results that their inputs allow (random_layers.py). A net that needs a gradient
-which a
-layer does not have is counted as refused, as Caffe aborts there; only nets with `force_backward`
-and stochastic pooling in phase TEST may be.
+Blobs, gradients, parameters and running statistics must agree. Later passes show whether recurrent
+states agree. Inputs must keep the written values. Layers that draw random numbers are checked
+against the results that their inputs allow (random_layers.py). A net that needs a gradient which a
+layer does not have is counted as refused, because Caffe aborts there. Only nets with
+`force_backward`, and stochastic pooling in phase TEST, may be refused.
 """
 import argparse
 import fnmatch
@@ -40,13 +40,13 @@ import source_files  # noqa: E402
 from case_nets import all_cases, forms_of  # noqa: E402
 from ways import (LEARNING_RATE, LayerByLayer, Plan, Solver, Trainer, WholeForward, compare, Difference)  # noqa: E402
 
-#: The terms of sums that cancel.
-CANCELLED = 100
+#: Terms of a sum may be this many times larger than the sum, because they cancel.
+MAX_CANCELLATION = 100
 
 REFERENCE = Plan('plan', keep='all')
 WAYS = (Plan('plan, nothing kept'), Plan('plan, generated code', keep='all', no_library=True), LayerByLayer(False),
         LayerByLayer(True))
-TRAINING = (Solver('whole net'), Solver('callbacks'), Solver('layer by layer'))
+SOLVERS = (Solver('whole net'), Solver('callbacks'), Solver('layer by layer'))
 
 
 def largest_gradient(values):
@@ -54,19 +54,22 @@ def largest_gradient(values):
 
 
 def gradient_scale(values, key):
-    """Errors of sums that cancel are relative to their terms."""
+    """Returns a lower bound of the value that errors of a gradient are relative to.
+
+    Gradients are sums whose terms may cancel.
+    """
     if key.startswith('param_diff/'):
         return largest_gradient(values)
     return 0.1 * largest_gradient(values) if key.startswith('diff/') else 0
 
 
-def inputs_kept(form, found):
-    """Checks that inputs that no layer writes have their initial values."""
+def changed_inputs(form, actual):
+    """Returns a problem for each input that has changed although no layer writes it."""
     written = {top for layer in form.message.layer if layer.bottom for top in layer.top}
     return ['pass %d: input %s has changed' % (number, blob)
-            for number, (inputs, values) in enumerate(zip(form.net.inputs, found))
-            for blob, given in inputs.items()
-            if blob not in written and not np.array_equal(values.get('data/' + blob, given), given)]
+            for number, (inputs, values) in enumerate(zip(form.net.inputs, actual))
+            for blob, array in inputs.items()
+            if blob not in written and not np.array_equal(values.get('data/' + blob, array), array)]
 
 
 class Sweep:
@@ -76,7 +79,7 @@ class Sweep:
         self.refused = []  # forms that do not compile, and why
         self.seconds = {}
 
-    def values(self, way, form, folder):
+    def run_way(self, way, form, folder):
         begin = time.time()
         try:
             return way.run(form.net, folder), None
@@ -103,42 +106,42 @@ class Sweep:
             self.failures += 1
             print('FAIL %s: %s: %s' % (form.name, way.name, '; '.join(problems[:4])))
 
-    def against(self, form, reference, ways, folder, scale):
-        """Compares ways with a reference; returns the reference's values."""
-        wanted, error = self.values(reference, form, folder)
+    def compare_ways(self, form, reference, ways, folder, scale):
+        """Compares ways with a reference; returns the values of the reference, or None if it fails."""
+        expected, error = self.run_way(reference, form, folder)
         if error:
             self.report(form, reference, [error])
-        if wanted is None:
+        if expected is None:
             return None
-        self.report(form, reference, random_layers.problems(form, wanted) + inputs_kept(form, wanted))
+        self.report(form, reference, random_layers.problems(form, expected) + changed_inputs(form, expected))
         for way in ways:
-            found, error = self.values(way, form, folder)
+            actual, error = self.run_way(way, form, folder)
             if error:
                 self.report(form, way, [error])
-            if found is None:
+            if actual is None:
                 continue
-            problems = inputs_kept(form, found)
+            problems = changed_inputs(form, actual)
             if form.random_layers:
-                problems += random_layers.problems(form, found)
+                problems += random_layers.problems(form, actual)
             else:
-                problems += compare(wanted, found, scale)
+                problems += compare(expected, actual, scale)
             self.report(form, way, problems)
-        return wanted
+        return expected
 
     def check(self, form, folder):
         ways = WAYS
         if form.phase == 'test':
             ways += (WholeForward(),)
-        wanted = self.against(form, REFERENCE, ways, folder, gradient_scale)
-        if wanted and form.phase == 'train' and not form.message.force_backward and form.net.learns():
+        expected = self.compare_ways(form, REFERENCE, ways, folder, gradient_scale)
+        if expected and form.phase == 'train' and not form.message.force_backward and form.net.learns():
             # A parameter before a normalisation has a gradient of 0 except for rounding.
-            moved = LEARNING_RATE * CANCELLED * max(map(largest_gradient, wanted))
-            self.against(form, Trainer(), TRAINING, folder, lambda values, key: moved)
+            scale = LEARNING_RATE * MAX_CANCELLATION * max(map(largest_gradient, expected))
+            self.compare_ways(form, Trainer(), SOLVERS, folder, lambda values, key: scale)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--brew-data', default='brew-data', help='the tool')
+    parser.add_argument('--brew-data', default='brew-data', help='path of the tool')
     parser.add_argument('--only', nargs='*', help='names or patterns of cases')
     parser.add_argument('--except', nargs='*', default=[], dest='skip', help='names or patterns of cases to leave out')
     parser.add_argument('--share', default='0/1', help='I/N: every Nth case, from the Ith on')
@@ -147,10 +150,10 @@ def main():
     sweep = Sweep(options)
     first, step = (int(n) for n in options.share.split('/'))
 
-    def named(case, patterns):
+    def matches(case, patterns):
         return any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)
 
-    chosen = [c for c in all_cases() if (not options.only or named(c, options.only)) and not named(c, options.skip)]
+    chosen = [c for c in all_cases() if (not options.only or matches(c, options.only)) and not matches(c, options.skip)]
     count = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -3,8 +3,8 @@
 
 usage: check_random_nets.py [--count N] [--first NUMBER] [--share I/N] [--verbose]
 
-Like check_layers.py, for complete random nets (random_nets.py). A number determines its net, so
-runs repeat.
+Works like check_layers.py, but on complete random nets (random_nets.py). The number of a net
+determines the net, so runs are reproducible.
 """
 import argparse
 import os
@@ -12,13 +12,13 @@ import sys
 import tempfile
 
 from check_layers import Sweep
-from random_nets import Draw
+from random_nets import RandomNet
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--count', type=int, default=200)
-    parser.add_argument('--first', type=int, default=0)
+    parser.add_argument('--count', type=int, default=200, help='number of nets')
+    parser.add_argument('--first', type=int, default=0, help='number of the first net')
     parser.add_argument('--share', default='0/1', help='I/N: every Nth net, from the Ith on')
     parser.add_argument('--verbose', action='store_true')
     options = parser.parse_args()
@@ -28,7 +28,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for number in numbers:
-            form = Draw(number)
+            form = RandomNet(number)
             if options.verbose:
                 print(form.name, flush=True)
             sweep.check(form, folder)

@@ -8,11 +8,11 @@ the cases of types with a gradient also cover their settings.
 """
 import sys
 
-from case_nets import all_cases  # first: it adds the folder of the gradients' cases
+from case_nets import all_cases  # first: adds the folder of the gradients' cases to the path
 from check_coverage import kinds
 
-# Types that other tests cover, and the reason.
-ELSEWHERE = {
+# Types that only other tests cover, and why the sweep does not.
+COVERED_ELSEWHERE = {
     'AnnotatedData': 'draws parts of images',
     'Input': 'is in every net',
     'MemoryData': 'gets its arrays differently in each interface',
@@ -24,10 +24,10 @@ ELSEWHERE = {
 def main():
     covered = {layer.type for case in all_cases() for layer in case.layers}
     types = set(kinds(sys.argv[1]))
-    missing = sorted(types - covered - set(ELSEWHERE))
+    missing = sorted(types - covered - set(COVERED_ELSEWHERE))
     for kind in missing:
         print('FAIL %s: no case' % kind)
-    for kind in sorted(set(ELSEWHERE) - types):
+    for kind in sorted(set(COVERED_ELSEWHERE) - types):
         print('FAIL %s: is no layer type' % kind)
     print('%d types, %d in the sweep' % (len(types), len(types & covered)))
     sys.exit(bool(missing))

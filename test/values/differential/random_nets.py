@@ -18,15 +18,15 @@ IN_PLACE = ('ReLU', 'Sigmoid', 'TanH', 'ELU', 'Power', 'BatchNorm', 'Scale', 'Bi
 VIEWS = ('Flatten', 'Reshape')
 
 
-class Draw:
-    """One net, with the attributes of case_nets.CaseNet."""
+class RandomNet:
+    """A random net, with those attributes of case_nets.CaseNet that a sweep uses."""
 
     random_layers = ()
     may_be_refused = False
 
     def __init__(self, number):
         self.random = np.random.RandomState(number)
-        self.phase = self.of('train', 'train', 'test')
+        self.phase = self.choose('train', 'train', 'test')
         self.message = caffe_pb2.NetParameter(name='random_%d' % number)
         self.name = 'net %d' % number
         self.readers = {}   # blob: how many layers read it
@@ -35,13 +35,13 @@ class Draw:
         # changes the values of other readers; in Brew's plans it does not (docs/differences.md).
         self.not_in_place, self.rewritten = set(), set()
         self.count = 0
-        image = (self.size(2, 4), self.size(1, 4), self.size(4, 8), self.size(4, 8))
-        for blob in ('x', 'z')[:self.size(1, 2)]:
-            self.input(blob, image)
-        for _ in range(self.size(4, 12)):
+        image = (self.draw_size(2, 4), self.draw_size(1, 4), self.draw_size(4, 8), self.draw_size(4, 8))
+        for blob in ('x', 'z')[:self.draw_size(1, 2)]:
+            self.add_input(blob, image)
+        for _ in range(self.draw_size(4, 12)):
             self.try_layer()
         self.add_losses()
-        if self.flag(0.3):
+        if self.draw_flag(0.3):
             self.message.force_backward = True
         shapes, params = shapes_of(self.message, self.phase)
         self.name += ' (%s%s: %s)' % (self.phase, ', force_backward' * self.message.force_backward, ' '.join(
@@ -51,31 +51,31 @@ class Draw:
 
     # --- drawing
 
-    def size(self, least, most):
-        return int(self.random.randint(least, most + 1))
+    def draw_size(self, low, high):
+        return int(self.random.randint(low, high + 1))
 
-    def flag(self, share=0.5):
-        return self.random.uniform() < share
+    def draw_flag(self, probability=0.5):
+        return self.random.uniform() < probability
 
-    def of(self, *choices):
+    def choose(self, *choices):
         return choices[self.random.randint(len(choices))]
 
     # --- building
 
-    def input(self, blob, shape):
+    def add_input(self, blob, shape):
         self.message.layer.add(name='in_' + blob, type='Input', top=[blob]).input_param.shape.add().dim.extend(shape)
         self.readers[blob] = 0
         self.inputs.add(blob)
 
     def add(self, kind, bottoms, tops, text=''):
-        """Adds a layer if the net compiles with it. Returns whether it does."""
+        """Adds a layer if the net compiles with it. Returns whether the layer was added."""
         layer = text_format.Parse(text, caffe_pb2.LayerParameter())
         layer.name, layer.type = 'l%d' % self.count, kind
         layer.bottom.extend(bottoms)
         layer.top.extend(tops)
         before = caffe_pb2.NetParameter()
         before.CopyFrom(self.message)
-        if kind in SHARED and self.flag(0.4):
+        if kind in SHARED and self.draw_flag(0.4):
             self.share(layer)
         self.message.layer.add().CopyFrom(layer)
         try:
@@ -101,8 +101,8 @@ class Draw:
         owner = earlier[self.random.randint(len(earlier))]
         if not owner.param:
             counts = {'BatchNorm': 3, 'BN': 2, 'LSTM': 3, 'RNN': 5, 'PReLU': 1, 'Bias': 1}
-            two = owner.scale_param.bias_term if owner.type == 'Scale' else True
-            for i in range(counts.get(owner.type, 2 if two else 1)):
+            has_bias = owner.scale_param.bias_term if owner.type == 'Scale' else True
+            for i in range(counts.get(owner.type, 2 if has_bias else 1)):
                 owner.param.add(name='%s_%d' % (owner.name, i))
         settings = caffe_pb2.LayerParameter()
         settings.CopyFrom(owner)
@@ -114,84 +114,85 @@ class Draw:
         layer.bottom.extend(bottoms)
         layer.top.extend(tops)
 
-    def blob(self):
+    def choose_blob(self):
         """Returns a blob to read, often one without readers."""
         unread = [blob for blob, count in self.readers.items() if count == 0]
-        return self.of(*unread) if unread and self.flag(0.7) else self.of(*self.readers)
+        return self.choose(*unread) if unread and self.draw_flag(0.7) else self.choose(*self.readers)
 
-    def top(self, kind, bottom):
+    def choose_top(self, kind, bottom):
         """Returns a new name, or the bottom's name if the layer may be in place."""
-        if kind in IN_PLACE and self.readers[bottom] == 0 and self.flag(0.5) and \
+        if kind in IN_PLACE and self.readers[bottom] == 0 and self.draw_flag(0.5) and \
                 bottom not in self.inputs | self.not_in_place:
             return bottom
         return 'b%d' % self.count
 
     def try_layer(self):
-        kind = self.of('Convolution', 'Convolution', 'Deconvolution', 'InnerProduct', 'Pooling', 'Pooling', 'LRN',
-                       'BatchNorm', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'ReLU', 'ReLU', 'Sigmoid', 'TanH', 'ELU',
-                       'Power', 'BNLL', 'Clip', 'MVN', 'Softmax', 'Eltwise', 'Eltwise', 'Concat', 'Slice', 'Flatten',
-                       'Reshape', 'Tile', 'Reduction', 'LSTM', 'RNN', 'Permute', 'BN', 'Crop')
-        bottom = self.blob()
+        kind = self.choose(
+            'Convolution', 'Convolution', 'Deconvolution', 'InnerProduct', 'Pooling', 'Pooling', 'LRN', 'BatchNorm',
+            'BatchNorm', 'Scale', 'Bias', 'PReLU', 'ReLU', 'ReLU', 'Sigmoid', 'TanH', 'ELU', 'Power', 'BNLL', 'Clip', 'MVN',
+            'Softmax', 'Eltwise', 'Eltwise', 'Concat', 'Slice', 'Flatten', 'Reshape', 'Tile', 'Reduction', 'LSTM', 'RNN',
+            'Permute', 'BN', 'Crop')
+        bottom = self.choose_blob()
         if kind in VIEWS and bottom in self.rewritten:
             return
-        bottoms, tops = [bottom], [self.top(kind, bottom)]
+        bottoms, tops = [bottom], [self.choose_top(kind, bottom)]
         if kind in ('Eltwise', 'Concat', 'Crop'):
-            bottoms.append(self.of(*self.readers))
+            bottoms.append(self.choose(*self.readers))
         if kind == 'Slice':
             tops.append('b%d_1' % self.count)
-        shape = self.shapes_now()[bottom] if kind in ('LSTM', 'RNN', 'MVN') else ()
+        shape = self.current_shapes()[bottom] if kind in ('LSTM', 'RNN', 'MVN') else ()
         if kind == 'MVN' and np.prod(shape[2:]) < 4:
             return  # if a variance is 0, rounding errors are divided by 1e-9
         if kind in ('LSTM', 'RNN'):
             if len(shape) < 3 or shape[0] * shape[1] > 40:
                 return
-            self.input('cont%d' % self.count, shape[:2])
+            self.add_input('cont%d' % self.count, shape[:2])
             bottoms.append('cont%d' % self.count)
         if not self.add(kind, bottoms, tops, self.settings(kind)) and kind in ('LSTM', 'RNN'):
             del self.readers[bottoms[1]]
             del self.message.layer[-1]
 
-    def shapes_now(self):
+    def current_shapes(self):
         return shapes_of(self.message, self.phase)[0]
 
     def settings(self, kind):
-        window = 'kernel_size: %d stride: %d pad: %d' % (self.size(1, 3), self.size(1, 2), self.size(0, 1))
+        window = 'kernel_size: %d stride: %d pad: %d' % (self.draw_size(1, 3), self.draw_size(1, 2), self.draw_size(0, 1))
         return {
-            'Convolution': 'convolution_param { num_output: %d %s bias_term: true }' % (self.size(1, 6), window),
-            'Deconvolution': 'convolution_param { num_output: %d %s }' % (self.size(1, 4), window),
-            'InnerProduct': 'inner_product_param { num_output: %d }' % self.size(1, 8),
-            'Pooling': 'pooling_param { pool: %s %s }' % (self.of('MAX', 'AVE'), window),
-            'LRN': 'lrn_param { local_size: 3 norm_region: %s }' % self.of('ACROSS_CHANNELS', 'WITHIN_CHANNEL'),
-            'Scale': 'scale_param { bias_term: %s }' % self.of('true', 'false'),
-            'Power': 'power_param { power: %d scale: 0.5 shift: 0.3 }' % self.size(1, 2),
+            'Convolution': 'convolution_param { num_output: %d %s bias_term: true }' % (self.draw_size(1, 6), window),
+            'Deconvolution': 'convolution_param { num_output: %d %s }' % (self.draw_size(1, 4), window),
+            'InnerProduct': 'inner_product_param { num_output: %d }' % self.draw_size(1, 8),
+            'Pooling': 'pooling_param { pool: %s %s }' % (self.choose('MAX', 'AVE'), window),
+            'LRN': 'lrn_param { local_size: 3 norm_region: %s }' % self.choose('ACROSS_CHANNELS', 'WITHIN_CHANNEL'),
+            'Scale': 'scale_param { bias_term: %s }' % self.choose('true', 'false'),
+            'Power': 'power_param { power: %d scale: 0.5 shift: 0.3 }' % self.draw_size(1, 2),
             'Clip': 'clip_param { min: -0.6 max: 0.7 }',
-            'ReLU': self.of('', 'relu_param { negative_slope: 0.1 }'),
-            'Eltwise': 'eltwise_param { operation: %s }' % self.of('SUM', 'PROD', 'MAX'),
+            'ReLU': self.choose('', 'relu_param { negative_slope: 0.1 }'),
+            'Eltwise': 'eltwise_param { operation: %s }' % self.choose('SUM', 'PROD', 'MAX'),
             'Slice': 'slice_param { slice_point: 1 }',
             'Reshape': 'reshape_param { shape { dim: 0 dim: -1 } }',
-            'Tile': 'tile_param { axis: %d tiles: 2 }' % self.size(0, 1),
-            'Reduction': 'reduction_param { axis: 1 operation: %s }' % self.of('SUM', 'MEAN', 'SUMSQ'),
-            'LSTM': 'recurrent_param { num_output: %d }' % self.size(1, 4),
-            'RNN': 'recurrent_param { num_output: %d }' % self.size(1, 4),
+            'Tile': 'tile_param { axis: %d tiles: 2 }' % self.draw_size(0, 1),
+            'Reduction': 'reduction_param { axis: 1 operation: %s }' % self.choose('SUM', 'MEAN', 'SUMSQ'),
+            'LSTM': 'recurrent_param { num_output: %d }' % self.draw_size(1, 4),
+            'RNN': 'recurrent_param { num_output: %d }' % self.draw_size(1, 4),
             'Permute': 'permute_param { order: 0 order: 2 order: 1 }',
-            'BatchNorm': self.of('', '', 'batch_norm_param { use_global_stats: true }'),
-            'Crop': 'crop_param { axis: %d }' % self.size(1, 3),
+            'BatchNorm': self.choose('', '', 'batch_norm_param { use_global_stats: true }'),
+            'Crop': 'crop_param { axis: %d }' % self.draw_size(1, 3),
         }.get(kind, '')
 
     def add_losses(self):
         """Adds a loss for each blob without readers."""
-        shapes = self.shapes_now()
+        shapes = self.current_shapes()
         for blob in [b for b, count in self.readers.items() if count == 0]:
             shape, number = shapes[blob], self.count
-            if len(shape) == 2 and shape[1] > 1 and self.flag(0.5):
-                self.input('label%d' % number, shape[:1])
-                self.add('SoftmaxWithLoss', [blob, 'label%d' % number], ['loss%d' % number], self.of(
+            if len(shape) == 2 and shape[1] > 1 and self.draw_flag(0.5):
+                self.add_input('label%d' % number, shape[:1])
+                self.add('SoftmaxWithLoss', [blob, 'label%d' % number], ['loss%d' % number], self.choose(
                     '', 'loss_weight: 0.5'))
                 self.classes = getattr(self, 'classes', {})
                 self.classes['label%d' % number] = shape[1]
                 continue
-            self.input('target%d' % number, shape)
-            if self.flag(0.5) and len(shape) > 1:
+            self.add_input('target%d' % number, shape)
+            if self.draw_flag(0.5) and len(shape) > 1:
                 self.add('EuclideanLoss', [blob, 'target%d' % number], ['loss%d' % number])
             else:
                 self.add('Eltwise', [blob, 'target%d' % number], ['prod%d' % number], 'eltwise_param { operation: PROD }')
@@ -205,14 +206,14 @@ class Draw:
         for layer in self.message.layer:
             for i, spec in enumerate(layer.param):
                 names[layer.name, i] = spec.name
-        values, named = {}, {}
+        values, shared = {}, {}
         for layer, blobs in shapes.items():
             for i, shape in enumerate(blobs):
-                statistic = types[layer] in POSITIVE
-                made = np.float32(self.random.uniform(0.5, 1.5, shape) if statistic else
-                                  self.random.uniform(-0.6, 0.6, shape))
+                is_positive = types[layer] in POSITIVE
+                array = np.float32(self.random.uniform(0.5, 1.5, shape) if is_positive else
+                                   self.random.uniform(-0.6, 0.6, shape))
                 name = names.get((layer, i))
-                values[layer, i] = named.setdefault(name, made) if name else made
+                values[layer, i] = shared.setdefault(name, array) if name else array
         return values
 
     def values_of_inputs(self):
@@ -223,10 +224,10 @@ class Draw:
             shape = tuple(layer.input_param.shape[0].dim)
             blob = layer.top[0]
             if blob.startswith('label'):
-                made = self.random.randint(0, self.classes[blob], shape)
+                array = self.random.randint(0, self.classes[blob], shape)
             elif blob.startswith('cont'):
-                made = self.random.randint(0, 3, shape) > 0
+                array = self.random.randint(0, 3, shape) > 0
             else:
-                made = self.random.uniform(-1, 1, shape)
-            values[blob] = np.float32(made)
+                array = self.random.uniform(-1, 1, shape)
+            values[blob] = np.float32(array)
         return values

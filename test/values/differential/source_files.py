@@ -1,4 +1,4 @@
-"""Writes the files that rows of cases_more.py read."""
+"""Writes the files that cases of cases_more.py read."""
 import os
 import subprocess
 import sys
@@ -10,11 +10,11 @@ from caffe import io
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 from pngs import png  # noqa: E402
 
-COUNT = 6  # number of records, not a multiple of four batches
+COUNT = 6  # number of records; the last of the four batches of 2 begins again
 
 
 def write(folder, brew_data):
-    """Writes them into a folder; `brew_data` is the tool's path."""
+    """Writes the files into `folder`. `brew_data` is the path of the tool."""
     random = np.random.RandomState(3)
 
     def path(name):

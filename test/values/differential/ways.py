@@ -1,4 +1,4 @@
-"""The ways in which Brew runs one net, and the resulting values of each.
+"""The ways in which Brew runs a net.
 
 Each way runs a net and returns one Values per pass: a dict of names to arrays. `data/BLOB` and
 `diff/BLOB` are a blob and its gradient, `param/LAYER/I` and `param_diff/LAYER/I` a parameter and
@@ -30,13 +30,13 @@ class Net:
         return any(each in self.text for each in ('loss_weight', 'Loss"'))
 
 
-def read_param(values, kind, layer, index, array):
+def store_param(values, kind, layer, index, array):
     values['%s/%s/%d' % (kind, layer, index)] = np.array(array)
 
 
 # --- plans of the whole net ---------------------------------------------------
 class Plan:
-    """A plan as brew-run executes it. `flags`: options of brewc."""
+    """A plan as brew-run executes it. `flags` are options of brewc."""
 
     def __init__(self, name, **flags):
         self.name, self.flags = name, flags
@@ -54,7 +54,7 @@ class Plan:
 
     def run(self, net, folder):
         session = self.open(net)
-        core, found = session._core, []
+        core, passes = session._core, []
         for number, (kind, inputs) in enumerate(zip(PASSES, net.inputs)):
             for blob, values in inputs.items():
                 core.set_input(0, blob, values)
@@ -66,11 +66,11 @@ class Plan:
                 core.run(0, Pass.FORWARD)
                 if kind == 'both' and net.learns():
                     core.run(0, Pass.BACKWARD)
-            found.append(self.values(core, kind == 'both' and net.learns()))
-        return found
+            passes.append(self.read_values(core, kind == 'both' and net.learns()))
+        return passes
 
     @staticmethod
-    def values(core, backward):
+    def read_values(core, backward):
         values = {}
         kinds = [(Kind.BLOB, 'data'), (Kind.PARAMETER, 'param')]
         if backward:
@@ -85,14 +85,14 @@ class Plan:
 
 
 # --- pycaffe ---------------------------------------------------------------------
-def give_params(net, params):
+def set_params(net, params):
     for layer, blobs in net.params.items():
         for index, blob in enumerate(blobs):
             if (layer, index) in params:
                 blob.data[...] = params[layer, index]
 
 
-def values_of(net, backward):
+def net_values(net, backward):
     values = {}
     for name, blob in net.blobs.items():
         values['data/' + name] = blob.data.copy()
@@ -100,9 +100,9 @@ def values_of(net, backward):
             values['diff/' + name] = blob.diff.copy()
     for layer, blobs in net.params.items():
         for index, blob in enumerate(blobs):
-            read_param(values, 'param', layer, index, blob.data)
+            store_param(values, 'param', layer, index, blob.data)
             if backward:
-                read_param(values, 'param_diff', layer, index, blob.diff)
+                store_param(values, 'param_diff', layer, index, blob.diff)
     return values
 
 
@@ -118,24 +118,25 @@ def write(folder, name, text):
 
 
 class LayerByLayer:
-    """caffe.Net with a hook, so that each layer is run by itself.
+    """caffe.Net with a hook, so that each layer runs by itself.
 
-    `held`: with references to the arrays of all blobs, as scripts may have, so that the blobs stay
-    in their memory."""
+    If `keeps_arrays`, references to the arrays of all blobs exist, as in some scripts. The blobs
+    must then stay in their memory.
+    """
 
-    def __init__(self, held):
-        self.held = held
-        self.name = 'layer by layer' + (', arrays held' if held else '')
+    def __init__(self, keeps_arrays):
+        self.keeps_arrays = keeps_arrays
+        self.name = 'layer by layer' + (', arrays kept' if keeps_arrays else '')
 
     def run(self, text_net, folder):
         net = caffe.Net(write(folder, 'net.prototxt', text_net.text), phase_of(text_net))
-        give_params(net, text_net.params)
+        set_params(net, text_net.params)
         net.before_forward(lambda layer: None)
         arrays = []
-        if self.held:
+        if self.keeps_arrays:
             for blobs in [net.blobs.values(), *net.params.values()]:
                 arrays += [array for blob in blobs for array in (blob.data, blob.diff)]
-        found = []
+        passes = []
         for kind, inputs in zip(PASSES, text_net.inputs):
             for blob, values in inputs.items():
                 net.blobs[blob].data[...] = values
@@ -144,20 +145,20 @@ class LayerByLayer:
             if backward:
                 net.clear_param_diffs()
                 net.backward()
-            found.append(values_of(net, backward))
+            passes.append(net_values(net, backward))
             if backward:
-                self.check_second_backward(net, found[-1])
-        return found
+                self.check_second_backward(net, passes[-1])
+        return passes
 
     @staticmethod
     def check_second_backward(net, first):
         """Checks that a backward pass does not change the results of the forward pass."""
         net.clear_param_diffs()
         net.backward()
-        again = values_of(net, True)
-        wrong = [key for key in first if not same(first[key], again[key])]
-        if wrong:
-            raise Difference('a second backward pass gives other values: %s' % ' '.join(sorted(wrong)))
+        second = net_values(net, True)
+        differing = [key for key in first if not equal_arrays(first[key], second[key])]
+        if differing:
+            raise Difference('a second backward pass computes other values: %s' % ' '.join(sorted(differing)))
 
 
 class WholeForward:
@@ -167,14 +168,14 @@ class WholeForward:
 
     def run(self, text_net, folder):
         net = caffe.Net(write(folder, 'net.prototxt', text_net.text), phase_of(text_net))
-        give_params(net, text_net.params)
-        found = []
+        set_params(net, text_net.params)
+        passes = []
         for inputs in text_net.inputs:
             for blob, values in inputs.items():
                 net.blobs[blob].data[...] = values
             net.forward()
-            found.append(values_of(net, False))
-        return found
+            passes.append(net_values(net, False))
+        return passes
 
 
 # --- training ----------------------------------------------------------------------
@@ -202,41 +203,44 @@ class Trainer:
         for (layer, index), values in net.params.items():
             session._core.write(Kind.PARAMETER, 0, layer, index, np.ascontiguousarray(values, np.float32))
         session.prepare()
-        found = []
+        passes = []
         for inputs in net.inputs:
             session.set_inputs(**inputs)
             session.step(1)
-            found.append(Plan.values(session._core, False))
-        return found
+            passes.append(Plan.read_values(session._core, False))
+        return passes
 
 
 class Solver:
-    """pycaffe's solver. `how`: one plan that also updates the parameters, one plan with updates in
-    Python, or layer by layer."""
+    """pycaffe's solver.
 
-    def __init__(self, how):
-        self.how = how
-        self.name = 'solver, ' + how
+    `mode` is 'whole net' (one plan that also updates the parameters), 'callbacks' (one plan, with
+    updates in Python) or 'layer by layer'.
+    """
+
+    def __init__(self, mode):
+        self.mode = mode
+        self.name = 'solver, ' + mode
 
     def run(self, text_net, folder):
         solver = caffe.SGDSolver(write(folder, 'solver.prototxt', solver_text(text_net, folder)))
-        give_params(solver.net, text_net.params)
-        if self.how == 'layer by layer':
+        set_params(solver.net, text_net.params)
+        if self.mode == 'layer by layer':
             solver.net.before_forward(lambda layer: None)
-        elif self.how == 'callbacks':
+        elif self.mode == 'callbacks':
             solver.add_callback(lambda: None, lambda: None)
-        found = []
+        passes = []
         for inputs in text_net.inputs:
             for blob, values in inputs.items():
                 solver.net.blobs[blob].data[...] = values
             solver.step(1)
-            found.append(values_of(solver.net, False))
-        return found
+            passes.append(net_values(solver.net, False))
+        return passes
 
 
 # --- comparing ---------------------------------------------------------------------
 class Difference(Exception):
-    pass
+    """Raised if values of one way that must be equal differ."""
 
 
 #: f32 rounds at 6e-8, and the sums of these nets have up to a few thousand terms, whose order
@@ -244,35 +248,35 @@ class Difference(Exception):
 TOLERANCE = 2e-4
 
 
-def same(a, b):
+def equal_arrays(a, b):
     return a.shape == b.shape and np.array_equal(a, b, equal_nan=True)
 
 
-def distance(want, got, scale=0.0):
+def distance(expected, actual, scale=0.0):
     """Returns the largest difference relative to the largest value (at least `scale`)."""
-    if want.size != got.size:
+    if expected.size != actual.size:
         return np.inf
-    want, got = want.ravel().astype(np.float64), got.ravel().astype(np.float64)
-    if not np.array_equal(np.isfinite(want), np.isfinite(got)):
+    expected, actual = expected.ravel().astype(np.float64), actual.ravel().astype(np.float64)
+    if not np.array_equal(np.isfinite(expected), np.isfinite(actual)):
         return np.inf
-    finite = np.isfinite(want)
-    if not np.array_equal(want[~finite], got[~finite], equal_nan=True):
+    finite = np.isfinite(expected)
+    if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
         return np.inf
-    error = np.abs(want - got)[finite].max(initial=0)
-    return error / max(np.abs(want[finite]).max(initial=0), scale, 1e-2)
+    error = np.abs(expected - actual)[finite].max(initial=0)
+    return error / max(np.abs(expected[finite]).max(initial=0), scale, 1e-2)
 
 
-def compare(wanted, got, scale_of, left_out=()):
+def compare(reference, actual, scale_of, excluded=()):
     """Returns the differences between two lists of Values, for names in both, as lines of text."""
     problems = []
-    for number, (want, values) in enumerate(zip(wanted, got)):
-        for key in sorted(set(want) & set(values)):
-            if key in left_out:
+    for number, (expected, values) in enumerate(zip(reference, actual)):
+        for key in sorted(set(expected) & set(values)):
+            if key in excluded:
                 continue
-            off = distance(want[key], values[key], scale_of(want, key))
-            if not off <= TOLERANCE:
+            error = distance(expected[key], values[key], scale_of(expected, key))
+            if not error <= TOLERANCE:
                 problems.append('pass %d: %s is off by %.2g of its largest value (shape %s, %s)' % (
-                    number, key, off, want[key].shape, values[key].shape))
+                    number, key, error, expected[key].shape, values[key].shape))
         if problems:
-            break  # later passes follow from this one
+            break  # differences of later passes follow from these
     return problems

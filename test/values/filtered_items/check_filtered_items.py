@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Checks that layers after a Filter compute the same as on only the selected items.
 
-Each net is compiled after a Filter of N items, with library calls and, if the plan has any,
-without; and, for the CPU, with inputs of only the selected items. Blobs and gradients of the two
-must agree, in shape too; the gradients of items that were not selected must be 0.
+Each net is compiled after a Filter of N items, with library calls and, if the plan has any, also
+without. For comparison, the net is compiled for the CPU with inputs of only the selected items.
+Blobs and gradients must agree, in shape too. The gradients of items that were not selected must
+be 0.
 """
 import argparse
 import json
@@ -15,7 +16,7 @@ import tempfile
 import h5py
 import numpy as np
 
-# A gradient that batch normalisation does not cancel.
+# A loss whose gradient batch normalisation does not cancel.
 WEIGHTED = 'layer { name: "w" type: "TanH" bottom: "y" top: "w" } ' \
     'layer { name: "s" type: "Reduction" bottom: "w" top: "s" loss_weight: 1 }'
 SUMSQ = 'layer { name: "s" type: "Reduction" bottom: "y" top: "s" loss_weight: 1 ' \
@@ -145,11 +146,11 @@ class Checker:
         self.options, self.folder, self.failures = options, folder, 0
 
     def run(self, *command):
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120)
-        if done.returncode:
+        process = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        if process.returncode:
             raise RuntimeError('%s ended with status %d:\n%s' % (
-                ' '.join(command), done.returncode, done.stderr[-2000:]))
-        return done.stdout
+                ' '.join(command), process.returncode, process.stderr[-2000:]))
+        return process.stdout
 
     def compile(self, name, net, flags):
         """Compiles a net; returns the number of library calls in the plan."""
@@ -160,111 +161,116 @@ class Checker:
             'all', '--report=json', '-o', name + '.plan', *flags))
         return sum(program['calls'] for program in report['programs'].values())
 
-    def eval(self, name, values):
+    def evaluate(self, name, values):
         with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
             for blob, data in values.items():
                 file['/inputs/' + blob] = data
         self.run(self.options.brew_run, 'eval', name + '.plan', '--inputs', 'in.h5', '--outputs',
                  'out.h5', '--gradients', '--random-seed', '1')
-        found = {}
+        results = {}
         with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
-            file.visititems(lambda name, item: found.update(
+            file.visititems(lambda name, item: results.update(
                 {name: item[()]} if isinstance(item, h5py.Dataset) else {}))
-        return found
+        return results
 
-    def differ(self, what, wanted, found):
-        """Reports differences between the net of only the selected items and the filtered net."""
-        for name, want in wanted.items():
-            got = found.get(name)
-            if got is None:
+    def report_differences(self, case_name, unfiltered_results, filtered_results):
+        """Reports values of the filtered net that differ from the net of only the selected items."""
+        for name, expected in unfiltered_results.items():
+            actual = filtered_results.get(name)
+            if actual is None:
                 problem = 'is missing'
-            elif got.shape != want.shape:
-                problem = 'has shape %s, not %s' % (got.shape, want.shape)
-            elif not np.allclose(got, want, self.options.tolerance, self.options.tolerance):
-                problem = 'is off by %g' % np.max(abs(got - want))
+            elif actual.shape != expected.shape:
+                problem = 'has shape %s, not %s' % (actual.shape, expected.shape)
+            elif not np.allclose(actual, expected, self.options.tolerance, self.options.tolerance):
+                problem = 'is off by %g' % np.max(abs(actual - expected))
             else:
                 continue
             self.failures += 1
-            print('FAIL %s: %s %s' % (what, name, problem))
+            print('FAIL %s: %s %s' % (case_name, name, problem))
 
-    def net(self, name, inputs, layers, flags):
+    def check_net(self, name, inputs, layers, flags):
         random = np.random.RandomState(3)
         values = {blob: random.uniform(-1, 1, (ITEMS,) + shape) if not classes
                   else random.randint(0, classes, (ITEMS,) + shape).astype(float)
                   for blob, (shape, classes) in inputs.items()}
-        learnt = [blob for blob, (_, classes) in inputs.items() if classes is None]
-        still = [blob for blob in inputs if blob not in learnt]
+        with_gradient = [blob for blob, (_, classes) in inputs.items() if classes is None]
+        without_gradient = [blob for blob in inputs if blob not in with_gradient]
 
-        def sources(prefix, items):
-            """Returns the inputs, some of them with a gradient."""
+        def input_layers(prefix, items):
+            """Returns input layers, with a Bias after each input that needs a gradient."""
             text = ''
             for blob, data in values.items():
-                start = ('raw_' if blob in learnt else '') + prefix + blob
+                start = ('raw_' if blob in with_gradient else '') + prefix + blob
                 text += input_layer(start, (items,) + data.shape[1:])
-                if blob in learnt:
+                if blob in with_gradient:
                     text += layer('Bias', start, prefix + blob, 'bias_param { axis: 0 num_axes: 0 }')
             return text
 
-        def given(prefix, items):
-            return {('raw_' if blob in learnt else '') + prefix + blob: data[items]
+        def input_values(prefix, items):
+            return {('raw_' if blob in with_gradient else '') + prefix + blob: data[items]
                     for blob, data in values.items()}
 
-        wanted, compiled = {}, set()
-        for which, selector in SELECTORS.items():
-            kept = np.flatnonzero(selector)
-            if len(kept):
-                plain = 'plain_%d' % len(kept)
-                if plain not in compiled:
-                    self.compile(plain, sources('', len(kept)) + layers, [])
-                    compiled.add(plain)
-                wanted[which] = self.eval(plain, given('', kept))
+        unfiltered_results, compiled = {}, set()
+        for selection, selector in SELECTORS.items():
+            selected = np.flatnonzero(selector)
+            if len(selected):
+                unfiltered = 'plain_%d' % len(selected)
+                if unfiltered not in compiled:
+                    self.compile(unfiltered, input_layers('', len(selected)) + layers, [])
+                    compiled.add(unfiltered)
+                unfiltered_results[selection] = self.evaluate(unfiltered, input_values('', selected))
 
-        filtered = sources('all_', ITEMS) + input_layer('sel', (ITEMS, 1))
-        for number, blobs in enumerate((learnt, still)):
+        filtered = input_layers('all_', ITEMS) + input_layer('sel', (ITEMS, 1))
+        for number, blobs in enumerate((with_gradient, without_gradient)):
             if blobs:
                 filtered += 'layer { name: "filter%d" type: "Filter" %s bottom: "sel" %s }\n' % (
                     number, ' '.join('bottom: "all_%s"' % blob for blob in blobs),
                     ' '.join('top: "%s"' % blob for blob in blobs))
-        for route in ([], ['--no-library']):
-            calls = self.compile('filtered', filtered + layers, route + flags)
-            runs = {which: self.eval('filtered', dict(given('all_', slice(None)),
-                                                      sel=np.array(selector, float)[:, None]))
-                    for which, selector in SELECTORS.items()}
-            for which, selector in SELECTORS.items():
-                self.compare('%s %s %s' % (name, which, route), values, learnt,
-                             np.flatnonzero(selector), wanted.get(which), runs[which], runs)
+        for library_flags in ([], ['--no-library']):
+            calls = self.compile('filtered', filtered + layers, library_flags + flags)
+            runs = {selection: self.evaluate('filtered', dict(input_values('all_', slice(None)),
+                                                              sel=np.array(selector, float)[:, None]))
+                    for selection, selector in SELECTORS.items()}
+            for selection, selector in SELECTORS.items():
+                self.compare('%s %s %s' % (name, selection, library_flags), values, with_gradient,
+                             np.flatnonzero(selector), unfiltered_results.get(selection), runs[selection], runs)
             if not calls:
                 break
 
-    def compare(self, what, values, learnt, kept, wanted, found, runs):
-        """Compares a selector's run with the run of only the selected items."""
+    def compare(self, case_name, values, with_gradient, selected, unfiltered_results, filtered_results, runs):
+        """Compares the run of the filtered net for one selector with the net of only the selected items.
+
+        `runs` has the values of the filtered net for every selector.
+        """
         for blob in values:
-            diff = found.get('diff/all_' + blob)
-            if diff is not None and np.any(np.delete(diff, kept, 0)):
+            diff = filtered_results.get('diff/all_' + blob)
+            if diff is not None and np.any(np.delete(diff, selected, 0)):
                 self.failures += 1
-                print('FAIL %s: diff/all_%s is not 0 where nothing is chosen' % (what, blob))
-        if not len(kept):
-            # Running statistics keep their value, 0; other batches change them.
-            self.differ(what, {n: 0 * v for n, v in runs['some'].items() if n.startswith(
-                'param_after/') and np.any(v != runs['all'][n])}, found)
-            bad = [n for n, v in found.items() if not np.all(np.isfinite(v))]
-            wrong = [b for b in values if found['data/' + b].shape[0] or np.any(
-                found.get('diff/all_' + b, 0))] + bad
+                print('FAIL %s: diff/all_%s is not 0 for items that were not selected' % (case_name, blob))
+        if not len(selected):
+            # Running statistics keep their initial value 0. Only statistics that another run changes are
+            # compared.
+            self.report_differences(case_name, {n: 0 * v for n, v in runs['some'].items() if n.startswith(
+                'param_after/') and np.any(v != runs['all'][n])}, filtered_results)
+            not_finite = [n for n, v in filtered_results.items() if not np.all(np.isfinite(v))]
+            wrong = [b for b in values if filtered_results['data/' + b].shape[0] or np.any(
+                filtered_results.get('diff/all_' + b, 0))] + not_finite
             if wrong:
                 self.failures += 1
-                print('FAIL %s: %s of nothing' % (what, wrong))
+                print('FAIL %s: blobs with items or gradients, or values that are not finite: %s' % (case_name, wrong))
             return
-        for blob in learnt:
-            self.differ(what, {'gradient of ' + blob: wanted['diff/' + blob]},
-                        {'gradient of ' + blob: found['diff/all_' + blob][kept]})
-        # The inputs are compared above; the layers' seeds and parameters are the same.
-        self.differ(what, {n: v for n, v in wanted.items() if 'raw_' not in n and not
-                           n.startswith(('param_diff/', 'param_after/'))}, found)
-        for n, v in wanted.items():
+        for blob in with_gradient:
+            self.report_differences(case_name, {'gradient of ' + blob: unfiltered_results['diff/' + blob]},
+                                    {'gradient of ' + blob: filtered_results['diff/all_' + blob][selected]})
+        # The inputs are compared above. All other values must be equal, since the layers have the same
+        # seeds and parameters.
+        self.report_differences(case_name, {n: v for n, v in unfiltered_results.items() if 'raw_' not in n and not
+                                            n.startswith(('param_diff/', 'param_after/'))}, filtered_results)
+        for n, v in unfiltered_results.items():
             if n.startswith(('param_diff/', 'param_after/')):
                 kind, owner, index = n.split('/')
-                owner = 'all_' + owner if owner in learnt else owner
-                self.differ(what, {n: v}, {n: found.get('%s/%s/%s' % (kind, owner, index))})
+                owner = 'all_' + owner if owner in with_gradient else owner
+                self.report_differences(case_name, {n: v}, {n: filtered_results.get('%s/%s/%s' % (kind, owner, index))})
 
 
 def main():
@@ -283,7 +289,7 @@ def main():
             if options.only and name not in options.only:
                 continue
             try:
-                checker.net(name, inputs, layers, options.brewc_flags.split())
+                checker.check_net(name, inputs, layers, options.brewc_flags.split())
             except RuntimeError as error:
                 checker.failures += 1
                 print('FAIL %s: %s' % (name, error))

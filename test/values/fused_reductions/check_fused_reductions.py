@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Checks bias gradients that are summed in the kernel that computes a ReLU's gradient.
 
-The kernel stores the ReLU's gradient, which the convolution's gradients read, and sums it. Covers
-both layouts, channel counts with and without packs (docs/cuda.md), more channels than a block
-handles and fewer than 32. Values must be close to the CPU plan's, and the pass fuse-reductions
+The kernel stores the ReLU's gradient, which the convolution's gradients read, and sums it. The
+script covers both layouts, channels that threads process together or one by one, more channels than
+a block handles, and fewer than 32. Values must be close to the CPU plan's, and the pass fuse-reductions
 must save stages.
 """
 import os
@@ -47,7 +47,7 @@ class FusedReductions(targets.TargetChecker):
                     name = '%d channels, %s, %s' % (channels, layout, precision)
                     report = self.compare_targets(name, net, precision, inputs, layout)
                     unfused = self.compile(net, '--precision', precision, *targets.GPU,
-                                          '--without', 'fuse-reductions', layout=layout)
+                                           '--without', 'fuse-reductions', layout=layout)
                     stages = [each['programs']['main']['stages'] for each in (unfused, report)]
                     print('%s: %d stages, %d without' % (name, stages[1], stages[0]))
                     self.expect(stages[1] <= stages[0], '%s: more stages' % name)

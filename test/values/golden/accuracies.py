@@ -51,7 +51,7 @@ def cifar_labels(path):
 
 
 class TestSets:
-    """Returns inputs for `brew-run infer` and their labels."""
+    """Provides inputs of `brew-run infer` and their labels."""
 
     def __init__(self, tools, options, folder):
         self.tools, self.options, self.folder = tools, options, folder
@@ -74,9 +74,9 @@ class TestSets:
         return [database["test"], "--mean", mean], cifar_labels(test)
 
 
-def accuracy(tools, sets, models, name, folder):
-    kind = RECORDED[name][0]
-    arguments, labels = getattr(sets, kind)()
+def measure_accuracy(tools, sets, models, name, folder):
+    test_set = RECORDED[name][0]
+    arguments, labels = getattr(sets, test_set)()
     plan, out = os.path.join(folder, "plan"), os.path.join(folder, "out.h5")
     source = os.path.join(models, name)
     tools.compile(os.path.join(source, "deploy.prototxt"), "--weights",
@@ -90,8 +90,8 @@ def accuracy(tools, sets, models, name, folder):
     if len(scores) != 1 or len(labels) != SAMPLES:
         raise Mismatch("%s: outputs %s for %d labels" %
                        (name, [item.shape for item in values], len(labels)))
-    chosen = np.argmax(scores[0].reshape(SAMPLES, -1), axis=1)
-    return 100 * float(np.mean(chosen == labels))
+    predicted = np.argmax(scores[0].reshape(SAMPLES, -1), axis=1)
+    return 100 * float(np.mean(predicted == labels))
 
 
 def main():
@@ -109,14 +109,14 @@ def main():
         _, recorded, allowed = RECORDED[name]
         with tempfile.TemporaryDirectory() as folder:
             try:
-                reached = accuracy(tools, TestSets(tools, options, folder), options.models, name,
-                                   folder)
+                reached = measure_accuracy(tools, TestSets(tools, options, folder),
+                                           options.models, name, folder)
                 passed = abs(reached - recorded) <= allowed
-                said = "%.2f %% (recorded %.2f)" % (reached, recorded)
+                message = "%.2f %% (recorded %.2f)" % (reached, recorded)
             except Mismatch as error:
-                passed, said = False, str(error)
+                passed, message = False, str(error)
         failed += not passed
-        print("%s %s: %s" % ("ok  " if passed else "FAIL", name, said))
+        print("%s %s: %s" % ("ok  " if passed else "FAIL", name, message))
     print("%d passed, %d failed" % (len(options.only) - failed, failed))
     return failed > 0
 

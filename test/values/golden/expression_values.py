@@ -3,11 +3,10 @@
 
 usage: expression_values.py --bin BUILD_BIN_DIR [--brewc-flags=FLAGS]
 
-One net holds every formula of `FORMULAS`; x and z contain ordinary numbers,
+One net has every formula of `FORMULAS`. x and z contain ordinary numbers,
 zeros, both infinities and numbers large enough to overflow a careless formula.
-Where numpy
-gives NaN, so must Brew. f64 must agree to 1e-14 of the value and f32 to 1e-5: exp, tanh
-and erf are polynomials on some machines.
+If numpy's value is NaN, Brew's must be NaN, too. f64 must agree to 1e-14 of the
+value and f32 to 1e-5, because exp, tanh and erf are polynomials on some machines.
 """
 import argparse
 import math
@@ -58,7 +57,7 @@ ORDINARY = [-3.25, -1.5, -0.75, -0.1, 0.0, 0.2, 0.5, 1.0, 1.75, 2.5, 4.0]
 EXTREME = [-1e4, -90.0, 90.0, 1e4, math.inf, -math.inf]
 
 
-def net(shape):
+def net_text(shape):
     dims = ' '.join('dim: %d' % d for d in shape)
     text = ('layer { name: "in" type: "Input" top: "x" top: "z" '
             'input_param { shape { %s } } }\n' % dims)
@@ -68,7 +67,7 @@ def net(shape):
     return text
 
 
-def run(*command):
+def run_tool(*command):
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
@@ -78,26 +77,27 @@ with tempfile.TemporaryDirectory() as folder:
     points = ORDINARY + EXTREME
     x, z = (np.array(v).ravel() for v in np.meshgrid(points, points))
     with open(path('net.prototxt'), 'w') as file:
-        file.write(net(x.shape))
+        file.write(net_text(x.shape))
     with h5py.File(path('in.h5'), 'w') as file:
         file['inputs/x'], file['inputs/z'] = x, z
     for precision, tolerance in (('f64', 1e-14), ('f32', 1e-5)):
-        run(os.path.join(options.bin, 'brewc'), path('net.prototxt'), '--phase', 'test',
-            '--keep', 'all', '--precision', precision, '-o', path('plan'),
-            *options.brewc_flags.split())
-        run(os.path.join(options.bin, 'brew-run'), 'eval', path('plan'), '--inputs',
-            path('in.h5'), '--outputs', path('out.h5'))
-        kind = np.dtype(precision.replace('f', 'float'))
+        run_tool(os.path.join(options.bin, 'brewc'), path('net.prototxt'), '--phase', 'test',
+                 '--keep', 'all', '--precision', precision, '-o', path('plan'),
+                 *options.brewc_flags.split())
+        run_tool(os.path.join(options.bin, 'brew-run'), 'eval', path('plan'), '--inputs',
+                 path('in.h5'), '--outputs', path('out.h5'))
+        dtype = np.dtype(precision.replace('f', 'float'))
         with h5py.File(path('out.h5')) as file, np.errstate(all='ignore'):
             for i, (formula, function) in enumerate(FORMULAS.items()):
-                got = file['data/y%d' % i][()].astype(float)
-                want = function(x.astype(kind).astype(float), z.astype(kind).astype(float))
-                want = np.asarray(want, float).astype(kind).astype(float)
-                same = (got == want) | (np.isnan(got) & np.isnan(want)) | \
-                    (np.abs(got - want) <= tolerance * np.maximum(1, np.abs(want)))
-                for at in np.flatnonzero(~same)[:3]:
+                actual = file['data/y%d' % i][()].astype(float)
+                expected = function(x.astype(dtype).astype(float), z.astype(dtype).astype(float))
+                expected = np.asarray(expected, float).astype(dtype).astype(float)
+                agrees = (actual == expected) | (np.isnan(actual) & np.isnan(expected)) | \
+                    (np.abs(actual - expected) <= tolerance * np.maximum(1, np.abs(expected)))
+                for index in np.flatnonzero(~agrees)[:3]:
                     problems.append('%s %s at x = %g, z = %g: %.17g, not %.17g' %
-                                    (precision, formula, x[at], z[at], got[at], want[at]))
+                                    (precision, formula, x[index], z[index], actual[index],
+                                     expected[index]))
 for problem in problems:
     print(problem)
 print('%d formulas, %d problems' % (len(FORMULAS), len(problems)))

@@ -113,19 +113,19 @@ def check(tools, name, text, scratch):
     with h5py.File(path("in.h5"), "w") as file:
         file["/inputs/x"] = random.uniform(-1, 1, program["blobs"]["x"])
     results = {}
-    for route, flags, given in (("plain", ["--keep", "all"], True),
-                                ("folded", ["--keep", "y"], True),
-                                ("embedded", ["--keep", "y", "--weights", path("w.caffemodel")],
-                                 False)):
+    for variant, flags, passes_weights in (
+            ("unfolded", ["--keep", "all"], True),
+            ("folded", ["--keep", "y"], True),
+            ("embedded", ["--keep", "y", "--weights", path("w.caffemodel")], False)):
         tools.compile(path("net.prototxt"), "-o", path("net.plan"), *flags)
         tools.run("brew-run", "eval", path("net.plan"), "--inputs", path("in.h5"), "--outputs",
-                  path("out.h5"), *(["--weights", path("w.caffemodel")] if given else []))
+                  path("out.h5"), *(["--weights", path("w.caffemodel")] if passes_weights else []))
         with h5py.File(path("out.h5"), "r") as file:
-            results[route] = file["/data/y"][()]
-    for route in ("folded", "embedded"):
-        error = difference(results["plain"], results[route])
+            results[variant] = file["/data/y"][()]
+    for variant in ("folded", "embedded"):
+        error = difference(results["unfolded"], results[variant])
         if not error <= TOLERANCE:
-            raise Mismatch("%s differs by %.2g of its size" % (route, error))
+            raise Mismatch("%s differs by %.2g of its size" % (variant, error))
 
 
 def main():

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 
-from recorded_cases import (add_selection, find_case, layer_case,
+from recorded_cases import (add_selection, find_case, run_layer_case,
                             selected_names)
 from tools import Mismatch, Tools
 
@@ -47,7 +47,7 @@ def main():
     for name in names:
         try:
             kind, path = find_case(options.reference, name)
-            compile_case = compile_layer if kind is layer_case else compile_solver
+            compile_case = compile_layer if kind is run_layer_case else compile_solver
             with tempfile.TemporaryDirectory() as scratch:
                 compile_case(tools, path, scratch)
         except Mismatch as mismatch:

@@ -5,12 +5,13 @@ Both sides read the same batches, so at first their losses agree up to rounding.
 They cannot agree for long: a difference of one unit in the last place flips a
 ReLU at zero or the winner of a pooling window near a tie, after which the two
 runs are different, equally good trajectories. (An f64 plan and its f32 version
-diverge likewise.) Hence a tight limit on the first iterations, which a wrong
-gradient or update would exceed at once, and a limit on the mean of the rest.
+diverge likewise.) Therefore the first iterations have a tight limit, which a
+wrong gradient or update would exceed at once. The mean of the later iterations
+has a wider limit.
 
 With activations in 16 bits (--rounding) a loss is the mean over rounded scores:
 the first losses may differ by one rounding. Flips and ties are even more
-frequent then, but the limit on the mean of the rest stays the same.
+frequent then, but the limit on the mean stays the same.
 """
 
 import argparse
@@ -59,7 +60,7 @@ def main():
     parser.add_argument("--bin", required=True, help="folder of the tools")
     parser.add_argument("--recorded", required=True,
                         help="folder with the nets, init.caffemodel, losses.txt")
-    parser.add_argument("--mnist", required=True, help="the four IDX files")
+    parser.add_argument("--mnist", required=True, help="folder with the four IDX files")
     parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
     parser.add_argument("--rounding", type=float, default=0,
                         help="relative error of a rounded activation")
@@ -67,33 +68,33 @@ def main():
                         help="fewer than %(default)s for a slow target")
     options = parser.parse_args()
 
-    want = recorded_losses(os.path.join(options.recorded, "losses.txt"))
+    expected = recorded_losses(os.path.join(options.recorded, "losses.txt"))
     tools = Tools(options.bin, options.brewc_flags.split())
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            got = train(tools, os.path.abspath(options.recorded),
-                        os.path.abspath(options.mnist), options.iterations,
-                        scratch)
+            losses = train(tools, os.path.abspath(options.recorded),
+                           os.path.abspath(options.mnist), options.iterations,
+                           scratch)
     except Mismatch as mismatch:
         print("FAIL: %s" % mismatch)
         return 1
-    missing = [i for i in range(options.iterations) if i not in got]
+    missing = [i for i in range(options.iterations) if i not in losses]
     if missing:
         print("FAIL: the log has no loss of iterations %s" % missing)
         return 1
 
     tight = max(TIGHT_TOLERANCE, options.rounding)
-    errors = [abs(got[i] - want[i]) / want[i] for i in range(options.iterations)]
-    first = max(errors[:TIGHT_ITERATIONS])
-    rest = errors[TIGHT_ITERATIONS:] or [0]
-    mean = sum(rest) / len(rest)
+    errors = [abs(losses[i] - expected[i]) / expected[i] for i in range(options.iterations)]
+    first_error = max(errors[:TIGHT_ITERATIONS])
+    later_errors = errors[TIGHT_ITERATIONS:] or [0]
+    mean = sum(later_errors) / len(later_errors)
     print("largest relative difference, iterations 0-%d: %.2g (limit %g)" %
-          (TIGHT_ITERATIONS - 1, first, tight))
+          (TIGHT_ITERATIONS - 1, first_error, tight))
     print("mean relative difference, iterations %d-%d: %.2g (limit %g)" %
           (TIGHT_ITERATIONS, options.iterations - 1, mean, MEAN_TOLERANCE))
-    falls = got[options.iterations - 1] < got[0]
-    print("loss from %g to %g" % (got[0], got[options.iterations - 1]))
-    return 0 if first <= tight and mean <= MEAN_TOLERANCE and falls else 1
+    has_fallen = losses[options.iterations - 1] < losses[0]
+    print("loss from %g to %g" % (losses[0], losses[options.iterations - 1]))
+    return 0 if first_error <= tight and mean <= MEAN_TOLERANCE and has_fallen else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#===- loss_scale.py - f16 updates are left out when gradients overflow -----===#
+#===- loss_scale.py - f16 updates are skipped when gradients overflow ------===#
 """Trains a layer whose top gradient equals the loss scale in every element, and
 checks which updates change the weights.
 
@@ -43,12 +43,13 @@ iter_size: %d
 CASES = (
     # An explicit loss scale applies from the first iteration.
     ("--loss-scale=1024", 0, 1, "11111111"),
-    # From 2^24 down to 2^15 in nine halvings.
+    # Nine overflows halve the scale from 2^24 to 2^15.
     ("--loss-scale=16777216", 0, 1, "000000000111"),
     # The history stays unchanged too: otherwise it would continue to change the
     # weights.
     ("--loss-scale=262144", 0.9, 1, "000111"),
-    # Doubled after every good iteration until it overflows, repeatedly.
+    # The scale is doubled after every window of good iterations, and halved after
+    # every overflow.
     ("--loss-scale=8192 --loss-scale-window=1", 0, 1, "11101010"),
     ("--loss-scale=16384 --loss-scale-window=3", 0, 1, "11111101110"),
     # A fixed scale that overflows never learns; its updates are skipped, too.
@@ -56,7 +57,7 @@ CASES = (
     # If one of an update's batches overflows, the entire update is skipped.
     ("--loss-scale=262144", 0, 2, "000111"),
 )
-STEP = 0.0078125 * 2  # rate times the gradient, a sum over two rows of ones
+STEP = 0.0078125 * 2  # rate (0.0078125) times the gradient, a sum over two rows of ones
 
 
 def check(tools, flags, momentum, iter_size, pattern, scratch):
@@ -73,29 +74,29 @@ def check(tools, flags, momentum, iter_size, pattern, scratch):
             history = momentum * history + STEP
             value -= history
         path = os.path.join(scratch, "snap_iter_%d.caffemodel" % iteration)
-        got = read_weights(path)["ip/0"]
+        weights = read_weights(path)["ip/0"]
         # Sums and rates are exact in f32; momentum is not.
-        if not np.allclose(got, value, rtol=1e-6, atol=0):
+        if not np.allclose(weights, value, rtol=1e-6, atol=0):
             raise Mismatch("after iteration %d of %s the weights are %s, not %g" %
-                           (iteration, pattern, got.ravel()[:3], value))
+                           (iteration, pattern, weights.ravel()[:3], value))
 
 
-def content(path):
+def snapshot_content(path):
     """Returns the bytes of a snapshot; for an HDF5 file, the bytes of each
     dataset."""
     if path.endswith(".h5"):
-        found = {}
+        datasets = {}
         with h5py.File(path, "r") as file:
-            file.visititems(lambda name, item: found.update(
+            file.visititems(lambda name, item: datasets.update(
                 {name: np.asarray(item[()]).tobytes()}
                 if isinstance(item, h5py.Dataset) else {}))
-        return found
+        return datasets
     with open(path, "rb") as file:
         return file.read()
 
 
 def check_resumed(tools, flags, momentum, iter_size, pattern, scratch, suffix):
-    """A run resumed at any iteration writes the same snapshots as the
+    """Checks that a run resumed at any iteration writes the same snapshots as the
     uninterrupted run, bit for bit."""
     fields = "snapshot_format: HDF5" if suffix else ""
     with open(os.path.join(scratch, "net.prototxt"), "w") as file:
@@ -109,21 +110,21 @@ def check_resumed(tools, flags, momentum, iter_size, pattern, scratch, suffix):
     def snapshot(iteration):
         names = ["snap_iter_%d.%s%s" % (iteration, kind, suffix)
                  for kind in ("caffemodel", "solverstate")]
-        return [content(os.path.join(scratch, name)) for name in names]
+        return [snapshot_content(os.path.join(scratch, name)) for name in names]
 
-    whole = {i: snapshot(i) for i in range(1, len(pattern) + 1)}
+    original = {i: snapshot(i) for i in range(1, len(pattern) + 1)}
     for start in range(1, len(pattern)):
         tools.run("brew-run", "train", "solver.plan", "--snapshot",
                   "snap_iter_%d.solverstate%s" % (start, suffix), cwd=scratch)
         for iteration in range(start + 1, len(pattern) + 1):
-            if snapshot(iteration) != whole[iteration]:
+            if snapshot(iteration) != original[iteration]:
                 raise Mismatch("resumed at %d, iteration %d differs" %
                                (start, iteration))
     # A scale of 2^24 overflows again, from any state.
     tools.run("brew-run", "train", "solver.plan", "--loss-scale", "16777216",
               "--snapshot", "snap_iter_%d.solverstate%s" %
               (len(pattern) - 1, suffix), cwd=scratch)
-    if snapshot(len(pattern)) == whole[len(pattern)]:
+    if snapshot(len(pattern)) == original[len(pattern)]:
         raise Mismatch("another scale changes nothing")
 
 

@@ -2,10 +2,10 @@
 """Compiles and runs the recorded cases of test/reference that supported.txt
 names, and compares every recorded value.
 
-layers/NAME.prototxt is one layer with its inputs in NAME.h5 and, where it has
-some, its parameters in NAME.caffemodel. NAME.h5 also holds the blobs, the
-gradients and the parameters after the pass (/data, /diff, /param_diff,
-/param_after), all of which must agree.
+layers/NAME.prototxt is one layer with its inputs in NAME.h5 and its parameters,
+if any, in NAME.caffemodel. NAME.h5 also contains the blobs, the gradients and
+the parameters after the pass (/data, /diff, /param_diff, /param_after). All of
+them must agree.
 
 solvers/NAME is a training run of ten iterations with snapshots after five and
 ten. The run itself must agree, and two resumed runs: from the run's own
@@ -28,16 +28,16 @@ from tools import Mismatch, Tools, difference, read_weights
 # Both sides compute in f32 but add in different order: a sum of n products
 # differs by about sqrt(n) * 6e-8 of its size, n is at most a few thousand here,
 # and ten iterations compound it. Measured: at most 6e-7, and 2e-5 for a
-# gradient
-# whose contributions nearly cancel. A wrong formula is off by 1e-2 and more.
+# gradient whose contributions nearly cancel. A wrong formula is off by 1e-2 and
+# more.
 TOLERANCE = 5e-5
 
 # With activations in 16 bits every value between two layers is rounded, relative
 # to its size by at most half the distance of neighbouring numbers: 2^-9 in bf16,
-# 2^-12 in f16 (--rounding). A case has up to four such places in a row (the added
-# number, the layer's top, its gradient, the bottom's), and the operands of a product
-# are two more; recurrent layers round in each of their time steps. Layers are no
-# worse conditioned than that, so twelve roundings bound the difference. In ten
+# 2^-12 in f16 (--rounding). A case has up to four such roundings in a row (of the
+# added number, the layer's top, its gradient and the bottom's), and two more for the
+# operands of a product; recurrent layers round in each time step. The layers are well
+# conditioned, so twelve roundings bound the difference. In ten
 # iterations of a solver, rounding flips a value at a ReLU or the winner of a
 # pooling window, which changes a gradient by one sample's share, in either
 # type.
@@ -56,7 +56,7 @@ class Limits:
         self.layer = max(TOLERANCE, ROUNDINGS * rounding)
         self.solver = ROUNDED_SOLVER_TOLERANCE if rounding else TOLERANCE
 
-    def compares(self, case, name):
+    def should_compare(self, case, name):
         ties = self.rounding and os.path.basename(case) in TIES
         return not (ties and name.split("/")[0] in ("diff", "param_diff"))
 
@@ -86,8 +86,8 @@ def selected_names(options):
 
 
 def supported_names():
-    here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "supported.txt")) as file:
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "supported.txt")) as file:
         lines = (line.split("#")[0].strip() for line in file)
         return [line for line in lines if line]
 
@@ -102,27 +102,27 @@ def net_text(base):
     return text
 
 
-def compare_file(want, got, case, limits):
-    """Compares every dataset of `want` outside /inputs."""
+def compare_file(expected, actual, case, limits):
+    """Compares every dataset of `expected` outside /inputs."""
     compared = []
 
     def visit(name, item):
         if not isinstance(item, h5py.Dataset) or name.startswith("inputs/"):
             return
-        if not limits.compares(case, name):
+        if not limits.should_compare(case, name):
             return
-        if name not in got:
+        if name not in actual:
             raise Mismatch("/%s was not written" % name)
-        check("/" + name, item[()], got[name][()], limits.layer,
-              sum_scale(want, name, limits))
+        check_values("/" + name, item[()], actual[name][()], limits.layer,
+                     sum_scale(expected, name, limits))
         compared.append(name)
 
-    want.visititems(visit)
+    expected.visititems(visit)
     if not compared:
         raise Mismatch("nothing is recorded to compare with")
 
 
-def sum_scale(want, name, limits):
+def sum_scale(expected, name, limits):
     """Returns the size of a sum that may cancel: a wrap_BLOB layer adds one
     number, whose gradient is the sum of the blob's gradient. For exact terms
     this is the largest term; errors of rounded terms add up like random
@@ -131,23 +131,23 @@ def sum_scale(want, name, limits):
     if parts[0] != "param_diff" or not parts[1].startswith("wrap_"):
         return 0
     terms = "diff/" + parts[1][len("wrap_"):]
-    if terms not in want:
+    if terms not in expected:
         return 0
-    values = abs(want[terms][()])
+    values = abs(expected[terms][()])
     count = values.size if limits.rounding else 1
     return values.max() * count ** 0.5
 
 
-def check(name, want, got, tolerance, scale=0):
+def check_values(name, expected, actual, tolerance, scale=0):
     try:
-        error = difference(want, got, scale)
+        error = difference(expected, actual, scale)
     except Mismatch as mismatch:
         raise Mismatch("%s %s" % (name, mismatch)) from None
     if not error <= tolerance:
         raise Mismatch("%s differs by %.2g of its size" % (name, error))
 
 
-def layer_case(tools, base, scratch, limits):
+def run_layer_case(tools, base, scratch, limits):
     plan = os.path.join(scratch, "layer.plan")
     outputs = os.path.join(scratch, "outputs.h5")
     with h5py.File(base + ".h5", "r") as recorded:
@@ -156,49 +156,49 @@ def layer_case(tools, base, scratch, limits):
                       str(recorded.attrs["phase"]).lower(), "--keep", "all",
                       *gradients, "-o", plan)
         weights = base + ".caffemodel"
-        given = ["--weights", weights] if os.path.exists(weights) else []
+        weight_flags = ["--weights", weights] if os.path.exists(weights) else []
         tools.run("brew-run", "eval", plan, "--inputs", base + ".h5",
-                  "--outputs", outputs, *given, *gradients)
+                  "--outputs", outputs, *weight_flags, *gradients)
         with h5py.File(outputs, "r") as computed:
             compare_file(recorded, computed, base, limits)
 
 
 def compare_weights(recorded, computed, limits):
-    want, got = read_weights(recorded), read_weights(computed)
-    if set(want) != set(got) or not want:
+    expected, actual = read_weights(recorded), read_weights(computed)
+    if set(expected) != set(actual) or not expected:
         raise Mismatch("%s has the blobs %s, recorded are %s" %
-                       (computed, sorted(got), sorted(want)))
-    for name, values in want.items():
+                       (computed, sorted(actual), sorted(expected)))
+    for name, values in expected.items():
         # The error of a bias that has just left 0 is relative to its layer's
         # weights.
-        weights = abs(want[name.split("/")[0] + "/0"]).max()
-        check("%s of %s" % (name, os.path.basename(computed)), values, got[name],
-              limits.solver, weights if limits.rounding else 0)
+        weights = abs(expected[name.split("/")[0] + "/0"]).max()
+        check_values("%s of %s" % (name, os.path.basename(computed)), values, actual[name],
+                     limits.solver, weights if limits.rounding else 0)
 
 
-def solver_case(tools, folder, scratch, limits):
+def run_solver_case(tools, folder, scratch, limits):
     work = os.path.join(scratch, "solver")
     shutil.copytree(folder, work)
 
-    def file(name):
+    def work_path(name):
         return os.path.join(work, name)
 
     tools.compile("solver.prototxt", "-o", "solver.plan", cwd=work)
     tools.run("brew-run", "train", "solver.plan", "--weights",
               "init.caffemodel", cwd=work)
     for iteration in (5, 10):
-        compare_weights(file("iter_%d.caffemodel" % iteration),
-                        file("snap_iter_%d.caffemodel" % iteration), limits)
+        compare_weights(work_path("iter_%d.caffemodel" % iteration),
+                        work_path("snap_iter_%d.caffemodel" % iteration), limits)
 
     def resume(state, recorded):
-        os.remove(file("snap_iter_10.caffemodel"))
+        os.remove(work_path("snap_iter_10.caffemodel"))
         tools.run("brew-run", "train", "solver.plan", "--snapshot", state,
                   cwd=work)
-        compare_weights(file(recorded), file("snap_iter_10.caffemodel"), limits)
+        compare_weights(work_path(recorded), work_path("snap_iter_10.caffemodel"), limits)
 
     resume("snap_iter_5.solverstate", "iter_10.caffemodel")
     # Caffe's state names its weights snap_iter_5.caffemodel.
-    shutil.copy(file("iter_5.caffemodel"), file("snap_iter_5.caffemodel"))
+    shutil.copy(work_path("iter_5.caffemodel"), work_path("snap_iter_5.caffemodel"))
     resume("iter_5.solverstate", "resumed_10.caffemodel")
 
 
@@ -206,9 +206,9 @@ def find_case(reference, name):
     layer = os.path.join(reference, "layers", name)
     solver = os.path.join(reference, "solvers", name)
     if os.path.exists(layer + ".prototxt"):
-        return layer_case, layer
+        return run_layer_case, layer
     if os.path.exists(os.path.join(solver, "solver.prototxt")):
-        return solver_case, solver
+        return run_solver_case, solver
     raise Mismatch("is not in " + reference)
 
 
@@ -228,9 +228,9 @@ def main():
     failed = 0
     for name in names:
         try:
-            run, path = find_case(options.reference, name)
+            run_case, path = find_case(options.reference, name)
             with tempfile.TemporaryDirectory() as scratch:
-                run(tools, path, scratch, limits)
+                run_case(tools, path, scratch, limits)
         except Mismatch as mismatch:
             failed += 1
             print("FAIL %s: %s" % (name, mismatch))

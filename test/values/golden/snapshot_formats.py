@@ -2,9 +2,9 @@
 """Trains the recorded solvers with snapshots after every iteration.
 
 In HDF5 the files must have Caffe's layout and its recorded values, and a run
-resumed from one must continue like the uninterrupted run. With snapshot_diff a
-blob's
-gradient is what the iteration subtracted from it, in both formats. A run from
+resumed from one must continue like the uninterrupted run. With snapshot_diff,
+the gradient of a blob must be the update that the iteration subtracted from the
+blob, in both formats. A run from
 weights in an HDF5 file of another program must equal a run from the same
 weights in a binary file.
 """
@@ -41,17 +41,18 @@ def read_hdf5(path, group):
     return values
 
 
-def same(what, want, got, tolerance=TOLERANCE):
-    expect(sorted(want) == sorted(got),
-           "%s has %s, not %s" % (what, sorted(got), sorted(want)))
-    for name in want:
-        error = difference(np.ravel(want[name]), np.ravel(got[name]))
+def require_close(label, expected, actual, tolerance=TOLERANCE):
+    expect(sorted(expected) == sorted(actual),
+           "%s has %s, not %s" % (label, sorted(actual), sorted(expected)))
+    for name in expected:
+        error = difference(np.ravel(expected[name]), np.ravel(actual[name]))
         expect(error <= tolerance,
-               "%s: %s differs by %.2g" % (what, name, error))
+               "%s: %s differs by %.2g" % (label, name, error))
 
 
 def compile_variant(tools, work, name, fields):
-    """Returns the case's solver with additional fields."""
+    """Compiles the case's solver with additional fields, and with a snapshot after
+    each iteration."""
     with open(os.path.join(work, "solver.prototxt")) as file:
         text = file.read().replace("snapshot: 5", "snapshot: 1")
     with open(os.path.join(work, name + ".prototxt"), "w") as file:
@@ -72,50 +73,50 @@ def check_state(path, weights, slots):
             expect(file["history/%d" % i].shape == shape, "history/%d" % i)
 
 
-def check_diffs(what, weights, diffs):
+def check_diffs(label, weights, diffs):
     """Checks that each iteration subtracts its gradient."""
     for before, after, diff in zip(weights, weights[1:], diffs[1:]):
-        same(what, {name: before[name] - after[name] for name in after}, diff,
-             tolerance=2e-3)  # differences of near numbers
+        require_close(label, {name: before[name] - after[name] for name in after}, diff,
+                      tolerance=2e-3)  # differences of close numbers are inexact
 
 
-def solver_case(tools, folder, slots, scratch):
+def check_solver(tools, folder, slots, scratch):
     work = os.path.join(scratch, "solver")
     shutil.copytree(folder, work)
 
-    def file(name):
+    def work_path(name):
         return os.path.join(work, name)
 
-    with h5py.File(file("init.caffemodel.h5"), "w") as init:
-        for name, values in read_weights(file("init.caffemodel")).items():
+    with h5py.File(work_path("init.caffemodel.h5"), "w") as init:
+        for name, values in read_weights(work_path("init.caffemodel")).items():
             init["data/" + name] = values.astype(np.float32)
 
     compile_variant(tools, work, "hdf5",
                     "snapshot_format: HDF5 snapshot_diff: true")
     tools.run("brew-run", "train", "hdf5.plan", "--weights",
               "init.caffemodel.h5", cwd=work)
-    models = [file("snap_iter_%d.caffemodel.h5" % i) for i in range(1, 11)]
+    models = [work_path("snap_iter_%d.caffemodel.h5" % i) for i in range(1, 11)]
     weights = [read_hdf5(path, "data") for path in models]
     for iteration in (5, 10):
-        recorded = read_weights(file("iter_%d.caffemodel" % iteration))
-        same("iteration %d" % iteration, recorded, weights[iteration - 1])
+        recorded = read_weights(work_path("iter_%d.caffemodel" % iteration))
+        require_close("iteration %d" % iteration, recorded, weights[iteration - 1])
     with h5py.File(models[0], "r") as model:
         # Layers without parameters are empty groups.
         expect(len(model["data"]) > len({p.split("/")[0] for p in weights[0]}),
                "layers without parameters are missing")
     check_diffs("HDF5", weights, [read_hdf5(path, "diff") for path in models])
-    check_state(file("snap_iter_5.solverstate.h5"), weights[0], slots)
+    check_state(work_path("snap_iter_5.solverstate.h5"), weights[0], slots)
 
     os.remove(models[9])
     tools.run("brew-run", "train", "hdf5.plan", "--snapshot",
               "snap_iter_5.solverstate.h5", cwd=work)
-    same("resumed", weights[9], read_hdf5(models[9], "data"), tolerance=0)
+    require_close("resumed", weights[9], read_hdf5(models[9], "data"), tolerance=0)
 
     compile_variant(tools, work, "binary", "snapshot_diff: true")
     tools.run("brew-run", "train", "binary.plan", "--weights",
               "init.caffemodel", cwd=work)
-    models = [file("snap_iter_%d.caffemodel" % i) for i in range(1, 11)]
-    same("binary", weights[9], read_weights(models[9]), tolerance=0)
+    models = [work_path("snap_iter_%d.caffemodel" % i) for i in range(1, 11)]
+    require_close("binary", weights[9], read_weights(models[9]), tolerance=0)
     check_diffs("binary", [read_weights(path) for path in models],
                 [read_weights(path, "diff") for path in models])
 
@@ -134,7 +135,7 @@ def main():
         folder = os.path.join(options.reference, "solvers", name)
         try:
             with tempfile.TemporaryDirectory() as scratch:
-                solver_case(tools, folder, SOLVERS[name], scratch)
+                check_solver(tools, folder, SOLVERS[name], scratch)
         except Mismatch as mismatch:
             failed += 1
             print("FAIL %s: %s" % (name, mismatch))

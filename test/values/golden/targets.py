@@ -17,7 +17,7 @@ from tools import Mismatch, Tools, difference
 
 SIMULATOR = ["--target", "cuda", "--gpu-arch", "sim"]
 TOLERANCE = 1e-5
-EXACT = ("--precision=f64", "--no-library")  # on the CPU
+EXACT = ("--precision=f64", "--no-library")  # flags of a reference on the CPU
 
 
 class Case:
@@ -49,20 +49,20 @@ class Case:
         self.run("brew-run", "eval", "net.plan", "--inputs", "in.h5",
                  "--outputs", "out.h5", "--random-seed", "5", *backward,
                  *arguments)
-        found = {}
+        datasets = {}
         with h5py.File(self.file("out.h5"), "r") as file:
-            file.visititems(lambda name, item: found.update(
+            file.visititems(lambda name, item: datasets.update(
                 {name: item[()]} if isinstance(item, h5py.Dataset) else {}))
-        return found
+        return datasets
 
 
-def require_equal(what, want, got):
-    if want.keys() != got.keys() or not want:
-        raise Mismatch("%s: %s against %s" % (what, sorted(want), sorted(got)))
-    for name, values in want.items():
-        if not np.array_equal(values, got[name]):
+def require_equal(label, expected, actual):
+    if expected.keys() != actual.keys() or not expected:
+        raise Mismatch("%s: %s against %s" % (label, sorted(expected), sorted(actual)))
+    for name, values in expected.items():
+        if not np.array_equal(values, actual[name]):
             raise Mismatch("%s: %s differs in %d elements" %
-                           (what, name, np.sum(values != got[name])))
+                           (label, name, np.sum(values != actual[name])))
 
 
 #===-----------------------------------------------------------------------===#
@@ -104,14 +104,14 @@ def images(case):
     for transform in TRANSFORMS:
         for flags in ([], ["--precision", "f64"]):
             for phase in ("train", "test"):
-                what = "'%s', %s%s" % (transform, phase, " f64" if flags else "")
+                label = "'%s', %s%s" % (transform, phase, " f64" if flags else "")
                 net = DATA % (transform, 7)
                 host, device = (case.evaluate(net, target, *flags, phase=phase)
                                 for target in ((), SIMULATOR))
-                require_equal(what, host, device)
+                require_equal(label, host, device)
         if not np.any(host["data/data"]):
             raise Mismatch("there are no images to compare")
-    # Another layout of the blob, in which its kernel writes.
+    # The kernel can also write the blob in another layout.
     net = DATA % (TRANSFORMS[7], 3)
     require_equal("nhwc", case.evaluate(net, [], "--layout=nhwc"),
                   case.evaluate(net, SIMULATOR, "--layout=nhwc"))
@@ -122,7 +122,7 @@ def images(case):
         raise Mismatch("no kernel converts pixels: %s" % names)
     with open(case.file("kernels/in_pixels.cu")) as file:
         if "pixels, %d)" % (3 * 3 * 32 * 32) not in file.read():
-            raise Mismatch("the kernel does not read whole records")
+            raise Mismatch("the kernel does not read full records")
 
 
 #===-----------------------------------------------------------------------===#
@@ -143,15 +143,15 @@ def masks(case):
     simulator."""
     ones = {"x": np.ones((5, 7, 9, 11))}
 
-    def kept(target, *arguments):
+    def evaluate_masks(target, *arguments):
         return case.evaluate(MASKS, target, inputs=ones, arguments=arguments)
 
-    one = kept([], "--threads", "1")
+    one_thread = evaluate_masks([], "--threads", "1")
     for name in ("data/a", "data/b"):
-        if not 0 < np.mean(one[name] != 0) < 1:
+        if not 0 < np.mean(one_thread[name] != 0) < 1:
             raise Mismatch("%s keeps all or nothing" % name)
-    require_equal("two threads", one, kept([], "--threads", "2"))
-    require_equal("simulator", one, kept(SIMULATOR))
+    require_equal("two threads", one_thread, evaluate_masks([], "--threads", "2"))
+    require_equal("simulator", one_thread, evaluate_masks(SIMULATOR))
 
 
 FILLERS = ('type: "constant" value: 0.3', 'type: "uniform" min: -1 max: 2',
@@ -181,13 +181,13 @@ def fillers(case):
                'lr_policy: "fixed" max_iter: 0 snapshot_prefix: "snap" '
                'random_seed: 9')
 
-    def written(*flags):
+    def initial_weights(*flags):
         case.run("brewc", "solver.prototxt", *flags, "-o", "solver.plan")
         case.run("brew-run", "train", "solver.plan")
         with open(case.file("snap_iter_0.caffemodel"), "rb") as file:
             return file.read()
 
-    if written() != written(*SIMULATOR):
+    if initial_weights() != initial_weights(*SIMULATOR):
         raise Mismatch("initial weights differ")
 
 
@@ -279,13 +279,13 @@ layer { name: "loss" type: "Reduction" bottom: "z" top: "loss" loss_weight: 0.00
 
 
 def slopes(case):
-    """ReLUs with a slope after convolutions and inner products."""
+    """Compares ReLUs with a slope after convolutions and inner products."""
     draw = np.random.RandomState(3)
     compare(case, SLOPES, {"x": draw.randn(3, 2, 6, 5), "y": draw.randn(3, 4)})
 
 
 def spaces(case):
-    """Convolutions over one and three dimensions, and with uneven padding."""
+    """Compares convolutions over one and three dimensions, and with uneven padding."""
     draw = np.random.RandomState(5)
     inputs = {"x": draw.randn(2, 4, 13), "z": draw.randn(2, 2, 5, 6, 7),
               "p": draw.randn(2, 4, 8, 9)}
@@ -294,8 +294,8 @@ def spaces(case):
 
 
 def sums(case):
-    """Sums so long that a GPU adds them in two stages, the second one in the
-    last thread block."""
+    """Compares sums that are so long that a GPU adds them in two stages, the second
+    one in the last thread block."""
     draw = np.random.RandomState(4)
     shape = (16, 4, 128, 130)
     compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape),
@@ -306,28 +306,28 @@ def sums(case):
     # so the reference is f64.
     for shape in (shape, (16, 40, 42, 43), (8, 96, 37, 39)):
         net, inputs = CHANNEL_SUMS % shape, {"x": draw.randn(*shape) + 0.5}
-        got = compare(case, net, inputs, "--layout=nhwc", reference=EXACT)
+        actual = compare(case, net, inputs, "--layout=nhwc", reference=EXACT)
         # Results must not depend on the order in which blocks run.
         os.environ["CUDASIM_BLOCK_ORDER"] = "4711"
-        again = case.evaluate(net, SIMULATOR, "--layout=nhwc", gradients=True, inputs=inputs)
+        reordered = case.evaluate(net, SIMULATOR, "--layout=nhwc", gradients=True, inputs=inputs)
         del os.environ["CUDASIM_BLOCK_ORDER"]
-        for name, values in got.items():
-            if not np.array_equal(values, again[name]):
+        for name, values in actual.items():
+            if not np.array_equal(values, reordered[name]):
                 raise Mismatch("%s depends on the order of blocks" % name)
 
 
 def compare(case, net, inputs, *flags, reference=()):
     """Compares all blobs, gradients and parameters of a training step. Returns
-    the simulator's."""
-    want, got = (case.evaluate(net, target, *flags, gradients=True, inputs=inputs)
-                 for target in (reference, SIMULATOR))
-    if want.keys() != got.keys():
-        raise Mismatch("%s against %s" % (sorted(want), sorted(got)))
-    for name, values in want.items():
-        error = difference(values, got[name])
+    the simulator's values."""
+    expected, actual = (case.evaluate(net, target, *flags, gradients=True, inputs=inputs)
+                        for target in (reference, SIMULATOR))
+    if expected.keys() != actual.keys():
+        raise Mismatch("%s against %s" % (sorted(expected), sorted(actual)))
+    for name, values in expected.items():
+        error = difference(values, actual[name])
         if not error <= TOLERANCE:
             raise Mismatch("%s differs by %.2g of its size" % (name, error))
-    return got
+    return actual
 
 
 def main():

@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Mismatch(Exception):
-    """A recorded value was not reproduced, or a tool failed."""
+    """Raised if a recorded value was not reproduced or a tool failed."""
 
 
 class Tools:
@@ -20,38 +20,40 @@ class Tools:
         self.compile_flags = list(compile_flags)
 
     def run(self, tool, *arguments, cwd=None):
-        """Returns standard error, which contains the log; raises Mismatch on
-        failure."""
+        """Runs a tool and returns its standard error, which contains the log.
+
+        Raises Mismatch if the tool fails.
+        """
         command = [os.path.join(self.folder, tool), *arguments]
-        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=600)
-        if done.returncode != 0:
-            said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
+        process = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, timeout=600)
+        if process.returncode != 0:
+            last_lines = "\n".join((process.stdout + process.stderr).strip().splitlines()[-5:])
             raise Mismatch("'%s' ended with status %d:\n%s" %
-                           (" ".join(command), done.returncode, said))
-        return done.stderr
+                           (" ".join(command), process.returncode, last_lines))
+        return process.stderr
 
     def compile(self, *arguments, cwd=None):
         return self.run("brewc", *arguments, *self.compile_flags, cwd=cwd)
 
 
-def difference(want, got, scale=0):
+def difference(expected, actual, scale=0):
     """Returns the largest difference relative to the largest expected
     magnitude.
 
     Single elements may cancel, so the difference is relative to the largest
     value of the blob, but at least to 1e-3 and to `scale`.
     """
-    want = np.asarray(want, np.float64).ravel()
-    got = np.asarray(got, np.float64).ravel()
-    if want.size != got.size:
-        raise Mismatch("has %d values, recorded are %d" % (got.size, want.size))
-    if want.size == 0:
+    expected = np.asarray(expected, np.float64).ravel()
+    actual = np.asarray(actual, np.float64).ravel()
+    if expected.size != actual.size:
+        raise Mismatch("has %d values, recorded are %d" % (actual.size, expected.size))
+    if expected.size == 0:
         return 0.0
-    worst = np.max(np.abs(want - got))
+    largest = np.max(np.abs(expected - actual))
     # A NaN counts as a difference, although comparisons with it are false.
-    return np.inf if np.isnan(worst) else worst / max(np.max(np.abs(want)), 1e-3, scale)
+    return np.inf if np.isnan(largest) else largest / max(np.max(np.abs(expected)), 1e-3, scale)
 
 
 def read_weights(path, field="data"):

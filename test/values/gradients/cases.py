@@ -1,15 +1,15 @@
-"""The nets whose gradients are checked: one row of `CASES` per case.
+"""The nets whose gradients are checked: one element of `CASES` per case.
 
-A row names its inputs and shapes, its layers and the blobs from which the loss is computed.
-The checker wraps it (see check_gradients.py): each input arrives through a Bias
-layer with a parameter, so that a gradient must reach it, and each blob in
-`outputs` is multiplied by random numbers and summed into a loss of weight 1.
-`loss_weight` in a layer's text makes losses of its own.
+A case names its inputs and their shapes, its layers, and the blobs from which the loss is computed.
+check_gradients.py adds the layers around them (see nets.py): each input passes through a Bias layer
+with a parameter, so that a gradient must reach the input. Each blob in `outputs` is multiplied by
+random numbers and summed into a loss of weight 1. A `loss_weight` in the text of a layer adds a loss.
 
-Values by `draw`: "distinct" spreads the elements of an input over [-1, 1] at equal distances in
-random order, so that no two operands of a MAX are closer than a step of the differences and no
-element is near 0, at the kinks of ReLU and ASUM; "positive" over
-[0.5, 1.5], for powers of any kind.
+`draw` says how the values of the inputs are chosen:
+- "distinct" spreads the elements of an input over [-1, 1] at equal distances in random order. Then
+  no two operands of a MAX are closer than a step of the finite differences, and no element is near
+  0, where ReLU and ASUM have kinks.
+- "positive" spreads them over [0.5, 1.5], for powers with any exponent.
 """
 import dataclasses
 import re
@@ -31,6 +31,7 @@ class Layer:
         return 'layer { %s %s }\n' % (' '.join(lines), self.text)
 
     def numbers(self, field):
+        """Returns the words that follow `field` in the text, one for each occurrence."""
         return re.findall(r'\b%s: *([-\w.]+)' % field, self.text)
 
 
@@ -45,27 +46,28 @@ class Case:
     shared: dict = dataclasses.field(default_factory=dict)  # (layer, i) -> its owner
     frozen: list = dataclasses.field(default_factory=list)  # parameters without gradient
     positive: list = dataclasses.field(default_factory=list)  # parameters in [0.5, 1.5]
-    bare: list = dataclasses.field(default_factory=list)    # inputs without the Bias
-    net: str = ''                                             # settings of the net
+    bare: list = dataclasses.field(default_factory=list)    # inputs without a Bias layer
+    net: str = ''                                             # settings of the net, in its text format
 
 
 CASES: typing.List[Case] = []
 
 
-def row(name, inputs, layers, **more):
+def add(name, inputs, layers, **options):
+    """Adds a case; `inputs` is {blob: shape}, or the shape of the only input x."""
     if not isinstance(inputs, dict):
         inputs = {'x': inputs}
-    CASES.append(Case(name, inputs, layers, **more))
+    CASES.append(Case(name, inputs, layers, **options))
 
 
-def one(name, shape, kind, settings='', bottoms=('x',), top='y', **more):
+def add_layer(name, shape, kind, settings='', bottoms=('x',), top='y', **options):
     """Adds a case of a single layer."""
-    row(name, shape, [Layer('layer', kind, list(bottoms), [top], settings)], **more)
+    add(name, shape, [Layer('layer', kind, list(bottoms), [top], settings)], **options)
 
 
 # --- Convolution ------------------------------------------------------------
-def conv(name, shape, settings, **more):
-    one('conv_' + name, shape, 'Convolution', 'convolution_param { %s }' % settings, **more)
+def conv(name, shape, settings, **options):
+    add_layer('conv_' + name, shape, 'Convolution', 'convolution_param { %s }' % settings, **options)
 
 conv('1x1', (2, 3, 3, 4), 'num_output: 4 kernel_size: 1')
 conv('3x3', (2, 2, 5, 6), 'num_output: 3 kernel_size: 3')
@@ -90,7 +92,7 @@ conv('rect_all', (1, 2, 7, 9), 'num_output: 3 kernel_h: 2 kernel_w: 4 stride_h: 
 conv('whole_image', (2, 2, 3, 4), 'num_output: 5 kernel_h: 3 kernel_w: 4')
 conv('one_channel', (3, 1, 6, 6), 'num_output: 4 kernel_size: 3')
 conv('wide', (1, 17, 4, 4), 'num_output: 19 kernel_size: 3 pad: 1')
-row('conv_two_bottoms', {'x': (1, 2, 4, 4), 'z': (1, 2, 4, 4)},
+add('conv_two_bottoms', {'x': (1, 2, 4, 4), 'z': (1, 2, 4, 4)},
     [Layer('layer', 'Convolution', ['x', 'z'], ['y', 'y2'],
            'convolution_param { num_output: 3 kernel_size: 2 }')], outputs=['y', 'y2'])
 conv('1d', (2, 3, 7), 'num_output: 4 kernel_size: 3 pad: 1 stride: 2')
@@ -107,17 +109,17 @@ conv('2d_as_nd', (2, 2, 5, 6), 'num_output: 3 kernel_size: 3 force_nd_im2col: tr
 conv('kernel_over_input', (1, 2, 3, 4), 'num_output: 2 kernel_size: 4 stride: 2')
 conv('sides', (1, 2, 5, 6), 'num_output: 3 kernel_size: 3 pad_l: 1 pad_r: 0 pad_t: 0 pad_b: 2')
 conv('same', (1, 2, 5, 6), 'num_output: 3 kernel_size: 3 stride: 2 pad_type: 1')
-one('conv_depthwise_type', (2, 3, 5, 4), 'ConvolutionDepthwise',
-    'convolution_param { kernel_size: 3 pad: 1 }')
-one('conv_depthwise_other_type', (2, 4, 5, 4), 'DepthwiseConvolution',
-    'convolution_param { num_output: 4 group: 4 kernel_size: 3 stride: 2 }')
+add_layer('conv_depthwise_type', (2, 3, 5, 4), 'ConvolutionDepthwise',
+          'convolution_param { kernel_size: 3 pad: 1 }')
+add_layer('conv_depthwise_other_type', (2, 4, 5, 4), 'DepthwiseConvolution',
+          'convolution_param { num_output: 4 group: 4 kernel_size: 3 stride: 2 }')
 conv('same_dilation', (1, 2, 5, 6), 'num_output: 3 kernel_size: 2 dilation: 2 pad_type: 1')
 conv('bare_input', (2, 3, 5, 5), 'num_output: 4 kernel_size: 3 pad: 1', bare=['x'])
 
 
 # --- Deconvolution, Im2col --------------------------------------------------
-def deconv(name, shape, settings, **more):
-    one('deconv_' + name, shape, 'Deconvolution', 'convolution_param { %s }' % settings, **more)
+def deconv(name, shape, settings, **options):
+    add_layer('deconv_' + name, shape, 'Deconvolution', 'convolution_param { %s }' % settings, **options)
 
 deconv('2x', (2, 3, 3, 4), 'num_output: 4 kernel_size: 4 stride: 2 pad: 1')
 deconv('stride_1', (1, 2, 4, 5), 'num_output: 3 kernel_size: 3 pad: 1')
@@ -137,17 +139,17 @@ deconv('sides', (1, 2, 4, 4), 'num_output: 3 kernel_size: 3 stride: 2 pad_l: 1 p
        'pad_t: 0 pad_b: -1')
 deconv('same', (1, 2, 3, 4), 'num_output: 3 kernel_size: 3 stride: 2 pad_type: 1')
 deconv('same_tail', (1, 2, 3, 4), 'num_output: 2 kernel_size: 2 stride: 3 pad_type: 1')
-row('deconv_two_bottoms', {'x': (1, 2, 3, 3), 'z': (1, 2, 3, 3)},
+add('deconv_two_bottoms', {'x': (1, 2, 3, 3), 'z': (1, 2, 3, 3)},
     [Layer('layer', 'Deconvolution', ['x', 'z'], ['y', 'y2'],
            'convolution_param { num_output: 3 kernel_size: 2 stride: 2 }')],
     outputs=['y', 'y2'])
-row('deconv_held', {'x': (1, 2, 3, 3)},
+add('deconv_held', {'x': (1, 2, 3, 3)},
     [Layer('a', 'Power', ['x'], ['a'], 'power_param { scale: 2 }'),
      Layer('layer', 'Deconvolution', ['a'], ['y'],
            'convolution_param { num_output: 3 kernel_size: 2 } propagate_down: false')])
 
 def im2col(name, shape, settings):
-    one('im2col_' + name, shape, 'Im2col', 'convolution_param { %s }' % settings)
+    add_layer('im2col_' + name, shape, 'Im2col', 'convolution_param { %s }' % settings)
 
 im2col('3x3', (2, 2, 5, 6), 'kernel_size: 3')
 im2col('pad_stride', (1, 3, 5, 4), 'kernel_size: 3 pad: 1 stride: 2')
@@ -162,8 +164,8 @@ im2col('axis_2', (2, 2, 2, 5), 'kernel_size: 3 axis: 2')
 
 
 # --- InnerProduct -----------------------------------------------------------
-def ip(name, shape, settings, **more):
-    one('ip_' + name, shape, 'InnerProduct', 'inner_product_param { %s }' % settings, **more)
+def ip(name, shape, settings, **options):
+    add_layer('ip_' + name, shape, 'InnerProduct', 'inner_product_param { %s }' % settings, **options)
 
 ip('matrix', (3, 5), 'num_output: 4')
 ip('image', (3, 2, 3, 4), 'num_output: 5')
@@ -192,7 +194,7 @@ POOLS = {
     'pad_2': ((1, 2, 5, 5), 'kernel_size: 3 stride: 1 pad: 2'),
     'stride_1': ((1, 2, 5, 4), 'kernel_size: 3 stride: 1'),
     'kernel_below_stride': ((1, 2, 8, 7), 'kernel_size: 2 stride: 3'),
-    # Another width would leave the last window empty, which gives NaN or -FLT_MAX in Caffe.
+    # Another width would leave the last window empty, and Caffe would compute NaN or -FLT_MAX.
     'kernel_1_stride_2': ((1, 2, 5, 7), 'kernel_size: 1 stride: 2'),
     'rect': ((1, 2, 7, 6), 'kernel_h: 3 kernel_w: 2 stride_h: 1 stride_w: 2 pad_h: 1 pad_w: 0'),
     'rect_pad': ((2, 1, 5, 8), 'kernel_h: 2 kernel_w: 4 stride_h: 2 stride_w: 3 pad_h: 0 pad_w: 2'),
@@ -209,23 +211,23 @@ POOLS = {
 }
 for kind in ('MAX', 'AVE'):
     for name, (shape, settings) in POOLS.items():
-        one('pool_%s_%s' % (kind.lower(), name), shape, 'Pooling',
-            'pooling_param { pool: %s %s }' % (kind, settings))
+        add_layer('pool_%s_%s' % (kind.lower(), name), shape, 'Pooling',
+                  'pooling_param { pool: %s %s }' % (kind, settings))
 
 
-row('pool_mask', (2, 3, 5, 6), [Layer('layer', 'Pooling', ['x'], ['y', 'mask'],
+add('pool_mask', (2, 3, 5, 6), [Layer('layer', 'Pooling', ['x'], ['y', 'mask'],
                                      'pooling_param { kernel_size: 3 stride: 2 pad: 1 }')])
 
 
 # --- Elementwise ------------------------------------------------------------
-one('relu', (2, 3, 4), 'ReLU')
-one('relu_leaky', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: 0.1 }')
-one('relu_slope_negative', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: -0.3 }')
-one('relu_in_place', (2, 3, 4), 'ReLU', top='x', outputs=['x'])
-one('relu_leaky_in_place', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: 0.25 }', top='x',
-    outputs=['x'])
-one('relu_slope_negative_in_place', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: -0.25 }',
-    top='x', outputs=['x'])
+add_layer('relu', (2, 3, 4), 'ReLU')
+add_layer('relu_leaky', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: 0.1 }')
+add_layer('relu_slope_negative', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: -0.3 }')
+add_layer('relu_in_place', (2, 3, 4), 'ReLU', top='x', outputs=['x'])
+add_layer('relu_leaky_in_place', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: 0.25 }', top='x',
+          outputs=['x'])
+add_layer('relu_slope_negative_in_place', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: -0.25 }',
+          top='x', outputs=['x'])
 for name, settings, draw in (
         ('0', 'power: 0 scale: 2', 'distinct'), ('1', 'power: 1 scale: -2 shift: 0.5', 'distinct'),
         ('scale_0', 'power: 2 scale: 0 shift: 3', 'distinct'),
@@ -235,9 +237,9 @@ for name, settings, draw in (
         ('minus_1', 'power: -1', 'positive'), ('minus_2', 'power: -2 shift: 1', 'positive'),
         ('2.5', 'power: 2.5 scale: 0.5', 'positive')):
     for place, top in (('', 'y'), ('_in_place', 'x')):
-        one('power_%s%s' % (name, place), (2, 7), 'Power', 'power_param { %s }' % settings,
-            top=top, outputs=[top], draw=draw)
-one('power_vector', (5,), 'Power', 'power_param { power: 2 }')
+        add_layer('power_%s%s' % (name, place), (2, 7), 'Power', 'power_param { %s }' % settings,
+                  top=top, outputs=[top], draw=draw)
+add_layer('power_vector', (5,), 'Power', 'power_param { power: 2 }')
 
 for name, shape, settings in (
         ('axis_1', (2, 3, 4), ''), ('axis_0', (2, 3), 'bias_param { axis: 0 num_axes: 1 }'),
@@ -246,14 +248,14 @@ for name, shape, settings in (
         ('axes_0', (2, 3), 'bias_param { num_axes: 0 }'),
         ('axes_all', (2, 3, 2), 'bias_param { axis: 1 num_axes: -1 }'),
         ('axes_whole', (2, 3), 'bias_param { axis: 0 num_axes: -1 }')):
-    one('bias_' + name, shape, 'Bias', settings)
-    one('bias_%s_in_place' % name, shape, 'Bias', settings, top='x', outputs=['x'])
+    add_layer('bias_' + name, shape, 'Bias', settings)
+    add_layer('bias_%s_in_place' % name, shape, 'Bias', settings, top='x', outputs=['x'])
 for name, shapes, settings in (
         ('same', ((2, 3), (2, 3)), 'bias_param { axis: 0 }'),
         ('axis_1', ((2, 3, 2), (3,)), 'bias_param { axis: 1 }'),
         ('axes_2', ((2, 3, 2, 2), (3, 2)), 'bias_param { axis: 1 }'),
         ('last', ((2, 3, 4), (4,)), 'bias_param { axis: -1 }')):
-    one('bias_bottom_' + name, dict(zip('xz', shapes)), 'Bias', settings, bottoms=('x', 'z'))
+    add_layer('bias_bottom_' + name, dict(zip('xz', shapes)), 'Bias', settings, bottoms=('x', 'z'))
 
 ELTWISE = {
     'sum': 'SUM', 'sum_coeff': 'SUM coeff: 0.5 coeff: -2', 'sum_coeff_0': 'SUM coeff: 0 coeff: 3',
@@ -261,17 +263,17 @@ ELTWISE = {
     'PROD stable_prod_grad: false', 'max': 'MAX'}
 for name, settings in ELTWISE.items():
     text = 'eltwise_param { operation: %s }' % settings
-    one('eltwise_' + name, {'x': (2, 3, 4), 'z': (2, 3, 4)}, 'Eltwise', text, ('x', 'z'))
+    add_layer('eltwise_' + name, {'x': (2, 3, 4), 'z': (2, 3, 4)}, 'Eltwise', text, ('x', 'z'))
     # Both bottoms are one blob: the MAX of equal values has no kink, since both operands change
     # together.
-    one('eltwise_%s_twice' % name, (3, 4), 'Eltwise', text, ('x', 'x'))
+    add_layer('eltwise_%s_twice' % name, (3, 4), 'Eltwise', text, ('x', 'x'))
 for name, settings in (('sum', 'SUM'), ('prod', 'PROD'), ('max', 'MAX'),
                        ('sum_coeff', 'SUM coeff: 2 coeff: -1 coeff: 0.25')):
     text = 'eltwise_param { operation: %s }' % settings
-    one('eltwise_%s_3' % name, {'x': (2, 5), 'z': (2, 5), 'u': (2, 5)}, 'Eltwise', text,
-        ('x', 'z', 'u'))
-    one('eltwise_%s_3_twice' % name, {'x': (2, 5), 'z': (2, 5)}, 'Eltwise', text, ('x', 'z', 'x'))
-    row('eltwise_%s_4' % name if 'coeff' not in name else 'eltwise_sum_in_place',
+    add_layer('eltwise_%s_3' % name, {'x': (2, 5), 'z': (2, 5), 'u': (2, 5)}, 'Eltwise', text,
+              ('x', 'z', 'u'))
+    add_layer('eltwise_%s_3_twice' % name, {'x': (2, 5), 'z': (2, 5)}, 'Eltwise', text, ('x', 'z', 'x'))
+    add('eltwise_%s_4' % name if 'coeff' not in name else 'eltwise_sum_in_place',
         {'x': (2, 5), 'z': (2, 5), 'u': (2, 5), 'v': (2, 5)} if 'coeff' not in name
         else {'x': (2, 5), 'z': (2, 5)},
         [Layer('layer', 'Eltwise', list('xzuv'), ['y'], text)] if 'coeff' not in name
@@ -310,15 +312,16 @@ for name, (kind, settings) in NEURONS.items():
     for place, top in (('', 'y'), ('_in_place', bottom)):
         if kind == 'AbsVal' and place:
             continue  # Caffe refuses
-        row(name + place, (2, 3, 4), ([WIDER] if bottom == 'w' else []) +
+        add(name + place, (2, 3, 4), ([WIDER] if bottom == 'w' else []) +
             [Layer('layer', kind, [bottom], [top], settings)], outputs=[top])
-one('dropout', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 }')
-one('dropout_in_place', (3, 5, 2, 2), 'Dropout', top='x', outputs=['x'])
-one('dropout_unscaled', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 scale_train: false }')
-one('dropout_nothing', (3, 5), 'Dropout', 'dropout_param { dropout_ratio: 0 }')
-one('prelu_matrix', (3, 4), 'PReLU')
-one('prelu_image', (2, 3, 2, 3), 'PReLU')
-row('threshold_on_the_side', (2, 3), [
+add_layer('dropout', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 }')
+add_layer('dropout_in_place', (3, 5, 2, 2), 'Dropout', top='x', outputs=['x'])
+add_layer('dropout_unscaled', (3, 5, 2), 'Dropout',
+          'dropout_param { dropout_ratio: 0.3 scale_train: false }')
+add_layer('dropout_nothing', (3, 5), 'Dropout', 'dropout_param { dropout_ratio: 0 }')
+add_layer('prelu_matrix', (3, 4), 'PReLU')
+add_layer('prelu_image', (2, 3, 2, 3), 'PReLU')
+add('threshold_on_the_side', (2, 3), [
     Layer('t', 'Threshold', ['x'], ['t'], 'threshold_param { threshold: 0.1 }'),
     Layer('e', 'Eltwise', ['x', 't'], ['y'], 'eltwise_param { operation: PROD } '
           'propagate_down: true propagate_down: false')])
@@ -331,17 +334,17 @@ for name, shape, settings in (
         ('axes_0', (2, 3), 'num_axes: 0 bias_term: true'),
         ('axes_all', (2, 3, 2), 'axis: 1 num_axes: -1'),
         ('axes_whole', (2, 3), 'axis: 0 num_axes: -1 bias_term: true')):
-    one('scale_' + name, shape, 'Scale', 'scale_param { %s }' % settings)
-    one('scale_%s_in_place' % name, shape, 'Scale', 'scale_param { %s }' % settings, top='x',
-        outputs=['x'])
+    add_layer('scale_' + name, shape, 'Scale', 'scale_param { %s }' % settings)
+    add_layer('scale_%s_in_place' % name, shape, 'Scale', 'scale_param { %s }' % settings, top='x',
+              outputs=['x'])
 for name, shapes, settings in (
         ('same', ((2, 3), (2, 3)), 'axis: 0'), ('axis_1', ((2, 3, 2), (3,)), 'bias_term: true'),
         ('axes_2', ((2, 3, 2, 2), (3, 2)), 'axis: 1 bias_term: true'),
         ('last', ((2, 3, 4), (4,)), 'axis: -1')):
-    one('scale_bottom_' + name, dict(zip('xz', shapes)), 'Scale', 'scale_param { %s }' % settings,
-        bottoms=('x', 'z'))
-one('scale_bottom_in_place', {'x': (2, 3), 'z': (3,)}, 'Scale', 'scale_param { bias_term: true }',
-    bottoms=('x', 'z'), top='x', outputs=['x'])
+    add_layer('scale_bottom_' + name, dict(zip('xz', shapes)), 'Scale', 'scale_param { %s }' % settings,
+              bottoms=('x', 'z'))
+add_layer('scale_bottom_in_place', {'x': (2, 3), 'z': (3,)}, 'Scale', 'scale_param { bias_term: true }',
+          bottoms=('x', 'z'), top='x', outputs=['x'])
 
 
 # --- Normalisation ----------------------------------------------------------
@@ -350,9 +353,9 @@ for name, settings in (('batchnorm', ''), ('batchnorm_eps', 'eps: 0.25 moving_av
                        ('batchnorm_global', 'use_global_stats: true eps: 0.1')):
     for rank, shape in (('', (3, 4, 2, 3)), ('_5d', (2, 3, 2, 1, 2)), ('_matrix', (5, 3)),
                         ('_vector', (7,)), ('_one_channel', (4, 1, 3)), ('_odd', (2, 17, 3, 5))):
-        one(name + rank, shape, 'BatchNorm', 'batch_norm_param { %s }' % settings,
-            frozen=STATISTICS, positive=STATISTICS)
-    row(name + '_in_place', (3, 4, 2, 3), [
+        add_layer(name + rank, shape, 'BatchNorm', 'batch_norm_param { %s }' % settings,
+                  frozen=STATISTICS, positive=STATISTICS)
+    add(name + '_in_place', (3, 4, 2, 3), [
         Layer('layer', 'BatchNorm', ['x'], ['x'], 'batch_norm_param { %s }' % settings),
         Layer('scale', 'Scale', ['x'], ['x'], 'scale_param { bias_term: true }'),
         Layer('sigmoid', 'Sigmoid', ['x'], ['x'])], outputs=['x'],
@@ -362,17 +365,17 @@ for name, settings in (('batchnorm', ''), ('batchnorm_eps', 'eps: 0.25 moving_av
 for name, settings in (('batchnorm_fused', 'scale_bias: true eps: 0.25'),
                        ('batchnorm_fused_global', 'scale_bias: true use_global_stats: true')):
     for rank, shape in (('', (3, 4, 2, 3)), ('_matrix', (5, 3)), ('_odd', (2, 17, 3, 5))):
-        one(name + rank, shape, 'BatchNorm', 'batch_norm_param { %s }' % settings,
-            frozen=STATISTICS, positive=STATISTICS)
-    one(name + '_in_place', (3, 4, 2, 3), 'BatchNorm', 'batch_norm_param { %s }' % settings,
-        top='x', outputs=['x'], frozen=STATISTICS, positive=STATISTICS)
+        add_layer(name + rank, shape, 'BatchNorm', 'batch_norm_param { %s }' % settings,
+                  frozen=STATISTICS, positive=STATISTICS)
+    add_layer(name + '_in_place', (3, 4, 2, 3), 'BatchNorm', 'batch_norm_param { %s }' % settings,
+              top='x', outputs=['x'], frozen=STATISTICS, positive=STATISTICS)
 
 for name, settings, fixed in (
         ('bn', 'scale_filler { value: 2 } eps: 0.2', []), ('bn_none', 'bn_mode: INFERENCE', []),
         ('bn_running', 'momentum: 0.7', [2, 3]), ('bn_frozen', 'frozen: true eps: 0.2', [0, 1, 2, 3])):
     for place, top in (('', 'y'), ('_in_place', 'x')):
-        one(name + place, (3, 4, 2, 3), 'BN', 'bn_param { %s }' % settings, top=top, outputs=[top],
-            frozen=[('layer', i) for i in fixed], positive=[('layer', 3)])
+        add_layer(name + place, (3, 4, 2, 3), 'BN', 'bn_param { %s }' % settings, top=top, outputs=[top],
+                  frozen=[('layer', i) for i in fixed], positive=[('layer', 3)])
 for name, shape, settings in (
         ('', (2, 7, 3, 2), 'alpha: 0.5'), ('size_3', (2, 4, 3, 2), 'local_size: 3 alpha: 2 k: 0.7'),
         ('beta_half', (1, 5, 2, 2), 'beta: 0.5 alpha: 1.5'),
@@ -383,32 +386,32 @@ for name, shape, settings in (
         ('odd', (2, 17, 5, 7), 'alpha: 0.5'),
         ('within', (2, 3, 5, 4), 'norm_region: WITHIN_CHANNEL local_size: 3 alpha: 1.5'),
         ('within_5', (1, 2, 4, 7), 'norm_region: WITHIN_CHANNEL alpha: 1.5 beta: 0.6')):
-    one('lrn_' + name if name else 'lrn', shape, 'LRN', 'lrn_param { %s }' % settings)
+    add_layer('lrn_' + name if name else 'lrn', shape, 'LRN', 'lrn_param { %s }' % settings)
 for name, settings in (('', ''), ('across', 'across_channels: true'),
                        ('mean', 'normalize_variance: false'),
                        ('across_mean', 'across_channels: true normalize_variance: false')):
-    one('mvn_' + name if name else 'mvn', (2, 3, 4, 3), 'MVN', 'mvn_param { %s }' % settings)
-one('mvn_eps', (2, 3, 7), 'MVN', 'mvn_param { eps: 1e-10 }')
-one('mvn_3d', (2, 3, 7), 'MVN')
-one('mvn_matrix', (4, 5), 'MVN', 'mvn_param { across_channels: true }')
+    add_layer('mvn_' + name if name else 'mvn', (2, 3, 4, 3), 'MVN', 'mvn_param { %s }' % settings)
+add_layer('mvn_eps', (2, 3, 7), 'MVN', 'mvn_param { eps: 1e-10 }')
+add_layer('mvn_3d', (2, 3, 7), 'MVN')
+add_layer('mvn_matrix', (4, 5), 'MVN', 'mvn_param { across_channels: true }')
 for name, settings in (('', ''), ('places', 'across_spatial: false'),
                        ('channels', 'channel_shared: false eps: 0.1'),
                        ('places_channels', 'across_spatial: false channel_shared: false')):
-    one('normalize_' + name if name else 'normalize', (2, 5, 3, 4), 'Normalize',
-        'norm_param { %s }' % settings)
-one('normalize_matrix', (3, 5), 'Normalize', 'norm_param { channel_shared: false }')
+    add_layer('normalize_' + name if name else 'normalize', (2, 5, 3, 4), 'Normalize',
+              'norm_param { %s }' % settings)
+add_layer('normalize_matrix', (3, 5), 'Normalize', 'norm_param { channel_shared: false }')
 
 
 # --- Reduction --------------------------------------------------------------
 for kind in ('SUM', 'ASUM', 'SUMSQ', 'MEAN'):
     for axis, coeff in ((0, 1), (1, -0.5), (-1, 2)):
         name = 'reduction_%s_axis%d_coeff%g' % (kind.lower(), axis, coeff)
-        one(name.replace('-', 'm').replace('.', 'p'), (2, 3, 4), 'Reduction',
-            'reduction_param { operation: %s axis: %d coeff: %g }' % (kind, axis, coeff))
-    row('reduction_%s_loss' % kind.lower(), (3, 4), [Layer(
+        add_layer(name.replace('-', 'm').replace('.', 'p'), (2, 3, 4), 'Reduction',
+                  'reduction_param { operation: %s axis: %d coeff: %g }' % (kind, axis, coeff))
+    add('reduction_%s_loss' % kind.lower(), (3, 4), [Layer(
         'layer', 'Reduction', ['x'], ['l'],
         'loss_weight: 1.5 reduction_param { operation: %s coeff: 2 }' % kind)], outputs=[])
-row('reduction_rows_loss', (3, 4), [Layer(
+add('reduction_rows_loss', (3, 4), [Layer(
     'layer', 'Reduction', ['x'], ['l'],
     'loss_weight: -0.5 reduction_param { operation: SUMSQ axis: 1 }')], outputs=[])
 
@@ -416,17 +419,18 @@ row('reduction_rows_loss', (3, 4), [Layer(
 # --- Softmax ----------------------------------------------------------------
 for axis, shape in ((1, (3, 5)), (1, (2, 3, 2, 3)), (0, (4, 3)), (-1, (2, 3, 4)), (2, (2, 2, 5, 2)),
                     (1, (3, 1))):
-    one('softmax_axis%s_rank%d_c%d' % (str(axis).replace('-', 'm'), len(shape), shape[axis]), shape,
-        'Softmax', 'softmax_param { axis: %d }' % axis)
-one('softmax_in_place', (3, 5), 'Softmax', '', top='x', outputs=['x'])
+    add_layer('softmax_axis%s_rank%d_c%d' % (str(axis).replace('-', 'm'), len(shape), shape[axis]),
+              shape,
+              'Softmax', 'softmax_param { axis: %d }' % axis)
+add_layer('softmax_in_place', (3, 5), 'Softmax', '', top='x', outputs=['x'])
 
 
 def loss(name, shape, axis, settings, choices=None, label_shape=None):
-    rows = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
-    row('softmaxloss_' + name, shape, [Layer(
+    label_dims = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
+    add('softmaxloss_' + name, shape, [Layer(
         'layer', 'SoftmaxWithLoss', ['x', 'label'], ['l'],
         'propagate_down: true propagate_down: false ' + settings)], outputs=[],
-        labels={'label': (label_shape or rows, choices or list(range(shape[axis])))})
+        labels={'label': (label_shape or label_dims, choices or list(range(shape[axis])))})
 
 loss('plain', (4, 5), 1, '')
 loss('label_column', (4, 5), 1, '', label_shape=(4, 1, 1, 1))
@@ -453,7 +457,7 @@ for mode in ('FULL', 'VALID', 'BATCH_SIZE', 'NONE'):
     loss('classes_%s' % mode.lower(), (3, 4, 2, 2), 1, 'loss_param { normalization: %s ignore_label: 1 '
          'weight_by_label_freqs: true %s } loss_weight: 2' % (mode, WEIGHTS))
 loss('classes_axis', (2, 3, 4), -1, 'softmax_param { axis: -1 } loss_param { %s }' % WEIGHTS)
-row('softmaxloss_prob_top', (4, 5), [
+add('softmaxloss_prob_top', (4, 5), [
     Layer('layer', 'SoftmaxWithLoss', ['x', 'label'], ['l', 'p'],
           'propagate_down: true propagate_down: false loss_weight: 2 loss_weight: 0')],
     outputs=[], labels={'label': ((4,), [0, 1, 2, 3, 4])})
@@ -462,7 +466,7 @@ row('softmaxloss_prob_top', (4, 5), [
 def label_loss(name, shape, kind, settings='', choices=None, propagate=2):
     """Adds a loss of scores against one label per item."""
     down = 'propagate_down: true ' + 'propagate_down: false ' * (propagate - 1)
-    row(name, shape, [Layer('layer', kind, ['x', 'label'], ['l'], down + settings)], outputs=[],
+    add(name, shape, [Layer('layer', kind, ['x', 'label'], ['l'], down + settings)], outputs=[],
         labels={'label': ((shape[0],), choices or list(range(shape[1])))})
 
 label_loss('hinge_l1', (5, 4), 'HingeLoss')
@@ -470,7 +474,7 @@ label_loss('hinge_l2', (5, 4), 'HingeLoss', 'hinge_loss_param { norm: L2 } loss_
 label_loss('hinge_spatial', (3, 2, 2, 2), 'HingeLoss', 'hinge_loss_param { norm: L2 }',
            [0, 3, 5, 7])
 for name, shape, choices in (('', (4, 5), None), ('_spatial', (3, 3, 1, 1), [0, 1, 2])):
-    row('multinomial' + name, shape, [
+    add('multinomial' + name, shape, [
         Layer('s', 'Softmax', ['x'], ['p']),
         Layer('layer', 'MultinomialLogisticLoss', ['p', 'label'], ['l'],
               'propagate_down: true propagate_down: false loss_weight: 1.5')], outputs=[],
@@ -478,13 +482,13 @@ for name, shape, choices in (('', (4, 5), None), ('_spatial', (3, 3, 1, 1), [0, 
 
 
 def infogain(name, shape, axis, settings, choices=None):
-    rows = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
+    label_dims = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
     classes = shape[axis]
-    row('infogain_' + name, {'x': shape, 'h': (1, 1, classes, classes)}, [
+    add('infogain_' + name, {'x': shape, 'h': (1, 1, classes, classes)}, [
         Layer('layer', 'InfogainLoss', ['x', 'label', 'h'], ['l'],
               'propagate_down: true propagate_down: false propagate_down: false '
               'infogain_loss_param { axis: %d } %s' % (axis, settings))],
-        outputs=[], bare=['h'], labels={'label': (rows, choices or list(range(classes)))})
+        outputs=[], bare=['h'], labels={'label': (label_dims, choices or list(range(classes)))})
 
 infogain('plain', (4, 5), 1, '')
 infogain('spatial', (2, 3, 2, 2), 1, 'loss_weight: 2')
@@ -494,11 +498,11 @@ infogain('fixed', (4, 3), 1, 'loss_param { normalization: PRE_FIXED pre_fixed_no
 infogain('batch', (4, 3, 2), 1, 'loss_param { ignore_label: 1 normalization: BATCH_SIZE }')
 
 
-def pair_loss(name, shapes, kind, settings='', **more):
+def pair_loss(name, shapes, kind, settings='', **options):
     """Adds a loss of bottoms x, z, ..."""
     names = ['x', 'z', 'w', 'v'][:len(shapes)]
-    row(name, dict(zip(names, shapes)), [Layer('layer', kind, names, ['l'], settings)],
-        outputs=[], **more)
+    add(name, dict(zip(names, shapes)), [Layer('layer', kind, names, ['l'], settings)],
+        outputs=[], **options)
 
 pair_loss('euclidean', [(4, 3, 2)] * 2, 'EuclideanLoss')
 pair_loss('euclidean_weight', [(3, 2, 2, 3)] * 2, 'EuclideanLoss', 'loss_weight: -0.7')
@@ -514,17 +518,17 @@ for name, settings in (('', ''), ('_full', 'loss_param { normalization: FULL }')
                        ('_none', 'loss_param { normalization: NONE }'),
                        ('_fixed', 'loss_param { normalization: PRE_FIXED '
                         'pre_fixed_normalizer: 4 }')):
-    row('sigmoid_ce' + name, (3, 4), [
+    add('sigmoid_ce' + name, (3, 4), [
         Layer('layer', 'SigmoidCrossEntropyLoss', ['x', 'label'], ['l'], DOWN + settings)],
         outputs=[], labels={'label': ((3, 4), [0, 1, 0.3])})
 for mode in ('VALID', 'BATCH_SIZE'):
-    row('sigmoid_ce_ignore_%s' % mode.lower(), (2, 3, 2, 2), [
+    add('sigmoid_ce_ignore_%s' % mode.lower(), (2, 3, 2, 2), [
         Layer('layer', 'SigmoidCrossEntropyLoss', ['x', 'label'], ['l'],
               DOWN + 'loss_param { ignore_label: 2 normalization: %s }' % mode)],
         outputs=[], labels={'label': ((2, 3, 2, 2), [0, 1, 2])})
 # Only the legacy version: Caffe's other gradient divides by the distance plus 1e-4, so it is not
 # the exact derivative; a recorded case covers it.
-row('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
+add('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
     Layer('layer', 'ContrastiveLoss', ['x', 'z', 'label'], ['l'],
           'propagate_down: true propagate_down: true propagate_down: false '
           'contrastive_loss_param { margin: 1.5 legacy_version: true }')], outputs=[],
@@ -535,7 +539,7 @@ row('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
 FILL = 'weight_filler { type: "uniform" min: -0.5 max: 0.5 } bias_filler { type: "uniform" }'
 
 
-def recurrent(name, kind, x, states=0, static=None, outputs=3, text='', **more):
+def recurrent(name, kind, x, states=0, static=None, outputs=3, text='', **options):
     """Adds a sequence layer that exposes `states` hidden blobs."""
     steps, streams = x[:2]
     inputs, bottoms, tops = {'x': x}, ['x', 'cont'], ['y']
@@ -548,8 +552,8 @@ def recurrent(name, kind, x, states=0, static=None, outputs=3, text='', **more):
         tops.append('t%d' % i)
     settings = text + ' recurrent_param { num_output: %d %s %s }' % (
         outputs, FILL, 'expose_hidden: true' if states else '')
-    row(name, inputs, [Layer('layer', kind, bottoms, tops, settings)], outputs=tops,
-        labels={'cont': ((steps, streams), [0, 1, 1])}, **more)
+    add(name, inputs, [Layer('layer', kind, bottoms, tops, settings)], outputs=tops,
+        labels={'cont': ((steps, streams), [0, 1, 1])}, **options)
 
 for kind, states in (('LSTM', 2), ('RNN', 1)):
     recurrent(kind.lower(), kind, (4, 2, 3))
@@ -563,10 +567,10 @@ for kind, states in (('LSTM', 2), ('RNN', 1)):
               text='param { lr_mult: 0 } param { } ' + 'param { lr_mult: 0 } ' * (count - 2))
     recurrent(kind.lower() + '_exposed', kind, (3, 2, 3), states=states)
     recurrent(kind.lower() + '_exposed_static', kind, (2, 3, 2), states=states, static=(3, 2, 2))
-row('lstm_unit', {'c': (1, 3, 2), 'x': (1, 3, 8)}, [
+add('lstm_unit', {'c': (1, 3, 2), 'x': (1, 3, 8)}, [
     Layer('layer', 'LSTMUnit', ['c', 'x', 'cont'], ['y', 'z'])], outputs=['y', 'z'],
     labels={'cont': ((1, 3), [0, 1])})
-row('lstm_unit_h_only', {'c': (1, 2, 3), 'x': (1, 2, 12)}, [
+add('lstm_unit_h_only', {'c': (1, 2, 3), 'x': (1, 2, 12)}, [
     Layer('layer', 'LSTMUnit', ['c', 'x', 'cont'], ['y', 'z']),
     Layer('quiet', 'Silence', ['y'], [])], outputs=['z'], labels={'cont': ((1, 2), [1])})
 
@@ -575,44 +579,44 @@ row('lstm_unit_h_only', {'c': (1, 2, 3), 'x': (1, 2, 12)}, [
 IP = 'inner_product_param { num_output: %d }'
 SQUARE = 'power_param { power: 2 scale: 0.5 shift: 0.3 }'
 
-row('split', (2, 3), [Layer('s', 'Split', ['x'], ['a', 'b', 'c']),
+add('split', (2, 3), [Layer('s', 'Split', ['x'], ['a', 'b', 'c']),
                       Layer('p', 'Power', ['a'], ['y'], SQUARE),
                       Layer('q', 'ReLU', ['b'], ['y2'])], outputs=['y', 'y2', 'c'])
-row('split_unused_top', (2, 3), [Layer('s', 'Split', ['x'], ['a', 'b']),
+add('split_unused_top', (2, 3), [Layer('s', 'Split', ['x'], ['a', 'b']),
                                  Layer('p', 'Power', ['a'], ['y'], SQUARE),
                                  Layer('z', 'Silence', ['b'], [])])
-row('many_users', (2, 3), [Layer('p', 'Power', ['x'], ['a'], SQUARE),
+add('many_users', (2, 3), [Layer('p', 'Power', ['x'], ['a'], SQUARE),
                            Layer('i', 'InnerProduct', ['x'], ['b'], IP % 3),
                            Layer('s', 'Softmax', ['x'], ['c']),
                            Layer('e', 'Eltwise', ['a', 'b', 'c', 'x'], ['y'],
                                  'eltwise_param { operation: PROD }')])
-row('diamond', (2, 2, 4, 4), [
+add('diamond', (2, 2, 4, 4), [
     Layer('a', 'Convolution', ['x'], ['a'], 'convolution_param { num_output: 2 kernel_size: 1 }'),
     Layer('r', 'ReLU', ['a'], ['a'], 'relu_param { negative_slope: 0.1 }'),
     Layer('b', 'Convolution', ['a'], ['b'],
           'convolution_param { num_output: 2 kernel_size: 3 pad: 1 }'),
     Layer('e', 'Eltwise', ['a', 'b'], ['e']), Layer('f', 'ReLU', ['e'], ['e']),
     Layer('i', 'InnerProduct', ['e'], ['y'], IP % 3)])
-row('in_place_chain', (3, 4), [Layer('i', 'InnerProduct', ['x'], ['a'], IP % 5),
+add('in_place_chain', (3, 4), [Layer('i', 'InnerProduct', ['x'], ['a'], IP % 5),
                                Layer('p', 'Power', ['a'], ['a'], SQUARE),
                                Layer('b', 'Bias', ['a'], ['a']),
                                Layer('q', 'Power', ['a'], ['a'], SQUARE),
                                Layer('r', 'ReLU', ['a'], ['a'],
                                      'relu_param { negative_slope: 0.2 }'),
                                Layer('j', 'InnerProduct', ['a'], ['y'], IP % 2)])
-row('in_place_twice_relu', (3, 4), [Layer('i', 'InnerProduct', ['x'], ['a'], IP % 5),
+add('in_place_twice_relu', (3, 4), [Layer('i', 'InnerProduct', ['x'], ['a'], IP % 5),
                                     Layer('r', 'ReLU', ['a'], ['a'],
                                           'relu_param { negative_slope: 0.2 }'),
                                     Layer('s', 'ReLU', ['a'], ['a'])], outputs=['a'])
-row('loss_in_the_middle', (3, 4), [
+add('loss_in_the_middle', (3, 4), [
     Layer('i', 'InnerProduct', ['x'], ['a'], 'loss_weight: 0.5 ' + IP % 4),
     Layer('p', 'Power', ['a'], ['y'], 'loss_weight: -2 ' + SQUARE)])
-row('losses_of_one_layer', (3, 4), [
+add('losses_of_one_layer', (3, 4), [
     Layer('s', 'Split', ['x'], ['a', 'b'], 'loss_weight: 0.5 loss_weight: -2'),
     Layer('p', 'Power', ['b'], ['y'], SQUARE)])
-row('loss_of_an_input', (3, 4), [Layer('p', 'Power', ['x'], ['a'], 'loss_weight: 3'),
+add('loss_of_an_input', (3, 4), [Layer('p', 'Power', ['x'], ['a'], 'loss_weight: 3'),
                                  Layer('q', 'Power', ['x'], ['y'], SQUARE)])
-row('two_losses', {'x': (4, 3)}, [
+add('two_losses', {'x': (4, 3)}, [
     Layer('i', 'InnerProduct', ['x'], ['a'], IP % 4), Layer('r', 'ReLU', ['a'], ['a']),
     Layer('l1', 'SoftmaxWithLoss', ['a', 'label'], ['l1'], 'loss_weight: 0.3'),
     Layer('j', 'InnerProduct', ['a'], ['b'], IP % 4),
@@ -620,72 +624,72 @@ row('two_losses', {'x': (4, 3)}, [
     outputs=[], labels={'label': ((4,), [0, 1, 2, 3])})
 
 SHARE = 'param { name: "w" } param { name: "b" } ' + IP % 4
-row('shared_siblings', {'x': (2, 3), 'z': (2, 3)}, [
+add('shared_siblings', {'x': (2, 3), 'z': (2, 3)}, [
     Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
     Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
     shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
-row('shared_by_images', {'x': (2, 3, 2, 2), 'z': (4, 3, 2, 2)}, [
+add('shared_by_images', {'x': (2, 3, 2, 2), 'z': (4, 3, 2, 2)}, [
     Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
     Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
     shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
-row('shared_in_a_row', (2, 4), [
+add('shared_in_a_row', (2, 4), [
     Layer('i', 'InnerProduct', ['x'], ['a'], SHARE), Layer('r', 'Power', ['a'], ['a'], SQUARE),
     Layer('j', 'InnerProduct', ['a'], ['b'], SHARE),
     Layer('k', 'InnerProduct', ['b'], ['y'], SHARE)],
     shared={(n, i): ('i', i) for n in 'jk' for i in (0, 1)})
-row('shared_bias_only', (2, 3), [
+add('shared_bias_only', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['a'], 'param { } param { name: "b" } ' + IP % 4),
     Layer('b', 'Bias', ['a'], ['y'], 'param { name: "b" }')], shared={('b', 0): ('i', 1)})
-row('shared_convolution', (1, 2, 5, 5), [
+add('shared_convolution', (1, 2, 5, 5), [
     Layer(n, 'Convolution', [a], [b], 'param { name: "w" } param { name: "b" } '
           'convolution_param { num_output: 2 kernel_size: 3 pad: 1 }')
     for n, a, b in (('i', 'x', 'a'), ('j', 'a', 'y'))],
     shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
 
-row('frozen_weights', (2, 3), [
+add('frozen_weights', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['a'], 'param { lr_mult: 0 } param { lr_mult: 2 } ' + IP % 4),
     Layer('p', 'Power', ['a'], ['a'], SQUARE),
     Layer('j', 'InnerProduct', ['a'], ['y'], 'param { } param { lr_mult: 0 } ' + IP % 2)],
     frozen=[('i', 0), ('j', 1)])
-row('frozen_convolution', (1, 2, 4, 4), [
+add('frozen_convolution', (1, 2, 4, 4), [
     Layer('c', 'Convolution', ['x'], ['a'], 'param { lr_mult: 0 } param { lr_mult: 0 } '
           'convolution_param { num_output: 3 kernel_size: 3 }'),
     Layer('d', 'Convolution', ['a'], ['y'], 'param { lr_mult: 0 } '
           'convolution_param { num_output: 2 kernel_size: 2 }')],
     frozen=[('c', 0), ('c', 1), ('d', 0)])
-row('frozen_first_layer', (2, 3), [
+add('frozen_first_layer', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['a'], 'param { lr_mult: 0 } param { lr_mult: 0 } ' + IP % 4),
     Layer('r', 'ReLU', ['a'], ['a']), Layer('j', 'InnerProduct', ['a'], ['y'], IP % 2)],
     frozen=[('i', 0), ('i', 1)], bare=['x'])
-row('blocked_bottom', (2, 3), [
+add('blocked_bottom', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['a'], IP % 4),
     Layer('j', 'InnerProduct', ['x'], ['b'], IP % 4),
     Layer('e', 'Eltwise', ['a', 'b'], ['y'], 'eltwise_param { operation: PROD } '
           'propagate_down: true propagate_down: false')])
-row('blocked_branch', (2, 3), [
+add('blocked_branch', (2, 3), [
     Layer('p', 'Power', ['x'], ['a'], SQUARE + ' propagate_down: false'),
     Layer('e', 'Eltwise', ['a', 'x'], ['y'], 'eltwise_param { operation: PROD }')])
-row('blocked_tail', (2, 3), [
+add('blocked_tail', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['a'], IP % 4),
     Layer('p', 'Power', ['a'], ['b'], SQUARE + ' propagate_down: false'),
     Layer('r', 'TanH', ['b'], ['c']), Layer('j', 'InnerProduct', ['c'], ['y'], IP % 2)])
-row('blocked_convolution', (1, 2, 4, 4), [
+add('blocked_convolution', (1, 2, 4, 4), [
     Layer('c', 'Convolution', ['x'], ['y'], 'propagate_down: false '
           'convolution_param { num_output: 3 kernel_size: 3 }')])
-row('force_backward', {'x': (2, 3), 'z': (2, 3)}, [
+add('force_backward', {'x': (2, 3), 'z': (2, 3)}, [
     Layer('i', 'InnerProduct', ['x'], ['a'], IP % 3),
     Layer('e', 'Eltwise', ['a', 'z'], ['b'], 'eltwise_param { operation: PROD }'),
     Layer('l', 'SoftmaxWithLoss', ['b', 'label'], ['l'])],
     outputs=[], labels={'label': ((2,), [0, 1, 2])}, bare=['x', 'z'], net='force_backward: true')
-row('force_backward_frozen', {'x': (2, 3), 'z': (2, 3)}, [
+add('force_backward_frozen', {'x': (2, 3), 'z': (2, 3)}, [
     Layer('i', 'InnerProduct', ['x'], ['a'], IP % 3 + ' param { lr_mult: 0 } param { lr_mult: 0 }'),
     Layer('e', 'Eltwise', ['a', 'z'], ['y'], 'eltwise_param { operation: PROD }')],
     bare=['x', 'z'], net='force_backward: true')
-row('unused_branch', (2, 3), [
+add('unused_branch', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['y'], IP % 4),
     Layer('j', 'InnerProduct', ['x'], ['unused'], IP % 2)])
 
-row('lenet_small', {'x': (2, 1, 12, 12)}, [
+add('lenet_small', {'x': (2, 1, 12, 12)}, [
     Layer('c1', 'Convolution', ['x'], ['c1'], 'convolution_param { num_output: 3 kernel_size: 3 }'),
     Layer('p1', 'Pooling', ['c1'], ['p1'], 'pooling_param { kernel_size: 2 stride: 2 }'),
     Layer('c2', 'Convolution', ['p1'], ['c2'], 'convolution_param { num_output: 4 kernel_size: 2 }'),
@@ -694,7 +698,7 @@ row('lenet_small', {'x': (2, 1, 12, 12)}, [
     Layer('i2', 'InnerProduct', ['i1'], ['i2'], IP % 5),
     Layer('l', 'SoftmaxWithLoss', ['i2', 'label'], ['l'])],
     outputs=[], labels={'label': ((2,), [0, 1, 2, 3, 4])})
-row('cifar_small', {'x': (2, 3, 9, 9)}, [
+add('cifar_small', {'x': (2, 3, 9, 9)}, [
     Layer('c1', 'Convolution', ['x'], ['c1'],
           'convolution_param { num_output: 4 kernel_size: 5 pad: 2 }'),
     Layer('p1', 'Pooling', ['c1'], ['p1'], 'pooling_param { kernel_size: 3 stride: 2 }'),
@@ -710,12 +714,12 @@ row('cifar_small', {'x': (2, 3, 9, 9)}, [
 
 
 # --- Expression --------------------------------------------------------------
-def expr(name, formula, shape=(2, 3, 4), params='', **more):
+def expr(name, formula, shape=(2, 3, 4), params='', **options):
     """Adds a formula over x, and over z if it reads z."""
     inputs = {'x': shape, 'z': shape} if re.search(r'\bz\b', formula) else {'x': shape}
     settings = 'expression_param { expr: "%s" %s }' % (formula, params)
-    row('formula_' + name, inputs, [Layer('layer', 'Expression', list(inputs), ['y'], settings)],
-        **more)
+    add('formula_' + name, inputs, [Layer('layer', 'Expression', list(inputs), ['y'], settings)],
+        **options)
 
 expr('arithmetic', '-x * z + x / (z * z + 1) - 3.5')
 expr('quick_gelu', 'x * sigmoid(1.702 * x) + 0.5 * z')
@@ -739,14 +743,14 @@ expr('vector_parameters', 'param(0) * max(x, 0) + param(1) * min(x, 0) + param(2
      params='param { axis: 1 } param { axis: 2 } param { }')
 expr('parameter_twice', 'param(0) * x + sin(param(0) * x)', params='param { axis: 0 }')
 expr('unlearned', 'exp(param(0)) * x', params='param { axis: 1 }')
-row('formula_broadcast', {'x': (2, 3, 4), 'z': (2, 3), 's': (2,)},
+add('formula_broadcast', {'x': (2, 3, 4), 'z': (2, 3), 's': (2,)},
     [Layer('layer', 'Expression', ['s', 'x', 'z'], ['y'],
            'expression_param { expr: "tanh(x * z) + s * x" }')])
-row('formula_in_place', {'x': (2, 5)},
+add('formula_in_place', {'x': (2, 5)},
     [Layer('layer', 'Expression', ['x'], ['a'], 'expression_param { expr: "2 * x + 1" }'),
      Layer('again', 'Expression', ['a'], ['a'], 'expression_param { expr: "a * tanh(a)" }'),
      Layer('relu', 'ReLU', ['a'], ['y'])])
-row('formula_names', {'x': (2, 3)},
+add('formula_names', {'x': (2, 3)},
     [Layer('first', 'Expression', ['x'], ['block/a'], 'expression_param { expr: "x * x" }'),
      Layer('layer', 'Expression', ['block/a', 'x'], ['y'],
            'expression_param { expr: "\'block/a\' * bottom(1)" }')])

@@ -7,48 +7,51 @@ import zlib
 
 import numpy as np
 
-from cases import PLAIN_NEURONS, Layer, one, row
+from cases import PLAIN_NEURONS, Layer, add, add_layer
 
 DOWN = 'propagate_down: true propagate_down: false '
 
 
 class Draw:
-    """Random numbers for one case."""
+    """Random settings of one case."""
 
     def __init__(self, name):
         self.random = np.random.RandomState(zlib.crc32(name.encode()))
 
-    def size(self, least, most):
-        return int(self.random.randint(least, most + 1))
+    def size(self, low, high):
+        """Returns an integer from `low` to `high`, which is included."""
+        return int(self.random.randint(low, high + 1))
 
-    def shape(self, least=1, most=4, extent=5):
-        return tuple(self.size(1, extent) for _ in range(self.size(least, most)))
+    def shape(self, low=1, high=4, extent=5):
+        """Returns a shape of `low` to `high` axes, each of size 1 to `extent`."""
+        return tuple(self.size(1, extent) for _ in range(self.size(low, high)))
 
-    def real(self, least, most):
-        return round(float(self.random.uniform(least, most)), 3)
+    def real(self, low, high):
+        return round(float(self.random.uniform(low, high)), 3)
 
-    def of(self, *choices):
+    def choose(self, *choices):
         return choices[self.random.randint(len(choices))]
 
     def flag(self):
-        return self.of('true', 'false')
+        """Returns a boolean of the text format."""
+        return self.choose('true', 'false')
 
 
-def drawn(kind, times=2):
+def random_cases(kind, times=2):
     """Makes the decorated function, which takes a name and its Draw, add `times` cases."""
-    def add(function):
+    def decorate(function):
         for i in range(times):
             name = 'random_%s_%d' % (kind.lower(), i)
             function(name, Draw(name))
         return function
-    return add
+    return decorate
 
 
 # --- Elementwise --------------------------------------------------------------
-def elementwise(kind, settings=lambda d: '', times=1, least=1, **more):
-    @drawn(kind, times)
+def elementwise(kind, settings=lambda d: '', times=1, low=1, **options):
+    @random_cases(kind, times)
     def _(name, d):
-        one(name, d.shape(least), kind, settings(d), **more)
+        add_layer(name, d.shape(low), kind, settings(d), **options)
 
 
 for neuron in PLAIN_NEURONS:
@@ -62,7 +65,7 @@ elementwise('Exp', lambda d: 'exp_param { base: %g scale: %g shift: %g }' % (
 elementwise('Log', lambda d: 'log_param { base: %g scale: %g shift: %g }' % (
     d.real(1.5, 10), d.real(0.5, 2), d.real(0, 1)), draw='positive')
 elementwise('PReLU', lambda d: 'prelu_param { channel_shared: %s }' % d.flag(), times=3,
-            least=2)
+            low=2)
 elementwise('Power', lambda d: 'power_param { power: %g scale: %g shift: %g }' % (
     d.real(-2, 3), d.real(0.5, 2), d.real(0, 1)), draw='positive')
 elementwise('ReLU', lambda d: 'relu_param { negative_slope: %g }' % d.real(-0.5, 0.5))
@@ -72,26 +75,27 @@ elementwise('Expression', lambda d: 'expression_param { expr: "%g * x * tanh(par
             'param { axis: %d } }' % (d.real(0.5, 2), 0))
 
 
-@drawn('Eltwise', 3)
+@random_cases('Eltwise', 3)
 def _(name, d):
     shape, bottoms = d.shape(), list('xzu')[:d.size(2, 3)]
-    operation = d.of('SUM', 'PROD', 'MAX')
+    operation = d.choose('SUM', 'PROD', 'MAX')
     coeff = ' '.join('coeff: %g' % d.real(-2, 2) for _ in bottoms) if operation == 'SUM' else ''
-    one(name, dict.fromkeys(bottoms, shape), 'Eltwise', 'eltwise_param { operation: %s %s }' % (
+    add_layer(name, dict.fromkeys(bottoms, shape), 'Eltwise', 'eltwise_param { operation: %s %s }' % (
         operation, coeff), bottoms)
 
 
 def affine(kind, block, extra):
-    @drawn(kind, 4)
+    @random_cases(kind, 4)
     def _(name, d):
         shape = d.shape(2)
         axis = d.size(0, len(shape) - 1)
         axes = d.size(0, len(shape) - axis)
         if d.size(0, 1):
-            one(name, shape, kind, '%s { axis: %d num_axes: %d %s }' % (block, axis, axes, extra(d)))
+            add_layer(name, shape, kind,
+                      '%s { axis: %d num_axes: %d %s }' % (block, axis, axes, extra(d)))
         else:
-            one(name, {'x': shape, 'z': shape[axis:axis + max(axes, 1)]}, kind,
-                '%s { axis: %d }' % (block, axis), ('x', 'z'))
+            add_layer(name, {'x': shape, 'z': shape[axis:axis + max(axes, 1)]}, kind,
+                      '%s { axis: %d }' % (block, axis), ('x', 'z'))
 
 
 affine('Bias', 'bias_param', lambda d: '')
@@ -104,120 +108,121 @@ def window(d, spatial, kernels=4):
     stride = [d.size(1, 3) for _ in range(spatial)]
     pad = [d.size(0, k - 1) for k in kernel]
     dilation = [d.size(1, 2) for _ in range(spatial)]
-    reach = [(k - 1) * e + 1 for k, e in zip(kernel, dilation)]
+    window_extent = [(k - 1) * e + 1 for k, e in zip(kernel, dilation)]
     text = ' '.join('%s: %d' % (name, n) for name, values in (
         ('kernel_size', kernel), ('stride', stride), ('pad', pad), ('dilation', dilation))
         for n in values)
-    return text, kernel, stride, pad, reach
+    return text, kernel, stride, pad, window_extent
 
 
-@drawn('Convolution', 8)
+@random_cases('Convolution', 8)
 def _(name, d):
-    spatial, group = d.size(1, 3), d.of(1, 1, 2, 3)
-    text, _, _, pad, reach = window(d, spatial, 3)
+    spatial, group = d.size(1, 3), d.choose(1, 1, 2, 3)
+    text, _, _, pad, window_extent = window(d, spatial, 3)
     shape = (d.size(1, 2), group * d.size(1, 3)) + tuple(
-        max(1, r - 2 * p) + d.size(0, 3) for r, p in zip(reach, pad))
-    one(name, shape, 'Convolution', 'convolution_param { num_output: %d group: %d bias_term: %s %s }'
-        % (group * d.size(1, 3), group, d.flag(), text))
+        max(1, r - 2 * p) + d.size(0, 3) for r, p in zip(window_extent, pad))
+    add_layer(name, shape, 'Convolution',
+              'convolution_param { num_output: %d group: %d bias_term: %s %s }' % (
+                  group * d.size(1, 3), group, d.flag(), text))
 
 
-@drawn('ConvolutionSides', 4)
+@random_cases('ConvolutionSides', 4)
 def _(name, d):
     shape = (d.size(1, 2), d.size(1, 3), d.size(4, 6), d.size(4, 6))
     sides = ' '.join('pad_%s: %d' % (side, d.size(0, 2)) for side in 'lrtb')
     if d.size(0, 1):
         sides = 'pad_type: 1'
-    one(name, shape, d.of('Convolution', 'Deconvolution'),
-        'convolution_param { num_output: %d kernel_size: %d stride: %d %s }' % (
-            d.size(1, 3), d.size(2, 4), d.size(1, 2), sides))
+    add_layer(name, shape, d.choose('Convolution', 'Deconvolution'),
+              'convolution_param { num_output: %d kernel_size: %d stride: %d %s }' % (
+                  d.size(1, 3), d.size(2, 4), d.size(1, 2), sides))
 
 
-@drawn('Deconvolution', 4)
+@random_cases('Deconvolution', 4)
 def _(name, d):
-    spatial, group = d.size(1, 3), d.of(1, 2)
-    text, _, stride, pad, reach = window(d, spatial, 3)
+    spatial, group = d.size(1, 3), d.choose(1, 2)
+    text, _, stride, pad, window_extent = window(d, spatial, 3)
     # At least two inputs, so that an output remains after the padding is cut off.
     shape = (d.size(1, 2), group * d.size(1, 2)) + tuple(
-        max(2, (2 * p - r) // s + 2) + d.size(0, 1) for r, s, p in zip(reach, stride, pad))
-    one(name, shape, 'Deconvolution', 'convolution_param { num_output: %d group: %d bias_term: %s '
-        '%s }' % (group * d.size(1, 2), group, d.flag(), text))
+        max(2, (2 * p - r) // s + 2) + d.size(0, 1) for r, s, p in zip(window_extent, stride, pad))
+    add_layer(name, shape, 'Deconvolution', 'convolution_param { num_output: %d group: %d bias_term: %s '
+              '%s }' % (group * d.size(1, 2), group, d.flag(), text))
 
 
 for kind in ('ConvolutionDepthwise', 'DepthwiseConvolution'):
-    @drawn(kind, 1)
+    @random_cases(kind, 1)
     def _(name, d, kind=kind):
         channels = d.size(2, 4)
-        one(name, (d.size(1, 2), channels, d.size(4, 6), d.size(4, 6)), kind,
-            'convolution_param { num_output: %d group: %d kernel_size: %d stride: %d pad: 1 }' % (
-                channels, channels, d.size(1, 3), d.size(1, 2)))
+        add_layer(name, (d.size(1, 2), channels, d.size(4, 6), d.size(4, 6)), kind,
+                  'convolution_param { num_output: %d group: %d kernel_size: %d stride: %d pad: 1 }' % (
+                      channels, channels, d.size(1, 3), d.size(1, 2)))
 
 
-@drawn('Im2col')
+@random_cases('Im2col')
 def _(name, d):
     spatial = d.size(1, 2)
-    text, _, _, pad, reach = window(d, spatial, 3)
-    one(name, (d.size(1, 2), d.size(1, 2)) + tuple(
-        max(1, r - 2 * p) + d.size(0, 2) for r, p in zip(reach, pad)), 'Im2col',
-        'convolution_param { %s }' % text)
+    text, _, _, pad, window_extent = window(d, spatial, 3)
+    add_layer(name, (d.size(1, 2), d.size(1, 2)) + tuple(
+        max(1, r - 2 * p) + d.size(0, 2) for r, p in zip(window_extent, pad)), 'Im2col',
+              'convolution_param { %s }' % text)
 
 
-@drawn('InnerProduct', 4)
+@random_cases('InnerProduct', 4)
 def _(name, d):
     shape = d.shape(2, 4, 4)
-    one(name, shape, 'InnerProduct', 'inner_product_param { num_output: %d axis: %d transpose: %s '
-        'bias_term: %s }' % (d.size(1, 5), d.size(1, len(shape) - 1), d.flag(), d.flag()))
+    add_layer(name, shape, 'InnerProduct', 'inner_product_param { num_output: %d axis: %d transpose: %s '
+              'bias_term: %s }' % (d.size(1, 5), d.size(1, len(shape) - 1), d.flag(), d.flag()))
 
 
-@drawn('Embed')
+@random_cases('Embed')
 def _(name, d):
     words = d.size(2, 8)
-    row(name, {}, [Layer('layer', 'Embed', ['i'], ['y'], 'embed_param { num_output: %d '
+    add(name, {}, [Layer('layer', 'Embed', ['i'], ['y'], 'embed_param { num_output: %d '
                          'input_dim: %d bias_term: %s }' % (d.size(1, 5), words, d.flag()))],
         labels={'i': (d.shape(1, 2), list(range(words)))})
 
 
 # --- Windows --------------------------------------------------------------------
-@drawn('Pooling', 6)
+@random_cases('Pooling', 6)
 def _(name, d):
     kernel, stride = [d.size(1, 3) for _ in 'hw'], [d.size(1, 3) for _ in 'hw']
     stride = [min(s, k) for s, k in zip(stride, kernel)]  # otherwise a window may be empty
     pad = [d.size(0, k - 1) for k in kernel]
-    one(name, (d.size(1, 2), d.size(1, 3), d.size(3, 7), d.size(3, 7)), 'Pooling',
-        'pooling_param { pool: %s kernel_h: %d kernel_w: %d stride_h: %d stride_w: %d pad_h: %d '
-        'pad_w: %d round_mode: %s }' % (d.of('MAX', 'AVE'), *kernel, *stride, *pad,
-                                        d.of('CEIL', 'FLOOR')))
+    add_layer(name, (d.size(1, 2), d.size(1, 3), d.size(3, 7), d.size(3, 7)), 'Pooling',
+              'pooling_param { pool: %s kernel_h: %d kernel_w: %d stride_h: %d stride_w: %d pad_h: %d '
+              'pad_w: %d round_mode: %s }' % (d.choose('MAX', 'AVE'), *kernel, *stride, *pad,
+                                              d.choose('CEIL', 'FLOOR')))
 
 
-@drawn('SPP')
+@random_cases('SPP')
 def _(name, d):
-    one(name, (d.size(1, 2), d.size(1, 3), d.size(4, 9), d.size(4, 9)), 'SPP',
-        'spp_param { pyramid_height: %d pool: %s }' % (d.size(1, 3), d.of('MAX', 'AVE')))
+    add_layer(name, (d.size(1, 2), d.size(1, 3), d.size(4, 9), d.size(4, 9)), 'SPP',
+              'spp_param { pyramid_height: %d pool: %s }' % (d.size(1, 3), d.choose('MAX', 'AVE')))
 
 
-@drawn('ROIPooling', 1)
+@random_cases('ROIPooling', 1)
 def _(name, d):
-    row(name, {'x': (2, d.size(1, 3), d.size(3, 6), d.size(3, 6))}, [
+    add(name, {'x': (2, d.size(1, 3), d.size(3, 6), d.size(3, 6))}, [
         Layer('layer', 'ROIPooling', ['x', 'rois'], ['y'], DOWN + 'roi_pooling_param { '
               'pooled_h: %d pooled_w: %d spatial_scale: %g }' % (d.size(1, 3), d.size(1, 3),
                                                                  d.real(0.5, 4)))],
         labels={'rois': ((d.size(2, 6), 5), [0, 1])})
 
 
-@drawn('ROIAlign', 1)
+@random_cases('ROIAlign', 1)
 def _(name, d):
     pooled = 'pooled_h: %d pooled_w: %d spatial_scale: %g ' % (d.size(1, 3), d.size(1, 3),
                                                                d.real(0.5, 4))
-    settings = d.of('roi_pooling_param { %spad_ratio: %g }' % (pooled, d.real(0, 0.5)),
-                    'roi_align_param { %ssampling_ratio: %d }' % (pooled, d.size(0, 3)))
-    row(name, {'x': (2, d.size(1, 3), d.size(3, 6), d.size(3, 6))}, [
+    settings = d.choose('roi_pooling_param { %spad_ratio: %g }' % (pooled, d.real(0, 0.5)),
+                        'roi_align_param { %ssampling_ratio: %d }' % (pooled, d.size(0, 3)))
+    add(name, {'x': (2, d.size(1, 3), d.size(3, 6), d.size(3, 6))}, [
         Layer('layer', 'ROIAlign', ['x', 'rois'], ['y'], DOWN + settings)],
         labels={'rois': ((d.size(2, 6), 5), [0, 1])})
 
 
-@drawn('PSROIPooling', 1)
+@random_cases('PSROIPooling', 1)
 def _(name, d):
     group, outputs = d.size(1, 3), d.size(1, 2)
-    row(name, {'x': (2, group * group * outputs, d.size(3, 6), d.size(3, 6))}, [
+    add(name, {'x': (2, group * group * outputs, d.size(3, 6), d.size(3, 6))}, [
         Layer('layer', 'PSROIPooling', ['x', 'rois'], ['y'], DOWN + 'psroi_pooling_param { '
               'output_dim: %d group_size: %d spatial_scale: %g }' % (outputs, group,
                                                                      d.real(0.5, 4)))],
@@ -228,254 +233,256 @@ def _(name, d):
 STATISTICS = [('layer', i) for i in range(3)]
 
 
-def images(d, most=5):
-    return (d.size(2, 4), d.size(1, 5)) + d.shape(1, 2, most)
+def images(d, high=5):
+    return (d.size(2, 4), d.size(1, 5)) + d.shape(1, 2, high)
 
 
-@drawn('BatchNorm', 4)
+@random_cases('BatchNorm', 4)
 def _(name, d):
-    one(name, images(d), 'BatchNorm', 'batch_norm_param { use_global_stats: %s eps: %g '
-        'moving_average_fraction: %g scale_bias: %s }' % (
-            d.flag(), d.real(0.01, 0.3), d.real(0.1, 0.99), d.flag()),
-        frozen=STATISTICS, positive=STATISTICS)
+    add_layer(name, images(d), 'BatchNorm', 'batch_norm_param { use_global_stats: %s eps: %g '
+              'moving_average_fraction: %g scale_bias: %s }' % (
+                  d.flag(), d.real(0.01, 0.3), d.real(0.1, 0.99), d.flag()),
+              frozen=STATISTICS, positive=STATISTICS)
 
 
-@drawn('BN')
+@random_cases('BN')
 def _(name, d):
     frozen = d.size(0, 1)
-    one(name, images(d), 'BN', 'bn_param { eps: %g momentum: %g frozen: %s }' % (
+    add_layer(name, images(d), 'BN', 'bn_param { eps: %g momentum: %g frozen: %s }' % (
         d.real(0.01, 0.3), d.real(0.1, 0.99), str(bool(frozen)).lower()),
-        frozen=[('layer', i) for i in range(0 if frozen else 2, 4)], positive=[('layer', 3)])
+              frozen=[('layer', i) for i in range(0 if frozen else 2, 4)], positive=[('layer', 3)])
 
 
-@drawn('LRN', 3)
+@random_cases('LRN', 3)
 def _(name, d):
-    region = d.of('ACROSS_CHANNELS', 'WITHIN_CHANNEL')
+    region = d.choose('ACROSS_CHANNELS', 'WITHIN_CHANNEL')
     k = 'k: %g' % d.real(0.5, 2) if region[0] == 'A' else ''
-    one(name, (d.size(1, 2), d.size(1, 7), d.size(1, 5), d.size(1, 5)), 'LRN',
-        'lrn_param { local_size: %d alpha: %g beta: %g norm_region: %s %s }' % (
-            d.of(1, 3, 5, 7), d.real(0.2, 2), d.real(0.3, 1.2), region, k))
+    add_layer(name, (d.size(1, 2), d.size(1, 7), d.size(1, 5), d.size(1, 5)), 'LRN',
+              'lrn_param { local_size: %d alpha: %g beta: %g norm_region: %s %s }' % (
+                  d.choose(1, 3, 5, 7), d.real(0.2, 2), d.real(0.3, 1.2), region, k))
 
 
-@drawn('MVN')
+@random_cases('MVN')
 def _(name, d):
-    one(name, images(d), 'MVN', 'mvn_param { normalize_variance: %s across_channels: %s }' % (
+    add_layer(name, images(d), 'MVN', 'mvn_param { normalize_variance: %s across_channels: %s }' % (
         d.flag(), d.flag()))
 
 
-@drawn('Normalize')
+@random_cases('Normalize')
 def _(name, d):
-    one(name, (d.size(1, 2), d.size(2, 5), d.size(1, 4), d.size(1, 4)), 'Normalize',
-        'norm_param { across_spatial: %s channel_shared: %s }' % (d.flag(), d.flag()))
+    add_layer(name, (d.size(1, 2), d.size(2, 5), d.size(1, 4), d.size(1, 4)), 'Normalize',
+              'norm_param { across_spatial: %s channel_shared: %s }' % (d.flag(), d.flag()))
 
 
-@drawn('Softmax')
+@random_cases('Softmax')
 def _(name, d):
     shape = d.shape(2)
-    one(name, shape, 'Softmax', 'softmax_param { axis: %d }' % d.size(-1, len(shape) - 1))
+    add_layer(name, shape, 'Softmax', 'softmax_param { axis: %d }' % d.size(-1, len(shape) - 1))
 
 
 # --- Arranging ------------------------------------------------------------------
-@drawn('Concat')
+@random_cases('Concat')
 def _(name, d):
     shape = d.shape(2)
     axis, bottoms = d.size(0, len(shape) - 1), list('xzu')[:d.size(2, 3)]
-    one(name, {b: shape[:axis] + (d.size(1, 4),) + shape[axis + 1:] for b in bottoms}, 'Concat',
-        'concat_param { axis: %d }' % axis, bottoms)
+    add_layer(name, {b: shape[:axis] + (d.size(1, 4),) + shape[axis + 1:] for b in bottoms}, 'Concat',
+              'concat_param { axis: %d }' % axis, bottoms)
 
 
-@drawn('Slice')
+@random_cases('Slice')
 def _(name, d):
     shape = list(d.shape(2))
     axis, points = d.size(0, len(shape) - 1), sorted({d.size(1, 4) for _ in 'ab'})
     shape[axis] = points[-1] + d.size(1, 3)
     tops = ['y%d' % i for i in range(len(points) + 1)]
-    row(name, tuple(shape), [Layer('layer', 'Slice', ['x'], tops, 'slice_param { axis: %d %s }' % (
+    add(name, tuple(shape), [Layer('layer', 'Slice', ['x'], tops, 'slice_param { axis: %d %s }' % (
         axis, ' '.join('slice_point: %d' % p for p in points)))], outputs=tops)
 
 
-@drawn('Crop')
+@random_cases('Crop')
 def _(name, d):
     shape = d.shape(2)
     axis = d.size(0, len(shape) - 1)
     kept = [d.size(1, n) for n in shape[axis:]]
     offsets = [d.size(0, n - k) for n, k in zip(shape[axis:], kept)]
-    one(name, {'x': shape, 'r': shape[:axis] + tuple(kept)}, 'Crop', 'crop_param { axis: %d %s }' % (
-        axis, ' '.join('offset: %d' % o for o in offsets)), ('x', 'r'), bare=['r'])
+    add_layer(name, {'x': shape, 'r': shape[:axis] + tuple(kept)}, 'Crop',
+              'crop_param { axis: %d %s }' % (axis, ' '.join('offset: %d' % o for o in offsets)),
+              ('x', 'r'), bare=['r'])
 
 
-@drawn('Flatten')
+@random_cases('Flatten')
 def _(name, d):
     shape = d.shape(2)
     axis = d.size(0, len(shape) - 1)
-    one(name, shape, 'Flatten', 'flatten_param { axis: %d end_axis: %d }' % (
+    add_layer(name, shape, 'Flatten', 'flatten_param { axis: %d end_axis: %d }' % (
         axis, d.size(axis, len(shape) - 1)))
 
 
-@drawn('Reshape')
+@random_cases('Reshape')
 def _(name, d):
     shape = d.shape(2)
     axis = d.size(0, len(shape) - 1)
-    one(name, shape, 'Reshape', 'reshape_param { axis: %d num_axes: %d shape { dim: -1 dim: 1 } }' % (
-        axis, d.size(1, len(shape) - axis)))
+    add_layer(name, shape, 'Reshape',
+              'reshape_param { axis: %d num_axes: %d shape { dim: -1 dim: 1 } }' % (
+                  axis, d.size(1, len(shape) - axis)))
 
 
-@drawn('Squeeze', 1)
+@random_cases('Squeeze', 1)
 def _(name, d):
-    one(name, (d.size(1, 3), 1, d.size(1, 4)), 'Squeeze', 'squeeze_param { axis: 1 }')
+    add_layer(name, (d.size(1, 3), 1, d.size(1, 4)), 'Squeeze', 'squeeze_param { axis: 1 }')
 
 
-@drawn('Reverse')
+@random_cases('Reverse')
 def _(name, d):
     shape = d.shape()
-    one(name, shape, 'Reverse', 'reverse_param { axis: %d }' % d.size(-len(shape), len(shape) - 1))
+    add_layer(name, shape, 'Reverse', 'reverse_param { axis: %d }' % d.size(-len(shape), len(shape) - 1))
 
 
-@drawn('Permute')
+@random_cases('Permute')
 def _(name, d):
     shape = d.shape(2)
-    one(name, shape, 'Permute', 'permute_param { %s }' % ' '.join(
+    add_layer(name, shape, 'Permute', 'permute_param { %s }' % ' '.join(
         'order: %d' % i for i in d.random.permutation(len(shape))))
 
 
-@drawn('Tile')
+@random_cases('Tile')
 def _(name, d):
     shape = d.shape(1, 3, 4)
-    one(name, shape, 'Tile', 'tile_param { axis: %d tiles: %d }' % (d.size(0, len(shape) - 1),
+    add_layer(name, shape, 'Tile', 'tile_param { axis: %d tiles: %d }' % (d.size(0, len(shape) - 1),
                                                                   d.size(1, 4)))
 
 
-@drawn('Parameter', 1)
+@random_cases('Parameter', 1)
 def _(name, d):
     shape = d.shape()
-    row(name, shape, [
+    add(name, shape, [
         Layer('layer', 'Parameter', [], ['w'], 'parameter_param { shape { %s } }' % ' '.join(
             'dim: %d' % n for n in shape)),
         Layer('e', 'Eltwise', ['x', 'w'], ['y'], 'eltwise_param { operation: PROD }')])
 
 
-@drawn('Split', 1)
+@random_cases('Split', 1)
 def _(name, d):
     tops = ['y%d' % i for i in range(d.size(1, 4))]
-    row(name, d.shape(), [Layer('layer', 'Split', ['x'], tops)], outputs=tops)
+    add(name, d.shape(), [Layer('layer', 'Split', ['x'], tops)], outputs=tops)
 
 
-@drawn('BatchReindex')
+@random_cases('BatchReindex')
 def _(name, d):
     shape = d.shape()
-    row(name, shape, [Layer('layer', 'BatchReindex', ['x', 'i'], ['y'])],
+    add(name, shape, [Layer('layer', 'BatchReindex', ['x', 'i'], ['y'])],
         labels={'i': ((d.size(1, 6),), list(range(shape[0])))})
 
 
-@drawn('Reduction', 3)
+@random_cases('Reduction', 3)
 def _(name, d):
     shape = d.shape()
-    one(name, shape, 'Reduction', 'reduction_param { operation: %s axis: %d coeff: %g }' % (
-        d.of('SUM', 'ASUM', 'SUMSQ', 'MEAN'), d.size(0, len(shape) - 1), d.real(-2, 2)))
+    add_layer(name, shape, 'Reduction', 'reduction_param { operation: %s axis: %d coeff: %g }' % (
+        d.choose('SUM', 'ASUM', 'SUMSQ', 'MEAN'), d.size(0, len(shape) - 1), d.real(-2, 2)))
 
 
-@drawn('ShuffleChannel', 1)
+@random_cases('ShuffleChannel', 1)
 def _(name, d):
     group = d.size(1, 3)
-    one(name, (d.size(1, 2), group * d.size(1, 3), d.size(1, 3), d.size(1, 3)), 'ShuffleChannel',
-        'shuffle_channel_param { group: %d }' % group)
+    add_layer(name, (d.size(1, 2), group * d.size(1, 3), d.size(1, 3), d.size(1, 3)), 'ShuffleChannel',
+              'shuffle_channel_param { group: %d }' % group)
 
 
-@drawn('Reorg')
+@random_cases('Reorg')
 def _(name, d):
     stride, reverse = d.size(1, 3), d.flag()
     channels = stride * stride * d.size(1, 2)
-    one(name, (d.size(1, 2), channels, stride * d.size(1, 2), stride * d.size(1, 2)), 'Reorg',
-        'reorg_param { stride: %d reverse: %s }' % (stride, reverse))
+    add_layer(name, (d.size(1, 2), channels, stride * d.size(1, 2), stride * d.size(1, 2)), 'Reorg',
+              'reorg_param { stride: %d reverse: %s }' % (stride, reverse))
 
 
-@drawn('Upsample')
+@random_cases('Upsample')
 def _(name, d):
-    one(name, (d.size(1, 2), d.size(1, 3), d.size(1, 4), d.size(1, 4)), 'Upsample',
-        'upsample_param { scale_h: %d scale_w: %d }' % (d.size(1, 3), d.size(1, 3)))
+    add_layer(name, (d.size(1, 2), d.size(1, 3), d.size(1, 4), d.size(1, 4)), 'Upsample',
+              'upsample_param { scale_h: %d scale_w: %d }' % (d.size(1, 3), d.size(1, 3)))
 
 
-@drawn('Interp')
+@random_cases('Interp')
 def _(name, d):
-    one(name, (d.size(1, 2), d.size(1, 2), d.size(2, 5), d.size(2, 5)), 'Interp',
-        'interp_param { height: %d width: %d }' % (d.size(1, 9), d.size(1, 9)))
+    add_layer(name, (d.size(1, 2), d.size(1, 2), d.size(2, 5), d.size(2, 5)), 'Interp',
+              'interp_param { height: %d width: %d }' % (d.size(1, 9), d.size(1, 9)))
 
 
-@drawn('Axpy', 1)
+@random_cases('Axpy', 1)
 def _(name, d):
     n, c, image = d.size(1, 3), d.size(1, 4), (d.size(1, 3), d.size(1, 3))
-    one(name, {'a': (n, c, 1, 1), 'x': (n, c) + image, 'z': (n, c) + image}, 'Axpy', '',
-        ('a', 'x', 'z'))
+    add_layer(name, {'a': (n, c, 1, 1), 'x': (n, c) + image, 'z': (n, c) + image}, 'Axpy', '',
+              ('a', 'x', 'z'))
 
 
 # --- Losses ---------------------------------------------------------------------
 def normalization(d):
-    text = 'normalization: %s ' % d.of('FULL', 'VALID', 'BATCH_SIZE', 'NONE')
-    return text + d.of('', 'ignore_label: 0')
+    text = 'normalization: %s ' % d.choose('FULL', 'VALID', 'BATCH_SIZE', 'NONE')
+    return text + d.choose('', 'ignore_label: 0')
 
 
-def loss(name, shape, kind, bottoms, settings, label=None, **more):
+def loss(name, shape, kind, bottoms, settings, label=None, **options):
     labels = {'label': label} if label else {}
-    row(name, shape, [Layer('layer', kind, bottoms, ['l'], settings)], outputs=[], labels=labels,
-        **more)
+    add(name, shape, [Layer('layer', kind, bottoms, ['l'], settings)], outputs=[], labels=labels,
+        **options)
 
 
-@drawn('SoftmaxWithLoss', 3)
+@random_cases('SoftmaxWithLoss', 3)
 def _(name, d):
     shape = d.shape(2, 4, 4)
     axis = d.size(0, len(shape) - 1)
-    rows = tuple(n for i, n in enumerate(shape) if i != axis)
+    label_dims = tuple(n for i, n in enumerate(shape) if i != axis)
     loss(name, shape, 'SoftmaxWithLoss', ['x', 'label'], DOWN + 'loss_weight: %g '
          'softmax_param { axis: %d } loss_param { %s }' % (d.real(0.5, 2), axis, normalization(d)),
-         (rows, list(range(shape[axis]))))
+         (label_dims, list(range(shape[axis]))))
 
 
-@drawn('InfogainLoss', 2)
+@random_cases('InfogainLoss', 2)
 def _(name, d):
     shape = d.shape(2, 4, 4)
     axis = d.size(0, len(shape) - 1)
-    rows = tuple(n for i, n in enumerate(shape) if i != axis)
+    label_dims = tuple(n for i, n in enumerate(shape) if i != axis)
     loss(name, {'x': shape, 'h': (shape[axis],) * 2}, 'InfogainLoss', ['x', 'label', 'h'],
          DOWN + 'propagate_down: false infogain_loss_param { axis: %d } loss_param { %s }' % (
-             axis, normalization(d)), (rows, list(range(shape[axis]))), bare=['h'])
+             axis, normalization(d)), (label_dims, list(range(shape[axis]))), bare=['h'])
 
 
-@drawn('HingeLoss')
+@random_cases('HingeLoss')
 def _(name, d):
     shape = (d.size(1, 6), d.size(2, 5))
     loss(name, shape, 'HingeLoss', ['x', 'label'], DOWN + 'hinge_loss_param { norm: %s }' %
-         d.of('L1', 'L2'), (shape[:1], list(range(shape[1]))))
+         d.choose('L1', 'L2'), (shape[:1], list(range(shape[1]))))
 
 
-@drawn('MultinomialLogisticLoss', 1)
+@random_cases('MultinomialLogisticLoss', 1)
 def _(name, d):
     shape = (d.size(1, 6), d.size(2, 5))
-    row(name, shape, [Layer('s', 'Softmax', ['x'], ['p']),
+    add(name, shape, [Layer('s', 'Softmax', ['x'], ['p']),
                       Layer('layer', 'MultinomialLogisticLoss', ['p', 'label'], ['l'], DOWN)],
         outputs=[], labels={'label': (shape[:1], list(range(shape[1])))})
 
 
-@drawn('EuclideanLoss', 1)
+@random_cases('EuclideanLoss', 1)
 def _(name, d):
     shape = d.shape(1)
     loss(name, {'x': shape, 'z': shape}, 'EuclideanLoss', ['x', 'z'], '')
 
 
-@drawn('SmoothL1Loss', 1)
+@random_cases('SmoothL1Loss', 1)
 def _(name, d):
     shape = d.shape(2)
     loss(name, {'x': shape, 'z': shape}, 'SmoothL1Loss', ['x', 'z'],
          'smooth_l1_loss_param { sigma: %g }' % d.real(0.5, 3))
 
 
-@drawn('SigmoidCrossEntropyLoss')
+@random_cases('SigmoidCrossEntropyLoss')
 def _(name, d):
     shape = d.shape(2)
     loss(name, shape, 'SigmoidCrossEntropyLoss', ['x', 'label'], DOWN + 'loss_param { %s }' %
          normalization(d), (shape, [0, 1]))
 
 
-@drawn('ContrastiveLoss', 1)
+@random_cases('ContrastiveLoss', 1)
 def _(name, d):
     shape = (d.size(2, 6), d.size(2, 4))
     loss(name, {'x': shape, 'z': shape}, 'ContrastiveLoss', ['x', 'z', 'label'],
@@ -485,7 +492,7 @@ def _(name, d):
 
 # --- Sequences ------------------------------------------------------------------
 for kind, states in (('LSTM', 2), ('RNN', 1)):
-    @drawn(kind)
+    @random_cases(kind)
     def _(name, d, kind=kind, states=states):
         steps, streams, outputs = d.size(1, 4), d.size(1, 3), d.size(1, 4)
         inputs, bottoms, tops = {'x': (steps, streams) + d.shape(1, 2, 3)}, ['x', 'cont'], ['y']
@@ -498,26 +505,26 @@ for kind, states in (('LSTM', 2), ('RNN', 1)):
                 inputs['h%d' % i] = (1, streams, outputs)
                 bottoms.append('h%d' % i)
                 tops.append('t%d' % i)
-        row(name, inputs, [Layer('layer', kind, bottoms, tops, 'recurrent_param { num_output: %d '
+        add(name, inputs, [Layer('layer', kind, bottoms, tops, 'recurrent_param { num_output: %d '
                                  'expose_hidden: %s weight_filler { type: "uniform" min: -0.5 '
                                  'max: 0.5 } bias_filler { type: "uniform" } }' % (
                                      outputs, expose))], outputs=tops,
             labels={'cont': ((steps, streams), [0, 1, 1])})
 
 
-@drawn('LSTMUnit', 1)
+@random_cases('LSTMUnit', 1)
 def _(name, d):
     streams, outputs = d.size(1, 3), d.size(1, 4)
-    row(name, {'c': (1, streams, outputs), 'x': (1, streams, 4 * outputs)}, [
+    add(name, {'c': (1, streams, outputs), 'x': (1, streams, 4 * outputs)}, [
         Layer('layer', 'LSTMUnit', ['c', 'x', 'cont'], ['y', 'z'])], outputs=['y', 'z'],
         labels={'cont': ((1, streams), [0, 1])})
 
 
 # --- Items ----------------------------------------------------------------------
-@drawn('Filter')
+@random_cases('Filter')
 def _(name, d):
     shape = (d.size(2, 6),) + d.shape(1, 3, 4)
-    row(name, shape, [
+    add(name, shape, [
         Layer('layer', 'Filter', ['x', 'sel'], ['f'], DOWN),
         Layer('r', 'Reduction', ['f'], ['l'], 'loss_weight: %g reduction_param { operation: SUMSQ }' %
               d.real(0.5, 2))], outputs=[], labels={'sel': (shape[:1], [0, 1])})

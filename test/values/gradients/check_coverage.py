@@ -18,23 +18,23 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize', 'Rescale',
-    'Silence', 'Threshold',
+    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize',
+    'Rescale', 'Silence', 'Threshold',
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
-# Initial values and the choice of implementation: cases set parameters themselves.
-NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
+# Fields that choose initial values, which the cases set themselves, or an implementation.
+IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
 # Fields that the type ignores or rejects.
-NOT_READ = {
+UNUSED_FIELDS = {
     'Deconvolution': {'force_nd_im2col'},
     'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
-    # Here the matrix is the third bottom.
+    # In the cases the matrix is the third bottom.
     'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
     'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
-# Types with the operation of another type, whose cases count for them.
-SAME_AS = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
+# Types that compute the same as another type, whose cases count for them.
+EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
 
 
 def source(root, *names):
@@ -47,21 +47,21 @@ def without_comments(text):
 
 
 def rows(root):
-    """Returns {type: its row} for the rows that have code."""
-    found = {}
+    """Returns {type: text of its row} for the rows that name a builder."""
+    rows_by_type = {}
     start = re.compile(r'(?:LayerKind\s*\{|\b\w+Kind\s*\()\s*"(\w+)"')
     for path in glob.glob(os.path.join(root, 'frontends/prototxt/layers/*.cpp')):
         text = without_comments(source(path))
         starts = list(start.finditer(text))
         for row, following in zip(starts, starts[1:] + [None]):
-            rest = text[row.start():following.start() if following else None]
-            if '.builtBy(' in rest:
-                found[row.group(1)] = rest
-    return found
+            row_text = text[row.start():following.start() if following else None]
+            if '.builtBy(' in row_text:
+                rows_by_type[row.group(1)] = row_text
+    return rows_by_type
 
 
 def kinds(root):
-    """Returns {type: names of its settings blocks} for the rows that have code."""
+    """Returns {type: names of its settings blocks} for the rows that name a builder."""
     return {kind: [word for words in re.findall(r'"([^"]*)"', row)
                    for word in words.split() if word.endswith('_param')]
             for kind, row in rows(root).items()}
@@ -89,21 +89,21 @@ def main():
     for type_, settings in sorted(all_kinds.items()):
         if type_ in WITHOUT_GRADIENT:
             continue
-        own = [(case, layer) for case, layer in layers if layer.type == type_]
-        if not any(case.name.startswith('random_') for case, _ in own):
+        own_cases = [(case, layer) for case, layer in layers if layer.type == type_]
+        if not any(case.name.startswith('random_') for case, _ in own_cases):
             problems.append('%s: no case with a random shape' % type_)
-        if not any(not case.name.startswith('random_') for case, _ in own):
+        if not any(not case.name.startswith('random_') for case, _ in own_cases):
             problems.append('%s: no case of its own' % type_)
         text = ' '.join(layer.text for _, layer in layers
-                        if layer.type in (type_, SAME_AS.get(type_)))
+                        if layer.type in (type_, EQUIVALENT_TYPES.get(type_)))
         for field in (f for block in settings for f in blocks.get(block, [])):
-            if not NO_MATTER.match(field) and field not in NOT_READ.get(type_, ()) and \
+            if not IRRELEVANT_FIELDS.match(field) and field not in UNUSED_FIELDS.get(type_, ()) and \
                     not re.search(r'\b%s\b *[:{]' % field, text):
-                problems.append('%s: %s is given in no case' % (type_, field))
+                problems.append('%s: %s is set in no case' % (type_, field))
     unknown = WITHOUT_GRADIENT - set(all_kinds)
     for problem in problems:
         print('FAIL ' + problem)
-    print('%d types, %d cases, %d problems (not there: %s)' % (
+    print('%d types, %d cases, %d problems (missing: %s)' % (
         len(all_kinds), len(cases.CASES), len(problems), ' '.join(sorted(unknown)) or 'none'))
     sys.exit(bool(problems))
 

@@ -4,22 +4,21 @@
 usage: check_gradients.py --brewc B --brew-run R [--brewc-flags=FLAGS] [--only PATTERN ...]
 
 For each case of cases.py:
-- `brewc --precision f64 --gradients --keep all` and `brew-run eval` compute the gradients of the
-total loss by every input and parameter. A second plan, forward only and with only the losses as
-outputs, computes the loss at perturbed points. Central differences along random directions must
-agree.
-- the same net through other routes (library calls and generated code in f32, each
-  layout, no blobs pinned) must compute the same values, and with 2 threads. The simulated GPU is
-  such a route, too, if --route names it.
-- with --output-gradients instead, the net without these losses must compute the same gradients;
-its backward pass starts from the same random numbers, written as output gradients
-(`brewc --output-gradient`).
+- `brewc --precision f64 --gradients --keep all` and `brew-run eval` compute the gradient of the
+  total loss with respect to every input and parameter. A second plan, which has only the forward
+  pass and only the losses as outputs, computes the loss at perturbed points. The central differences
+  along random directions must agree with the gradients.
+- The same net is compiled in other ways, called routes: in f32 with library calls or generated code,
+  in each layout, and without `--keep all`. Each route must compute the same values, with 2 threads.
+  The simulated GPU is such a route if --route names it.
+- With --output-gradients, other routes compile the net without these losses, and must compute the
+  same gradients. Their backward pass starts from the same random numbers, written as output
+  gradients (`brewc --output-gradient`).
 
-Step and tolerance: with a step of h = 1e-5 a central difference errs by
-h^2 f'''/6 (about 1e-10 for the smooth functions here, of size 1) and by the
-rounding of the two losses, a few 1e-16 |loss| / h (about 1e-10 too). The allowed error
-is 1e-6 of the sum of the terms' magnitudes, plus 2e-9 max(1, |loss|) for a sum that
-cancels or a gradient of 0.
+Step and tolerance: with a step of h = 1e-5, the error of a central difference has two parts. One is
+h^2 f'''/6, about 1e-10 for the smooth functions of size 1 here. The other is the rounding of the two
+losses, a few 1e-16 |loss| / h, which is about 1e-10 too. The allowed error is 1e-6 of the sum of the
+terms' magnitudes, plus 2e-9 max(1, |loss|) for a sum that cancels or a gradient of 0.
 
 `propagate_down: false` means that a layer treats a bottom as a constant. The differences are
 therefore computed on a net in which that bottom is a constant input.
@@ -39,26 +38,28 @@ import zlib
 import numpy as np
 
 import cases
-import cases_detection  # noqa: F401 (adds its rows)
-import cases_items  # noqa: F401 (adds its rows)
-import cases_multibox  # noqa: F401 (adds its rows)
-import cases_random  # noqa: F401 (adds its rows)
-import cases_shape  # noqa: F401 (adds its rows)
+import cases_detection  # noqa: F401 (adds its cases)
+import cases_items  # noqa: F401 (adds its cases)
+import cases_multibox  # noqa: F401 (adds its cases)
+import cases_random  # noqa: F401 (adds its cases)
+import cases_shape  # noqa: F401 (adds its cases)
 from files import read_all, write_inputs, write_weights
-from nets import held_still, loss_weights, text_of, with_losses, wrapped
+from nets import with_constant_bottoms, loss_weights, text_of, with_losses, with_inputs
 
 STEP = 1e-5
-RELATIVE = 1e-6
-ABSOLUTE = 2e-9
+RELATIVE_TOLERANCE = 1e-6
+ABSOLUTE_TOLERANCE = 2e-9
 # First a random direction in all tensors at once, along which any wrong gradient is visible. After
-# a failure each tensor is checked alone, along its own directions and by elements (all elements of
-# tensors of up to ALL_UP_TO), to locate it.
+# a failure, each tensor is checked alone to locate the error: along its own directions, and by
+# changing single elements (all elements of tensors of up to EXHAUSTIVE_SIZE elements, otherwise
+# SAMPLED_ELEMENTS of them).
 DIRECTIONS = 2
-ALL_UP_TO = 6
-SAMPLED = 1
+EXHAUSTIVE_SIZE = 6
+SAMPLED_ELEMENTS = 1
 
-# Other routes: name, flags, precision, whether all blobs are pinned (otherwise more is fused),
-# allowed error relative to the largest magnitude of the tensor. f64 differs by the order of sums.
+# The routes: name, flags, precision, whether all blobs are kept (otherwise more is fused), and the
+# allowed error relative to the largest magnitude of the tensor. In f64 only the order of sums
+# differs.
 ROUTES = [
     ('f32', [], 'f32', False, 1e-4),
     ('f32-generic', ['--no-library'], 'f32', True, 1e-4),
@@ -68,12 +69,11 @@ ROUTES = [
     ('cudasim', ['--target=cuda', '--gpu-arch=sim'], 'f32', True, 1e-4),
     ('cudasim-generic', ['--target=cuda', '--gpu-arch=sim', '--no-library'], 'f32', True, 1e-4),
 ]
-# Only if --route names them: the simulated GPU, which checks every access, and generated code for
-# library calls in f32, which differs from f64 only in the type.
+# Routes that run only if --route names them: the simulated GPU, which checks every access, and
+# generated code in place of library calls in f32, which differs from f64 only in the type.
 ON_REQUEST = {'cudasim', 'cudasim-generic', 'f32-generic'}
 
-
-# The same for --output-gradients: all blobs pinned, or only the output gradients and outputs.
+# The routes with --output-gradients. Those that do not keep all blobs keep only the outputs.
 OUTPUT_GRADIENT_ROUTES = [
     ('output-gradients-f64', [], 'f64', True, 1e-11),
     ('output-gradients-f32', [], 'f32', False, 1e-4),
@@ -82,17 +82,18 @@ OUTPUT_GRADIENT_ROUTES = [
 
 
 class Failure(Exception):
-    pass
+    """A command that failed."""
 
 
 class Tensor(typing.NamedTuple):
     """A tensor that the loss depends on."""
-    name: str   # of its gradient among the outputs
-    group: str  # 'hold' (inputs) or 'params'
-    key: typing.Union[str, tuple]
+    name: str   # dataset of its gradient in the outputs
+    group: str  # 'forward_inputs' (inputs) or 'params': the attribute of Check that has its values
+    key: typing.Union[str, tuple]  # key in that attribute: a blob, or (layer, i)
 
 
 def run(*command):
+    """Returns what a command prints."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=120,
                           env=dict(os.environ, OMP_NUM_THREADS='1'))
     if done.returncode:
@@ -111,7 +112,7 @@ class Check:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def problem(self, text):
+    def report(self, text):
         self.problems.append('%s: %s' % (self.case.name, text))
 
     def compile(self, name, layers, *flags, plan=True):
@@ -122,13 +123,13 @@ class Check:
         return run(self.options.brewc, self.path(name + '.prototxt'), '--phase', 'train', *flags,
                    '--exact-hidden-gradients', *self.options.brewc_flags.split())
 
-    def eval(self, plan, inputs, weights, *flags, threads=1):
+    def evaluate(self, plan, inputs, weights, *flags, threads=1):
         run(self.options.brew_run, 'eval', self.path(plan + '.plan'), '--threads', str(threads),
             '--inputs', inputs, '--weights', weights, '--outputs', self.path('out.h5'), *flags)
         return read_all(self.path('out.h5'))
 
     def draw(self, shape, number):
-        """Returns values of input `number`, all different from 0 and from other inputs' values."""
+        """Returns values of input `number`. They differ from 0 and from the values of other inputs."""
         count = int(np.prod(shape))
         values = (self.random.permutation(count) + 0.5) / count
         if self.case.draw == 'positive':
@@ -141,7 +142,7 @@ class Check:
 
     def prepare(self):
         """Determines shapes by compiling without losses, then draws all values."""
-        case, layers = self.case, wrapped(self.case)
+        case, layers = self.case, with_inputs(self.case)
         report = json.loads(self.compile('shapes', layers, '--report=json', plan=False))
         shapes = {name: tuple(dims) for name, dims in report['blobs'].items()}
         self.layers = with_losses(case, layers, shapes)
@@ -171,77 +172,79 @@ class Check:
         self.shapes = shapes
         self.calls = sum(program['calls'] for program in report['programs'].values())
 
-    def gradients(self):
+    def derive_gradients(self):
+        """Runs the f64 plan that all others are compared with."""
         self.compile('f64', self.layers, '--gradients', '--keep', 'all', '--precision', 'f64')
-        self.base = self.eval('f64', self.path('inputs.h5'), self.path('weights'), '--gradients')
+        self.base = self.evaluate('f64', self.path('inputs.h5'), self.path('weights'), '--gradients')
         for name, values in self.base.items():
             if values.dtype != np.float64:
-                self.problem('/%s is %s in an f64 plan' % (name, values.dtype))
+                self.report('/%s is %s in an f64 plan' % (name, values.dtype))
 
-    def loss(self, hold=None, params=None):
-        paths = [self.path('hold.h5'), self.path('weights')]
-        if hold:
+    def loss(self, forward_inputs=None, params=None):
+        paths = [self.path('forward_inputs.h5'), self.path('weights')]
+        if forward_inputs:
             paths[0] = self.path('moved.h5')
-            write_inputs(paths[0], hold)
+            write_inputs(paths[0], forward_inputs)
         if params:
             paths[1] = self.path('moved')
             write_weights(paths[1], params)
-        data = self.eval('forward', *paths)
+        data = self.evaluate('forward', *paths)
         return sum(w * np.sum(data['data/' + blob]) for blob, w in self.weights.items())
 
-    def differences(self):
-        layers, held = held_still(self.layers, self.shapes)
+    def compare_differences(self):
+        """Compares the gradients with finite differences."""
+        layers, constants = with_constant_bottoms(self.layers, self.shapes)
         self.compile('forward', layers, '--precision', 'f64', '--keep', ','.join(self.weights))
-        self.hold = dict(self.inputs)
-        for blob in held:
-            self.hold['hold_' + blob] = self.base['data/' + blob]
-        write_inputs(self.path('hold.h5'), self.hold)
+        self.forward_inputs = dict(self.inputs)
+        for blob in constants:
+            self.forward_inputs['constant_' + blob] = self.base['data/' + blob]
+        write_inputs(self.path('forward_inputs.h5'), self.forward_inputs)
         base = sum(w * np.sum(self.base['data/' + blob]) for blob, w in self.weights.items())
         self.scale = max(1, abs(base))
         if not abs(self.loss() - base) <= 1e-12 * self.scale:
-            self.problem('loss %.17g with gradients, %.17g without' % (base, self.loss()))
+            self.report('loss %.17g with gradients, %.17g without' % (base, self.loss()))
 
         tensors = []
         for blob in self.case.inputs:
             if blob not in self.case.bare or 'force_backward' in self.case.net:
                 name = blob if blob in self.case.bare else 'in_' + blob
-                tensors.append(Tensor('diff/' + blob, 'hold', name))
+                tensors.append(Tensor('diff/' + blob, 'forward_inputs', name))
         for layer, i in self.params:
             name = 'param_diff/%s/%d' % (layer, i)
             if (layer, i) in self.case.frozen:
                 if np.any(self.base.get(name, 0)):
-                    self.problem('/%s is not 0 with lr_mult 0' % name)
+                    self.report('/%s is not 0 with lr_mult 0' % name)
             else:
                 tensors.append(Tensor(name, 'params', (layer, i)))
-        tensors = [tensor for tensor in tensors if self.known(tensor) is not None]
-        wrong = self.together(tensors) if tensors else None
+        tensors = [tensor for tensor in tensors if self.gradient_of(tensor) is not None]
+        wrong = self.check_all_tensors(tensors) if tensors else None
         if wrong:
-            self.problem(wrong)
+            self.report(wrong)
             for tensor in tensors:
-                self.one_by_one(tensor)
+                self.locate_errors(tensor)
 
-    def known(self, tensor):
-        """Returns the derived gradient of a tensor, or reports why it cannot be compared and
-        returns None."""
+    def gradient_of(self, tensor):
+        """Returns the gradient of a tensor that brewc derived. If it cannot be compared, reports why
+        and returns None."""
         values = getattr(self, tensor.group)[tensor.key]
         gradient = self.base.get(tensor.name)
         if gradient is None and tensor.group == 'params':
-            self.problem('/%s is missing' % tensor.name)
+            self.report('/%s is missing' % tensor.name)
         elif gradient is None:
             return np.zeros(values.shape)  # the loss does not depend on it
         elif gradient.shape != values.shape:
-            self.problem('/%s has shape %s, want %s' % (tensor.name, gradient.shape, values.shape))
+            self.report('/%s has shape %s, not %s' % (tensor.name, gradient.shape, values.shape))
         else:
             return gradient
         return None
 
-    def moved(self, moves, step):
+    def perturbed_loss(self, moves, step):
         """Returns the loss with perturbed tensors; shared parameters move with their owner."""
-        groups = {'hold': dict(self.hold), 'params': dict(self.params)}
+        groups = {'forward_inputs': dict(self.forward_inputs), 'params': dict(self.params)}
         owners = {key: self.case.shared.get(key, key) for key in self.params}
         for tensor, move in moves:
             values = groups[tensor.group]
-            if tensor.group == 'hold':
+            if tensor.group == 'forward_inputs':
                 values[tensor.key] = values[tensor.key] + step * move
                 continue
             for key, owner in owners.items():
@@ -250,48 +253,50 @@ class Check:
         groups_moved = {tensor.group for tensor, _ in moves}
         return self.loss(**{group: groups[group] for group in groups_moved})
 
-    def disagreement(self, moves):
-        """Returns a description of the error of the slope along [(tensor, move)], or None."""
-        numeric = (self.moved(moves, STEP) - self.moved(moves, -STEP)) / (2 * STEP)
-        terms = [self.known(tensor) * move for tensor, move in moves]
+    def slope_error(self, moves):
+        """Compares the slope of the loss along [(tensor, move)] with the gradients. Returns a
+        description of the error, or None."""
+        numeric = (self.perturbed_loss(moves, STEP) - self.perturbed_loss(moves, -STEP)) / (2 * STEP)
+        terms = [self.gradient_of(tensor) * move for tensor, move in moves]
         analytic = sum(np.sum(term) for term in terms)
         magnitude = sum(np.sum(np.abs(term)) for term in terms)
-        if abs(numeric - analytic) <= RELATIVE * magnitude + ABSOLUTE * self.scale:
+        if abs(numeric - analytic) <= RELATIVE_TOLERANCE * magnitude + ABSOLUTE_TOLERANCE * self.scale:
             return None
-        return '%.9g, differences say %.9g' % (analytic, numeric)
+        return 'gradient %.9g, difference %.9g' % (analytic, numeric)
 
-    def together(self, tensors):
-        """Returns a description of the error of the slope along a random direction in all tensors,
-        or None."""
+    def check_all_tensors(self, tensors):
+        """Compares the slope along a random direction in all tensors at once, and the gradients of
+        shared parameters with those of their owners. Returns a description of the error, or None."""
         owners = [t for t in tensors if t.key not in self.case.shared]
-        gradients = {t.key: self.known(t) for t in owners}
+        gradients = {t.key: self.gradient_of(t) for t in owners}
         for tensor in tensors:
             owner = self.case.shared.get(tensor.key)
-            if owner and not np.array_equal(self.known(tensor), gradients[owner]):
+            if owner and not np.array_equal(self.gradient_of(tensor), gradients[owner]):
                 return '/%s differs from its owner\'s' % tensor.name
-        wrong = self.disagreement(
+        wrong = self.slope_error(
             [(t, self.random.normal(size=gradients[t.key].shape)) for t in owners])
         return wrong and 'all together: ' + wrong
 
-    def one_by_one(self, tensor):
-        """Reports the wrong directions and elements of one tensor."""
+    def locate_errors(self, tensor):
+        """Reports the directions and elements in which the gradient of one tensor is wrong."""
         values = getattr(self, tensor.group)[tensor.key]
         moves = [('direction %d' % i, self.random.normal(size=values.shape))
                  for i in range(DIRECTIONS if values.size > 1 else 0)]
-        elements = range(values.size) if values.size <= ALL_UP_TO else \
-            self.random.choice(values.size, SAMPLED, replace=False)
+        elements = range(values.size) if values.size <= EXHAUSTIVE_SIZE else \
+            self.random.choice(values.size, SAMPLED_ELEMENTS, replace=False)
         for element in elements:
             move = np.zeros(values.size)
             move[element] = 1
             moves.append(('element %d' % element, move.reshape(values.shape)))
-        found = [(what, self.disagreement([(tensor, move)])) for what, move in moves]
-        wrong = ['%s: %s' % (what, how) for what, how in found if how]
+        errors = [(label, self.slope_error([(tensor, move)])) for label, move in moves]
+        wrong = ['%s: %s' % (label, error) for label, error in errors if error]
         if wrong:
-            self.problem('/%s: %d of %d wrong: %s' % (tensor.name, len(wrong), len(moves),
-                                                      '; '.join(wrong[:4])))
+            self.report('/%s: %d of %d wrong: %s' % (tensor.name, len(wrong), len(moves),
+                                                     '; '.join(wrong[:4])))
 
-    def left_out(self):
-        """Returns the routes that are not requested, or that run the same code as another route."""
+    def skipped_routes(self):
+        """Returns the names of the routes that are not requested, or that run the same code as another
+        route."""
         types = {layer.type for layer in self.layers}
         skipped = ON_REQUEST | {'f32-nhwc' if 'Convolution' in types else 'f32-nchw'}
         if max(map(len, self.shapes.values())) < 4:  # layouts do not matter
@@ -302,69 +307,70 @@ class Check:
             skipped = {route[0] for route in ROUTES} - set(self.options.route)
         return skipped
 
-    def routes(self):
-        left_out = self.left_out()
+    def compare_routes(self):
+        skipped = self.skipped_routes()
         for name, flags, precision, keep, tolerance in ROUTES:
-            if name not in left_out:
+            if name not in skipped:
                 keeps = ('--keep', 'all' if keep else ','.join(self.weights))
-                self.route(name, self.layers, keeps + tuple(flags), precision, keep, tolerance)
+                self.compare_route(name, self.layers, keeps + tuple(flags), precision, keep, tolerance)
 
-    def output_gradient_routes(self):
+    def compare_output_gradient_routes(self):
         for name, flags, precision, keep, tolerance in OUTPUT_GRADIENT_ROUTES:
             if name not in (self.options.route or ['output-gradients-f64', 'output-gradients-f32']):
                 continue
             flags = ('--output-gradient', ','.join(self.output_gradients)) + tuple(flags)
             if keep:
                 flags += ('--keep', 'all')
-            self.route(name, wrapped(self.case), flags, precision, keep, tolerance)
+            self.compare_route(name, with_inputs(self.case), flags, precision, keep, tolerance)
 
-    def route(self, name, layers, flags, precision, keep, tolerance):
+    def compare_route(self, name, layers, flags, precision, keep, tolerance):
+        """Compares the values of one route with those of the f64 plan."""
         try:
             self.compile(name, layers, '--gradients', '--precision', precision, *flags)
-            got = self.eval(name, self.path('inputs.h5'), self.path('weights'), '--gradients',
-                            threads=2)
+            actual = self.evaluate(name, self.path('inputs.h5'), self.path('weights'), '--gradients',
+                                   threads=2)
         except Failure as failure:
-            self.problem('%s: %s' % (name, failure))
+            self.report('%s: %s' % (name, failure))
             return
         tops = {top for layer in layers for top in layer.tops}
         wrong = []
-        for key, want in self.base.items():
-            if key not in got:
+        for key, expected in self.base.items():
+            if key not in actual:
                 # A net without the losses lacks their blobs.
                 if key.startswith('param') or (keep and key.split('/')[1] in tops):
                     wrong.append('/%s is missing' % key)
                 continue
-            if got[key].shape != want.shape:
-                wrong.append('/%s has shape %s, want %s' % (key, got[key].shape, want.shape))
+            if actual[key].shape != expected.shape:
+                wrong.append('/%s has shape %s, not %s' % (key, actual[key].shape, expected.shape))
                 continue
-            error = np.max(np.abs(want - got[key]), initial=0)
+            error = np.max(np.abs(expected - actual[key]), initial=0)
             # Errors of sums that cancel are relative to their terms: size 1, or, for the gradient
             # of an input's Bias, the largest gradient of that input.
-            size = max(np.max(np.abs(want), initial=0), 0.1)
+            size = max(np.max(np.abs(expected), initial=0), 0.1)
             if key.startswith('param_diff/wrap_'):
                 terms = self.base.get('diff/' + key.split('/')[1][len('wrap_'):])
                 if terms is not None:
                     size = max(size, np.max(np.abs(terms), initial=0))
             if not error <= tolerance * size:
-                wrong.append('/%s is off by %.3g of %.3g' % (key, error, np.max(np.abs(want))))
+                wrong.append('/%s is off by %.3g of %.3g' % (key, error, np.max(np.abs(expected))))
         if wrong:
-            self.problem('%s: %s' % (name, '; '.join(wrong[:6])))
+            self.report('%s: %s' % (name, '; '.join(wrong[:6])))
 
     def run(self):
-        steps = [self.prepare, self.gradients, self.differences, self.routes]
+        steps = [self.prepare, self.derive_gradients, self.compare_differences, self.compare_routes]
         if self.options.no_differences:
-            steps.remove(self.differences)
+            steps.remove(self.compare_differences)
         if self.options.output_gradients:
-            steps[steps.index(self.routes)] = self.output_gradient_routes
+            steps[steps.index(self.compare_routes)] = self.compare_output_gradient_routes
         for step in steps:
             try:
                 step()
             except Failure as failure:
-                self.problem(str(failure))
-                if step == self.prepare or step == self.gradients:
+                self.report(str(failure))
+                if step == self.prepare or step == self.derive_gradients:
                     break
             except Exception:  # a defect of this script must not hide the other cases
-                self.problem(traceback.format_exc())
+                self.report(traceback.format_exc())
                 break
         return self.case.name, self.problems
 
@@ -384,23 +390,24 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--brewc', required=True)
     parser.add_argument('--brew-run', required=True)
-    parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    parser.add_argument('--brewc-flags', default='', help='flags for every compilation')
     parser.add_argument('--only', nargs='*', help='names or patterns of cases')
     parser.add_argument('--except', nargs='*', default=[], dest='skip',
                         help='names or patterns of cases to leave out')
-    parser.add_argument('--route', nargs='*', help='only these of the other routes')
+    parser.add_argument('--route', nargs='*', help='names of the only routes to compare')
     parser.add_argument('--output-gradients', action='store_true',
-                        help="compare backward passes from output gradients instead")
-    parser.add_argument('--no-differences', action='store_true', help='only compare the routes')
+                        help='compare only the routes that start from output gradients')
+    parser.add_argument('--no-differences', action='store_true',
+                        help='only compare the routes, not the finite differences')
     parser.add_argument('--jobs', type=int, default=1)
-    parser.add_argument('--keep', metavar='FOLDER', help='leave nets, plans and values here')
+    parser.add_argument('--keep', metavar='FOLDER', help='keep nets, plans and values in this folder')
     options = parser.parse_args()
 
-    def named(case, patterns):
+    def matches(case, patterns):
         return any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)
 
-    chosen = [c for c in cases.CASES if (not options.only or named(c, options.only))
-              and not named(c, options.skip) and (c.outputs or not options.output_gradients)]
+    chosen = [c for c in cases.CASES if (not options.only or matches(c, options.only))
+              and not matches(c, options.skip) and (c.outputs or not options.output_gradients)]
     if not chosen:
         sys.exit('no case has such a name')
     names = [c.name for c in cases.CASES]

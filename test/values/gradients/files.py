@@ -3,6 +3,7 @@ import h5py
 
 
 def varint(value):
+    """Returns a variable-length integer of the Protocol Buffers wire format."""
     out = b''
     while value > 127:
         out += bytes([value & 127 | 128])
@@ -28,18 +29,19 @@ def write_weights(path, params):
             file.write(field(100, field(1, name.encode()) + b''.join(blobs)))
 
 
-def write_inputs(path, inputs, seeds={}):
+def write_inputs(path, inputs, output_gradients={}):
+    """Writes an HDF5 file from {blob: values}."""
     with h5py.File(path, 'w') as file:
         for name, values in inputs.items():
             file['/inputs/' + name] = values
-        for name, values in seeds.items():
+        for name, values in output_gradients.items():
             file['/output_gradients/' + name] = values
 
 
 def read_all(path):
     """Returns {dataset path: values}."""
-    found = {}
+    datasets = {}
     with h5py.File(path, 'r') as file:
-        file.visititems(lambda name, item: found.update({name: item[()]})
+        file.visititems(lambda name, item: datasets.update({name: item[()]})
                         if isinstance(item, h5py.Dataset) else None)
-    return found
+    return datasets

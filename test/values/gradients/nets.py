@@ -10,11 +10,13 @@ def input_layer(blob, shape):
 
 
 def text_of(layers, net=''):
+    """Returns the net in text format; `net` has settings of the net itself."""
     return 'name: "gradients" %s\n' % net + ''.join(layer.prototxt() for layer in layers)
 
 
-def wrapped(case):
-    """Returns the inputs of a case, followed by its layers."""
+def with_inputs(case):
+    """Returns the layers of a case after its inputs, each of which passes through a Bias layer unless
+    the case names it in `bare`."""
     layers = []
     for blob, shape in case.inputs.items():
         if blob in case.bare:
@@ -28,10 +30,12 @@ def wrapped(case):
 
 
 def with_losses(case, layers, shapes):
+    """Returns the layers with a loss for each output of the case: the sum of the output times an input
+    `output_gradient_BLOB`, whose values are the gradient of the output."""
     layers = list(layers)
     for blob in case.outputs:
-        layers += [input_layer('seed_' + blob, shapes[blob]),
-                   Layer('prod_' + blob, 'Eltwise', [blob, 'seed_' + blob], ['prod_' + blob],
+        layers += [input_layer('output_gradient_' + blob, shapes[blob]),
+                   Layer('prod_' + blob, 'Eltwise', [blob, 'output_gradient_' + blob], ['prod_' + blob],
                          'eltwise_param { operation: PROD }'),
                    Layer('sum_' + blob, 'Reduction', ['prod_' + blob], ['sum_' + blob],
                          'loss_weight: 1')]
@@ -39,25 +43,26 @@ def with_losses(case, layers, shapes):
 
 
 def loss_weights(layers):
-    """Returns {blob: weight} of the total loss."""
+    """Returns {blob: weight} for the blobs that add to the total loss."""
     weights = {}
     for layer in layers:
-        given = layer.numbers('loss_weight')
-        if layer.type.endswith('Loss') and not given:
-            given = ['1']
-        weights.update({top: float(w) for top, w in zip(layer.tops, given) if float(w)})
+        loss_weight = layer.numbers('loss_weight')
+        if layer.type.endswith('Loss') and not loss_weight:
+            loss_weight = ['1']
+        weights.update({top: float(w) for top, w in zip(layer.tops, loss_weight) if float(w)})
     return weights
 
 
-def held_still(layers, shapes):
-    """Returns the layers with each blocked bottom replaced by an input `hold_BLOB`, and these
-    blobs."""
+def with_constant_bottoms(layers, shapes):
+    """Returns the layers, in which an input `constant_BLOB` replaces each bottom with
+    `propagate_down: false`, and the set of the replaced blobs."""
     layers = copy.deepcopy(layers)
     sources = {top for layer in layers if layer.type == 'Input' for top in layer.tops}
-    held = []
+    constants = []
     for layer in layers:
         for i, down in enumerate(layer.numbers('propagate_down')):
             if down == 'false' and layer.bottoms[i] not in sources:
-                held.append(layer.bottoms[i])
-                layer.bottoms[i] = 'hold_' + held[-1]
-    return [input_layer('hold_' + b, shapes[b]) for b in sorted(set(held))] + layers, set(held)
+                constants.append(layer.bottoms[i])
+                layer.bottoms[i] = 'constant_' + constants[-1]
+    return [input_layer('constant_' + b, shapes[b]) for b in sorted(set(constants))] + layers, \
+        set(constants)

@@ -1,7 +1,8 @@
 //===- HostNetTest.cpp - Nets with host layers ----------------------------===//
 //
 // Compiles and runs nets in one process, with one description of each host
-// layer; on the CPU and, with BREW_TEST_CUDASIM, on the CUDA simulator.
+// layer for the compiler and the runtime. Runs on the CPU, or on the CUDA
+// simulator if BREW_TEST_CUDASIM is set.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -19,14 +20,15 @@ using namespace brew::api;
 
 namespace {
 
-/// Caffe's ReLU; counts its instances and checks that it is called in turn.
+/// A ReLU that records its instances and checks that forward and backward
+/// passes alternate.
 class HostReLU : public HostLayer {
 public:
   static std::vector<HostShape> shapes(const HostSetup &setup) {
     return {setup.bottoms.at(0)};
   }
   explicit HostReLU(const HostSetup &setup) {
-    const std::lock_guard<std::mutex> lock(guard);
+    const std::lock_guard<std::mutex> lock(instancesMutex);
     instances.insert(setup.layer + (setup.testPhase ? " TEST" : " TRAIN"));
     EXPECT_EQ(setup.tops, setup.bottoms);
   }
@@ -52,17 +54,17 @@ public:
     });
   }
 
-  static std::mutex guard;
+  static std::mutex instancesMutex;
   static std::set<std::string> instances;
 
 private:
   int forwards = 0, backwards = 0;
 };
-std::mutex HostReLU::guard;
+std::mutex HostReLU::instancesMutex;
 std::set<std::string> HostReLU::instances;
 
-/// y = a * b^2 and z = sum(a); both bottoms get gradients.
-class Mixed : public HostLayer {
+/// Computes y = a * b^2 and z = sum(a), and the gradients of both bottoms.
+class TwoBottomsTwoTops : public HostLayer {
 public:
   static std::vector<HostShape> shapes(const HostSetup &setup) {
     return {setup.bottoms.at(0), {1}};
@@ -99,8 +101,9 @@ public:
   }
 };
 
-/// Creates its own batches, as data layers in Python do.
-class Source : public HostLayer {
+/// Creates batches x and targets t = 2 x0 - 3 x1 + 1, like a data layer in
+/// Python.
+class RandomSource : public HostLayer {
 public:
   static std::vector<HostShape> shapes(const HostSetup &) {
     return {{8, 2}, {8, 1}};
@@ -118,6 +121,7 @@ private:
   std::mt19937 random{1};
 };
 
+/// Throws in forward(), and already in shapes() if its param_str is "shape".
 class Failing : public HostLayer {
 public:
   static std::vector<HostShape> shapes(const HostSetup &setup) {
@@ -176,7 +180,8 @@ struct Net {
   Session session;
 };
 
-std::vector<float> numbers(std::size_t count, unsigned seed) {
+/// Returns random values in [-1, 1).
+std::vector<float> randomValues(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
   for (float &value : values)
@@ -184,9 +189,9 @@ std::vector<float> numbers(std::size_t count, unsigned seed) {
   return values;
 }
 
-/// Returns a net of two convolutions with a rectifier between, in place or not,
-/// and a loss.
-std::string convolutions(const std::string &type, bool inPlace) {
+/// Returns a net of two convolutions with a rectifier of the given type between
+/// them, in place or not, and a loss.
+std::string convolutionNet(const std::string &type, bool inPlace) {
   const std::string top = inPlace ? "a" : "r";
   return "layer { name: 'in' type: 'Input' top: 'x' top: 't' input_param {\n"
          "  shape { dim: 2 dim: 3 dim: 6 dim: 6 }\n"
@@ -206,45 +211,47 @@ std::string convolutions(const std::string &type, bool inPlace) {
          "  top: 'loss' }\n";
 }
 
-std::vector<std::vector<float>> gradientsOf(Net &net) {
+/// Returns the loss and the gradients of all parameters after one pass.
+std::vector<std::vector<float>> lossAndGradients(Net &net) {
   const int program = net.plan.program("forward_backward");
-  net.session.setInput(program, "x", numbers(2 * 3 * 36, 1));
-  net.session.setInput(program, "t", numbers(2 * 4 * 4, 2));
+  net.session.setInput(program, "x", randomValues(2 * 3 * 36, 1));
+  net.session.setInput(program, "t", randomValues(2 * 4 * 4, 2));
   net.session.feedAndRun(program);
-  std::vector<std::vector<float>> all = {
+  std::vector<std::vector<float>> results = {
       {static_cast<float>(net.session.loss(program))}};
   for (const TensorName &name : net.session.names(BREW_PARAMETER_GRADIENT))
-    all.push_back(net.session.read(name));
-  return all;
+    results.push_back(net.session.read(name));
+  return results;
 }
 
 } // namespace
 
-/// A host layer computes the same as Brew's layer, in every precision.
-TEST(HostNet, EqualsBrewsLayer) {
+/// A host layer computes the same as Brew's ReLU, in every precision.
+TEST(HostNet, EqualsBuiltInLayer) {
   // With a host layer, activations are rounded to 16 bits at other points.
   const std::pair<const char *, float> precisions[] = {
       {"f32", 1e-6f}, {"f64", 1e-6f}, {"bf16", 0.05f}};
   for (const auto &[precision, tolerance] : precisions)
     for (bool inPlace : {false, true}) {
-      Net brews(convolutions("ReLU", inPlace), {}, precision);
-      Net own(convolutions("HostReLU", inPlace),
-              {hostLayer<HostReLU>("HostReLU")}, precision);
-      const auto wanted = gradientsOf(brews), got = gradientsOf(own);
-      ASSERT_EQ(wanted.size(), got.size());
-      for (std::size_t i = 0; i < wanted.size(); ++i)
-        for (std::size_t k = 0; k < wanted[i].size(); ++k)
-          ASSERT_NEAR(got[i][k], wanted[i][k],
-                      tolerance * std::max(1.0f, std::abs(wanted[i][k])))
+      Net builtIn(convolutionNet("ReLU", inPlace), {}, precision);
+      Net hosted(convolutionNet("HostReLU", inPlace),
+                 {hostLayer<HostReLU>("HostReLU")}, precision);
+      const auto expected = lossAndGradients(builtIn),
+                 actual = lossAndGradients(hosted);
+      ASSERT_EQ(expected.size(), actual.size());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        for (std::size_t k = 0; k < expected[i].size(); ++k)
+          ASSERT_NEAR(actual[i][k], expected[i][k],
+                      tolerance * std::max(1.0f, std::abs(expected[i][k])))
               << precision << ", tensor " << i << ", element " << k;
     }
 }
 
 TEST(HostNet, ForwardAndBackwardShareAnInstance) {
   HostReLU::instances.clear();
-  Net net(convolutions("HostReLU", false), {hostLayer<HostReLU>("HostReLU")});
-  gradientsOf(net);
-  gradientsOf(net);
+  Net net(convolutionNet("HostReLU", false), {hostLayer<HostReLU>("HostReLU")});
+  lossAndGradients(net);
+  lossAndGradients(net);
   EXPECT_EQ(HostReLU::instances, (std::set<std::string>{"rectify TRAIN"}));
   const int test = net.plan.program("test_0");
   net.session.feedAndRun(test);
@@ -265,10 +272,10 @@ TEST(HostNet, GradientsMatchFiniteDifferences) {
       "layer { name: 'mixed' type: 'Python' bottom: 'a' bottom: 'b' top: 'y'\n"
       "  top: 'z' loss_weight: 1 loss_weight: 0.5\n"
       "  python_param { module: 'mixed' layer: 'Mixed' } }\n";
-  Net net(text, {hostLayer<Mixed>("mixed.Mixed")}, "f64");
+  Net net(text, {hostLayer<TwoBottomsTwoTops>("mixed.Mixed")}, "f64");
   Session &session = net.session;
   const int program = net.plan.program("forward_backward");
-  session.setInput(program, "x", numbers(12, 1));
+  session.setInput(program, "x", randomValues(12, 1));
   auto loss = [&] {
     session.prepare();
     session.feedAndRun(program);
@@ -282,14 +289,14 @@ TEST(HostNet, GradientsMatchFiniteDifferences) {
   for (const TensorName &name : session.names(BREW_PARAMETER)) {
     std::vector<double> values = session.read<double>(name);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double kept = values[i];
-      values[i] = kept + 1e-5;
+      const double original = values[i];
+      values[i] = original + 1e-5;
       session.write(name, values);
       const double above = loss();
-      values[i] = kept - 1e-5;
+      values[i] = original - 1e-5;
       session.write(name, values);
       const double below = loss();
-      values[i] = kept;
+      values[i] = original;
       session.write(name, values);
       EXPECT_NEAR((above - below) / 2e-5, gradients[number][i], 1e-8)
           << name.name << "/" << name.index << "[" << i << "]";
@@ -298,7 +305,8 @@ TEST(HostNet, GradientsMatchFiniteDifferences) {
   }
 }
 
-/// With propagate_down: false, the gradient of a bottom is null.
+/// The input x needs no gradient, so its gradient is null in backward(). The
+/// gradient of the bias of ip is the sum of x^2 over the items.
 TEST(HostNet, UnneededGradientsAreNull) {
   const std::string text =
       "layer { name: 'in' type: 'Input' top: 'x' input_param {\n"
@@ -308,13 +316,13 @@ TEST(HostNet, UnneededGradientsAreNull) {
       "} }\n"
       "layer { name: 'mixed' type: 'Mixed' bottom: 'a' bottom: 'x' top: 'y'\n"
       "  top: 'z' loss_weight: 1 loss_weight: 0 }\n";
-  Net net(text, {hostLayer<Mixed>("Mixed")});
+  Net net(text, {hostLayer<TwoBottomsTwoTops>("Mixed")});
   const int program = net.plan.program("forward_backward");
-  net.session.setInput(program, "x", numbers(15, 1));
+  net.session.setInput(program, "x", randomValues(15, 1));
   net.session.feedAndRun(program);
   const auto gradient =
       net.session.read(net.session.parameterGradient("ip", 1));
-  const std::vector<float> x = numbers(15, 1);
+  const std::vector<float> x = randomValues(15, 1);
   for (std::size_t column = 0; column < 5; ++column) {
     double sum = 0;
     for (std::size_t row = 0; row < 3; ++row)
@@ -324,7 +332,7 @@ TEST(HostNet, UnneededGradientsAreNull) {
 }
 
 /// A solver trains and tests a net whose host layers also create the data.
-TEST(HostNet, Trains) {
+TEST(HostNet, SolverTrainsWithHostDataLayer) {
   const std::string text =
       "net_param {\n"
       "layer { name: 'source' type: 'Source' top: 'x' top: 't' }\n"
@@ -336,7 +344,7 @@ TEST(HostNet, Trains) {
       "base_lr: 0.2 lr_policy: 'fixed' max_iter: 300 random_seed: 3\n"
       "test_iter: 2 test_interval: 100 display: 50\n"
       "snapshot_prefix: 'hosts' snapshot_after_train: false\n";
-  Net net(text, {hostLayer<Source>("Source")});
+  Net net(text, {hostLayer<RandomSource>("Source")});
   Trainer trainer(net.session);
   trainer.solve();
   EXPECT_LT(trainer.smoothedLoss(), 1e-4);
@@ -367,60 +375,65 @@ TEST(HostNet, FailuresNameTheLayer) {
   EXPECT_NE(failure.find("'eye'"), std::string::npos) << failure;
   EXPECT_NE(failure.find("the camera is gone"), std::string::npos) << failure;
 
-  Session stranger(net.plan);
-  stranger.initialise();
-  const std::string unknown =
-      messageOf([&] { stranger.feedAndRun(program); }, BREW_USAGE);
-  EXPECT_NE(unknown.find("'eye'"), std::string::npos) << unknown;
-  EXPECT_NE(unknown.find("'Failing'"), std::string::npos) << unknown;
+  Session sessionWithoutLayers(net.plan);
+  sessionWithoutLayers.initialise();
+  const std::string missingLayerMessage =
+      messageOf([&] { sessionWithoutLayers.feedAndRun(program); }, BREW_USAGE);
+  EXPECT_NE(missingLayerMessage.find("'eye'"), std::string::npos)
+      << missingLayerMessage;
+  EXPECT_NE(missingLayerMessage.find("'Failing'"), std::string::npos)
+      << missingLayerMessage;
 
   CompilerOptions options = targetOptions();
   options.addHostLayer(failing);
-  const Compilation shapeless = Compilation::ofText(
+  const Compilation failedShapes = Compilation::ofText(
       "layer { name: 'in' type: 'Input' top: 'x' input_param {\n"
       "  shape { dim: 3 dim: 5 } } }\n"
       "layer { name: 'eye' type: 'Failing' bottom: 'x' top: 'y'\n"
       "  python_param { param_str: 'shape' } }\n",
       "net.prototxt", options);
-  EXPECT_EQ(shapeless.status(), BREW_BAD_INPUT);
-  EXPECT_EQ(shapeless.message(), "net.prototxt:3:1: error: layer 'eye' "
-                                 "(Failing): no shape today");
-  EXPECT_EQ(shapeless.diagnostics().at(0).layer, "eye");
+  EXPECT_EQ(failedShapes.status(), BREW_BAD_INPUT);
+  EXPECT_EQ(failedShapes.message(), "net.prototxt:3:1: error: layer 'eye' "
+                                    "(Failing): no shape today");
+  EXPECT_EQ(failedShapes.diagnostics().at(0).layer, "eye");
 
-  CompilerOptions contradicting = targetOptions();
-  contradicting.addHostLayer(failing);
-  contradicting.set("input-shape", "y=3,4");
-  const Compilation contradicted =
-      Compilation::ofText(text, "net.prototxt", contradicting);
-  EXPECT_EQ(contradicted.status(), BREW_USAGE);
-  EXPECT_NE(contradicted.message().find("--input-shape gives 'y' as 3x4, but "
+  CompilerOptions contradictingOptions = targetOptions();
+  contradictingOptions.addHostLayer(failing);
+  contradictingOptions.set("input-shape", "y=3,4");
+  const Compilation contradictingShape =
+      Compilation::ofText(text, "net.prototxt", contradictingOptions);
+  EXPECT_EQ(contradictingShape.status(), BREW_USAGE);
+  EXPECT_NE(
+      contradictingShape.message().find("--input-shape gives 'y' as 3x4, but "
                                         "the layer makes it 3x5"),
-            std::string::npos)
-      << contradicted.message();
+      std::string::npos)
+      << contradictingShape.message();
 
-  // A status without a message from the caller, and invalid descriptions.
-  brew_host_layer wordless = failing.get();
-  wordless.type = "Wordless";
-  wordless.shapes = [](brew_host_setup *) { return BREW_UNAVAILABLE; };
-  options.addHostLayer(wordless);
-  const Compilation silent =
+  // A function that fails without a message, and invalid descriptions.
+  brew_host_layer withoutMessage = failing.get();
+  withoutMessage.type = "Wordless";
+  withoutMessage.shapes = [](brew_host_setup *) { return BREW_UNAVAILABLE; };
+  options.addHostLayer(withoutMessage);
+  const Compilation failedWithoutMessage =
       Compilation::ofText("layer { name: 'w' type: 'Wordless' top: 'y' }\n",
                           "net.prototxt", options);
-  EXPECT_EQ(silent.status(), BREW_UNAVAILABLE);
-  EXPECT_EQ(silent.message(),
+  EXPECT_EQ(failedWithoutMessage.status(), BREW_UNAVAILABLE);
+  EXPECT_EQ(failedWithoutMessage.message(),
             "net.prototxt:1:1: error: layer 'w' (Wordless): its function "
             "'shapes' failed with status 3");
-  EXPECT_EQ(messageOf([&] { options.addHostLayer(wordless); }, BREW_USAGE),
-            "host layer type 'Wordless' was given twice");
-  wordless.struct_size = 0;
-  EXPECT_EQ(brew_compiler_options_add_host_layer(options.get(), &wordless),
-            BREW_USAGE);
+  EXPECT_EQ(
+      messageOf([&] { options.addHostLayer(withoutMessage); }, BREW_USAGE),
+      "host layer type 'Wordless' was given twice");
+  withoutMessage.struct_size = 0;
+  EXPECT_EQ(
+      brew_compiler_options_add_host_layer(options.get(), &withoutMessage),
+      BREW_USAGE);
   EXPECT_STREQ(brew_compiler_options_message(options.get()),
                "the struct_size of a structure is not set");
   EXPECT_EQ(brew_compiler_options_add_host_layer(options.get(), nullptr),
             BREW_USAGE);
 
-  const Compilation backwardless = Compilation::ofText(
+  const Compilation withoutBackward = Compilation::ofText(
       "layer { name: 'in' type: 'Input' top: 'x' input_param {\n"
       "  shape { dim: 3 dim: 5 } } }\n"
       "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'a'\n"
@@ -428,9 +441,9 @@ TEST(HostNet, FailuresNameTheLayer) {
       "layer { name: 'eye' type: 'Failing' bottom: 'a' top: 'y'\n"
       "  loss_weight: 1 }\n",
       "net.prototxt", options);
-  EXPECT_NE(backwardless.message().find(
+  EXPECT_NE(withoutBackward.message().find(
                 "net.prototxt:5:1: error: layer 'eye' (Failing): a gradient "
                 "must pass it, and its type 'Failing' has no backward"),
             std::string::npos)
-      << backwardless.message();
+      << withoutBackward.message();
 }

@@ -37,8 +37,8 @@ net: "net.prototxt" base_lr: 0.05 lr_policy: "fixed" max_iter: 3 momentum: 0.9
 snapshot: 0 snapshot_prefix: "out" snapshot_format: HDF5 random_seed: 3
 '''
 PRECISIONS = ('bf16', 'f16')
-# For weights of magnitude 1 after three steps. Gradients are rounded to 8 or 11 bits after sums in
-# a different order, so some are rounded the other way.
+# For weights of magnitude 1 after three steps. Gradients are rounded to 8 or 11 bits after they are
+# summed in a different order, so some are rounded in the other direction.
 TOLERANCE = 2e-2
 
 
@@ -56,11 +56,11 @@ class InputConversions(targets.TargetChecker):
         """Returns {layer/blob: values} of the weights after training."""
         self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan', *flags)
         self.run(self.options.brew_run, 'train', 'net.plan', '--threads', '1')
-        found = {}
+        weights = {}
         with h5py.File(self.path('out_iter_3.caffemodel.h5')) as file:
-            file.visititems(lambda name, item: found.update({name: item[()]})
+            file.visititems(lambda name, item: weights.update({name: item[()]})
                             if isinstance(item, h5py.Dataset) else None)
-        return found
+        return weights
 
     def bytes_moved(self, *flags):
         """Returns the number of bytes that kernels read and write."""
@@ -75,17 +75,17 @@ class InputConversions(targets.TargetChecker):
             for precision in PRECISIONS:
                 flags = ('--precision', precision)
                 name = '%d channels in %s' % (outputs, precision)
-                found = self.train(*targets.GPU, *flags)
-                for without in 'fold-input-conversions', 'fold-input-conversions,pad-channels':
-                    plain = self.train(*targets.GPU, *flags, '--without', without)
-                    for key in plain:
-                        self.expect(np.array_equal(found[key], plain[key]),
-                                    '%s: %s changes without %s' % (name, key, without))
+                weights = self.train(*targets.GPU, *flags)
+                for passes in 'fold-input-conversions', 'fold-input-conversions,pad-channels':
+                    without_pass = self.train(*targets.GPU, *flags, '--without', passes)
+                    for key in without_pass:
+                        self.expect(np.array_equal(weights[key], without_pass[key]),
+                                    '%s: %s changes without %s' % (name, key, passes))
                 cpu = self.train(*flags)
-                self.expect(set(cpu) == set(found) and cpu,
+                self.expect(set(cpu) == set(weights) and cpu,
                             '%s: the plans have different weights' % name)
                 for key in cpu:
-                    error = np.abs(cpu[key] - found[key]).max()
+                    error = np.abs(cpu[key] - weights[key]).max()
                     self.expect(error <= TOLERANCE, '%s: %s is off by %g' % (name, key, error))
 
     def check_bytes(self):

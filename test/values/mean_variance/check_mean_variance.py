@@ -3,7 +3,7 @@
 
 Brew sums the differences from one of the values, and their squares, in one pass. The cancellation
 then depends on the distance of that value from the mean in standard deviations. The error must not
-depend on the mean itself, and an outlier must not spoil it.
+depend on the mean itself, and an outlier must not increase it.
 """
 import os
 import sys
@@ -26,19 +26,19 @@ TOLERANCE = 4e-6
 
 
 def far_from_zero(random, shape):
-    """Mean 1e4, deviation 1."""
+    """Returns values of mean 1e4 and standard deviation 1."""
     return 1e4 + random.standard_normal(shape)
 
 
 def with_outlier(random, shape):
-    """An outlier in the middle of every channel."""
+    """Returns values of mean 0 with an outlier in the middle of every channel."""
     x = random.standard_normal(shape)
     x[shape[0] // 2, :, shape[2] // 2, shape[3] // 2] = 1e4
     return x
 
 
-def padded(random, shape):
-    """Zeros at the edges, like the padding of a convolution."""
+def with_zero_edges(random, shape):
+    """Returns values with zeros at the edges, like the padding of a convolution."""
     x = np.zeros(shape)
     x[:, :, 1:-1, 1:-1] = 100 + random.standard_normal(
         (shape[0], shape[1], shape[2] - 2, shape[3] - 2))
@@ -50,8 +50,8 @@ def constant(random, shape):
 
 
 class Statistics(checker.Checker):
-    def compare(self, name, got, wanted, limit):
-        error = np.abs(np.asarray(got, np.float64) - wanted).max()
+    def compare(self, name, actual, expected, limit):
+        error = np.abs(np.asarray(actual, np.float64) - expected).max()
         self.expect(error <= limit, '%s: off by %g, more than %g' % (name, error, limit))
 
     def check(self):
@@ -59,33 +59,33 @@ class Statistics(checker.Checker):
         for shape in SHAPES:
             for across in ('false', 'true'):
                 self.compile(NET % (' '.join('dim: %d' % d for d in shape), across), 'train')
-                for kind in (far_from_zero, with_outlier, padded, constant):
-                    self.check_one(kind(random, shape).astype(np.float32), across,
-                                   '%s %s %s' % (kind.__name__, shape, across))
+                for make_input in (far_from_zero, with_outlier, with_zero_edges, constant):
+                    self.check_input(make_input(random, shape).astype(np.float32), across,
+                                     '%s %s %s' % (make_input.__name__, shape, across))
 
-    def check_one(self, x, across, name):
-        found = self.evaluate({'x': x}, seed=1)
+    def check_input(self, x, across, name):
+        results = self.evaluate({'x': x}, seed=1)
         exact = x.astype(np.float64)
         mean, variance = (f(exact, axis=(0, 2, 3)) for f in (np.mean, np.var))
-        # Running statistics start at 0: after a step they are the batch's, with the unbiased
-        # estimate of the variance.
+        # Running statistics start at 0. After one step they are the statistics of the batch, with
+        # the unbiased estimate of the variance.
         count = x.size // x.shape[1]
-        self.compare(name + ': mean', found['param_after/bn/0'], mean,
+        self.compare(name + ': mean', results['param_after/bn/0'], mean,
                      TOLERANCE * np.abs(mean).max())
-        self.compare(name + ': variance', found['param_after/bn/1'],
+        self.compare(name + ': variance', results['param_after/bn/1'],
                      variance * count / (count - 1), TOLERANCE * variance.max())
         per_channel = (slice(None), slice(None), None, None)
         y = (exact - mean[None][per_channel]) / np.sqrt(variance + 1e-5)[None][per_channel]
         # The mean itself is rounded to f32.
         deviation = np.sqrt(variance.min() + 1e-5)
         limit = TOLERANCE * np.abs(y).max() + np.abs(mean).max() * 1.2e-7 / deviation
-        self.compare(name + ': y', found['data/b'], y, limit)
+        self.compare(name + ': y', results['data/b'], y, limit)
         axes = (1, 2, 3) if across == 'true' else (2, 3)
         mean, variance = (f(exact, axis=axes, keepdims=True) for f in (np.mean, np.var))
         y = (exact - mean) / (np.sqrt(variance) + 1e-9)
         deviation = np.sqrt(variance.min()) + 1e-9
         limit = TOLERANCE * np.abs(y).max() + np.abs(mean).max() * 1.2e-7 / deviation
-        self.compare(name + ': MVN', found['data/m'], y, limit)
+        self.compare(name + ': MVN', results['data/m'], y, limit)
 
 
 if __name__ == '__main__':

@@ -5,12 +5,11 @@ usage: check_nets.py --bin DIR --nets FOLDER [--target T] [--brewc-flags=FLAGS]
                      [--compile NAME ...] [--step NAME ...] [--as-on-cpu]
 
 Nets named by --compile are compiled for training. For each, the memory in the report must be
-plausible: the arena close to its lower bound, and smaller than Caffe's memory. If the target's
-compiler is not installed, the script exits with 77 (skipped). Nets named by --step also run forward
-and backward once, with a batch of two:
-the loss and every parameter's gradient must be finite, and no gradient zero. With
---as-on-cpu a CPU plan runs the same step, and the losses must agree: both use the same fillers,
-synthetic data and dropout masks.
+plausible: the arena is close to its lower bound, and smaller than Caffe's memory. If the target's
+compiler is not installed, the script exits with 77 (skipped). Nets named by --step also run one
+forward and one backward pass with a batch of two. The loss and the gradients of all parameters must
+be finite, and no gradient may be zero. With --as-on-cpu, a CPU plan runs the same step, and the
+losses must agree: both use the same fillers, synthetic data and dropout masks.
 """
 import argparse
 import json
@@ -25,7 +24,7 @@ import h5py
 import numpy as np
 
 SKIPPED = 77
-# The planner's greedy orders come this close to the bound.
+# The largest allowed ratio of the arena to its lower bound.
 ARENA_OVER_BOUND = 1.1
 # Rounding in f32 through dozens of layers; a different mask or filler exceeds it by far.
 LOSS_TOLERANCE = 1e-4
@@ -46,33 +45,33 @@ class Nets:
         self.brew_run = os.path.join(options.bin, 'brew-run')
         self.flags = ['--target', options.target] + options.brewc_flags.split()
 
-    def file(self, name):
+    def net_path(self, name):
         return os.path.join(self.options.nets, name + '.prototxt')
 
     def compile(self, name, folder):
         begin = time.time()
-        report = json.loads(run(self.brewc, self.file(name), '--batch', '2', '--report=json', '-o',
+        report = json.loads(run(self.brewc, self.net_path(name), '--batch', '2', '--report=json', '-o',
                                 os.path.join(folder, 'plan'), *self.flags))
         seconds = time.time() - begin
         for program in ('forward_backward', 'test_0'):
             memory = report['programs'][program]['memory']
             arena, bound = memory['arena_bytes'], memory['lower_bound_bytes']
             if arena > ARENA_OVER_BOUND * bound:
-                raise RuntimeError('%s: an arena of %d bytes, where %d could do' %
+                raise RuntimeError('%s: an arena of %d bytes, but the lower bound is %d' %
                                    (program, arena, bound))
             if arena > memory['caffe_bytes']:
-                raise RuntimeError('%s: an arena of %d bytes, where Caffe holds %d' %
+                raise RuntimeError('%s: an arena of %d bytes, but Caffe needs %d' %
                                    (program, arena, memory['caffe_bytes']))
         memory = report['programs']['forward_backward']['memory']
         print('%s: compiled in %.1f s, arena %.1f MB (bound %.1f, Caffe %.1f)' % (
             name, seconds, *(memory[key] / 1e6 for key in (
                 'arena_bytes', 'lower_bound_bytes', 'caffe_bytes'))))
 
-    def values(self, name, folder, flags):
+    def run_pass(self, name, folder, flags):
         """Returns the losses and gradients of one pass, by name."""
         plan, out = os.path.join(folder, 'step'), os.path.join(folder, 'out.h5')
         h5py.File(os.path.join(folder, 'none.h5'), 'w').close()
-        run(self.brewc, self.file(name), '--batch', '2', '--phase', 'train', '--gradients', '-o',
+        run(self.brewc, self.net_path(name), '--batch', '2', '--phase', 'train', '--gradients', '-o',
             plan, *flags)
         run(self.brew_run, 'eval', plan, '--inputs', os.path.join(folder, 'none.h5'), '--outputs',
             out, '--gradients')
@@ -87,9 +86,9 @@ class Nets:
                 if isinstance(item, h5py.Dataset) else None)
         return losses, gradients
 
-    def checked(self, name, folder, flags):
-        """Checks all values of one pass and returns its losses."""
-        losses, gradients = self.values(name, folder, flags)
+    def checked_losses(self, name, folder, flags):
+        """Checks all values of one pass. Returns its losses and the number of gradients."""
+        losses, gradients = self.run_pass(name, folder, flags)
         if not all(math.isfinite(loss) for loss in losses.values()):
             raise RuntimeError('losses %s' % losses)
         wrong = [key for key, gradient in gradients.items()
@@ -99,13 +98,13 @@ class Nets:
         return losses, len(gradients)
 
     def step(self, name, folder):
-        losses, count = self.checked(name, folder, self.flags)
+        losses, count = self.checked_losses(name, folder, self.flags)
         if self.options.as_on_cpu:
-            wanted, _ = self.checked(name, folder, ['--target', 'cpu'])
-            if set(wanted) != set(losses) or any(
+            cpu_losses, _ = self.checked_losses(name, folder, ['--target', 'cpu'])
+            if set(cpu_losses) != set(losses) or any(
                     abs(losses[key] - loss) > LOSS_TOLERANCE * abs(loss)
-                    for key, loss in wanted.items()):
-                raise RuntimeError('losses %s, on the CPU %s' % (losses, wanted))
+                    for key, loss in cpu_losses.items()):
+                raise RuntimeError('losses %s, but %s on the CPU' % (losses, cpu_losses))
         print('%s: losses %s, %d gradients' % (name, losses, count))
 
 

@@ -1,7 +1,8 @@
 //===- OutputGradientsTest.cpp - Backward passes from output gradients ----===//
 //
-// In f32, bf16 and f16, on the CPU and, with BREW_TEST_CUDASIM, on the CUDA
-// simulator.
+// Programs whose backward pass starts from gradients that the caller writes.
+// The tests run on the CPU, or on the CUDA simulator if BREW_TEST_CUDASIM is
+// set.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -17,6 +18,7 @@ using namespace brew::api;
 
 namespace {
 
+// Elements of the state and the logits of policy.prototxt, for a batch of 32.
 constexpr std::size_t kStates = 32 * 7, kLogits = 32 * 2;
 
 /// Returns the plan of policy.prototxt, whose backward pass starts at the
@@ -36,7 +38,7 @@ Plan compile(const std::string &precision) {
 }
 
 /// Returns random numbers in [-1, 1).
-std::vector<float> numbers(std::size_t count, unsigned seed) {
+std::vector<float> randomValues(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
   for (float &value : values)
@@ -69,19 +71,19 @@ struct Policy {
   }
   /// Returns the gradients of all parameters, concatenated.
   std::vector<float> gradients() {
-    std::vector<float> all;
+    std::vector<float> values;
     for (const TensorName &name : session.names(BREW_PARAMETER_GRADIENT))
       for (float value : session.read(name))
-        all.push_back(value);
-    return all;
+        values.push_back(value);
+    return values;
   }
   /// Adds `step` times `direction` to all parameters.
-  void move(const std::vector<float> &direction, double step) {
-    std::size_t next = 0;
+  void moveParameters(const std::vector<float> &direction, double step) {
+    std::size_t index = 0;
     for (const TensorName &name : session.names(BREW_PARAMETER)) {
       std::vector<double> values = session.read<double>(name);
       for (double &value : values)
-        value += step * double(direction[next++]);
+        value += step * double(direction[index++]);
       session.write(name, values);
     }
     session.prepare();
@@ -114,51 +116,51 @@ TEST(OutputGradients, AreListedAndFound) {
   }
 }
 
-TEST(OutputGradients, HalvesAreTheWhole) {
+TEST(OutputGradients, SeparatePassesEqualOneRun) {
   for (const char *precision : {"f32", "bf16", "f16"}) {
     Policy policy(precision);
-    const std::vector<float> seed = numbers(kLogits, 2);
-    const std::vector<float> logits = policy.forward(numbers(kStates, 1));
-    policy.backward(seed);
+    const std::vector<float> outputGradient = randomValues(kLogits, 2);
+    const std::vector<float> logits = policy.forward(randomValues(kStates, 1));
+    policy.backward(outputGradient);
     const std::vector<float> gradients = policy.gradients();
     EXPECT_NE(gradients[0], 0) << precision;
     // A forward pass does not change an output gradient written before it.
     policy.session.feed(policy.program);
-    policy.writeOutputGradient(seed);
+    policy.writeOutputGradient(outputGradient);
     policy.session.run(policy.program);
     EXPECT_EQ(policy.logits(), logits) << precision;
     EXPECT_EQ(policy.gradients(), gradients) << precision;
   }
 }
 
-/// Slopes of sum(output gradient * logits) along a random direction of all
-/// parameters.
+/// Compares the slopes of sum(output gradient * logits) along a random
+/// direction of all parameters.
 TEST(OutputGradients, MatchFiniteDifferences) {
-  // Relative to the slope: rounding of sums in f32, or of values in 16 bits
-  // (2^-8 in bf16, 2^-11 in f16).
+  // The tolerances are relative to the slope. They allow for the rounding of
+  // sums in f32, and of values in 16 bits (2^-8 in bf16, 2^-11 in f16).
   const std::pair<const char *, double> precisions[] = {
       {"f64", 1e-6}, {"f32", 2e-3}, {"bf16", 0.1}, {"f16", 2e-2}};
   for (const auto &[precision, tolerance] : precisions) {
     Policy policy(precision);
-    const std::vector<float> states = numbers(kStates, 3);
-    const std::vector<float> seed = numbers(kLogits, 4);
+    const std::vector<float> states = randomValues(kStates, 3);
+    const std::vector<float> outputGradient = randomValues(kLogits, 4);
     policy.forward(states);
-    policy.backward(seed);
+    policy.backward(outputGradient);
     const std::vector<float> gradients = policy.gradients();
-    const std::vector<float> direction = numbers(gradients.size(), 5);
+    const std::vector<float> direction = randomValues(gradients.size(), 5);
     auto loss = [&] {
       policy.forward(states);
       const auto logits = policy.session.read<double>(
           policy.session.blob(policy.program, "logits"));
       double sum = 0;
       for (std::size_t i = 0; i < logits.size(); ++i)
-        sum += double(seed[i]) * logits[i];
+        sum += double(outputGradient[i]) * logits[i];
       return sum;
     };
     const double step = precision == std::string("f64") ? 1e-4 : 1e-2;
-    policy.move(direction, step);
+    policy.moveParameters(direction, step);
     const double after = loss();
-    policy.move(direction, -2 * step);
+    policy.moveParameters(direction, -2 * step);
     const double before = loss();
     double slope = 0;
     for (std::size_t i = 0; i < gradients.size(); ++i)
@@ -169,8 +171,8 @@ TEST(OutputGradients, MatchFiniteDifferences) {
   }
 }
 
-/// Two passes accumulated before an update change parameters by the sum of
-/// their gradients.
+/// If two passes are accumulated before an update, it changes the parameters by
+/// base_lr times the sum of their gradients.
 TEST(OutputGradients, PassesAccumulateBeforeAnUpdate) {
   Policy policy;
   Trainer trainer(policy.session, {{{"base_lr", "0.5"},
@@ -186,13 +188,14 @@ TEST(OutputGradients, PassesAccumulateBeforeAnUpdate) {
   std::vector<double> sum(before.size());
   for (unsigned pass = 0; pass < 2; ++pass) {
     policy.session.setInput(policy.program, "state",
-                            numbers(kStates, 6 + pass));
+                            randomValues(kStates, 6 + pass));
     trainer.forward();
-    policy.writeOutputGradient(numbers(kLogits, 8 + pass));
+    policy.writeOutputGradient(randomValues(kLogits, 8 + pass));
     trainer.backward();
-    const std::vector<double> part = policy.session.read<double>(gradient);
+    const std::vector<double> passGradient =
+        policy.session.read<double>(gradient);
     for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] += part[i];
+      sum[i] += passGradient[i];
     trainer.accumulate();
   }
   trainer.update();
@@ -206,7 +209,7 @@ TEST(OutputGradients, AreRequiredForTraining) {
   Policy policy;
   Trainer trainer(policy.session);
   for (auto train :
-       {+[](Trainer &it) { it.step(1); }, +[](Trainer &it) { it.solve(); }})
+       {+[](Trainer &t) { t.step(1); }, +[](Trainer &t) { t.solve(); }})
     try {
       train(trainer);
       FAIL() << "trained without a gradient";

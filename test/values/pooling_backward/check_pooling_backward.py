@@ -3,10 +3,10 @@
 
 Two kernels read the bottom gradient of such a pooling: one computes its reductions, the other
 combines it with their results. If only a few windows overlap and channels are contiguous, the pass
-fuse-pooling-backward makes each kernel compute the gradient from the top gradient. Covers windows
-that overlap, do not overlap, skip elements, reach into the padding, or cover the blob; channels
-last and first; and numbers of channels that do and do not suit packs (16-byte accesses). Values
-must equal the CPU plan's, and plans without the pass must move more bytes.
+fuse-pooling-backward makes each kernel compute the gradient from the top gradient. The cases are
+windows that overlap, do not overlap, skip elements, reach into the padding, or cover the blob, in
+channels-last and channels-first layouts. Values must equal the CPU plan's, and plans without the
+pass must move more bytes.
 """
 import os
 import sys
@@ -30,6 +30,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "p" top: "z" inner_product_param
   num_output: 8 weight_filler { type: "xavier" } } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "z" bottom: "label" top: "loss" }
 '''
+# 32 channels suit packs (16-byte accesses), 13 do not.
 CHANNELS = (32, 13)
 POOLS = ['pool: MAX kernel_size: 3 stride: 2', 'pool: MAX kernel_size: 2 stride: 2',
          'pool: MAX kernel_size: 2 stride: 3', 'pool: MAX kernel_size: 3 stride: 1',
@@ -57,16 +58,16 @@ class PoolingBackward(targets.TargetChecker):
                     self.check_net(net, precision, inputs, layout, pool in FUSED_POOLS,
                                    '%s, %d channels, %s, %s' % (pool, channels, precision, layout))
 
-    def check_net(self, net, precision, inputs, layout, must_save, name):
+    def check_net(self, net, precision, inputs, layout, must_save_bytes, name):
         fused = self.compare_targets(name, net, precision, inputs, layout)
         unfused = self.compile(net, '--precision', precision, *targets.GPU,
-                              '--without=fuse-pooling-backward', layout=layout)
-        bytes_moved = [r['programs']['main']['bytes'] for r in (fused, unfused)]
+                               '--without=fuse-pooling-backward', layout=layout)
+        bytes_moved = [report['programs']['main']['bytes'] for report in (fused, unfused)]
         print('%s: %d bytes, %d without the pass' % (name, *bytes_moved))
         if layout == 'nchw':
             self.expect(bytes_moved[0] == bytes_moved[1],
                         '%s: the pass changes a channels-first plan' % name)
-        elif must_save:
+        elif must_save_bytes:
             self.expect(bytes_moved[0] < bytes_moved[1], '%s: the pass saves no bytes' % name)
         else:
             self.expect(bytes_moved[0] <= bytes_moved[1], '%s: the pass adds bytes' % name)

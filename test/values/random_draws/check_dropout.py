@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks the masks of Dropout: share, independence, and reproducibility.
+"""Checks the masks of Dropout: share of kept elements, independence, and reproducibility.
 
 Every seed is fixed, so a run either always passes or always fails. Limits are five standard
 deviations of an ideal generator.
@@ -41,68 +41,70 @@ snapshot: 5 snapshot_prefix: "snap" iter_size: 2 random_seed: %d
 
 
 class Dropout(checker.Checker):
-    def masks(self, shape, seed=0, threads=1):
-        """Runs the net on ones; returns {blob: values}."""
-        found = self.evaluate({'x': np.ones(shape)}, seed=seed, threads=threads)
-        return {name[len('data/'):]: values for name, values in found.items()
+    def run_net(self, shape, seed=0, threads=1):
+        """Returns {blob: values} of the net for an input of ones."""
+        results = self.evaluate({'x': np.ones(shape)}, seed=seed, threads=threads)
+        return {name[len('data/'):]: values for name, values in results.items()
                 if name.startswith('data/')}
 
-    def distribution(self):
+    def check_distribution(self):
         shape = (64, 1000)
         count = 64000
         for ratio in (0.1, 0.5, 0.85):
             self.compile(NET % (' '.join('dim: %d' % d for d in shape), ratio, ratio), 'train')
-            seeds = [self.masks(shape, seed) for seed in range(3)]
+            tops_by_seed = [self.run_net(shape, seed) for seed in range(3)]
             scale = np.float32(1 / (1 - np.float64(np.float32(ratio))))
-            for seed, found in enumerate(seeds):
+            for seed, tops in enumerate(tops_by_seed):
                 for name in 'ab':
-                    what = 'ratio %g, seed %d, layer %s: ' % (ratio, seed, name)
-                    values = found[name]
+                    label = 'ratio %g, seed %d, layer %s: ' % (ratio, seed, name)
+                    values = tops[name]
                     self.expect(set(np.unique(values)) == {np.float32(0), scale},
-                                what + 'values %s' % np.unique(values))
-                    kept = values != 0
+                                label + 'values %s' % np.unique(values))
+                    is_kept = values != 0
                     deviation = np.sqrt(ratio * (1 - ratio) / count)
-                    self.expect(abs(np.mean(kept) - (1 - ratio)) < 5 * deviation,
-                                what + 'keeps %g' % np.mean(kept))
+                    self.expect(abs(np.mean(is_kept) - (1 - ratio)) < 5 * deviation,
+                                label + 'keeps %g' % np.mean(is_kept))
                     # Neighbours along each dimension, and elements at distances of powers of two,
                     # are independent.
-                    centred = (kept - (1 - ratio)).ravel()
+                    centred = (is_kept - (1 - ratio)).ravel()
                     for step in [1, 2, 3, 1000, 7] + [1 << i for i in range(4, 15)]:
                         product = np.mean(centred[step:] * centred[:-step])
                         limit = 5 * ratio * (1 - ratio) / np.sqrt(count - step)
                         self.expect(abs(product) < limit,
-                                    what + 'correlation %g over %d elements' % (product, step))
+                                    label + 'correlation %g over %d elements' % (product, step))
                     for axis in (0, 1):
-                        share = np.mean(kept, axis=axis)
+                        share = np.mean(is_kept, axis=axis)
                         spread = np.var(share) * shape[axis] / (ratio * (1 - ratio))
                         limit = 5 * np.sqrt(2 / shape[1 - axis])
                         self.expect(abs(spread - 1) < limit,
-                                    what + 'variance %g of lines along %d' % (spread, axis))
-            draws = [found[name] != 0 for found in seeds for name in 'ab']
-            for i, one in enumerate(draws):
-                for other in draws[:i]:
-                    product = np.mean((one - (1 - ratio)) * (other - (1 - ratio)))
+                                    label + 'relative variance %g of the shares along axis %d' %
+                                    (spread, axis))
+            masks = [tops[name] != 0 for tops in tops_by_seed for name in 'ab']
+            for i, first in enumerate(masks):
+                for second in masks[:i]:
+                    product = np.mean((first - (1 - ratio)) * (second - (1 - ratio)))
                     self.expect(abs(product) < 5 * ratio * (1 - ratio) / np.sqrt(count),
                                 'ratio %g: draws of layers and seeds depend on each other' % ratio)
 
-    def repeats(self):
+    def check_repeatability(self):
         shape = (2, 8, 9, 7)
         results = []
         for flags in ([], ['--no-library'], ['--layout=nhwc'], ['--layout=nchw'],
                       ['--precision', 'f64']):
             self.compile(CONVOLUTION, 'train', *flags)
             for threads in (1, 2):
-                results.append((flags, threads, self.masks(shape, 7, threads)['a'] != 0))
+                results.append((flags, threads, self.run_net(shape, 7, threads)['a'] != 0))
         for flags, threads, mask in results:
             self.expect(np.array_equal(mask, results[0][2]),
-                        'other masks with %s and %d threads' % (flags, threads))
-        self.expect(0.3 < np.mean(results[0][2]) < 0.7, 'a mask without drops')
+                        'different masks with %s and %d threads' % (flags, threads))
+        share = np.mean(results[0][2])
+        self.expect(0.3 < share < 0.7, 'share of kept elements %g' % share)
 
-    def bytes_of(self, name):
+    def read_bytes(self, name):
         with open(self.path(name), 'rb') as file:
             return file.read()
 
-    def training(self):
+    def check_training(self):
         """Checks that runs repeat, and that resumed runs continue the random stream."""
         self.write('net.prototxt', TRAINING)
         weights = {}
@@ -110,17 +112,17 @@ class Dropout(checker.Checker):
             self.write('solver.prototxt', SOLVER % seed)
             self.run(self.options.brewc, 'solver.prototxt', '-o', 'solver.plan',
                      *self.options.brewc_flags.split())
-            for time in range(2):
+            for repetition in range(2):
                 self.run(self.options.brew_run, 'train', 'solver.plan')
-                weights[seed, time] = self.bytes_of('snap_iter_10.caffemodel')
-        self.expect(weights[3, 0] == weights[3, 1], 'a run does not repeat')
+                weights[seed, repetition] = self.read_bytes('snap_iter_10.caffemodel')
+        self.expect(weights[3, 0] == weights[3, 1], 'two runs with the same seed differ')
         self.expect(weights[3, 0] != weights[4, 0], 'random_seed has no effect')
         os.remove(self.path('snap_iter_10.caffemodel'))
         self.run(self.options.brew_run, 'train', 'solver.plan', '--snapshot',
                  'snap_iter_5.solverstate')
-        self.expect(self.bytes_of('snap_iter_10.caffemodel') == weights[4, 0],
-                    'a resumed run draws other numbers')
+        self.expect(self.read_bytes('snap_iter_10.caffemodel') == weights[4, 0],
+                    'a resumed run has other weights')
 
 
 if __name__ == '__main__':
-    checker.main(Dropout, __doc__, 'distribution', 'repeats', 'training')
+    checker.main(Dropout, __doc__, 'check_distribution', 'check_repeatability', 'check_training')

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Checks which records data layers select (shuffle, balance, boost_file, pairs) through brew-data,
-brewc and brew-run, that repeated kills of a training run do not change its result, and the values
-of losses with class weights.
+"""Checks which records data layers select, and the values of losses with class weights.
+
+The records are selected with shuffle, balance, boost_file and pairs. brew-data writes them, brewc
+compiles the nets and brew-run runs them. The script also checks that repeatedly killing and
+resuming a training run does not change its result.
 """
 import os
 import signal
@@ -21,16 +23,16 @@ COUNT = 12
 LABELS = [0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 0, 2]
 
 
-def layer(kind, settings, others='', phase=''):
+def data_layer(kind, settings, transform='', phase=''):
     return 'layer { name: "in" type: "%s" top: "data" top: "label" %s { %s } %s %s }\n' % (
-        kind, {'ImageData': 'image_data_param', 'Data': 'data_param'}[kind], settings, others,
+        kind, {'ImageData': 'image_data_param', 'Data': 'data_param'}[kind], settings, transform,
         phase)
 
 
 class RecordSelection(checker.Checker):
     def __init__(self, options, folder):
         super().__init__(options, folder)
-        data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
+        brew_data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
         os.mkdir(self.path('images'))
         for number in range(COUNT):
             # All pixels are the number of their image, which identifies it.
@@ -38,83 +40,88 @@ class RecordSelection(checker.Checker):
                 file.write(png(np.full((4, 5, 3), number, np.uint8)))
         self.write('list.txt', ''.join('%d.png %d\n' % (i, LABELS[i]) for i in range(COUNT)))
         for backend in 'lmdb', 'leveldb':
-            self.run(data, 'imageset', 'images/', 'list.txt', backend, '--backend', backend)
+            self.run(brew_data, 'imageset', 'images/', 'list.txt', backend, '--backend', backend)
+        # Pairs of a layer type and its settings.
         self.sources = [('ImageData', 'source: "list.txt" root_folder: "images/" ')] + [
             ('Data', 'source: "%s" backend: %s ' % (b, b.upper())) for b in ('lmdb', 'leveldb')]
 
-    def read(self, net, batches, *flags, phase='train'):
-        """Returns (numbers of images, labels) of each batch."""
+    def read_batches(self, net, batches, *flags, phase='train'):
+        """Returns [(numbers of images, labels)] with an element for each batch."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
                  'net.plan', *self.options.brewc_flags.split())
         self.run(self.options.brew_run, 'eval', 'net.plan', '--from-source', '--batches',
                  str(batches), '--outputs', 'out.h5', *flags)
         with h5py.File(self.path('out.h5'), 'r') as file:
-            found = [{name: blob[()] for name, blob in file['batch/%d' % i].items()}
-                     for i in range(batches)]
-        for batch in found:
+            results = [{name: blob[()] for name, blob in file['batch/%d' % i].items()}
+                       for i in range(batches)]
+        for batch in results:
             pixels = batch['data'].reshape(len(batch['data']), -1, 3, 4, 5)
             self.expect((pixels == pixels[:, :, :1, :1, :1]).all(), 'images are mixed up')
             batch['data'] = pixels[:, :, 0, 0, 0].astype(int)
-        return [(batch['data'], batch['label'].astype(int)) for batch in found]
+        return [(batch['data'], batch['label'].astype(int)) for batch in results]
 
     def check_balance(self):
-        for (kind, source), more in zip(
+        for (kind, source), setting in zip(
                 self.sources, ('', 'shuffle: true', 'enable_random_selection: true')):
-            for numbers, labels in self.read(
-                    layer(kind, source + 'batch_size: 6 balance: LABEL ' + more), 4):
+            for numbers, labels in self.read_batches(
+                    data_layer(kind, source + 'batch_size: 6 balance: LABEL ' + setting), 4):
                 self.expect(sorted(labels) == [0, 0, 1, 1, 2, 2],
-                            '%s %s: labels %s' % (kind, more, labels))
+                            '%s %s: labels %s' % (kind, setting, labels))
                 self.expect([LABELS[n] for n in numbers[:, 0]] == list(labels),
-                            '%s %s: labels belong to other images' % (kind, more))
+                            '%s %s: labels belong to other images' % (kind, setting))
 
     def check_shuffle(self):
         passes = []
         for kind, source in self.sources[1:]:
             numbers = np.concatenate(
-                [n[:, 0] for n, _ in self.read(layer(kind, source + 'batch_size: 4 shuffle: true'),
-                                               6, '--reader-threads', '3')])
-            for part in numbers[:COUNT], numbers[COUNT:]:
-                self.expect(sorted(part) == list(range(COUNT)),
-                            'not all records in a pass: %s' % part)
-                passes.append(tuple(part))
+                [n[:, 0] for n, _ in self.read_batches(
+                    data_layer(kind, source + 'batch_size: 4 shuffle: true'),
+                    6, '--reader-threads', '3')])
+            for one_pass in numbers[:COUNT], numbers[COUNT:]:
+                self.expect(sorted(one_pass) == list(range(COUNT)),
+                            'not all records in a pass: %s' % one_pass)
+                passes.append(tuple(one_pass))
         self.expect(passes[:2] == passes[2:] and len(set(passes)) == 2,
                     'LMDB and LevelDB differ, or two passes are equal: %s' % passes)
 
     def check_boosts(self):
+        # The keys that brew-data gives the records.
         keys = ['%08d_%d.png' % (i, i) for i in range(COUNT)]
         for (kind, source), names in zip(
                 self.sources, (['%d.png' % i for i in range(COUNT)], keys, keys)):
             self.write('boost.txt', '%s 1\n%s 2\n' % (names[4], names[7]))
-            batches = self.read(layer(kind, source + 'batch_size: 8 boost_file: "boost.txt" '
-                                      'boost_default: 0'), 12)
+            batches = self.read_batches(data_layer(
+                kind, source + 'batch_size: 8 boost_file: "boost.txt" '
+                'boost_default: 0'), 12)
             numbers = np.concatenate([n[:, 0] for n, _ in batches])
+            # Record 4 has a third of the weight: 32 of 96 draws are expected.
             self.expect(set(numbers) == {4, 7} and 20 <= (numbers == 4).sum() <= 44,
                         '%s: boosted %s' % (kind, numbers))
 
     def check_pairs(self):
         for kind, source in self.sources:
-            for numbers, labels in self.read(
-                    layer(kind, source + 'batch_size: 4 images_per_blob: 2'), 6):
+            for numbers, labels in self.read_batches(
+                    data_layer(kind, source + 'batch_size: 4 images_per_blob: 2'), 6):
                 for (a, b), label in zip(numbers, labels):
                     self.expect(label == (LABELS[a] == LABELS[b]), '%s: pair %d %d is %d' % (
                         kind, a, b, label))
                 self.expect(labels.sum() == 2,
                             '%s: matching and other pairs are not balanced' % kind)
         kind, source = self.sources[1]
-        (numbers, labels), = self.read(layer(
+        (numbers, labels), = self.read_batches(data_layer(
             kind, source + 'batch_size: 4 images_per_blob: 2 output_all_labels: true '
             'balance_matches: false'), 1)
         self.expect(np.array_equal(numbers, [[0, 1], [2, 3], [4, 5], [6, 7]]) and
                     np.array_equal(labels, [[0, 0], [0, 1], [2, 0], [0, 1]]),
                     'pairs are not in order')
         kind, source = self.sources[0]
-        for numbers, _ in self.read(layer(kind, source + 'batch_size: 4 shuffle: true '
-                                          'enable_pair_selection: true'), 3):
+        for numbers, _ in self.read_batches(data_layer(kind, source + 'batch_size: 4 shuffle: true '
+                                                       'enable_pair_selection: true'), 3):
             a, b = numbers[::2, 0], numbers[1::2, 0]
             self.expect(np.array_equal(b, (a + 1) % COUNT), 'pairs are not neighbours')
 
-    def check_weights(self):
+    def check_class_weights(self):
         """Compares SoftmaxWithLoss with its definition, forward and backward."""
         random = np.random.default_rng(3)
         x = random.standard_normal((3, 4, 2)).astype(np.float32)
@@ -131,7 +138,7 @@ class RecordSelection(checker.Checker):
                    'weight_by_label_freqs: true %s } }' % (
                        mode, ' '.join('class_weighting: %g' % w for w in weights)))
             self.compile(net, 'train', '--gradients')
-            found = self.evaluate({'x': x, 'label': labels}, '--gradients')
+            results = self.evaluate({'x': x, 'label': labels}, '--gradients')
             total, diff = 0., np.zeros(x.shape)
             for n, i in np.ndindex(3, 2):
                 label = int(labels[n, i])
@@ -143,9 +150,9 @@ class RecordSelection(checker.Checker):
                 diff[n, :, i] *= weights[label]
             # VALID counts items regardless of their weights.
             normalizer = {'VALID': (labels != 1).sum(), 'FULL': 6, 'BATCH_SIZE': 3, 'NONE': 1}[mode]
-            error = found['diff/y'].ravel() - (diff / normalizer).ravel()
-            self.expect(abs(found['data/loss'] - total / normalizer) < 1e-5,
-                        '%s: loss %s' % (mode, found['data/loss']))
+            error = results['diff/y'].ravel() - (diff / normalizer).ravel()
+            self.expect(abs(results['data/loss'] - total / normalizer) < 1e-5,
+                        '%s: loss %s' % (mode, results['data/loss']))
             self.expect(np.abs(error).max() < 1e-6, '%s: gradients are wrong' % mode)
 
     def train(self, *flags, kill_after=None, threads=3):
@@ -157,11 +164,11 @@ class RecordSelection(checker.Checker):
             self.run(*command)
             return
         process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL)
-        seen = set(os.listdir(self.folder))
-        limit = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < limit:
+        old_files = set(os.listdir(self.folder))
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
             if any(name.endswith('.solverstate') for name in
-                   set(os.listdir(self.folder)) - seen):
+                   set(os.listdir(self.folder)) - old_files):
                 time.sleep(kill_after)
                 break
             time.sleep(0.002)
@@ -171,7 +178,7 @@ class RecordSelection(checker.Checker):
 
     def check_kills(self):
         """Checks that the final weights do not depend on how often a run is killed."""
-        learner = '''
+        learned_layers = '''
 layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
   inner_product_param { num_output: 3 weight_filler { type: "gaussian" std: 0.01 } } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss"
@@ -183,38 +190,39 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
                 'shuffle: true', 'balance: LABEL shuffle: true images_per_blob: 2',
                 'boost_file: "boost.txt" balance: LABEL')):
             kind, source = self.sources[1 + number % 2]
-            net = layer(kind, source + 'batch_size: 5 ' + settings, crop)
-            self.write('net.prototxt', net + learner)
+            net = data_layer(kind, source + 'batch_size: 5 ' + settings, crop)
+            self.write('net.prototxt', net + learned_layers)
             self.write('solver.prototxt', 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" '
                        'momentum: 0.9 max_iter: 60 snapshot: 2 snapshot_prefix: "run%d" '
                        'random_seed: 7 display: 0' % number)
             self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan',
                      *self.options.brewc_flags.split())
 
-            def last():
+            def read_results():
+                """Returns the final solver state and the final weights."""
                 with open(self.path('run%d_iter_60.solverstate' % number), 'rb') as file:
                     state = file.read()
                 with open(self.path('run%d_iter_60.caffemodel' % number), 'rb') as file:
                     return state, file.read()
 
-            def remove():
+            def remove_results():
                 for name in os.listdir(self.folder):
                     if name.startswith('run%d_' % number):
                         os.remove(self.path(name))
 
             self.train()
-            uninterrupted = last()
+            uninterrupted = read_results()
             # On a busy machine the run may end before it is killed.
             for _ in range(10):
-                remove()
+                remove_results()
                 killed = [self.train('--resume', kill_after=delay) for delay in (0, 0.003)]
                 if any(killed):
                     break
             self.expect(any(killed), '%s: the run ended before it was killed' % settings)
             self.train('--resume', threads=1)
-            self.expect(last() == uninterrupted,
+            self.expect(read_results() == uninterrupted,
                         '%s: the killed and resumed run has other weights or state' % settings)
 
 
-checker.main(RecordSelection, __doc__, 'check_balance', 'check_shuffle', 'check_boosts', 'check_pairs',
-             'check_weights', 'check_kills')
+checker.main(RecordSelection, __doc__, 'check_balance', 'check_shuffle', 'check_boosts',
+             'check_pairs', 'check_class_weights', 'check_kills')

@@ -1,8 +1,8 @@
 //===- ReinforcementTest.cpp - Reinforcement learning ---------------------===//
 //
 // Compares weight updates with the documented formulas, and checks that
-// learners resume from snapshots and that they learn. On the CPU and, with
-// BREW_TEST_CUDASIM, on the CUDA simulator.
+// learners resume from snapshots and that they learn. The tests run on the CPU,
+// or on the CUDA simulator if BREW_TEST_CUDASIM is set.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
 
-CompilerOptions options() {
+CompilerOptions targetOptions() {
   CompilerOptions options;
   if (onSimulator()) {
     options.set("target", "cuda");
@@ -31,8 +31,8 @@ CompilerOptions options() {
   return options;
 }
 
-/// Such small nets do not profit from threads.
-SessionOptions alone() {
+/// Returns options for one thread: nets this small do not profit from more.
+SessionOptions oneThread() {
   SessionOptions options;
   options.threads = 1;
   return options;
@@ -44,8 +44,10 @@ Plan planOf(const Compilation &compilation) {
   return Plan(bytes.data(), bytes.size(), "policy.plan");
 }
 
-/// A net logits = W s, for batches of `rows` states.
-std::string linear(int rows, int logits, const std::string &normalization) {
+/// Returns a solver for a net that computes logits = W s for batches of `rows`
+/// states s.
+std::string linearSolver(int rows, int logits,
+                         const std::string &normalization) {
   return "base_lr: 0.5 lr_policy: 'fixed' max_iter: 100 random_seed: 3 "
          "snapshot_after_train: false net_param { "
          "layer { name: 'in' type: 'MemoryData' top: 's' memory_data_param { "
@@ -61,15 +63,16 @@ std::string linear(int rows, int logits, const std::string &normalization) {
          normalization + " } } }";
 }
 
-/// Episodes of four to six steps, whose rewards depend on the actions.
+/// An environment whose episodes have four to six steps. The rewards depend on
+/// the actions.
 class Walk : public Environment {
 public:
-  struct Seen {
+  struct Step {
     double state[2];
     int action;
     double reward;
   };
-  std::vector<std::vector<Seen>> episodes;
+  std::vector<std::vector<Step>> episodes;
 
   std::int64_t observationCount() const override { return 2; }
   int actionCount() const override { return 2; }
@@ -93,38 +96,41 @@ private:
   float state[2] = {};
 };
 
-/// Returns W after one update from the episodes, by the formulas.
-std::vector<double> updated(std::vector<double> w, const Walk &walk,
-                            std::size_t episodes, bool divides) {
+/// Returns W after one update from the first `episodes` episodes, by the
+/// documented formulas. With `dividesBySteps`, the gradient of each episode is
+/// divided by its number of steps.
+std::vector<double> expectedWeights(std::vector<double> w, const Walk &walk,
+                                    std::size_t episodes, bool dividesBySteps) {
   const std::size_t logits = w.size() / 2;
   std::vector<double> gradient(w.size());
   for (std::size_t e = 0; e < episodes; ++e) {
     const auto &steps = walk.episodes[e];
     std::vector<double> returns(steps.size());
-    double sum = 0, mean = 0, squares = 0;
+    double sum = 0, mean = 0, variance = 0;
     for (std::size_t t = steps.size(); t-- > 0;)
       returns[t] = sum = steps[t].reward + 0.9 * sum;
     for (double value : returns)
       mean += value / double(steps.size());
     for (double value : returns)
-      squares += (value - mean) * (value - mean) / double(steps.size());
+      variance += (value - mean) * (value - mean) / double(steps.size());
     for (std::size_t t = 0; t < steps.size(); ++t) {
       const double advantage =
-          squares > 0 ? (returns[t] - mean) / std::sqrt(squares) : returns[t];
-      double x[2] = {};
+          variance > 0 ? (returns[t] - mean) / std::sqrt(variance) : returns[t];
+      double logit[2] = {};
       for (std::size_t i = 0; i < logits; ++i)
-        x[i] = w[2 * i] * steps[t].state[0] + w[2 * i + 1] * steps[t].state[1];
+        logit[i] =
+            w[2 * i] * steps[t].state[0] + w[2 * i + 1] * steps[t].state[1];
       for (std::size_t i = 0; i < logits; ++i) {
         double diff;
         if (logits == 1) {
-          const double aprob = 1 / (1 + std::exp(-x[0]));
-          diff = -((steps[t].action == 0) - aprob) * advantage;
+          const double probability = 1 / (1 + std::exp(-logit[0]));
+          diff = -((steps[t].action == 0) - probability) * advantage;
         } else {
-          const double p = 1 / (1 + std::exp(x[1 - i] - x[i]));
+          const double p = 1 / (1 + std::exp(logit[1 - i] - logit[i]));
           diff = (p - (steps[t].action == int(i))) * advantage;
         }
         // loss_weight 2, divided by the number of steps (VALID) or not (NONE).
-        diff *= 2 / (divides ? double(steps.size()) : 1);
+        diff *= 2 / (dividesBySteps ? double(steps.size()) : 1);
         gradient[2 * i] += diff * steps[t].state[0];
         gradient[2 * i + 1] += diff * steps[t].state[1];
       }
@@ -135,27 +141,29 @@ std::vector<double> updated(std::vector<double> w, const Walk &walk,
   return w;
 }
 
+/// The plan, session and trainer of a solver of the CartPole example.
 struct Example {
   explicit Example(const std::string &solver,
                    std::vector<std::pair<std::string, std::string>> fields = {},
                    const std::string &snapshot = "")
-      : plan(planOf(
-            Compilation::ofFile(std::string(EXAMPLES) + solver, options()))),
-        session(plan, alone()),
+      : plan(planOf(Compilation::ofFile(std::string(EXAMPLES) + solver,
+                                        targetOptions()))),
+        session(plan, oneThread()),
         trainer(session, {std::move(fields), {}, snapshot, {}}) {}
   Plan plan;
   Session session;
   Trainer trainer;
 
   std::vector<float> weights() {
-    std::vector<float> all;
+    std::vector<float> values;
     for (const TensorName &name : session.names(BREW_PARAMETER))
       for (float value : session.read(name))
-        all.push_back(value);
-    return all;
+        values.push_back(value);
+    return values;
   }
 };
 
+/// A temporary folder.
 struct Folder {
   Folder()
       : path(std::filesystem::temp_directory_path() /
@@ -168,15 +176,16 @@ struct Folder {
 
 } // namespace
 
-/// Batches with fewer rows than steps (several passes), and with more
-/// (padding).
+/// The batches have fewer rows than an update has steps, so that it takes
+/// several passes, or more rows, which are padding.
 TEST(Learning, UpdatesFollowTheFormulas) {
   for (const char *normalization : {"VALID", "NONE"})
     for (int logits : {1, 2})
       for (int rows : {3, 64}) {
-        const Plan plan = planOf(Compilation::ofText(
-            linear(rows, logits, normalization), "s.prototxt", options()));
-        Session session(plan, alone());
+        const Plan plan = planOf(
+            Compilation::ofText(linearSolver(rows, logits, normalization),
+                                "s.prototxt", targetOptions()));
+        Session session(plan, oneThread());
         Trainer trainer(session);
         const TensorName name = session.parameter("ip", 0);
         const std::vector<double> before = session.read<double>(name);
@@ -188,8 +197,8 @@ TEST(Learning, UpdatesFollowTheFormulas) {
         learner.train(3);
         EXPECT_EQ(trainer.iteration(), 1);
         const std::vector<double> after = session.read<double>(name);
-        const std::vector<double> expected =
-            updated(before, walk, 3, normalization == std::string("VALID"));
+        const std::vector<double> expected = expectedWeights(
+            before, walk, 3, normalization == std::string("VALID"));
         for (std::size_t i = 0; i < after.size(); ++i)
           EXPECT_NEAR(after[i], expected[i], 2e-5)
               << normalization << logits << rows;
@@ -197,14 +206,17 @@ TEST(Learning, UpdatesFollowTheFormulas) {
       }
 }
 
-/// EpisodeBatchSize 1 updates after each episode, regardless of MiniBatch.
-TEST(Learning, SeveralThreadsQuirks) {
-  const Plan plan = planOf(
-      Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
+/// PG.MT updates after each episode if EpisodeBatchSize is 1, the default. If
+/// the number of an agent's episodes is a multiple of MiniBatch, each of the
+/// gathered episodes has a separate update. In the third case these are
+/// episodes 5 and 6.
+TEST(Learning, UpdatesByEpisodeBatchSizeAndMiniBatch) {
+  const Plan plan = planOf(Compilation::ofText(linearSolver(8, 2, "VALID"),
+                                               "s.prototxt", targetOptions()));
   for (const auto &[properties, updates] :
        {std::pair("MiniBatch=100", 6), std::pair("EpisodeBatchSize=3", 2),
         std::pair("EpisodeBatchSize=2;MiniBatch=6", 4)}) {
-    Session session(plan, alone());
+    Session session(plan, oneThread());
     Trainer trainer(session);
     Walk walk;
     Learner learner(session, trainer, {"PG.MT", properties, {&walk}});
@@ -218,32 +230,32 @@ TEST(Learning, AgentsOnThreadsShareTheirUpdates) {
                   {{"random_seed", "1"},
                    {"display", "0"},
                    {"snapshot_after_train", "false"}});
-  LearnerOptions chosen;
-  chosen.trainer = "PG.MT";
-  chosen.properties = "Threads=3;EpisodeBatchSize=2";
-  chosen.maxSteps = onSimulator() ? 4 : 0;
-  ASSERT_EQ(Learner::environmentCount(example.session, chosen), 3u);
+  LearnerOptions learnerOptions;
+  learnerOptions.trainer = "PG.MT";
+  learnerOptions.properties = "Threads=3;EpisodeBatchSize=2";
+  learnerOptions.maxSteps = onSimulator() ? 4 : 0;
+  ASSERT_EQ(Learner::environmentCount(example.session, learnerOptions), 3u);
   std::vector<BuiltInEnvironment> environments;
   for (int i = 0; i < 3; ++i)
     environments.emplace_back("cartpole");
-  for (BuiltInEnvironment &each : environments)
-    chosen.environments.push_back(&each);
-  std::vector<int> played(3);
-  chosen.episode = [&](int agent, double, std::int64_t,
-                       const brew_learning_progress &) {
-    ++played[std::size_t(agent)];
+  for (BuiltInEnvironment &environment : environments)
+    learnerOptions.environments.push_back(&environment);
+  std::vector<int> episodesOfAgent(3);
+  learnerOptions.episode = [&](int agent, double, std::int64_t,
+                               const brew_learning_progress &) {
+    ++episodesOfAgent[std::size_t(agent)];
   };
   const std::vector<float> before = example.weights();
-  Learner learner(example.session, example.trainer, chosen);
+  Learner learner(example.session, example.trainer, learnerOptions);
   learner.train(40);
   EXPECT_GE(learner.progress().episodes, 40);
   EXPECT_GE(example.trainer.iteration(), 15);
   EXPECT_NE(example.weights(), before);
-  EXPECT_EQ(played[0] + played[1] + played[2],
+  EXPECT_EQ(episodesOfAgent[0] + episodesOfAgent[1] + episodesOfAgent[2],
             int(learner.progress().episodes));
 }
 
-/// max_iter ends training between the updates of a rollout.
+/// Training stops at max_iter, even between the updates of one rollout.
 TEST(Learning, ActorCriticsStopAtMaxIter) {
   if (onSimulator())
     GTEST_SKIP() << "too many steps";
@@ -251,21 +263,23 @@ TEST(Learning, ActorCriticsStopAtMaxIter) {
                                           {"display", "0"},
                                           {"max_iter", "3"},
                                           {"snapshot_after_train", "false"}});
-  LearnerOptions chosen;
+  LearnerOptions learnerOptions;
   std::vector<BuiltInEnvironment> environments;
-  const std::size_t count = Learner::environmentCount(example.session, chosen);
+  const std::size_t count =
+      Learner::environmentCount(example.session, learnerOptions);
   for (std::size_t i = 0; i < count; ++i)
     environments.emplace_back("cartpole");
-  for (BuiltInEnvironment &each : environments)
-    chosen.environments.push_back(&each);
-  Learner(example.session, example.trainer, chosen).train();
+  for (BuiltInEnvironment &environment : environments)
+    learnerOptions.environments.push_back(&environment);
+  Learner(example.session, example.trainer, learnerOptions).train();
   EXPECT_EQ(example.trainer.iteration(), 3);
 }
 
-/// The episode ends only because step() stops the training.
-TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
-  const Plan plan = planOf(
-      Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
+/// The environment never ends an episode itself: its step() stops the training.
+/// The next call of train() continues until max_iter.
+TEST(Learning, StopEndsTheEpisodeAndOnlyTheCurrentCall) {
+  const Plan plan = planOf(Compilation::ofText(linearSolver(8, 2, "VALID"),
+                                               "s.prototxt", targetOptions()));
   struct Endless : Walk {
     Trainer *trainer = nullptr;
     int steps = 0;
@@ -279,16 +293,16 @@ TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
     }
   };
   for (const char *properties : {"", "Threads=2"}) {
-    Session session(plan, alone());
+    Session session(plan, oneThread());
     const std::vector<std::pair<std::string, std::string>> fields = {
         {"max_iter", "5"}};
     Trainer trainer(session, {fields, {}, "", {}});
     Endless first, second;
     first.trainer = &trainer;
-    LearnerOptions chosen{"PG.MT", properties, {&first}};
+    LearnerOptions learnerOptions{"PG.MT", properties, {&first}};
     if (*properties)
-      chosen.environments.push_back(&second);
-    Learner learner(session, trainer, chosen);
+      learnerOptions.environments.push_back(&second);
+    Learner learner(session, trainer, learnerOptions);
     learner.train();
     if (!*properties)
       EXPECT_EQ(trainer.iteration(), 0);
@@ -301,11 +315,11 @@ TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
   }
 }
 
-/// Observations and rewards must be finite.
-TEST(Learning, RefusesNonFiniteNumbers) {
-  const Plan plan = planOf(
-      Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
-  Session session(plan, alone());
+/// An infinite observation stops the training with an error.
+TEST(Learning, RejectsNonFiniteObservations) {
+  const Plan plan = planOf(Compilation::ofText(linearSolver(8, 2, "VALID"),
+                                               "s.prototxt", targetOptions()));
+  Session session(plan, oneThread());
   Trainer trainer(session);
   struct Unbounded : Walk {
     Outcome step(int action, float *observation) override {
@@ -338,31 +352,34 @@ TEST(Learning, ResumesExactlyFromASnapshot) {
       {"snapshot_prefix", (folder.path / "policy").string()}};
   auto train = [&](Example &example, std::int64_t episodes) {
     BuiltInEnvironment environment("cartpole");
-    // With differences of states, the last seen state is part of the position.
+    // The inputs are differences of states, so the snapshot must contain the
+    // last state.
     Learner learner(example.session, example.trainer,
                     {"PG.ST", "MiniBatch=2;UseRawInput=False", {&environment}});
     learner.train(episodes);
     return learner.progress();
   };
-  Example whole("sigmoid_solver.prototxt", fields);
-  const brew_learning_progress all = train(whole, 8);
-  Example part("sigmoid_solver.prototxt", fields,
-               (folder.path / "policy_iter_2.solverstate").string());
-  const brew_learning_progress rest = train(part, 4);
-  EXPECT_EQ(part.weights(), whole.weights());
-  EXPECT_EQ(rest.episodes, all.episodes);
-  EXPECT_EQ(rest.steps, all.steps);
-  EXPECT_EQ(rest.running_reward, all.running_reward);
+  Example uninterrupted("sigmoid_solver.prototxt", fields);
+  const brew_learning_progress expected = train(uninterrupted, 8);
+  Example resumed("sigmoid_solver.prototxt", fields,
+                  (folder.path / "policy_iter_2.solverstate").string());
+  const brew_learning_progress actual = train(resumed, 4);
+  EXPECT_EQ(resumed.weights(), uninterrupted.weights());
+  EXPECT_EQ(actual.episodes, expected.episodes);
+  EXPECT_EQ(actual.steps, expected.steps);
+  EXPECT_EQ(actual.running_reward, expected.running_reward);
 }
 
-/// Three seeds each, with enough episodes to show an improvement.
+/// Trains each net with three seeds, for enough episodes to show an
+/// improvement.
 TEST(Learning, ImprovesCartPolePolicies) {
   if (onSimulator())
     GTEST_SKIP() << "too many steps";
   const struct {
     const char *solver;
     int episodes;
-    double least; ///< mean of the last 100; random actions reach 22
+    double minimumReward; ///< mean of the last 100 episodes; random actions
+                          ///< reach 22
   } nets[] = {{"softmax_solver.prototxt", 200, 60},
               {"ppo_solver.prototxt", 120, 50}};
   for (const auto &net : nets)
@@ -370,34 +387,34 @@ TEST(Learning, ImprovesCartPolePolicies) {
       Example example(net.solver, {{"random_seed", seed},
                                    {"display", "0"},
                                    {"snapshot_after_train", "false"}});
-      LearnerOptions chosen;
+      LearnerOptions learnerOptions;
       std::vector<BuiltInEnvironment> environments;
       const std::size_t count =
-          Learner::environmentCount(example.session, chosen);
+          Learner::environmentCount(example.session, learnerOptions);
       for (std::size_t i = 0; i < count; ++i)
         environments.emplace_back("cartpole");
-      for (BuiltInEnvironment &each : environments)
-        chosen.environments.push_back(&each);
-      Learner learner(example.session, example.trainer, chosen);
+      for (BuiltInEnvironment &environment : environments)
+        learnerOptions.environments.push_back(&environment);
+      Learner learner(example.session, example.trainer, learnerOptions);
       learner.train(net.episodes);
-      EXPECT_GE(learner.progress().mean_reward, net.least)
+      EXPECT_GE(learner.progress().mean_reward, net.minimumReward)
           << net.solver << " " << seed;
       EXPECT_GT(learner.evaluate(3), 40);
     }
 }
 
 /// Exceptions of an environment propagate, and mismatched options are reported.
-TEST(Learning, ReportsFailures) {
-  const Plan plan = planOf(
-      Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
-  Session session(plan, alone());
+TEST(Learning, ReportsFailuresAndMismatchedOptions) {
+  const Plan plan = planOf(Compilation::ofText(linearSolver(8, 2, "VALID"),
+                                               "s.prototxt", targetOptions()));
+  Session session(plan, oneThread());
   Trainer trainer(session);
   struct Broken : Walk {
     Outcome step(int, float *) override { throw std::runtime_error("stuck"); }
   } broken;
   Learner learner(session, trainer, {"PG.ST", "", {&broken}});
   EXPECT_THROW(learner.train(1), std::runtime_error);
-  auto expect = [&](LearnerOptions options, const char *text) {
+  auto expectError = [&](LearnerOptions options, const char *text) {
     try {
       Learner(session, trainer, options);
       FAIL() << text;
@@ -408,12 +425,16 @@ TEST(Learning, ReportsFailures) {
   };
   Walk walk;
   BuiltInEnvironment pole("cartpole");
-  expect({"PG.SIMPLE", "", {&walk}}, "PG.SIMPLE trains nets with one logit");
-  expect({"PG.XT", "", {&walk}}, "there is no trainer 'PG.XT'");
-  expect({"", "", {&walk}}, "name a trainer (PG.SIMPLE, PG.ST, PG.MT, PPO");
-  expect({"PG.ST", "", {}}, "there is no environment to act in");
-  expect({"PG.ST", "", {&pole}}, "has no input of rows of 4 numbers");
-  expect({"PG.MT", "Threads=2", {&walk}}, "one environment for each agent: 2");
-  expect({"PPO", "", {&walk}},
-         "chooses actions with the test net, but the plan has no test net");
+  expectError({"PG.SIMPLE", "", {&walk}},
+              "PG.SIMPLE trains nets with one logit");
+  expectError({"PG.XT", "", {&walk}}, "there is no trainer 'PG.XT'");
+  expectError({"", "", {&walk}},
+              "name a trainer (PG.SIMPLE, PG.ST, PG.MT, PPO");
+  expectError({"PG.ST", "", {}}, "there is no environment to act in");
+  expectError({"PG.ST", "", {&pole}}, "has no input of rows of 4 numbers");
+  expectError({"PG.MT", "Threads=2", {&walk}},
+              "one environment for each agent: 2");
+  expectError(
+      {"PPO", "", {&walk}},
+      "chooses actions with the test net, but the plan has no test net");
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Checks gradients and updates of nets whose backward pass rematerializes values.
 
-The arena and known scratch must stay within every limit, down to the smallest limit that the
-compiler reports. The values must equal the values of the plan that stores everything, up to the
-last bits: the same operations run on the same numbers, including dropout masks and batch
-statistics, but another grouping of nests into kernels may contract other multiplications and
-additions to FMAs.
+The arena plus the scratch that the report knows must stay within every limit, down to the smallest
+limit that the compiler reports. The values must equal the values of the plan that stores
+everything, up to the last bits. Both plans run the same operations on the same numbers, including
+dropout masks and batch statistics. But if loop nests are grouped into other kernels, other
+multiplications and additions may be contracted to FMAs.
 """
 import json
 import os
@@ -37,14 +37,14 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
 
 
 def conv(name, bottom, size, kernel, *following):
-    """Returns a convolution and the in-place layers of the templates `following`."""
+    """Returns a convolution followed by in-place layers, whose templates are `following`."""
     values = {'name': name, 'bottom': bottom, 'size': size, 'kernel': kernel,
               'pad': kernel // 2}
     return ''.join(template % values for template in (CONV,) + following)
 
 
-def residual():
-    """Residual blocks, then two branches that are concatenated."""
+def residual_net():
+    """Returns residual blocks, followed by two branches that are concatenated."""
     text = INPUT + conv('stem', 'data', 16, 3, RELU)
     text += 'layer { name: "norm" type: "LRN" bottom: "stem" top: "norm" }\n'
     bottom = 'norm'
@@ -73,8 +73,9 @@ def layer(kind, bottoms, tops, settings=''):
         ' '.join('top: "%s"' % blob for blob in tops), settings)
 
 
-def sliced():
-    """A convolution reads one slice of a rematerialized value; another slice is concatenated."""
+def sliced_net():
+    """Returns a net with a rematerialized value of two slices: a convolution reads one, and the other
+    is concatenated."""
     return (INPUT + conv('c0', 'data', 8, 3) + layer('TanH', 'c0', 't0') +
             layer('Slice', 't0', 's1 s2', 'slice_param { axis: 1 }') +
             conv('c1', 's2', 8, 3) + layer('TanH', 'c1', 't1') +
@@ -82,8 +83,8 @@ def sliced():
             layer('TanH', 'c2', 't2') + conv('last', 't2', 8, 3) + HEAD)
 
 
-def pooled():
-    """The backward pass reads one slice of a concatenated blob."""
+def pooled_net():
+    """Returns a net whose backward pass reads one slice of a concatenated blob."""
     return (INPUT + conv('c0', 'data', 8, 3) + layer('ReLU', 'c0', 'r0') +
             layer('TanH', 'data', 'r1') + layer('Concat', 'r0 r1', 'j') +
             layer('Pooling', 'j', 'p',
@@ -92,8 +93,8 @@ def pooled():
             conv('last', 't1', 8, 3) + HEAD)
 
 
-def dense():
-    """Slices of concatenated blobs are computed from other slices."""
+def dense_net():
+    """Returns a net that computes slices of concatenated blobs from other slices."""
     text, concat = INPUT + conv('c0', 'data', 8, 3, RELU), 'c0'
     for i in range(1, 4):
         text += conv('d%d' % i, concat, 8, 3, BATCH_NORM, RELU)
@@ -105,15 +106,15 @@ def dense():
 
 
 # Upper bounds of the smallest possible memory, relative to the memory without a limit.
-MAX_RATIOS = {'residual': 0.6, 'sliced': 0.95, 'pooled': 0.99, 'dense': 0.95}
+MAX_RATIOS = {'residual_net': 0.6, 'sliced_net': 0.95, 'pooled_net': 0.99, 'dense_net': 0.95}
 
 
 class Rematerialization(checker.Checker):
     def compile_with_limit(self, limit=None):
         """Compiles the net; returns (memory in bytes, seconds spent on rematerialization).
 
-        If the limit is too small, returns None and the smallest possible limit. Memory, which a
-        limit applies to, is the arena and the scratch known to the report.
+        If the limit is too small, returns None and the smallest possible limit. The memory, to which
+        the limit applies, is the arena plus the scratch that the report knows.
         """
         command = [self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients', '-o',
                    'net.plan', '--report=json'] + self.options.brewc_flags.split()
@@ -121,11 +122,11 @@ class Rematerialization(checker.Checker):
             command.append('--memory-limit=%d' % limit)
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         if done.returncode:
-            least = re.search(r'take at least (\d+) bytes', done.stderr)
-            self.expect(done.returncode == 3 and least, done.stderr)
+            smallest_limit = re.search(r'take at least (\d+) bytes', done.stderr)
+            self.expect(done.returncode == 3 and smallest_limit, done.stderr)
             self.expect('largest batch that fits' in done.stderr or
                         'No batch is small enough' in done.stderr, done.stderr)
-            return None, int(least.group(1)) if least else 0
+            return None, int(smallest_limit.group(1)) if smallest_limit else 0
         program, = json.loads(done.stdout)['programs'].values()
         memory = program['memory']
         return (memory['arena_bytes'] + (memory['workspace_bytes'] or 0),
@@ -135,40 +136,40 @@ class Rematerialization(checker.Checker):
         random = np.random.default_rng(5)
         inputs = {'data': random.standard_normal((4, 3, 16, 16)).astype(np.float32),
                   'label': np.array([0, 3, 1, 4], np.float32)}
-        for make in (residual, sliced, pooled, dense):
-            self.write('net.prototxt', make())
-            self.check_net(make.__name__, inputs)
+        for make_net in (residual_net, sliced_net, pooled_net, dense_net):
+            self.write('net.prototxt', make_net())
+            self.check_net(make_net.__name__, inputs)
 
     def check_net(self, net, inputs):
         unlimited, seconds = self.compile_with_limit()
         self.expect(seconds == 0, net + ': rematerializes values without a limit')
-        wanted = self.evaluate(inputs, '--gradients', seed=7)
-        self.expect(len([name for name in wanted if 'param_diff' in name]) >= 8,
-                    '%s: too few gradients: %s' % (net, sorted(wanted)))
-        memory, least = self.compile_with_limit(1000)
-        self.expect(memory is None and least > 1000, net + ' fits into 1000 bytes')
-        self.expect(least < MAX_RATIOS[net] * unlimited,
-                    '%s: at least %d of %d bytes are needed' % (net, least, unlimited))
-        for limit in (unlimited, unlimited * 9 // 10, (unlimited + least) // 2, least):
+        expected = self.evaluate(inputs, '--gradients', seed=7)
+        self.expect(len([name for name in expected if 'param_diff' in name]) >= 8,
+                    '%s: too few gradients: %s' % (net, sorted(expected)))
+        memory, smallest_limit = self.compile_with_limit(1000)
+        self.expect(memory is None and smallest_limit > 1000, net + ' fits into 1000 bytes')
+        self.expect(smallest_limit < MAX_RATIOS[net] * unlimited,
+                    '%s: at least %d of %d bytes are needed' % (net, smallest_limit, unlimited))
+        for limit in (unlimited, unlimited * 9 // 10, (unlimited + smallest_limit) // 2, smallest_limit):
             memory, seconds = self.compile_with_limit(limit)
             if not memory:
-                self.expect(limit < least, '%s: %d bytes are too few, although %d suffice' %
-                            (net, limit, least))
+                self.expect(limit < smallest_limit, '%s: %d bytes are too few, although %d suffice' %
+                            (net, limit, smallest_limit))
                 continue
             self.expect(memory <= limit, '%s: uses %d bytes, limit %d' % (net, memory, limit))
             self.expect((seconds > 0) == (limit < unlimited), '%s: limit %d of %d: %g s of '
                         'rematerialization' % (net, limit, unlimited, seconds))
-            found = self.evaluate(inputs, '--gradients', seed=7)
-            self.expect(sorted(found) == sorted(wanted), net + ': writes different datasets')
-            for name in wanted:
+            actual = self.evaluate(inputs, '--gradients', seed=7)
+            self.expect(sorted(actual) == sorted(expected), net + ': writes different datasets')
+            for name in expected:
                 self.compare('%s: limit %d of %d: %s' % (net, limit, unlimited, name),
-                             found[name], wanted[name])
+                             actual[name], expected[name])
 
-    def compare(self, name, found, wanted):
-        # A few rounding errors of the largest value.
-        error = np.abs(found - wanted).max()
-        limit = 1e-6 * np.abs(wanted).max()
-        self.expect(error <= limit, '%s differs by %g of %g' % (name, error, limit))
+    def compare(self, name, actual, expected):
+        # Allows for a few rounding errors of the largest value.
+        error = np.abs(actual - expected).max()
+        limit = 1e-6 * np.abs(expected).max()
+        self.expect(error <= limit, '%s differs by %g, more than %g' % (name, error, limit))
 
 
 if __name__ == '__main__':

@@ -23,7 +23,8 @@ DUMMY_DATA = 'layer { name: "in" type: "DummyData"' + TOPS + ''' dummy_data_para
 '''
 TRANSFORM = 'transform_param { mirror: true crop_size: 7 scale: 0.01 }'
 
-# The net draws random numbers (Dropout) and has running statistics (BatchNorm).
+# Besides weights, a resumed run must restore random numbers (Dropout) and running statistics
+# (BatchNorm).
 NET = '''
 layer { name: "drop" type: "Dropout" bottom: "data" top: "data" }
 layer { name: "bn" type: "BatchNorm" bottom: "data" top: "bn" }
@@ -33,15 +34,15 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
 '''
 
 
-def data_layer(kind, parameter, settings, others=TRANSFORM):
+def data_layer(kind, parameter, settings, more_settings=TRANSFORM):
     return 'layer { name: "in" type: "%s" %s %s { %s } %s }\n' % (
-        kind, TOPS, parameter, settings, others)
+        kind, TOPS, parameter, settings, more_settings)
 
 
 class ResumedTraining(checker.Checker):
     def __init__(self, options, folder):
         super().__init__(options, folder)
-        data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
+        brew_data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
         random = np.random.default_rng(5)
         os.mkdir(self.path('images'))
         for number in range(7):
@@ -52,7 +53,7 @@ class ResumedTraining(checker.Checker):
             '# %d\nimages/%d.png\n3 10 12\n2\n%d 1 2 1 9 8\n1 0 0 2 7 9\n' % (i, i, 1 + i % 2)
             for i in range(5)))
         for backend in 'lmdb', 'leveldb':
-            self.run(data, 'imageset', 'images/', 'list.txt', backend, '--backend', backend)
+            self.run(brew_data, 'imageset', 'images/', 'list.txt', backend, '--backend', backend)
         for number, rows in enumerate((5, 4)):
             with h5py.File(self.path('%d.h5' % number), 'w') as file:
                 file['data'] = random.standard_normal((rows, 3, 7, 7)).astype(np.float32)
@@ -60,7 +61,8 @@ class ResumedTraining(checker.Checker):
         self.write('files.txt', '0.h5\n1.h5\n')
 
     def check_source(self, name, layer, solver='', resumptions=((4, '4'), (6, '2')), flags=()):
-        """`resumptions`: pairs of the iteration to resume from and the number of reader threads."""
+        """Checks one data layer. `resumptions` has pairs of the iteration to resume from and the number
+        of reader threads."""
         self.write('net.prototxt', layer + NET)
         self.write('solver.prototxt', 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" '
                    'momentum: 0.9 max_iter: 9 snapshot: 2 snapshot_prefix: "snap" '
@@ -72,11 +74,11 @@ class ResumedTraining(checker.Checker):
 
         def read_results():
             """Returns the final weights and the final solver state."""
-            found = []
+            contents = []
             for kind in '.caffemodel', '.solverstate':
                 with open(self.path('snap_iter_9' + kind + suffix), 'rb') as file:
-                    found.append(file.read())
-            return found
+                    contents.append(file.read())
+            return contents
 
         self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', '1', *flags)
         uninterrupted = read_results()

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Checks nets whose sibling convolutions are fused into one.
 
-Compares with the plans of --without=fuse-sibling-convolutions: outputs of inference, and snapshots
-of training with different rates and decays in each branch, including names and order. Also checks
-which branches are fused: branches with the same windows and the same ReLU, for inference on any
-target, for training on a GPU.
+Compares the outputs of inference, and the snapshots of training with different rates and decays in
+each branch, with those of plans compiled with --without=fuse-sibling-convolutions. The datasets of
+the snapshots must also have the same names and order. The script also checks which branches are
+fused: those with the same windows and the same ReLU, for inference on any target, and for training
+only on a GPU.
 """
 import os
 import re
@@ -38,7 +39,7 @@ def conv(name, bottom, size, kernel, rates='', relu=True):
     return text
 
 
-# Branches with different rates and decays; `odd` has no ReLU.
+# The branches a, b and c have different rates and decays. `odd` has no ReLU.
 BODY = (conv('stem', 'x', 64, 3) +
         conv('a', 'stem', 16, 1, 'param { lr_mult: 1 } param { lr_mult: 2 decay_mult: 0 }') +
         conv('b', 'stem', 24, 1, 'param { lr_mult: 3 } param { lr_mult: 0.5 }') +
@@ -55,30 +56,31 @@ SOLVER = '''net: "net.prototxt" base_lr: 0.00001 momentum: 0.9 weight_decay: 0.1
 lr_policy: "fixed" max_iter: 4 snapshot_prefix: "%s" snapshot_format: HDF5 random_seed: 3
 '''
 WITHOUT = '--without=fuse-sibling-convolutions'
-# Relative to the largest value: sums have another order, and results may be rounded the other way.
+# Relative to the largest value. Sums have a different order, so results may be rounded in the other
+# direction.
 TOLERANCE = {'f32': 1e-5, 'bf16': 2e-2}
 
 
 def datasets(path):
     """Returns [(name, values)] of an HDF5 file, in file order."""
-    found = []
+    results = []
     with h5py.File(path) as file:
-        file.visititems(lambda name, each: found.append((name, each[()]))
-                        if isinstance(each, h5py.Dataset) else None)
-    return found
+        file.visititems(lambda name, item: results.append((name, item[()]))
+                        if isinstance(item, h5py.Dataset) else None)
+    return results
 
 
-class Joined(checker.Checker):
-    def joins(self, text, flags):
-        """Returns the forward and backward calls of several layers."""
+class SiblingConvolutions(checker.Checker):
+    def fused_calls(self, text, flags):
+        """Returns [(operation, layers)] of the convolution calls that compute three layers."""
         self.write('net.prototxt', text)
-        fused = self.run(self.options.brewc, 'net.prototxt', '--emit=fused', '--check-only',
-                         *flags, *self.options.brewc_flags.split()).stdout
-        return sorted(set(re.findall(r'brew\.(convolution\w*) "(\w+\+\w+\+\w+)[^"]*"', fused)))
+        program = self.run(self.options.brewc, 'net.prototxt', '--emit=fused', '--check-only',
+                           *flags, *self.options.brewc_flags.split()).stdout
+        return sorted(set(re.findall(r'brew\.(convolution\w*) "(\w+\+\w+\+\w+)[^"]*"', program)))
 
-    def close(self, name, precision, found, wanted):
-        largest = np.abs(wanted).max(initial=0)
-        error = np.abs(found - wanted).max(initial=0)
+    def expect_close(self, name, precision, actual, expected):
+        largest = np.abs(expected).max(initial=0)
+        error = np.abs(actual - expected).max(initial=0)
         self.expect(error <= TOLERANCE[precision] * max(largest, 1e-6),
                     '%s: off by %g of %g' % (name, error, largest))
 
@@ -90,46 +92,47 @@ class Joined(checker.Checker):
     def check_inference(self, precision):
         flags = ['--precision', precision]
         net = INPUT + BODY
-        joined = self.joins(net, flags)
-        self.expect(joined == [('convolution', 'a+b+c')],
-                    '%s, inference: joined are %s' % (precision, joined))
-        self.expect(not self.joins(net, flags + [WITHOUT]), 'joined without the pass')
+        fused_calls = self.fused_calls(net, flags)
+        self.expect(fused_calls == [('convolution', 'a+b+c')],
+                    '%s, inference: fused calls are %s' % (precision, fused_calls))
+        self.expect(not self.fused_calls(net, flags + [WITHOUT]), 'calls are fused without the pass')
         x = np.random.default_rng(5).standard_normal((32, 16, 12, 12)).astype(np.float32)
         values = []
-        for more in ([], [WITHOUT]):
-            self.run(self.options.brewc, 'net.prototxt', '-o', 'net.plan', *flags, *more,
+        for pass_flags in ([], [WITHOUT]):
+            self.run(self.options.brewc, 'net.prototxt', '-o', 'net.plan', *flags, *pass_flags,
                      *self.options.brewc_flags.split())
             values.append(self.evaluate({'x': x}, seed=7))
-        found, wanted = values
-        self.expect(sorted(found) == sorted(wanted) and wanted, 'other outputs')
-        for name in wanted:
-            self.close('%s, inference: %s' % (precision, name), precision, found[name],
-                       wanted[name])
+        actual, expected = values
+        self.expect(sorted(actual) == sorted(expected) and expected,
+                    '%s, inference: different outputs' % precision)
+        for name in expected:
+            self.expect_close('%s, inference: %s' % (precision, name), precision, actual[name],
+                              expected[name])
 
     def check_training(self, precision):
         flags = ['--precision', precision]
         on_gpu = 'cuda' in self.options.brewc_flags
         net = DATA + BODY + LOSS
-        joined = self.joins(net, flags + ['--phase', 'train', '--gradients'])
-        wanted = [(call, 'a+b+c') for call in ('convolution', 'convolution_backward_data',
-                                               'convolution_backward_weights')]
-        self.expect(joined == (wanted if on_gpu else []),
-                    '%s, training: joined are %s' % (precision, joined))
-        for prefix, more in (('joined', []), ('alone', [WITHOUT])):
+        fused_calls = self.fused_calls(net, flags + ['--phase', 'train', '--gradients'])
+        expected = [(call, 'a+b+c') for call in ('convolution', 'convolution_backward_data',
+                                                 'convolution_backward_weights')]
+        self.expect(fused_calls == (expected if on_gpu else []),
+                    '%s, training: fused calls are %s' % (precision, fused_calls))
+        for prefix, pass_flags in (('fused', []), ('separate', [WITHOUT])):
             self.write('solver.prototxt', SOLVER % prefix)
-            self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan', *flags, *more,
+            self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan', *flags, *pass_flags,
                      *self.options.brewc_flags.split())
             self.run(self.options.brew_run, 'train', 'net.plan')
         for end in ('caffemodel.h5', 'solverstate.h5'):
-            found, alone = (datasets(self.path('%s_iter_4.%s' % (prefix, end)))
-                            for prefix in ('joined', 'alone'))
-            self.expect([name for name, _ in found] == [name for name, _ in alone],
-                        '%s: other names or another order' % end)
-            for (name, value), (_, other) in zip(found, alone):
+            actual, separate = (datasets(self.path('%s_iter_4.%s' % (prefix, end)))
+                                for prefix in ('fused', 'separate'))
+            self.expect([name for name, _ in actual] == [name for name, _ in separate],
+                        '%s: different names or a different order' % end)
+            for (name, value), (_, other) in zip(actual, separate):
                 if value.dtype.kind == 'f':
-                    self.close('%s, training: %s of %s' % (precision, name, end), precision,
-                               value, other)
+                    self.expect_close('%s, training: %s of %s' % (precision, name, end), precision,
+                                      value, other)
 
 
 if __name__ == '__main__':
-    checker.main(Joined, __doc__, 'check')
+    checker.main(SiblingConvolutions, __doc__, 'check')
