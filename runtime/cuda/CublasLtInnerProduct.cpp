@@ -256,7 +256,6 @@ private:
 /// Returns `count` ones of a floating-point type, as bytes.
 std::vector<std::byte> onesOf(plan::DataType type, std::int64_t count) {
   const std::size_t size = plan::elementSize(type);
-  std::vector<std::byte> one(size);
   const double d = 1;
   const float f = 1;
   const std::uint16_t half = 0x3c00, bfloat = 0x3f80;

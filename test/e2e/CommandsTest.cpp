@@ -78,8 +78,6 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
   test::writeBytes(folder / "net.plan", test::planBytes(manifest));
   writeWeights();
   {
-    formats::Weights weights = formats::readWeights(folder / "w.caffemodel");
-    formats::writeWeights(folder / "w.caffemodel", weights);
     formats::Hdf5Writer inputs(folder / "in.h5");
     inputs.write("inputs/x", {4, 3}, x.data());
     inputs.write("inputs/target", {4}, target.data());

@@ -270,7 +270,7 @@ class Files(Case):
 
 class Training(Case):
     def session(self, iterations=100):
-        net = self.write(TRAIN.replace("include { phase: TEST } }", "include { phase: TEST } }"))
+        net = self.write(TRAIN)
         solver = self.write(SOLVER % (net, iterations, self.path("snap")), "s.prototxt")
         session = brew.compile(solver).session(seed=1)
         session._core.set_input(0, "data", random_array(7, 4, 6))

@@ -27,9 +27,6 @@ struct LaunchBuffer {
   std::size_t bytes() const;
   double get(std::size_t i) const;
   void set(std::size_t i, double value);
-
-private:
-  const std::byte *at(std::size_t i) const;
 };
 
 /// A module of plan.kernel operations, emitted and compiled for this machine.

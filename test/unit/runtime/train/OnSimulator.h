@@ -7,7 +7,8 @@
 
 namespace brew::test {
 
-/// Makes linearModel() create plans for the simulator during its lifetime.
+/// During its lifetime, linearModel() creates plans for the simulator. The
+/// simulator's folder stays set.
 class OnSimulator {
 public:
   OnSimulator() {
