@@ -2,9 +2,9 @@
 """Measures the cost of a memory limit.
 
 Compiles training steps without a limit and with --memory-limit at fractions of the size
-of data and diff of all blobs in Caffe. Prints the arena and the slowdown of a step: by
-brewc's roofline model, and measured, with all plans of a net in turn. See README.md in
-this folder.
+of data and diff of all blobs in Caffe. Prints the size of the arena and the slowdown of a
+training step, as predicted by brewc's roofline model and as measured. Each round runs all
+plans of a net in turn. See README.md in this folder.
 """
 
 import argparse
@@ -121,8 +121,8 @@ def main():
             sys.exit("memory.py: --net expects NET:BATCH, not " + text)
         rows += rows_of(options, workloads.Workload(net, int(batch), "train"))
     print("\n".join(tables.render(
-        ["net", "limit", "arena, MB", "over Caffe's", "step, ms",
-         "by the roofline", "measured"], rows, options.markdown)))
+        ["net", "limit", "arena, MB", "arena / Caffe's", "step, ms",
+         "predicted slowdown", "measured slowdown"], rows, options.markdown)))
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ function(brew_add_common)
   set_target_properties(brew_common PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION})
   # Hide the symbols of static libraries (HDF5), so that the process may contain another
-  # copy of them. RPATH, not RUNPATH, which would hide brew-run's RPATH from this library's dependencies
-  # in a package of scripts/gpu-check.
+  # copy of them. RPATH, not RUNPATH, which would hide brew-run's RPATH from this library's
+  # dependencies in a package of scripts/gpu-check.
   target_link_options(brew_common PRIVATE LINKER:--exclude-libs,ALL
     LINKER:--disable-new-dtags ${hdf5_options})
 endfunction()

@@ -71,7 +71,7 @@ void Validator::fail(const std::string &where,
 }
 
 /// Returns whether `arch` is "sm_" or "compute_" and a number of two or three
-/// digits, optionally followed by the character of architecture- or
+/// digits, optionally followed by the letter of architecture- or
 /// family-specific features.
 static bool isCudaArch(const std::string &arch) {
   std::size_t number = arch.rfind("sm_", 0) == 0        ? 3

@@ -108,7 +108,7 @@ def main():
     rows = [[name] + ["{:.0f}".format(value) for value in
                       (statistics.median(round_rates), min(round_rates), max(round_rates))]
             for name, round_rates in rates.items()]
-    print("\n".join(tables.render(["", "median steps/s", "least", "most"], rows, arguments.markdown)))
+    print("\n".join(tables.render(["", "median steps/s", "min", "max"], rows, arguments.markdown)))
     ratio = statistics.median(ours / theirs for ours, theirs in
                               zip(rates["Brew, PPO"], rates["Stable-Baselines3, PPO"]))
     print("Brew's PPO takes {:.1f} times the steps per second of Stable-Baselines3 {} (required: {:g})".format(

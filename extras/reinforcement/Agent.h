@@ -55,7 +55,7 @@ private:
   caffe::RandomStream starts, draws;
   int number;
   std::int64_t maxSteps;
-  std::vector<float> lastState; ///< prepared input; empty: none yet
+  std::vector<float> lastState; ///< previous state; empty: none yet
   std::vector<float> low, high;
   std::int64_t nextEpisode = 0;
 };

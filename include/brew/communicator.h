@@ -79,7 +79,7 @@ BREW_API brew_status brew_communicator_wait_all_reduce(
     brew_communicator *communicator, uint32_t number);
 /* Fails with BREW_BAD_INPUT on all ranks unless every rank passes the same
  * `value` as rank 0. `value_name`, e.g. "plan", names the value in the message.
- * */
+ */
 BREW_API brew_status brew_communicator_check_all_equal(
     brew_communicator *communicator, const char *value_name, const char *value);
 

@@ -20,9 +20,8 @@
 |*
 |* The library writes only these files: outputs of brew_compilation_write(), the
 |* files of option "dump-dir", the cache of compiled CUDA kernels
-("no-kernel-cache"),
-|* temporary files in $TMPDIR, and, if a CUDA kernel does not compile
-|* (BREW_BUG), its source there.
+|* ("no-kernel-cache"), temporary files in $TMPDIR, and, if a CUDA kernel does
+|* not compile (BREW_BUG), its source there.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_COMPILER_H

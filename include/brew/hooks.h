@@ -58,7 +58,7 @@ BREW_API void brew_trainer_raise_flag(brew_trainer *trainer, const char *name);
 /* Writes the last value of a metric, named as in hooks and rules
  * (docs/brew-run.md: e.g. "test.accuracy", "train.loss", "hook.NAME"); NaN
  * before the first measurement. Returns BREW_USAGE if there is no such metric.
- * */
+ */
 BREW_API brew_status brew_trainer_metric(brew_trainer *trainer,
                                          const char *name, double *value);
 

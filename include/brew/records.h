@@ -94,7 +94,7 @@ BREW_API brew_status brew_tensor_file_open(const char *path,
                                            brew_tensor_file **file);
 BREW_API const char *brew_tensor_file_message(const brew_tensor_file *file);
 /* Closes the file. Discards a file that was being written and is not committed.
- * */
+ */
 BREW_API void brew_tensor_file_destroy(brew_tensor_file *file);
 
 /* Lists all datasets below a group, ordered by name: full paths, valid until

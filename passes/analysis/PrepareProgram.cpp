@@ -45,8 +45,8 @@ Value PrepareProgram::createDerivedParam(Value value, StringRef layer,
                                          OpBuilder &builder) {
   OpBuilder outer(program);
   auto type = tensorTypeOf(value);
-  auto attribute = [&](StringRef name, Attribute value) {
-    return outer.getNamedAttr(name, value);
+  auto attribute = [&](StringRef name, Attribute content) {
+    return outer.getNamedAttr(name, content);
   };
   std::string name = (layer + "." + Twine(index) + "." + suffix).str();
   SmallVector<NamedAttribute> attributes = {

@@ -25,16 +25,16 @@ struct DataShapeOptions {
 };
 
 /// Parses "BLOB=d,d,..." entries. The option parser may have split them at
-/// commas, so that a dimension can be an entry of its own. Throws an
-/// Error of status Usage for anything else.
+/// commas, so that a dimension can be an entry of its own. Throws an Error of
+/// status Usage for anything else.
 std::map<std::string, DataShape>
 parseInputShapes(const std::vector<std::string> &entries);
 
 /// Returns the shape of every top of `layer`. Looks files up from the working
 /// directory, then in `folders`. Writes batch and shape from the options back
-/// into `layer`, so that the data reader sees the same values. Throws an
-/// Error of status Unavailable if a source is missing and no shape is explicit,
-/// and of status BadInput if the source's content or the layer is wrong. The
+/// into `layer`, so that the data reader sees the same values. Throws an Error
+/// of status Unavailable if a source is missing and no shape is explicit, and
+/// of status BadInput if the source's content or the layer is wrong. The
 /// message does not name the layer.
 std::vector<DataShape> inferDataShapes(caffe::LayerParameter &layer,
                                        const std::vector<std::string> &folders,

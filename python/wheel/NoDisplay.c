@@ -3,7 +3,7 @@
  * Debian's libopencv_core is linked to libGLX, for windows that Brew never
  * opens, and libGLX to the libraries of X11, which many systems lack. These
  * stubs are the functions that libopencv_core needs; there is no OpenGL
- *context.
+ * context.
  *
  *===----------------------------------------------------------------------===*/
 

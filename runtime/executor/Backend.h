@@ -1,8 +1,8 @@
 //===- Backend.h - Interface of the devices that run plans ------*- C++ -*-===//
 //
 // A backend owns the memory of a loaded plan on one kind of device and runs
-// its steps there. Everything above it (Executor, DataPipeline, solver) sees
-// buffers only through their bytes on the host.
+// its steps there. Its users exchange the contents of buffers as bytes on the
+// host; only deviceData() exposes memory of the device.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -58,8 +58,10 @@ public:
   /// Returns whether the device converts pixels (plan::PixelConversion). Only
   /// then may the next two functions be called; see Executor.
   virtual bool convertsPixels() const { return false; }
-  virtual void setPixelMean(int, int, const std::vector<float> &) {}
-  virtual void feedPixels(int, int, const std::byte *) {}
+  virtual void setPixelMean(int /*program*/, int /*input*/,
+                            const std::vector<float> & /*mean*/) {}
+  virtual void feedPixels(int /*program*/, int /*input*/,
+                          const std::byte * /*block*/) {}
 
   /// Repacks the parameters of `deploy` in the layouts of its library calls,
   /// after they have changed.
@@ -72,8 +74,8 @@ public:
   virtual void synchronize() {}
   /// Enqueues complete programs, then copies of the buffers in `reads` to the
   /// host. Returns false and does nothing if the device has no queue.
-  virtual bool start(const std::vector<int> &, // programs
-                     const std::vector<std::uint32_t> &) {
+  virtual bool start(const std::vector<int> & /*programs*/,
+                     const std::vector<std::uint32_t> & /*reads*/) {
     return false;
   }
   /// Waits for the oldest start() and returns the bytes of its `reads`,

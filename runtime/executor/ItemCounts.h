@@ -40,6 +40,7 @@ dimsAfterRun(const plan::Manifest &manifest, const plan::Program &program,
   source.read(itemCount->buffer_index(), [&](const std::byte *bytes) {
     caffe::load(buffer, bytes, &count);
   });
+  // The rank of the count's buffer is the index of the item dimension.
   const auto axis = static_cast<std::size_t>(buffer.dims_size());
   dims[axis] =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(count), 0, dims[axis]);

@@ -12,8 +12,8 @@ inline constexpr const char *kDetectionEvaluate = "DetectionEvaluate";
 /// MultiBox.h). The top begins with a row for each class except the background:
 /// -1, label, number of ground-truth boxes, -1, -1. A row for each detection
 /// follows: image, label, score, true positive, false positive. Rows of zeros
-/// fill the top. Detections of difficult objects that do not count are neither
-/// true nor false positives.
+/// fill the rest of the top. Unless evaluate_difficult_gt is set, detections of
+/// difficult objects are neither true nor false positives.
 ///
 /// HostLayerSetup::paramStr is the folder in which a name_size_file is looked
 /// up.

@@ -19,7 +19,8 @@ PROGRAMS = [BREW, EAGER, CHANNELS_LAST]
 
 
 class RoundsTest(Folder):
-    """A fake measurement: every program takes one second unless `seconds` has another time."""
+    """Tests rounds with a fake measurement, in which every program takes one second unless `seconds`
+    has another time."""
 
     def setUp(self):
         super().setUp()

@@ -284,7 +284,7 @@ def main():
         # Training and tests use the same images, because only the page is tested.
         for kind in ("train", "test"):
             run_command(options.brew_data, "mnist", mnist / "data" / "t10k-images-idx3-ubyte.gz",
-               mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))
+                        mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))
         run_command(options.brewc, mnist / "lenet_solver.prototxt", "--keep", "conv1", "-o", "lenet.plan")
         run_command(options.brewc, mnist / "lenet.prototxt", "-o", "classify.plan")
         train = [options.brew_run, "train", "lenet.plan", "--threads", "2", "--random-seed", "1"]
@@ -296,7 +296,7 @@ def main():
                                "--display", "20", "--log-dir", "logs/live"], folder)
             check_run(page, run, options.pictures)
             run_command(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
-               "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
+                        "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
             run = Run([options.brew_run, "monitor", "logs", "--listen", ":0"], folder)
             check_folder(page, run, ["live", "slow"], options.pictures)
             run.stop()
@@ -307,7 +307,7 @@ def main():
                        "--monitor=:0"], folder)
             check_learner(page, run, options.pictures)
             run_command(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
-               "-o", "features.plan")
+                        "-o", "features.plan")
             classes = ClassSender(mnist / "data" / "t10k-labels-idx1-ubyte.gz", folder / "classes", 800)
             run = Run([options.brew_run, "embed", "features.plan", mnist / "data" / "t10k-images-idx3-ubyte.gz",
                        "--weights", "lenet_iter_20.caffemodel", "--scale", "0.00390625", "--blob", "ip1",

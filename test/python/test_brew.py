@@ -78,7 +78,7 @@ class Compiling(Case):
 
     def test_other_threads_run_while_compiling(self):
         deep_net = DEPLOY + "".join("layer { name: 'p%d' type: 'Power' bottom: '%s' top: 'p%d' power_param { power: 1.5 } }\n"
-                                % (i, "prob" if i == 0 else "p%d" % (i - 1), i) for i in range(100))
+                                    % (i, "prob" if i == 0 else "p%d" % (i - 1), i) for i in range(100))
         done, ticks = threading.Event(), 0
         thread = threading.Thread(target=lambda: (brew.compile(deep_net), done.set()))
         thread.start()

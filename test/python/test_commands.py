@@ -56,7 +56,7 @@ class Commands(Case):
             with open(self.path("old.caffemodel"), "wb") as file:
                 file.write(net.SerializeToString())
             status, stderr = self.run_command("upgrade_net_proto_binary", self.path("old.caffemodel"),
-                                            self.path("new.caffemodel"))
+                                              self.path("new.caffemodel"))
             self.assertEqual(status, 0, stderr)
             with open(self.path("new.caffemodel"), "rb") as file:
                 upgraded = caffe_pb2.NetParameter.FromString(file.read())

@@ -220,7 +220,8 @@ layer { name: 'ip2'""").replace("'ip2' type: 'InnerProduct' bottom: 'ip1'", "'ip
         loss_weight is added, because the loss is then split."""
         for weight, expected in (("", 0.5), ("loss_weight: 2", 2.5)):
             fused, layered = self.train_nets(TRAIN.replace("top: 'loss' }", "top: 'loss' %s }" % weight)
-                                    + "layer { name: 'more' type: 'Power' bottom: 'loss' top: 'more' loss_weight: 0.5 }")
+                                             + "layer { name: 'more' type: 'Power' bottom: 'loss' top: 'more' "
+                                               "loss_weight: 0.5 }")
             self.assert_same(fused, layered, diffs=True)
             self.assertEqual(float(fused.blobs["loss"].diff), expected)
 

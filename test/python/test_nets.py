@@ -30,7 +30,7 @@ class Values(Case):
         net = caffe.Net(self.write(text), phase)
         fill(net, 3)
         session = brew.compile(text, phase="test" if phase == caffe.TEST else "train", gradients=True,
-                             output_gradient=gradient_blob, keep="all").session()
+                               output_gradient=gradient_blob, keep="all").session()
         for layer, blobs in net.params.items():
             session.params[layer] = [b.data for b in blobs]
         for name, values in inputs.items():
@@ -63,7 +63,7 @@ class Values(Case):
     def test_loss(self):
         text = TRAIN.replace("include { phase: TEST }", "")
         net, _ = self.compare("force_backward: true " + text.replace("acc", "accuracy").split("layer { name: 'accuracy'")[0],
-                               None, {"data": random_array(1, 4, 6), "label": np.float32([0, 1, 2, 1])})
+                              None, {"data": random_array(1, 4, 6), "label": np.float32([0, 1, 2, 1])})
         self.assertEqual(float(net.blobs["loss"].diff), 1)
 
     def test_diff_of_splits(self):

@@ -125,8 +125,8 @@ class Detectors(Case):
         self.assertEqual(list(proto.layer[-1].propagate_down), [True, True, False, False])
         self.write(str(proto), "train.prototxt")
         settings = caffe_pb2.SolverParameter(train_net=self.path("train.prototxt"), base_lr=0.002, lr_policy="fixed",
-                                           momentum=0.9, solver_mode=P.Solver.CPU, eval_type="detection",
-                                           ap_version="11point", snapshot_prefix=self.path("ssd"))
+                                             momentum=0.9, solver_mode=P.Solver.CPU, eval_type="detection",
+                                             ap_version="11point", snapshot_prefix=self.path("ssd"))
         solver = caffe.get_solver(self.write(str(settings), "solver.prototxt"))
         solver.net.blobs["data"].data[...] = random_array(1, 1, 3, 32, 32)
         losses = []

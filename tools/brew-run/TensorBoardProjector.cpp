@@ -65,7 +65,7 @@ std::string configEntry(const ProjectorTensor &tensor,
 } // namespace
 
 void writeTensorBoardProjector(const std::string &folder,
-                               const ProjectorTensor &layout,
+                               const ProjectorTensor &points,
                                const ProjectorTensor &features,
                                const std::vector<std::string> &names,
                                const std::vector<std::string> &classes) {
@@ -77,7 +77,7 @@ void writeTensorBoardProjector(const std::string &folder,
   auto write = [&](const char *name, std::string_view bytes) {
     writeFileAtomically(folderPath / name, bytes);
   };
-  write("tensors.tsv", toTsv(layout));
+  write("tensors.tsv", toTsv(points));
   write("features.bytes",
         {reinterpret_cast<const char *>(features.values.data()),
          features.values.size() * sizeof(float)});
@@ -87,7 +87,7 @@ void writeTensorBoardProjector(const std::string &folder,
     metadata += tsvCell(names[i]) +
                 (classes.empty() ? "" : "\t" + tsvCell(classes[i])) + "\n";
   write("metadata.tsv", metadata);
-  write("projector_config.pbtxt", configEntry(layout, "tensors.tsv") +
+  write("projector_config.pbtxt", configEntry(points, "tensors.tsv") +
                                       configEntry(features, "features.bytes"));
 }
 

@@ -43,8 +43,7 @@ public:
 
   /// Returns, for `state`, {kind: "embedding", blob, method, curves, layout}
   /// and, after setSamples(), {net, samples (their number), names, classes,
-  /// class_names}.
-  /// Names and classes cover the shown samples only.
+  /// class_names}. Names and classes cover the shown samples only.
   nlohmann::json get(const std::string &name, const Query &query) override;
   /// Always fails: an embedding has no controls.
   nlohmann::json post(const std::string &name,

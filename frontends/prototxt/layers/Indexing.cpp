@@ -28,6 +28,8 @@ void buildArgMax(LayerBuilder &l) {
 
 void buildBatchReindex(LayerBuilder &l) {
   OperationSpec &op = l.layerOp("batch_reindex");
+  // The status of the range check of the indices, which are checked like
+  // labels.
   op.addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1));
 }
@@ -42,6 +44,7 @@ void checkFilter(LayerChecker &c) {
 }
 
 void buildFilter(LayerBuilder &l) {
+  // The number of selected items, and the position of each item in the tops.
   l.layerOp("filter").addResults(2, OperationSpec::Element::I32);
 }
 
@@ -63,6 +66,7 @@ void buildEmbed(LayerBuilder &l) {
   OperationSpec &op = l.layerOp("embed");
   op.integer("input_dim", settings.input_dim())
       .integer("num_output", settings.num_output())
+      // The status of the range check of the indices (bottom 0).
       .addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1), 0);
 }

@@ -2,8 +2,8 @@
 //
 // The operations that SSD's Caffe fork added to transform_param. They work on
 // bytes, with OpenCV (extras/opencv) so that results are rounded as in that
-// fork. All throw Error (1) for images
-// that an operation does not support, and Error (3) if OpenCV is missing.
+// fork. All throw Error (1) for images that an operation does not support, and
+// Error (3) if OpenCV is missing.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

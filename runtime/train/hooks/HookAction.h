@@ -94,7 +94,7 @@ public:
   virtual void prepare(TrainerAccess &) {}
   /// Restores lasting settings when training starts or resumes. `lastDue` is
   /// the last iteration so far at which the hook was due; nullopt if there is
-  /// none, or if the hook has a criterion.
+  /// none, or if the hook has a criterion or does not count iterations.
   virtual void resumeAt(TrainerAccess &, int /*iteration*/,
                         std::optional<std::uint64_t> /*lastDue*/) {}
   /// Forgets everything recorded so far.

@@ -46,8 +46,8 @@ double worstError(const std::string &op, double (*reference)(double),
   return worst;
 }
 
-// An ulp of f32 is at most 1.2e-7 of the value. The bounds are two to four
-// ulps.
+// An ulp of f32 is at most 1.2e-7 of the value. The bounds are about two to
+// four ulps.
 TEST(KernelMath, SinglePrecisionPolynomials) {
   EXPECT_LT(worstError<float>("exp", std::exp, -87, 88), 2e-7);
   EXPECT_LT(worstError<float>("log", std::log, 1e-30, 1e30), 2e-7);

@@ -372,12 +372,14 @@ const BrokenRule kRules[] = {
      "a data input's buffer does not exist"},
     {"DataInputOfOtherProgram",
      [](Manifest &m) {
-       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 14); // "private"
+       // Buffer 14 is "private".
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 14);
      },
      "a data input's buffer belongs to another program"},
     {"DataInputIntoConstant",
      [](Manifest &m) {
-       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 13); // "constant"
+       // Buffer 13 is "constant".
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 13);
      },
      "writes to a constant"},
     {"NoOutputBlob",

@@ -325,7 +325,7 @@ class Detection(checker.Checker):
         random = np.random.RandomState(7)
         for kernel, stride, pad, shape, size in (
                 (2, 2, 0, (2, 3, 6, 8), (6, 8)), (2, 2, 0, (1, 2, 5, 7), (5, 7)),
-                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows shares_location positions
+                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows share positions
                 (3, 1, 1, (1, 2, 5, 4), (5, 4)),
                 (3, 2, 1, (2, 1, 6, 5), (6, 5)),
                 (2, 2, 0, (1, 2, 4, 6), (5, 9))):    # not the size of x

@@ -37,10 +37,9 @@ TOLERANCE = 5e-5
 # 2^-12 in f16 (--rounding). A case has up to four such roundings in a row (of the
 # added number, the layer's top, its gradient and the bottom's), and two more for the
 # operands of a product; recurrent layers round in each time step. The layers are well
-# conditioned, so twelve roundings bound the difference. In ten
-# iterations of a solver, rounding flips a value at a ReLU or the winner of a
-# pooling window, which changes a gradient by one sample's share, in either
-# type.
+# conditioned, so twelve roundings bound the difference. In ten iterations of a solver,
+# rounding flips a value at a ReLU or the winner of a pooling window, which changes a
+# gradient by one sample's share, in either type.
 ROUNDINGS = 12
 ROUNDED_SOLVER_TOLERANCE = 5e-2
 # Rounding can make different values equal, and the first of equal values wins a

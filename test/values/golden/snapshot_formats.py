@@ -4,9 +4,8 @@
 In HDF5 the files must have Caffe's layout and its recorded values, and a run
 resumed from one must continue like the uninterrupted run. With snapshot_diff,
 the gradient of a blob must be the update that the iteration subtracted from the
-blob, in both formats. A run from
-weights in an HDF5 file of another program must equal a run from the same
-weights in a binary file.
+blob, in both formats. A run from weights in an HDF5 file of another program must
+equal a run from the same weights in a binary file.
 """
 
 import argparse

@@ -41,7 +41,7 @@ add_filtered('euclidean', (5, 4), [loss('EuclideanLoss', ['fx', 'fz'])], bottoms
 add_filtered('smooth_l1', (5, 4), [loss('SmoothL1Loss', ['fx', 'fz'], 'smooth_l1_loss_param { sigma: 2 }')],
              bottoms=('x', 'z'))
 add_filtered('contrastive', (6, 3), [loss('ContrastiveLoss', ['fx', 'fz', 'fsim'],
-                                  'contrastive_loss_param { legacy_version: true }')],
+                                          'contrastive_loss_param { legacy_version: true }')],
              bottoms=('x', 'z'), labels={'sim': ((6,), [0, 1])})
 classes = {'label': ((6,), [0, 1, 2])}
 for name, text in (('valid', ''), ('batch', 'loss_param { normalization: BATCH_SIZE }'),
@@ -53,7 +53,7 @@ for name, text in (('valid', ''), ('batch', 'loss_param { normalization: BATCH_S
                                              loss('SoftmaxWithLoss', ['y', 'flabel'], text)],
                  labels=classes)
 add_filtered('softmax_map', (4, 3, 2, 2), [loss('SoftmaxWithLoss', ['fx', 'flabel'],
-                                         'loss_param { normalization: BATCH_SIZE }')],
+                                                'loss_param { normalization: BATCH_SIZE }')],
              labels={'label': ((4, 1, 2, 2), [0, 1, 2])})
 for name, text in (('batch', ''), ('valid', 'loss_param { normalization: VALID }'),
                    ('ignore', 'loss_param { ignore_label: 0 normalization: VALID }')):

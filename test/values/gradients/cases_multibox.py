@@ -1,7 +1,7 @@
 """Gradients of MultiBoxLoss; see cases.py.
 
-Ground-truth boxes are constants from columns of DummyData; priors come from a PriorBox. The losses at both
-ends of a difference are so close that mining chooses the same priors.
+Ground-truth boxes are constants from columns of DummyData; priors come from a PriorBox. The losses
+at both ends of a difference are so close that mining chooses the same priors.
 """
 from cases import Layer, add
 from cases_random import random_cases

@@ -349,7 +349,7 @@ def _(name, d):
 def _(name, d):
     shape = d.shape(1, 3, 4)
     add_layer(name, shape, 'Tile', 'tile_param { axis: %d tiles: %d }' % (d.size(0, len(shape) - 1),
-                                                                  d.size(1, 4)))
+                                                                          d.size(1, 4)))
 
 
 @random_cases('Parameter', 1)

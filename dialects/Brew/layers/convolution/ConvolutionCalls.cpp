@@ -112,7 +112,7 @@ Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
   Value sum =
-      prepareSumBuffer(*this, b, buffer(getSum()), y, /*backward=*/false);
+      prepareSumBuffer(*this, b, buffer(getSum()), y, /*isBackward=*/false);
   return buildConvolutionCall(*this, b, Direction::Forward, x, w, bias, y,
                               getReluAttr(), sum);
 }
@@ -131,7 +131,7 @@ Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b,
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
   Value sum;
   if (getSum())
-    sum = prepareSumBuffer(*this, b, buffer(getSum()), dx, /*backward=*/true);
+    sum = prepareSumBuffer(*this, b, buffer(getSum()), dx, /*isBackward=*/true);
   return buildConvolutionCall(*this, b, Direction::BackwardData, dx, w, {}, dy,
                               {}, sum);
 }

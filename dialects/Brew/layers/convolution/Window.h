@@ -44,9 +44,8 @@ int64_t coveringWindows(const WindowAxis &axis);
 /// some positions are between two windows.
 bool tapMayExceedKernel(const WindowAxis &axis);
 /// Finds window number `shift` of the windows that can cover input position
-/// `in`.
-/// Returns its output position (clamped), sets `tap` (not clamped), and adds
-/// the condition that the window exists to `valid`.
+/// `in`. Returns its output position (clamped), sets `tap` (not clamped), and
+/// adds the condition that the window exists to `valid`.
 mlir::Value coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
                            mlir::Value in, mlir::Value shift, mlir::Value &tap,
                            mlir::Value &valid);

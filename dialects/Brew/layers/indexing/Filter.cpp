@@ -108,11 +108,11 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   const ArrayRef<int64_t> scalar;
 
   // Counts the selected items before each item, and in total.
-  NestBuilder rank(b, loc, {items, items}, {false, true});
-  rank.input(selector, {1});
-  rank.output(perItem, {0}, 0);
+  NestBuilder counts(b, loc, {items, items}, {false, true});
+  counts.input(selector, {1});
+  counts.output(perItem, {0}, 0);
   Value selectedBefore =
-      rank.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+      counts.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Value isCounted = s.both(isSelected(s, body.in[0]),
                                  s.less(body.loop(1), body.loop(0)));

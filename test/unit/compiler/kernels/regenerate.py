@@ -1,5 +1,5 @@
-"""Writes the .mlir files of this folder: the kernels of padded.prototxt and strided.prototxt without
-library calls, in several layouts and precisions.
+"""Writes the .mlir files of this folder: the kernels of padded.prototxt and strided.prototxt
+without library calls, in several layouts and precisions.
 
 usage: regenerate.py BREWC [FOLDER]       (FOLDER: the output folder; default: this folder)
 """

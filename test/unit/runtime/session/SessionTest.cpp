@@ -289,7 +289,7 @@ TEST_F(SessionTest, CallbacksProvideEachBatch) {
   session.feedAndRun(0);
   EXPECT_EQ(session.loss(0), 4.5);
   // set() replaces the callback for one top; the callback still computes the
-  // sharing.
+  // other.
   session.dataPipeline(0).setCallback(
       {"target"}, [&](const std::vector<DataPipeline::Request> &requests) {
         ASSERT_EQ(requests.size(), 1u);

@@ -170,8 +170,7 @@ TEST_F(TrainerHooksTest, StopTraining) {
 
 TEST_F(TrainerHooksTest, StopEarlyWithoutImprovement) {
   LogLines log;
-  // The learning rate is 0 from the second iteration on: the test loss is
-  // constant.
+  // The learning rate is 0 after two iterations, so the test loss is constant.
   auto trainer = makeWithHooks("after 2 iterations do set base_lr 0\n"
                                "at test do early_stop test.loss patience 3\n",
                                "max_iter: 50 test_interval: 1 momentum: 0");

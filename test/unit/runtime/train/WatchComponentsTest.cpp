@@ -16,7 +16,8 @@
 using namespace brew;
 using namespace brew::runtime;
 
-// The expected checksums are from RFC 3720, section B.4.
+// The checksums of 32 equal bytes are from RFC 3720, section B.4. The
+// checksum of "123456789" is the usual check value of CRC-32C.
 TEST(RecordFrames, ChecksumsEqualIscsi) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
