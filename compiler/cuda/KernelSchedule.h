@@ -78,8 +78,8 @@ struct SubKernelSchedule {
   /// Neighbouring points that a block takes together; 1: no columns. Threads
   /// with the same number modulo `columns` share a point.
   unsigned columns = 1;
-  /// In the last block: the number of tiles of points, each of which has its
-  /// own last block. Tile numbers are block numbers modulo `tiles`.
+  /// In the last block: the number of tiles of points. Each tile has its own
+  /// last block. Tile numbers are block numbers modulo `tiles`.
   int64_t tiles = 1;
   std::vector<NestSchedule> nests;
   int64_t firstBlock = 0, blocks = 1;

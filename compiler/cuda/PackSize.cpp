@@ -122,8 +122,8 @@ public:
   bool storesBits() const { return hasBits; }
 
 private:
-  /// Accesses that move along the loop: those of an argument with one address,
-  /// or one extract.
+  /// Accesses that move along the loop: either all accesses of an argument at
+  /// one address, or one extract.
   struct AccessGroup {
     unsigned argument = 0;
     int64_t bytes = 0;

@@ -80,8 +80,8 @@ private:
   /// neighbours.
   void chooseArrays();
   /// Opens a loop over the neighbours in a pack. `indices` must contain the
-  /// loop indices of the first neighbour, and becomes those of the loop's
-  /// current neighbour.
+  /// loop indices of the first neighbour. The call replaces them with the
+  /// indices of the loop's current neighbour.
   void openNeighbours(const NestSchedule &inner,
                       llvm::SmallVectorImpl<Code> &indices);
   /// Declares accumulators for each neighbour: elements `k` of arrays.

@@ -7,7 +7,7 @@
 namespace brew::compiler::cuda {
 
 /// Returns the widths of the reads and writes of each argument of the scheduled
-/// `kernel`. The total number of bytes is that of bytesOf(); an argument's
+/// `kernel`. The total number of bytes equals bytesOf(); an argument's
 /// bytes are divided among its accesses in proportion to the elements that each
 /// touches.
 std::vector<TensorAccess> tensorAccesses(const Kernel &kernel,

@@ -128,8 +128,8 @@ void ManifestBuilder::addPersistentState() {
 }
 
 void ManifestBuilder::addParameters() {
-  // The offsets of gradients in their arena, which equal those of their
-  // parameters.
+  // The offsets of gradients in their arena. A parameter has the same offset in
+  // the parameter arena.
   llvm::DenseSet<uint64_t> gradients;
   module.walk([&](BufferOp buffer) {
     if (buffer.getArena() == ArenaKind::Gradients)

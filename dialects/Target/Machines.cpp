@@ -1,7 +1,7 @@
 //===- Machines.cpp - Descriptions of machines ----------------------------===//
 //
 // The figures for processors follow from the instruction set. The figures for
-// GPUs are those of a typical board of each architecture. They rank
+// GPUs describe a typical board of each architecture. They rank
 // alternatives, and therefore also suit boards with somewhat more or fewer
 // multiprocessors.
 //

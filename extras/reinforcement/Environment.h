@@ -42,7 +42,7 @@ public:
 };
 
 /// Creates the built-in environment called `name`. Throws Error (2) that lists
-/// the known names if there is none.
+/// the known names if the name is unknown.
 std::unique_ptr<Environment> makeEnvironment(const std::string &name);
 /// Returns the names of the built-in environments.
 std::vector<std::string> environmentNames();

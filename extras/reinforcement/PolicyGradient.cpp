@@ -11,8 +11,8 @@
 namespace brew::reinforcement {
 namespace {
 
-/// Number of the agent that evaluates, so that its random numbers differ from
-/// those of training.
+/// Number of the agent that evaluates. It differs from the numbers of training
+/// agents, so evaluation draws other random numbers.
 constexpr int kEvaluationAgent = -1;
 
 const Environment &firstEnvironment(const LearnerOptions &options) {

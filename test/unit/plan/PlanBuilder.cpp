@@ -18,10 +18,6 @@ using namespace plan;
 /// every test.
 static constexpr std::uint64_t kFirstSegment = 64 << 10;
 
-static std::uint64_t alignUp(std::uint64_t value) {
-  return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 Dims stridesFor(const Dims &dims, const std::vector<int> &order) {
   Dims strides(dims.size());
   std::int64_t next = 1;
