@@ -1,7 +1,6 @@
 //===- PlanValidatorCalls.cpp - Rules for calls and copies ----------------===//
 #include "plan/PlanFile.h"
 #include "plan/PlanValidator.h"
-#include "plan/WindowAxes.h"
 
 #include <algorithm>
 
@@ -66,10 +65,12 @@ void Validator::checkEpilogue(const Epilogue &epilogue, Direction direction,
           "a negative slope without a ReLU");
 }
 
-static std::int64_t outputExtent(std::int64_t input, const WindowAxis &axis) {
-  std::int64_t reach = axis.dilation * (axis.kernel - 1) + 1;
-  std::int64_t padded = input + axis.pad + axis.padEnd;
-  return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
+/// Returns the extent of the output along a spatial dimension of a window.
+static std::int64_t outputExtent(std::int64_t input, const Window &window,
+                                 int dim) {
+  std::int64_t reach = window.dilation(dim) * (window.kernel(dim) - 1) + 1;
+  std::int64_t padded = input + window.pad(dim) + window.pad_end(dim);
+  return padded < reach ? 0 : (padded - reach) / window.stride(dim) + 1;
 }
 
 void Validator::checkConvolution(const ConvolutionCall &call, int program,
@@ -106,18 +107,20 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
           "b does not have one element per channel of y");
 
   const Window &window = call.window();
-  const std::vector<WindowAxis> axes = axesOf(window, spatial);
+  for (int size :
+       {window.kernel_size(), window.stride_size(), window.pad_size(),
+        window.pad_end_size(), window.dilation_size()})
+    require(size == spatial, where,
+            "the window does not have one number for each spatial dimension");
   for (int i = 0; i < spatial; ++i) {
-    const WindowAxis &axis = axes[static_cast<std::size_t>(i)];
-    require(axis.hasKernel && axis.kernel == w.dims(2 + i), where,
-            "the window is missing or is not w's");
-    for (std::int64_t value : {axis.stride, axis.dilation})
+    require(window.kernel(i) == w.dims(2 + i), where, "the window is not w's");
+    for (std::int64_t value : {window.stride(i), window.dilation(i)})
       require(value >= 1 && value <= kMaxExtent, where,
               "a stride or dilation is out of range");
-    for (std::int64_t value : {axis.pad, axis.padEnd})
+    for (std::int64_t value : {window.pad(i), window.pad_end(i)})
       require(value >= 0 && value <= kMaxExtent, where,
               "a pad is out of range");
-    require(y.dims(2 + i) == outputExtent(x.dims(2 + i), axis), where,
+    require(y.dims(2 + i) == outputExtent(x.dims(2 + i), window, i), where,
             "the extent of y does not match x and the window");
   }
 

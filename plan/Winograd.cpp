@@ -2,7 +2,6 @@
 #include "plan/Winograd.h"
 
 #include "plan/Contract.h"
-#include "plan/WindowAxes.h"
 
 #include <algorithm>
 
@@ -114,10 +113,11 @@ bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
   if (call.group() != 1 || !isChannelsLast(x) || !isChannelsLast(y) ||
       !isFloat(w) || w.dims(2) != 3 || w.dims(3) != 3 || (b && !isFloat(*b)))
     return false;
-  const auto axes = axesOf(call.window(), 2);
-  return std::all_of(axes.begin(), axes.end(), [](const WindowAxis &axis) {
-    return axis.stride == 1 && axis.dilation == 1;
-  });
+  auto areOnes = [](const auto &values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](std::int64_t value) { return value == 1; });
+  };
+  return areOnes(call.window().stride()) && areOnes(call.window().dilation());
 }
 
 ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x,

@@ -10,31 +10,14 @@ using brew::compiler::ManifestInterface;
 namespace plan = brew::plan;
 
 void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
-  using Setter = void (plan::Window::*)(int64_t);
-  struct Setters {
-    Setter kernel, stride, pad, dilation, padEnd;
+  auto set = [](auto &to, ArrayRef<int64_t> values) {
+    to.Assign(values.begin(), values.end());
   };
-  static const Setters setters[] = {
-      {&plan::Window::set_kernel_d, &plan::Window::set_stride_d,
-       &plan::Window::set_pad_d, &plan::Window::set_dilation_d,
-       &plan::Window::set_pad_end_d},
-      {&plan::Window::set_kernel_h, &plan::Window::set_stride_h,
-       &plan::Window::set_pad_h, &plan::Window::set_dilation_h,
-       &plan::Window::set_pad_end_h},
-      {&plan::Window::set_kernel_w, &plan::Window::set_stride_w,
-       &plan::Window::set_pad_w, &plan::Window::set_dilation_w,
-       &plan::Window::set_pad_end_w}};
-  const size_t spatial = conv.getKernel().size();
-  auto padEnd = conv.getPadEnd();
-  for (size_t i = 0; i < spatial; ++i) {
-    const Setters &set = setters[3 - spatial + i];
-    (window.*set.kernel)(conv.getKernel()[i]);
-    (window.*set.stride)(conv.getStride()[i]);
-    (window.*set.pad)(conv.getPad()[i]);
-    (window.*set.dilation)(conv.getDilation()[i]);
-    if (padEnd && (*padEnd)[i] != conv.getPad()[i])
-      (window.*set.padEnd)((*padEnd)[i]);
-  }
+  set(*window.mutable_kernel(), conv.getKernel());
+  set(*window.mutable_stride(), conv.getStride());
+  set(*window.mutable_pad(), conv.getPad());
+  set(*window.mutable_pad_end(), conv.getPadEnd().value_or(conv.getPad()));
+  set(*window.mutable_dilation(), conv.getDilation());
 }
 
 namespace {

@@ -2,7 +2,6 @@
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/cuda/VendorLibrary.h"
 
-#include "plan/WindowAxes.h"
 #include "runtime/executor/CallTimingKey.h"
 #include "support/Error.h"
 
@@ -111,15 +110,16 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
   if (b.buffer)
     description.b = tensorOf(b);
   description.y = tensorOf(y);
-  std::vector<plan::WindowAxis> axes =
-      plan::axesOf(window, x.buffer->dims_size() - 2);
-  if (axes.size() == 1)
-    axes.insert(axes.begin(), {1, 1, 0, 0, 1, true});
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    description.pad[i] = axes[i].pad;
-    description.pad_end[i] = axes[i].padEnd;
-    description.stride[i] = axes[i].stride;
-    description.dilation[i] = axes[i].dilation;
+  // Windows of one dimension get a second one of extent 1 before it.
+  const int spatial = window.kernel_size();
+  const int first = spatial == 1 ? 1 : 0, dimensions = first + spatial;
+  if (first)
+    description.stride[0] = description.dilation[0] = 1;
+  for (int i = 0; i < spatial; ++i) {
+    description.pad[first + i] = window.pad(i);
+    description.pad_end[first + i] = window.pad_end(i);
+    description.stride[first + i] = window.stride(i);
+    description.dilation[first + i] = window.dilation(i);
   }
   description.groups = call.group();
   description.accumulate = epilogue.accumulate();
@@ -128,7 +128,7 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
 
   auto joinValues = [&](const std::int64_t *values) {
     std::string text;
-    for (std::size_t i = 0; i < axes.size(); ++i)
+    for (int i = 0; i < dimensions; ++i)
       text += (i ? "x" : "") + std::to_string(values[i]);
     return text;
   };
@@ -140,9 +140,8 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
       " stride=" + joinValues(description.stride) +
       " dilation=" + joinValues(description.dilation) +
       " groups=" + std::to_string(call.group());
-  if (std::any_of(axes.begin(), axes.end(), [](const plan::WindowAxis &axis) {
-        return axis.pad != axis.padEnd;
-      }))
+  if (!std::equal(window.pad().begin(), window.pad().end(),
+                  window.pad_end().begin(), window.pad_end().end()))
     key += " pad-end=" + joinValues(description.pad_end);
   if (b.buffer)
     key += " bias";

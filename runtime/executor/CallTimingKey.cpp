@@ -1,7 +1,6 @@
 //===- CallTimingKey.cpp - Timing cache keys of library calls -------------===//
 #include "runtime/executor/CallTimingKey.h"
 
-#include "plan/WindowAxes.h"
 #include "support/NumberText.h"
 
 namespace brew::runtime {
@@ -38,15 +37,16 @@ static std::string epilogueText(const plan::Epilogue &epilogue) {
 std::string convolutionKey(const plan::ConvolutionCall &call,
                            const plan::Buffer &x, const plan::Buffer &w,
                            const plan::Buffer *b, const plan::Buffer &y) {
-  std::string window;
-  for (const plan::WindowAxis &axis :
-       plan::axesOf(call.window(), x.dims_size() - 2))
-    window += " window=" + std::to_string(axis.kernel) + "/" +
-              std::to_string(axis.stride) + "/" +
-              std::to_string(axis.dilation) + "/" + std::to_string(axis.pad) +
-              "," + std::to_string(axis.padEnd);
+  const plan::Window &window = call.window();
+  std::string windowText;
+  for (int i = 0; i < window.kernel_size(); ++i)
+    windowText += " window=" + std::to_string(window.kernel(i)) + "/" +
+                  std::to_string(window.stride(i)) + "/" +
+                  std::to_string(window.dilation(i)) + "/" +
+                  std::to_string(window.pad(i)) + "," +
+                  std::to_string(window.pad_end(i));
   return "convolution " + plan::Direction_Name(call.direction()) +
-         operandsText(x, w, b, y) + window +
+         operandsText(x, w, b, y) + windowText +
          " groups=" + std::to_string(call.group()) +
          epilogueText(call.epilogue());
 }

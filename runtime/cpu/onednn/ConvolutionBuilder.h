@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "plan/WindowAxes.h"
 #include "runtime/cpu/onednn/DnnlCall.h"
 
 #include <algorithm>
@@ -65,14 +64,13 @@ public:
       : context(context), call(call), x(x), w(w), b(b),
         y(y), plain{"plain", layoutOf(*x.buffer), weightLayout(),
                     layoutOf(*y.buffer)} {
-    for (const plan::WindowAxis &axis :
-         plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
-      geometry.strides.push_back(axis.stride);
-      // oneDNN counts the skipped elements; Caffe counts the distance.
-      geometry.dilates.push_back(axis.dilation - 1);
-      geometry.padding.push_back(axis.pad);
-      geometry.paddingEnd.push_back(axis.padEnd);
-    }
+    const plan::Window &window = call.window();
+    geometry.strides = {window.stride().begin(), window.stride().end()};
+    geometry.padding = {window.pad().begin(), window.pad().end()};
+    geometry.paddingEnd = {window.pad_end().begin(), window.pad_end().end()};
+    // oneDNN counts the skipped elements; Caffe counts the distance.
+    for (std::int64_t dilation : window.dilation())
+      geometry.dilates.push_back(dilation - 1);
     if (b.buffer)
       bias = {{b.buffer->dims(0)}, typeOf(*b.buffer), memory::dims{1}};
   }

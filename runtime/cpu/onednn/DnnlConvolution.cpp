@@ -8,7 +8,6 @@
 // combinations are candidates.
 //
 //===----------------------------------------------------------------------===//
-#include "plan/WindowAxes.h"
 #include "runtime/cpu/onednn/ConvolutionBuilder.h"
 #include "runtime/cpu/winograd/WinogradConvolution.h"
 #include "support/Error.h"

@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/winograd/WinogradConvolution.h"
 
-#include "plan/WindowAxes.h"
 #include "plan/Winograd.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/winograd/WinogradTransforms.h"
@@ -197,9 +196,8 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
       transforms(transforms), grid{size.rows(tile), size.columns(tile)},
       in(imagesOf(x)), out(imagesOf(y)),
       weights(weightsOf(w, call.direction())) {
-  const auto axes = plan::axesOf(call.window(), 2);
-  top = axes[0].pad;
-  left = axes[1].pad;
+  top = call.window().pad(0);
+  left = call.window().pad(1);
   if (call.direction() == plan::BACKWARD_DATA) {
     std::swap(in, out);
     top = 2 - top;

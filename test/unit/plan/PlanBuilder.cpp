@@ -42,6 +42,21 @@ std::string readFile(const std::string &path) {
   return content.str();
 }
 
+Window windowOf(const WindowGeometry &geometry) {
+  Window window;
+  auto set = [&](auto &to, const Dims &values, std::int64_t byDefault) {
+    const Dims defaults(geometry.kernel.size(), byDefault);
+    const Dims &from = values.empty() ? defaults : values;
+    to.Assign(from.begin(), from.end());
+  };
+  set(*window.mutable_kernel(), geometry.kernel, 1);
+  set(*window.mutable_stride(), geometry.stride, 1);
+  set(*window.mutable_pad(), geometry.pad, 0);
+  set(*window.mutable_pad_end(), geometry.pad, 0);
+  set(*window.mutable_dilation(), geometry.dilation, 1);
+  return window;
+}
+
 PlanBuilder::PlanBuilder() {
   manifest.set_producer("test");
   manifest.set_net_name("net");
@@ -243,12 +258,8 @@ PlanBuilder completePlan() {
   main.set_first_backward_step(4);
   ConvolutionCall conv;
   conv.set_direction(FORWARD);
-  conv.mutable_window()->set_kernel_h(3);
-  conv.mutable_window()->set_kernel_w(3);
-  conv.mutable_window()->set_stride_h(2);
-  conv.mutable_window()->set_stride_w(2);
-  conv.mutable_window()->set_pad_h(1);
-  conv.mutable_window()->set_pad_w(1);
+  *conv.mutable_window() =
+      windowOf({.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1}});
   conv.set_x_buffer_index(x);
   conv.set_w_buffer_index(w);
   conv.set_b_buffer_index(bias);

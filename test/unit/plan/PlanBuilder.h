@@ -22,6 +22,14 @@ Dims stridesFor(const Dims &dims, const std::vector<int> &order);
 /// Returns row-major strides.
 Dims denseStrides(const Dims &dims);
 
+/// The window of a convolution, with one number for each spatial dimension in
+/// each list. Defaults: strides and dilations of 1, no padding.
+struct WindowGeometry {
+  Dims kernel, stride = {}, pad = {}, dilation = {};
+};
+/// Returns the window with equal padding at both ends.
+plan::Window windowOf(const WindowGeometry &geometry);
+
 class PlanBuilder {
 public:
   /// Starts a plan for the CPU, or for the CUDA simulator if BREW_TEST_CUDASIM

@@ -117,7 +117,7 @@ const BrokenRule kRules[] = {
      [](Manifest &m) {
        for (Step &step : *m.mutable_programs(0)->mutable_steps())
          if (step.has_convolution())
-           step.mutable_convolution()->mutable_window()->set_pad_end_w(2);
+           step.mutable_convolution()->mutable_window()->set_pad_end(1, 2);
      },
      "the extent of y does not match x and the window"},
     {"NoArchs", [](Manifest &m) { target(m).clear_archs(); },

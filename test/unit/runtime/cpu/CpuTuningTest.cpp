@@ -43,11 +43,7 @@ protected:
                       bool relu) const {
     ConvolutionCall &call = *program.add_steps()->mutable_convolution();
     call.set_direction(FORWARD);
-    Window &window = *call.mutable_window();
-    window.set_kernel_h(3);
-    window.set_kernel_w(3);
-    window.set_pad_h(1);
-    window.set_pad_w(1);
+    *call.mutable_window() = windowOf({.kernel = {3, 3}, .pad = {1, 1}});
     call.set_x_buffer_index(from);
     call.set_w_buffer_index(wIndex);
     call.set_y_buffer_index(to);
@@ -227,8 +223,7 @@ TEST_F(CpuTuning, UsesGeneratedCodeIfTheLibraryHasNoImplementation) {
   Program &program = builder.program("deploy");
   ConvolutionCall &call = *program.add_steps()->mutable_convolution();
   call.set_direction(FORWARD);
-  call.mutable_window()->set_kernel_h(1);
-  call.mutable_window()->set_kernel_w(1);
+  *call.mutable_window() = windowOf({.kernel = {1, 1}});
   call.set_x_buffer_index(xIndex);
   call.set_w_buffer_index(wIndex);
   call.set_y_buffer_index(yIndex);

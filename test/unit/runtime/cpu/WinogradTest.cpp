@@ -129,11 +129,8 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
 
   ConvolutionCall call;
   call.set_direction(test.direction);
-  Window &window = *call.mutable_window();
-  window.set_kernel_h(3);
-  window.set_kernel_w(3);
-  window.set_pad_h(g.padH);
-  window.set_pad_w(g.padW);
+  *call.mutable_window() =
+      windowOf({.kernel = {3, 3}, .pad = {g.padH, g.padW}});
   call.mutable_epilogue()->set_accumulate(accumulates);
   call.mutable_epilogue()->set_relu(hasRelu);
 
@@ -234,11 +231,8 @@ TEST(WinogradConditions, ExcludeOtherConvolutions) {
         y({1, 16, (8 - 3) / stride + 1, (8 - 3) / stride + 1}, 3, 0);
     ConvolutionCall call;
     call.set_direction(FORWARD);
-    Window &window = *call.mutable_window();
-    window.set_kernel_h(3);
-    window.set_kernel_w(3);
-    window.set_stride_h(stride);
-    window.set_stride_w(stride);
+    *call.mutable_window() =
+        windowOf({.kernel = {3, 3}, .stride = {stride, stride}});
     const Threads workers(1);
     DnnlContext context;
     context.workers = &workers;
@@ -291,11 +285,7 @@ std::string implementationOf(bool isExact) {
   step.add_layers("conv");
   ConvolutionCall &call = *step.mutable_convolution();
   call.set_direction(FORWARD);
-  Window &window = *call.mutable_window();
-  for (auto set : {&Window::set_kernel_h, &Window::set_kernel_w})
-    (window.*set)(3);
-  for (auto set : {&Window::set_pad_h, &Window::set_pad_w})
-    (window.*set)(1);
+  *call.mutable_window() = windowOf({.kernel = {3, 3}, .pad = {1, 1}});
   call.set_x_buffer_index(x);
   call.set_w_buffer_index(w);
   call.set_y_buffer_index(y);

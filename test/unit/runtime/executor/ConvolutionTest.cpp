@@ -144,15 +144,10 @@ TEST_P(Convolution, MatchesTheReference) {
   ConvolutionCall &call = *step.mutable_convolution();
   call.set_direction(test.direction);
   call.set_group(g.group);
-  Window &window = *call.mutable_window();
-  window.set_kernel_h(g.r);
-  window.set_kernel_w(g.s);
-  window.set_stride_h(g.strideH);
-  window.set_stride_w(g.strideW);
-  window.set_pad_h(g.padH);
-  window.set_pad_w(g.padW);
-  window.set_dilation_h(g.dilationH);
-  window.set_dilation_w(g.dilationW);
+  *call.mutable_window() = windowOf({.kernel = {g.r, g.s},
+                                     .stride = {g.strideH, g.strideW},
+                                     .pad = {g.padH, g.padW},
+                                     .dilation = {g.dilationH, g.dilationW}});
   call.set_x_buffer_index(xIndex);
   call.set_w_buffer_index(wIndex);
   if (hasBias)
