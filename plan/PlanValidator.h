@@ -80,10 +80,6 @@ private:
                             const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;
-  void checkLaunch(const Launch &launch, int program,
-                   const std::string &where) const;
-  void checkGeneratedAlternative(const Step &step, int program,
-                                 const std::string &where) const;
   void checkStep(const Step &step, int program, const std::string &where) const;
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;
@@ -94,25 +90,29 @@ private:
   const Buffer &buffer(bool present, std::uint32_t index, int program,
                        const std::string &where, const char *bufferName) const;
 
-  // PlanValidatorCalls.cpp
-  void checkConvolution(const ConvolutionCall &call, int program,
-                        const std::string &where) const;
-  void checkInnerProduct(const InnerProductCall &call, int program,
-                         const std::string &where) const;
-  void checkCopy(const CopyCall &call, int program,
-                 const std::string &where) const;
-  void checkAllReduce(const AllReduceCall &call, int program,
-                      const std::string &where) const;
-  void checkHost(const HostCall &call, int program,
-                 const std::string &where) const;
+  // PlanValidatorOperands.cpp
+  void checkOperands(const Step &step, int program,
+                     const std::string &where) const;
+  void checkAccess(const Step &step, const std::string &where) const;
+  const Buffer &operand(const Step &step, int index) const;
+  void checkWritable(const Buffer &buffer, const std::string &where) const;
+  void checkDisjoint(const Buffer &written, const Buffer &other,
+                     const std::string &where) const;
+
+  // PlanValidatorCalls.cpp: the rules of each kind of step, after the checks of
+  // its operands.
+  void checkGeneratedAlternative(const Step &step,
+                                 const std::string &where) const;
+  void checkConvolution(const Step &step, const std::string &where) const;
+  void checkInnerProduct(const Step &step, const std::string &where) const;
+  void checkCopy(const Step &step, const std::string &where) const;
+  void checkAllReduce(const Step &step, const std::string &where) const;
+  void checkHost(const Step &step, const std::string &where) const;
+  const Kernel &kernel(bool present, std::uint32_t index,
+                       const std::string &where) const;
   void checkEpilogue(const Epilogue &epilogue, Direction direction,
                      const std::string &where) const;
-  void checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
-                  const Buffer &y, Direction direction,
-                  const std::string &where) const;
-  void checkWritable(const Buffer &buffer, const std::string &where) const;
-  void checkDisjoint(const Buffer &written, const Buffer &read,
-                     const std::string &where) const;
+  void checkTypes(const Step &step, const std::string &where) const;
 
   const Manifest &manifest;
   SegmentRange range;

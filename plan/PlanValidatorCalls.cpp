@@ -1,4 +1,5 @@
 //===- PlanValidatorCalls.cpp - Rules for calls and copies ----------------===//
+#include "plan/Operands.h"
 #include "plan/PlanFile.h"
 #include "plan/PlanValidator.h"
 
@@ -9,52 +10,47 @@ namespace brew::plan {
 /// Libraries take window sizes and extents as 32-bit integers.
 static constexpr std::int64_t kMaxExtent = 0x7fffffff;
 
-void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
-                           const Buffer &y, Direction direction,
-                           const std::string &where) const {
-  auto isNarrow = [](const Buffer &buffer) {
-    return buffer.type() == BF16 || buffer.type() == F16;
-  };
-  for (const Buffer *operand : {&x, &w, &y})
-    require(operand->type() != I32 && operand->type() != U8, where,
+const Kernel &Validator::kernel(bool present, std::uint32_t index,
+                                const std::string &where) const {
+  require(present &&
+              index < static_cast<std::uint32_t>(manifest.kernels_size()),
+          where, "its kernel does not exist");
+  return manifest.kernels(static_cast<int>(index));
+}
+
+void Validator::checkGeneratedAlternative(const Step &step,
+                                          const std::string &where) const {
+  const GeneratedAlternative &generated = step.generated_alternative();
+  require(step.has_convolution(), where,
+          "only a convolution has a generated alternative");
+  require(
+      static_cast<std::uint32_t>(generated.operand_indices_size()) ==
+          kernel(generated.has_kernel_index(), generated.kernel_index(), where)
+              .argument_count(),
+      where,
+      "the number of its generated alternative's operands is not the "
+      "kernel's argument count");
+  for (std::uint32_t index : generated.operand_indices())
+    require(index < static_cast<std::uint32_t>(step.operands_size()), where,
+            "its generated alternative has an operand that the call lacks");
+}
+
+/// Checks the element types of a call's operands x, w, y and b.
+void Validator::checkTypes(const Step &step, const std::string &where) const {
+  auto isNarrow = [](DataType type) { return type == BF16 || type == F16; };
+  const DataType x = operand(step, 0).type(), w = operand(step, 1).type(),
+                 y = operand(step, 2).type();
+  for (DataType type : {x, w, y})
+    require(type != I32 && type != U8, where,
             "a buffer contains no floating-point numbers");
-  require(x.type() != F16 || manifest.target().kind() == Target::CUDA, where,
+  require(x != F16 || manifest.target().kind() == Target::CUDA, where,
           "only CUDA plans have calls with f16 operands");
   // Weight gradients of 16-bit operands may be stored as F32.
   const bool isWideGradient =
-      direction == BACKWARD_WEIGHTS && isNarrow(x) && w.type() == F32;
-  require(y.type() == x.type() && (w.type() == x.type() || isWideGradient) &&
-              (!b || b->type() == w.type()),
+      directionOf(step) == BACKWARD_WEIGHTS && isNarrow(x) && w == F32;
+  require(y == x && (w == x || isWideGradient) &&
+              (step.operands_size() < 4 || operand(step, 3).type() == w),
           where, "the buffers' types differ");
-}
-
-void Validator::checkWritable(const Buffer &buffer,
-                              const std::string &where) const {
-  require(manifest.arenas(static_cast<int>(buffer.arena_index())).kind() !=
-              CONSTANTS,
-          where, "it writes to a constant");
-}
-
-/// Fails if `written` and `read` overlap. Checks dense buffers only: strided
-/// views of one region may interleave without sharing a byte.
-void Validator::checkDisjoint(const Buffer &written, const Buffer &read,
-                              const std::string &where) const {
-  auto byteSize = [](const Buffer &buffer) {
-    return static_cast<std::uint64_t>(elementCount(buffer)) *
-           elementSize(buffer.type());
-  };
-  auto isDense = [&](const Buffer &buffer) {
-    std::int64_t last = 0;
-    for (int d = 0; d < buffer.dims_size(); ++d)
-      last += (buffer.dims(d) - 1) * buffer.strides(d);
-    return last + 1 == elementCount(buffer);
-  };
-  if (written.arena_index() != read.arena_index() || !isDense(written) ||
-      !isDense(read))
-    return;
-  require(written.offset() + byteSize(written) <= read.offset() ||
-              read.offset() + byteSize(read) <= written.offset(),
-          where, "its result overlaps an operand");
 }
 
 void Validator::checkEpilogue(const Epilogue &epilogue, Direction direction,
@@ -73,19 +69,13 @@ static std::int64_t outputExtent(std::int64_t input, const Window &window,
   return padded < reach ? 0 : (padded - reach) / window.stride(dim) + 1;
 }
 
-void Validator::checkConvolution(const ConvolutionCall &call, int program,
+void Validator::checkConvolution(const Step &step,
                                  const std::string &where) const {
-  require(call.has_direction(), where, "direction is missing");
-  const Buffer &x = buffer(call.has_x_buffer_index(), call.x_buffer_index(),
-                           program, where, "x");
-  const Buffer &w = buffer(call.has_w_buffer_index(), call.w_buffer_index(),
-                           program, where, "w");
-  const Buffer &y = buffer(call.has_y_buffer_index(), call.y_buffer_index(),
-                           program, where, "y");
-  const Buffer *b = nullptr;
-  if (call.has_b_buffer_index())
-    b = &buffer(true, call.b_buffer_index(), program, where, "b");
-  checkTypes(x, w, b, y, call.direction(), where);
+  const ConvolutionCall &call = step.convolution();
+  const Buffer &x = operand(step, 0), &w = operand(step, 1),
+               &y = operand(step, 2);
+  const Buffer *b = step.operands_size() > 3 ? &operand(step, 3) : nullptr;
+  checkTypes(step, where);
   const int rank = x.dims_size(), spatial = rank - 2;
   require(w.dims_size() == rank && y.dims_size() == rank && rank >= 3 &&
               rank <= 5,
@@ -125,30 +115,15 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
   }
 
   checkEpilogue(call.epilogue(), call.direction(), where);
-  const Buffer &result = call.direction() == FORWARD         ? y
-                         : call.direction() == BACKWARD_DATA ? x
-                                                             : w;
-  checkWritable(result, where);
-  for (const Buffer *operand : {&x, &w, &y})
-    if (operand != &result)
-      checkDisjoint(result, *operand, where);
-  if (b && call.direction() == BACKWARD_WEIGHTS)
-    checkWritable(*b, where);
 }
 
-void Validator::checkInnerProduct(const InnerProductCall &call, int program,
+void Validator::checkInnerProduct(const Step &step,
                                   const std::string &where) const {
-  require(call.has_direction(), where, "direction is missing");
-  const Buffer &x = buffer(call.has_x_buffer_index(), call.x_buffer_index(),
-                           program, where, "x");
-  const Buffer &w = buffer(call.has_w_buffer_index(), call.w_buffer_index(),
-                           program, where, "w");
-  const Buffer &y = buffer(call.has_y_buffer_index(), call.y_buffer_index(),
-                           program, where, "y");
-  const Buffer *b = nullptr;
-  if (call.has_b_buffer_index())
-    b = &buffer(true, call.b_buffer_index(), program, where, "b");
-  checkTypes(x, w, b, y, call.direction(), where);
+  const InnerProductCall &call = step.inner_product();
+  const Buffer &x = operand(step, 0), &w = operand(step, 1),
+               &y = operand(step, 2);
+  const Buffer *b = step.operands_size() > 3 ? &operand(step, 3) : nullptr;
+  checkTypes(step, where);
   require(call.direction() != BACKWARD_DATA || !b, where,
           "the gradient of the data has no bias");
   // If axis is the rank of x, K has no dimensions: the extent of K is 1.
@@ -171,143 +146,72 @@ void Validator::checkInnerProduct(const InnerProductCall &call, int program,
   require(!b || (b->dims_size() == 1 && b->dims(0) == columns), where,
           "b does not have one element per column of y");
   checkEpilogue(call.epilogue(), call.direction(), where);
-  const Buffer &result = call.direction() == FORWARD         ? y
-                         : call.direction() == BACKWARD_DATA ? x
-                                                             : w;
-  checkWritable(result, where);
-  for (const Buffer *operand : {&x, &w, &y})
-    if (operand != &result)
-      checkDisjoint(result, *operand, where);
-  if (b && call.direction() == BACKWARD_WEIGHTS)
-    checkWritable(*b, where);
 }
 
-void Validator::checkCopy(const CopyCall &call, int program,
-                          const std::string &where) const {
-  const Buffer &source =
-      buffer(call.has_source_buffer_index(), call.source_buffer_index(),
-             program, where, "the source");
-  const Buffer &target =
-      buffer(call.has_target_buffer_index(), call.target_buffer_index(),
-             program, where, "the target");
+void Validator::checkCopy(const Step &step, const std::string &where) const {
+  const Buffer &source = operand(step, 0), &target = operand(step, 1);
   require(source.type() == target.type(), where, "the types differ");
   require(std::equal(source.dims().begin(), source.dims().end(),
                      target.dims().begin(), target.dims().end()),
           where, "the dimensions differ");
-  checkWritable(target, where);
-  checkDisjoint(target, source, where);
 }
 
-void Validator::checkAllReduce(const AllReduceCall &call, int program,
+void Validator::checkAllReduce(const Step &step,
                                const std::string &where) const {
-  require(call.has_kind() && call.has_bucket(), where,
-          "the kind or the bucket of an all-reduce is missing");
-  require(call.buffer_indices_size() > 0, where, "it has no buffers");
+  const AllReduceCall &call = step.all_reduce();
+  require(call.has_bucket(), where, "the bucket of an all-reduce is missing");
   const bool isStart = call.kind() == AllReduceCall::START;
-  require(call.source_buffer_indices_size() ==
-              (isStart ? call.buffer_indices_size() : 0),
-          where, "the numbers of sources and sums differ");
   require(!call.has_transfer_type() ||
               (isStart && call.transfer_type() == BF16),
           where, "only a start has a transfer_type, which must be BF16");
-  std::vector<const Buffer *> targets;
-  for (std::uint32_t index : call.buffer_indices()) {
-    const Buffer &target =
-        buffer(true, index, program, where, "the buffer to reduce");
-    require(target.type() == F32 || target.type() == F64, where,
+  for (int i = 0; i < step.operands_size(); ++i) {
+    const Buffer &buffer = operand(step, i);
+    require(buffer.type() == F32 || buffer.type() == F64, where,
             "a buffer of an all-reduce is neither F32 nor F64");
-    require(!call.has_transfer_type() || target.type() == F32, where,
+    require(!call.has_transfer_type() || buffer.type() == F32, where,
             "only F32 can have a transfer_type");
-    require(std::uint64_t(elementCount(target)) * elementSize(target.type()) ==
-                target.size(),
+    require(std::uint64_t(elementCount(buffer)) * elementSize(buffer.type()) ==
+                buffer.size(),
             where, "a buffer of an all-reduce has gaps");
-    checkWritable(target, where);
-    for (const Buffer *earlierTarget : targets)
-      checkDisjoint(target, *earlierTarget, where);
-    targets.push_back(&target);
   }
-  for (int i = 0; i < call.source_buffer_indices_size(); ++i) {
-    const Buffer &source = buffer(true, call.source_buffer_indices(i), program,
-                                  where, "a buffer to sum");
-    for (std::size_t j = 0; j < targets.size(); ++j) {
-      const Buffer &target = *targets[j];
-      if (int(j) != i) {
-        checkDisjoint(target, source, where);
-        continue;
-      }
-      require(source.type() == target.type() &&
-                  std::equal(source.dims().begin(), source.dims().end(),
-                             target.dims().begin(), target.dims().end()) &&
-                  std::equal(source.strides().begin(), source.strides().end(),
-                             target.strides().begin(), target.strides().end()),
-              where, "the layouts of a source and its sum differ");
-      if (source.arena_index() != target.arena_index() ||
-          source.offset() != target.offset())
-        checkDisjoint(target, source, where);
-    }
+  const int count = step.operands_size() / 2;
+  for (int i = 0; isStart && i < count; ++i) {
+    const Buffer &source = operand(step, i), &sum = operand(step, count + i);
+    require(source.type() == sum.type() &&
+                std::equal(source.dims().begin(), source.dims().end(),
+                           sum.dims().begin(), sum.dims().end()) &&
+                std::equal(source.strides().begin(), source.strides().end(),
+                           sum.strides().begin(), sum.strides().end()),
+            where, "the layouts of a source and its sum differ");
   }
 }
 
-void Validator::checkHost(const HostCall &call, int program,
-                          const std::string &where) const {
+void Validator::checkHost(const Step &step, const std::string &where) const {
+  const HostCall &call = step.host();
   require(!call.type().empty() && !call.layer().empty(), where,
           "the host layer's type or name is missing");
-  require(call.has_direction() && call.direction() != BACKWARD_WEIGHTS, where,
+  require(call.direction() != BACKWARD_WEIGHTS, where,
           "a host layer must have direction FORWARD or BACKWARD_DATA");
-  const bool isForward = call.direction() == FORWARD;
-  std::vector<const Buffer *> bottoms, tops, operands;
-  std::vector<bool> isWritten;
-  auto addOperand = [&](std::uint32_t index, bool writes,
-                        const char *bufferName) {
-    const Buffer &found = buffer(true, index, program, where, bufferName);
-    operands.push_back(&found);
-    isWritten.push_back(writes);
-    return &found;
-  };
-  auto requireSameDims = [&](const Buffer &gradient, const Buffer &value) {
-    require(std::equal(gradient.dims().begin(), gradient.dims().end(),
-                       value.dims().begin(), value.dims().end()),
-            where, "a gradient does not have its value's dimensions");
-  };
-  for (std::uint32_t index : call.bottom_buffer_indices())
-    bottoms.push_back(addOperand(index, false, "a bottom"));
-  for (std::uint32_t index : call.top_buffer_indices())
-    tops.push_back(addOperand(index, isForward, "a top"));
-  require(call.top_gradient_buffer_indices_size() ==
-              (isForward ? 0 : call.top_buffer_indices_size()),
-          where, "the number of tops' gradients does not match the direction");
-  for (int i = 0; i < call.top_gradient_buffer_indices_size(); ++i)
-    requireSameDims(*addOperand(call.top_gradient_buffer_indices(i), false,
-                                "a top's gradient"),
-                    *tops[static_cast<std::size_t>(i)]);
-  require(!isForward || call.bottom_gradients().empty(), where,
+  require(call.direction() != FORWARD || call.gradient_bottoms().empty(), where,
           "a forward call has bottoms' gradients");
   std::int64_t last = -1;
-  for (const HostCall::BottomGradient &gradient : call.bottom_gradients()) {
-    require(gradient.has_bottom() && gradient.bottom() < bottoms.size(), where,
+  for (std::uint32_t bottom : call.gradient_bottoms()) {
+    require(bottom < call.bottom_count(), where,
             "the bottom of a gradient does not exist");
-    require(gradient.bottom() > last, where,
+    require(bottom > last, where,
             "bottoms' gradients are not in the order of bottoms");
-    last = gradient.bottom();
-    require(gradient.has_buffer_index(), where,
-            "a bottom's gradient is missing");
-    requireSameDims(
-        *addOperand(gradient.buffer_index(), true, "a bottom's gradient"),
-        *bottoms[gradient.bottom()]);
+    last = bottom;
   }
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!isWritten[i])
+  for (const HostOperand &gradient : hostOperands(manifest, step)) {
+    if (!gradient.isGradient)
       continue;
-    checkWritable(*operands[i], where);
-    for (std::size_t j = 0; j < operands.size(); ++j) {
-      if (j == i)
-        continue;
-      checkDisjoint(*operands[i], *operands[j], where);
-      // Buffers with gaps may interleave, but their first elements differ.
-      require(operands[i]->arena_index() != operands[j]->arena_index() ||
-                  operands[i]->offset() != operands[j]->offset(),
-              where, "its result overlaps an operand");
-    }
+    const std::size_t position =
+        gradient.position + (gradient.isTop ? call.bottom_count() : 0);
+    const Buffer &value = operand(step, static_cast<int>(position));
+    require(std::equal(gradient.buffer->dims().begin(),
+                       gradient.buffer->dims().end(), value.dims().begin(),
+                       value.dims().end()),
+            where, "a gradient does not have its value's dimensions");
   }
 }
 

@@ -207,64 +207,23 @@ const Buffer &Validator::buffer(bool present, std::uint32_t index, int program,
   return found;
 }
 
-void Validator::checkLaunch(const Launch &launch, int program,
-                            const std::string &where) const {
-  require(launch.has_kernel_index() &&
-              launch.kernel_index() <
-                  static_cast<std::uint32_t>(manifest.kernels_size()),
-          where, "its kernel does not exist");
-  const Kernel &kernel =
-      manifest.kernels(static_cast<int>(launch.kernel_index()));
-  require(static_cast<std::uint32_t>(launch.buffer_indices_size()) ==
-              kernel.argument_count(),
-          where, "the number of buffers is not the kernel's argument count");
-  for (std::uint32_t index : launch.buffer_indices())
-    buffer(true, index, program, where, "an argument");
-}
-
-/// Checks that the alternative uses only buffers of the call: code that moves
-/// or observes the buffers of a step examines only the call.
-void Validator::checkGeneratedAlternative(const Step &step, int program,
-                                          const std::string &where) const {
-  require(step.has_convolution(), where,
-          "only a convolution has a generated alternative");
-  checkLaunch(step.generated_alternative(), program, where);
-  const ConvolutionCall &call = step.convolution();
-  for (std::uint32_t index : step.generated_alternative().buffer_indices())
-    require(index == call.x_buffer_index() || index == call.w_buffer_index() ||
-                (call.has_b_buffer_index() && index == call.b_buffer_index()) ||
-                index == call.y_buffer_index(),
-            where,
-            "its generated alternative has a buffer that the call lacks");
-}
-
 void Validator::checkStep(const Step &step, int program,
                           const std::string &where) const {
+  require(step.action_case() != Step::ACTION_NOT_SET, where,
+          "it has no action (or one that this program is too old to know)");
+  checkOperands(step, program, where);
   if (step.has_generated_alternative())
-    checkGeneratedAlternative(step, program, where);
-  switch (step.action_case()) {
-  case Step::kLaunch:
-    return checkLaunch(step.launch(), program, where);
-  case Step::kConvolution:
-    return checkConvolution(step.convolution(), program, where);
-  case Step::kInnerProduct:
-    return checkInnerProduct(step.inner_product(), program, where);
-  case Step::kCopy:
-    return checkCopy(step.copy(), program, where);
-  case Step::kZero:
-    return checkWritable(buffer(step.zero().has_buffer_index(),
-                                step.zero().buffer_index(), program, where,
-                                "the buffer to clear"),
-                         where);
-  case Step::kAllReduce:
-    return checkAllReduce(step.all_reduce(), program, where);
-  case Step::kHost:
-    return checkHost(step.host(), program, where);
-  case Step::ACTION_NOT_SET:
-    break;
-  }
-  fail(where, "it has no action (or one that this program is too old to "
-              "know)");
+    checkGeneratedAlternative(step, where);
+  if (step.has_convolution())
+    checkConvolution(step, where);
+  else if (step.has_inner_product())
+    checkInnerProduct(step, where);
+  else if (step.has_copy())
+    checkCopy(step, where);
+  else if (step.has_all_reduce())
+    checkAllReduce(step, where);
+  else if (step.has_host())
+    checkHost(step, where);
 }
 
 void Validator::checkCondition(const Check &check, int program,

@@ -22,8 +22,6 @@ inline std::string describeAction(const Manifest &manifest, const Step &step) {
     return "inner product " + Direction_Name(step.inner_product().direction());
   case Step::kCopy:
     return "copy";
-  case Step::kZero:
-    return "zero";
   case Step::kAllReduce:
     return std::string("all-reduce ") +
            (step.all_reduce().kind() == AllReduceCall::START ? "start "

@@ -43,6 +43,15 @@ public:
   /// Adds a step and sets the fields common to all steps.
   static plan::Step &addStep(dialects::plan::StepInterface op,
                              plan::Program &program);
+  /// Returns the access of a step to each of its operands, by its memory
+  /// effects.
+  llvm::SmallVector<plan::Operand::Access>
+  accessesOf(dialects::plan::StepInterface op);
+  /// Adds a buffer to the operands of a step.
+  void addOperand(plan::Step &step, mlir::Value value,
+                  plan::Operand::Access access);
+  /// Adds all operands of `op` in their order.
+  void addOperands(dialects::plan::StepInterface op, plan::Step &step);
 
 private:
   void addArenas();
@@ -59,6 +68,7 @@ private:
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
+  mlir::SymbolTableCollection effectSymbols;
   const std::vector<plan::Kernel> &kernels;
   plan::Manifest manifest;
   std::map<dialects::plan::ArenaKind, unsigned> arenas;

@@ -20,21 +20,50 @@ void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
   set(*window.mutable_dilation(), conv.getDilation());
 }
 
+SmallVector<plan::Operand::Access>
+ManifestBuilder::accessesOf(StepInterface op) {
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  op.addEffects(effectSymbols, effects);
+  llvm::BitVector reads(op->getNumOperands()), writes(op->getNumOperands());
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (auto *operand = effect.getEffectValue<OpOperand *>())
+      (isa<MemoryEffects::Read>(effect.getEffect()) ? reads : writes)
+          .set(operand->getOperandNumber());
+  SmallVector<plan::Operand::Access> accesses;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    accesses.push_back(!writes[i]  ? plan::Operand::READ
+                       : !reads[i] ? plan::Operand::WRITE
+                                   : plan::Operand::READ_WRITE);
+  return accesses;
+}
+
+void ManifestBuilder::addOperand(plan::Step &step, Value value,
+                                 plan::Operand::Access access) {
+  plan::Operand &operand = *step.add_operands();
+  operand.set_buffer_index(buffer(value));
+  operand.set_access(access);
+}
+
+void ManifestBuilder::addOperands(StepInterface op, plan::Step &step) {
+  for (auto [value, access] :
+       llvm::zip_equal(op->getOperands(), accessesOf(op)))
+    addOperand(step, value, access);
+}
+
 namespace {
 
-/// Describes a launch of a kernel on `buffers`, which are the kernel's block
-/// arguments followed by its results.
-void setLaunch(StringRef name, ValueRange buffers, ManifestBuilder &builder,
-               plan::Launch &entry) {
-  KernelOp kernel = builder.kernelOf(name);
-  unsigned inputs = kernel.getBody().front().getNumArguments();
-  entry.set_kernel_index(builder.kernelIndexOf(name));
-  for (auto [i, value] : llvm::enumerate(buffers))
-    if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
-      entry.add_buffer_indices(builder.buffer(value));
-    else
-      builder.buffer(value); // listed, although the kernel receives it as an
-                             // input
+/// Returns the positions of a kernel's buffers (its block arguments, then its
+/// results) that the generated function receives, followed by those of results
+/// in place, which it does not.
+std::pair<SmallVector<unsigned>, SmallVector<unsigned>>
+splitBuffers(KernelOp kernel) {
+  const unsigned inputs = kernel.getBody().front().getNumArguments();
+  SmallVector<unsigned> arguments =
+                            llvm::to_vector(llvm::seq<unsigned>(0, inputs)),
+                        inPlace;
+  for (auto [i, argument] : llvm::enumerate(kernel.getInPlace()))
+    (argument < 0 ? arguments : inPlace).push_back(inputs + i);
+  return {arguments, inPlace};
 }
 
 struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
@@ -42,9 +71,14 @@ struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
                      plan::Program &program) const {
     auto launch = cast<LaunchOp>(op);
     plan::Step &step = ManifestBuilder::addStep(launch, program);
-    plan::Launch &entry = *step.mutable_launch();
-    setLaunch(launch.getKernel(), launch.getBuffers(), builder, entry);
-    const plan::Kernel &generated = builder.kernelEntry(entry.kernel_index());
+    plan::Launch &to = *step.mutable_launch();
+    to.set_kernel_index(builder.kernelIndexOf(launch.getKernel()));
+    const auto accesses = builder.accessesOf(launch);
+    const auto [arguments, inPlace] =
+        splitBuffers(builder.kernelOf(launch.getKernel()));
+    for (unsigned i : llvm::concat<const unsigned>(arguments, inPlace))
+      builder.addOperand(step, launch.getBuffers()[i], accesses[i]);
+    const plan::Kernel &generated = builder.kernelEntry(to.kernel_index());
     step.set_flops(generated.flops());
     step.set_bytes(generated.bytes());
   }
@@ -52,17 +86,42 @@ struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
 
 /// Sets the fields of calls on x, w, b and y.
 template <typename Op, typename Call>
-void setOperands(Op op, ManifestBuilder &builder, Call &call) {
+void setCall(Op op, ManifestBuilder &builder, plan::Step &step, Call &call) {
+  step.set_bytes(builder.bytesOf(op->getOperands()));
   call.set_direction(static_cast<plan::Direction>(op.getDirection()));
-  call.set_x_buffer_index(builder.buffer(op.getX()));
-  call.set_w_buffer_index(builder.buffer(op.getW()));
-  if (op.getB())
-    call.set_b_buffer_index(builder.buffer(op.getB()));
-  call.set_y_buffer_index(builder.buffer(op.getY()));
   if (auto slope = op.getRelu()) {
     call.mutable_epilogue()->set_relu(true);
     call.mutable_epilogue()->set_negative_slope(slope->convertToFloat());
   }
+  const auto accesses = builder.accessesOf(op);
+  SmallVector<OpOperand *> operands = {&op.getXMutable(), &op.getWMutable(),
+                                       &op.getYMutable()};
+  for (OpOperand &bias : op.getBMutable())
+    operands.push_back(&bias);
+  for (OpOperand *operand : operands) {
+    plan::Operand::Access access = accesses[operand->getOperandNumber()];
+    // A sum is read from the bytes of the result.
+    if (access == plan::Operand::WRITE && call.epilogue().accumulate())
+      access = plan::Operand::READ_WRITE;
+    builder.addOperand(step, operand->get(), access);
+  }
+}
+
+/// Describes the generated alternative of a convolution, whose operands are in
+/// `step` already.
+void setAlternative(ConvolutionOp conv, ManifestBuilder &builder,
+                    plan::Step &step) {
+  auto generated = conv.getGenerated();
+  if (!generated)
+    return;
+  plan::GeneratedAlternative &to = *step.mutable_generated_alternative();
+  const StringRef kernel = generated->getKernel().getValue();
+  to.set_kernel_index(builder.kernelIndexOf(kernel));
+  const SmallVector<Value> buffers = conv.generatedBuffers();
+  const Value operands[] = {conv.getX(), conv.getW(), conv.getY(), conv.getB()};
+  for (unsigned i : splitBuffers(builder.kernelOf(kernel)).first)
+    to.add_operand_indices(static_cast<uint32_t>(
+        llvm::find(operands, buffers[i]) - std::begin(operands)));
 }
 
 struct ConvolutionEntry
@@ -71,16 +130,13 @@ struct ConvolutionEntry
                      plan::Program &program) const {
     auto conv = cast<ConvolutionOp>(op);
     plan::Step &step = ManifestBuilder::addStep(conv, program);
-    step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::ConvolutionCall &entry = *step.mutable_convolution();
-    brew::compiler::setWindow(conv, *entry.mutable_window());
-    entry.set_group(conv.getGroup());
-    setOperands(conv, builder, entry);
+    plan::ConvolutionCall &to = *step.mutable_convolution();
+    brew::compiler::setWindow(conv, *to.mutable_window());
+    to.set_group(conv.getGroup());
     if (conv.getSum())
-      entry.mutable_epilogue()->set_accumulate(true);
-    if (auto generated = conv.getGenerated())
-      setLaunch(generated->getKernel().getValue(), conv.generatedBuffers(),
-                builder, *step.mutable_generated_alternative());
+      to.mutable_epilogue()->set_accumulate(true);
+    setCall(conv, builder, step, to);
+    setAlternative(conv, builder, step);
   }
 };
 
@@ -90,11 +146,10 @@ struct InnerProductEntry
                      plan::Program &program) const {
     auto product = cast<InnerProductOp>(op);
     plan::Step &step = ManifestBuilder::addStep(product, program);
-    step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::InnerProductCall &entry = *step.mutable_inner_product();
-    entry.set_transpose(product.getTranspose());
-    entry.set_axis(product.getAxis());
-    setOperands(product, builder, entry);
+    plan::InnerProductCall &to = *step.mutable_inner_product();
+    to.set_transpose(product.getTranspose());
+    to.set_axis(product.getAxis());
+    setCall(product, builder, step, to);
   }
 };
 
@@ -104,9 +159,8 @@ struct CopyEntry : ManifestInterface::ExternalModel<CopyEntry, CopyOp> {
     auto copy = cast<CopyOp>(op);
     plan::Step &step = ManifestBuilder::addStep(copy, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::CopyCall &entry = *step.mutable_copy();
-    entry.set_source_buffer_index(builder.buffer(copy.getSource()));
-    entry.set_target_buffer_index(builder.buffer(copy.getTarget()));
+    step.mutable_copy();
+    builder.addOperands(copy, step);
   }
 };
 
@@ -116,25 +170,17 @@ struct HostEntry : ManifestInterface::ExternalModel<HostEntry, HostCallOp> {
     auto call = cast<HostCallOp>(op);
     plan::Step &step = ManifestBuilder::addStep(call, program);
     step.set_bytes(builder.bytesOf(op->getOperands()));
-    plan::HostCall &entry = *step.mutable_host();
-    entry.set_type(call.getKind().str());
-    entry.set_layer(call.getLayer().str());
-    entry.set_settings(call.getSettings().str());
-    entry.set_param_str(call.getParamStr().str());
-    entry.set_direction(static_cast<plan::Direction>(call.getDirection()));
-    for (Value bottom : call.getBottoms())
-      entry.add_bottom_buffer_indices(builder.buffer(bottom));
-    for (Value top : call.getTops())
-      entry.add_top_buffer_indices(builder.buffer(top));
-    for (Value gradient : call.getTopGradients())
-      entry.add_top_gradient_buffer_indices(builder.buffer(gradient));
-    for (auto [bottom, gradient] :
-         llvm::zip_equal(call.getGradientsOf(), call.getBottomGradients())) {
-      plan::HostCall::BottomGradient &bottomGradient =
-          *entry.add_bottom_gradients();
-      bottomGradient.set_bottom(static_cast<uint32_t>(bottom));
-      bottomGradient.set_buffer_index(builder.buffer(gradient));
-    }
+    plan::HostCall &to = *step.mutable_host();
+    to.set_type(call.getKind().str());
+    to.set_layer(call.getLayer().str());
+    to.set_settings(call.getSettings().str());
+    to.set_param_str(call.getParamStr().str());
+    to.set_direction(static_cast<plan::Direction>(call.getDirection()));
+    to.set_bottom_count(static_cast<uint32_t>(call.getBottoms().size()));
+    to.set_top_count(static_cast<uint32_t>(call.getTops().size()));
+    for (int64_t bottom : call.getGradientsOf())
+      to.add_gradient_bottoms(static_cast<uint32_t>(bottom));
+    builder.addOperands(call, step);
   }
 };
 
@@ -146,18 +192,15 @@ struct AllReduceStartEntry
     plan::Step &step = ManifestBuilder::addStep(start, program);
     const auto bytes = builder.bytesOf(start.getTargets());
     step.set_bytes(start.getTransferType() ? bytes / 2 : bytes);
-    plan::AllReduceCall &entry = *step.mutable_all_reduce();
-    entry.set_kind(plan::AllReduceCall::START);
-    entry.set_bucket(static_cast<uint32_t>(start.getBucket()));
-    for (Value target : start.getTargets())
-      entry.add_buffer_indices(builder.buffer(target));
-    for (Value source : start.getSources())
-      entry.add_source_buffer_indices(builder.buffer(source));
+    plan::AllReduceCall &to = *step.mutable_all_reduce();
+    to.set_kind(plan::AllReduceCall::START);
+    to.set_bucket(static_cast<uint32_t>(start.getBucket()));
     if (start.getStatistic())
-      entry.set_statistic(true);
+      to.set_statistic(true);
     if (start.getTransferType())
-      entry.set_transfer_type(plan::BF16); // the only type that the operation
-                                           // accepts
+      to.set_transfer_type(plan::BF16); // the only type that the operation
+                                        // accepts
+    builder.addOperands(start, step);
   }
 };
 
@@ -167,13 +210,12 @@ struct AllReduceWaitEntry
                      plan::Program &program) const {
     auto wait = cast<AllReduceWaitOp>(op);
     plan::Step &step = ManifestBuilder::addStep(wait, program);
-    plan::AllReduceCall &entry = *step.mutable_all_reduce();
-    entry.set_kind(plan::AllReduceCall::WAIT);
-    entry.set_bucket(static_cast<uint32_t>(wait.getBucket()));
+    plan::AllReduceCall &to = *step.mutable_all_reduce();
+    to.set_kind(plan::AllReduceCall::WAIT);
+    to.set_bucket(static_cast<uint32_t>(wait.getBucket()));
     if (wait.getStatistic())
-      entry.set_statistic(true);
-    for (Value target : wait.getTargets())
-      entry.add_buffer_indices(builder.buffer(target));
+      to.set_statistic(true);
+    builder.addOperands(wait, step);
   }
 };
 

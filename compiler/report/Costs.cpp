@@ -61,21 +61,14 @@ CostModel::scratchOf(const plan::Program &program) const {
 
 /// Returns the bytes copied for a host layer: on a GPU all its blobs, on a CPU
 /// those that are not dense and row-major.
-int64_t CostModel::hostCopiedBytes(const plan::HostCall &call) const {
+int64_t CostModel::hostCopiedBytes(const plan::Step &step) const {
   int64_t bytes = 0;
-  auto addBuffer = [&](uint32_t index) {
-    const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  for (const plan::Operand &operand : step.operands()) {
+    const plan::Buffer &buffer =
+        manifest.buffers(static_cast<int>(operand.buffer_index()));
     if (cuda || !caffe::isDenseRowMajor(buffer, manifest.target().precision()))
       bytes += static_cast<int64_t>(buffer.size());
-  };
-  for (uint32_t index : call.bottom_buffer_indices())
-    addBuffer(index);
-  for (uint32_t index : call.top_buffer_indices())
-    addBuffer(index);
-  for (uint32_t index : call.top_gradient_buffer_indices())
-    addBuffer(index);
-  for (const auto &gradient : call.bottom_gradients())
-    addBuffer(gradient.buffer_index());
+  }
   return bytes;
 }
 
@@ -98,7 +91,7 @@ Costs CostModel::of(const plan::Step &step) const {
      : step.has_host() ? costs.hostCalls
                        : costs.calls);
   if (step.has_host())
-    costs.hostCopiedBytes = hostCopiedBytes(step.host());
+    costs.hostCopiedBytes = hostCopiedBytes(step);
   costs.flops = static_cast<int64_t>(step.flops());
   costs.bytes = static_cast<int64_t>(step.bytes());
   if (step.has_launch())

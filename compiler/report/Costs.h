@@ -71,7 +71,7 @@ public:
   const dialects::target::Roofline roofline;
 
 private:
-  int64_t hostCopiedBytes(const plan::HostCall &call) const;
+  int64_t hostCopiedBytes(const plan::Step &step) const;
 
   mlir::ModuleOp module;
   const plan::Manifest &manifest;

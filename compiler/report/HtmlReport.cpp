@@ -286,13 +286,12 @@ void HtmlPage::printKernels() {
   std::map<int, std::pair<const plan::Program *, const plan::Step *>> uses;
   for (const plan::Program &program : manifest.programs())
     for (const plan::Step &step : program.steps())
-      for (const plan::Launch *launch :
-           {step.has_launch() ? &step.launch() : nullptr,
-            step.has_generated_alternative() ? &step.generated_alternative()
-                                             : nullptr})
-        if (launch)
-          uses.try_emplace(static_cast<int>(launch->kernel_index()), &program,
-                           &step);
+      if (step.has_launch() || step.has_generated_alternative())
+        uses.try_emplace(
+            static_cast<int>(step.has_launch()
+                                 ? step.launch().kernel_index()
+                                 : step.generated_alternative().kernel_index()),
+            &program, &step);
   for (int i = 0; i < manifest.kernels_size(); ++i) {
     const auto &[program, step] = uses[i];
     printKernel(i, program, step);

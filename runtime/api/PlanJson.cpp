@@ -1,6 +1,5 @@
 //===- PlanJson.cpp - Plans as JSON ---------------------------------------===//
 
-#include "plan/StepBuffers.h"
 #include "runtime/api/Handles.h"
 
 #include "formats/caffe.pb.h"
@@ -70,6 +69,18 @@ ordered_json namedBuffers(
   return result;
 }
 
+ordered_json operandsOf(const plan::Step &step) {
+  ordered_json result = ordered_json::array();
+  for (const plan::Operand &operand : step.operands())
+    result.push_back(
+        {{"buffer", operand.buffer_index()},
+         {"access", operand.access() == plan::Operand::READ ? "read"
+                    : operand.access() == plan::Operand::WRITE
+                        ? "write"
+                        : "read_write"}});
+  return result;
+}
+
 ordered_json describeProgram(const plan::Manifest &manifest,
                              const plan::Program &program) {
   ordered_json steps = ordered_json::array();
@@ -78,7 +89,7 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                      {"layers", arrayOf(step.layers())},
                      {"backward", step.backward()},
                      {"recomputed", step.rematerialized()},
-                     {"buffers", plan::buffersOf(step)},
+                     {"operands", operandsOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
     if (step.has_generated_alternative())

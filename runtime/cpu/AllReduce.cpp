@@ -10,21 +10,23 @@
 
 namespace brew::runtime {
 
-AllReduce::AllReduce(const plan::Manifest &manifest,
-                     const plan::AllReduceCall &call,
+AllReduce::AllReduce(const plan::Manifest &manifest, const plan::Step &step,
                      const std::function<std::byte *(std::uint32_t)> &address,
                      Communicator *communicator)
-    : bucket(call.bucket()), isStart(call.kind() == plan::AllReduceCall::START),
-      isStatistic(call.statistic()), asBf16(call.has_transfer_type()),
+    : bucket(step.all_reduce().bucket()),
+      isStart(step.all_reduce().kind() == plan::AllReduceCall::START),
+      isStatistic(step.all_reduce().statistic()),
+      asBf16(step.all_reduce().has_transfer_type()),
       communicator(communicator) {
   if (!isStart)
     return;
   std::vector<Buffer> operands;
-  for (int i = 0; i < call.buffer_indices_size(); ++i) {
-    const std::uint32_t index = call.buffer_indices(i);
+  const int count = step.operands_size() / 2; // of sources and of sums
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t index = step.operands(count + i).buffer_index();
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     std::byte *target = address(index);
-    if (const std::byte *source = address(call.source_buffer_indices(i));
+    if (const std::byte *source = address(step.operands(i).buffer_index());
         source != target)
       copies.push_back({source, target, buffer.size()});
     const plan::Arena &arena =

@@ -19,7 +19,7 @@ public:
   /// `address` returns the memory of a buffer. `communicator` may be null.
   /// Adjacent buffers in the arena of gradients are coalesced: the alignment
   /// gaps between them are zero on every rank.
-  AllReduce(const plan::Manifest &manifest, const plan::AllReduceCall &call,
+  AllReduce(const plan::Manifest &manifest, const plan::Step &step,
             const std::function<std::byte *(std::uint32_t)> &address,
             Communicator *communicator);
 

@@ -44,14 +44,13 @@ struct HostLayerCall {
   void run() {
     step.compute(memory);
     for (std::size_t i = 0; i < memory.size(); ++i)
-      if (step.operands()[i].written)
+      if (step.operands()[i].isWritten)
         step.store(i, memory[i]);
   }
 };
 
-using CompiledStep =
-    std::variant<KernelLaunch, std::unique_ptr<CpuCall>, StridedCopy,
-                 StridedZero, HostLayerCall, AllReduce>;
+using CompiledStep = std::variant<KernelLaunch, std::unique_ptr<CpuCall>,
+                                  StridedCopy, HostLayerCall, AllReduce>;
 
 using CompiledProgram = std::vector<CompiledStep>;
 
@@ -67,15 +66,17 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        calls(
-            dnnl,
-            {[this](std::uint32_t index) { return boundBuffer(index); },
-             [this](std::uint32_t index, int program) {
-               return boundWeights(index, program);
-             },
-             [this](const plan::Launch &launch) { return bindLaunch(launch); },
-             manifest.producer() + " for " + manifest.target().cpu()},
-            TimingCache(options.timingCache, options.warn), options.tune),
+        calls(dnnl,
+              {[this](std::uint32_t index) { return boundBuffer(index); },
+               [this](std::uint32_t index, int program) {
+                 return boundWeights(index, program);
+               },
+               [this](std::uint32_t kernel,
+                      const std::vector<std::uint32_t> &buffers) {
+                 return bindLaunch(kernel, buffers);
+               },
+               manifest.producer() + " for " + manifest.target().cpu()},
+              TimingCache(options.timingCache, options.warn), options.tune),
         hosts(manifest, options.hostLayerTypes),
         communicator(options.communicator) {
     checkTarget(manifest.target(), plan->path());
@@ -133,7 +134,8 @@ private:
   }
   void rebindMovedBuffers();
   void clearCalls();
-  KernelLaunch bindLaunch(const plan::Launch &launch) const;
+  KernelLaunch bindLaunch(std::uint32_t kernelIndex,
+                          const std::vector<std::uint32_t> &buffers) const;
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -244,16 +246,10 @@ static bool isWithin(const Buffer &inner, const Buffer &outer) {
          inner.offset() + inner.size() <= outer.offset() + outer.size();
 }
 
-static bool overlap(const Buffer &a, const Buffer &b) {
-  return a.arena_index() == b.arena_index() &&
-         a.offset() < b.offset() + b.size() &&
-         b.offset() < a.offset() + a.size();
-}
-
 void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
   for (const Buffer &other : manifest.buffers())
-    if (overlap(other, buffer) && !isWithin(other, buffer))
+    if (plan::overlap(other, buffer) && !isWithin(other, buffer))
       throw Error(ExitStatus::Usage,
                   plan->path() + ": the blob is a view of a larger buffer, so "
                                  "it cannot be in the caller's memory");
@@ -261,7 +257,7 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
     // Otherwise it would be ambiguous which memory the steps must use.
     for (const auto &[other, otherMemory] : boundMemory)
       if (other != index &&
-          overlap(manifest.buffers(static_cast<int>(other)), buffer))
+          plan::overlap(manifest.buffers(static_cast<int>(other)), buffer))
         throw Error(ExitStatus::Usage,
                     plan->path() + ": the blob shares bytes with another one "
                                    "that is in the caller's memory");
@@ -281,9 +277,9 @@ void CpuBackend::rebindMovedBuffers() {
     return std::holds_alternative<std::unique_ptr<CpuCall>>(step);
   };
   auto hasMoved = [&](const Step &step) {
-    for (std::uint32_t used : buffersOf(step))
+    for (const plan::Operand &operand : step.operands())
       for (std::uint32_t index : movedBuffers)
-        if (isWithin(manifest.buffers(static_cast<int>(used)),
+        if (isWithin(manifest.buffers(static_cast<int>(operand.buffer_index())),
                      manifest.buffers(static_cast<int>(index))))
           return true;
     return false;
@@ -365,7 +361,7 @@ bool CpuBackend::areShared(std::uint32_t weights,
   auto reads = [&](const Step &step) {
     return step.has_inner_product() &&
            step.inner_product().direction() == plan::FORWARD &&
-           step.inner_product().w_buffer_index() == weights;
+           plan::callOperands(step).w == weights;
   };
   const auto &steps = program.steps();
   const auto first = std::find_if(steps.begin(), steps.end(), reads);
@@ -375,12 +371,13 @@ bool CpuBackend::areShared(std::uint32_t weights,
     return false;
   const Buffer &weightsBuffer = manifest.buffers(static_cast<int>(weights));
   return std::none_of(first, pastLast, [&](const Step &step) {
-    const std::vector<std::uint32_t> used = buffersOf(step);
-    return !reads(step) &&
-           std::any_of(used.begin(), used.end(), [&](auto usedIndex) {
-             return overlap(manifest.buffers(static_cast<int>(usedIndex)),
-                            weightsBuffer);
-           });
+    return std::any_of(step.operands().begin(), step.operands().end(),
+                       [&](const plan::Operand &operand) {
+                         return plan::isWritten(operand) &&
+                                plan::overlap(manifest.buffers(static_cast<int>(
+                                                  operand.buffer_index())),
+                                              weightsBuffer);
+                       });
   });
 }
 
@@ -407,14 +404,13 @@ CompiledProgram CpuBackend::compile(int index) {
   return result;
 }
 
-KernelLaunch CpuBackend::bindLaunch(const plan::Launch &launch) const {
-  const plan::Kernel &kernel =
-      manifest.kernels(static_cast<int>(launch.kernel_index()));
-  KernelLaunch result{kernels->function(launch.kernel_index()),
-                      kernel.domain(),
-                      kernel.grain(),
-                      {}};
-  for (std::uint32_t index : launch.buffer_indices())
+KernelLaunch
+CpuBackend::bindLaunch(std::uint32_t kernelIndex,
+                       const std::vector<std::uint32_t> &buffers) const {
+  const plan::Kernel &kernel = manifest.kernels(static_cast<int>(kernelIndex));
+  KernelLaunch result{
+      kernels->function(kernelIndex), kernel.domain(), kernel.grain(), {}};
+  for (std::uint32_t index : buffers)
     result.arguments.push_back(address(index));
   return result;
 }
@@ -423,31 +419,26 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
                                  const std::string &where) {
   switch (step.action_case()) {
   case Step::kLaunch:
-    return bindLaunch(step.launch());
+    return bindLaunch(step.launch().kernel_index(),
+                      plan::kernelArguments(manifest, step));
   case Step::kConvolution:
   case Step::kInnerProduct:
     return calls.make(step, program, where);
   case Step::kCopy: {
-    BoundBuffer source = boundBuffer(step.copy().source_buffer_index());
-    BoundBuffer target = boundBuffer(step.copy().target_buffer_index());
+    BoundBuffer source = boundBuffer(step.operands(0).buffer_index());
+    BoundBuffer target = boundBuffer(step.operands(1).buffer_index());
     return StridedCopy(*source.buffer, source.data, *target.buffer,
                        target.data);
   }
-  case Step::kZero: {
-    BoundBuffer target = boundBuffer(step.zero().buffer_index());
-    return StridedZero(*target.buffer, target.data);
-  }
   case Step::kHost: {
-    HostLayerCall result{HostLayerStep(manifest, program, step.host(), hosts),
-                         {}};
-    for (const HostLayerStep::Operand &operand : result.step.operands())
+    HostLayerCall result{HostLayerStep(manifest, program, step, hosts), {}};
+    for (const plan::HostOperand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;
   }
   case Step::kAllReduce:
     return AllReduce(
-        manifest, step.all_reduce(),
-        [this](std::uint32_t index) { return address(index); },
+        manifest, step, [this](std::uint32_t index) { return address(index); },
         communicator.get());
   case Step::ACTION_NOT_SET:
     break;
@@ -459,7 +450,6 @@ void CpuBackend::runStep(CompiledStep &step) {
   std::visit(Overloaded{[&](KernelLaunch &launch) { launch.run(workers); },
                         [](std::unique_ptr<CpuCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
-                        [&](StridedZero &zero) { zero.run(workers); },
                         [](HostLayerCall &host) { host.run(); },
                         [](AllReduce &reduce) { reduce.run(); }},
              step);
@@ -636,7 +626,6 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
             return call->implementation();
           },
           [](const StridedCopy &) { return std::string("copy"); },
-          [](const StridedZero &) { return std::string("zero"); },
           [](const HostLayerCall &) { return std::string("host"); },
           [](const AllReduce &reduce) { return reduce.implementation(); }},
       programs[static_cast<std::size_t>(program)][step]);

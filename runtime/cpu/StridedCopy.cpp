@@ -130,46 +130,4 @@ void StridedCopy::run(const Threads &threads) const {
   throw Error(ExitStatus::Bug, "elements of a size that nothing copies");
 }
 
-StridedZero::StridedZero(const plan::Buffer &buffer, std::byte *bytes)
-    : data(bytes) {
-  auto size = static_cast<std::int64_t>(plan::elementSize(buffer.type()));
-  std::vector<std::array<std::int64_t, 2>> axes;
-  for (int d = 0; d < buffer.dims_size(); ++d)
-    if (buffer.dims(d) > 1)
-      axes.push_back({buffer.dims(d), buffer.strides(d) * size});
-  std::sort(axes.begin(), axes.end(),
-            [](const auto &a, const auto &b) { return a[1] > b[1]; });
-  blockBytes = size;
-  while (!axes.empty() && axes.back()[1] == blockBytes) {
-    blockBytes *= axes.back()[0];
-    axes.pop_back();
-  }
-  outer = std::move(axes);
-  for (const auto &axis : outer)
-    blocks *= axis[0];
-}
-
-void StridedZero::run(const Threads &threads) const {
-  if (outer.empty()) {
-    threads.parallelFor(
-        blockBytes, kThreadBytes, [&](std::int64_t begin, std::int64_t end) {
-          std::memset(data + begin, 0, static_cast<std::size_t>(end - begin));
-        });
-    return;
-  }
-  threads.parallelFor(
-      blocks, std::max<std::int64_t>(1, kThreadBytes / blockBytes),
-      [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t block = begin; block < end; ++block) {
-          std::int64_t index = block;
-          std::byte *position = data;
-          for (auto axis = outer.rbegin(); axis != outer.rend(); ++axis) {
-            position += index % (*axis)[0] * (*axis)[1];
-            index /= (*axis)[0];
-          }
-          std::memset(position, 0, static_cast<std::size_t>(blockBytes));
-        }
-      });
-}
-
 } // namespace brew::runtime

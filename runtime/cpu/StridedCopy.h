@@ -1,4 +1,4 @@
-//===- StridedCopy.h - Copying and zeroing of strided buffers ---*- C++ -*-===//
+//===- StridedCopy.h - Copying of strided buffers --------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -35,20 +35,6 @@ private:
   // the source's. Square tiles keep both sides' cache lines in use.
   Axis row{1, 1, 1}, column{1, 1, 1};
   std::int64_t rowTiles = 1, columnTiles = 1, tiles = 1;
-};
-
-/// Sets every element of a buffer to zero. Does not write the gaps between
-/// elements.
-class StridedZero {
-public:
-  StridedZero(const plan::Buffer &buffer, std::byte *data);
-  void run(const Threads &threads) const;
-
-private:
-  std::byte *data;
-  std::int64_t blockBytes = 0;                    // contiguous run
-  std::vector<std::array<std::int64_t, 2>> outer; // dim, stride in bytes
-  std::int64_t blocks = 1;
 };
 
 } // namespace brew::runtime

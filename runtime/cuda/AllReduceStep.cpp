@@ -6,17 +6,18 @@
 namespace brew::runtime::cuda {
 
 AllReduceStep::AllReduceStep(
-    const plan::Manifest &manifest, const plan::AllReduceCall &call,
+    const plan::Manifest &manifest, const plan::Step &step,
     const std::function<CUdeviceptr(std::uint32_t)> &address, Nccl *library)
-    : isStart(call.kind() == plan::AllReduceCall::START),
-      isStatistic(call.statistic()), nccl(library) {
+    : isStart(step.all_reduce().kind() == plan::AllReduceCall::START),
+      isStatistic(step.all_reduce().statistic()), nccl(library) {
   if (!isStart)
     return;
-  for (int i = 0; i < call.buffer_indices_size(); ++i) {
-    const std::uint32_t index = call.buffer_indices(i);
+  const int count = step.operands_size() / 2; // of sources and of sums
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t index = step.operands(count + i).buffer_index();
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     const CUdeviceptr target = address(index);
-    if (const CUdeviceptr source = address(call.source_buffer_indices(i));
+    if (const CUdeviceptr source = address(step.operands(i).buffer_index());
         source != target)
       copies.push_back({source, target, std::size_t(buffer.size())});
     sums.push_back(

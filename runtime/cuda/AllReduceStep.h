@@ -17,7 +17,7 @@ class AllReduceStep {
 public:
   /// `address` returns the memory of a buffer. `nccl` must outlive this object;
   /// it may be null on one rank.
-  AllReduceStep(const plan::Manifest &manifest, const plan::AllReduceCall &call,
+  AllReduceStep(const plan::Manifest &manifest, const plan::Step &step,
                 const std::function<CUdeviceptr(std::uint32_t)> &address,
                 Nccl *nccl);
 

@@ -69,9 +69,9 @@ struct StagedOperand {
 class ProblemBuilder {
 public:
   ProblemBuilder(const Device &device, const plan::InnerProductCall &call,
-                 DeviceBuffer x, DeviceBuffer w, DeviceBuffer y,
+                 DeviceBuffer x, DeviceBuffer w, DeviceBuffer y, bool hasBias,
                  std::string where)
-      : device(device), call(call), where(std::move(where)) {
+      : device(device), call(call), hasBias(hasBias), where(std::move(where)) {
     const int axis = static_cast<int>(call.axis());
     const int inner = x.buffer->dims_size() - axis;
     const DimRange m{0, axis}, k{axis, axis + inner};
@@ -157,8 +157,8 @@ private:
       matrix.rowStride = *row;
       matrix.columnStride = *column;
       // The bias is indexed by the rows of y's transpose.
-      if (!written || call.direction() != plan::FORWARD ||
-          !call.has_b_buffer_index() || *column == 1 || matrix.columns == 1)
+      if (!written || call.direction() != plan::FORWARD || !hasBias ||
+          *column == 1 || matrix.columns == 1)
         return matrix;
     }
     matrix.rowStride = matrix.columns;
@@ -201,6 +201,7 @@ private:
 
   const Device &device;
   const plan::InnerProductCall &call;
+  bool hasBias;
   const std::string where;
 };
 
@@ -326,7 +327,7 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
   if (call.epilogue().relu() && call.epilogue().negative_slope() != 0)
     throw unavailable(where + ": cuBLASLt cannot fuse a ReLU with a slope "
                               "(compile the net with --no-library=ip)");
-  ProblemBuilder builder(device, call, x, w, y, where);
+  ProblemBuilder builder(device, call, x, w, y, b.buffer != nullptr, where);
   MatmulProblem problem = builder.makeProblem(b);
   staged = std::move(builder.staged);
   const bool isGradient = problem.bias == MatmulBias::GradientA ||

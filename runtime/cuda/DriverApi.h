@@ -113,9 +113,6 @@ struct CUDA_MEMCPY2D {
            (const CUDA_MEMCPY2D *, CUstream))                                  \
   FUNCTION(cuMemsetD8Async, cuMemsetD8Async,                                   \
            (CUdeviceptr, unsigned char, std::size_t, CUstream))                \
-  FUNCTION(cuMemsetD2D8Async, cuMemsetD2D8Async,                               \
-           (CUdeviceptr, std::size_t, unsigned char, std::size_t, std::size_t, \
-            CUstream))                                                         \
   FUNCTION(cuStreamCreate, cuStreamCreate, (CUstream *, unsigned))             \
   FUNCTION(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                    \
   FUNCTION(cuStreamSynchronize, cuStreamSynchronize, (CUstream))               \

@@ -10,7 +10,7 @@ HostLayerRunner::HostLayerRunner(HostLayerStep hostStep,
                                  std::shared_ptr<PinnedMemory> pinned)
     : step(std::move(hostStep)), addresses(std::move(operandAddresses)),
       memory(std::move(pinned)) {
-  for (const HostLayerStep::Operand &operand : step.operands()) {
+  for (const plan::HostOperand &operand : step.operands()) {
     offsets.push_back(size);
     size += (operand.buffer->size() + plan::kAlignment - 1) / plan::kAlignment *
             plan::kAlignment;
@@ -41,7 +41,7 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
               purpose);
   };
   for (std::size_t i = 0; i < hostOperands.size(); ++i)
-    if (!step.operands()[i].written)
+    if (!step.operands()[i].isWritten)
       copyToHost(i);
   // Besides the copies above, this waits for copies of an earlier step, which
   // may still read the memory.
@@ -49,8 +49,8 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
   step.compute(hostOperands);
   device.makeCurrent(); // the layer may have changed the current context
   for (std::size_t i = 0; i < hostOperands.size(); ++i) {
-    const HostLayerStep::Operand &operand = step.operands()[i];
-    if (!operand.written)
+    const plan::HostOperand &operand = step.operands()[i];
+    if (!operand.isWritten)
       continue;
     // Gaps contain elements of other buffers, possibly of the other tops.
     if (hasGaps(*operand.buffer)) {

@@ -43,15 +43,25 @@ std::vector<DeviceStep> StepBuilder::build(int index) {
   return steps;
 }
 
-KernelLaunch StepBuilder::makeLaunch(const plan::Launch &launch) const {
+StepBuilder::CallBuffers
+StepBuilder::callBuffers(const plan::Step &step) const {
+  const plan::CallOperands indices = plan::callOperands(step);
+  return {deviceBuffer(indices.x), deviceBuffer(indices.w),
+          indices.b ? deviceBuffer(*indices.b) : DeviceBuffer(),
+          deviceBuffer(indices.y)};
+}
+
+KernelLaunch
+StepBuilder::makeLaunch(std::uint32_t kernelIndex,
+                        const std::vector<std::uint32_t> &buffers) const {
   const plan::Kernel &kernel =
-      plan.manifest().kernels(static_cast<int>(launch.kernel_index()));
+      plan.manifest().kernels(static_cast<int>(kernelIndex));
   KernelLaunch result;
-  result.function = modules.function(launch.kernel_index());
+  result.function = modules.function(kernelIndex);
   result.blocks = kernel.blocks();
   result.threads = kernel.threads();
   result.symbol = kernel.symbol();
-  for (std::uint32_t index : launch.buffer_indices())
+  for (std::uint32_t index : buffers)
     result.arguments.push_back(address(index));
   if (kernel.stages() > 1)
     configureStages(kernel.stages(), result);
@@ -77,19 +87,18 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
                               const std::string &where) {
   switch (step.action_case()) {
   case plan::Step::kLaunch:
-    return makeLaunch(step.launch());
+    return makeLaunch(step.launch().kernel_index(),
+                      plan::kernelArguments(plan.manifest(), step));
   case plan::Step::kConvolution: {
     const plan::ConvolutionCall &call = step.convolution();
-    DeviceBuffer bias;
-    if (call.has_b_buffer_index())
-      bias = deviceBuffer(call.b_buffer_index());
-    auto convolution =
-        makeConvolution(vendor(), call, deviceBuffer(call.x_buffer_index()),
-                        deviceBuffer(call.w_buffer_index()), bias,
-                        deviceBuffer(call.y_buffer_index()), options, where);
+    const CallBuffers buffers = callBuffers(step);
+    auto convolution = makeConvolution(vendor(), call, buffers.x, buffers.w,
+                                       buffers.b, buffers.y, options, where);
     if (step.has_generated_alternative())
       convolution = std::make_unique<CallWithAlternative>(
-          std::move(convolution), makeLaunch(step.generated_alternative()),
+          std::move(convolution),
+          makeLaunch(step.generated_alternative().kernel_index(),
+                     plan::alternativeArguments(step)),
           device,
           plan.manifest().producer() + " for " +
               plan.manifest().target().archs(0));
@@ -97,35 +106,27 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
   }
   case plan::Step::kInnerProduct: {
     const plan::InnerProductCall &call = step.inner_product();
-    DeviceBuffer bias;
-    if (call.has_b_buffer_index())
-      bias = deviceBuffer(call.b_buffer_index());
-    return ChosenCall{
-        makeInnerProduct(device, cublasLt(), call,
-                         deviceBuffer(call.x_buffer_index()),
-                         deviceBuffer(call.w_buffer_index()), bias,
-                         deviceBuffer(call.y_buffer_index()), options, where),
-        0};
+    const CallBuffers buffers = callBuffers(step);
+    return ChosenCall{makeInnerProduct(device, cublasLt(), call, buffers.x,
+                                       buffers.w, buffers.b, buffers.y, options,
+                                       where),
+                      0};
   }
   case plan::Step::kCopy: {
-    const DeviceBuffer source = deviceBuffer(step.copy().source_buffer_index());
-    const DeviceBuffer target = deviceBuffer(step.copy().target_buffer_index());
+    const DeviceBuffer source = deviceBuffer(step.operands(0).buffer_index());
+    const DeviceBuffer target = deviceBuffer(step.operands(1).buffer_index());
     return StridedTransfer::copy(*source.buffer, source.address, *target.buffer,
                                  target.address, where);
   }
-  case plan::Step::kZero: {
-    const DeviceBuffer target = deviceBuffer(step.zero().buffer_index());
-    return StridedTransfer::zero(*target.buffer, target.address, where);
-  }
   case plan::Step::kHost: {
-    HostLayerStep host(plan.manifest(), program, step.host(), hostLayers);
+    HostLayerStep host(plan.manifest(), program, step, hostLayers);
     std::vector<CUdeviceptr> addresses;
-    for (const HostLayerStep::Operand &operand : host.operands())
+    for (const plan::HostOperand &operand : host.operands())
       addresses.push_back(address(operand.index));
     return HostLayerRunner(std::move(host), std::move(addresses), hostMemory);
   }
   case plan::Step::kAllReduce:
-    return AllReduceStep(plan.manifest(), step.all_reduce(), address, nccl);
+    return AllReduceStep(plan.manifest(), step, address, nccl);
   case plan::Step::ACTION_NOT_SET:
     break;
   }
@@ -187,9 +188,7 @@ std::string describe(const DeviceStep &step) {
           [](const ChosenCall &chosen) {
             return chosen.call->describe(chosen.candidate);
           },
-          [](const StridedTransfer &transfer) {
-            return std::string(transfer.clears() ? "zero" : "copy");
-          },
+          [](const StridedTransfer &) { return std::string("copy"); },
           [](const HostLayerRunner &) { return std::string("host"); },
           [](const AllReduceStep &reduce) { return reduce.implementation(); }},
       step);

@@ -58,7 +58,13 @@ public:
 private:
   DeviceStep build(const plan::Step &step, int program,
                    const std::string &where);
-  KernelLaunch makeLaunch(const plan::Launch &launch) const;
+  KernelLaunch makeLaunch(std::uint32_t kernelIndex,
+                          const std::vector<std::uint32_t> &buffers) const;
+  /// The operands of a library call; `b` is null without a bias.
+  struct CallBuffers {
+    DeviceBuffer x, w, b, y;
+  };
+  CallBuffers callBuffers(const plan::Step &step) const;
   void configureStages(std::uint32_t stages, KernelLaunch &launch) const;
   DeviceBuffer deviceBuffer(std::uint32_t index) const;
   VendorLibrary &vendor();
@@ -84,7 +90,7 @@ private:
 void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
              const Stream &stream);
 
-/// Returns "kernel", "copy", "zero", "host", the name of a library call's
+/// Returns "kernel", "copy", "host", the name of a library call's
 /// candidate, the name of NCCL, or "one rank".
 std::string describe(const DeviceStep &step);
 

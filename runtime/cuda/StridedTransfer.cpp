@@ -1,4 +1,4 @@
-//===- StridedTransfer.cpp - Strided copies and fills on a GPU ------------===//
+//===- StridedTransfer.cpp - Strided copies on a GPU ------------===//
 #include "runtime/cuda/StridedTransfer.h"
 
 #include "support/Error.h"
@@ -40,11 +40,11 @@ std::vector<Axis> mergeAxes(const plan::Buffer &source,
 
 } // namespace
 
-StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
-                                         CUdeviceptr sourceAddress,
-                                         const plan::Buffer &target,
-                                         CUdeviceptr targetAddress,
-                                         const std::string &where) {
+StridedTransfer StridedTransfer::copy(const plan::Buffer &source,
+                                      CUdeviceptr sourceAddress,
+                                      const plan::Buffer &target,
+                                      CUdeviceptr targetAddress,
+                                      const std::string &where) {
   std::vector<Axis> axes = mergeAxes(source, target);
   StridedTransfer result;
   result.width = plan::elementSize(target.type());
@@ -82,40 +82,18 @@ StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
   return result;
 }
 
-StridedTransfer StridedTransfer::copy(const plan::Buffer &source,
-                                      CUdeviceptr sourceAddress,
-                                      const plan::Buffer &target,
-                                      CUdeviceptr targetAddress,
-                                      const std::string &where) {
-  StridedTransfer result =
-      analyse(source, sourceAddress, target, targetAddress, where);
-  result.copies = true;
-  return result;
-}
-
-StridedTransfer StridedTransfer::zero(const plan::Buffer &buffer,
-                                      CUdeviceptr address,
-                                      const std::string &where) {
-  return analyse(buffer, address, buffer, address, where);
-}
-
 CUresult StridedTransfer::enqueueRow(const DriverApi &api,
                                      const Rectangle &rectangle,
                                      std::uint64_t row,
                                      const Stream &stream) const {
   const CUdeviceptr target = rectangle.target + row * targetPitch;
-  return copies ? api.cuMemcpyDtoDAsync(target,
-                                        rectangle.source + row * sourcePitch,
-                                        width, stream.get())
-                : api.cuMemsetD8Async(target, 0, width, stream.get());
+  return api.cuMemcpyDtoDAsync(target, rectangle.source + row * sourcePitch,
+                               width, stream.get());
 }
 
 CUresult StridedTransfer::enqueueRectangle(const DriverApi &api,
                                            const Rectangle &rectangle,
                                            const Stream &stream) const {
-  if (!copies)
-    return api.cuMemsetD2D8Async(rectangle.target, targetPitch, 0, width,
-                                 height, stream.get());
   CUDA_MEMCPY2D copy = {};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = rectangle.source;
@@ -130,8 +108,7 @@ CUresult StridedTransfer::enqueueRectangle(const DriverApi &api,
 void StridedTransfer::enqueue(const Device &device,
                               const Stream &stream) const {
   const DriverApi &api = device.api();
-  const std::string purpose =
-      copies ? "copying on the GPU" : "clearing on the GPU";
+  const std::string purpose = "copying on the GPU";
   for (const Rectangle &rectangle : rectangles) {
     if (height > 1) {
       const CUresult result = enqueueRectangle(api, rectangle, stream);

@@ -10,10 +10,10 @@
 
 namespace brew::runtime::cuda {
 
-/// Copies or clears the elements of a buffer with the driver's two-dimensional
-/// copies and fills. The rectangles are computed once. Each one is a node of
-/// the CUDA graph, so their number is limited; the compiler generates a kernel
-/// for transfers that reorder elements.
+/// Copies the elements of a buffer with the driver's two-dimensional copies.
+/// The rectangles are computed once. Each one is a node of the CUDA graph, so
+/// their number is limited; the compiler generates a kernel for transfers that
+/// reorder elements.
 ///
 /// The pitch of a rectangle is the distance between its rows. CUDA's
 /// documentation allows cuMemcpy2DAsync to fail within a device if the pitches
@@ -35,18 +35,12 @@ public:
                               const plan::Buffer &target,
                               CUdeviceptr targetAddress,
                               const std::string &where);
-  /// Returns a transfer that sets the elements, but not the gaps between them,
-  /// to zero bytes.
-  static StridedTransfer zero(const plan::Buffer &buffer, CUdeviceptr address,
-                              const std::string &where);
 
   /// Throws Error (3) if the driver fails, or rejects a pitch and the rows are
   /// too many to be copied one by one.
   void enqueue(const Device &device, const Stream &stream) const;
-  bool clears() const { return !copies; }
 
 private:
-  bool copies = false;
   std::uint64_t width = 0, height = 1; ///< bytes, rows
   std::uint64_t sourcePitch = 0, targetPitch = 0;
   struct Rectangle {
@@ -58,11 +52,6 @@ private:
                       std::uint64_t row, const Stream &stream) const;
   CUresult enqueueRectangle(const DriverApi &api, const Rectangle &rectangle,
                             const Stream &stream) const;
-  static StridedTransfer analyse(const plan::Buffer &source,
-                                 CUdeviceptr sourceAddress,
-                                 const plan::Buffer &target,
-                                 CUdeviceptr targetAddress,
-                                 const std::string &where);
 };
 
 } // namespace brew::runtime::cuda

@@ -47,25 +47,6 @@ std::vector<std::byte> randomBlock(plan::DataType type) {
   }
 }
 
-/// Returns the buffers that a library call writes.
-std::vector<std::uint32_t> buffersWrittenBy(const plan::Step &step) {
-  const auto written = [](const auto &call) -> std::vector<std::uint32_t> {
-    switch (call.direction()) {
-    case plan::FORWARD:
-      return {call.y_buffer_index()};
-    case plan::BACKWARD_DATA:
-      return {call.x_buffer_index()};
-    case plan::BACKWARD_WEIGHTS:
-      if (call.has_b_buffer_index())
-        return {call.w_buffer_index(), call.b_buffer_index()};
-      return {call.w_buffer_index()};
-    }
-    return {};
-  };
-  return step.has_convolution() ? written(step.convolution())
-                                : written(step.inner_product());
-}
-
 } // namespace
 
 bool TuningOperands::isTransient(std::uint32_t index) const {
@@ -75,25 +56,27 @@ bool TuningOperands::isTransient(std::uint32_t index) const {
 }
 
 void TuningOperands::fillAll(const plan::Step &call) {
-  for (std::uint32_t index : buffersOf(call))
-    fill(index);
+  for (const plan::Operand &operand : call.operands())
+    fill(operand.buffer_index());
 }
 
 void TuningOperands::fillTransient(const plan::Step &call) {
-  for (std::uint32_t index : buffersOf(call))
-    if (isTransient(index))
-      fill(index);
+  for (const plan::Operand &operand : call.operands())
+    if (isTransient(operand.buffer_index()))
+      fill(operand.buffer_index());
 }
 
 void TuningOperands::save(const plan::Step &call) {
-  for (std::uint32_t index : buffersWrittenBy(call))
-    if (!isTransient(index)) {
+  for (const plan::Operand &operand : call.operands()) {
+    const std::uint32_t index = operand.buffer_index();
+    if (plan::isWritten(operand) && !isTransient(index)) {
       saved.push_back({address(index),
                        DeviceMemory(device, buffer(index).size(),
                                     "memory to keep '" + buffer(index).name() +
                                         "' while a call is measured")});
       copy(saved.back().bytes.address(), address(index), buffer(index).size());
     }
+  }
 }
 
 void TuningOperands::restore() {

@@ -339,14 +339,11 @@ bool Executor::canStartTogether(int first, int second) const {
   if (total > kMaxResultBytes)
     return false;
   for (const plan::Step &step : program(second).steps())
-    for (std::uint32_t used : buffersOf(step))
-      for (std::uint32_t index : results) {
-        const plan::Buffer &a = buffer(used), &b = buffer(index);
-        if (a.arena_index() == b.arena_index() &&
-            a.offset() < b.offset() + b.size() &&
-            b.offset() < a.offset() + a.size())
+    for (const plan::Operand &operand : step.operands())
+      for (std::uint32_t index : results)
+        if (plan::isWritten(operand) &&
+            plan::overlap(buffer(operand.buffer_index()), buffer(index)))
           return false;
-      }
   return true;
 }
 

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "plan/Operands.h"
 #include "plan/PlanFile.h"
-#include "plan/StepBuffers.h"
 #include "runtime/host_layers/HostLayers.h"
 
 #include <cstddef>

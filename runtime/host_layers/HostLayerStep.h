@@ -1,6 +1,7 @@
 //===- HostLayerStep.h - Step of a host layer, ready to run -----*- C++ -*-===//
 #pragma once
 
+#include "plan/Operands.h"
 #include "runtime/host_layers/HostLayers.h"
 
 #include <cstddef>
@@ -13,21 +14,12 @@ namespace brew::runtime {
 /// A call of a host layer, with staging memory for its operands.
 class HostLayerStep {
 public:
-  struct Operand {
-    std::uint32_t index; ///< of the buffer
-    const plan::Buffer *buffer;
-    bool written;         ///< by the layer; else read
-    bool top;             ///< else a bottom
-    bool gradient;        ///< else values
-    std::size_t position; ///< among the tops or bottoms of the call
-  };
-
-  /// `manifest` and `layers` must outlive the step.
+  /// `manifest` and `layers` must outlive it.
   HostLayerStep(const plan::Manifest &manifest, int program,
-                const plan::HostCall &call, HostLayers &layers);
+                const plan::Step &step, HostLayers &layers);
 
-  const std::vector<Operand> &operands() const { return allOperands; }
-  const std::string &layer() const { return step->layer(); }
+  const std::vector<plan::HostOperand> &operands() const { return allOperands; }
+  const std::string &layer() const { return step->host().layer(); }
 
   /// Calls the layer. `memory` contains host memory for each operand: the bytes
   /// of its buffer, in its layout. The caller must then store() the written
@@ -39,10 +31,10 @@ public:
   void store(std::size_t operand, std::byte *memory) const;
 
 private:
-  const plan::HostCall *step;
+  const plan::Step *step;
   int program;
   HostLayers *layers;
-  std::vector<Operand> allOperands;
+  std::vector<plan::HostOperand> allOperands;
   HostLayerArguments arguments;
   /// By operand: dense row-major values if the buffer's layout or type differs;
   /// else empty.

@@ -1,6 +1,7 @@
 //===- HostLayers.cpp - Layers computed by the host program ---------------===//
 #include "runtime/host_layers/HostLayers.h"
 
+#include "plan/Operands.h"
 #include "runtime/host_layers/DetectionEvaluate.h"
 #include "runtime/host_layers/DetectionFiles.h"
 #include "runtime/host_layers/Hdf5Output.h"
@@ -36,31 +37,29 @@ const HostLayerType *HostLayers::find(const std::string &type) const {
 
 /// Returns the name of the layer's state, without a number.
 static std::string nameOf(const plan::Program &program,
-                          const plan::HostCall &step) {
-  return "host " + program.name() + "/" + step.layer();
+                          const plan::HostCall &call) {
+  return "host " + program.name() + "/" + call.layer();
 }
 
 HostLayer &HostLayers::findOrCreate(int program, const HostLayerType &type,
-                                    const plan::HostCall &step) {
-  Layer &layer = layers[{program, step.settings()}];
+                                    const plan::Step &step) {
+  const plan::HostCall &call = step.host();
+  Layer &layer = layers[{program, call.settings()}];
   if (!layer.instance) {
     HostLayerSetup setup;
-    setup.type = step.type();
-    setup.layer = step.layer();
-    setup.settings = step.settings();
-    setup.paramStr = step.param_str();
+    setup.type = call.type();
+    setup.layer = call.layer();
+    setup.settings = call.settings();
+    setup.paramStr = call.param_str();
     setup.testPhase = manifest.programs(program).test_phase();
-    auto dimsOf = [&](std::uint32_t index) -> std::vector<std::int64_t> {
-      const auto &dims = manifest.buffers(static_cast<int>(index)).dims();
-      return {dims.begin(), dims.end()};
-    };
-    for (std::uint32_t bottom : step.bottom_buffer_indices())
-      setup.bottoms.push_back(dimsOf(bottom));
-    for (std::uint32_t top : step.top_buffer_indices())
-      setup.tops.push_back(dimsOf(top));
+    for (const plan::HostOperand &operand : plan::hostOperands(manifest, step))
+      if (!operand.isGradient)
+        (operand.isTop ? setup.tops : setup.bottoms)
+            .push_back(
+                {operand.buffer->dims().begin(), operand.buffer->dims().end()});
     layer.instance = type.create(setup);
     if (layer.name.empty())
-      layer.name = uniqueName(nameOf(manifest.programs(program), step));
+      layer.name = uniqueName(nameOf(manifest.programs(program), call));
   }
   if (auto state = pendingStates.extract(layer.name))
     layer.instance->restore(state.mapped());
@@ -109,18 +108,19 @@ void HostLayers::restore(const States &states) {
       pendingStates.emplace(name, values);
 }
 
-void HostLayers::call(int program, const plan::HostCall &step,
+void HostLayers::call(int program, const plan::Step &step,
                       HostLayerArguments &arguments) {
+  const plan::HostCall &call = step.host();
   const std::string prefix =
-      "layer '" + step.layer() + "' (type '" + step.type() + "'): ";
-  const HostLayerType *type = find(step.type());
+      "layer '" + call.layer() + "' (type '" + call.type() + "'): ";
+  const HostLayerType *type = find(call.type());
   if (!type)
     throw Error(ExitStatus::Usage,
                 prefix + "the program that runs the plan must provide the "
                          "functions of this layer type "
                          "(brew_session_options.host_layers; brew-run "
                          "--host-plugin FILE.so)");
-  const bool forward = step.direction() == plan::FORWARD;
+  const bool forward = call.direction() == plan::FORWARD;
   if (!forward && !type->hasBackward())
     throw badInput(prefix +
                    "the plan needs its backward pass, and the type has "

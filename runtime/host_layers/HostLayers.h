@@ -82,8 +82,7 @@ public:
   /// Computes a step of a program. Throws Error that names the layer: (2) if
   /// its type is unknown, (1) if a backward pass is needed and the type has
   /// none, or the error of the layer.
-  void call(int program, const plan::HostCall &step,
-            HostLayerArguments &arguments);
+  void call(int program, const plan::Step &step, HostLayerArguments &arguments);
 
   /// States of layers (HostLayer::state) by name: "host PROGRAM/LAYER", with a
   /// number if that is not unique.
@@ -99,7 +98,7 @@ private:
   /// Returns the built-in type or the program's type of this name, or null.
   const HostLayerType *find(const std::string &type) const;
   HostLayer &findOrCreate(int program, const HostLayerType &type,
-                          const plan::HostCall &step);
+                          const plan::Step &step);
   std::string uniqueName(const std::string &name) const;
 
   struct Layer {

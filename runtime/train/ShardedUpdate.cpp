@@ -84,8 +84,8 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   for (const plan::Step &step : update.steps()) {
     std::size_t first = trained.size(), last = 0;
     bool readsAll = false;
-    for (std::uint32_t index : buffersOf(step)) {
-      const plan::Buffer &buffer = bufferOf(index);
+    for (const plan::Operand &operand : step.operands()) {
+      const plan::Buffer &buffer = bufferOf(operand.buffer_index());
       const plan::ArenaKind kind =
           manifest.arenas(static_cast<int>(buffer.arena_index())).kind();
       if (kind != plan::PARAMETERS && kind != plan::GRADIENTS)

@@ -59,8 +59,8 @@ void Trainer::checkRankSettings() const {
   };
   const auto keepsState = [&](const plan::Program &program) {
     for (const plan::Step &step : program.steps())
-      for (std::uint32_t buffer : buffersOf(step))
-        if (program.test_phase() && isPersistent(buffer))
+      for (const plan::Operand &operand : step.operands())
+        if (program.test_phase() && isPersistent(operand.buffer_index()))
           return true;
     return false;
   };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "PlanBuilder.h"
 #include "PlanMutator.h"
+#include "plan/Operands.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -52,27 +53,24 @@ static void readAllContent(const PlanFile &plan) {
       requireBuffer(state);
   }
   for (const Program &program : manifest.programs())
-    for (const Step &step : program.steps())
+    for (const Step &step : program.steps()) {
+      for (const Operand &operand : step.operands())
+        requireBuffer(operand.buffer_index());
       if (step.has_launch()) {
         require(step.launch().kernel_index() <
                 static_cast<std::uint32_t>(manifest.kernels_size()));
-        for (std::uint32_t index : step.launch().buffer_indices())
+        kernelArguments(manifest, step);
+      } else if (step.has_convolution() || step.has_inner_product()) {
+        callOperands(step);
+        for (std::uint32_t index : alternativeArguments(step))
           requireBuffer(index);
       } else if (step.has_host()) {
-        const HostCall &call = step.host();
-        for (const auto *indices :
-             {&call.bottom_buffer_indices(), &call.top_buffer_indices(),
-              &call.top_gradient_buffer_indices()})
-          for (std::uint32_t index : *indices)
-            requireBuffer(index);
-        require(call.top_gradient_buffer_indices_size() <=
-                call.top_buffer_indices_size());
-        for (const auto &gradient : call.bottom_gradients()) {
-          requireBuffer(gradient.buffer_index());
-          require(gradient.bottom() <
-                  static_cast<unsigned>(call.bottom_buffer_indices_size()));
-        }
+        for (const HostOperand &operand : hostOperands(manifest, step))
+          require(operand.position < (operand.isTop
+                                          ? step.host().top_count()
+                                          : step.host().bottom_count()));
       }
+    }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,

@@ -73,15 +73,18 @@ Json netGraphOf(const Json &description, const std::string &program) {
       steps.push_back({nodes.size(), false});
       std::map<std::size_t, bool> inputNodes;
       std::string shape, name;
-      for (const Json &number : step.at("buffers")) {
-        const std::size_t buffer = number.get<std::size_t>();
-        if (buffers.at(buffer).at("arena") != "TRANSIENT")
-          continue; // no step produces parameters and constants
-        const auto [producer, isNew] = producers.emplace(buffer, nodes.size());
-        if (isNew && shape.empty())
+      for (const Json &operand : step.at("operands")) {
+        const auto buffer = operand.at("buffer").get<std::size_t>();
+        const std::string access = operand.at("access");
+        if (access != "write")
+          if (const auto producer = producers.find(buffer);
+              producer != producers.end() && producer->second != nodes.size())
+            inputNodes.emplace(producer->second, true);
+        if (access == "read" || buffers.at(buffer).at("arena") != "TRANSIENT")
+          continue;
+        producers[buffer] = nodes.size();
+        if (shape.empty())
           shape = shapeOf(buffers.at(buffer));
-        else if (!isNew && producer->second != nodes.size())
-          inputNodes.emplace(producer->second, true);
       }
       for (const auto &[producer, unused] : inputNodes)
         edges.push_back({producer, nodes.size()});

@@ -1,6 +1,7 @@
 //===- CallFactory.cpp - Creation of the library calls of steps -----------===//
 #include "runtime/cpu/onednn/CallFactory.h"
 
+#include "plan/Operands.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/executor/CallTimingKey.h"
 #include "support/Error.h"
@@ -17,27 +18,21 @@ struct Operands {
   BoundBuffer x, w, b, y;
 };
 
-template <typename Call>
-Operands operandsOf(const Call &call, const CallFactory::Bindings &bindings,
-                    int program) {
-  Operands result{bindings.buffer(call.x_buffer_index()),
-                  bindings.weights(call.w_buffer_index(), program),
-                  {},
-                  bindings.buffer(call.y_buffer_index())};
-  if (call.has_b_buffer_index())
-    result.b = bindings.buffer(call.b_buffer_index());
-  return result;
+Operands operandsOf(const plan::Step &step,
+                    const CallFactory::Bindings &bindings, int program) {
+  const plan::CallOperands indices = plan::callOperands(step);
+  return {bindings.buffer(indices.x), bindings.weights(indices.w, program),
+          indices.b ? bindings.buffer(*indices.b) : BoundBuffer(),
+          bindings.buffer(indices.y)};
 }
 
 /// Calls `use` with the step's call and its operands.
 template <typename Use>
 auto withCall(const plan::Step &step, const CallFactory::Bindings &bindings,
               int program, const Use &use) {
-  if (step.has_convolution())
-    return use(step.convolution(),
-               operandsOf(step.convolution(), bindings, program));
-  return use(step.inner_product(),
-             operandsOf(step.inner_product(), bindings, program));
+  const Operands operands = operandsOf(step, bindings, program);
+  return step.has_convolution() ? use(step.convolution(), operands)
+                                : use(step.inner_product(), operands);
 }
 
 struct MakeCall {
@@ -182,7 +177,9 @@ std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
 std::unique_ptr<CpuCall>
 CallFactory::makeGenerated(const plan::Step &step) const {
   return std::make_unique<GeneratedCall>(
-      bindings.launch(step.generated_alternative()), *context.workers);
+      bindings.launch(step.generated_alternative().kernel_index(),
+                      plan::alternativeArguments(step)),
+      *context.workers);
 }
 
 std::optional<CallTuner::Choice>
@@ -193,22 +190,10 @@ CallFactory::measure(const plan::Step &step, int program, CallTuner &tuner) {
   if (!isNew)
     return entry->second;
   // Save the buffers that the step writes, to restore them.
-  const std::vector<BoundBuffer> results =
-      withCall(step, bindings, program,
-               [](const auto &call,
-                  const Operands &operands) -> std::vector<BoundBuffer> {
-                 switch (call.direction()) {
-                 case plan::FORWARD:
-                   return {operands.y};
-                 case plan::BACKWARD_DATA:
-                   return {operands.x};
-                 case plan::BACKWARD_WEIGHTS:
-                   break;
-                 }
-                 if (operands.b.buffer)
-                   return {operands.w, operands.b};
-                 return {operands.w};
-               });
+  std::vector<BoundBuffer> results;
+  for (const plan::Operand &operand : step.operands())
+    if (plan::isWritten(operand))
+      results.push_back(bindings.buffer(operand.buffer_index()));
   std::vector<std::vector<std::byte>> savedBytes;
   for (const BoundBuffer &resultBuffer : results)
     savedBytes.emplace_back(resultBuffer.data,

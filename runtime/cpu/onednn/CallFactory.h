@@ -22,7 +22,10 @@ public:
     std::function<BoundBuffer(std::uint32_t)> buffer;
     /// Returns the weights of a call in a program.
     std::function<BoundBuffer(std::uint32_t, int)> weights;
-    std::function<KernelLaunch(const plan::Launch &)> launch;
+    /// Returns the launch of a kernel, by its index, on buffers.
+    std::function<KernelLaunch(std::uint32_t,
+                               const std::vector<std::uint32_t> &)>
+        launch;
     /// Compiler and processor of the generated code, for keys of the timing
     /// cache: other code takes other times.
     std::string generator;

@@ -188,17 +188,13 @@ NanCheck::scanPass(bool needsFinding) {
     executor.run(trainProgram, step, step + 1);
     if (!needsFinding || result)
       continue;
-    // Inputs of the step were checked after the step that wrote them; if they
-    // are not finite now, this step has overwritten them.
-    std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
-    const auto firstInput = std::stable_partition(
-        buffers.begin(), buffers.end(),
-        [&](std::uint32_t index) { return !isWrittenBefore(index, i); });
-    for (auto buffer = firstInput; buffer != buffers.end(); ++buffer)
-      *buffer = laterNameOf(*buffer, i);
+    std::vector<std::uint32_t> buffers;
+    for (const plan::Operand &operand : program.steps(i).operands())
+      if (plan::isWritten(operand))
+        buffers.push_back(operand.buffer_index());
     // A step of several layers computes parameter gradients from blob
     // gradients: check the latter first.
-    std::stable_partition(buffers.begin(), firstInput,
+    std::stable_partition(buffers.begin(), buffers.end(),
                           [&](std::uint32_t index) {
                             return std::find(gradients.begin(), gradients.end(),
                                              index) == gradients.end();
@@ -212,37 +208,6 @@ NanCheck::scanPass(bool needsFinding) {
             i};
   }
   return result;
-}
-
-/// Returns whether a step before `end`, or an input, has written the buffer.
-bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
-  for (int i = 0; i < end; ++i) {
-    const std::vector<std::uint32_t> used = buffersOf(program.steps(i));
-    if (std::find(used.begin(), used.end(), index) != used.end())
-      return true;
-  }
-  return std::any_of(program.data_inputs().begin(), program.data_inputs().end(),
-                     [&](const auto &input) {
-                       return std::find(input.buffer_indices().begin(),
-                                        input.buffer_indices().end(),
-                                        index) != input.buffer_indices().end();
-                     });
-}
-
-/// An in-place kernel names its memory once. Returns the buffer by which later
-/// steps name the memory of `index`, or `index`.
-std::uint32_t NanCheck::laterNameOf(std::uint32_t index, int step) const {
-  const plan::Buffer &memory = manifest.buffers(static_cast<int>(index));
-  for (int i = step + 1; i < program.steps_size(); ++i)
-    for (std::uint32_t used : buffersOf(program.steps(i))) {
-      const plan::Buffer &candidate = manifest.buffers(static_cast<int>(used));
-      if (candidate.arena_index() == memory.arena_index() &&
-          candidate.offset() == memory.offset() &&
-          candidate.size() == memory.size() &&
-          candidate.type() == memory.type())
-        return used;
-    }
-  return index;
 }
 
 std::optional<std::string> NanCheck::scan(std::uint32_t index,

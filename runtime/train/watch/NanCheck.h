@@ -63,8 +63,6 @@ private:
   std::optional<std::string> scanParameters() const;
   std::optional<std::string> scanInputs() const;
   std::optional<std::pair<std::string, int>> scanPass(bool needsFinding);
-  bool isWrittenBefore(std::uint32_t buffer, int step) const;
-  std::uint32_t laterNameOf(std::uint32_t buffer, int step) const;
   std::string describe(std::uint32_t buffer, const plan::Step *step) const;
   const plan::Layer *layerOf(const std::string &name) const;
   std::string nameBeforeSplit(std::string blob) const;

@@ -156,22 +156,4 @@ CUDASIM_API int cuMemsetD8Async(DevicePointer target, unsigned char value,
   });
 }
 
-CUDASIM_API int cuMemsetD2D8Async(DevicePointer target, std::size_t pitch,
-                                  unsigned char value, std::size_t width,
-                                  std::size_t height, Stream *stream) {
-  Lock lock(driverMutex());
-  if (Result error = checkContext())
-    return error;
-  if (width == 0 || height == 0)
-    return Success;
-  if (height > 1 && (pitch < width || pitch > kMaximumPitch))
-    return InvalidValue;
-  return enqueue(stream, [=] {
-    requireDeviceRange(target, (height - 1) * pitch + width,
-                       "two-dimensional fill");
-    for (std::size_t row = 0; row < height; ++row)
-      std::memset(bytesAt(target) + row * pitch, value, width);
-  });
-}
-
 } // namespace cudasim

@@ -23,10 +23,8 @@ inline std::string ownPlan(plan::DataType precision = plan::F32) {
   const auto x = add("x"), before = add("before"), y = add("y"),
              after = add("after"), dy = add("dy"), dx = add("dx");
   auto copy = [&](std::uint32_t from, std::uint32_t to, const char *layer) {
-    plan::Step &step = *program.add_steps();
-    step.add_layers(layer);
-    step.mutable_copy()->set_source_buffer_index(from);
-    step.mutable_copy()->set_target_buffer_index(to);
+    addCopy(program, from, to);
+    program.mutable_steps()->rbegin()->add_layers(layer);
   };
   copy(x, before, "first");
   plan::HostCall call;
@@ -35,22 +33,24 @@ inline std::string ownPlan(plan::DataType precision = plan::F32) {
   call.set_settings("name: \"own\" type: \"Own\"");
   call.set_param_str("text");
   call.set_direction(plan::FORWARD);
-  call.add_bottom_buffer_indices(before);
-  call.add_top_buffer_indices(y);
+  call.set_bottom_count(1);
+  call.set_top_count(1);
   plan::Step &forward = *program.add_steps();
   forward.add_layers("own");
   *forward.mutable_host() = call;
+  addOperand(forward, before, plan::Operand::READ);
+  addOperand(forward, y, plan::Operand::WRITE);
   copy(y, after, "last");
   program.set_first_backward_step(3);
   call.set_direction(plan::BACKWARD_DATA);
-  call.add_top_gradient_buffer_indices(dy);
-  plan::HostCall::BottomGradient &gradient = *call.add_bottom_gradients();
-  gradient.set_bottom(0);
-  gradient.set_buffer_index(dx);
+  call.add_gradient_bottoms(0);
   plan::Step &backward = *program.add_steps();
   backward.add_layers("own");
   backward.set_backward(true);
   *backward.mutable_host() = call;
+  for (auto read : {before, y, dy})
+    addOperand(backward, read, plan::Operand::READ);
+  addOperand(backward, dx, plan::Operand::WRITE);
   return b.bytes();
 }
 

@@ -84,7 +84,7 @@ TEST_F(CudasimDriver, CopiesOutsideAllocationsAreFound) {
       testing::ExitedWithCode(70), "source and target overlap");
   EXPECT_EXIT(
       {
-        api.cuMemsetD2D8Async(memory, 32, 0, 16, 3, stream);
+        api.cuMemsetD8Async(memory, 0, 80, stream);
         api.cuStreamSynchronize(stream);
       },
       testing::ExitedWithCode(70), "fill: 80 bytes at offset 0");

@@ -1,6 +1,7 @@
 //===- PlanBuilder.cpp - Hand-written plans -------------------------------===//
 #include "PlanBuilder.h"
 
+#include "plan/Operands.h"
 #include "plan/PlanWriter.h"
 #include "support/Error.h"
 
@@ -55,6 +56,37 @@ Window windowOf(const WindowGeometry &geometry) {
   set(*window.mutable_pad_end(), geometry.pad, 0);
   set(*window.mutable_dilation(), geometry.dilation, 1);
   return window;
+}
+
+void addOperand(Step &step, std::uint32_t buffer, Operand::Access access) {
+  Operand &operand = *step.add_operands();
+  operand.set_buffer_index(buffer);
+  operand.set_access(access);
+}
+
+void addCallOperands(Step &step, std::uint32_t x, std::uint32_t w,
+                     std::uint32_t y, std::optional<std::uint32_t> b) {
+  const Direction direction = directionOf(step);
+  const Epilogue &epilogue = step.has_convolution()
+                                 ? step.convolution().epilogue()
+                                 : step.inner_product().epilogue();
+  const auto accessIf = [&](bool isResult) {
+    return !isResult               ? Operand::READ
+           : epilogue.accumulate() ? Operand::READ_WRITE
+                                   : Operand::WRITE;
+  };
+  addOperand(step, x, accessIf(direction == BACKWARD_DATA));
+  addOperand(step, w, accessIf(direction == BACKWARD_WEIGHTS));
+  addOperand(step, y, accessIf(direction == FORWARD));
+  if (b)
+    addOperand(step, *b, accessIf(direction == BACKWARD_WEIGHTS));
+}
+
+void addCopy(Program &program, std::uint32_t source, std::uint32_t target) {
+  Step &step = *program.add_steps();
+  step.mutable_copy();
+  addOperand(step, source, Operand::READ);
+  addOperand(step, target, Operand::WRITE);
 }
 
 PlanBuilder::PlanBuilder() {
@@ -130,10 +162,15 @@ Program &PlanBuilder::program(const std::string &name) {
 }
 
 void PlanBuilder::launch(Program &program, std::uint32_t kernel,
-                         const std::vector<std::uint32_t> &buffers) {
-  Launch &added = *program.add_steps()->mutable_launch();
-  added.set_kernel_index(kernel);
-  added.mutable_buffer_indices()->Add(buffers.begin(), buffers.end());
+                         const std::vector<std::uint32_t> &read,
+                         const std::vector<std::uint32_t> &written,
+                         Operand::Access access) {
+  Step &step = *program.add_steps();
+  step.mutable_launch()->set_kernel_index(kernel);
+  for (std::uint32_t buffer : read)
+    addOperand(step, buffer, Operand::READ);
+  for (std::uint32_t buffer : written)
+    addOperand(step, buffer, access);
 }
 
 std::string PlanBuilder::bytes() const {
@@ -260,34 +297,24 @@ PlanBuilder completePlan() {
   conv.set_direction(FORWARD);
   *conv.mutable_window() =
       windowOf({.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1}});
-  conv.set_x_buffer_index(x);
-  conv.set_w_buffer_index(w);
-  conv.set_b_buffer_index(bias);
-  conv.set_y_buffer_index(y);
   conv.mutable_epilogue()->set_relu(true);
   conv.mutable_epilogue()->set_negative_slope(0.1f);
   Step &first = *main.add_steps();
   *first.mutable_convolution() = conv;
+  addCallOperands(first, x, w, y, bias);
   first.add_layers("conv1");
-  InnerProductCall product;
-  product.set_direction(FORWARD);
-  product.set_x_buffer_index(y);
-  product.set_w_buffer_index(v);
-  product.set_y_buffer_index(z);
-  *main.add_steps()->mutable_inner_product() = product;
-  CopyCall &copy = *main.add_steps()->mutable_copy();
-  copy.set_source_buffer_index(z);
-  copy.set_target_buffer_index(copied);
-  b.launch(main, check, {label, status});
-  main.add_steps()->mutable_zero()->set_buffer_index(dw);
-  b.launch(main, add, {constant, z});
-  ConvolutionCall backward = conv;
-  backward.set_direction(BACKWARD_WEIGHTS);
-  backward.set_w_buffer_index(dw);
-  backward.set_b_buffer_index(db);
-  backward.clear_epilogue();
-  backward.mutable_epilogue()->set_accumulate(true);
-  *main.add_steps()->mutable_convolution() = backward;
+  Step &product = *main.add_steps();
+  product.mutable_inner_product()->set_direction(FORWARD);
+  addCallOperands(product, y, v, z);
+  addCopy(main, z, copied);
+  b.launch(main, check, {label}, {status});
+  b.launch(main, add, {constant}, {z});
+  Step &backward = *main.add_steps();
+  conv.set_direction(BACKWARD_WEIGHTS);
+  conv.clear_epilogue();
+  conv.mutable_epilogue()->set_accumulate(true);
+  *backward.mutable_convolution() = conv;
+  addCallOperands(backward, x, dw, y, db);
 
   HostCall host;
   host.set_type("Own");
@@ -295,30 +322,36 @@ PlanBuilder completePlan() {
   host.set_settings("name: \"own\"");
   host.set_param_str("2");
   host.set_direction(FORWARD);
-  for (auto bottom : {z, label})
-    host.add_bottom_buffer_indices(bottom);
-  for (auto top : hostTops)
-    host.add_top_buffer_indices(top);
-  *main.add_steps()->mutable_host() = host;
+  host.set_bottom_count(2);
+  host.set_top_count(2);
+  auto addHost = [&]() -> Step & {
+    Step &added = *main.add_steps();
+    *added.mutable_host() = host;
+    for (auto bottom : {z, label})
+      addOperand(added, bottom, Operand::READ);
+    for (auto top : hostTops)
+      addOperand(added, top,
+                 host.direction() == FORWARD ? Operand::WRITE : Operand::READ);
+    return added;
+  };
+  addHost();
   host.set_direction(BACKWARD_DATA);
+  host.add_gradient_bottoms(0);
+  host.add_gradient_bottoms(1);
+  Step &hostBackward = addHost();
   for (auto gradient : hostTopGradients)
-    host.add_top_gradient_buffer_indices(gradient);
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    HostCall::BottomGradient &added = *host.add_bottom_gradients();
-    added.set_bottom(i);
-    added.set_buffer_index(hostBottomGradients[i]);
-  }
-  *main.add_steps()->mutable_host() = host;
+    addOperand(hostBackward, gradient, Operand::READ);
+  for (auto gradient : hostBottomGradients)
+    addOperand(hostBackward, gradient, Operand::WRITE);
   if (b.manifest.target().kind() == Target::CPU) {
-    AllReduceCall reduce;
-    reduce.set_kind(AllReduceCall::START);
-    reduce.set_bucket(0);
-    reduce.add_buffer_indices(dw);
-    reduce.add_source_buffer_indices(dw);
-    *main.add_steps()->mutable_all_reduce() = reduce;
-    reduce.set_kind(AllReduceCall::WAIT);
-    reduce.clear_source_buffer_indices();
-    *main.add_steps()->mutable_all_reduce() = reduce;
+    Step &start = *main.add_steps(), &wait = *main.add_steps();
+    start.mutable_all_reduce()->set_kind(AllReduceCall::START);
+    start.mutable_all_reduce()->set_bucket(0);
+    addOperand(start, dw, Operand::READ);
+    addOperand(start, dw, Operand::WRITE);
+    wait.mutable_all_reduce()->set_kind(AllReduceCall::WAIT);
+    wait.mutable_all_reduce()->set_bucket(0);
+    addOperand(wait, dw, Operand::READ_WRITE);
   }
 
   DataInput &input = *main.add_data_inputs();

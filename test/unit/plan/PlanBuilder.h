@@ -9,6 +9,7 @@
 #include "plan/PlanFile.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,17 @@ struct WindowGeometry {
 };
 /// Returns the window with equal padding at both ends.
 plan::Window windowOf(const WindowGeometry &geometry);
+
+/// Appends an operand to a step.
+void addOperand(plan::Step &step, std::uint32_t buffer,
+                plan::Operand::Access access);
+/// Appends the operands of a convolution or an inner product. Their accesses
+/// follow from the direction and the epilogue, which must be set.
+void addCallOperands(plan::Step &step, std::uint32_t x, std::uint32_t w,
+                     std::uint32_t y, std::optional<std::uint32_t> b = {});
+/// Appends a step that copies `source` to `target`.
+void addCopy(plan::Program &program, std::uint32_t source,
+             std::uint32_t target);
 
 class PlanBuilder {
 public:
@@ -53,8 +65,12 @@ public:
   std::uint32_t kernel(const std::string &symbol, std::uint32_t arguments,
                        std::int64_t domain, std::int64_t grain = 1);
   plan::Program &program(const std::string &name);
+  /// Appends a launch whose arguments are buffers that the kernel reads, then
+  /// buffers that it accesses with `access`.
   void launch(plan::Program &program, std::uint32_t kernel,
-              const std::vector<std::uint32_t> &buffers);
+              const std::vector<std::uint32_t> &read,
+              const std::vector<std::uint32_t> &written,
+              plan::Operand::Access access = plan::Operand::WRITE);
 
   /// Returns the plan, serialized by the compiler's writer, which rejects
   /// invalid plans.

@@ -61,23 +61,59 @@ enum : std::uint32_t {
   LabelGradient,
 };
 
+// Steps of completePlan(), in order.
+enum {
+  ConvStep,
+  IpStep,
+  CopyStep,
+  CheckStep,
+  ConstantStep,
+  BackwardConvStep,
+  HostStep,
+  HostBackwardStep,
+};
+
 Step &step(Manifest &m, int i) {
   return *m.mutable_programs(0)->mutable_steps(i);
 }
-ConvolutionCall &conv(Manifest &m) { return *step(m, 0).mutable_convolution(); }
-ConvolutionCall &backwardConv(Manifest &m) {
-  return *step(m, 6).mutable_convolution();
+ConvolutionCall &conv(Manifest &m) {
+  return *step(m, ConvStep).mutable_convolution();
 }
 Window &window(Manifest &m) { return *conv(m).mutable_window(); }
 InnerProductCall &innerProduct(Manifest &m) {
-  return *step(m, 1).mutable_inner_product();
+  return *step(m, IpStep).mutable_inner_product();
 }
-CopyCall &copy(Manifest &m) { return *step(m, 2).mutable_copy(); }
-HostCall &host(Manifest &m) { return *step(m, 7).mutable_host(); }
-HostCall &hostBackward(Manifest &m) { return *step(m, 8).mutable_host(); }
-Launch &launch(Manifest &m) { return *step(m, 3).mutable_launch(); }
+HostCall &host(Manifest &m) { return *step(m, HostStep).mutable_host(); }
+HostCall &hostBackward(Manifest &m) {
+  return *step(m, HostBackwardStep).mutable_host();
+}
+Launch &launch(Manifest &m) { return *step(m, CheckStep).mutable_launch(); }
 Buffer &buffer(Manifest &m, std::uint32_t index) {
   return *m.mutable_buffers(static_cast<int>(index));
+}
+/// Replaces the buffer of an operand.
+void rebind(Manifest &m, int stepIndex, int operand, std::uint32_t buffer) {
+  step(m, stepIndex).mutable_operands(operand)->set_buffer_index(buffer);
+}
+void setAccess(Manifest &m, int stepIndex, int operand,
+               Operand::Access access) {
+  step(m, stepIndex).mutable_operands(operand)->set_access(access);
+}
+/// Replaces a step by an all-reduce with these buffers: half of them sources if
+/// the kind is START.
+AllReduceCall &allReduce(Manifest &m, AllReduceCall::Kind kind,
+                         const std::vector<std::uint32_t> &buffers) {
+  Step &changed = step(m, ConstantStep);
+  changed.clear_operands();
+  AllReduceCall &call = *changed.mutable_all_reduce();
+  call.set_kind(kind);
+  call.set_bucket(0);
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    addOperand(changed, buffers[i],
+               kind == AllReduceCall::WAIT ? Operand::READ_WRITE
+               : i < buffers.size() / 2    ? Operand::READ
+                                           : Operand::WRITE);
+  return call;
 }
 
 const BrokenStep kBrokenSteps[] = {
@@ -88,19 +124,28 @@ const BrokenStep kBrokenSteps[] = {
     {"NoKernel", [](Manifest &m) { launch(m).clear_kernel_index(); },
      "its kernel does not exist"},
     {"TooFewArguments",
-     [](Manifest &m) { launch(m).mutable_buffer_indices()->RemoveLast(); },
-     "not the kernel's argument count"},
-    {"TooManyArguments", [](Manifest &m) { launch(m).add_buffer_indices(0); },
-     "not the kernel's argument count"},
+     [](Manifest &m) {
+       step(m, CheckStep).mutable_operands()->RemoveLast();
+     },
+     "the number of operands does not match"},
+    {"TooManyArguments",
+     [](Manifest &m) {
+       addOperand(step(m, CheckStep), Data, Operand::WRITE);
+     },
+     "a result in place does not have the bytes of an argument"},
     {"ArgumentMissing",
-     [](Manifest &m) { launch(m).set_buffer_indices(0, 0xffffffffu); },
-     "an argument does not exist"},
+     [](Manifest &m) {
+       rebind(m, CheckStep, 0, 0xffffffffu);
+     },
+     "an operand does not exist"},
     {"ArgumentOfOtherProgram",
-     [](Manifest &m) { launch(m).set_buffer_indices(0, Private); },
-     "an argument belongs to another program"},
+     [](Manifest &m) {
+       rebind(m, CheckStep, 0, Private);
+     },
+     "an operand belongs to another program"},
     {"GeneratedBesideALaunch",
      [](Manifest &m) {
-       *step(m, 3).mutable_generated_alternative() = launch(m);
+       step(m, CheckStep).mutable_generated_alternative()->set_kernel_index(0);
      },
      "only a convolution has a generated alternative"},
     {"GeneratedWithoutKernel",
@@ -110,102 +155,168 @@ const BrokenStep kBrokenSteps[] = {
      "its kernel does not exist"},
     {"GeneratedForOtherBuffers",
      [](Manifest &m) {
-       Launch &generated = *step(m, 0).mutable_generated_alternative();
-       generated = launch(m);
-       generated.set_buffer_indices(0, Data);
-       generated.set_buffer_indices(1, Ip);
+       auto &generated = *step(m, ConvStep).mutable_generated_alternative();
+       generated.set_kernel_index(0);
+       generated.add_operand_indices(0);
+       generated.add_operand_indices(4);
      },
-     "its generated alternative has a buffer that the call lacks"},
-    // zero and all-reduce
-    {"NoZeroBuffer",
-     [](Manifest &m) { step(m, 4).mutable_zero()->clear_buffer_index(); },
-     "the buffer to clear is missing"},
-    {"ZeroConstant",
-     [](Manifest &m) { step(m, 4).mutable_zero()->set_buffer_index(Constant); },
+     "its generated alternative has an operand that the call lacks"},
+    // accesses
+    {"NoAccess",
+     [](Manifest &m) {
+       step(m, CheckStep).mutable_operands(0)->clear_access();
+     },
+     "an operand's access is missing"},
+    {"CopyReadsTarget",
+     [](Manifest &m) {
+       setAccess(m, CopyStep, 1, Operand::READ);
+     },
+     "an operand's access does not match the kind of step"},
+    {"CopyWritesSource",
+     [](Manifest &m) {
+       setAccess(m, CopyStep, 0, Operand::READ_WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"ConvolutionWritesX",
+     [](Manifest &m) {
+       setAccess(m, ConvStep, 0, Operand::WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"ConvolutionAddsToY",
+     [](Manifest &m) {
+       setAccess(m, ConvStep, 2, Operand::READ_WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"ConvolutionWritesBias",
+     [](Manifest &m) {
+       setAccess(m, ConvStep, 3, Operand::WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"ProductReadsY",
+     [](Manifest &m) {
+       setAccess(m, IpStep, 2, Operand::READ);
+     },
+     "an operand's access does not match the kind of step"},
+    {"AccumulationOverwritesW",
+     [](Manifest &m) {
+       setAccess(m, BackwardConvStep, 1, Operand::WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"AccumulationOverwritesBias",
+     [](Manifest &m) {
+       setAccess(m, BackwardConvStep, 3, Operand::WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"HostReadsTop",
+     [](Manifest &m) {
+       setAccess(m, HostStep, 2, Operand::READ);
+     },
+     "an operand's access does not match the kind of step"},
+    {"HostBackwardWritesTop",
+     [](Manifest &m) {
+       setAccess(m, HostBackwardStep, 2, Operand::WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"HostReadsBottomGradient",
+     [](Manifest &m) {
+       setAccess(m, HostBackwardStep, 6, Operand::READ);
+     },
+     "an operand's access does not match the kind of step"},
+    {"StartOverwritesSource",
+     [](Manifest &m) {
+       allReduce(m, AllReduceCall::START, {ConvDw, ConvDw});
+       setAccess(m, ConstantStep, 0, Operand::WRITE);
+     },
+     "an operand's access does not match the kind of step"},
+    {"WaitReadsSum",
+     [](Manifest &m) {
+       allReduce(m, AllReduceCall::WAIT, {ConvDw});
+       setAccess(m, ConstantStep, 0, Operand::READ);
+     },
+     "an operand's access does not match the kind of step"},
+    {"LaunchWritesConstant",
+     [](Manifest &m) {
+       setAccess(m, ConstantStep, 0, Operand::WRITE);
+     },
      "writes to a constant"},
+    {"LaunchOverwritesArgument",
+     [](Manifest &m) {
+       rebind(m, ConstantStep, 0, Ip);
+     },
+     "its result overlaps an operand"},
+    {"InPlaceOverWrittenArgument",
+     [](Manifest &m) {
+       addOperand(step(m, ConstantStep), Ip, Operand::WRITE);
+     },
+     "its result overlaps an operand"},
+    // all-reduce
     {"AllReduceMissing",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::WAIT);
-       call.set_bucket(0);
-       call.add_buffer_indices(99);
+       allReduce(m, AllReduceCall::WAIT, {99});
      },
-     "the buffer to reduce does not exist"},
+     "an operand does not exist"},
     {"AllReduceNoBucket",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::WAIT);
-       call.add_buffer_indices(ConvDw);
+       allReduce(m, AllReduceCall::WAIT, {ConvDw}).clear_bucket();
      },
-     "the kind or the bucket of an all-reduce is missing"},
+     "the bucket of an all-reduce is missing"},
     {"AllReduceSources",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::START);
-       call.set_bucket(0);
-       call.add_buffer_indices(ConvDw);
+       allReduce(m, AllReduceCall::START, {ConvDw, ConvDw});
+       step(m, ConstantStep).mutable_operands()->RemoveLast();
      },
-     "the numbers of sources and sums differ"},
+     "the number of operands does not match"},
     {"AllReduceIntegers",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::WAIT);
-       call.set_bucket(0);
-       call.add_buffer_indices(Status);
+       allReduce(m, AllReduceCall::WAIT, {Status});
      },
      "neither F32 nor F64"},
     {"AllReduceOtherShape",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::START);
-       call.set_bucket(0);
-       call.add_buffer_indices(ConvDw);
-       call.add_source_buffer_indices(ConvDb);
+       allReduce(m, AllReduceCall::START, {ConvDb, ConvDw});
      },
      "the layouts of a source and its sum differ"},
     {"AllReduceTwice",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::WAIT);
-       call.set_bucket(0);
-       call.add_buffer_indices(ConvDw);
-       call.add_buffer_indices(ConvDw);
+       allReduce(m, AllReduceCall::WAIT, {ConvDw, ConvDw});
      },
      "its result overlaps an operand"},
     {"AllReduceConstant",
      [](Manifest &m) {
-       auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_kind(brew::plan::AllReduceCall::WAIT);
-       call.set_bucket(0);
-       call.add_buffer_indices(Constant);
+       allReduce(m, AllReduceCall::WAIT, {Constant});
      },
      "writes to a constant"},
     // copy
-    {"NoCopySource", [](Manifest &m) { copy(m).clear_source_buffer_index(); },
-     "the source is missing"},
-    {"CopyTargetMissing",
-     [](Manifest &m) { copy(m).set_target_buffer_index(99); },
-     "the target does not exist"},
+    {"NoCopySource",
+     [](Manifest &m) {
+       step(m, CopyStep).mutable_operands(0)->clear_buffer_index();
+     },
+     "an operand is missing"},
+    {"CopyTargetMissing", [](Manifest &m) { rebind(m, CopyStep, 1, 99); },
+     "an operand does not exist"},
     {"CopyTypes", [](Manifest &m) { buffer(m, Copied).set_type(I32); },
      "the types differ"},
-    {"CopyDims", [](Manifest &m) { copy(m).set_source_buffer_index(Label); },
+    {"CopyDims", [](Manifest &m) { rebind(m, CopyStep, 0, Label); },
      "the dimensions differ"},
-    {"CopyToConstant",
-     [](Manifest &m) { copy(m).set_target_buffer_index(Constant); },
+    {"CopyToConstant", [](Manifest &m) { rebind(m, CopyStep, 1, Constant); },
      "writes to a constant"},
-    {"CopyOverItself", [](Manifest &m) { copy(m).set_target_buffer_index(Ip); },
+    {"CopyOverItself", [](Manifest &m) { rebind(m, CopyStep, 1, Ip); },
      "its result overlaps an operand"},
     // convolution
     {"NoDirection", [](Manifest &m) { conv(m).clear_direction(); },
      "direction is missing"},
-    {"NoX", [](Manifest &m) { conv(m).clear_x_buffer_index(); },
-     "x is missing"},
-    {"NoW", [](Manifest &m) { conv(m).clear_w_buffer_index(); },
-     "w is missing"},
-    {"NoY", [](Manifest &m) { conv(m).clear_y_buffer_index(); },
-     "y is missing"},
-    {"BiasMissing", [](Manifest &m) { conv(m).set_b_buffer_index(99); },
-     "b does not exist"},
+    {"NoX",
+     [](Manifest &m) {
+       step(m, ConvStep).mutable_operands(0)->clear_buffer_index();
+     },
+     "an operand is missing"},
+    {"NoY",
+     [](Manifest &m) {
+       step(m, ConvStep).mutable_operands()->DeleteSubrange(2, 2);
+     },
+     "the number of operands does not match"},
+    {"BiasMissing", [](Manifest &m) { rebind(m, ConvStep, 3, 99); },
+     "an operand does not exist"},
     {"IntegerX", [](Manifest &m) { buffer(m, Data).set_type(I32); },
      "contains no floating-point numbers"},
     {"IntegerY", [](Manifest &m) { buffer(m, Conv).set_type(I32); },
@@ -214,10 +325,15 @@ const BrokenStep kBrokenSteps[] = {
      "types differ"},
     {"HalvesOnCpu", [](Manifest &m) { buffer(m, Data).set_type(F16); },
      "only CUDA plans have calls with f16 operands"},
-    {"RankOfX", [](Manifest &m) { conv(m).set_x_buffer_index(Ip); },
+    {"RankOfX", [](Manifest &m) { rebind(m, ConvStep, 0, Ip); },
      "have three to five dimensions"},
     {"BiasOfDataGradient",
-     [](Manifest &m) { conv(m).set_direction(BACKWARD_DATA); },
+     [](Manifest &m) {
+       conv(m).set_direction(BACKWARD_DATA);
+       conv(m).clear_epilogue();
+       setAccess(m, ConvStep, 0, Operand::WRITE);
+       setAccess(m, ConvStep, 2, Operand::READ);
+     },
      "the gradient of the data has no bias"},
     {"GroupZero", [](Manifest &m) { conv(m).set_group(0); },
      "channels of x, w and the group"},
@@ -229,13 +345,13 @@ const BrokenStep kBrokenSteps[] = {
      "x's images"},
     {"ChannelsDiffer", [](Manifest &m) { buffer(m, Conv).set_dims(1, 3); },
      "w's channels"},
-    {"BiasOfOtherRank", [](Manifest &m) { conv(m).set_b_buffer_index(Status); },
+    {"BiasOfOtherRank", [](Manifest &m) { rebind(m, ConvStep, 3, Status); },
      "types differ"},
-    {"BiasOfOtherSize", [](Manifest &m) { conv(m).set_b_buffer_index(Label); },
+    {"BiasOfOtherSize", [](Manifest &m) { rebind(m, ConvStep, 3, Label); },
      "one element per channel"},
     {"NoWindow", [](Manifest &m) { conv(m).clear_window(); },
      "one number for each spatial dimension"},
-    {"NoKernel", [](Manifest &m) { window(m).clear_kernel(); },
+    {"WindowWithoutKernel", [](Manifest &m) { window(m).clear_kernel(); },
      "one number for each spatial dimension"},
     {"StrideOfThreeDimensions", [](Manifest &m) { window(m).add_stride(1); },
      "one number for each spatial dimension"},
@@ -271,29 +387,34 @@ const BrokenStep kBrokenSteps[] = {
      [](Manifest &m) { conv(m).mutable_epilogue()->clear_relu(); },
      "slope without a ReLU"},
     {"ReluInBackward",
-     [](Manifest &m) { backwardConv(m).mutable_epilogue()->set_relu(true); },
+     [](Manifest &m) {
+       ConvolutionCall &call =
+           *step(m, BackwardConvStep).mutable_convolution();
+       call.mutable_epilogue()->set_relu(true);
+     },
      "only a forward call can apply a ReLU"},
     {"ResultIsOperand",
      [](Manifest &m) {
-       backwardConv(m).set_direction(FORWARD);
-       backwardConv(m).set_b_buffer_index(ConvB);
-       // y over x: same offset, both dense
        buffer(m, Conv).set_offset(buffer(m, Data).offset());
-       conv(m).set_b_buffer_index(ConvB);
      },
      "its result overlaps an operand"},
     // inner product
     {"ProductNoDirection",
      [](Manifest &m) { innerProduct(m).clear_direction(); },
      "direction is missing"},
-    {"ProductNoX", [](Manifest &m) { innerProduct(m).clear_x_buffer_index(); },
-     "x is missing"},
+    {"ProductNoX",
+     [](Manifest &m) {
+       step(m, IpStep).mutable_operands(0)->clear_buffer_index();
+     },
+     "an operand is missing"},
     {"ProductTypes", [](Manifest &m) { buffer(m, Ip).set_type(BF16); },
      "types differ"},
     {"ProductBiasOfDataGradient",
      [](Manifest &m) {
        innerProduct(m).set_direction(BACKWARD_DATA);
-       innerProduct(m).set_b_buffer_index(ConvB);
+       setAccess(m, IpStep, 0, Operand::WRITE);
+       setAccess(m, IpStep, 2, Operand::READ);
+       addOperand(step(m, IpStep), ConvB, Operand::READ);
      },
      "the gradient of the data has no bias"},
     {"AxisBeyondRank", [](Manifest &m) { innerProduct(m).set_axis(5); },
@@ -304,52 +425,51 @@ const BrokenStep kBrokenSteps[] = {
      "one dimension more than x"},
     {"Transposed", [](Manifest &m) { innerProduct(m).set_transpose(true); },
      "dimensions of x and w do not agree"},
-    {"InnerDimsDiffer",
-     [](Manifest &m) { innerProduct(m).set_x_buffer_index(Data); },
+    {"InnerDimsDiffer", [](Manifest &m) { rebind(m, IpStep, 0, Data); },
      "dimensions of x and w do not agree"},
     {"ColumnsDiffer", [](Manifest &m) { buffer(m, Ip).set_dims(1, 4); },
      "w's columns"},
     {"RowsDiffer", [](Manifest &m) { buffer(m, Ip).set_dims(0, 1); },
      "leading dimensions of x and y"},
     {"ProductBiasSize",
-     [](Manifest &m) { innerProduct(m).set_b_buffer_index(ConvB); },
+     [](Manifest &m) {
+       addOperand(step(m, IpStep), ConvB, Operand::READ);
+     },
      "one element per column"},
-    {"ProductIntoConstant",
-     [](Manifest &m) { innerProduct(m).set_y_buffer_index(Constant); },
+    {"ProductIntoConstant", [](Manifest &m) { rebind(m, IpStep, 2, Constant); },
      "writes to a constant"},
     {"ProductReluInBackward",
      [](Manifest &m) {
        innerProduct(m).set_direction(BACKWARD_DATA);
+       setAccess(m, IpStep, 0, Operand::WRITE);
+       setAccess(m, IpStep, 2, Operand::READ);
        innerProduct(m).mutable_epilogue()->set_relu(true);
      },
      "only a forward call can apply a ReLU"},
     // host layer
     {"HostNoType", [](Manifest &m) { host(m).clear_type(); },
-     "step 7: the host layer's type or name is missing"},
+     "step 6: the host layer's type or name is missing"},
     {"HostNoName", [](Manifest &m) { host(m).set_layer(""); },
      "type or name is missing"},
     {"HostNoDirection", [](Manifest &m) { host(m).clear_direction(); },
-     "must have direction FORWARD or BACKWARD_DATA"},
+     "direction is missing"},
     {"HostBackwardWeights",
      [](Manifest &m) { hostBackward(m).set_direction(BACKWARD_WEIGHTS); },
      "must have direction FORWARD or BACKWARD_DATA"},
-    {"HostBottomMissing",
-     [](Manifest &m) { host(m).set_bottom_buffer_indices(0, 99); },
-     "a bottom does not exist"},
+    {"HostBottomMissing", [](Manifest &m) { rebind(m, HostStep, 0, 99); },
+     "an operand does not exist"},
     {"HostBottomOfOtherProgram",
-     [](Manifest &m) { host(m).set_bottom_buffer_indices(0, Private); },
-     "a bottom belongs to another program"},
-    {"HostTopMissing",
-     [](Manifest &m) { host(m).set_top_buffer_indices(1, 0xffffffffu); },
-     "a top does not exist"},
-    {"HostTopConstant",
-     [](Manifest &m) { host(m).set_top_buffer_indices(0, Constant); },
+     [](Manifest &m) {
+       rebind(m, HostStep, 0, Private);
+     },
+     "an operand belongs to another program"},
+    {"HostTopMissing", [](Manifest &m) { rebind(m, HostStep, 3, 0xffffffffu); },
+     "an operand does not exist"},
+    {"HostTopConstant", [](Manifest &m) { rebind(m, HostStep, 2, Constant); },
      "writes to a constant"},
-    {"HostTopIsBottom",
-     [](Manifest &m) { host(m).set_top_buffer_indices(0, Ip); },
+    {"HostTopIsBottom", [](Manifest &m) { rebind(m, HostStep, 2, Ip); },
      "its result overlaps an operand"},
-    {"HostTopsAreTheSame",
-     [](Manifest &m) { host(m).set_top_buffer_indices(1, Own0); },
+    {"HostTopsAreTheSame", [](Manifest &m) { rebind(m, HostStep, 3, Own0); },
      "its result overlaps an operand"},
     {"HostTopsShareABeginning",
      [](Manifest &m) {
@@ -361,75 +481,79 @@ const BrokenStep kBrokenSteps[] = {
          buffer(m, top).add_strides(top == Own0 ? 3 : 5);
          buffer(m, top).set_size(top == Own0 ? 16 : 24);
        }
-       step(m, 8).clear_host();
-       step(m, 8).mutable_zero()->set_buffer_index(Ip);
+       m.mutable_programs(0)->mutable_steps()->DeleteSubrange(
+           HostBackwardStep, 1);
      },
      "its result overlaps an operand"},
     {"HostForwardWithTopGradients",
-     [](Manifest &m) { host(m).add_top_gradient_buffer_indices(Own0Gradient); },
-     "number of tops' gradients does not match"},
+     [](Manifest &m) {
+       addOperand(step(m, HostStep), Own0Gradient, Operand::READ);
+     },
+     "the number of operands does not match"},
     {"HostTopGradientLacking",
      [](Manifest &m) {
-       hostBackward(m).mutable_top_gradient_buffer_indices()->RemoveLast();
+       step(m, HostBackwardStep).mutable_operands()->DeleteSubrange(4, 1);
      },
-     "number of tops' gradients does not match"},
+     "the number of operands does not match"},
     {"HostTopGradientMissing",
      [](Manifest &m) {
-       hostBackward(m).set_top_gradient_buffer_indices(0, 99);
+       rebind(m, HostBackwardStep, 4, 99);
      },
-     "a top's gradient does not exist"},
+     "an operand does not exist"},
     {"HostTopGradientDims",
      [](Manifest &m) {
-       hostBackward(m).set_top_gradient_buffer_indices(0, Own1Gradient);
+       rebind(m, HostBackwardStep, 4, Own1Gradient);
      },
      "a gradient does not have its value's dimensions"},
     {"HostForwardWithBottomGradients",
-     [](Manifest &m) { host(m).add_bottom_gradients(); },
+     [](Manifest &m) {
+       host(m).add_gradient_bottoms(0);
+       addOperand(step(m, HostStep), IpGradient, Operand::WRITE);
+     },
      "a forward call has bottoms' gradients"},
     {"HostGradientOfNoBottom",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(1)->set_bottom(2);
+       hostBackward(m).set_gradient_bottoms(1, 2);
      },
      "the bottom of a gradient does not exist"},
     {"HostGradientWithoutBottom",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(1)->clear_bottom();
+       hostBackward(m).mutable_gradient_bottoms()->RemoveLast();
      },
-     "the bottom of a gradient does not exist"},
+     "the number of operands does not match"},
     {"HostGradientTwice",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(1)->set_bottom(0);
+       hostBackward(m).set_gradient_bottoms(1, 0);
      },
      "not in the order of bottoms"},
     {"HostGradientWithoutBuffer",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(1)->clear_buffer_index();
+       step(m, HostBackwardStep).mutable_operands(7)->clear_buffer_index();
      },
-     "a bottom's gradient is missing"},
+     "an operand is missing"},
     {"HostGradientMissing",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(1)->set_buffer_index(99);
+       rebind(m, HostBackwardStep, 7, 99);
      },
-     "a bottom's gradient does not exist"},
+     "an operand does not exist"},
     {"HostGradientDims",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(Label);
+       rebind(m, HostBackwardStep, 6, ConvDb);
      },
      "a gradient does not have its value's dimensions"},
     {"HostGradientIsTopGradient",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(
-           Own0Gradient);
+       rebind(m, HostBackwardStep, 6, Own0Gradient);
      },
      "its result overlaps an operand"},
     {"HostGradientIsBottom",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(Ip);
+       rebind(m, HostBackwardStep, 6, Ip);
      },
      "its result overlaps an operand"},
     {"HostGradientIntoConstant",
      [](Manifest &m) {
-       hostBackward(m).mutable_bottom_gradients(0)->set_buffer_index(Constant);
+       rebind(m, HostBackwardStep, 6, Constant);
      },
      "writes to a constant"},
 };

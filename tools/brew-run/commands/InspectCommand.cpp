@@ -69,15 +69,20 @@ void printParameters(const json &parameters) {
 void printSteps(const json &plan, const json &program) {
   int number = 0;
   for (const json &step : program["steps"]) {
-    std::string buffers;
-    for (const json &buffer : step["buffers"])
-      buffers += " " + textOf(plan["buffers"][numberOf(buffer)]["name"]);
+    std::string operands;
+    for (const json &operand : step["operands"]) {
+      const std::string access = textOf(operand["access"]);
+      operands += (access == "read"    ? " "
+                   : access == "write" ? " ="
+                                       : " +=") +
+                  textOf(plan["buffers"][numberOf(operand["buffer"])]["name"]);
+    }
     if (step.contains("generated"))
-      buffers += " (or kernel " + textOf(step["generated"]) + ")";
+      operands += " (or kernel " + textOf(step["generated"]) + ")";
     std::printf("  %4d %s %-24s %s:%s\n", number++,
                 step["backward"].get<bool>() ? "<" : ">",
                 join(step["layers"], "+").c_str(),
-                textOf(step["action"]).c_str(), buffers.c_str());
+                textOf(step["action"]).c_str(), operands.c_str());
   }
 }
 

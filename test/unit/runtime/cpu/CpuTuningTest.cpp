@@ -41,12 +41,11 @@ protected:
 
   void addConvolution(Program &program, std::uint32_t from, std::uint32_t to,
                       bool relu) const {
-    ConvolutionCall &call = *program.add_steps()->mutable_convolution();
+    Step &step = *program.add_steps();
+    ConvolutionCall &call = *step.mutable_convolution();
     call.set_direction(FORWARD);
     *call.mutable_window() = windowOf({.kernel = {3, 3}, .pad = {1, 1}});
-    call.set_x_buffer_index(from);
-    call.set_w_buffer_index(wIndex);
-    call.set_y_buffer_index(to);
+    addCallOperands(step, from, wIndex, to);
     call.mutable_epilogue()->set_relu(relu);
   }
 
@@ -186,11 +185,11 @@ TEST_F(CpuTuning, UsesGeneratedCodeIfItWasFastest) {
   Program &program = *builder.manifest.mutable_programs(0);
   program.clear_steps();
   addConvolution(program, xIndex, yIndex, false);
-  Launch &generated =
+  GeneratedAlternative &generated =
       *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 2 * 16 * 12 * 12, 64));
-  generated.add_buffer_indices(xIndex);
-  generated.add_buffer_indices(yIndex);
+  generated.add_operand_indices(0); // x
+  generated.add_operand_indices(2); // y
   {
     Executor executor(builder.build(), options());
     EXPECT_EQ(tune(executor).size(), 1u);
@@ -221,23 +220,22 @@ TEST_F(CpuTuning, UsesGeneratedCodeIfTheLibraryHasNoImplementation) {
   wIndex = builder.buffer("w", {2, 2, 1, 1}, {}, F64, PARAMETERS);
   yIndex = builder.buffer("y", {1, 2, 3, 3}, {}, F64);
   Program &program = builder.program("deploy");
-  ConvolutionCall &call = *program.add_steps()->mutable_convolution();
+  Step &step = *program.add_steps();
+  ConvolutionCall &call = *step.mutable_convolution();
   call.set_direction(FORWARD);
   *call.mutable_window() = windowOf({.kernel = {1, 1}});
-  call.set_x_buffer_index(xIndex);
-  call.set_w_buffer_index(wIndex);
-  call.set_y_buffer_index(yIndex);
+  addCallOperands(step, xIndex, wIndex, yIndex);
   try {
     Executor(builder.build(), options());
     FAIL() << "oneDNN computes it";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }
-  Launch &generated =
+  GeneratedAlternative &generated =
       *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 18));
-  generated.add_buffer_indices(xIndex);
-  generated.add_buffer_indices(yIndex);
+  generated.add_operand_indices(0); // x
+  generated.add_operand_indices(2); // y
   Executor executor(builder.build(), options());
   EXPECT_EQ(executor.implementation(0, 0), "generated code");
   const std::vector<TunedCall> calls = tune(executor);

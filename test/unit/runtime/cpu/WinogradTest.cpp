@@ -286,9 +286,7 @@ std::string implementationOf(bool isExact) {
   ConvolutionCall &call = *step.mutable_convolution();
   call.set_direction(FORWARD);
   *call.mutable_window() = windowOf({.kernel = {3, 3}, .pad = {1, 1}});
-  call.set_x_buffer_index(x);
-  call.set_w_buffer_index(w);
-  call.set_y_buffer_index(y);
+  addCallOperands(step, x, w, y);
   builder.manifest.mutable_target()->set_exact_convolutions(isExact);
   return Executor(builder.build(), {2}).implementation(0, 0);
 }

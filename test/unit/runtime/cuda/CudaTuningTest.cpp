@@ -246,7 +246,6 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentHaveOtherKeys) {
   InnerProductCall call;
   call.set_direction(FORWARD);
   call.set_axis(1);
-  call.set_b_buffer_index(2);
   CallOptions options;
   options.workspaceLimit = 1 << 20;
   std::vector<DeviceMemory> memory;
@@ -328,13 +327,11 @@ protected:
     w = add("w", {12, 16}, PARAMETERS, type);
     y = add("y", {8, 12}, resultArena, type);
     history = add("history", {12, 16}, STATE, F32);
-    InnerProductCall &call =
-        *builder->program("main").add_steps()->mutable_inner_product();
+    Step &step = *builder->program("main").add_steps();
+    InnerProductCall &call = *step.mutable_inner_product();
     call.set_direction(FORWARD);
     call.set_axis(1);
-    call.set_x_buffer_index(x);
-    call.set_w_buffer_index(w);
-    call.set_y_buffer_index(y);
+    addCallOperands(step, x, w, y);
   }
 
   std::vector<std::byte> bytesOf(const Executor &executor,

@@ -148,15 +148,12 @@ TEST_P(Convolution, MatchesTheReference) {
                                      .stride = {g.strideH, g.strideW},
                                      .pad = {g.padH, g.padW},
                                      .dilation = {g.dilationH, g.dilationW}});
-  call.set_x_buffer_index(xIndex);
-  call.set_w_buffer_index(wIndex);
-  if (hasBias)
-    call.set_b_buffer_index(bIndex);
-  call.set_y_buffer_index(yIndex);
   call.mutable_epilogue()->set_accumulate(accumulates);
   call.mutable_epilogue()->set_relu(hasRelu || isLeaky);
   if (isLeaky)
     call.mutable_epilogue()->set_negative_slope(0.25f);
+  addCallOperands(step, xIndex, wIndex, yIndex,
+                  hasBias ? std::optional(bIndex) : std::nullopt);
 
   Executor executor(builder.build(), {2});
   std::string implementation = executor.implementation(0, 0);
@@ -197,8 +194,7 @@ TEST_P(Convolution, MatchesTheReference) {
   CandidateRunner runner(executor);
   const std::vector<CallCandidate> candidates = convolutionCandidates(
       runner.context, call, runner.bound(xIndex), runner.bound(wIndex),
-      call.has_b_buffer_index() ? runner.bound(bIndex) : BoundBuffer(),
-      runner.bound(yIndex));
+      hasBias ? runner.bound(bIndex) : BoundBuffer(), runner.bound(yIndex));
   ASSERT_FALSE(candidates.empty());
   for (const CallCandidate &candidate : candidates) {
     SCOPED_TRACE(candidate.name);

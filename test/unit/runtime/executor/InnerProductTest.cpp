@@ -76,11 +76,6 @@ TEST_P(InnerProduct, MatchesTheReference) {
   step.add_layers("ip");
   InnerProductCall &call = *step.mutable_inner_product();
   call.set_direction(test.direction);
-  call.set_x_buffer_index(xIndex);
-  call.set_w_buffer_index(wIndex);
-  if (test.direction != BACKWARD_DATA)
-    call.set_b_buffer_index(bIndex);
-  call.set_y_buffer_index(yIndex);
   call.set_axis(shape.axis);
   call.set_transpose(shape.transpose);
   call.mutable_epilogue()->set_accumulate(accumulates);
@@ -88,6 +83,9 @@ TEST_P(InnerProduct, MatchesTheReference) {
   // cuBLASLt's ReLU has no slope, so the compiler does not request one.
   const float slope = std::getenv("BREW_TEST_CUDASIM") ? 0.0f : 0.5f;
   call.mutable_epilogue()->set_negative_slope(hasRelu ? slope : 0.0f);
+  const bool hasBias = test.direction != BACKWARD_DATA;
+  addCallOperands(step, xIndex, wIndex, yIndex,
+                  hasBias ? std::optional(bIndex) : std::nullopt);
 
   Executor executor(builder.build(), {2});
   std::string implementation = executor.implementation(0, 0);
@@ -153,8 +151,7 @@ TEST_P(InnerProduct, MatchesTheReference) {
   CandidateRunner runner(executor);
   const std::vector<CallCandidate> candidates = innerProductCandidates(
       runner.context, call, runner.bound(xIndex), runner.bound(wIndex),
-      call.has_b_buffer_index() ? runner.bound(bIndex) : BoundBuffer(),
-      runner.bound(yIndex));
+      hasBias ? runner.bound(bIndex) : BoundBuffer(), runner.bound(yIndex));
   ASSERT_FALSE(candidates.empty());
   for (const CallCandidate &candidate : candidates) {
     SCOPED_TRACE(candidate.name);
@@ -259,20 +256,15 @@ struct StepsWithSharedWeights {
     x = builder.buffer("x", {1, kSize});
     Program &program = builder.program(name);
     for (int i = 0; i < count; ++i) {
-      if (changesWeights && i == count - 1) {
-        CopyCall &copy = *program.add_steps()->mutable_copy();
-        copy.set_source_buffer_index(otherWeights);
-        copy.set_target_buffer_index(weights);
-      }
+      if (changesWeights && i == count - 1)
+        addCopy(program, otherWeights, weights);
       Step &step = *program.add_steps();
       step.add_layers("ip");
       InnerProductCall &call = *step.mutable_inner_product();
       call.set_direction(FORWARD);
-      call.set_x_buffer_index(x);
-      call.set_w_buffer_index(weights);
-      results.push_back(builder.buffer("y" + std::to_string(i), {1, kSize}));
-      call.set_y_buffer_index(results.back());
       call.set_axis(1);
+      results.push_back(builder.buffer("y" + std::to_string(i), {1, kSize}));
+      addCallOperands(step, x, weights, results.back());
     }
     plan = builder.build();
   }

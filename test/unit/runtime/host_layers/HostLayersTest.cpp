@@ -116,7 +116,8 @@ ExecutorOptions optionsWith(const std::shared_ptr<TestType> &type,
 HostCall &addForward(Program &program,
                      const std::vector<std::uint32_t> &bottoms,
                      const std::vector<std::uint32_t> &tops,
-                     const std::string &layer = "sq") {
+                     const std::string &layer = "sq",
+                     Operand::Access topAccess = Operand::WRITE) {
   Step &step = *program.add_steps();
   step.add_layers(layer);
   HostCall &call = *step.mutable_host();
@@ -124,8 +125,12 @@ HostCall &addForward(Program &program,
   call.set_layer(layer);
   call.set_settings("name: \"" + layer + "\"");
   call.set_direction(FORWARD);
-  call.mutable_bottom_buffer_indices()->Add(bottoms.begin(), bottoms.end());
-  call.mutable_top_buffer_indices()->Add(tops.begin(), tops.end());
+  call.set_bottom_count(static_cast<std::uint32_t>(bottoms.size()));
+  call.set_top_count(static_cast<std::uint32_t>(tops.size()));
+  for (std::uint32_t bottom : bottoms)
+    addOperand(step, bottom, Operand::READ);
+  for (std::uint32_t top : tops)
+    addOperand(step, top, topAccess);
   return call;
 }
 
@@ -135,20 +140,14 @@ HostCall &addBackward(Program &program,
                       const std::vector<std::uint32_t> &tops,
                       const std::vector<std::uint32_t> &topGradients,
                       std::uint32_t bottomGradient) {
-  HostCall &call = addForward(program, bottoms, tops);
+  HostCall &call = addForward(program, bottoms, tops, "sq", Operand::READ);
   call.set_direction(BACKWARD_DATA);
-  call.mutable_top_gradient_buffer_indices()->Add(topGradients.begin(),
-                                                  topGradients.end());
-  HostCall::BottomGradient &gradient = *call.add_bottom_gradients();
-  gradient.set_bottom(0);
-  gradient.set_buffer_index(bottomGradient);
+  call.add_gradient_bottoms(0);
+  Step &step = *program.mutable_steps()->rbegin();
+  for (std::uint32_t gradient : topGradients)
+    addOperand(step, gradient, Operand::READ);
+  addOperand(step, bottomGradient, Operand::WRITE);
   return call;
-}
-
-void addCopy(Program &program, std::uint32_t from, std::uint32_t to) {
-  CopyCall &call = *program.add_steps()->mutable_copy();
-  call.set_source_buffer_index(from);
-  call.set_target_buffer_index(to);
 }
 
 /// Returns the row-major values of a buffer.
@@ -301,13 +300,13 @@ TEST_F(HostLayers, RunInRangesTimedMeasuredAndAhead) {
     });
 }
 
-TEST_F(HostLayers, PreventStartingTogetherIfTheyUseResults) {
+TEST_F(HostLayers, PreventStartingTogetherIfTheyOverwriteResults) {
   build();
   addForward(b.program("reads"), {out}, {b.buffer("square", {2, 2})});
   addForward(b.program("writes"), {x}, {out});
   addForward(b.program("apart"), {x}, {y});
   Executor executor(b.build(), optionsWith(squareType()));
-  EXPECT_FALSE(executor.canStartTogether(0, 1));
+  EXPECT_TRUE(executor.canStartTogether(0, 1));
   EXPECT_FALSE(executor.canStartTogether(0, 2));
   EXPECT_TRUE(executor.canStartTogether(0, 3));
 }
@@ -487,9 +486,7 @@ TEST_F(HostLayers, SupportMissingBottomsAndBottomGradients) {
   dx = b.buffer("dx", {2});
   Program &program = b.program("main");
   addForward(program, {}, {x}, "source");
-  addBackward(program, {y, x}, {y}, {dy}, dx)
-      .mutable_bottom_gradients(0)
-      ->set_bottom(1);
+  addBackward(program, {y, x}, {y}, {dy}, dx).set_gradient_bottoms(0, 1);
   auto type = squareType();
   type->forward = [](HostLayerArguments &a) {
     valuesOf<float>(a.tops[0])[0] = 5;

@@ -100,14 +100,13 @@ TEST_F(ManySessionsTest, RunsVendorCallsConcurrently) {
   program = manifest.programs(2);
   program.set_name("vendor");
   program.clear_outputs();
-  const plan::Launch ip = program.steps(0).launch();
-  plan::InnerProductCall &call =
-      *program.mutable_steps(0)->mutable_inner_product();
-  call.set_direction(plan::FORWARD);
-  call.set_x_buffer_index(ip.buffer_indices(0));
-  call.set_w_buffer_index(ip.buffer_indices(2));
-  call.set_b_buffer_index(ip.buffer_indices(3));
-  call.set_y_buffer_index(static_cast<std::uint32_t>(y));
+  plan::Step &step = *program.mutable_steps(0);
+  step.mutable_inner_product()->set_direction(plan::FORWARD);
+  // Keep x, w and b of x, target, w, b, prediction and loss.
+  step.mutable_operands()->DeleteSubrange(4, 2);
+  step.mutable_operands(1)->set_buffer_index(step.operands(2).buffer_index());
+  step.mutable_operands(2)->set_buffer_index(static_cast<std::uint32_t>(y));
+  step.mutable_operands(2)->set_access(plan::Operand::WRITE);
   plan::NamedBuffer &blob = *program.add_blobs();
   blob.set_name("y");
   blob.set_buffer_index(static_cast<std::uint32_t>(y));

@@ -30,8 +30,8 @@ plan::Manifest threeLayers() {
   plan::Step &step = *program.add_steps();
   step = program.steps(0);
   step.set_layers(0, "two+three");
-  step.mutable_launch()->set_buffer_indices(4, second);
-  step.mutable_launch()->set_buffer_indices(5, second + 1);
+  step.mutable_operands(4)->set_buffer_index(std::uint32_t(second));
+  step.mutable_operands(5)->set_buffer_index(std::uint32_t(second + 1));
   program.set_first_backward_step(2);
   auto pin = [&](const char *name, int buffer) {
     plan::NamedBuffer &blob = *program.add_blobs();

@@ -30,13 +30,21 @@ enum Buffers : std::uint32_t {
   Loss
 };
 
-void addStep(plan::Program &program, std::uint32_t kernel,
-             std::vector<std::uint32_t> buffers, const std::string &layer,
-             bool backward) {
+constexpr auto Read = plan::Operand::READ;
+constexpr auto Write = plan::Operand::WRITE;
+constexpr auto ReadWrite = plan::Operand::READ_WRITE;
+
+void addStep(
+    plan::Program &program, std::uint32_t kernel,
+    std::vector<std::pair<std::uint32_t, plan::Operand::Access>> operands,
+    const std::string &layer, bool backward) {
   plan::Step &step = *program.add_steps();
   step.mutable_launch()->set_kernel_index(kernel);
-  *step.mutable_launch()->mutable_buffer_indices() = {buffers.begin(),
-                                                      buffers.end()};
+  for (auto [buffer, access] : operands) {
+    plan::Operand &operand = *step.add_operands();
+    operand.set_buffer_index(buffer);
+    operand.set_access(access);
+  }
   step.add_layers(layer);
   step.set_backward(backward);
 }
@@ -107,7 +115,14 @@ plan::Program &addForward(plan::Manifest &manifest, const std::string &name,
   source.set_layer(parse<caffe::LayerParameter>(dataLayer).SerializeAsString());
   source.add_buffer_indices(X);
   source.add_buffer_indices(Target);
-  addStep(program, 0, {X, Target, W, B, Pred, Loss}, "ip", false);
+  addStep(program, 0,
+          {{X, Read},
+           {Target, Read},
+           {W, Read},
+           {B, Read},
+           {Pred, Write},
+           {Loss, Write}},
+          "ip", false);
   program.set_first_backward_step(1);
   return program;
 }
@@ -183,13 +198,19 @@ plan::Manifest linearModel(const std::string &dataLayer,
   addParameter(manifest, 1, B, Gb, Hb, {1}, "value: 0.25");
 
   plan::Program &train = addForward(manifest, "forward_backward", dataLayer);
-  addStep(train, 1, {X, Target, Pred, Gw, Gb}, "ip", true);
+  addStep(train, 1,
+          {{X, Read}, {Target, Read}, {Pred, Read}, {Gw, Write}, {Gb, Write}},
+          "ip", true);
   addOutput(train, "loss", Loss, 1);
   plan::Program &update = *manifest.add_programs();
   update.set_name("update");
   update.set_first_backward_step(0);
-  addStep(update, 2, {W, Gw, Hw, Values}, "ip", false);
-  addStep(update, 3, {B, Gb, Hb, Values}, "ip", false);
+  addStep(update, 2,
+          {{W, ReadWrite}, {Gw, Read}, {Hw, ReadWrite}, {Values, Read}}, "ip",
+          false);
+  addStep(update, 3,
+          {{B, ReadWrite}, {Gb, Read}, {Hb, ReadWrite}, {Values, Read}}, "ip",
+          false);
   plan::Program &test = addForward(manifest, "test_0", dataLayer);
   test.set_test_phase(true);
   addOutput(test, "loss", Loss, 1);

@@ -103,9 +103,11 @@ TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
         {"arena": "TRANSIENT", "dims": [2, 3]}, {"arena": "PARAMETERS", "dims": [3]},
         {"arena": "TRANSIENT", "dims": [2, 4]}, {"arena": "TRANSIENT", "dims": []}],
         "programs": [{"name": "p", "data_inputs": [{"layer": "in", "type": "Data", "buffers": [0]}],
-        "steps": [{"action": "product", "layers": ["ip+relu"], "backward": false, "buffers": [0, 1, 2]},
-                  {"action": "kernel", "layers": ["loss"], "backward": false, "buffers": [2, 1, 3]},
-                  {"action": "back", "layers": ["ip"], "backward": true, "buffers": [2]}]}]})"),
+        "steps": [{"action": "product", "layers": ["ip+relu"], "backward": false, "operands": [
+                    {"buffer": 0, "access": "read"}, {"buffer": 1, "access": "read"}, {"buffer": 2, "access": "write"}]},
+                  {"action": "kernel", "layers": ["loss"], "backward": false, "operands": [
+                    {"buffer": 2, "access": "read"}, {"buffer": 1, "access": "read"}, {"buffer": 3, "access": "write"}]},
+                  {"action": "back", "layers": ["ip"], "backward": true, "operands": [{"buffer": 2, "access": "read"}]}]}]})"),
                                 "p");
   EXPECT_EQ(graph["nodes"].size(), 3u);
   EXPECT_EQ(graph["nodes"][1]["layers"], Json::parse(R"(["ip", "relu"])"));

@@ -1,0 +1,68 @@
+//===- Operands.cpp - Operands of steps -----------------------------------===//
+#include "plan/Operands.h"
+
+namespace brew::plan {
+
+bool overlap(const Buffer &first, const Buffer &second) {
+  return first.arena_index() == second.arena_index() &&
+         first.offset() < second.offset() + second.size() &&
+         second.offset() < first.offset() + first.size();
+}
+
+CallOperands callOperands(const Step &step) {
+  CallOperands result{step.operands(0).buffer_index(),
+                      step.operands(1).buffer_index(),
+                      step.operands(2).buffer_index(),
+                      {}};
+  if (step.operands_size() > 3)
+    result.b = step.operands(3).buffer_index();
+  return result;
+}
+
+Direction directionOf(const Step &step) {
+  return step.has_convolution() ? step.convolution().direction()
+                                : step.inner_product().direction();
+}
+
+std::vector<std::uint32_t> kernelArguments(const Manifest &manifest,
+                                           const Step &step) {
+  const auto count =
+      manifest.kernels(static_cast<int>(step.launch().kernel_index()))
+          .argument_count();
+  std::vector<std::uint32_t> arguments;
+  for (int i = 0; i < static_cast<int>(count); ++i)
+    arguments.push_back(step.operands(i).buffer_index());
+  return arguments;
+}
+
+std::vector<std::uint32_t> alternativeArguments(const Step &step) {
+  std::vector<std::uint32_t> arguments;
+  for (std::uint32_t index : step.generated_alternative().operand_indices())
+    arguments.push_back(step.operands(static_cast<int>(index)).buffer_index());
+  return arguments;
+}
+
+std::vector<HostOperand> hostOperands(const Manifest &manifest,
+                                      const Step &step) {
+  const HostCall &call = step.host();
+  std::vector<HostOperand> result;
+  auto add = [&](bool isTop, bool isGradient, std::size_t position) {
+    const Operand &operand = step.operands(static_cast<int>(result.size()));
+    const std::uint32_t index = operand.buffer_index();
+    result.push_back({index, &manifest.buffers(static_cast<int>(index)),
+                      isWritten(operand), isTop, isGradient, position});
+  };
+  for (std::uint32_t i = 0; i < call.bottom_count(); ++i)
+    add(/*isTop=*/false, /*isGradient=*/false, i);
+  for (std::uint32_t i = 0; i < call.top_count(); ++i)
+    add(/*isTop=*/true, /*isGradient=*/false, i);
+  if (call.direction() == FORWARD)
+    return result;
+  for (std::uint32_t i = 0; i < call.top_count(); ++i)
+    add(/*isTop=*/true, /*isGradient=*/true, i);
+  for (std::uint32_t bottom : call.gradient_bottoms())
+    add(/*isTop=*/false, /*isGradient=*/true, bottom);
+  return result;
+}
+
+} // namespace brew::plan
