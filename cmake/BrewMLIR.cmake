@@ -42,7 +42,9 @@ include(AddMLIR)
 
 # mlir_tablegen uses the folder's include path by default.
 macro(brew_tablegen)
-  mlir_tablegen(${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
+  mlir_tablegen(${ARGN}
+    EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${MLIR_INCLUDE_DIRS}
+    DEPENDS brew_enum_cases)
 endmacro()
 
 # LLD initialises every target of LLVM, to compile bitcode; Brew passes it only objects for

@@ -3,8 +3,7 @@
 // Conventions that plan.proto cannot express and that the writer and the reader
 // of a plan share: alignments, offsets of solver scalars and history, names of
 // programs, the state of the loss scale, solver types. This header depends on
-// the standard library only. compiler/manifest/EnumChecks.cpp checks the
-// enumerations of the dialects against those of plan.proto.
+// the standard library only.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

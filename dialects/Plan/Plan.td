@@ -8,11 +8,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialects/Plan/PlanBase.td"
 include "dialects/Plan/PlanInterfaces.td"
 
-// Numbered as brew.plan.Direction.
 def Plan_Direction : Plan_I32Enum<"Direction", "computation of a library call", [
-  I32EnumAttrCase<"Forward", 1, "forward">,
-  I32EnumAttrCase<"BackwardData", 2, "backward_data">,
-  I32EnumAttrCase<"BackwardWeights", 3, "backward_weights">]>;
+  Direction_Forward, Direction_BackwardData, Direction_BackwardWeights]>;
 def Plan_DirectionAttr : Plan_EnumAttr<Plan_Direction, "direction">;
 
 defvar Effects = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;

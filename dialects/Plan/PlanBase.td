@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "dialects/EnumCases.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
@@ -28,13 +29,9 @@ class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
   let assemblyFormat = "$value";
 }
 
-// Numbered as brew.plan.ArenaKind in plan.proto.
 def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "content of an arena", [
-  I32EnumAttrCase<"Transient", 1, "transient">,
-  I32EnumAttrCase<"Parameters", 2, "parameters">,
-  I32EnumAttrCase<"Gradients", 3, "gradients">,
-  I32EnumAttrCase<"State", 4, "state">,
-  I32EnumAttrCase<"Scalars", 5, "scalars">]>;
+  ArenaKind_Transient, ArenaKind_Parameters, ArenaKind_Gradients, ArenaKind_State,
+  ArenaKind_Scalars]>;
 def Plan_ArenaKindAttr : Plan_EnumAttr<Plan_ArenaKind, "arena_kind">;
 
 def Plan_BlobValue : Plan_I32Enum<"BlobValue",

@@ -137,8 +137,11 @@ void upgradeSolver(caffe::SolverParameter &solver, SourceMap &locations,
         .note(locations.where(solver, "type"), "'type' is given here");
     return;
   }
-  static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==
-                plan::kSolverTypeCount);
+  using Solver = caffe::SolverParameter;
+  static_assert(Solver::SolverType_ARRAYSIZE == plan::kSolverTypeCount &&
+                Solver::SGD == 0 && Solver::NESTEROV == 1 &&
+                Solver::ADAGRAD == 2 && Solver::RMSPROP == 3 &&
+                Solver::ADADELTA == 4 && Solver::ADAM == 5);
   solver.set_type(plan::kSolverTypes[solver.solver_type()]);
   locations.copyField(solver, "solver_type", 0, solver, "type");
   solver.clear_solver_type();

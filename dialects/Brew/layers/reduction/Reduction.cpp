@@ -64,7 +64,7 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(dy, iota(getAxis()));
   bool needsX =
-      getKind() == ReductionKind::AbsSum || getKind() == ReductionKind::SumSq;
+      getKind() == ReductionKind::Asum || getKind() == ReductionKind::Sumsq;
   if (needsX)
     nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
@@ -72,11 +72,11 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
         Type element = type.getElementType();
-        if (getKind() == ReductionKind::SumSq)
+        if (getKind() == ReductionKind::Sumsq)
           return {s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)),
                         body.in[1])};
         Value dx = s.mul(body.in[0], s.constant(element, scale));
-        if (getKind() == ReductionKind::AbsSum) {
+        if (getKind() == ReductionKind::Asum) {
           Value zero = s.constant(element, 0);
           Value sign =
               s.select(s.greater(body.in[1], zero), s.constant(element, 1),
@@ -100,9 +100,9 @@ SmallVector<Value> ReductionOp::buildNests(OpBuilder &b) {
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value element = body.in[0];
-    if (getKind() == ReductionKind::AbsSum)
+    if (getKind() == ReductionKind::Asum)
       element = math::AbsFOp::create(s.b, s.loc, element);
-    if (getKind() == ReductionKind::SumSq)
+    if (getKind() == ReductionKind::Sumsq)
       element = s.mul(element, element);
     return {s.accumulate(body.out[0], element)};
   })[0];

@@ -43,28 +43,28 @@ class Brew_SolverUpdate<string mnemonic, list<string> states,
 // w' = w - update. Powers are elementwise.
 
 def Brew_SGDUpdateOp : Brew_SolverUpdate<"sgd_update", ["history"],
-    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Momentum]> {
   let summary = "Stochastic gradient descent with momentum";
   let description = "history' = momentum * history + rate * g; update = history'.";
 }
 
 def Brew_NesterovUpdateOp : Brew_SolverUpdate<"nesterov_update", ["history"],
-    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Momentum]> {
   let summary = "Nesterov's accelerated gradient";
   let description = "history' = momentum * history + rate * g; "
     "update = (1 + momentum) * history' - momentum * history.";
 }
 
 def Brew_AdaGradUpdateOp : Brew_SolverUpdate<"adagrad_update", ["history"],
-    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Delta]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Delta]> {
   let summary = "AdaGrad";
   let description = "history' = history + g^2; "
     "update = rate * g / (history'^0.5 + delta).";
 }
 
 def Brew_RMSPropUpdateOp : Brew_SolverUpdate<"rmsprop_update", ["history"],
-    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Delta,
-     Brew_RmsDecay]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Delta,
+     SolverScalar_RmsDecay]> {
   let summary = "RMSProp";
   let description = "history' = rms_decay * history + (1 - rms_decay) * g^2; "
     "update = rate * g / (history'^0.5 + delta).";
@@ -72,8 +72,8 @@ def Brew_RMSPropUpdateOp : Brew_SolverUpdate<"rmsprop_update", ["history"],
 
 def Brew_AdaDeltaUpdateOp : Brew_SolverUpdate<"adadelta_update",
     ["gradient_history", "update_history"],
-    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum,
-     Brew_Delta]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Momentum,
+     SolverScalar_Delta]> {
   let summary = "AdaDelta";
   let description = [{
     gradient_history' = momentum * gradient_history + (1 - momentum) * g^2;
@@ -84,8 +84,8 @@ def Brew_AdaDeltaUpdateOp : Brew_SolverUpdate<"adadelta_update",
 }
 
 def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam_update", ["mean", "variance"],
-    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum,
-     Brew_Momentum2, Brew_Delta, Brew_BiasCorrection]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Momentum,
+     SolverScalar_Momentum2, SolverScalar_Delta, SolverScalar_BiasCorrection]> {
   let summary = "Adam";
   let description = [{
     mean' = momentum * mean + (1 - momentum) * g;
