@@ -75,7 +75,7 @@ PipelineOptions Compilation::pipelineOptions(Phase phase) {
 mlir::LogicalResult Compilation::runPasses(mlir::ModuleOp module, Phase phase,
                                            const PipelineOptions &pipeline,
                                            mlir::TimingScope &scope) {
-  mlir::PassManager pm(&context);
+  mlir::PassManager pm(&context, mlir::ModuleOp::getOperationName());
   if (hasLlvmArguments() && mlir::failed(mlir::applyPassManagerCLOptions(pm)))
     throw Error(ExitStatus::Usage, "wrong options for the pass manager");
   pm.enableTiming(scope);

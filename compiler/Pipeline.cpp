@@ -49,6 +49,9 @@ static llvm::SmallVector<std::string> toStrings(const Range &range) {
 
 void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const PipelineOptions &options) {
+  // Passes over one program are nested, so that MLIR runs the programs in
+  // parallel.
+  pm.setNesting(mlir::OpPassManager::Nesting::Implicit);
   // Adds the optional pass `name` unless --without disables it.
   auto addOptional = [&](llvm::StringRef name, auto &&create) {
     if (!llvm::is_contained(options.without, name))
@@ -93,15 +96,15 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       update.lossScaleWindow = options.lossScaleWindow;
       pm.addPass(createBuildUpdate(update));
     }
-    // Splits have a gradient operation, so they fold only after
-    // differentiation.
-    pm.addPass(passes::createFoldSplits());
+    // Splits have a gradient operation, so canonicalization, which replaces
+    // them, follows differentiation.
+    pm.addNestedPass<dialects::ProgramOp>(mlir::createCanonicalizerPass());
     addOptional("fuse-weight-gradients",
                 [] { return passes::createFuseWeightGradients(); });
     addOptional("fold-normalization",
                 [] { return passes::createFoldNormalization(); });
-    pm.addPass(mlir::createCanonicalizerPass());
-    pm.addPass(mlir::createCSEPass());
+    pm.addNestedPass<dialects::ProgramOp>(mlir::createCanonicalizerPass());
+    pm.addNestedPass<dialects::ProgramOp>(mlir::createCSEPass());
     pm.addPass(passes::createVerifyGraph());
     return;
   }
@@ -143,7 +146,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     lower.noLibrary = layout.noLibrary;
     pm.addPass(createLowerToNests(lower));
     pm.addPass(passes::createFoldCasts());
-    pm.addPass(mlir::createCSEPass());
+    pm.addNestedPass<dialects::ProgramOp>(mlir::createCSEPass());
     addOptional("prepare-weights",
                 [] { return passes::createPrepareWeights(); });
     addOptional("rematerialize-producers",

@@ -1,6 +1,7 @@
 //===- Passes.h - Passes of the compiler phases -----------------*- C++ -*-===//
 #pragma once
 
+#include "dialects/Brew/BrewDialect.h"
 #include "dialects/Target/DefaultCpu.h"
 #include "dialects/Target/TargetEnums.h"
 

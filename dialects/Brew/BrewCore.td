@@ -46,9 +46,11 @@ def Brew_SplitOp : Brew_LayerOp<"split", [Pure, Gradient]> {
   let summary = "One blob under several names";
   let description = [{
     Every result is x. The gradient of x is the sum of the gradients of the results.
+    Canonicalization, which follows differentiation, replaces the results by x.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes);
   let results = (outs Variadic<AnyTensor>:$ys);
+  let hasCanonicalizeMethod = 1;
 }
 
 def Brew_SilenceOp : Brew_LayerOp<"silence", [Pure]> {

@@ -137,27 +137,26 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   }
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      Block &block = program.getBody().front();
-      // Erase identities first, because the users of a subview decide whether
-      // it is copied.
-      for (SubviewOp subview :
-           llvm::make_early_inc_range(block.getOps<SubviewOp>()))
-        if (isIdentity(subview)) {
-          subview.getY().replaceAllUsesWith(subview.getX());
-          subview.erase();
-        }
-      SmallVector<SubviewOp> subviews(block.getOps<SubviewOp>());
-      SmallVector<ConcatViewOp> concats(block.getOps<ConcatViewOp>());
-      for (ConcatViewOp concat : llvm::reverse(concats)) {
-        if (concat.getY().use_empty())
-          concat.erase();
-        else
-          aliasOperands(concat);
+    ProgramOp program = getOperation();
+    Block &block = program.getBody().front();
+    // Erase identities first, because the users of a subview decide whether
+    // it is copied.
+    for (SubviewOp subview :
+         llvm::make_early_inc_range(block.getOps<SubviewOp>()))
+      if (isIdentity(subview)) {
+        subview.getY().replaceAllUsesWith(subview.getX());
+        subview.erase();
       }
-      for (SubviewOp subview : subviews)
-        aliasResult(subview);
+    SmallVector<SubviewOp> subviews(block.getOps<SubviewOp>());
+    SmallVector<ConcatViewOp> concats(block.getOps<ConcatViewOp>());
+    for (ConcatViewOp concat : llvm::reverse(concats)) {
+      if (concat.getY().use_empty())
+        concat.erase();
+      else
+        aliasOperands(concat);
     }
+    for (SubviewOp subview : subviews)
+      aliasResult(subview);
   }
 };
 

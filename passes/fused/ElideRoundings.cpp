@@ -31,9 +31,9 @@ bool isStored(arith::TruncFOp rounded) {
 
 struct ElideRoundings : brew::passes::impl::ElideRoundingsBase<ElideRoundings> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>())
-      for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
-        elideRoundings(*nest.getBody());
+    ProgramOp program = getOperation();
+    for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
+      elideRoundings(*nest.getBody());
   }
 
 private:

@@ -98,29 +98,28 @@ void lowerToNest(CastOp cast) {
 
 struct FoldCasts : brew::passes::impl::FoldCastsBase<FoldCasts> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      Block &block = program.getBody().front();
-      SmallVector<CastOp> casts(block.getOps<CastOp>());
-      // Fold pairs before readers: the rounded value then has no f32 users.
-      for (CastOp &cast : casts) {
-        SmallVector<OpFoldResult> folded;
-        if (succeeded(cast->fold(folded)) && !folded.empty()) {
-          cast.getY().replaceAllUsesWith(llvm::cast<Value>(folded[0]));
-          cast.erase();
-          cast = {};
-        }
+    ProgramOp program = getOperation();
+    Block &block = program.getBody().front();
+    SmallVector<CastOp> casts(block.getOps<CastOp>());
+    // Fold pairs before readers: the rounded value then has no f32 users.
+    for (CastOp &cast : casts) {
+      SmallVector<OpFoldResult> folded;
+      if (succeeded(cast->fold(folded)) && !folded.empty()) {
+        cast.getY().replaceAllUsesWith(llvm::cast<Value>(folded[0]));
+        cast.erase();
+        cast = {};
       }
-      llvm::erase(casts, CastOp());
-      for (CastOp cast : casts)
-        if (widens(cast))
-          foldIntoReaders(cast);
-      for (CastOp cast : llvm::reverse(casts))
-        if (cast.getY().use_empty())
-          cast.erase();
-      for (CastOp cast : SmallVector<CastOp>(block.getOps<CastOp>()))
-        if (widens(cast) || !foldIntoWriter(cast))
-          lowerToNest(cast);
     }
+    llvm::erase(casts, CastOp());
+    for (CastOp cast : casts)
+      if (widens(cast))
+        foldIntoReaders(cast);
+    for (CastOp cast : llvm::reverse(casts))
+      if (cast.getY().use_empty())
+        cast.erase();
+    for (CastOp cast : SmallVector<CastOp>(block.getOps<CastOp>()))
+      if (widens(cast) || !foldIntoWriter(cast))
+        lowerToNest(cast);
   }
 };
 

@@ -107,17 +107,15 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
   }
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      Block &block = program.getBody().front();
-      brew::passes::moveSinksToEnd(block);
-      formKernels(program);
-      // Erase initial values without users.
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isa<linalg::FillOp, tensor::EmptyOp, arith::ConstantOp, FillOp>(
-                op) &&
-            op.use_empty())
-          op.erase();
-    }
+    ProgramOp program = getOperation();
+    Block &block = program.getBody().front();
+    brew::passes::moveSinksToEnd(block);
+    formKernels(program);
+    // Erase initial values without users.
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<linalg::FillOp, tensor::EmptyOp, arith::ConstantOp, FillOp>(op) &&
+          op.use_empty())
+        op.erase();
   }
 };
 

@@ -297,13 +297,12 @@ struct FuseDepthwise : brew::passes::impl::FuseDepthwiseBase<FuseDepthwise> {
   using FuseDepthwiseBase::FuseDepthwiseBase;
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      if (program.getBody().empty())
-        continue;
-      const auto roofline = brew::dialects::target::Roofline::of(
-          program, precision, /*f64=*/false);
-      DepthwiseFuser(program, roofline).run();
-    }
+    ProgramOp program = getOperation();
+    if (program.getBody().empty())
+      return;
+    const auto roofline =
+        brew::dialects::target::Roofline::of(program, precision, /*f64=*/false);
+    DepthwiseFuser(program, roofline).run();
   }
 };
 

@@ -166,13 +166,11 @@ struct FuseFinalReduction
     if (!gpu)
       return;
     sharedBytes = gpu.sharedBytesPerSubKernel(2);
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      SmallVector<KernelOp> kernels(
-          program.getBody().front().getOps<KernelOp>());
-      for (KernelOp second : kernels)
-        if (KernelOp first = firstOf(second))
-          KernelPair(first, second).fuse();
-    }
+    ProgramOp program = getOperation();
+    SmallVector<KernelOp> kernels(program.getBody().front().getOps<KernelOp>());
+    for (KernelOp second : kernels)
+      if (KernelOp first = firstOf(second))
+        KernelPair(first, second).fuse();
   }
 
 private:

@@ -298,11 +298,10 @@ private:
 struct FusePoolingBackward
     : brew::passes::impl::FusePoolingBackwardBase<FusePoolingBackward> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (brew::dialects::target::isForGpu(program) &&
-          !program.getBody().empty())
-        fuse(program.getBody().front(),
-             brew::dialects::target::gpuOf(program).bytesPerOperation());
+    ProgramOp program = getOperation();
+    if (brew::dialects::target::isForGpu(program) && !program.getBody().empty())
+      fuse(program.getBody().front(),
+           brew::dialects::target::gpuOf(program).bytesPerOperation());
   }
 
 private:

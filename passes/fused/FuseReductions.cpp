@@ -214,9 +214,9 @@ private:
 
 struct FuseReductions : brew::passes::impl::FuseReductionsBase<FuseReductions> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (brew::dialects::target::isForGpu(program))
-        ReductionFuser(program).run();
+    ProgramOp program = getOperation();
+    if (brew::dialects::target::isForGpu(program))
+      ReductionFuser(program).run();
   }
 };
 

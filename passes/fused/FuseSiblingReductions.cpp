@@ -154,17 +154,16 @@ linalg::GenericOp fuse(linalg::GenericOp a, linalg::GenericOp b,
 struct FuseSiblingReductions
     : brew::passes::impl::FuseSiblingReductionsBase<FuseSiblingReductions> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      brew::passes::moveSinksToEnd(program.getBody().front());
-      SmallVector<linalg::GenericOp> nests;
-      for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
-        if (isReduction(nest))
-          nests.push_back(nest);
-      IRRewriter rewriter(&getContext());
-      for (linalg::GenericOp &nest : nests)
-        nest = brew::passes::orderLoops(rewriter, nest);
-      fuseAll(rewriter, nests);
-    }
+    ProgramOp program = getOperation();
+    brew::passes::moveSinksToEnd(program.getBody().front());
+    SmallVector<linalg::GenericOp> nests;
+    for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
+      if (isReduction(nest))
+        nests.push_back(nest);
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp &nest : nests)
+      nest = brew::passes::orderLoops(rewriter, nest);
+    fuseAll(rewriter, nests);
   }
 
 private:

@@ -57,7 +57,7 @@ def FuseSiblingConvolutions : Pass<"brew-fuse-sibling-convolutions", "::mlir::Mo
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
+def FuseEpilogue : Pass<"brew-fuse-epilogue", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse ReLUs and sums into the vendor call before them";
   let description = [{
     Applied if nothing else reads the value before the ReLU. A ReLU with a slope after an
@@ -76,7 +76,7 @@ def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
-def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
+def LowerPrecision : Pass<"brew-lower-precision", "::brew::dialects::ProgramOp"> {
   let summary = "Store activations and their gradients in 16 bits";
   let description = [{
     Casts every activation, and the gradient of one, to `type` after its producer; users
@@ -109,7 +109,7 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def PadChannels : Pass<"brew-pad-channels", "::mlir::ModuleOp"> {
+def PadChannels : Pass<"brew-pad-channels", "::brew::dialects::ProgramOp"> {
   let summary = "Pad the channels of images for tensor cores";
   let description = [{
     Pads images of fewer than 8 channels, and the weights for them, with channels of zeros
@@ -134,7 +134,7 @@ def PadChannels : Pass<"brew-pad-channels", "::mlir::ModuleOp"> {
       "Groups of vendor calls not to use (conv, ip), or `all`">];
 }
 
-def FoldInputConversions : Pass<"brew-fold-input-conversions", "::mlir::ModuleOp"> {
+def FoldInputConversions : Pass<"brew-fold-input-conversions", "::brew::dialects::ProgramOp"> {
   let summary = "Fold conversions of images into their data layers";
   let description = [{
     Applied on a GPU, where a kernel converts pixels to images: that kernel then also
@@ -220,7 +220,7 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
     "::mlir::tensor::TensorDialect"];
 }
 
-def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
+def LowerToNests : Pass<"brew-lower-to-nests", "::brew::dialects::ProgramOp"> {
   let summary = "Lower layers that are not vendor calls to loop nests";
   let description = [{
     Replaces layers by their generic form, `linalg.generic` operations. Products in f64,
@@ -246,7 +246,7 @@ def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
+def FoldCasts : Pass<"brew-fold-casts", "::brew::dialects::ProgramOp"> {
   let summary = "Fold casts into the nests that read or write their values";
   let description = [{
     A nest widens its inputs; a nest without reductions rounds its results. Other casts
@@ -301,7 +301,7 @@ def PrepareWeights : Pass<"brew-prepare-weights", "::mlir::ModuleOp"> {
   }];
 }
 
-def RematerializeProducers : Pass<"brew-rematerialize-producers", "::mlir::ModuleOp"> {
+def RematerializeProducers : Pass<"brew-rematerialize-producers", "::brew::dialects::ProgramOp"> {
   let summary = "Rematerialize cheap producers into their consumers";
   let description = [{
     The result of a nest with a few operations per element is not stored; each nest that
@@ -330,7 +330,7 @@ def RematerializeProducers : Pass<"brew-rematerialize-producers", "::mlir::Modul
     "::mlir::linalg::LinalgDialect"];
 }
 
-def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
+def FuseDepthwise : Pass<"brew-fuse-depthwise", "::brew::dialects::ProgramOp"> {
   let summary = "Rematerialize bottoms into depthwise convolutions";
   let description = [{
     Applied to an elementwise value that only depthwise convolutions and their weight
@@ -360,7 +360,7 @@ def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def PackSignMasks : Pass<"brew-pack-sign-masks", "::mlir::ModuleOp"> {
+def PackSignMasks : Pass<"brew-pack-sign-masks", "::brew::dialects::ProgramOp"> {
   let summary = "Store masks of the backward pass as packed sign bits";
   let description = [{
     If the backward pass only compares a result of the forward pass with zero (the mask of
@@ -383,7 +383,7 @@ def PackSignMasks : Pass<"brew-pack-sign-masks", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def FusePoolingBackward : Pass<"brew-fuse-pooling-backward", "::mlir::ModuleOp"> {
+def FusePoolingBackward : Pass<"brew-fuse-pooling-backward", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse pooling backward into its consumers";
   let description = [{
     The bottom gradient of a pooling whose windows overlap little, and over which
@@ -418,7 +418,7 @@ def FusePoolingBackward : Pass<"brew-fuse-pooling-backward", "::mlir::ModuleOp">
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def ElideRoundings : Pass<"brew-elide-roundings", "::mlir::ModuleOp"> {
+def ElideRoundings : Pass<"brew-elide-roundings", "::brew::dialects::ProgramOp"> {
   let summary = "Elide bf16 roundings of values that are not stored";
   let description = [{
     A nest that rounds a value to bf16 only to widen it again, as nests fused by
@@ -438,7 +438,7 @@ def ElideRoundings : Pass<"brew-elide-roundings", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def FuseSiblingReductions : Pass<"brew-fuse-sibling-reductions", "::mlir::ModuleOp"> {
+def FuseSiblingReductions : Pass<"brew-fuse-sibling-reductions", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse reductions over the same elements into one nest";
   let description = [{
     Reductions with the same loops and a common input (the gradients of a scale and its
@@ -461,7 +461,7 @@ def FuseSiblingReductions : Pass<"brew-fuse-sibling-reductions", "::mlir::Module
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
+def SplitReductions : Pass<"brew-split-reductions", "::brew::dialects::ProgramOp"> {
   let summary = "Split long reductions with few results into two stages";
   let description = [{
     Some reduction loops, outermost first, get one partial sum per iteration; a second nest
@@ -494,7 +494,7 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FuseReductions : Pass<"brew-fuse-reductions", "::mlir::ModuleOp"> {
+def FuseReductions : Pass<"brew-fuse-reductions", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse reductions into the nests that compute their input";
   let description = [{
     On a GPU, an elementwise nest and the only reduction over its result, such as the
@@ -514,7 +514,7 @@ def FuseReductions : Pass<"brew-fuse-reductions", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def Rematerialize : Pass<"brew-rematerialize", "::mlir::ModuleOp"> {
+def Rematerialize : Pass<"brew-rematerialize", "::brew::dialects::ProgramOp"> {
   let summary = "Rematerialize saved values in the backward pass";
   let description = [{
     Chooses values that the backward pass recomputes, until no step needs more than
@@ -545,7 +545,7 @@ def Rematerialize : Pass<"brew-rematerialize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
-def AliasSubviews : Pass<"brew-alias-subviews", "::mlir::ModuleOp"> {
+def AliasSubviews : Pass<"brew-alias-subviews", "::brew::dialects::ProgramOp"> {
   let summary = "Alias slices and concatenation operands with the full tensor";
   let description = [{
     Slices, and operands of concatenations, get the strides of the full tensor, so that
@@ -570,7 +570,7 @@ def AliasSubviews : Pass<"brew-alias-subviews", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
+def FormKernels : Pass<"brew-form-kernels", "::brew::dialects::ProgramOp"> {
   let summary = "Group loop nests into `brew.kernel` regions";
   let description = [{
     Adds a nest to the kernel of its producers or siblings if their leading parallel loops
@@ -604,7 +604,7 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     "::mlir::affine::AffineDialect"];
 }
 
-def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
+def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse the final reduction into the kernel of partial sums";
   let description = [{
     Fuses a kernel of partial sums (see brew-split-reductions) with the second kernel, which
@@ -633,7 +633,7 @@ def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
-def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
+def VerifyFused : Pass<"brew-verify-fused", "::brew::dialects::ProgramOp"> {
   let summary = "Verify phase fused: only vendor calls, kernels, views and sinks";
   let description = [{
     Checks that sinks come last, that subviews have the strides of the full tensor, and

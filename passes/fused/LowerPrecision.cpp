@@ -292,7 +292,8 @@ struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
     const FloatType narrow = type == Precision::BF16
                                  ? FloatType(b.getBF16Type())
                                  : FloatType(b.getF16Type());
-    for (auto param : getOperation().getOps<ParamOp>())
+    ProgramOp program = getOperation();
+    for (auto param : program.getOps<ParamValueOp>())
       if (!cast<ShapedType>(param.getType()).getElementType().isF32()) {
         param.emitError() << "only f32 nets can be computed in "
                           << brew::dialects::target::stringifyPrecision(type);
@@ -300,11 +301,10 @@ struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
       }
     const auto library = brew::dialects::target::libraryOf(getOperation());
     const bool hasNarrowCalls = library.isFasterIn(type);
-    for (auto program : getOperation().getOps<ProgramOp>())
-      // Programs without layers compute on parameters, gradients and solver
-      // state, which stay f32.
-      if (!program.getBody().front().getOps<ShapeInterface>().empty())
-        Narrowing(program, narrow, library, hasNarrowCalls).run();
+    // Programs without layers compute on parameters, gradients and solver
+    // state, which stay f32.
+    if (!program.getBody().front().getOps<ShapeInterface>().empty())
+      Narrowing(program, narrow, library, hasNarrowCalls).run();
   }
 };
 

@@ -90,41 +90,39 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     // function of its deprecated interface for it.
     const int64_t minSeparateBiasElements =
         brew::dialects::target::libraryOf(getOperation()).getSlowBiasElements();
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      program.walk([&](LibraryInterface op) {
-        if (!brew::passes::usesLibrary(op, disabled))
-          brew::passes::computeInF32(op);
-      });
-      program.walk([&](ConvolutionBackwardWeightsOp op) {
-        if (op.getDb() && brew::passes::usesLibrary(op, disabled) &&
-            tensorTypeOf(op.getDy()).getNumElements() >=
-                minSeparateBiasElements)
-          sumBias(op);
-      });
-      SmallVector<Operation *> ops;
-      for (Operation &op : program.getBody().front())
-        ops.push_back(&op);
-      for (Operation *op : ops) {
-        // brew-fold-casts merges casts into nests later.
-        if (brew::passes::usesLibrary(op, disabled) || isa<CastOp>(op))
-          continue;
-        OpBuilder b(op);
-        SmallVector<Value> results;
-        if (auto generic = dyn_cast<LoopNestInterface>(op))
-          results = generic.buildNests(b);
-        else if (auto scalar = dyn_cast<ScalarBodyInterface>(op))
-          results = {buildElementwise(b, scalar)};
-        else
-          continue;
-        for (auto [result, value] : llvm::zip(op->getResults(), results))
-          if (value)
-            result.replaceAllUsesWith(value);
-        markNests(op);
-        op->erase();
-      }
-      materializeFills(program);
-      eraseUnused(program);
+    ProgramOp program = getOperation();
+    program.walk([&](LibraryInterface op) {
+      if (!brew::passes::usesLibrary(op, disabled))
+        brew::passes::computeInF32(op);
+    });
+    program.walk([&](ConvolutionBackwardWeightsOp op) {
+      if (op.getDb() && brew::passes::usesLibrary(op, disabled) &&
+          tensorTypeOf(op.getDy()).getNumElements() >= minSeparateBiasElements)
+        sumBias(op);
+    });
+    SmallVector<Operation *> ops;
+    for (Operation &op : program.getBody().front())
+      ops.push_back(&op);
+    for (Operation *op : ops) {
+      // brew-fold-casts merges casts into nests later.
+      if (brew::passes::usesLibrary(op, disabled) || isa<CastOp>(op))
+        continue;
+      OpBuilder b(op);
+      SmallVector<Value> results;
+      if (auto generic = dyn_cast<LoopNestInterface>(op))
+        results = generic.buildNests(b);
+      else if (auto scalar = dyn_cast<ScalarBodyInterface>(op))
+        results = {buildElementwise(b, scalar)};
+      else
+        continue;
+      for (auto [result, value] : llvm::zip(op->getResults(), results))
+        if (value)
+          result.replaceAllUsesWith(value);
+      markNests(op);
+      op->erase();
     }
+    materializeFills(program);
+    eraseUnused(program);
   }
 };
 } // namespace

@@ -151,24 +151,23 @@ struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
     if (!brew::dialects::target::isForGpu(getOperation()))
       return;
     SignWriter writer(&getContext());
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      // Iterate over the block, because nests are replaced.
-      Block &block = program.getBody().front();
-      for (Operation *op = block.empty() ? nullptr : &block.front(); op;
-           op = op->getNextNode())
-        for (unsigned resultNumber = 0; resultNumber < op->getNumResults();
-             ++resultNumber) {
-          OpResult value = op->getResult(resultNumber);
-          if (!isa<linalg::GenericOp>(op) ||
-              tensorTypeOf(value).getNumElements() < kMinElements ||
-              !producerOf(value))
-            continue;
-          SmallVector<OpOperand *> uses = usesOfSigns(value);
-          if (uses.empty())
-            continue;
-          op = writer.packSigns(value, uses);
-        }
-    }
+    ProgramOp program = getOperation();
+    // Iterate over the block, because nests are replaced.
+    Block &block = program.getBody().front();
+    for (Operation *op = block.empty() ? nullptr : &block.front(); op;
+         op = op->getNextNode())
+      for (unsigned resultNumber = 0; resultNumber < op->getNumResults();
+           ++resultNumber) {
+        OpResult value = op->getResult(resultNumber);
+        if (!isa<linalg::GenericOp>(op) ||
+            tensorTypeOf(value).getNumElements() < kMinElements ||
+            !producerOf(value))
+          continue;
+        SmallVector<OpOperand *> uses = usesOfSigns(value);
+        if (uses.empty())
+          continue;
+        op = writer.packSigns(value, uses);
+      }
   }
 
 private:

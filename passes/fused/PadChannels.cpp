@@ -147,9 +147,9 @@ struct PadChannels : brew::passes::impl::PadChannelsBase<PadChannels> {
 
   void runOnOperation() override {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (brew::dialects::target::isForGpu(program))
-        ChannelPadder(program, disabled).run();
+    ProgramOp program = getOperation();
+    if (brew::dialects::target::isForGpu(program))
+      ChannelPadder(program, disabled).run();
   }
 };
 

@@ -163,20 +163,19 @@ struct Rematerialize : brew::passes::impl::RematerializeBase<Rematerialize> {
   using RematerializeBase::RematerializeBase;
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      if (program.getBody().empty())
-        continue;
-      const auto roofline = brew::dialects::target::Roofline::of(
-          program, precision, /*f64=*/false);
-      brew::passes::SavedValues saved(program, roofline);
-      if (!saved.backwardBegin)
-        continue;
-      const std::vector<bool> rematerialized =
-          bytes < 0 ? brew::passes::chooseFused(
-                          saved.problem, kNegligibleShare * saved.seconds)
-                    : brew::passes::chooseRematerialized(saved.problem, bytes);
-      Rematerializer(saved, rematerialized).run();
-    }
+    ProgramOp program = getOperation();
+    if (program.getBody().empty())
+      return;
+    const auto roofline =
+        brew::dialects::target::Roofline::of(program, precision, /*f64=*/false);
+    brew::passes::SavedValues saved(program, roofline);
+    if (!saved.backwardBegin)
+      return;
+    const std::vector<bool> rematerialized =
+        bytes < 0 ? brew::passes::chooseFused(saved.problem,
+                                              kNegligibleShare * saved.seconds)
+                  : brew::passes::chooseRematerialized(saved.problem, bytes);
+    Rematerializer(saved, rematerialized).run();
   }
 };
 

@@ -364,15 +364,14 @@ private:
 struct RematerializeProducers
     : brew::passes::impl::RematerializeProducersBase<RematerializeProducers> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      const bool isForGpu = brew::dialects::target::isForGpu(program);
-      ProducerRematerializer(
-          program,
-          isForGpu ? brew::dialects::target::gpuOf(program).bytesPerOperation()
-                   : brew::dialects::target::cpuOf(program).bytesPerOperation(),
-          isForGpu)
-          .run();
-    }
+    ProgramOp program = getOperation();
+    const bool isForGpu = brew::dialects::target::isForGpu(program);
+    ProducerRematerializer(
+        program,
+        isForGpu ? brew::dialects::target::gpuOf(program).bytesPerOperation()
+                 : brew::dialects::target::cpuOf(program).bytesPerOperation(),
+        isForGpu)
+        .run();
   }
 };
 

@@ -169,15 +169,14 @@ struct SplitReductions
     const auto gpu = brew::dialects::target::gpuOf(getOperation());
     if (gpu)
       setLimits(gpu);
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      SmallVector<linalg::GenericOp> nests(
-          program.getBody().front().getOps<linalg::GenericOp>());
-      for (auto nest : nests) {
-        SmallVector<unsigned> loops =
-            gpu ? loopsToSplit(nest) : loopsToSplitOnCpu(nest);
-        if (!loops.empty())
-          NestSplitter(nest, loops).run();
-      }
+    ProgramOp program = getOperation();
+    SmallVector<linalg::GenericOp> nests(
+        program.getBody().front().getOps<linalg::GenericOp>());
+    for (auto nest : nests) {
+      SmallVector<unsigned> loops =
+          gpu ? loopsToSplit(nest) : loopsToSplitOnCpu(nest);
+      if (!loops.empty())
+        NestSplitter(nest, loops).run();
     }
   }
 

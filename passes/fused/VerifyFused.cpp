@@ -136,29 +136,28 @@ LogicalResult checkKernel(KernelOp kernel) {
 
 struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      bool hasSeenSink = false;
-      for (Operation &op : program.getBody().front()) {
-        if (isa<KernelOp, PlanStepInterface>(op) && hasSeenSink) {
-          op.emitError("phase fused: a step follows a sink");
-          return signalPassFailure();
-        }
-        // The caller reads results of the forward pass before it writes output
-        // gradients, so sinks may precede them.
-        hasSeenSink = !isa<OutputGradientOp>(op) &&
-                      (hasSeenSink || op.hasTrait<IsSink>());
-        if (auto kernel = dyn_cast<KernelOp>(op);
-            kernel && failed(checkKernel(kernel)))
-          return signalPassFailure();
-        if (!isa<KernelOp, PlanStepInterface>(op) && !op.hasTrait<IsView>() &&
-            !brew::passes::isInputOrSink(&op)) {
-          op.emitError("phase fused: this operation is neither a vendor call "
-                       "nor part of a kernel");
-          return signalPassFailure();
-        }
-        if (failed(checkSubviews(&op)))
-          return signalPassFailure();
+    ProgramOp program = getOperation();
+    bool hasSeenSink = false;
+    for (Operation &op : program.getBody().front()) {
+      if (isa<KernelOp, PlanStepInterface>(op) && hasSeenSink) {
+        op.emitError("phase fused: a step follows a sink");
+        return signalPassFailure();
       }
+      // The caller reads results of the forward pass before it writes output
+      // gradients, so sinks may precede them.
+      hasSeenSink =
+          !isa<OutputGradientOp>(op) && (hasSeenSink || op.hasTrait<IsSink>());
+      if (auto kernel = dyn_cast<KernelOp>(op);
+          kernel && failed(checkKernel(kernel)))
+        return signalPassFailure();
+      if (!isa<KernelOp, PlanStepInterface>(op) && !op.hasTrait<IsView>() &&
+          !brew::passes::isInputOrSink(&op)) {
+        op.emitError("phase fused: this operation is neither a vendor call "
+                     "nor part of a kernel");
+        return signalPassFailure();
+      }
+      if (failed(checkSubviews(&op)))
+        return signalPassFailure();
     }
   }
 };

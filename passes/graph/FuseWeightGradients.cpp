@@ -93,16 +93,15 @@ Value concatenate(OpBuilder &b, Product product, ArrayRef<Value> operands) {
 struct FuseWeightGradients
     : brew::passes::impl::FuseWeightGradientsBase<FuseWeightGradients> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      // Visit the nests in reverse order: the last sum contains all terms.
-      SmallVector<linalg::GenericOp> nests(
-          program.getBody().front().getOps<linalg::GenericOp>());
-      llvm::SmallPtrSet<Operation *, 16> erased;
-      for (linalg::GenericOp nest : llvm::reverse(nests))
-        if (!erased.contains(nest) && brew::passes::isElementwiseAdd(nest))
-          if (auto products = productsOf(nest); !products.empty())
-            fuseProducts(nest, products, erased);
-    }
+    ProgramOp program = getOperation();
+    // Visit the nests in reverse order: the last sum contains all terms.
+    SmallVector<linalg::GenericOp> nests(
+        program.getBody().front().getOps<linalg::GenericOp>());
+    llvm::SmallPtrSet<Operation *, 16> erased;
+    for (linalg::GenericOp nest : llvm::reverse(nests))
+      if (!erased.contains(nest) && brew::passes::isElementwiseAdd(nest))
+        if (auto products = productsOf(nest); !products.empty())
+          fuseProducts(nest, products, erased);
   }
 
 private:

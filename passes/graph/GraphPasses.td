@@ -57,7 +57,7 @@ def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
-def TrackItemCounts : Pass<"brew-track-item-counts", "::mlir::ModuleOp"> {
+def TrackItemCounts : Pass<"brew-track-item-counts", "::brew::dialects::ProgramOp"> {
   let summary = "Propagate item counts that are known only at run time";
   let description = [{
     A blob with a dynamic number of items has a static shape with room for the maximal
@@ -79,7 +79,7 @@ def TrackItemCounts : Pass<"brew-track-item-counts", "::mlir::ModuleOp"> {
   }];
 }
 
-def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::mlir::ModuleOp"> {
+def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::brew::dialects::ProgramOp"> {
   let summary = "Forward stored parameters to later reads";
   let description = [{
     A `brew.param_value` reads the parameter's value from before the program. In Caffe,
@@ -104,7 +104,7 @@ def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::mlir::Module
   }];
 }
 
-def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
+def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::brew::dialects::ProgramOp"> {
   let summary = "Unroll recurrent layers over their time steps";
   let description = [{
     The state before the first step is a bottom (`expose_hidden`), or it persists from the
@@ -200,7 +200,7 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
       "gradients are divided by it. 0: no loss scaling">];
 }
 
-def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
+def FoldFlatten : Pass<"brew-fold-flatten", "::brew::dialects::ProgramOp"> {
   let summary = "Fold flattening views into inner products";
   let description = [{
     Applied if the inner product is the only user of the flatten, reshape or squeeze.
@@ -216,7 +216,7 @@ def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
   }];
 }
 
-def SinkReluBelowMaxPool : Pass<"brew-sink-relu-below-max-pool", "::mlir::ModuleOp"> {
+def SinkReluBelowMaxPool : Pass<"brew-sink-relu-below-max-pool", "::brew::dialects::ProgramOp"> {
   let summary = "Sink ReLUs below max poolings";
   let description = [{
     Applied if the pooling is the only user of the ReLU, directly or through a Concat of
@@ -231,24 +231,6 @@ def SinkReluBelowMaxPool : Pass<"brew-sink-relu-below-max-pool", "::mlir::Module
 
         %m, %argmax = brew.max_pooling "pool"(%x)
         %p = brew.relu "relu"(%m)
-  }];
-}
-
-def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
-  let summary = "Replace the tops of Split layers by their bottom";
-  let description = [{
-    After differentiation a Split is only another name for its bottom. Erases Silence
-    layers, too.
-
-    Input:
-
-        %s:2 = brew.split "split"(%x)
-        %a = brew.relu "a"(%s#0)
-        brew.silence "quiet"(%s#1)
-
-    Output:
-
-        %a = brew.relu "a"(%x)
   }];
 }
 
@@ -318,7 +300,7 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
       "Good iterations after which the scale is doubled; 0: never">];
 }
 
-def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::mlir::ModuleOp"> {
+def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse the gradients of shared weights into one product";
   let description = [{
     A sum of gradients of inner products with shared weights (one per time step of an
@@ -340,7 +322,7 @@ def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::mlir::ModuleOp">
   let dependentDialects = ["::brew::dialects::BrewDialect"];
 }
 
-def SyncBatchNorm : Pass<"brew-sync-batch-norm", "::mlir::ModuleOp"> {
+def SyncBatchNorm : Pass<"brew-sync-batch-norm", "::brew::dialects::ProgramOp"> {
   let summary = "Compute batch statistics over all ranks";
   let description = [{
     Lets every `brew.batch_norm` of training programs compute its statistics over the

@@ -29,20 +29,19 @@ struct PropagateStoredParams
   }
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      llvm::DenseMap<StringAttr, StoreParamOp> lastStores;
-      for (Operation &op :
-           llvm::make_early_inc_range(program.getBody().front())) {
-        if (auto read = dyn_cast<ParamValueOp>(op)) {
-          if (StoreParamOp store =
-                  lastStores.lookup(read.getParamAttr().getAttr()))
-            replaceRead(read, store.getValue());
-        } else if (auto store = dyn_cast<StoreParamOp>(op)) {
-          StoreParamOp &lastStore = lastStores[store.getParamAttr().getAttr()];
-          if (lastStore)
-            lastStore.erase();
-          lastStore = store;
-        }
+    ProgramOp program = getOperation();
+    llvm::DenseMap<StringAttr, StoreParamOp> lastStores;
+    for (Operation &op :
+         llvm::make_early_inc_range(program.getBody().front())) {
+      if (auto read = dyn_cast<ParamValueOp>(op)) {
+        if (StoreParamOp store =
+                lastStores.lookup(read.getParamAttr().getAttr()))
+          replaceRead(read, store.getValue());
+      } else if (auto store = dyn_cast<StoreParamOp>(op)) {
+        StoreParamOp &lastStore = lastStores[store.getParamAttr().getAttr()];
+        if (lastStore)
+          lastStore.erase();
+        lastStore = store;
       }
     }
   }

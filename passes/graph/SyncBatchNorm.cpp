@@ -14,10 +14,10 @@ namespace {
 
 struct SyncBatchNorm : brew::passes::impl::SyncBatchNormBase<SyncBatchNorm> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>())
-      // Only rank 0 runs test programs.
-      if (program.getNetPhase() == NetPhase::Train)
-        program.walk([](BatchNormOp norm) { norm.setSynchronized(true); });
+    ProgramOp program = getOperation();
+    // Only rank 0 runs test programs.
+    if (program.getNetPhase() == NetPhase::Train)
+      program.walk([](BatchNormOp norm) { norm.setSynchronized(true); });
   }
 };
 

@@ -86,14 +86,12 @@ struct TrackItemCounts
   }
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      ItemCounts counts;
-      for (Operation &op :
-           llvm::make_early_inc_range(program.getBody().front()))
-        if (failed(propagate(&op, counts)) || failed(checkLoss(&op, counts)))
-          return signalPassFailure();
-      pinCounts(program, counts);
-    }
+    ProgramOp program = getOperation();
+    ItemCounts counts;
+    for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
+      if (failed(propagate(&op, counts)) || failed(checkLoss(&op, counts)))
+        return signalPassFailure();
+    pinCounts(program, counts);
   }
 };
 } // namespace

@@ -37,9 +37,9 @@ int64_t stagesOf(KernelOp kernel) {
 }
 
 /// Two kernels without another kernel between them.
-class KernelPair {
+class LaunchPair {
 public:
-  KernelPair(KernelOp first, KernelOp second) : first(first), second(second) {}
+  LaunchPair(KernelOp first, KernelOp second) : first(first), second(second) {}
 
   /// Returns whether both kernels belong to the same pass, and both or neither
   /// are rematerialized. A plan records both properties per step.
@@ -306,7 +306,7 @@ private:
         continue;
       KernelOp fused;
       if (last)
-        if (KernelPair pair(last, kernel);
+        if (LaunchPair pair(last, kernel);
             pair.haveSamePassAndOrigin() && pair.fitLimits() &&
             (number == lastNumber + 1 ||
              pair.bytesRead() <= maxBytesAcrossCalls) &&

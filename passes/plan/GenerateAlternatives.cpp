@@ -228,12 +228,13 @@ struct GenerateAlternatives
   using GenerateAlternativesBase::GenerateAlternativesBase;
 
   void runOnOperation() override {
-    OpPassManager passes(ModuleOp::getOperationName());
+    OpPassManager passes(ModuleOp::getOperationName(),
+                         OpPassManager::Nesting::Implicit);
     brew::passes::LowerToNestsOptions lower;
     lower.noLibrary = {"all"};
     passes.addPass(brew::passes::createLowerToNests(lower));
     passes.addPass(brew::passes::createFoldCasts());
-    passes.addPass(createCSEPass());
+    passes.addNestedPass<ProgramOp>(createCSEPass());
     passes.addPass(brew::passes::createFormKernels());
     AlternativeGenerator generator(getOperation(), [&](ModuleOp isolated) {
       return runPipeline(passes, isolated);

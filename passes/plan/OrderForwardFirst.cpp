@@ -22,12 +22,11 @@ namespace {
 struct OrderForwardFirst
     : brew::passes::impl::OrderForwardFirstBase<OrderForwardFirst> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      brew::passes::OrderedProgram steps(program);
-      const std::vector<unsigned> order = steps.forwardFirstOrder();
-      if (!llvm::is_sorted(order))
-        steps.applyOrder(order);
-    }
+    ProgramOp program = getOperation();
+    brew::passes::OrderedProgram steps(program);
+    const std::vector<unsigned> order = steps.forwardFirstOrder();
+    if (!llvm::is_sorted(order))
+      steps.applyOrder(order);
   }
 };
 

@@ -16,16 +16,14 @@ namespace {
 
 struct OrderSteps : brew::passes::impl::OrderStepsBase<OrderSteps> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      // The caller reads values between the passes, so they must be complete.
-      if (!program.getBody().front().getOps<OutputGradientOp>().empty())
-        continue;
-      brew::passes::OrderedProgram steps(program);
-      const std::vector<unsigned> order =
-          brew::passes::reducePeak(steps.problem);
-      if (!llvm::is_sorted(order))
-        steps.applyOrder(order);
-    }
+    ProgramOp program = getOperation();
+    // The caller reads values between the passes, so they must be complete.
+    if (!program.getBody().front().getOps<OutputGradientOp>().empty())
+      return;
+    brew::passes::OrderedProgram steps(program);
+    const std::vector<unsigned> order = brew::passes::reducePeak(steps.problem);
+    if (!llvm::is_sorted(order))
+      steps.applyOrder(order);
   }
 };
 

@@ -4,7 +4,7 @@
 
 include "passes/PassOptions.td"
 
-def OrderForwardFirst : Pass<"brew-order-forward-first", "::mlir::ModuleOp"> {
+def OrderForwardFirst : Pass<"brew-order-forward-first", "::brew::dialects::ProgramOp"> {
   let summary = "Order the forward pass before the backward pass";
   let description = [{
     Callers may run the forward pass alone. All steps that compute its values, including
@@ -13,7 +13,7 @@ def OrderForwardFirst : Pass<"brew-order-forward-first", "::mlir::ModuleOp"> {
   }];
 }
 
-def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
+def OrderSteps : Pass<"brew-order-steps", "::brew::dialects::ProgramOp"> {
   let summary = "Reorder steps to lower the peak memory";
   let description = [{
     Keeps the order of the prototxt except for moves that lower the peak: sinks steps below

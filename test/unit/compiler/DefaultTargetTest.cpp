@@ -18,7 +18,7 @@ TEST(DefaultTarget, EqualsTheAttachedTarget) {
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
   const dialects::target::CpuAttr defaultTarget =
       dialects::target::cpuOf(*module);
-  mlir::PassManager passes(&context);
+  mlir::PassManager passes(&context, mlir::ModuleOp::getOperationName());
   passes.addPass(passes::createAttachTarget());
   ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
   EXPECT_EQ((*module)->getAttr(dialects::target::kMachineAttr), defaultTarget);

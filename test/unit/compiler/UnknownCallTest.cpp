@@ -128,7 +128,7 @@ public:
         text = diagnostic.str();
       return success();
     });
-    PassManager pm(&context);
+    PassManager pm(&context, ModuleOp::getOperationName());
     compiler::buildPhase(pm, phase, {});
     if (succeeded(pm.run(*module)))
       return "";
