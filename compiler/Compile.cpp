@@ -38,7 +38,7 @@ bool Compilation::hasMemoryLoss() {
 
 PipelineOptions Compilation::pipelineOptions(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
-  pipeline.rematerializeBudget = rematerializeBudget;
+  pipeline.rematerializeBudget = rematerializeBudget.value_or(-1);
   pipeline.hasMemoryLimit = options.memoryLimit.has_value();
   if (withoutFusedProducts) {
     pipeline.without.push_back("fuse-weight-gradients");

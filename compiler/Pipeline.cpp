@@ -20,6 +20,8 @@
 #include <mutex>
 
 using namespace brew;
+using compiler::Phase;
+using compiler::PipelineOptions;
 
 void compiler::registerDialects(mlir::DialectRegistry &registry) {
   registry
@@ -32,9 +34,70 @@ void compiler::registerDialects(mlir::DialectRegistry &registry) {
   registerManifestEntries(registry);
 }
 
+namespace {
+
+/// The cases of an enumeration, as values of an option.
+template <typename Enum> struct EnumCases {
+  llvm::StringRef (*textOf)(Enum);
+  unsigned maximum;
+
+  /// Called by LLVM's option classes.
+  template <typename Option> void apply(Option &option) const {
+    for (unsigned value = 0; value <= maximum; ++value)
+      option.getParser().addLiteralOption(textOf(static_cast<Enum>(value)),
+                                          static_cast<Enum>(value), "");
+  }
+};
+
+/// The options of a phase's pipeline.
+struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
+#define PIPELINE_OPTION(type, field, option, defaultValue, description)        \
+  Option<type> field{*this, option, llvm::cl::desc(description),               \
+                     llvm::cl::init(type(defaultValue))};
+#define PIPELINE_ENUM(type, field, option, defaultValue, description)          \
+  Option<dialects::target::type> field{                                        \
+      *this, option, llvm::cl::desc(description),                              \
+      llvm::cl::init(dialects::target::type::defaultValue),                    \
+      EnumCases<dialects::target::type>{                                       \
+          dialects::target::stringify##type,                                   \
+          dialects::target::getMaxEnumValFor##type()}};
+#define PIPELINE_LIST(field, option, description)                              \
+  ListOption<std::string> field{*this, option, llvm::cl::desc(description)};
+#include "compiler/PipelineOptions.def"
+
+  PipelineOptions values() const {
+    PipelineOptions result;
+#define PIPELINE_OPTION(type, field, option, defaultValue, description)        \
+  result.field = field.getValue();
+#define PIPELINE_ENUM PIPELINE_OPTION
+#define PIPELINE_LIST(field, option, description)                              \
+  result.field.assign(field.begin(), field.end());
+#include "compiler/PipelineOptions.def"
+    return result;
+  }
+};
+
+} // namespace
+
+static void registerPhase(Phase phase, llvm::StringRef name,
+                          llvm::StringRef description) {
+  mlir::PassPipelineRegistration<PhaseOptions>(
+      name, description,
+      [phase](mlir::OpPassManager &pm, const PhaseOptions &options) {
+        compiler::buildPhase(pm, phase, options.values());
+      });
+}
+
 void compiler::registerPasses() {
   static std::once_flag once; // MLIR's registry is global and has no lock
   std::call_once(once, [] {
+    registerPhase(Phase::Import, "brew-phase-import", "Verify an imported net");
+    registerPhase(Phase::Graph, "brew-phase-graph",
+                  "Phase import to graph: shapes, gradients, solver updates");
+    registerPhase(Phase::Fused, "brew-phase-fused",
+                  "Phase graph to fused: library calls and kernels, layouts");
+    registerPhase(Phase::Plan, "brew-phase-plan",
+                  "Phase fused to plan: ordered steps, memory");
     passes::registerBrewPasses();
     mlir::registerCanonicalizerPass();
     mlir::registerCSEPass();
@@ -183,10 +246,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     addOptional("split-reductions",
                 [] { return passes::createSplitReductions(); });
     passes::RematerializeOptions rematerialize;
-    rematerialize.bytes = options.rematerializeBudget.value_or(-1);
+    rematerialize.bytes = options.rematerializeBudget;
     rematerialize.precision = options.precision;
     // On a GPU without a memory limit, rematerialization would only cost time.
-    if (!options.cuda || options.rematerializeBudget)
+    if (!options.cuda || options.rematerializeBudget >= 0)
       addOptional("rematerialize",
                   [&] { return createRematerialize(rematerialize); });
     pm.addPass(passes::createAliasSubviews());
