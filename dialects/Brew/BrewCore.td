@@ -1,7 +1,7 @@
 //===- BrewCore.td - Layers that passes refer to by name ---*- tablegen -*-===//
 //
-// Every other layer belongs to a group under layers/. Only a group's own
-// sources include its file, so that adding a layer there recompiles little.
+// Every other layer belongs to a group under layers/. Few sources include the
+// code of a group, so that adding a layer there recompiles little.
 //
 //===----------------------------------------------------------------------===//
 #ifndef BREW_CORE_TD

@@ -1,11 +1,9 @@
 //===- Elementwise.cpp - Power, Bias, Scale, Eltwise ----------------------===//
+#include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/elementwise/Elementwise.h.inc"
 
 using namespace mlir;
 using namespace brew::dialects;

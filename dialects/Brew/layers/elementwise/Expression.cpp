@@ -1,13 +1,11 @@
 //===- Expression.cpp - Formulas over bottoms and parameters --------------===//
+#include "dialects/Brew/layers/elementwise/Expression.h"
 #include "caffe/expression/Expression.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/elementwise/Expression.h.inc"
 
 using namespace mlir;
 using namespace brew;

@@ -1,14 +1,10 @@
 //===- LabelLoss.cpp - Losses of scores against class labels --------------===//
-#include "dialects/Brew/ItemCounts.h"
-#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/loss/LabelLoss.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/loss/Labels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/loss/LabelLoss.h.inc"
 
 using namespace mlir;
 using namespace brew::dialects;

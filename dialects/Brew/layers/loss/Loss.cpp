@@ -1,6 +1,5 @@
 //===- Loss.cpp - SoftmaxWithLoss and Accuracy ----------------------------===//
-#include "dialects/Brew/ItemCounts.h"
-#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/loss/Loss.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/loss/Labels.h"
@@ -9,9 +8,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cfloat>
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/loss/Loss.h.inc"
 
 using namespace mlir;
 using namespace brew::dialects;

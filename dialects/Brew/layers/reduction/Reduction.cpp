@@ -1,13 +1,9 @@
 //===- Reduction.cpp - Reduction and softmax ------------------------------===//
+#include "dialects/Brew/layers/reduction/Reduction.h"
 #include "dialects/Brew/CommonNests.h"
-#include "dialects/Brew/ItemCounts.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/reduction/Reduction.h.inc"
 
 using namespace mlir;
 using namespace brew::dialects;
