@@ -47,6 +47,9 @@ struct AcceptsSubviews : mlir::OpTrait::TraitBase<Op, AcceptsSubviews> {};
 
 namespace brew::dialects {
 
+/// Attribute of a layer whose parameters have this rank in weight files.
+inline constexpr llvm::StringLiteral kFileRankAttr = "brew.file_rank";
+
 /// Returns the memory order of a type's dimensions, outermost first; the
 /// identity for a type without layout.
 llvm::SmallVector<int64_t> memoryOrder(mlir::RankedTensorType type);

@@ -24,10 +24,10 @@ std::string shapeText(ArrayRef<int64_t> shape) {
 }
 
 /// Returns the shape of a parameter in weight files. A layer with the attribute
-/// brew.file_rank pads it with ones: rank 4 turns (C) into (1, C, 1, 1).
+/// kFileRankAttr pads it with ones: rank 4 turns (C) into (1, C, 1, 1).
 SmallVector<int64_t> fileShape(Operation *layer, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> dims(shape);
-  if (auto rank = layer->getAttrOfType<IntegerAttr>("brew.file_rank")) {
+  if (auto rank = layer->getAttrOfType<IntegerAttr>(kFileRankAttr)) {
     dims.insert(dims.begin(), 1);
     dims.resize(rank.getInt(), 1);
   }
