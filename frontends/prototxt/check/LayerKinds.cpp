@@ -10,27 +10,21 @@
 
 namespace brew::prototxt {
 
-namespace {
-
-const LayerRows &allKinds() {
+const LayerRows &layerKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
     for (auto *group :
-         {annotatedLayers,    convolutionLayers, dataLayers,
-          detectionLayers,    elementwiseLayers, expressionLayers,
-          indexingLayers,     hostLayers,        lossLayers,
-          multiBoxLayers,     neuronLayers,      normalizationLayers,
-          poolingLayers,      proposalLayers,    recurrentLayers,
-          reductionLayers,    resampleLayers,    shapeLayers,
-          deepSkeletonLayers, structuralLayers})
+         {annotatedLayers, convolutionLayers, dataLayers, detectionLayers,
+          elementwiseLayers, expressionLayers, indexingLayers, hostLayers,
+          lossLayers, multiBoxLayers, neuronLayers, normalizationLayers,
+          poolingLayers, proposalLayers, recurrentLayers, reductionLayers,
+          resampleLayers, shapeLayers, deepSkeletonLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;
   }();
   return kinds;
 }
-
-} // namespace
 
 bool LayerKind::reads(const std::string &block) const {
   const std::string padded = " " + std::string(settings) + " ";
@@ -40,7 +34,7 @@ bool LayerKind::reads(const std::string &block) const {
 const LayerKind *findLayerKind(const std::string &type) {
   static const auto byName = [] {
     std::unordered_map<std::string, const LayerKind *> kinds;
-    for (const LayerKind &kind : allKinds())
+    for (const LayerKind &kind : layerKinds())
       kinds.emplace(kind.type, &kind);
     return kinds;
   }();
@@ -58,7 +52,7 @@ const LayerKind *suggestedLayerKind(const std::string &type) {
     return nullptr;
   // A type whose name differs only in case is always the suggestion.
   std::vector<std::string> names;
-  for (const LayerKind &kind : allKinds())
+  for (const LayerKind &kind : layerKinds())
     names.insert(strcasecmp(kind.type, type.c_str()) ? names.end()
                                                      : names.begin(),
                  kind.type);

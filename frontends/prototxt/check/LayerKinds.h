@@ -1,8 +1,9 @@
 //===- LayerKinds.h - Caffe's layer types -----------------------*- C++ -*-===//
 //
 // One row for each layer type: its properties that do not depend on settings,
-// the check of its settings, its parameters, and the operations it becomes. The
-// rows are in layers/*.cpp, by subject. They do not depend on MLIR.
+// the check of its settings, and its parameters. The rows are in layers/*.cpp,
+// by subject. The operations of each type are in import/layers/*.cpp, so that
+// the rows do not depend on MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +16,6 @@
 
 namespace brew::prototxt {
 
-class LayerBuilder;
 class LayerChecker;
 
 /// A parameter blob of a layer.
@@ -62,8 +62,6 @@ struct LayerKind {
   void (*check)(LayerChecker &) = nullptr;
   /// Returns the parameters in the order of their indices. Null: no parameters.
   std::vector<ParamBlob> (*params)(const caffe::LayerParameter &) = nullptr;
-  /// Turns a checked layer into operations.
-  void (*build)(LayerBuilder &) = nullptr;
 
   /// Returns whether the type reads `block`, a field of LayerParameter.
   bool reads(const std::string &block) const;
@@ -82,11 +80,6 @@ struct LayerKind {
       std::vector<ParamBlob> (*function)(const caffe::LayerParameter &)) const {
     LayerKind kind = *this;
     kind.params = function;
-    return kind;
-  }
-  constexpr LayerKind builtBy(void (*function)(LayerBuilder &)) const {
-    LayerKind kind = *this;
-    kind.build = function;
     return kind;
   }
   constexpr LayerKind differentiatingFrozen() const {
@@ -168,7 +161,9 @@ LayerRows reductionLayers();
 LayerRows resampleLayers();
 LayerRows shapeLayers();
 LayerRows deepSkeletonLayers();
-LayerRows structuralLayers();
+
+/// Returns the rows of all files.
+const LayerRows &layerKinds();
 
 /// Returns the kind of a layer type, or null.
 const LayerKind *findLayerKind(const std::string &type);

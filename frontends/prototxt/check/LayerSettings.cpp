@@ -58,4 +58,38 @@ normalizationOf(const caffe::LossParameter &settings) {
   return settings.normalization();
 }
 
+bool isNvidiaBatchNorm(const caffe::BatchNormParameter &settings) {
+  return settings.scale_bias() || settings.has_scale_filler() ||
+         settings.has_bias_filler();
+}
+
+bool isPspNetBN(const caffe::BNParameter &settings) {
+  return settings.has_slope_filler() || settings.has_bias_filler() ||
+         settings.has_momentum() || settings.has_frozen();
+}
+
+bool hasCornerRois(const caffe::LayerParameter &layer) {
+  return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
+}
+
+bool writesResultFiles(const caffe::SaveOutputParameter &files) {
+  return !files.output_directory().empty() && !files.label_map_file().empty() &&
+         !files.name_size_file().empty();
+}
+
+int exposedStates(const caffe::LayerParameter &layer) {
+  const int states = layer.type() == "LSTM" ? 2 : 1;
+  return layer.recurrent_param().expose_hidden() ? states : 0;
+}
+
+bool hasStaticInput(const caffe::LayerParameter &layer) {
+  return layer.bottom_size() > 2 + exposedStates(layer);
+}
+
+int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
+  if (settings.has_scale_h())
+    return i == 0 ? settings.scale_h() : settings.scale_w();
+  return settings.has_scale() ? settings.scale() : 2;
+}
+
 } // namespace brew::prototxt

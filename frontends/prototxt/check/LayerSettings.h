@@ -35,11 +35,6 @@ struct ConvolutionWindow {
   std::vector<int64_t> padEnd;
 };
 
-/// Converts a pair to a list, for attributes of operations.
-inline std::vector<int64_t> listOf(const std::array<int64_t, 2> &pair) {
-  return {pair.begin(), pair.end()};
-}
-
 /// Returns the window of a checked layer with Caffe's convolution settings.
 ConvolutionWindow
 convolutionWindow(const caffe::ConvolutionParameter &settings);
@@ -52,6 +47,37 @@ Window poolingWindow(const caffe::PoolingParameter &settings);
 /// `normalize`.
 caffe::LossParameter::NormalizationMode
 normalizationOf(const caffe::LossParameter &settings);
+
+/// Returns whether the base of an Exp or Log layer is not e.
+template <typename Settings> bool hasBase(const Settings &settings) {
+  return settings.base() != -1;
+}
+
+/// Returns whether the layer is NVIDIA Caffe's BatchNorm, which has a scale and
+/// a bias.
+bool isNvidiaBatchNorm(const caffe::BatchNormParameter &settings);
+/// Returns whether the layer is PSPNet's BN. Two forks have a layer of this
+/// name: SegNet's normalizes by the batch, in training and testing, or not at
+/// all; PSPNet's has running statistics.
+bool isPspNetBN(const caffe::BNParameter &settings);
+
+/// Returns whether the layer is Cascade R-CNN's ROIAlign, which samples the
+/// corners of the cells (roi_pooling_param). Mask R-CNN's layer of the same
+/// name averages points of each cell (roi_align_param).
+bool hasCornerRois(const caffe::LayerParameter &layer);
+/// Returns whether the settings are complete, so that a DetectionOutput layer
+/// writes files.
+bool writesResultFiles(const caffe::SaveOutputParameter &files);
+
+/// Returns the number of states of an LSTM or RNN that are bottoms and tops
+/// (expose_hidden).
+int exposedStates(const caffe::LayerParameter &layer);
+/// Returns whether an LSTM or RNN has the optional static input.
+bool hasStaticInput(const caffe::LayerParameter &layer);
+
+/// Returns the factor of the height (i = 0) or the width (i = 1) of an Upsample
+/// with a mask.
+int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i);
 
 /// Reports violations of the rules of a layer's type: the number of bottoms and
 /// tops, and settings that only other types read.

@@ -2,7 +2,7 @@
 
 #include "frontends/prototxt/import/ModuleBuilder.h"
 
-#include "mlir/AsmParser/AsmParser.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <filesystem>
 
@@ -80,79 +80,6 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
                     TypeRange(), ValueRange(), attributes);
   }
   return names;
-}
-
-Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
-  return std::visit(
-      [&](const auto &typedValue) -> Attribute {
-        using Type = std::decay_t<decltype(typedValue)>;
-        if constexpr (std::is_same_v<Type, int64_t>)
-          return b.getI64IntegerAttr(typedValue);
-        else if constexpr (std::is_same_v<Type, float>)
-          return b.getF32FloatAttr(typedValue);
-        else if constexpr (std::is_same_v<Type, OperationSpec::Flag>)
-          return b.getUnitAttr();
-        else if constexpr (std::is_same_v<Type, OperationSpec::Enumerator>)
-          return b.getI32IntegerAttr(typedValue.value);
-        else if constexpr (std::is_same_v<Type, OperationSpec::Literal>)
-          return parseAttribute(typedValue.text, b.getContext());
-        else if constexpr (std::is_same_v<Type, std::string>)
-          return b.getStringAttr(typedValue);
-        else if constexpr (std::is_same_v<Type, std::vector<int64_t>>)
-          return b.getDenseI64ArrayAttr(typedValue);
-        else if constexpr (std::is_same_v<Type, std::vector<float>>)
-          return b.getDenseF32ArrayAttr(typedValue);
-        else if constexpr (std::is_same_v<Type, std::vector<bool>>)
-          return b.getDenseBoolArrayAttr(
-              SmallVector<bool>(typedValue.begin(), typedValue.end()));
-        else if constexpr (std::is_same_v<Type, OperationSpec::Segments>)
-          return b.getDenseI32ArrayAttr(typedValue);
-        else if constexpr (std::is_same_v<Type, caffe::LayerParameter>)
-          return dialects::plan::DataInputConfigAttr::get(b.getContext(),
-                                                          typedValue);
-        else
-          return b.getStrArrayAttr(
-              SmallVector<StringRef>(typedValue.begin(), typedValue.end()));
-      },
-      value);
-}
-
-SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &layerBuilder,
-                                              Location loc,
-                                              ArrayRef<Value> bottoms,
-                                              ArrayRef<Value> params) {
-  SmallVector<Operation *> operations;
-  auto valueOf = [&](const ValueRef &ref) -> Value {
-    switch (ref.kind) {
-    case ValueRef::Kind::Bottom:
-      return bottoms[ref.index];
-    case ValueRef::Kind::Param:
-      return params[ref.index];
-    case ValueRef::Kind::Result:
-      break;
-    }
-    return operations[ref.operation]->getResult(ref.index);
-  };
-  for (const OperationSpec &spec : layerBuilder.operations()) {
-    OperationState state(loc, "brew." + spec.name);
-    for (const ValueRef &operand : spec.operands)
-      state.addOperands(valueOf(operand));
-    for (const auto &[name, value] : spec.attributes)
-      state.addAttribute(name, attributeOf(value));
-    for (OperationSpec::Element result : spec.results)
-      state.addTypes(UnrankedTensorType::get(
-          result == OperationSpec::Element::I32 ? Type(b.getI32Type())
-                                                : elementType));
-    operations.push_back(b.create(state));
-  }
-  for (const auto &[param, value] : layerBuilder.storedParams())
-    StoreParamOp::create(
-        b, loc, valueOf(value),
-        params[param].getDefiningOp<ParamValueOp>().getParamAttr());
-  SmallVector<Value> tops;
-  for (const ValueRef &top : layerBuilder.values())
-    tops.push_back(valueOf(top));
-  return tops;
 }
 
 namespace {
@@ -266,12 +193,12 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
     // A layer's own phase overrides the phase of the net.
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
-    LayerBuilder layerBuilder(graph, entry, phase, graph.forceBackward, folder);
-    entry.kind->build(layerBuilder);
-    SmallVector<Value> tops = createLayer(layerBuilder, loc, bottoms, params);
-    for (auto [top, value] : llvm::zip_equal(entry.tops, tops))
+    LayerBuilder layer(b, loc, elementType, graph, entry, phase, folder,
+                       bottoms, params);
+    findBuildFunction (*entry.kind)(layer);
+    for (auto [top, value] : llvm::zip_equal(entry.tops, layer.tops))
       values[top] = value;
-    debugPinner.layerBuilt(loc, bottoms, tops, values);
+    debugPinner.layerBuilt(loc, bottoms, layer.tops, values);
   }
   for (const NetOutput &output : graph.outputs)
     OutputOp::create(b, values[output.blob].getLoc(), values[output.blob],

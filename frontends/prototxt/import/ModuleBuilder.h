@@ -8,8 +8,8 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
+#include "frontends/prototxt/check/NetGraph.h"
 #include "frontends/prototxt/check/NetMetadata.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -43,12 +43,6 @@ private:
   /// later phases.
   mlir::Location locate(const caffe::LayerParameter &layer,
                         const SourceMap &locations);
-  mlir::Attribute attributeOf(const OperationSpec::Value &value);
-  /// Creates the operations of a layer; returns the values of its tops.
-  llvm::SmallVector<mlir::Value>
-  createLayer(const LayerBuilder &layerBuilder, mlir::Location loc,
-              llvm::ArrayRef<mlir::Value> bottoms,
-              llvm::ArrayRef<mlir::Value> params);
   /// Returns the symbol of each parameter of the graph. Creates the symbols
   /// that no earlier program has.
   std::vector<std::string> declareParams(const FilteredNet &net,

@@ -157,8 +157,7 @@ LayerRows annotatedLayers() {
   return {
       sourceKind("AnnotatedData", 1, 2,
                  "annotated_data_param data_param transform_param")
-          .checkedBy(checkAnnotatedData)
-          .builtBy(buildDataInput),
+          .checkedBy(checkAnnotatedData),
   };
 }
 

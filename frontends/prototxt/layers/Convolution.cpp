@@ -1,7 +1,6 @@
 //===- Convolution.cpp - Convolution and inner product --------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <climits>
 
@@ -81,75 +80,12 @@ std::vector<ParamBlob> convolutionParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.convolution_param());
 }
 
-/// Adds the window of a layer to its operation.
-void addWindow(OperationSpec &op, const caffe::ConvolutionParameter &settings) {
-  const ConvolutionWindow window = convolutionWindow(settings);
-  op.integers("kernel", window.kernel)
-      .integers("stride", window.stride)
-      .integers("pad", window.pad)
-      .integers("dilation", window.dilation)
-      .integer("axis", settings.axis())
-      .flag("same", settings.pad_type() == 1);
-  if (!window.padEnd.empty())
-    op.integers("pad_end", window.padEnd);
-}
-
-void buildConvolution(LayerBuilder &l) {
-  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
-  for (int i = 0; i < l.bottoms(); ++i) {
-    OperationSpec &op = l.perBottomOp("convolution", i);
-    op.integer("num_output", settings.num_output())
-        .integer("group", settings.group());
-    addWindow(op, settings);
-  }
-}
-
-void buildConvolutionDepthwise(LayerBuilder &l) {
-  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
-  OperationSpec &op = l.layerOp("convolution");
-  op.integer("num_output", settings.num_output())
-      .integer("group", 1)
-      .flag("depthwise", true);
-  addWindow(op, settings);
-}
-
-void buildDeconvolution(LayerBuilder &l) {
-  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
-  for (int i = 0; i < l.bottoms(); ++i) {
-    // The bias is a separate operation, whose result is the top.
-    OperationSpec &op = settings.bias_term()
-                            ? l.firstOp("deconvolution", i)
-                            : l.perBottomOp("deconvolution", i);
-    op.setOperands({l.bottom(i), l.param(0)})
-        .integer("num_output", settings.num_output())
-        .integer("group", settings.group());
-    addWindow(op, settings);
-    if (settings.bias_term())
-      l.lastOp("bias", i)
-          .setOperands({op.result(0), l.param(1)})
-          .integer("axis", settings.axis())
-          .integer("num_axes", 1);
-  }
-}
-
-void buildIm2col(LayerBuilder &l) {
-  addWindow(l.layerOp("im2col"), l.layer.convolution_param());
-}
-
 void checkInnerProduct(LayerChecker &c) {
   c.count(c.layer.inner_product_param(), "num_output");
 }
 
 std::vector<ParamBlob> innerProductParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.inner_product_param());
-}
-
-void buildInnerProduct(LayerBuilder &l) {
-  const caffe::InnerProductParameter &settings = l.layer.inner_product_param();
-  l.layerOp("inner_product")
-      .integer("num_output", settings.num_output())
-      .integer("axis", settings.axis())
-      .flag("transpose", settings.transpose());
 }
 
 } // namespace
@@ -160,30 +96,23 @@ LayerRows convolutionLayers() {
   return {
       LayerKind{"Convolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
-          .withParams(convolutionParams)
-          .builtBy(buildConvolution),
+          .withParams(convolutionParams),
       // A layer of a fork: as many groups as channels, regardless of the
       // settings.
       plainKind("ConvolutionDepthwise", "convolution_param")
           .checkedBy(checkConvolutionDepthwise)
-          .withParams(convolutionParams)
-          .builtBy(buildConvolutionDepthwise),
+          .withParams(convolutionParams),
       // A layer of another fork, optimised for `group` equal to num_output.
       LayerKind{"DepthwiseConvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
-          .withParams(convolutionParams)
-          .builtBy(buildConvolution),
+          .withParams(convolutionParams),
       LayerKind{"Deconvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
-          .withParams(convolutionParams)
-          .builtBy(buildDeconvolution),
-      plainKind("Im2col", "convolution_param")
-          .checkedBy(checkWindow)
-          .builtBy(buildIm2col),
+          .withParams(convolutionParams),
+      plainKind("Im2col", "convolution_param").checkedBy(checkWindow),
       plainKind("InnerProduct", "inner_product_param")
           .checkedBy(checkInnerProduct)
-          .withParams(innerProductParams)
-          .builtBy(buildInnerProduct),
+          .withParams(innerProductParams),
   };
 }
 

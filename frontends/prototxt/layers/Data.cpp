@@ -1,7 +1,6 @@
 //===- Data.cpp - Layers that bring data in -------------------------------===//
 
 #include "frontends/prototxt/layers/DataLayers.h"
-#include "frontends/prototxt/layers/DataSelection.h"
 
 #include <climits>
 
@@ -172,14 +171,6 @@ void checkMemoryData(LayerChecker &c) {
   checkMemoryLabels(c);
 }
 
-/// Clears fields of a data layer's own settings that transform_param has
-/// replaced.
-template <typename Settings> void dropOldTransform(Settings &settings) {
-  settings.clear_mean_file();
-  settings.clear_crop_size();
-  settings.clear_mirror();
-}
-
 } // namespace
 
 void checkDatabase(LayerChecker &c) {
@@ -201,58 +192,22 @@ void checkDatabase(LayerChecker &c) {
   checkSelection(c, settings);
 }
 
-void buildDataInput(LayerBuilder &l) {
-  caffe::LayerParameter config = l.layer;
-  // Readers do not need the rules, and must not use the fields that
-  // transform_param has replaced.
-  config.clear_include();
-  config.clear_exclude();
-  if (config.has_data_param()) {
-    caffe::DataParameter &data = *config.mutable_data_param();
-    dropOldTransform(data);
-    data.clear_scale();
-    data.clear_rand_skip();
-    data.clear_force_encoded_color();
-  }
-  if (config.has_image_data_param()) {
-    dropOldTransform(*config.mutable_image_data_param());
-    config.mutable_image_data_param()->clear_scale();
-  }
-  if (config.has_window_data_param()) // its scale has an effect
-    dropOldTransform(*config.mutable_window_data_param());
-  OperationSpec &op = l.dataInputOp(std::move(config), l.folder);
-  std::vector<std::string> names;
-  for (int i = 0; i < l.tops(); ++i) {
-    names.push_back(l.graph.blobs[l.entry.tops[i]].name);
-    l.addTop(op.result(i));
-  }
-  op.add("tops", names).addResults(l.tops());
-}
-
 LayerRows dataLayers() {
   return {
       sourceKind("Data", 1, 2, "data_param transform_param")
-          .checkedBy(checkDatabase)
-          .builtBy(buildDataInput),
+          .checkedBy(checkDatabase),
       sourceKind("DummyData", 1, -1, "dummy_data_param")
-          .checkedBy(checkDummyData)
-          .builtBy(buildDataInput),
+          .checkedBy(checkDummyData),
       sourceKind("HDF5Data", 1, -1, "hdf5_data_param")
           .refusing("transform_param")
-          .checkedBy(checkHdf5Data)
-          .builtBy(buildDataInput),
+          .checkedBy(checkHdf5Data),
       sourceKind("ImageData", 2, 2, "image_data_param transform_param")
-          .checkedBy(checkImageData)
-          .builtBy(buildDataInput),
-      sourceKind("Input", 1, -1, "input_param")
-          .checkedBy(checkInput)
-          .builtBy(buildDataInput),
+          .checkedBy(checkImageData),
+      sourceKind("Input", 1, -1, "input_param").checkedBy(checkInput),
       sourceKind("MemoryData", 1, 2, "memory_data_param transform_param")
-          .checkedBy(checkMemoryData)
-          .builtBy(buildDataInput),
+          .checkedBy(checkMemoryData),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param")
-          .checkedBy(checkWindowData)
-          .builtBy(buildDataInput),
+          .checkedBy(checkWindowData),
   };
 }
 

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 /// Checks data_param and transform_param.
 void checkDatabase(LayerChecker &c);
-/// Builds a data input whose results are the layer's tops.
-void buildDataInput(LayerBuilder &l);
+/// Checks the fields of data_param and image_data_param that
+/// caffe/RecordSelection.h reads.
+void checkSelection(LayerChecker &c, const caffe::DataParameter &settings);
+void checkSelection(LayerChecker &c, const caffe::ImageDataParameter &settings);
 
 } // namespace brew::prototxt

@@ -1,6 +1,6 @@
 //===- DataSelection.cpp - Checks of record selections --------------------===//
 
-#include "frontends/prototxt/layers/DataSelection.h"
+#include "frontends/prototxt/layers/DataLayers.h"
 
 #include <cmath>
 

@@ -5,10 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/HostSettings.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
-
-#include <cmath>
 
 namespace brew::prototxt {
 
@@ -22,17 +18,6 @@ void checkRoiPooling(LayerChecker &c) {
     c.error(settings, "pad_ratio", "pad_ratio must not be negative");
 }
 
-void buildRoiPooling(LayerBuilder &l) {
-  const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
-  OperationSpec &op = l.layerOp("roi_pooling");
-  op.integer("pooled_h", settings.pooled_h())
-      .integer("pooled_w", settings.pooled_w())
-      .real("spatial_scale", settings.spatial_scale())
-      .addResults(1);
-  if (settings.pad_ratio() != 0)
-    op.real("pad_ratio", settings.pad_ratio());
-}
-
 void checkPsRoiPooling(LayerChecker &c) {
   const caffe::PSROIPoolingParameter &settings = c.layer.psroi_pooling_param();
   if (!settings.has_spatial_scale())
@@ -41,14 +26,6 @@ void checkPsRoiPooling(LayerChecker &c) {
     c.error(settings, "output_dim", "output_dim must be given and at least 1");
   if (settings.group_size() < 1)
     c.error(settings, "group_size", "group_size must be given and at least 1");
-}
-
-void buildPsRoiPooling(LayerBuilder &l) {
-  const caffe::PSROIPoolingParameter &settings = l.layer.psroi_pooling_param();
-  l.layerOp("psroi_pooling")
-      .integer("output_dim", settings.output_dim())
-      .integer("group_size", settings.group_size())
-      .real("spatial_scale", settings.spatial_scale());
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,80 +100,15 @@ void checkPriorBox(LayerChecker &c) {
       c.error(settings, field, std::string(field) + " must be positive");
 }
 
-/// Returns the aspect ratios other than 1, each once, with their inverses if
-/// `flip`.
-std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
-  std::vector<float> ratios = {1};
-  for (float ratio : settings.aspect_ratio()) {
-    bool isDuplicate = false;
-    for (float other : ratios)
-      isDuplicate |= std::fabs(ratio - other) < 1e-6;
-    if (isDuplicate)
-      continue;
-    ratios.push_back(ratio);
-    if (settings.flip())
-      ratios.push_back(1 / ratio);
-  }
-  ratios.erase(ratios.begin());
-  return ratios;
-}
-
-void buildPriorBox(LayerBuilder &l) {
-  const caffe::PriorBoxParameter &settings = l.layer.prior_box_param();
-  std::vector<float> widths, heights;
-  auto addBox = [&](double width, double height) {
-    widths.push_back(static_cast<float>(width));
-    heights.push_back(static_cast<float>(height));
-  };
-  for (int i = 0; i < settings.min_size_size(); ++i) {
-    // Sizes are truncated to whole pixels.
-    const int minSize = static_cast<int>(settings.min_size(i));
-    addBox(minSize, minSize);
-    if (settings.max_size_size()) {
-      const double side =
-          std::sqrt(double(minSize) * static_cast<int>(settings.max_size(i)));
-      addBox(side, side);
-    }
-    for (float ratio : aspectRatios(settings))
-      addBox(minSize * std::sqrt(ratio), minSize / std::sqrt(ratio));
-  }
-  std::vector<float> variances(settings.variance().begin(),
-                               settings.variance().end());
-  if (variances.empty())
-    variances = {0.1F};
-  std::vector<int64_t> image;
-  if (settings.has_img_size())
-    image = {settings.img_size(), settings.img_size()};
-  else if (settings.has_img_h())
-    image = {settings.img_h(), settings.img_w()};
-  std::vector<float> step = {settings.step_h(), settings.step_w()};
-  if (settings.has_step())
-    step = {settings.step(), settings.step()};
-  l.layerOp("prior_box")
-      .reals("widths", widths)
-      .reals("heights", heights)
-      .reals("variances", variances)
-      .integers("image_size", image)
-      .reals("step", step)
-      .real("offset", settings.offset())
-      .flag("clip", settings.clip());
-}
-
 //===----------------------------------------------------------------------===//
 // DetectionOutput
 //===----------------------------------------------------------------------===//
-
-/// Returns whether the settings are complete, so that the layer writes files.
-bool writesFiles(const caffe::SaveOutputParameter &files) {
-  return !files.output_directory().empty() && !files.label_map_file().empty() &&
-         !files.name_size_file().empty();
-}
 
 void checkResultFiles(LayerChecker &c,
                       const caffe::SaveOutputParameter &files) {
   if (files.output_directory().empty())
     return;
-  if (!writesFiles(files)) {
+  if (!writesResultFiles(files)) {
     c.warn(files, "output_directory",
            "no result files are written without label_map_file and "
            "name_size_file, as in SSD");
@@ -230,55 +142,18 @@ void checkDetectionOutput(LayerChecker &c) {
     c.unsupported(settings, "visualize", "drawing detections is not supported");
 }
 
-/// Ignores the optional fourth bottom, the images, which SSD reads for drawing
-/// only.
-void buildDetectionOutput(LayerBuilder &l) {
-  const caffe::DetectionOutputParameter &settings =
-      l.layer.detection_output_param();
-  const caffe::NonMaximumSuppressionParameter &suppression =
-      settings.nms_param();
-  OperationSpec &op = l.layerOp("detection_output");
-  op.operands.resize(3);
-  op.integer("num_classes", settings.num_classes())
-      .flag("share_location", settings.share_location())
-      .integer("background", settings.background_label_id())
-      .flag("center_size",
-            settings.code_type() == caffe::PriorBoxParameter::CENTER_SIZE)
-      .flag("corner_size",
-            settings.code_type() == caffe::PriorBoxParameter::CORNER_SIZE)
-      .flag("variance_encoded", settings.variance_encoded_in_target())
-      .real("nms_threshold", suppression.nms_threshold())
-      .real("eta", suppression.eta())
-      .integer("top_k", suppression.has_top_k() ? suppression.top_k() : -1)
-      .integer("keep_top_k", settings.keep_top_k())
-      .addResults(1, OperationSpec::Element::I32);
-  if (settings.has_confidence_threshold())
-    op.real("confidence_threshold", settings.confidence_threshold());
-  if (!writesFiles(settings.save_output_param()))
-    return;
-  OperationSpec &files = l.bareOp("host_layer");
-  files.setOperands({op.result(0), LayerBuilder::bottom(0)})
-      .text("layer", l.layer.name())
-      .add("tops", std::vector<std::string>());
-  addHostSettings(files, l, "DetectionOutput", l.folder);
-}
-
 } // namespace
 
 LayerRows detectionLayers() {
   return {
       LayerKind{"DetectionOutput", 3, 4, 1, 1, "detection_output_param"}
-          .checkedBy(checkDetectionOutput)
-          .builtBy(buildDetectionOutput),
-      LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}
-          .checkedBy(checkPsRoiPooling)
-          .builtBy(buildPsRoiPooling),
-      LayerKind{"PriorBox", 2, 2, 1, 1, "prior_box_param"}
-          .checkedBy(checkPriorBox)
-          .builtBy(buildPriorBox),
-      LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}
-          .checkedBy(checkRoiPooling)
-          .builtBy(buildRoiPooling),
+          .checkedBy(checkDetectionOutput),
+      LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}.checkedBy(
+          checkPsRoiPooling),
+      LayerKind{"PriorBox", 2, 2, 1, 1, "prior_box_param"}.checkedBy(
+          checkPriorBox),
+      LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}.checkedBy(
+          checkRoiPooling),
   };
 }
 

@@ -2,19 +2,10 @@
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 namespace {
-
-void buildPower(LayerBuilder &l) {
-  const caffe::PowerParameter &settings = l.layer.power_param();
-  l.layerOp("power")
-      .real("power", settings.power())
-      .real("scale", settings.scale())
-      .real("shift", settings.shift());
-}
 
 /// Checks num_axes, which has no effect with a second bottom.
 template <typename Settings>
@@ -31,13 +22,6 @@ std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
   if (layer.bottom_size() != 1)
     return {};
   return {{&layer.bias_param().filler()}};
-}
-
-void buildBias(LayerBuilder &l) {
-  const caffe::BiasParameter &settings = l.layer.bias_param();
-  l.layerOp("bias")
-      .integer("axis", settings.axis())
-      .integer("num_axes", settings.num_axes());
 }
 
 void checkScale(LayerChecker &c) {
@@ -61,13 +45,6 @@ std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
   return blobs;
 }
 
-void buildScale(LayerBuilder &l) {
-  const caffe::ScaleParameter &settings = l.layer.scale_param();
-  l.layerOp("scale")
-      .integer("axis", settings.axis())
-      .integer("num_axes", settings.num_axes());
-}
-
 void checkEltwise(LayerChecker &c) {
   const caffe::EltwiseParameter &settings = c.layer.eltwise_param();
   if (settings.coeff_size() == 0)
@@ -83,23 +60,6 @@ void checkEltwise(LayerChecker &c) {
     c.warn(settings, "coeff", "coeff has no effect with operation MAX");
 }
 
-/// `stable_prod_grad` selects one of two computations of the same gradient;
-/// this always builds the stable one.
-void buildEltwise(LayerBuilder &l) {
-  const caffe::EltwiseParameter &settings = l.layer.eltwise_param();
-  std::vector<float> coeff;
-  const char *kind = "sum";
-  if (settings.operation() == caffe::EltwiseParameter::PROD)
-    kind = "prod";
-  else if (settings.operation() == caffe::EltwiseParameter::MAX)
-    kind = "max";
-  else
-    coeff.assign(settings.coeff().begin(), settings.coeff().end());
-  l.layerOp("eltwise")
-      .enumAttribute("kind", "eltwise_kind", kind)
-      .reals("coeff", coeff);
-}
-
 } // namespace
 
 LayerRows elementwiseLayers() {
@@ -107,19 +67,15 @@ LayerRows elementwiseLayers() {
       LayerKind{"Bias", 1, 2, 1, 1, "bias_param"}
           .inPlace()
           .checkedBy(checkBias)
-          .withParams(biasParams)
-          .builtBy(buildBias),
-      LayerKind{"Eltwise", 2, -1, 1, 1, "eltwise_param"}
-          .inPlace()
-          .checkedBy(checkEltwise)
-          .builtBy(buildEltwise),
-      neuronKind("Power", "power_param").builtBy(buildPower),
+          .withParams(biasParams),
+      LayerKind{"Eltwise", 2, -1, 1, 1, "eltwise_param"}.inPlace().checkedBy(
+          checkEltwise),
+      neuronKind("Power", "power_param"),
       LayerKind{"Scale", 1, 2, 1, 1, "scale_param"}
           .inPlace()
           .checkedBy(checkScale)
           .withParams(scaleParams)
-          .alsoTakingBlobs(1) // the scale without the bias
-          .builtBy(buildScale),
+          .alsoTakingBlobs(1), // the scale without the bias
   };
 }
 

@@ -6,7 +6,6 @@
 
 #include "caffe/expression/Expression.h"
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 
@@ -52,17 +51,6 @@ std::vector<ParamBlob> expressionParams(const caffe::LayerParameter &layer) {
   return params;
 }
 
-void buildExpression(LayerBuilder &l) {
-  const caffe::ExpressionParameter &settings = l.layer.expression_param();
-  std::vector<int64_t> axes;
-  for (const caffe::ExpressionParam &param : settings.param())
-    axes.push_back(param.has_axis() ? param.axis() : -1);
-  l.layerOp("expression")
-      .text("expr", settings.expr())
-      .add("names", bottomNames(l.layer))
-      .integers("axes", axes);
-}
-
 } // namespace
 
 LayerRows expressionLayers() {
@@ -70,8 +58,7 @@ LayerRows expressionLayers() {
       LayerKind{"Expression", 1, -1, 1, 1, "expression_param"}
           .inPlace()
           .checkedBy(checkExpression)
-          .withParams(expressionParams)
-          .builtBy(buildExpression),
+          .withParams(expressionParams),
   };
 }
 

@@ -1,38 +1,12 @@
 //===- Loss.cpp - Losses and accuracy -------------------------------------===//
 
-#include "caffe/DataLayerKinds.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
 #include <cmath>
-#include <optional>
 
 namespace brew::prototxt {
 
 namespace {
-
-const char *normalizationName(const caffe::LossParameter &settings) {
-  switch (normalizationOf(settings)) {
-  case caffe::LossParameter::FULL:
-    return "full";
-  case caffe::LossParameter::VALID:
-    return "valid";
-  case caffe::LossParameter::BATCH_SIZE:
-    return "batch_size";
-  case caffe::LossParameter::NONE:
-  case caffe::LossParameter::PRE_FIXED: // see divideByFixed()
-    break;
-  }
-  return "none";
-}
-
-/// Divides the loss by pre_fixed_normalizer if the normalization is PRE_FIXED,
-/// as in R-FCN.
-void divideByFixed(LayerBuilder &l, OperationSpec &op) {
-  const caffe::LossParameter &settings = l.layer.loss_param();
-  if (normalizationOf(settings) == caffe::LossParameter::PRE_FIXED)
-    l.scaleFirstTop(op, 1 / settings.pre_fixed_normalizer());
-}
 
 void checkNormalizer(LayerChecker &c) {
   const caffe::LossParameter &settings = c.layer.loss_param();
@@ -49,10 +23,6 @@ void checkNormalizer(LayerChecker &c) {
 void checkMemoryLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
-}
-
-bool weighsClasses(const caffe::LossParameter &settings) {
-  return settings.class_weighting_size() && settings.weight_by_label_freqs();
 }
 
 void checkSoftmaxLoss(LayerChecker &c) {
@@ -72,56 +42,10 @@ void checkSoftmaxLoss(LayerChecker &c) {
            "class_weighting has no effect with weight_by_label_freqs: false");
 }
 
-/// Adds a data input with the class weights, which supports any number of
-/// classes.
-ValueRef addClassWeights(LayerBuilder &l) {
-  caffe::LayerParameter config;
-  config.set_name(l.layer.name());
-  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Weights));
-  config.add_top(l.layer.name() + " class weights");
-  *config.mutable_loss_param()->mutable_class_weighting() =
-      l.layer.loss_param().class_weighting();
-  OperationSpec &input = l.dataInputOp(std::move(config), l.folder);
-  input.add("tops", std::vector<std::string>()).addResults(1);
-  return input.result(0);
-}
-
-void buildSoftmaxLoss(LayerBuilder &l) {
-  const caffe::LossParameter &settings = l.layer.loss_param();
-  std::optional<ValueRef> weights;
-  if (weighsClasses(settings))
-    weights = addClassWeights(l);
-  OperationSpec &op = l.layerOp("softmax_loss");
-  if (weights)
-    op.operands.push_back(*weights);
-  op.integer("axis", l.layer.softmax_param().axis())
-      .enumAttribute("normalization", "normalization",
-                     normalizationName(settings));
-  if (settings.has_ignore_label())
-    op.integer("ignore_label", settings.ignore_label());
-  // The results are the loss, the probabilities, the normalizer, and the status
-  // of the label check. Add those that are not tops.
-  op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
-  l.checkLabels(op.result(3));
-  divideByFixed(l, op);
-}
-
 void checkAccuracy(LayerChecker &c) {
   if (c.layer.accuracy_param().top_k() == 0)
     c.error(c.layer.accuracy_param(), "top_k", "top_k must be at least 1");
 }
-
-void buildAccuracy(LayerBuilder &l) {
-  const caffe::AccuracyParameter &settings = l.layer.accuracy_param();
-  OperationSpec &op = l.layerOp("accuracy");
-  op.integer("axis", settings.axis()).integer("top_k", settings.top_k());
-  if (settings.has_ignore_label())
-    op.integer("ignore_label", settings.ignore_label());
-  op.addResults(2 - l.tops()).addResults(1, OperationSpec::Element::I32);
-  l.checkLabels(op.result(2));
-}
-
-void buildEuclideanLoss(LayerBuilder &l) { l.layerOp("euclidean_loss"); }
 
 void checkSmoothL1Loss(LayerChecker &c) {
   const caffe::SmoothL1LossParameter &settings = c.layer.smooth_l1_loss_param();
@@ -129,52 +53,9 @@ void checkSmoothL1Loss(LayerChecker &c) {
     c.error(settings, "sigma", "sigma must be above 0");
 }
 
-void buildSmoothL1Loss(LayerBuilder &l) {
-  l.layerOp("smooth_l1_loss")
-      .real("sigma", l.layer.smooth_l1_loss_param().sigma());
-}
-
 void checkSigmoidCrossEntropyLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
-}
-
-/// Unlike other losses, this one divides by the number of items by default.
-void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
-  const caffe::LossParameter &settings = l.layer.loss_param();
-  const bool hasNormalization =
-      settings.has_normalization() || settings.has_normalize();
-  OperationSpec &op = l.layerOp("sigmoid_cross_entropy_loss");
-  op.enumAttribute("normalization", "normalization",
-                   hasNormalization ? normalizationName(settings)
-                                    : "batch_size");
-  if (settings.has_ignore_label())
-    op.integer("ignore_label", settings.ignore_label());
-  op.addResults(1);
-  divideByFixed(l, op);
-}
-
-void buildContrastiveLoss(LayerBuilder &l) {
-  const caffe::ContrastiveLossParameter &settings =
-      l.layer.contrastive_loss_param();
-  l.layerOp("contrastive_loss")
-      .real("margin", settings.margin())
-      .flag("legacy", settings.legacy_version())
-      .addResults(1);
-}
-
-void buildHingeLoss(LayerBuilder &l) {
-  OperationSpec &op = l.layerOp("hinge_loss");
-  op.flag("squared",
-          l.layer.hinge_loss_param().norm() == caffe::HingeLossParameter::L2);
-  op.addResults(1, OperationSpec::Element::I32);
-  l.checkLabels(op.result(1));
-}
-
-void buildMultinomialLogisticLoss(LayerBuilder &l) {
-  OperationSpec &op = l.layerOp("multinomial_logistic_loss");
-  op.addResults(1, OperationSpec::Element::I32);
-  l.checkLabels(op.result(1));
 }
 
 void checkInfogainLoss(LayerChecker &c) {
@@ -194,97 +75,30 @@ void checkInfogainLoss(LayerChecker &c) {
            "axis has no effect here: that of infogain_loss_param is taken");
 }
 
-/// Adds a data input with the matrix of a file, which is read when a program
-/// runs and is not part of the compiled net.
-ValueRef addInfogainMatrix(LayerBuilder &l) {
-  caffe::LayerParameter config;
-  config.set_name(l.layer.name());
-  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Matrix));
-  config.add_top(l.layer.name() + " infogain matrix");
-  *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
-  OperationSpec &input = l.dataInputOp(std::move(config), l.folder);
-  input.add("tops", std::vector<std::string>()).addResults(1);
-  return input.result(0);
-}
-
-void buildInfogainLoss(LayerBuilder &l) {
-  const caffe::LossParameter &settings = l.layer.loss_param();
-  const bool isFromFile = l.bottoms() == 2;
-  ValueRef matrix;
-  if (isFromFile)
-    matrix = addInfogainMatrix(l);
-  OperationSpec &op = l.layerOp("infogain_loss");
-  if (isFromFile)
-    op.operands.push_back(matrix);
-  op.integer("axis", l.layer.infogain_loss_param().axis())
-      .enumAttribute("normalization", "normalization",
-                     normalizationName(settings));
-  if (settings.has_ignore_label())
-    op.integer("ignore_label", settings.ignore_label());
-  op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
-  l.checkLabels(op.result(3));
-  divideByFixed(l, op);
-}
-
-/// Adds a data input for the loss: the caller writes it like the values of an
-/// Input layer.
-void buildMemoryLoss(LayerBuilder &l) {
-  const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
-  caffe::LayerParameter config;
-  config.set_name(l.layer.name());
-  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Input));
-  config.add_top(top.empty() ? l.layer.name() : top);
-  config.mutable_input_param()->add_shape();
-  OperationSpec &input = l.dataInputOp(std::move(config), "");
-  input.add("tops", std::vector<std::string>()).addResults(1);
-  const ValueRef value = input.result(0);
-  const caffe::LossParameter &settings = l.layer.loss_param();
-  std::vector<std::string> blobs;
-  for (int bottom : l.entry.bottoms)
-    blobs.push_back(l.graph.blobs[bottom].name);
-  OperationSpec &op = l.layerOp("memory_loss");
-  op.operands.push_back(value);
-  op.add("blobs", blobs)
-      .enumAttribute("normalization", "normalization",
-                     normalizationName(settings));
-  divideByFixed(l, op);
-}
-
 } // namespace
 
 LayerRows lossLayers() {
   return {
-      LayerKind{"Accuracy", 2, 2, 1, 2, "accuracy_param"}
-          .checkedBy(checkAccuracy)
-          .builtBy(buildAccuracy),
+      LayerKind{"Accuracy", 2, 2, 1, 2, "accuracy_param"}.checkedBy(
+          checkAccuracy),
       lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param")
-          .withoutForcedGradient(2)
-          .builtBy(buildContrastiveLoss),
-      lossKind("EuclideanLoss", 2, 2, 1, "")
-          .withoutForcedGradient()
-          .builtBy(buildEuclideanLoss),
-      lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param")
-          .builtBy(buildHingeLoss),
+          .withoutForcedGradient(2),
+      lossKind("EuclideanLoss", 2, 2, 1, "").withoutForcedGradient(),
+      lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param"),
       lossKind("InfogainLoss", 2, 3, 2,
                "infogain_loss_param loss_param softmax_param")
-          .checkedBy(checkInfogainLoss)
-          .builtBy(buildInfogainLoss),
+          .checkedBy(checkInfogainLoss),
       lossKind("MemoryLoss", 1, 2, 1, "loss_param")
           .withoutForcedGradient()
-          .checkedBy(checkMemoryLoss)
-          .builtBy(buildMemoryLoss),
-      lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
-          .builtBy(buildMultinomialLogisticLoss),
+          .checkedBy(checkMemoryLoss),
+      lossKind("MultinomialLogisticLoss", 2, 2, 1, ""),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
-          .checkedBy(checkSigmoidCrossEntropyLoss)
-          .builtBy(buildSigmoidCrossEntropyLoss),
+          .checkedBy(checkSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
           .withoutForcedGradient(2, 3) // weights
-          .checkedBy(checkSmoothL1Loss)
-          .builtBy(buildSmoothL1Loss),
+          .checkedBy(checkSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
-          .checkedBy(checkSoftmaxLoss)
-          .builtBy(buildSoftmaxLoss),
+          .checkedBy(checkSoftmaxLoss),
   };
 }
 

@@ -1,7 +1,5 @@
 //===- MultiBox.cpp - SSD's loss and evaluation ---------------------------===//
 
-#include "frontends/prototxt/layers/HostSettings.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
 namespace brew::prototxt {
@@ -66,26 +64,6 @@ void checkMultiBoxLoss(LayerChecker &c) {
            "ignore_label has no effect in MultiBoxLoss, as in SSD");
 }
 
-/// Returns for each bottom whether it gets a gradient. By default the first two
-/// do; the priors and the true boxes never do.
-std::vector<bool> propagateDownOf(const LayerBuilder &l) {
-  std::vector<bool> flags = {true, true, false, false};
-  for (int i = 0; !l.forceBackward && i < 2; ++i)
-    if (i < l.layer.propagate_down_size())
-      flags[i] = l.layer.propagate_down(i);
-  return flags;
-}
-
-void buildMultiBoxLoss(LayerBuilder &l) {
-  OperationSpec &op = l.layerOp("host_layer");
-  addHostSettings(op, l, "MultiBoxLoss", l.folder);
-  auto &attributes = op.attributes;
-  for (size_t i = attributes.size(); i-- > 0;)
-    if (attributes[i].first == "propagate_down")
-      attributes.erase(attributes.begin() + static_cast<ptrdiff_t>(i));
-  op.add("propagate_down", propagateDownOf(l));
-}
-
 void checkDetectionEvaluate(LayerChecker &c) {
   const caffe::DetectionEvaluateParameter &settings =
       c.layer.detection_evaluate_param();
@@ -101,20 +79,14 @@ void checkDetectionEvaluate(LayerChecker &c) {
   c.resize(settings.resize_param());
 }
 
-void buildDetectionEvaluate(LayerBuilder &l) {
-  addHostSettings(l.layerOp("host_layer"), l, "DetectionEvaluate", l.folder);
-}
-
 } // namespace
 
 LayerRows multiBoxLayers() {
   return {
       LayerKind{"DetectionEvaluate", 2, 2, 1, 1, "detection_evaluate_param"}
-          .checkedBy(checkDetectionEvaluate)
-          .builtBy(buildDetectionEvaluate),
+          .checkedBy(checkDetectionEvaluate),
       lossKind("MultiBoxLoss", 4, 4, 1, "multibox_loss_param loss_param")
-          .checkedBy(checkMultiBoxLoss)
-          .builtBy(buildMultiBoxLoss),
+          .checkedBy(checkMultiBoxLoss),
   };
 }
 

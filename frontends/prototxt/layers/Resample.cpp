@@ -1,7 +1,6 @@
 //===- Resample.cpp - Forks' resampling and channel layers ----------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 
@@ -13,19 +12,7 @@ void checkShuffleChannel(LayerChecker &c) {
             "group must be at least 1");
 }
 
-void buildShuffleChannel(LayerBuilder &l) {
-  l.layerOp("shuffle_channel")
-      .integer("group", l.layer.shuffle_channel_param().group());
-}
-
 void checkReorg(LayerChecker &c) { c.count(c.layer.reorg_param(), "stride"); }
-
-void buildReorg(LayerBuilder &l) {
-  const caffe::ReorgParameter &settings = l.layer.reorg_param();
-  l.layerOp("reorg")
-      .integer("stride", settings.stride())
-      .flag("reverse", settings.reverse());
-}
 
 /// Checks an Upsample whose second bottom is the mask of a max pooling. The
 /// layer inverts that pooling, as in SegNet's fork. Its settings contain a size
@@ -59,14 +46,6 @@ void checkUnpooling(LayerChecker &c) {
                   " has no effect with upsample_h and upsample_w");
 }
 
-/// Returns the factor of the height (i = 0) or the width (i = 1) of an Upsample
-/// with a mask.
-int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
-  if (settings.has_scale_h())
-    return i == 0 ? settings.scale_h() : settings.scale_w();
-  return settings.has_scale() ? settings.scale() : 2;
-}
-
 void checkUpsample(LayerChecker &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
   c.perDimension(settings, "scale", "scale", true);
@@ -86,30 +65,6 @@ void checkUpsample(LayerChecker &c) {
       c.error(settings, field,
               std::string(field) +
                   " needs a second bottom, the mask of a max pooling");
-}
-
-void buildUpsample(LayerBuilder &l) {
-  const caffe::UpsampleParameter &settings = l.layer.upsample_param();
-  if (l.bottoms() == 2) {
-    std::vector<int64_t> size;
-    if (settings.has_upsample_h())
-      size = {settings.upsample_h(), settings.upsample_w()};
-    OperationSpec &op = l.layerOp("max_unpooling");
-    op.integers("size", size)
-        .integers("scale",
-                  {unpoolingScale(settings, 0), unpoolingScale(settings, 1)})
-        .integers("pad_out", {settings.pad_out_h(), settings.pad_out_w()})
-        .addResults(1, OperationSpec::Element::I32);
-    // Positions in the mask are checked like labels: the plane is their limit.
-    l.checkLabels(op.result(1));
-    return;
-  }
-  const int64_t sharedScale = settings.has_scale() ? settings.scale() : 1;
-  l.layerOp("upsample")
-      .integers(
-          "scale",
-          {settings.has_scale_h() ? int64_t{settings.scale_h()} : sharedScale,
-           settings.has_scale_w() ? int64_t{settings.scale_w()} : sharedScale});
 }
 
 void checkInterp(LayerChecker &c) {
@@ -138,39 +93,17 @@ void checkInterp(LayerChecker &c) {
               std::string(field) + " must be given, and at least 1");
 }
 
-void buildInterp(LayerBuilder &l) {
-  const caffe::InterpParameter &settings = l.layer.interp_param();
-  std::vector<int64_t> size;
-  if (!settings.has_zoom_factor() && !settings.has_shrink_factor() &&
-      l.bottoms() == 1)
-    size = {settings.height(), settings.width()};
-  l.layerOp("interp")
-      .integers("size", size)
-      .integer("zoom", settings.zoom_factor())
-      .integer("shrink", settings.shrink_factor())
-      .integer("pad_beg", settings.pad_beg())
-      .integer("pad_end", settings.pad_end());
-}
-
-void buildAxpy(LayerBuilder &l) { l.layerOp("axpy"); }
-
 } // namespace
 
 LayerRows resampleLayers() {
   return {
-      LayerKind{"Axpy", 3, 3, 1, 1}.builtBy(buildAxpy),
-      LayerKind{"Interp", 1, 2, 1, 1, "interp_param"}
-          .checkedBy(checkInterp)
-          .builtBy(buildInterp),
-      plainKind("Reorg", "reorg_param")
-          .checkedBy(checkReorg)
-          .builtBy(buildReorg),
+      LayerKind{"Axpy", 3, 3, 1, 1},
+      LayerKind{"Interp", 1, 2, 1, 1, "interp_param"}.checkedBy(checkInterp),
+      plainKind("Reorg", "reorg_param").checkedBy(checkReorg),
       plainKind("ShuffleChannel", "shuffle_channel_param")
-          .checkedBy(checkShuffleChannel)
-          .builtBy(buildShuffleChannel),
-      LayerKind{"Upsample", 1, 2, 1, 1, "upsample_param"}
-          .checkedBy(checkUpsample)
-          .builtBy(buildUpsample),
+          .checkedBy(checkShuffleChannel),
+      LayerKind{"Upsample", 1, 2, 1, 1, "upsample_param"}.checkedBy(
+          checkUpsample),
   };
 }
 

@@ -1,7 +1,6 @@
 //===- Shape.cpp - Layers that change shapes ------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <algorithm>
 #include <climits>
@@ -9,10 +8,6 @@
 namespace brew::prototxt {
 
 namespace {
-
-template <typename List> std::vector<int64_t> integersOf(const List &list) {
-  return {list.begin(), list.end()};
-}
 
 /// Checks that only one of `axis` and its older name is set.
 template <typename Settings>
@@ -29,13 +24,6 @@ void checkConcat(LayerChecker &c) {
   const caffe::ConcatParameter &settings = c.layer.concat_param();
   checkOldAxis(c, settings, "concat_dim", settings.has_concat_dim(),
                settings.concat_dim());
-}
-
-void buildConcat(LayerBuilder &l) {
-  const caffe::ConcatParameter &settings = l.layer.concat_param();
-  l.layerOp("concat").integer("axis", settings.has_concat_dim()
-                                          ? int64_t{settings.concat_dim()}
-                                          : int64_t{settings.axis()});
 }
 
 void checkSlice(LayerChecker &c) {
@@ -67,21 +55,6 @@ void checkSlice(LayerChecker &c) {
   }
 }
 
-void buildSlice(LayerBuilder &l) {
-  const caffe::SliceParameter &settings = l.layer.slice_param();
-  l.layerOp("slice")
-      .integer("axis", settings.has_slice_dim() ? int64_t{settings.slice_dim()}
-                                                : int64_t{settings.axis()})
-      .integers("points", integersOf(settings.slice_point()));
-}
-
-void buildCrop(LayerBuilder &l) {
-  const caffe::CropParameter &settings = l.layer.crop_param();
-  l.layerOp("crop")
-      .integer("axis", settings.axis())
-      .integers("offsets", integersOf(settings.offset()));
-}
-
 void checkReshape(LayerChecker &c) {
   const caffe::ReshapeParameter &settings = c.layer.reshape_param();
   if (settings.num_axes() < -1)
@@ -101,26 +74,6 @@ void checkReshape(LayerChecker &c) {
   }
 }
 
-void buildReshape(LayerBuilder &l) {
-  const caffe::ReshapeParameter &settings = l.layer.reshape_param();
-  l.layerOp("reshape")
-      .integers("dims", integersOf(settings.shape().dim()))
-      .integer("axis", settings.axis())
-      .integer("num_axes", settings.num_axes());
-}
-
-void buildFlatten(LayerBuilder &l) {
-  const caffe::FlattenParameter &settings = l.layer.flatten_param();
-  l.layerOp("flatten")
-      .integer("axis", settings.axis())
-      .integer("end_axis", settings.end_axis());
-}
-
-void buildSqueeze(LayerBuilder &l) {
-  l.layerOp("squeeze").integers("axes",
-                                integersOf(l.layer.squeeze_param().axis()));
-}
-
 void checkPermute(LayerChecker &c) {
   const caffe::PermuteParameter &settings = c.layer.permute_param();
   const auto &order = settings.order();
@@ -130,18 +83,6 @@ void checkPermute(LayerChecker &c) {
       c.error(settings, "order",
               "order names dimension " + std::to_string(order[i]) + " twice",
               i);
-}
-
-void buildPermute(LayerBuilder &l) {
-  l.layerOp("permute").integers("order",
-                                integersOf(l.layer.permute_param().order()));
-}
-
-void buildReverse(LayerBuilder &l) {
-  std::vector<int64_t> axes = integersOf(l.layer.reverse_param().axis());
-  if (axes.empty())
-    axes = {0};
-  l.layerOp("reverse").integers("axes", axes);
 }
 
 void checkTile(LayerChecker &c) {
@@ -154,13 +95,6 @@ void checkTile(LayerChecker &c) {
                 "; it must be at least 1");
 }
 
-void buildTile(LayerBuilder &l) {
-  const caffe::TileParameter &settings = l.layer.tile_param();
-  l.layerOp("tile")
-      .integer("axis", settings.axis())
-      .integer("tiles", settings.tiles());
-}
-
 void checkParameter(LayerChecker &c) {
   c.shape(c.layer.parameter_param().shape());
 }
@@ -170,36 +104,32 @@ std::vector<ParamBlob> parameterParams(const caffe::LayerParameter &) {
   return {{}};
 }
 
-void buildParameter(LayerBuilder &l) {
-  l.layerOp("parameter")
-      .integers("dims", integersOf(l.layer.parameter_param().shape().dim()));
+void checkSplit(LayerChecker &c) {
+  if (c.layer.bottom_size() != 1)
+    return;
+  for (int i = 0; i < c.layer.top_size(); ++i)
+    if (c.layer.top(i) == c.layer.bottom(0))
+      c.error(c.layer, "top", "a Split layer cannot be in-place", i);
 }
 
 } // namespace
 
 LayerRows shapeLayers() {
   return {
-      LayerKind{"Concat", 1, -1, 1, 1, "concat_param"}
-          .checkedBy(checkConcat)
-          .builtBy(buildConcat),
-      LayerKind{"Crop", 2, 2, 1, 1, "crop_param"}.builtBy(buildCrop),
-      plainKind("Flatten", "flatten_param").builtBy(buildFlatten),
+      LayerKind{"Concat", 1, -1, 1, 1, "concat_param"}.checkedBy(checkConcat),
+      LayerKind{"Crop", 2, 2, 1, 1, "crop_param"},
+      plainKind("Flatten", "flatten_param"),
       LayerKind{"Parameter", 0, 0, 1, 1, "parameter_param"}
           .checkedBy(checkParameter)
-          .withParams(parameterParams)
-          .builtBy(buildParameter),
-      plainKind("Permute", "permute_param")
-          .checkedBy(checkPermute)
-          .builtBy(buildPermute),
-      plainKind("Reshape", "reshape_param")
-          .checkedBy(checkReshape)
-          .builtBy(buildReshape),
-      plainKind("Reverse", "reverse_param").builtBy(buildReverse),
-      LayerKind{"Slice", 1, 1, 1, -1, "slice_param"}
-          .checkedBy(checkSlice)
-          .builtBy(buildSlice),
-      plainKind("Squeeze", "squeeze_param").builtBy(buildSqueeze),
-      plainKind("Tile", "tile_param").checkedBy(checkTile).builtBy(buildTile),
+          .withParams(parameterParams),
+      plainKind("Permute", "permute_param").checkedBy(checkPermute),
+      plainKind("Reshape", "reshape_param").checkedBy(checkReshape),
+      plainKind("Reverse", "reverse_param"),
+      LayerKind{"Silence", 1, -1, 0, 0},
+      LayerKind{"Slice", 1, 1, 1, -1, "slice_param"}.checkedBy(checkSlice),
+      LayerKind{"Split", 1, 1, 1, -1}.checkedBy(checkSplit),
+      plainKind("Squeeze", "squeeze_param"),
+      plainKind("Tile", "tile_param").checkedBy(checkTile),
   };
 }
 

@@ -17,6 +17,7 @@ COVERED_ELSEWHERE = {
     'Input': 'is in every net',
     'MemoryData': 'gets its arrays differently in each interface',
     'MemoryLoss': 'has a gradient that the caller provides',
+    'Python': 'is computed by the host program',
     'WindowData': 'draws windows',
 }
 

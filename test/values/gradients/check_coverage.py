@@ -21,6 +21,7 @@ WITHOUT_GRADIENT = {
     'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize',
     'Rescale', 'Silence', 'Threshold',
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
+    'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Fields that choose initial values, which the cases set themselves, or an implementation.
 IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
@@ -47,21 +48,19 @@ def without_comments(text):
 
 
 def rows(root):
-    """Returns {type: text of its row} for the rows that name a builder."""
+    """Returns {type: text of its row}."""
     rows_by_type = {}
     start = re.compile(r'(?:LayerKind\s*\{|\b\w+Kind\s*\()\s*"(\w+)"')
     for path in glob.glob(os.path.join(root, 'frontends/prototxt/layers/*.cpp')):
         text = without_comments(source(path))
         starts = list(start.finditer(text))
         for row, following in zip(starts, starts[1:] + [None]):
-            row_text = text[row.start():following.start() if following else None]
-            if '.builtBy(' in row_text:
-                rows_by_type[row.group(1)] = row_text
+            rows_by_type[row.group(1)] = text[row.start():following.start() if following else None]
     return rows_by_type
 
 
 def kinds(root):
-    """Returns {type: names of its settings blocks} for the rows that name a builder."""
+    """Returns {type: names of its settings blocks}."""
     return {kind: [word for words in re.findall(r'"([^"]*)"', row)
                    for word in words.split() if word.endswith('_param')]
             for kind, row in rows(root).items()}

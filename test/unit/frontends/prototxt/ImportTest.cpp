@@ -4,6 +4,7 @@
 
 #include "Parse.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Verifier.h"
@@ -55,6 +56,12 @@ struct ImportTest : testing::Test {
   Diagnostics diagnostics;
   TemporaryFolder folder;
 };
+
+TEST(LayerBuilderTest, everyLayerTypeHasABuildFunction) {
+  EXPECT_TRUE(findBuildFunction(declaredHostKind()));
+  for (const LayerKind &kind : layerKinds())
+    EXPECT_TRUE(findBuildFunction(kind)) << kind.type;
+}
 
 TEST_F(ImportTest, trainsNetsWithLossByDefault) {
   ImportedNet net = import(trainTest);

@@ -1,0 +1,95 @@
+//===- LayerBuilder.cpp - Operations of a layer ---------------------------===//
+
+#include "frontends/prototxt/import/LayerBuilder.h"
+
+#include "caffe/DataLayerKinds.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace brew::dialects;
+
+namespace brew::prototxt {
+
+SmallVector<Type> LayerBuilder::types(int blobs, int integers) const {
+  SmallVector<Type> types(blobs, blobType);
+  types.append(integers, integerType);
+  return types;
+}
+
+ArrayAttr LayerBuilder::topNames(int from, int to) const {
+  SmallVector<StringRef> names;
+  for (int i = from; i < to; ++i)
+    names.push_back(graph.blobs[entry.tops[i]].name);
+  return b.getStrArrayAttr(names);
+}
+
+DenseF32ArrayAttr LayerBuilder::lossWeights(int from, int to) const {
+  const ArrayRef<float> weights =
+      ArrayRef(entry.lossWeights).slice(from, to - from);
+  return llvm::all_of(weights, [](float weight) { return weight == 0; })
+             ? DenseF32ArrayAttr()
+             : b.getDenseF32ArrayAttr(weights);
+}
+
+DenseBoolArrayAttr LayerBuilder::propagateDown(std::optional<int> slice) const {
+  const auto &setting = layer.propagate_down();
+  SmallVector<bool> flags(setting.begin(), setting.end());
+  for (int i = 0; graph.forceBackward && i < int(bottoms.size()); ++i) {
+    if (i >= setting.size())
+      flags.push_back(
+          graph.layers[graph.blobs[entry.bottoms[i]].layer].needsBackward);
+    flags[i] = flags[i] || entry.kind->allowsForcedGradient(i);
+  }
+  if (flags.empty())
+    return nullptr;
+  return b.getDenseBoolArrayAttr(slice ? ArrayRef<bool>(flags[*slice])
+                                       : ArrayRef<bool>(flags));
+}
+
+ValueRange LayerBuilder::dataInput(const caffe::LayerParameter &config,
+                                   const std::string &folder, TypeRange results,
+                                   int topCount) {
+  auto input = DataInputOp::create(
+      b, loc, results, layer.name(), topNames(0, topCount), config.type(),
+      plan::DataInputConfigAttr::get(b.getContext(), config), folder,
+      IntegerAttr());
+  llvm::copy(input.getValues().take_front(topCount), tops.begin());
+  return input.getValues();
+}
+
+Value LayerBuilder::randomKey() {
+  caffe::LayerParameter source;
+  source.set_name(layer.name());
+  source.set_type(caffe::dataLayerType(caffe::DataLayerSource::RandomKey));
+  return dataInput(source, "", integerType).front();
+}
+
+void LayerBuilder::checkLabels(Value status, int labels) {
+  // Shape inference replaces -1 by the number of classes.
+  CheckLabelsOp::create(b, loc, status, bottoms[labels], -1, layer.name(),
+                        layer.bottom(labels));
+}
+
+void LayerBuilder::storeParam(int index, Value value) {
+  StoreParamOp::create(
+      b, loc, value,
+      params[index].getDefiningOp<ParamValueOp>().getParamAttr());
+}
+
+BuildFunction findBuildFunction(const LayerKind &kind) {
+  static const auto byType = [] {
+    llvm::StringMap<BuildFunction> functions;
+    for (auto *group :
+         {convolutionFunctions, dataFunctions, detectionFunctions,
+          elementwiseFunctions, hostFunctions, indexingFunctions, lossFunctions,
+          neuronFunctions, normalizationFunctions, poolingFunctions,
+          recurrentFunctions, reductionFunctions, shapeFunctions})
+      for (auto [type, function] : group())
+        functions[type] = function;
+    return functions;
+  }();
+  return byType.lookup(kind.type);
+}
+
+} // namespace brew::prototxt

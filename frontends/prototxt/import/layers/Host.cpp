@@ -1,0 +1,125 @@
+//===- Host.cpp - Layers that host functions compute ----------------------===//
+//
+// The application registers the functions; the runtime has some of its own, for
+// HDF5Output and detection nets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Brew/layers/detection/Detection.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/indexing/Items.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
+
+#include <google/protobuf/text_format.h>
+
+using namespace brew::dialects;
+using llvm::APFloat;
+
+namespace brew::prototxt {
+
+namespace {
+
+std::string settingsText(const caffe::LayerParameter &layer) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string text;
+  printer.PrintToString(layer, &text);
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  return text;
+}
+
+/// Sets the type, the settings, param_str and the phase. For types that the
+/// runtime itself computes, `paramStr` is the folder of the prototxt, in which
+/// files are looked up.
+void setHostSettings(HostLayerOp op, const LayerBuilder &l,
+                     const std::string &type, const std::string &paramStr) {
+  op.setKind(type);
+  op.setSettings(settingsText(l.layer));
+  op.setParamStr(paramStr);
+  op.setTestPhase(l.phase == caffe::TEST);
+}
+
+void buildHost(LayerBuilder &l) {
+  const caffe::PythonParameter &settings = l.layer.python_param();
+  // The type under which the layer's functions are registered.
+  const std::string type = l.layer.type() == "Python"
+                               ? settings.module() + "." + settings.layer()
+                               : l.layer.type();
+  setHostSettings(l.layerOp<HostLayerOp>(), l, type, settings.param_str());
+}
+
+void buildDetectionEvaluate(LayerBuilder &l) {
+  setHostSettings(l.layerOp<HostLayerOp>(), l, "DetectionEvaluate", l.folder);
+}
+
+/// By default the first two bottoms get a gradient; the priors and the true
+/// boxes never do.
+void buildMultiBoxLoss(LayerBuilder &l) {
+  auto op = l.layerOp<HostLayerOp>();
+  setHostSettings(op, l, "MultiBoxLoss", l.folder);
+  bool propagateDown[] = {true, true, false, false};
+  for (int i = 0; !l.graph.forceBackward && i < 2; ++i)
+    if (i < l.layer.propagate_down_size())
+      propagateDown[i] = l.layer.propagate_down(i);
+  op.setPropagateDown(propagateDown);
+}
+
+/// Ignores the optional fourth bottom, the images, which SSD reads for drawing
+/// only.
+void buildDetectionOutput(LayerBuilder &l) {
+  const caffe::DetectionOutputParameter &settings =
+      l.layer.detection_output_param();
+  const caffe::NonMaximumSuppressionParameter &suppression =
+      settings.nms_param();
+  auto op = DetectionOutputOp::create(l.b, l.loc, l.types(1, 1),
+                                      l.bottoms.take_front(3));
+  l.setTops(op, 0, 1);
+  op.setPropagateDownAttr(l.propagateDown());
+  op.setNumClasses(settings.num_classes());
+  op.setShareLocation(settings.share_location());
+  op.setBackground(settings.background_label_id());
+  op.setCenterSize(settings.code_type() ==
+                   caffe::PriorBoxParameter::CENTER_SIZE);
+  op.setCornerSize(settings.code_type() ==
+                   caffe::PriorBoxParameter::CORNER_SIZE);
+  op.setVarianceEncoded(settings.variance_encoded_in_target());
+  op.setNmsThreshold(APFloat(suppression.nms_threshold()));
+  op.setEta(APFloat(suppression.eta()));
+  op.setTopK(suppression.has_top_k() ? suppression.top_k() : -1);
+  op.setKeepTopK(settings.keep_top_k());
+  if (settings.has_confidence_threshold())
+    op.setConfidenceThreshold(APFloat(settings.confidence_threshold()));
+  if (!writesResultFiles(settings.save_output_param()))
+    return;
+  auto files = HostLayerOp::create(l.b, l.loc, mlir::TypeRange(),
+                                   {op.getY(), l.bottoms[0]});
+  l.setTops(files, 0, 0);
+  setHostSettings(files, l, "DetectionOutput", l.folder);
+}
+
+/// The runtime computes the regions and their number.
+void buildProposal(LayerBuilder &l) {
+  auto proposals = HostLayerOp::create(l.b, l.loc, l.types(l.topCount() + 1),
+                                       l.bottoms.take_front(3));
+  l.setTops(proposals, 0, 0);
+  setHostSettings(proposals, l, "Proposal", l.folder);
+  // with_item_count has no gradient, so it needs no propagate_down.
+  auto op = WithItemCountOp::create(l.b, l.loc, l.types(l.topCount(), 1),
+                                    proposals->getResults());
+  l.setTops(op, 0, l.topCount());
+}
+
+} // namespace
+
+BuildFunctions hostFunctions() {
+  return {{"", buildHost}, // declaredHostKind()
+          {"DetectionEvaluate", buildDetectionEvaluate},
+          {"DetectionOutput", buildDetectionOutput},
+          {"HDF5Output", buildHost},
+          {"MultiBoxLoss", buildMultiBoxLoss},
+          {"Proposal", buildProposal},
+          {"Python", buildHost}};
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,46 @@
+//===- Indexing.cpp - Layers that select by index -------------------------===//
+
+#include "dialects/Brew/layers/indexing/Gather.h"
+#include "dialects/Brew/layers/indexing/Items.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
+
+using namespace brew::dialects;
+
+namespace brew::prototxt {
+
+namespace {
+
+void buildArgMax(LayerBuilder &l) {
+  const caffe::ArgMaxParameter &settings = l.layer.argmax_param();
+  auto op = l.layerOp<ArgMaxOp>();
+  op.setTopK(settings.top_k());
+  op.setMaxValues(settings.out_max_val());
+  if (settings.has_axis())
+    op.setAxis(settings.axis());
+}
+
+void buildBatchReindex(LayerBuilder &l) {
+  // The indices are checked like labels.
+  l.checkLabels(l.layerOp<BatchReindexOp>(l.integerType).getStatus());
+}
+
+void buildFilter(LayerBuilder &l) { l.layerOp<FilterOp>(l.types(0, 2)); }
+
+void buildEmbed(LayerBuilder &l) {
+  const caffe::EmbedParameter &settings = l.layer.embed_param();
+  auto op = l.layerOp<EmbedOp>(l.integerType);
+  op.setInputDim(settings.input_dim());
+  op.setNumOutput(settings.num_output());
+  l.checkLabels(op.getStatus(), 0);
+}
+
+} // namespace
+
+BuildFunctions indexingFunctions() {
+  return {{"ArgMax", buildArgMax},
+          {"BatchReindex", buildBatchReindex},
+          {"Embed", buildEmbed},
+          {"Filter", buildFilter}};
+}
+
+} // namespace brew::prototxt

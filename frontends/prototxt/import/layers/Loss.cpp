@@ -1,0 +1,191 @@
+//===- Loss.cpp - Losses and accuracy -------------------------------------===//
+
+#include "dialects/Brew/layers/loss/Loss.h"
+#include "caffe/DataLayerKinds.h"
+#include "dialects/Brew/layers/elementwise/Elementwise.h"
+#include "dialects/Brew/layers/loss/ElementLoss.h"
+#include "dialects/Brew/layers/loss/LabelLoss.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
+
+using namespace brew::dialects;
+using llvm::APFloat;
+using mlir::Value;
+
+namespace brew::prototxt {
+
+namespace {
+
+bool isFixed(const caffe::LossParameter &settings) {
+  return normalizationOf(settings) == caffe::LossParameter::PRE_FIXED;
+}
+
+/// Sets the normalization. divideByFixed() divides by pre_fixed_normalizer.
+template <typename Op>
+void setNormalization(Op op, const caffe::LossParameter &settings) {
+  op.setNormalization(isFixed(settings) ? Normalization::None
+                                        : static_cast<Normalization>(
+                                              normalizationOf(settings)));
+}
+
+template <typename Op, typename Settings>
+void setIgnoreLabel(Op op, const Settings &settings) {
+  if (settings.has_ignore_label())
+    op.setIgnoreLabel(settings.ignore_label());
+}
+
+/// Divides the loss by pre_fixed_normalizer if the normalization is PRE_FIXED,
+/// as in R-FCN.
+template <typename Op> void divideByFixed(LayerBuilder &l, Op op) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  if (!isFixed(settings))
+    return;
+  // The name and the loss weight move to the quotient.
+  auto tops = llvm::to_vector(op.getTops());
+  tops[0] = l.b.getStringAttr("");
+  op.setTopsAttr(l.b.getArrayAttr(tops));
+  if (auto weights = op.getLossWeights()) {
+    auto others = llvm::to_vector(*weights);
+    others[0] = 0;
+    op.setLossWeights(others);
+  }
+  auto quotient = l.lastOp<PowerOp>(0, op.getLoss());
+  quotient.setPower(APFloat(1.0F));
+  quotient.setScale(APFloat(1 / settings.pre_fixed_normalizer()));
+  quotient.setShift(APFloat(0.0F));
+}
+
+/// Creates a data input with one blob, which is not a top.
+Value addInput(LayerBuilder &l, caffe::DataLayerSource source,
+               const std::string &name, caffe::LayerParameter config) {
+  config.set_name(l.layer.name());
+  config.set_type(caffe::dataLayerType(source));
+  config.add_top(name);
+  const bool hasFiles = source != caffe::DataLayerSource::Input;
+  return l.dataInput(config, hasFiles ? l.folder : "", l.blobType).front();
+}
+
+/// Creates a data input with the class weights, which supports any number of
+/// classes.
+Value addClassWeights(LayerBuilder &l) {
+  caffe::LayerParameter config;
+  *config.mutable_loss_param()->mutable_class_weighting() =
+      l.layer.loss_param().class_weighting();
+  return addInput(l, caffe::DataLayerSource::Weights,
+                  l.layer.name() + " class weights", std::move(config));
+}
+
+void buildSoftmaxLoss(LayerBuilder &l) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  llvm::SmallVector<Value> weights;
+  if (settings.class_weighting_size() && settings.weight_by_label_freqs())
+    weights.push_back(addClassWeights(l));
+  auto op = l.layerOp<SoftmaxLossOp>(l.types(3 - l.topCount(), 1), weights);
+  op.setAxis(l.layer.softmax_param().axis());
+  setNormalization(op, settings);
+  setIgnoreLabel(op, settings);
+  l.checkLabels(op.getStatus());
+  divideByFixed(l, op);
+}
+
+void buildAccuracy(LayerBuilder &l) {
+  const caffe::AccuracyParameter &settings = l.layer.accuracy_param();
+  auto op = l.layerOp<AccuracyOp>(l.types(2 - l.topCount(), 1));
+  op.setAxis(settings.axis());
+  op.setTopK(settings.top_k());
+  setIgnoreLabel(op, settings);
+  l.checkLabels(op.getStatus());
+}
+
+void buildSmoothL1Loss(LayerBuilder &l) {
+  l.layerOp<SmoothL1LossOp>().setSigma(
+      APFloat(l.layer.smooth_l1_loss_param().sigma()));
+}
+
+/// Unlike other losses, this one divides by the number of items by default.
+void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  auto op = l.layerOp<SigmoidCrossEntropyLossOp>(l.blobType);
+  if (settings.has_normalization() || settings.has_normalize())
+    setNormalization(op, settings);
+  else
+    op.setNormalization(Normalization::BatchSize);
+  setIgnoreLabel(op, settings);
+  divideByFixed(l, op);
+}
+
+void buildContrastiveLoss(LayerBuilder &l) {
+  const caffe::ContrastiveLossParameter &settings =
+      l.layer.contrastive_loss_param();
+  auto op = l.layerOp<ContrastiveLossOp>(l.blobType);
+  op.setMargin(APFloat(settings.margin()));
+  op.setLegacy(settings.legacy_version());
+}
+
+void buildHingeLoss(LayerBuilder &l) {
+  auto op = l.layerOp<HingeLossOp>(l.integerType);
+  op.setSquared(l.layer.hinge_loss_param().norm() ==
+                caffe::HingeLossParameter::L2);
+  l.checkLabels(op.getStatus());
+}
+
+void buildMultinomialLogisticLoss(LayerBuilder &l) {
+  l.checkLabels(
+      l.layerOp<MultinomialLogisticLossOp>(l.integerType).getStatus());
+}
+
+/// Creates a data input with the matrix of a file, which is read when a program
+/// runs and is not part of the compiled net.
+Value addInfogainMatrix(LayerBuilder &l) {
+  caffe::LayerParameter config;
+  *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
+  return addInput(l, caffe::DataLayerSource::Matrix,
+                  l.layer.name() + " infogain matrix", std::move(config));
+}
+
+void buildInfogainLoss(LayerBuilder &l) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  llvm::SmallVector<Value> matrix;
+  if (l.bottoms.size() == 2)
+    matrix.push_back(addInfogainMatrix(l));
+  auto op = l.layerOp<InfogainLossOp>(l.types(3 - l.topCount(), 1), matrix);
+  op.setAxis(l.layer.infogain_loss_param().axis());
+  setNormalization(op, settings);
+  setIgnoreLabel(op, settings);
+  l.checkLabels(op.getStatus());
+  divideByFixed(l, op);
+}
+
+/// The loss is a data input, which the caller writes like the values of an
+/// Input layer.
+void buildMemoryLoss(LayerBuilder &l) {
+  const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
+  caffe::LayerParameter config;
+  config.mutable_input_param()->add_shape();
+  const Value value =
+      addInput(l, caffe::DataLayerSource::Input,
+               top.empty() ? l.layer.name() : top, std::move(config));
+  llvm::SmallVector<llvm::StringRef> blobs;
+  for (int bottom : l.entry.bottoms)
+    blobs.push_back(l.graph.blobs[bottom].name);
+  auto op = l.layerOp<MemoryLossOp>({}, value);
+  op.setBlobsAttr(l.b.getStrArrayAttr(blobs));
+  setNormalization(op, l.layer.loss_param());
+  divideByFixed(l, op);
+}
+
+} // namespace
+
+BuildFunctions lossFunctions() {
+  return {{"Accuracy", buildAccuracy},
+          {"ContrastiveLoss", buildContrastiveLoss},
+          {"EuclideanLoss", buildPlain<EuclideanLossOp>},
+          {"HingeLoss", buildHingeLoss},
+          {"InfogainLoss", buildInfogainLoss},
+          {"MemoryLoss", buildMemoryLoss},
+          {"MultinomialLogisticLoss", buildMultinomialLogisticLoss},
+          {"SigmoidCrossEntropyLoss", buildSigmoidCrossEntropyLoss},
+          {"SmoothL1Loss", buildSmoothL1Loss},
+          {"SoftmaxWithLoss", buildSoftmaxLoss}};
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,143 @@
+//===- Normalization.cpp - Normalization layers ---------------------------===//
+
+#include "dialects/Brew/layers/normalization/Normalization.h"
+#include "dialects/Brew/layers/elementwise/Elementwise.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
+
+#include <algorithm>
+
+using namespace brew::dialects;
+using llvm::APFloat;
+using mlir::Value;
+
+namespace brew::prototxt {
+
+namespace {
+
+/// Creates a normalization as the first of several operations: by the running
+/// `statistics` (`isGlobal`), or by the batch's, which also update
+/// `statistics`.
+mlir::Operation *addNorm(LayerBuilder &l, llvm::ArrayRef<Value> statistics,
+                         bool isGlobal, float eps, float fraction) {
+  llvm::SmallVector<Value> operands = {l.bottoms[0]};
+  llvm::append_range(operands, statistics);
+  if (isGlobal) {
+    auto op = l.firstOp<BatchNormGlobalOp>(0, operands);
+    op.setEps(APFloat(eps));
+    return op;
+  }
+  auto op = l.firstOp<BatchNormOp>(
+      0, operands, l.types(1 + static_cast<int>(statistics.size())));
+  op.setEps(APFloat(eps));
+  op.setFraction(APFloat(fraction));
+  op.setBlend(!statistics.empty());
+  return op;
+}
+
+/// Makes the scale and the bias of `op` ones of channels.
+void setChannelAxis(ScaleOp op) {
+  op.setAxis(1);
+  op.setNumAxes(1);
+}
+
+bool usesGlobalStats(const LayerBuilder &l) {
+  const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
+  return settings.has_use_global_stats() ? settings.use_global_stats()
+                                         : l.phase == caffe::TEST;
+}
+
+void buildNvidiaBatchNorm(LayerBuilder &l) {
+  const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
+  mlir::Operation *norm = addNorm(l, l.params.take_front(3), usesGlobalStats(l),
+                                  std::max(settings.eps(), 1e-5f),
+                                  settings.moving_average_fraction());
+  setChannelAxis(
+      l.lastOp<ScaleOp>(0, {norm->getResult(0), l.params[3], l.params[4]}));
+  if (auto op = llvm::dyn_cast<BatchNormOp>(norm)) {
+    op.setFromFirst(true);
+    for (int i = 0; i < 2; ++i)
+      l.storeParam(i, op.getNext()[i]);
+  }
+}
+
+void buildBatchNorm(LayerBuilder &l) {
+  const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
+  if (isNvidiaBatchNorm(settings))
+    return buildNvidiaBatchNorm(l);
+  const APFloat eps(settings.eps());
+  if (usesGlobalStats(l))
+    return l.layerOp<BatchNormGlobalOp>().setEps(eps);
+  auto op = l.layerOp<BatchNormOp>(l.types(4));
+  op.setEps(eps);
+  op.setFraction(APFloat(settings.moving_average_fraction()));
+  for (int i = 0; i < 3; ++i)
+    l.storeParam(i, op.getNext()[i]);
+}
+
+void buildBN(LayerBuilder &l) {
+  const caffe::BNParameter &settings = l.layer.bn_param();
+  const bool keepsStatistics = isPspNetBN(settings);
+  auto setFileRank = [&](mlir::Operation *op, int rank) {
+    op->setAttr(kFileRankAttr, l.b.getI64IntegerAttr(rank));
+  };
+  if (!keepsStatistics && settings.bn_mode() != caffe::BNParameter::LEARN) {
+    auto scale = l.layerOp<ScaleOp>();
+    setChannelAxis(scale);
+    setFileRank(scale, 4);
+    return;
+  }
+  const bool isGlobal =
+      keepsStatistics && (settings.frozen() || l.phase == caffe::TEST);
+  mlir::Operation *norm = addNorm(l, l.params.drop_front(2), isGlobal,
+                                  settings.eps(), settings.momentum());
+  auto scale =
+      l.lastOp<ScaleOp>(0, {norm->getResult(0), l.params[0], l.params[1]});
+  setChannelAxis(scale);
+  setFileRank(scale, keepsStatistics ? 2 : 4);
+  if (!keepsStatistics)
+    return;
+  setFileRank(norm, 2);
+  if (auto op = llvm::dyn_cast<BatchNormOp>(norm))
+    for (int i = 0; i < 2; ++i)
+      l.storeParam(2 + i, op.getNext()[i]);
+}
+
+void buildLRN(LayerBuilder &l) {
+  const caffe::LRNParameter &settings = l.layer.lrn_param();
+  const bool isWithinChannel =
+      settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL;
+  auto op = l.layerOp<LRNOp>();
+  op.setSize(settings.local_size());
+  op.setAlpha(APFloat(settings.alpha()));
+  op.setBeta(APFloat(settings.beta()));
+  op.setK(APFloat(isWithinChannel ? 1 : settings.k()));
+  op.setWithinChannel(isWithinChannel);
+}
+
+void buildMVN(LayerBuilder &l) {
+  const caffe::MVNParameter &settings = l.layer.mvn_param();
+  auto op = l.layerOp<MVNOp>(l.blobType);
+  op.setNormalizeVariance(settings.normalize_variance());
+  op.setAcrossChannels(settings.across_channels());
+  op.setEps(APFloat(settings.eps()));
+}
+
+void buildNormalize(LayerBuilder &l) {
+  const caffe::NormalizeParameter &settings = l.layer.norm_param();
+  auto op = l.layerOp<NormalizeOp>(l.blobType);
+  op.setAcrossSpatial(settings.across_spatial());
+  op.setChannelShared(settings.channel_shared());
+  op.setEps(APFloat(settings.eps()));
+}
+
+} // namespace
+
+BuildFunctions normalizationFunctions() {
+  return {{"BN", buildBN},
+          {"BatchNorm", buildBatchNorm},
+          {"LRN", buildLRN},
+          {"MVN", buildMVN},
+          {"Normalize", buildNormalize}};
+}
+
+} // namespace brew::prototxt

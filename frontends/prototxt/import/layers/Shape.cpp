@@ -1,0 +1,153 @@
+//===- Shape.cpp - Layers that change shapes or move elements -------------===//
+
+#include "dialects/Brew/layers/shape/Shape.h"
+#include "dialects/Brew/layers/pooling/Pooling.h"
+#include "dialects/Brew/layers/shape/Resample.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
+
+using namespace brew::dialects;
+
+namespace brew::prototxt {
+
+namespace {
+
+template <typename List>
+llvm::SmallVector<int64_t> integersOf(const List &list) {
+  return {list.begin(), list.end()};
+}
+
+void buildConcat(LayerBuilder &l) {
+  const caffe::ConcatParameter &settings = l.layer.concat_param();
+  l.layerOp<ConcatOp>().setAxis(settings.has_concat_dim()
+                                    ? int64_t{settings.concat_dim()}
+                                    : int64_t{settings.axis()});
+}
+
+void buildSlice(LayerBuilder &l) {
+  const caffe::SliceParameter &settings = l.layer.slice_param();
+  auto op = l.layerOp<SliceOp>();
+  op.setAxis(settings.has_slice_dim() ? int64_t{settings.slice_dim()}
+                                      : int64_t{settings.axis()});
+  op.setPoints(integersOf(settings.slice_point()));
+}
+
+void buildCrop(LayerBuilder &l) {
+  const caffe::CropParameter &settings = l.layer.crop_param();
+  auto op = l.layerOp<CropOp>();
+  op.setAxis(settings.axis());
+  op.setOffsets(integersOf(settings.offset()));
+}
+
+void buildReshape(LayerBuilder &l) {
+  const caffe::ReshapeParameter &settings = l.layer.reshape_param();
+  auto op = l.layerOp<ReshapeOp>();
+  op.setDims(integersOf(settings.shape().dim()));
+  op.setAxis(settings.axis());
+  op.setNumAxes(settings.num_axes());
+}
+
+void buildFlatten(LayerBuilder &l) {
+  const caffe::FlattenParameter &settings = l.layer.flatten_param();
+  auto op = l.layerOp<FlattenOp>();
+  op.setAxis(settings.axis());
+  op.setEndAxis(settings.end_axis());
+}
+
+void buildSqueeze(LayerBuilder &l) {
+  l.layerOp<SqueezeOp>().setAxes(integersOf(l.layer.squeeze_param().axis()));
+}
+
+void buildPermute(LayerBuilder &l) {
+  l.layerOp<PermuteOp>().setOrder(integersOf(l.layer.permute_param().order()));
+}
+
+void buildReverse(LayerBuilder &l) {
+  llvm::SmallVector<int64_t> axes = integersOf(l.layer.reverse_param().axis());
+  if (axes.empty())
+    axes = {0};
+  l.layerOp<ReverseOp>().setAxes(axes);
+}
+
+void buildTile(LayerBuilder &l) {
+  const caffe::TileParameter &settings = l.layer.tile_param();
+  auto op = l.layerOp<TileOp>();
+  op.setAxis(settings.axis());
+  op.setTiles(settings.tiles());
+}
+
+void buildParameter(LayerBuilder &l) {
+  l.layerOp<ParameterOp>().setDims(
+      integersOf(l.layer.parameter_param().shape().dim()));
+}
+
+void buildShuffleChannel(LayerBuilder &l) {
+  l.layerOp<ShuffleChannelOp>().setGroup(
+      l.layer.shuffle_channel_param().group());
+}
+
+void buildReorg(LayerBuilder &l) {
+  const caffe::ReorgParameter &settings = l.layer.reorg_param();
+  auto op = l.layerOp<ReorgOp>();
+  op.setStride(settings.stride());
+  op.setReverse(settings.reverse());
+}
+
+/// Builds an Upsample whose second bottom is the mask of a max pooling.
+void buildUnpooling(LayerBuilder &l) {
+  const caffe::UpsampleParameter &settings = l.layer.upsample_param();
+  auto op = l.layerOp<MaxUnpoolingOp>(l.integerType);
+  op.setSize({});
+  if (settings.has_upsample_h())
+    op.setSize({settings.upsample_h(), settings.upsample_w()});
+  op.setScale({unpoolingScale(settings, 0), unpoolingScale(settings, 1)});
+  op.setPadOut({settings.pad_out_h(), settings.pad_out_w()});
+  // Positions in the mask are checked like labels: the plane is their limit.
+  l.checkLabels(op.getStatus());
+}
+
+void buildUpsample(LayerBuilder &l) {
+  const caffe::UpsampleParameter &settings = l.layer.upsample_param();
+  if (l.bottoms.size() == 2)
+    return buildUnpooling(l);
+  const int64_t sharedScale = settings.has_scale() ? settings.scale() : 1;
+  l.layerOp<UpsampleOp>().setScale(
+      {settings.has_scale_h() ? int64_t{settings.scale_h()} : sharedScale,
+       settings.has_scale_w() ? int64_t{settings.scale_w()} : sharedScale});
+}
+
+void buildInterp(LayerBuilder &l) {
+  const caffe::InterpParameter &settings = l.layer.interp_param();
+  auto op = l.layerOp<InterpOp>();
+  op.setSize({});
+  if (!settings.has_zoom_factor() && !settings.has_shrink_factor() &&
+      l.bottoms.size() == 1)
+    op.setSize({settings.height(), settings.width()});
+  op.setZoom(settings.zoom_factor());
+  op.setShrink(settings.shrink_factor());
+  op.setPadBeg(settings.pad_beg());
+  op.setPadEnd(settings.pad_end());
+}
+
+} // namespace
+
+BuildFunctions shapeFunctions() {
+  return {{"Axpy", buildPlain<AxpyOp>},
+          {"Concat", buildConcat},
+          {"Crop", buildCrop},
+          {"Flatten", buildFlatten},
+          {"Interp", buildInterp},
+          {"Parameter", buildParameter},
+          {"Permute", buildPermute},
+          {"Reorg", buildReorg},
+          {"Reshape", buildReshape},
+          {"Reverse", buildReverse},
+          {"ShuffleChannel", buildShuffleChannel},
+          {"Silence", buildPlain<SilenceOp>},
+          {"Slice", buildSlice},
+          {"Split", buildPlain<SplitOp>},
+          {"Squeeze", buildSqueeze},
+          {"Tile", buildTile},
+          {"Upsample", buildUpsample}};
+}
+
+} // namespace brew::prototxt
