@@ -49,6 +49,8 @@ namespace brew::dialects {
 
 /// Attribute of a layer whose parameters have this rank in weight files.
 inline constexpr llvm::StringLiteral kFileRankAttr = "brew.file_rank";
+/// Attribute of a brew.param_value that gets a gradient despite lr_mult 0.
+inline constexpr llvm::StringLiteral kGradientAttr = "brew.gradient";
 
 /// Returns the memory order of a type's dimensions, outermost first; the
 /// identity for a type without layout.

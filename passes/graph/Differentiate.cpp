@@ -121,7 +121,7 @@ void BackwardBuilder::findNeeded(ArrayRef<Operation *> layers) {
     if (auto read = dyn_cast<ParamValueOp>(op)) {
       // The importer marks parameters that get a gradient despite lr_mult 0.
       if (!symbols.lookup<ParamOp>(read.getParam()).getLrMult().isZero() ||
-          read->hasAttr("brew.gradient"))
+          read->hasAttr(kGradientAttr))
         needed.insert(read);
       continue;
     }
