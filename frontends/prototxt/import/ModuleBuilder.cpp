@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 using brew::dialects::plan::LayerValue;
+using llvm::APFloat;
 
 namespace brew::prototxt {
 
@@ -55,29 +56,24 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     }
     if (!isNew)
       continue;
-    SmallVector<NamedAttribute> attributes;
-    auto addAttribute = [&](StringRef name, Attribute value) {
-      attributes.push_back(b.getNamedAttr(name, value));
-    };
-    addAttribute("sym_name", b.getStringAttr(entry->second));
-    addAttribute("type", TypeAttr::get(UnrankedTensorType::get(elementType)));
-    addAttribute("layer", b.getStringAttr(layer));
-    addAttribute("layer_type", b.getStringAttr(param.layer->type()));
-    addAttribute("index", b.getI64IntegerAttr(param.index));
+    auto op = ParamOp::create(b, locate(*param.layer, net.source->locations()),
+                              TypeRange(), ValueRange());
+    op.setSymName(entry->second);
+    op.setType(UnrankedTensorType::get(elementType));
+    op.setLayer(layer);
+    op.setLayerType(param.layer->type());
+    op.setIndex(param.index);
     // An empty filler is Caffe's default, and is omitted.
     if (param.filler && param.filler->ByteSizeLong() > 0)
-      addAttribute("filler", dialects::plan::FillerAttr::get(b.getContext(),
-                                                             *param.filler));
-    addAttribute("lr_mult", b.getF32FloatAttr(param.lrMult));
-    addAttribute("decay_mult", b.getF32FloatAttr(param.decayMult));
+      op.setFillerAttr(
+          dialects::plan::FillerAttr::get(b.getContext(), *param.filler));
+    op.setLrMult(APFloat(param.lrMult));
+    op.setDecayMult(APFloat(param.decayMult));
     if (!param.sharedName.empty())
-      addAttribute("shared_name", b.getStringAttr(param.sharedName));
+      op.setSharedName(param.sharedName);
     if (!sharers.empty())
-      addAttribute("sharers", b.getArrayAttr(sharers));
-    if (param.permissive)
-      addAttribute("permissive", b.getUnitAttr());
-    ParamOp::create(b, locate(*param.layer, net.source->locations()),
-                    TypeRange(), ValueRange(), attributes);
+      op.setSharersAttr(b.getArrayAttr(sharers));
+    op.setPermissive(param.permissive);
   }
   return names;
 }
@@ -153,17 +149,10 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
 
   b.setInsertionPointToEnd(module->getBody());
   const bool isTraining = net.state.phase() == caffe::TRAIN;
-  SmallVector<NamedAttribute> attributes = {
-      b.getNamedAttr("sym_name", b.getStringAttr(name)),
-      b.getNamedAttr("net_phase",
-                     NetPhaseAttr::get(b.getContext(), isTraining
-                                                           ? NetPhase::Train
-                                                           : NetPhase::Test)),
-      b.getNamedAttr("role", ProgramRoleAttr::get(b.getContext(), role))};
-  if (differentiate)
-    attributes.push_back(b.getNamedAttr("differentiate", b.getUnitAttr()));
-  auto program = ProgramOp::create(b, locate({net.source->file(), 1, 1}),
-                                   TypeRange(), ValueRange(), attributes);
+  auto program = ProgramOp::create(
+      b, locate({net.source->file(), 1, 1}), name,
+      isTraining ? NetPhase::Train : NetPhase::Test, role, /*blobs=*/nullptr,
+      /*params=*/nullptr, /*caffe_bytes=*/nullptr, differentiate);
   if (!firstProgram)
     firstProgram = program;
   b.createBlock(&program.getBody());
@@ -187,7 +176,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
           b, loc, blob,
           FlatSymbolRefAttr::get(b.getContext(), paramNames[param]));
       if (graph.params[param].lrMult == 0 && graph.mayHaveGradient(index, i))
-        read->setAttr("brew.gradient", b.getUnitAttr());
+        read->setAttr(kGradientAttr, b.getUnitAttr());
       params.push_back(read);
     }
     // A layer's own phase overrides the phase of the net.
