@@ -18,7 +18,7 @@ const LayerRows &layerKinds() {
           elementwiseLayers, expressionLayers, indexingLayers, hostLayers,
           lossLayers, multiBoxLayers, neuronLayers, normalizationLayers,
           poolingLayers, proposalLayers, recurrentLayers, reductionLayers,
-          resampleLayers, shapeLayers, deepSkeletonLayers})
+          resampleLayers, shapeLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -160,7 +160,6 @@ LayerRows recurrentLayers();
 LayerRows reductionLayers();
 LayerRows resampleLayers();
 LayerRows shapeLayers();
-LayerRows deepSkeletonLayers();
 
 /// Returns the rows of all files.
 const LayerRows &layerKinds();

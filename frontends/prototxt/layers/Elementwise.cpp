@@ -60,6 +60,8 @@ void checkEltwise(LayerChecker &c) {
     c.warn(settings, "coeff", "coeff has no effect with operation MAX");
 }
 
+void checkRescale(LayerChecker &c) { c.count(c.layer.rescale_param(), "rf"); }
+
 } // namespace
 
 LayerRows elementwiseLayers() {
@@ -71,6 +73,11 @@ LayerRows elementwiseLayers() {
       LayerKind{"Eltwise", 2, -1, 1, 1, "eltwise_param"}.inPlace().checkedBy(
           checkEltwise),
       neuronKind("Power", "power_param"),
+      // The layers of DeepSkeleton convert the scale of each pixel of a
+      // skeleton to labels. Other forks have other layers named Quantize, all
+      // of which have settings.
+      plainKind("Quantize"),
+      LayerKind{"Rescale", 1, 1, 1, 2, "rescale_param"}.checkedBy(checkRescale),
       LayerKind{"Scale", 1, 2, 1, 1, "scale_param"}
           .inPlace()
           .checkedBy(checkScale)
