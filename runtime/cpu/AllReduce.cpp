@@ -62,7 +62,7 @@ void AllReduce::coalesce(std::vector<Buffer> operands) {
   }
 }
 
-void AllReduce::run() const {
+void AllReduce::run(const Threads &) {
   for (const Copy &copy : copies)
     std::memcpy(copy.target, copy.source, copy.bytes);
   if (!communicator || communicator->ranks() == 1 ||
@@ -74,7 +74,7 @@ void AllReduce::run() const {
     communicator->waitAllReduce(bucket);
 }
 
-std::string AllReduce::implementation() const {
+std::string AllReduce::describe() const {
   return communicator ? communicator->transport() : "one rank";
 }
 

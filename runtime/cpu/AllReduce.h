@@ -3,6 +3,7 @@
 
 #include "plan/PlanFile.h"
 #include "runtime/comm/Communicator.h"
+#include "runtime/cpu/CpuStep.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace brew::runtime {
 
 /// Starts or awaits the all-reduce of a bucket (plan::AllReduceCall). With a
 /// single rank, or if steps do not reduce gradients, only copies the operands.
-class AllReduce {
+class AllReduce : public CpuStep {
 public:
   /// `address` returns the memory of a buffer. `communicator` may be null.
   /// Adjacent buffers in the arena of gradients are coalesced: the alignment
@@ -23,9 +24,8 @@ public:
             const std::function<std::byte *(std::uint32_t)> &address,
             Communicator *communicator);
 
-  void run() const;
-  /// Returns the name of the transport.
-  std::string implementation() const;
+  void run(const Threads &) override;
+  std::string describe() const override;
 
 private:
   struct Copy {

@@ -107,7 +107,7 @@ void StridedCopy::copyTiles(const Threads &threads) const {
                       });
 }
 
-void StridedCopy::run(const Threads &threads) const {
+void StridedCopy::run(const Threads &threads) {
   if (contiguousBytes > 0) {
     threads.parallelFor(contiguousBytes, kThreadBytes,
                         [&](std::int64_t begin, std::int64_t end) {

@@ -2,22 +2,24 @@
 #pragma once
 
 #include "plan/PlanFile.h"
-#include "runtime/cpu/Threads.h"
+#include "runtime/cpu/CpuStep.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace brew::runtime {
 
 /// Copies the elements of a buffer to another one with equal dimensions and any
 /// strides. The constructor analyses the layouts.
-class StridedCopy {
+class StridedCopy : public CpuStep {
 public:
   StridedCopy(const plan::Buffer &source, const std::byte *sourceData,
               const plan::Buffer &target, std::byte *targetData);
-  void run(const Threads &threads) const;
+  void run(const Threads &threads) override;
+  std::string describe() const override { return "copy"; }
 
 private:
   struct Axis {

@@ -26,20 +26,21 @@ AllReduceStep::AllReduceStep(
   }
 }
 
-void AllReduceStep::enqueue(const Device &device, const Stream &stream) const {
+void AllReduceStep::run(const LaunchContext &context) {
+  const DriverApi &api = context.device.api();
   for (const Copy &copy : copies)
-    device.api().check(device.api().cuMemcpyDtoDAsync(copy.target, copy.source,
-                                                      copy.bytes, stream.get()),
-                       "copying gradients that are added up over GPUs");
+    api.check(api.cuMemcpyDtoDAsync(copy.target, copy.source, copy.bytes,
+                                    context.stream.get()),
+              "copying gradients that are added up over GPUs");
   if (!nccl || (!isStatistic && !nccl->reducesInSteps()))
     return;
   if (isStart)
-    nccl->startAllReduce(sums, stream);
+    nccl->startAllReduce(sums, context.stream);
   else
-    nccl->waitForAllReduce(stream);
+    nccl->waitForAllReduce(context.stream);
 }
 
-std::string AllReduceStep::implementation() const {
+std::string AllReduceStep::describe() const {
   return nccl ? nccl->name() : "one rank";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/PlanFile.h"
+#include "runtime/cuda/CudaStep.h"
 #include "runtime/cuda/Nccl.h"
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace brew::runtime::cuda {
 /// The start or the wait of an all-reduce over ranks (plan::AllReduceCall). On
 /// a single rank without NCCL, or if the steps of the current run do not reduce
 /// gradients, it only copies the operands.
-class AllReduceStep {
+class AllReduceStep : public CudaStep {
 public:
   /// `address` returns the memory of a buffer. `nccl` must outlive this object;
   /// it may be null on one rank.
@@ -21,9 +22,9 @@ public:
                 const std::function<CUdeviceptr(std::uint32_t)> &address,
                 Nccl *nccl);
 
-  void enqueue(const Device &device, const Stream &stream) const;
+  void run(const LaunchContext &context) override;
   /// Returns the name of the library, such as "NCCL 2.27.3", or "one rank".
-  std::string implementation() const;
+  std::string describe() const override;
 
 private:
   struct Copy {

@@ -17,8 +17,8 @@ public:
   /// `generator` identifies the compiler and architecture of the kernel. It is
   /// part of the key, because different code takes different times.
   CallWithAlternative(std::unique_ptr<VendorCall> library, KernelLaunch launch,
-                      const Device &device, std::string generator)
-      : library(std::move(library)), launch(std::move(launch)), device(device),
+                      std::string generator)
+      : library(std::move(library)), launch(std::move(launch)),
         generator(std::move(generator)) {}
 
   std::string key() const override {
@@ -35,15 +35,14 @@ public:
     if (isLibrary(candidate))
       library->release(candidate);
   }
-  std::uint64_t workspaceBytes(int candidate) const override {
-    return isLibrary(candidate) ? library->workspaceBytes(candidate) : 0;
+  std::uint64_t scratchBytes(int candidate) const override {
+    return isLibrary(candidate) ? library->scratchBytes(candidate) : 0;
   }
-  void run(int candidate, CUdeviceptr workspace,
-           const Stream &stream) override {
+  void run(int candidate, const LaunchContext &context) override {
     if (isLibrary(candidate))
-      library->run(candidate, workspace, stream);
+      library->run(candidate, context);
     else
-      launch.enqueue(device, stream);
+      launch.run(context);
   }
 
 private:
@@ -53,7 +52,6 @@ private:
 
   std::unique_ptr<VendorCall> library;
   KernelLaunch launch;
-  const Device &device;
   std::string generator;
 };
 

@@ -208,8 +208,7 @@ private:
 class InnerProduct : public VendorCall {
 public:
   InnerProduct(const Device &gpu, CublasLt &library,
-               const plan::InnerProductCall &call, DeviceBuffer x,
-               DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
+               const plan::InnerProductCall &call, const CallBuffers &buffers,
                const CallOptions &options, const std::string &where);
 
   std::string key() const override { return keyText; }
@@ -218,21 +217,20 @@ public:
     return "algorithm " + std::to_string(candidate) + " of " +
            std::to_string(candidates());
   }
-  std::uint64_t workspaceBytes(int candidate) const override {
+  std::uint64_t scratchBytes(int candidate) const override {
     return std::max(product->workspaceBytes(candidate),
                     biasProduct ? biasProduct->workspaceBytes(0) : 0);
   }
-  void run(int candidate, CUdeviceptr workspace,
-           const Stream &stream) override {
-    for (const StagedOperand &operand : staged)
+  void run(int candidate, const LaunchContext &context) override {
+    for (StagedOperand &operand : staged)
       if (operand.in)
-        operand.in->enqueue(device, stream);
-    product->run(candidate, workspace, stream);
+        operand.in->run(context);
+    product->run(candidate, context.scratch, context.stream);
     if (biasProduct)
-      biasProduct->run(0, workspace, stream);
-    for (const StagedOperand &operand : staged)
+      biasProduct->run(0, context.scratch, context.stream);
+    for (StagedOperand &operand : staged)
       if (operand.out)
-        operand.out->enqueue(device, stream);
+        operand.out->run(context);
   }
 
 private:
@@ -320,10 +318,11 @@ void InnerProduct::addBiasSeparately(CublasLt &library, MatmulProblem &problem,
 }
 
 InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
-                           const plan::InnerProductCall &call, DeviceBuffer x,
-                           DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
+                           const plan::InnerProductCall &call,
+                           const CallBuffers &buffers,
                            const CallOptions &options, const std::string &where)
     : device(gpu) {
+  const auto &[x, w, b, y] = buffers;
   if (call.epilogue().relu() && call.epilogue().negative_slope() != 0)
     throw unavailable(where + ": cuBLASLt cannot fuse a ReLU with a slope "
                               "(compile the net with --no-library=ip)");
@@ -358,11 +357,10 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
 
 std::unique_ptr<VendorCall>
 makeInnerProduct(const Device &device, CublasLt &library,
-                 const plan::InnerProductCall &call, DeviceBuffer x,
-                 DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
+                 const plan::InnerProductCall &call, const CallBuffers &buffers,
                  const CallOptions &options, const std::string &where) {
-  return std::make_unique<InnerProduct>(device, library, call, x, w, b, y,
-                                        options, where);
+  return std::make_unique<InnerProduct>(device, library, call, buffers, options,
+                                        where);
 }
 
 } // namespace brew::runtime::cuda

@@ -7,16 +7,15 @@
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
-#include "runtime/cuda/CallTuner.h"
+#include "runtime/cuda/CudaBenchmark.h"
 #include "runtime/cuda/Inputs.h"
 #include "runtime/cuda/LibraryPaths.h"
 #include "runtime/cuda/Modules.h"
-#include "runtime/cuda/ProgramSteps.h"
 #include "runtime/cuda/ScalarArena.h"
+#include "runtime/cuda/StepBuilder.h"
 #include "runtime/cuda/StepSequence.h"
 #include "runtime/cuda/TuningOperands.h"
 #include "runtime/executor/Backend.h"
-#include "runtime/executor/TimingCache.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -48,8 +47,7 @@ public:
   }
 
   int threads() const override { return workers.count(); }
-  std::byte *hostData(std::uint32_t) override { return nullptr; }
-  void *deviceData(std::uint32_t index) override {
+  void *data(std::uint32_t index) const override {
     return reinterpret_cast<void *>(address(index));
   }
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
@@ -57,7 +55,6 @@ public:
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
                    std::size_t size) override;
   void feed(std::uint32_t buffer, const std::byte *bytes) override;
-  bool convertsPixels() const override { return true; }
   void setPixelMean(int program, int input,
                     const std::vector<float> &mean) override;
   void feedPixels(int program, int input, const std::byte *block) override;
@@ -74,9 +71,8 @@ public:
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
   void tune(const std::function<void(const TunedCall &)> &report) override;
-  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override {
-    return describe(programs[index(program)][step]);
+    return programs[index(program)][step]->describe();
   }
   std::uint64_t workspaceBytes() const override { return workspace.size(); }
   std::string description() const override;
@@ -85,20 +81,20 @@ private:
   static std::size_t index(int program) {
     return static_cast<std::size_t>(program);
   }
-  const plan::Buffer &buffer(std::uint32_t index) const {
-    return manifest.buffers(static_cast<int>(index));
-  }
   CUdeviceptr address(std::uint32_t index) const {
     return arenas.address(buffer(index).arena_index()) + buffer(index).offset();
   }
   const plan::DataInput &dataInputOf(int program, int input) const {
     return manifest.programs(program).data_inputs(input);
   }
-  const plan::Step &stepOf(std::size_t program, std::size_t step) const {
-    return manifest.programs(static_cast<int>(program))
-        .steps(static_cast<int>(step));
+  const plan::Step &stepOf(const ProgramCall &call) const {
+    return manifest.programs(call.program).steps(call.step);
   }
-  void prepareCalls(bool tune);
+  TuningOperands tuningOperands() const {
+    return {device, compute, manifest,
+            [this](std::uint32_t index) { return address(index); }};
+  }
+  void chooseCalls();
   void allocateWorkspace();
   std::vector<std::byte> mergeGaps(std::uint32_t buffer,
                                    const std::byte *bytes);
@@ -117,8 +113,8 @@ private:
   void flushInputs();
   StepSequence &sequenceOf(const std::vector<int> &indices);
   void runAll(const std::vector<int> &indices);
-  void runStep(DeviceStep &step) {
-    enqueue(step, device, workspace.address(), compute);
+  LaunchContext launchContext() const {
+    return {device, compute, workspace.address()};
   }
 
   /// Outputs of a run that are being copied to the host.
@@ -131,8 +127,6 @@ private:
     Event arrived;
   };
 
-  std::shared_ptr<const plan::PlanFile> plan;
-  const plan::Manifest &manifest;
   const LibraryPaths libraries;
   const std::function<void(const std::string &)> warn;
   Threads workers;
@@ -140,12 +134,11 @@ private:
   Stream compute;
   Arenas arenas;
   Modules modules;
-  HostLayers hosts; ///< declared before the steps, which refer to it
-  const std::shared_ptr<Communicator> communicator; ///< may be null
-  const std::unique_ptr<Nccl> nccl;                 ///< may be null on one rank
+  const std::unique_ptr<Nccl> nccl; ///< may be null on one rank
   StepBuilder builder;
-  std::vector<std::vector<DeviceStep>> programs;
+  std::vector<std::vector<std::unique_ptr<CudaStep>>> programs;
   TimingCache timings;
+  CallTuner tuner;
   DeviceMemory workspace;
 
   /// Sequences by their programs, and by whether their steps all-reduce
@@ -168,18 +161,17 @@ CallOptions callOptions(const plan::Target &target,
 
 CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
                          const ExecutorOptions &options)
-    : plan(std::move(file)), manifest(plan->manifest()),
+    : Backend(std::move(file), options),
       libraries(chooseLibraryPaths(manifest.target(), plan->path())),
       warn(options.warn), workers(options.threads),
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
-      modules(device, *plan, libraries.simulated),
-      hosts(manifest, options.hostLayerTypes),
-      communicator(options.communicator), nccl(connectNccl(options)),
+      modules(device, *plan, libraries.simulated), nccl(connectNccl(options)),
       builder(device, *plan, modules, libraries,
               callOptions(manifest.target(), options), hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
       timings(options.timingCache, options.warn),
+      tuner(timings, device.name() + " ", kCudaTuningPolicy, options.tune),
       inputs(device, manifest, modules, workers,
              [this](std::uint32_t index) { return address(index); }) {
   for (int i = 0; i < manifest.arenas_size(); ++i) {
@@ -191,7 +183,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
   }
   for (int i = 0; i < manifest.programs_size(); ++i)
     programs.push_back(builder.build(i));
-  prepareCalls(options.tune);
+  chooseCalls();
 }
 
 static bool hasAllReduce(const plan::Manifest &manifest) {
@@ -221,33 +213,25 @@ CudaBackend::connectNccl(const ExecutorOptions &options) const {
 }
 
 /// Chooses the candidate of every library call.
-void CudaBackend::prepareCalls(bool tune) {
-  CallTuner tuner(device, compute, timings, tune);
-  TuningOperands operands(
-      device, compute, manifest,
-      [this](std::uint32_t index) { return address(index); });
-  bool hasCalls = false;
-  for (std::size_t program = 0; program < programs.size(); ++program)
-    for (std::size_t i = 0; i < programs[program].size(); ++i)
-      if (auto *chosenCall = std::get_if<ChosenCall>(&programs[program][i])) {
-        chosenCall->candidate = tuner.choose(
-            *chosenCall->call, [&] { operands.fillAll(stepOf(program, i)); });
-        hasCalls = true;
-      }
-  if (hasCalls)
+void CudaBackend::chooseCalls() {
+  TuningOperands operands = tuningOperands();
+  for (const ProgramCall &call : builder.calls()) {
+    CudaBenchmark benchmark(device, compute, *call.chosen->call);
+    call.chosen->candidate = tuner.choose(
+        *call.chosen->call, benchmark, [&] { operands.fillAll(stepOf(call)); });
+  }
+  if (!builder.calls().empty())
     arenas.initialise(compute); // measuring has overwritten them
   allocateWorkspace();
 }
 
-/// Allocates the workspace that all calls share, since they run one after the
+/// Allocates the workspace that all steps share, since they run one after the
 /// other.
 void CudaBackend::allocateWorkspace() {
   std::uint64_t size = 0;
-  for (const std::vector<DeviceStep> &steps : programs)
-    for (const DeviceStep &step : steps)
-      if (auto *chosenCall = std::get_if<ChosenCall>(&step))
-        size = std::max(
-            size, chosenCall->call->workspaceBytes(chosenCall->candidate));
+  for (const auto &steps : programs)
+    for (const auto &step : steps)
+      size = std::max(size, step->scratchBytes());
   workspace =
       DeviceMemory(device, size,
                    plan->path() + ": workspace of library calls (bounded by "
@@ -257,12 +241,6 @@ void CudaBackend::allocateWorkspace() {
 //===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
-
-static bool isDense(const plan::Buffer &buffer) {
-  return std::uint64_t(plan::elementCount(buffer)) *
-             plan::elementSize(buffer.type()) ==
-         buffer.size();
-}
 
 /// Returns the bytes of the buffer's complete range: its elements from `bytes`
 /// and, in the gaps between them, zeros or the elements of other buffers.
@@ -357,29 +335,28 @@ StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
       sequences.try_emplace({indices, reducesGradients});
   if (isNew)
     for (int program : indices)
-      for (DeviceStep &step : programs[index(program)])
-        entry->second.add(step);
+      for (const auto &step : programs[index(program)])
+        entry->second.add(*step);
   return entry->second;
 }
 
 void CudaBackend::runAll(const std::vector<int> &indices) {
   flushInputs();
-  sequenceOf(indices).run(
-      device, workspace.address(), compute, [this](const std::string &reason) {
-        warn(plan->path() +
-             ": its steps are started one by one, since they cannot "
-             "be a CUDA graph: " +
-             reason);
-      });
+  sequenceOf(indices).run(launchContext(), [this](const std::string &reason) {
+    warn(plan->path() +
+         ": its steps are started one by one, since they cannot "
+         "be a CUDA graph: " +
+         reason);
+  });
 }
 
 void CudaBackend::run(int program, std::size_t begin, std::size_t end) {
-  std::vector<DeviceStep> &steps = programs[index(program)];
+  const auto &steps = programs[index(program)];
   if (begin == 0 && end == steps.size())
     return runAll({program});
   flushInputs();
   for (std::size_t i = begin; i < end; ++i)
-    runStep(steps[i]);
+    steps[i]->run(launchContext());
 }
 
 bool CudaBackend::start(const std::vector<int> &sequence,
@@ -422,12 +399,12 @@ std::vector<std::byte> CudaBackend::finish() {
 void CudaBackend::runTimed(
     int program, const std::function<void(std::size_t, double)> &observer) {
   flushInputs();
-  std::vector<DeviceStep> &steps = programs[index(program)];
+  const auto &steps = programs[index(program)];
   std::vector<Event> marks;
   marks.reserve(steps.size() + 1);
   marks.emplace_back(device, /*timed=*/true).record(compute);
-  for (DeviceStep &step : steps) {
-    runStep(step);
+  for (const auto &step : steps) {
+    step->run(launchContext());
     marks.emplace_back(device, /*timed=*/true).record(compute);
   }
   marks.back().synchronize("running the net on the GPU");
@@ -461,33 +438,25 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
 /// initial zeros, which are valid labels and indices.
 void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
   flushInputs();
-  timings.write(); // fails early if the file is not writable
-  CallTuner tuner(device, compute, timings, /*measure=*/true);
-  TuningOperands operands(
-      device, compute, manifest,
-      [this](std::uint32_t index) { return address(index); });
-  std::map<std::string, CallTuner::TuningResult> tuningResults;
-  for (std::size_t program = 0; program < programs.size(); ++program)
-    for (std::size_t i = 0; i < programs[program].size(); ++i) {
-      auto *chosenCall = std::get_if<ChosenCall>(&programs[program][i]);
-      if (!chosenCall)
-        continue;
-      VendorCall &call = *chosenCall->call;
-      const auto [entry, isNew] = tuningResults.try_emplace(call.key());
-      if (isNew) {
-        operands.save(stepOf(program, i));
-        entry->second = tuner.tune(
-            call, [&] { operands.fillTransient(stepOf(program, i)); });
-        operands.restore();
-        timings.write(); // keeps the choice if the process is killed
-      }
-      const CallTuner::TuningResult &tuned = entry->second;
-      chosenCall->candidate = tuned.fastest;
-      report({static_cast<int>(program),
-              i,
-              {call.describe(tuned.first), tuned.firstSeconds},
-              {call.describe(tuned.fastest), tuned.fastestSeconds}});
-    }
+  tuner.startTuning();
+  TuningOperands operands = tuningOperands();
+  for (const ProgramCall &call : builder.calls()) {
+    CudaBenchmark benchmark(device, compute, *call.chosen->call);
+    const CallTuner::Result &result = tuner.tune(
+        *call.chosen->call, benchmark,
+        [&] {
+          operands.save(stepOf(call));
+          operands.fillTransient(stepOf(call));
+        },
+        [&] { operands.restore(); });
+    if (!result.error.empty())
+      throw unavailable(result.error);
+    call.chosen->candidate = result.fastest.index;
+    report({call.program,
+            static_cast<std::size_t>(call.step),
+            {result.first.name, result.first.seconds},
+            {result.fastest.name, result.fastest.seconds}});
+  }
   sequences.clear(); // their graphs contain the previous candidates
   arenas.initialiseTransient(compute);
   allocateWorkspace();

@@ -1,7 +1,7 @@
 //===- HostLayerRunner.cpp - A host layer in a GPU program ----------------===//
 #include "runtime/cuda/HostLayerRunner.h"
 
-#include "plan/PlanFile.h"
+#include "runtime/executor/Backend.h"
 
 namespace brew::runtime::cuda {
 
@@ -17,19 +17,14 @@ HostLayerRunner::HostLayerRunner(HostLayerStep hostStep,
   }
 }
 
-static bool hasGaps(const plan::Buffer &buffer) {
-  return std::uint64_t(plan::elementCount(buffer)) *
-             plan::elementSize(buffer.type()) !=
-         buffer.size();
-}
-
-void HostLayerRunner::run(const Device &device, const Stream &stream) {
-  const DriverApi &api = device.api();
+void HostLayerRunner::run(const LaunchContext &context) {
+  const Stream &stream = context.stream;
+  const DriverApi &api = context.device.api();
   const std::string purpose =
       "computing layer '" + step.layer() + "' on the host";
   if (memory->size() < size) {
     stream.synchronize(purpose); // copies of the previous step use the memory
-    *memory = PinnedMemory(device, size);
+    *memory = PinnedMemory(context.device, size);
   }
   std::vector<std::byte *> hostOperands;
   for (std::uint64_t offset : offsets)
@@ -47,13 +42,14 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
   // may still read the memory.
   stream.synchronize(purpose);
   step.compute(hostOperands);
-  device.makeCurrent(); // the layer may have changed the current context
+  context.device
+      .makeCurrent(); // the layer may have changed the current context
   for (std::size_t i = 0; i < hostOperands.size(); ++i) {
     const plan::HostOperand &operand = step.operands()[i];
     if (!operand.isWritten)
       continue;
     // Gaps contain elements of other buffers, possibly of the other tops.
-    if (hasGaps(*operand.buffer)) {
+    if (!isDense(*operand.buffer)) {
       copyToHost(i);
       stream.synchronize(purpose);
     }

@@ -1,7 +1,7 @@
 //===- KernelLaunch.h - A launch of a generated kernel ----------*- C++ -*-===//
 #pragma once
 
-#include "runtime/cuda/Device.h"
+#include "runtime/cuda/CudaStep.h"
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace brew::runtime::cuda {
 
 /// A launch of a generated kernel with resolved arguments.
-struct KernelLaunch {
+struct KernelLaunch : CudaStep {
   CUfunction function = nullptr;
   unsigned blocks = 1, threads = 1;
   std::vector<CUdeviceptr> arguments;
@@ -19,7 +19,8 @@ struct KernelLaunch {
   /// Launches all stages at once, cooperatively; otherwise one after the other.
   bool cooperative = false;
 
-  void enqueue(const Device &device, const Stream &stream) const;
+  void run(const LaunchContext &context) override;
+  std::string describe() const override { return "kernel"; }
 };
 
 } // namespace brew::runtime::cuda

@@ -5,37 +5,37 @@
 
 namespace brew::runtime::cuda {
 
-void StepSequence::add(DeviceStep &step) {
+void StepSequence::add(CudaStep &step) {
   if (segments.empty() || segments.back().hostLayer)
     segments.emplace_back();
-  if (isHostLayer(step))
+  if (step.isHostLayer())
     segments.back().hostLayer = &step;
   else
     segments.back().steps.push_back(&step);
 }
 
-void StepSequence::run(const Device &device, CUdeviceptr workspace,
-                       const Stream &stream,
+void StepSequence::run(const LaunchContext &context,
                        const std::function<void(const std::string &)> &warn) {
   for (GraphSegment &segment : segments) {
     auto enqueueAll = [&] {
-      for (DeviceStep *step : segment.steps)
-        enqueue(*step, device, workspace, stream);
+      for (CudaStep *step : segment.steps)
+        step->run(context);
     };
     if (segment.runs++ == 1 && isCapturable && !segment.steps.empty()) {
       try {
-        segment.graph = Graph::capture(device, stream, enqueueAll);
+        segment.graph =
+            Graph::capture(context.device, context.stream, enqueueAll);
       } catch (const Error &error) {
         isCapturable = false;
         warn(error.what());
       }
     }
     if (segment.graph)
-      segment.graph.launch(stream);
+      segment.graph.launch(context.stream);
     else
       enqueueAll();
     if (segment.hostLayer)
-      enqueue(*segment.hostLayer, device, workspace, stream);
+      segment.hostLayer->run(context);
   }
 }
 

@@ -1,7 +1,7 @@
 //===- StepSequence.h - Repeated steps as CUDA graphs -----------*- C++ -*-===//
 #pragma once
 
-#include "runtime/cuda/ProgramSteps.h"
+#include "runtime/cuda/CudaStep.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace brew::runtime::cuda {
 class StepSequence {
 public:
   /// Appends a step. It must outlive the sequence and stay at the same address.
-  void add(DeviceStep &step);
+  void add(CudaStep &step);
 
   /// Runs the steps. If they cannot be captured, calls `warn` once with the
   /// reason and enqueues them one by one from then on.
-  void run(const Device &device, CUdeviceptr workspace, const Stream &stream,
+  void run(const LaunchContext &context,
            const std::function<void(const std::string &)> &warn);
 
   /// Returns the number of nodes of all graphs: kernels, copies and fills.
@@ -29,8 +29,8 @@ public:
 
 private:
   struct GraphSegment {
-    std::vector<DeviceStep *> steps;
-    DeviceStep *hostLayer =
+    std::vector<CudaStep *> steps;
+    CudaStep *hostLayer =
         nullptr; ///< the host layer after them; null at the end
     std::uint64_t runs = 0;
     Graph graph;

@@ -105,13 +105,12 @@ CUresult StridedTransfer::enqueueRectangle(const DriverApi &api,
   return api.cuMemcpy2DAsync(&copy, stream.get());
 }
 
-void StridedTransfer::enqueue(const Device &device,
-                              const Stream &stream) const {
-  const DriverApi &api = device.api();
+void StridedTransfer::run(const LaunchContext &context) {
+  const DriverApi &api = context.device.api();
   const std::string purpose = "copying on the GPU";
   for (const Rectangle &rectangle : rectangles) {
     if (height > 1) {
-      const CUresult result = enqueueRectangle(api, rectangle, stream);
+      const CUresult result = enqueueRectangle(api, rectangle, context.stream);
       if (result == CUDA_SUCCESS)
         continue;
       if (result != CUDA_ERROR_INVALID_VALUE ||
@@ -121,7 +120,7 @@ void StridedTransfer::enqueue(const Device &device,
                               std::to_string(targetPitch) + " bytes apart");
     }
     for (std::uint64_t row = 0; row < height; ++row)
-      api.check(enqueueRow(api, rectangle, row, stream), purpose);
+      api.check(enqueueRow(api, rectangle, row, context.stream), purpose);
   }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "plan/PlanFile.h"
-#include "runtime/cuda/Device.h"
+#include "runtime/cuda/CudaStep.h"
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ namespace brew::runtime::cuda {
 /// accept all pitches below that and copy rectangles faster than single rows.
 /// If a driver rejects a pitch, the rows are copied one by one, provided that
 /// they are few.
-class StridedTransfer {
+class StridedTransfer : public CudaStep {
 public:
   /// The maximum number of rectangles of a transfer, and of rows that are
   /// copied one by one.
@@ -38,7 +38,8 @@ public:
 
   /// Throws Error (3) if the driver fails, or rejects a pitch and the rows are
   /// too many to be copied one by one.
-  void enqueue(const Device &device, const Stream &stream) const;
+  void run(const LaunchContext &context) override;
+  std::string describe() const override { return "copy"; }
 
 private:
   std::uint64_t width = 0, height = 1; ///< bytes, rows

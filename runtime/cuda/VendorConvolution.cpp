@@ -40,11 +40,12 @@ BrewVendorTensor tensorOf(const DeviceBuffer &bound) {
 class Convolution : public VendorCall {
 public:
   Convolution(VendorLibrary &vendor, const BrewVendorConvolution &description,
-              const CallOptions &options, std::string text, DeviceBuffer x,
-              DeviceBuffer w, DeviceBuffer b, DeviceBuffer y, std::string step)
+              const CallOptions &options, std::string text,
+              const CallBuffers &buffers, std::string step)
       : library(vendor), keyText(std::move(text)),
-        where(std::move(step)), addresses{x.address, w.address, b.address,
-                                          y.address} {
+        where(std::move(step)), addresses{buffers.x.address, buffers.w.address,
+                                          buffers.b.address,
+                                          buffers.y.address} {
     char message[BREW_VENDOR_MESSAGE_SIZE] = "";
     if (library.table().create_convolution(library.context(), &description,
                                            options.workspaceLimit, &call,
@@ -67,19 +68,18 @@ public:
   void release(int candidate) override {
     library.table().release(call, candidate);
   }
-  std::uint64_t workspaceBytes(int candidate) const override {
+  std::uint64_t scratchBytes(int candidate) const override {
     return library.table().workspace(call, candidate);
   }
-  void run(int candidate, CUdeviceptr workspace,
-           const Stream &stream) override {
+  void run(int candidate, const LaunchContext &context) override {
     auto pointer = [](CUdeviceptr address) {
       return reinterpret_cast<void *>(address);
     };
     char message[BREW_VENDOR_MESSAGE_SIZE] = "";
     if (library.table().run(call, candidate, pointer(addresses[0]),
                             pointer(addresses[1]), pointer(addresses[2]),
-                            pointer(addresses[3]), pointer(workspace),
-                            stream.get(), message) != 0)
+                            pointer(addresses[3]), pointer(context.scratch),
+                            context.stream.get(), message) != 0)
       throw unavailable(where + ": " + library.name() + ", " +
                         describe(candidate) + ": " + message);
   }
@@ -93,10 +93,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<VendorCall>
-makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
-                DeviceBuffer x, DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
-                const CallOptions &options, const std::string &where) {
+std::unique_ptr<VendorCall> makeConvolution(VendorLibrary &library,
+                                            const plan::ConvolutionCall &call,
+                                            const CallBuffers &buffers,
+                                            const CallOptions &options,
+                                            const std::string &where) {
+  const auto &[x, w, b, y] = buffers;
   const plan::Window &window = call.window();
   const plan::Epilogue &epilogue = call.epilogue();
   BrewVendorConvolution description = {};
@@ -153,8 +155,8 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
     key += " tf32";
   if (options.deterministic)
     key += " deterministic";
-  return std::make_unique<Convolution>(library, description, options, key, x, w,
-                                       b, y, where);
+  return std::make_unique<Convolution>(library, description, options, key,
+                                       buffers, where);
 }
 
 std::uint32_t alignmentOf(CUdeviceptr address) {

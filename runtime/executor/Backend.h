@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace brew::runtime {
@@ -23,17 +24,22 @@ class Arena;
 /// Runs a plan on one device. The caller (Executor) has checked all indices.
 class Backend {
 public:
+  Backend(std::shared_ptr<const plan::PlanFile> file,
+          const ExecutorOptions &options)
+      : plan(std::move(file)), manifest(plan->manifest()),
+        hosts(manifest, options.hostLayerTypes),
+        communicator(options.communicator) {}
   virtual ~Backend() = default;
+
+  HostLayers &hostLayers() { return hosts; }
 
   /// Returns the number of host threads for preparing data.
   virtual int threads() const = 0;
 
-  /// Returns the buffer's memory if the host can access it, else null.
-  virtual std::byte *hostData(std::uint32_t buffer) = 0;
-  /// Returns the buffer's memory on a device, else null.
-  virtual void *deviceData(std::uint32_t) { return nullptr; }
-  /// See Executor. Throws Error (2) if the device does not support it.
-  virtual void bindMemory(std::uint32_t buffer, std::byte *memory);
+  /// Returns the buffer's memory on the device.
+  virtual void *data(std::uint32_t buffer) const = 0;
+  /// See Executor, which calls it only for a CPU.
+  virtual void bindMemory(std::uint32_t /*buffer*/, std::byte * /*memory*/) {}
   virtual bool hasBoundMemory(std::uint32_t) const { return false; }
   /// Returns the memory of the parameters for another executor, or null if it
   /// cannot be shared.
@@ -55,9 +61,7 @@ public:
     upload(buffer, bytes);
   }
 
-  /// Returns whether the device converts pixels (plan::PixelConversion). Only
-  /// then may the next two functions be called; see Executor.
-  virtual bool convertsPixels() const { return false; }
+  /// See Executor, which calls these two functions only for a GPU.
   virtual void setPixelMean(int /*program*/, int /*input*/,
                             const std::vector<float> & /*mean*/) {}
   virtual void feedPixels(int /*program*/, int /*input*/,
@@ -69,7 +73,6 @@ public:
 
   /// Starts steps [begin, end) of a program. Downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
-  virtual HostLayers &hostLayers() = 0;
   /// Waits for all started programs.
   virtual void synchronize() {}
   /// Enqueues complete programs, then copies of the buffers in `reads` to the
@@ -90,15 +93,30 @@ public:
 
   /// See Executor.
   virtual Measurement measure(const std::vector<int> &programs, int count) = 0;
-  /// See Executor.
   virtual void tune(const std::function<void(const TunedCall &)> &report) = 0;
-  /// See Executor.
   virtual std::string implementation(int program, std::size_t step) const = 0;
   /// Returns a short description of the device.
   virtual std::string description() const = 0;
   /// Returns the bytes of scratch memory of library calls.
   virtual std::uint64_t workspaceBytes() const = 0;
+
+protected:
+  const plan::Buffer &buffer(std::uint32_t index) const {
+    return manifest.buffers(static_cast<int>(index));
+  }
+
+  const std::shared_ptr<const plan::PlanFile> plan;
+  const plan::Manifest &manifest;
+  HostLayers hosts; ///< outlives the steps that call it
+  const std::shared_ptr<Communicator> communicator; ///< may be null
 };
+
+/// Returns whether a buffer has no gaps between its elements.
+inline bool isDense(const plan::Buffer &buffer) {
+  return std::uint64_t(plan::elementCount(buffer)) *
+             plan::elementSize(buffer.type()) ==
+         buffer.size();
+}
 
 /// Returns "PLAN: program 'main', step 3 (conv1+relu1)", for errors about a
 /// step.

@@ -52,11 +52,10 @@ static bool haveEqualParameterLayout(const plan::Manifest &a,
 }
 
 std::unique_ptr<Backend> Executor::makeBackend(const ExecutorOptions &options) {
-  const bool onGpu = manifest().target().kind() == plan::Target::CUDA;
   std::shared_ptr<Arena> parameters;
   if (const Executor *owner = options.shareParameters) {
     parameters = owner->backend->parameterMemory();
-    if (!parameters || onGpu)
+    if (!parameters || isOnGpu())
       throw Error(ExitStatus::Usage,
                   plan->path() +
                       ": only sessions on the CPU can share parameters");
@@ -68,8 +67,8 @@ std::unique_ptr<Backend> Executor::makeBackend(const ExecutorOptions &options) {
                       "; sessions can share parameters of one net, compiled "
                       "with the same options");
   }
-  return onGpu ? makeCudaBackend(plan, options)
-               : makeCpuBackend(plan, options, std::move(parameters));
+  return isOnGpu() ? makeCudaBackend(plan, options)
+                   : makeCpuBackend(plan, options, std::move(parameters));
 }
 
 Executor::Executor(std::shared_ptr<const plan::PlanFile> file,
@@ -112,8 +111,7 @@ void Executor::feed(std::uint32_t index, const std::byte *bytes) {
 }
 
 bool Executor::convertsPixels(int index, int input) const {
-  return program(index).data_inputs(input).has_pixel_conversion() &&
-         backend->convertsPixels();
+  return program(index).data_inputs(input).has_pixel_conversion() && isOnGpu();
 }
 
 void Executor::setPixelMean(int index, int input,
@@ -155,6 +153,9 @@ void Executor::bindMemory(std::uint32_t index, std::byte *memory) {
     throw Error(ExitStatus::Usage,
                 plan->path() +
                     ": only values of a run can be in the caller's memory");
+  if (isOnGpu())
+    throw Error(ExitStatus::Usage,
+                "blobs of a plan for a GPU cannot be in the caller's memory");
   backend->bindMemory(index, memory);
 }
 
@@ -163,19 +164,14 @@ bool Executor::hasBoundMemory(std::uint32_t index) const {
   return backend->hasBoundMemory(index);
 }
 
-void Backend::bindMemory(std::uint32_t, std::byte *) {
-  throw Error(ExitStatus::Usage,
-              "blobs of a plan for a GPU cannot be in the caller's memory");
-}
-
 std::byte *Executor::hostData(std::uint32_t index) const {
   buffer(index);
-  return backend->hostData(index);
+  return isOnGpu() ? nullptr : static_cast<std::byte *>(backend->data(index));
 }
 
 void *Executor::deviceData(std::uint32_t index) const {
   buffer(index);
-  return backend->deviceData(index);
+  return isOnGpu() ? backend->data(index) : nullptr;
 }
 
 void Executor::read(std::uint32_t index,
@@ -189,12 +185,11 @@ void Executor::read(std::uint32_t index,
 
 void Executor::modify(std::uint32_t index,
                       const std::function<void(std::byte *)> &change) {
-  if (std::byte *bytes = hostData(index))
-    return change(bytes);
-  std::vector<std::byte> copy(buffer(index).size());
-  backend->download(index, copy.data());
-  change(copy.data());
-  backend->upload(index, copy.data());
+  overwrite(index, [&](std::byte *bytes) {
+    if (isOnGpu())
+      backend->download(index, bytes);
+    change(bytes);
+  });
 }
 
 void Executor::overwrite(std::uint32_t index,
@@ -232,7 +227,7 @@ Executor::runTimed(int index,
                    const std::function<void(std::size_t, double)> &observer) {
   const plan::Program &description = program(index);
   backend->runTimed(index, observer);
-  runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
+  check(index);
   RunResults results;
   copyResults(description, results);
   return results;

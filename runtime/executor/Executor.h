@@ -162,8 +162,9 @@ public:
 
   /// Moves a buffer of the transient arena to the caller's memory, aligned to
   /// plan::kAlignment, or with null back to the arena. Does not copy values.
-  /// Throws Error (2) for plans for GPUs, and if a buffer that is not within
-  /// this one overlaps it.
+  /// Recreates the steps that use the buffer, and all library calls if one of
+  /// them does. Throws Error (2) for plans for GPUs, and if a buffer that is
+  /// not within this one overlaps it; (3) if a step cannot be created.
   void bindMemory(std::uint32_t buffer, std::byte *memory);
   /// Returns whether a buffer is in memory passed to bindMemory().
   bool hasBoundMemory(std::uint32_t buffer) const;
@@ -243,6 +244,9 @@ public:
   std::uint64_t workspaceBytes() const;
 
 private:
+  bool isOnGpu() const {
+    return manifest().target().kind() == plan::Target::CUDA;
+  }
   std::unique_ptr<Backend> makeBackend(const ExecutorOptions &options);
   const plan::Program &program(int index) const;
   const plan::Buffer &buffer(std::uint32_t index) const;

@@ -163,7 +163,7 @@ void DnnlCall::bindScratch(std::byte *scratch) {
     temporary.memory.set_data_handle(scratch + temporary.offset);
 }
 
-void DnnlCall::run() {
+void DnnlCall::run(const Threads &) {
   if (shared && shared->run != context.run) {
     execute(packing);
     shared->run = context.run;

@@ -9,7 +9,7 @@
 
 #include "plan/PlanFile.h"
 #include "runtime/cpu/Arena.h"
-#include "runtime/cpu/CpuCall.h"
+#include "runtime/cpu/CpuStep.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/onednn/WeightReorder.h"
 
@@ -37,16 +37,20 @@ struct PackedWeights {
   std::uint64_t run = 0;
 };
 
-/// The state that the oneDNN calls of a plan share.
-struct DnnlContext {
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream{engine};
+/// The settings that the oneDNN calls of a plan share.
+struct DnnlSettings {
   /// Number of threads for which primitives are created.
   int threads = 1;
   /// The same threads, for weight reorders and generated kernels.
   const Threads *workers = nullptr;
   /// Do not use Winograd algorithms.
   bool exactConvolutions = false;
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+};
+
+/// The settings and the state that the oneDNN calls of a plan share.
+struct DnnlContext : DnnlSettings {
   /// Packed weights of all calls.
   std::vector<std::unique_ptr<PackedWeights>> packed;
   /// Number of the current run of a program: shared weights are packed once in
@@ -89,7 +93,7 @@ struct DnnlOperand {
 };
 
 /// A sequence of oneDNN primitives.
-class DnnlCall : public CpuCall {
+class DnnlCall : public CpuStep {
 public:
   explicit DnnlCall(DnnlContext &context) : context(context) {}
 
@@ -106,9 +110,9 @@ public:
   }
   std::uint64_t scratchBytes() const override { return scratchSize; }
   void bindScratch(std::byte *scratch) override;
-  void run() override;
+  void run(const Threads &) override;
 
-  std::string implementation() const override { return "oneDNN " + name; }
+  std::string describe() const override { return "oneDNN " + name; }
 
 private:
   struct Stage {
@@ -177,7 +181,7 @@ struct CallCandidate {
   std::string name;
   /// Creates the call. Throws Error (3) or dnnl::error, or returns null, if the
   /// candidate is not available.
-  std::function<std::unique_ptr<CpuCall>(DnnlContext &)> make;
+  std::function<std::unique_ptr<CpuStep>(DnnlContext &)> make;
 };
 
 /// Returns all candidates for a call, starting with the choice of
@@ -194,7 +198,7 @@ innerProductCandidates(DnnlContext &context, const plan::InnerProductCall &call,
 
 /// Creates a call, chosen by a cost model. `where` identifies the step in
 /// errors. Throws Error (3) if oneDNN has no fast implementation.
-std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
+std::unique_ptr<CpuStep> makeConvolution(DnnlContext &context,
                                          const plan::ConvolutionCall &call,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y,

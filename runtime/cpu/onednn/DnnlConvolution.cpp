@@ -324,7 +324,7 @@ using convolution::Candidate;
 using convolution::ConvolutionBuilder;
 using plan::ConvolutionCall;
 
-std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
+std::unique_ptr<CpuStep> makeConvolution(DnnlContext &context,
                                          const ConvolutionCall &call,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y,

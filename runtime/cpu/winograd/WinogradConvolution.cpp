@@ -109,7 +109,7 @@ std::int64_t chunkBegin(std::int64_t count, std::int64_t chunk,
 }
 
 /// A convolution by Winograd's algorithm.
-class WinogradConvolution : public CpuCall {
+class WinogradConvolution : public CpuStep {
 public:
   /// Throws dnnl::error if oneDNN has no fast product of these matrices.
   WinogradConvolution(DnnlContext &context, const ConvolutionCall &call,
@@ -123,8 +123,8 @@ public:
   }
   std::uint64_t scratchBytes() const override { return scratchSize; }
   void bindScratch(std::byte *scratch) override;
-  void run() override;
-  std::string implementation() const override { return name; }
+  void run(const Threads &) override;
+  std::string describe() const override { return name; }
 
 private:
   /// The size of one multiplication. The last block of tiles or outputs may be
@@ -402,7 +402,7 @@ void WinogradConvolution::transformGradients(std::int64_t firstTile,
   });
 }
 
-void WinogradConvolution::run() {
+void WinogradConvolution::run(const Threads &) {
   if (biasGradient) {
     auto *sums = reinterpret_cast<float *>(scratch + biasSums);
     std::fill(sums, sums + context.threads * size.outputs, 0.0f);
@@ -469,7 +469,7 @@ void WinogradConvolution::finishBias() const {
 
 } // namespace
 
-std::unique_ptr<CpuCall>
+std::unique_ptr<CpuStep>
 makeWinograd(DnnlContext &context, const ConvolutionCall &call, BoundBuffer x,
              BoundBuffer w, BoundBuffer b, BoundBuffer y, std::int64_t tile) {
   if (!isApplicable(call, x, w, b, y))
@@ -509,7 +509,7 @@ std::int64_t winogradTile(const DnnlContext &context,
   return plan::winograd::fastestTile(convolutionSizeOf(context, call, x, w, y));
 }
 
-std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
+std::unique_ptr<CpuStep> makeWinograd(DnnlContext &context,
                                       const ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,
                                       BoundBuffer b, BoundBuffer y) {

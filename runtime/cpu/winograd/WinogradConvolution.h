@@ -1,7 +1,7 @@
 //===- WinogradConvolution.h - 3x3 convolutions by Winograd -----*- C++ -*-===//
 #pragma once
 
-#include "runtime/cpu/CpuCall.h"
+#include "runtime/cpu/CpuStep.h"
 #include "runtime/cpu/onednn/DnnlCall.h"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace brew::runtime {
 /// outputs, 2 or 4. Returns null unless these conditions hold: f32, 3x3, stride
 /// 1, no groups, contiguous channels in multiples of 16, and a processor with
 /// AVX2.
-std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
+std::unique_ptr<CpuStep> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,
                                       BoundBuffer b, BoundBuffer y,
@@ -35,7 +35,7 @@ std::int64_t winogradTile(const DnnlContext &context,
 
 /// Creates the call with the tile size that winogradTile() returns. Returns
 /// null if that size is 0.
-std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
+std::unique_ptr<CpuStep> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,
                                       BoundBuffer b, BoundBuffer y);

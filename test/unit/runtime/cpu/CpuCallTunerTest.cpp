@@ -3,7 +3,7 @@
 // Calls advance a fake clock, so no test depends on real time.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cpu/CallTuner.h"
+#include "runtime/cpu/CpuBenchmark.h"
 #include "support/Error.h"
 
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ struct FakeCandidate {
 
 class CpuCallTunerTest : public testing::Test {
 protected:
-  class FakeCall : public CpuCall {
+  class FakeCall : public CpuStep {
   public:
     FakeCall(CpuCallTunerTest &test, const FakeCandidate &fake, double seconds)
         : test(test), fake(fake), seconds(seconds) {}
     void pack() override { isPacked = true; }
     std::uint64_t scratchBytes() const override { return fake.scratch; }
     void bindScratch(std::byte *memory) override { scratch = memory; }
-    void run() override {
+    void run(const Threads &) override {
       EXPECT_TRUE(isPacked);
       if (fake.scratch > 0) {
         ASSERT_NE(scratch, nullptr);
@@ -41,7 +41,7 @@ protected:
       test.now += seconds;
       ++test.runs[fake.name];
     }
-    std::string implementation() const override { return fake.name; }
+    std::string describe() const override { return fake.name; }
 
   private:
     CpuCallTunerTest &test;
@@ -62,19 +62,37 @@ protected:
               return std::make_unique<FakeCall>(*this, fake, seconds);
             }};
   }
-  std::optional<CallTuner::Choice>
+  /// Returns nullopt if no candidate is available.
+  std::optional<CallTuner::Result> choose(const CallCandidates::List &list) {
+    CallCandidates candidates("call", [&] { return list; });
+    CpuBenchmark benchmark(context, clock, candidates);
+    tuner.startTuning();
+    const CallTuner::Result &result = tuner.tune(candidates, benchmark);
+    if (!result.error.empty())
+      return std::nullopt;
+    EXPECT_EQ(cache.find("cpu: call")->candidate, result.fastest.name);
+    return result;
+  }
+  std::optional<CallTuner::Result>
   choose(const std::vector<FakeCandidate> &fakes) {
-    std::vector<CallCandidate> candidates;
+    CallCandidates::List candidates;
     for (const FakeCandidate &fake : fakes)
       candidates.push_back(candidateOf(fake));
-    return tuner.choose(candidates);
+    return choose(candidates);
   }
 
-  DnnlContext context;
+  const Threads workers{1};
+  DnnlContext context = [this] {
+    DnnlContext result;
+    result.workers = &workers;
+    return result;
+  }();
   double now = 100;
   int evictions = 0;
   std::map<std::string, int> runs, prepared;
-  CallTuner tuner{context, {[this] { return now; }, [this] { ++evictions; }}};
+  const CpuClock clock{[this] { return now; }, [this] { ++evictions; }};
+  TimingCache cache{"", [](const std::string &) {}};
+  CallTuner tuner{cache, "cpu: ", kCpuTuningPolicy, /*enabled=*/true};
 };
 
 TEST_F(CpuCallTunerTest, ChoosesTheFastest) {
@@ -125,27 +143,28 @@ TEST_F(CpuCallTunerTest, SkipsUnavailableCandidates) {
   std::vector<CallCandidate> candidates = {
       {"none", [](DnnlContext &) { return nullptr; }},
       {"refused",
-       [](DnnlContext &) -> std::unique_ptr<CpuCall> {
+       [](DnnlContext &) -> std::unique_ptr<CpuStep> {
          throw dnnl::error(dnnl_unimplemented, "test");
        }},
-      {"large", [](DnnlContext &) -> std::unique_ptr<CpuCall> {
+      {"large", [](DnnlContext &) -> std::unique_ptr<CpuStep> {
          throw unavailable("no memory");
        }}};
-  EXPECT_FALSE(tuner.choose(candidates));
-  EXPECT_FALSE(tuner.choose({}));
+  EXPECT_FALSE(choose(candidates));
+  EXPECT_FALSE(choose(CallCandidates::List()));
   candidates.push_back(candidateOf(a));
   candidates.push_back(candidateOf(b));
-  const auto choice = tuner.choose(candidates);
+  const auto choice = choose(candidates);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->first.name, "a");
   EXPECT_EQ(choice->fastest.name, "b");
 }
 
 TEST_F(CpuCallTunerTest, InternalErrorsPropagate) {
-  EXPECT_THROW(tuner.choose({{"broken",
-                              [](DnnlContext &) -> std::unique_ptr<CpuCall> {
-                                throw Error(ExitStatus::Bug, "test");
-                              }}}),
+  EXPECT_THROW(choose(CallCandidates::List{
+                   {"broken",
+                    [](DnnlContext &) -> std::unique_ptr<CpuStep> {
+                      throw Error(ExitStatus::Bug, "test");
+                    }}}),
                Error);
 }
 

@@ -140,7 +140,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   context.threads = workers.count();
   context.workers = &workers;
   const bool hasBias = test.direction != BACKWARD_DATA;
-  std::unique_ptr<CpuCall> winogradCall =
+  std::unique_ptr<CpuStep> winogradCall =
       makeWinograd(context, call, x.bound(), w.bound(test.isConstant),
                    hasBias ? b.bound() : BoundBuffer(), y.bound(), test.tile);
   ASSERT_TRUE(winogradCall);
@@ -155,7 +155,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   const brew::runtime::Arena scratch(winogradCall->scratchBytes(), "scratch");
   winogradCall->bindScratch(scratch.data());
   winogradCall->pack();
-  winogradCall->run();
+  winogradCall->run(workers);
 
   PlanTensor &result = test.direction == FORWARD         ? y
                        : test.direction == BACKWARD_DATA ? x

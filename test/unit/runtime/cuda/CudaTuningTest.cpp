@@ -1,8 +1,8 @@
 //===- CudaTuningTest.cpp - Tuning of vendor library calls ----------------===//
 #include "CudaSim.h"
-#include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CallWithAlternative.h"
 #include "runtime/cuda/CublasLt.h"
+#include "runtime/cuda/CudaBenchmark.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/executor/Executor.h"
@@ -49,23 +49,22 @@ public:
                            : engines[std::size_t(candidate)];
   }
   void release(int candidate) override { unreleased.erase(candidate); }
-  std::uint64_t workspaceBytes(int candidate) const override {
+  std::uint64_t scratchBytes(int candidate) const override {
     return bytes[std::size_t(candidate)] == 0 ? kUnusable : 16;
   }
-  void run(int candidate, CUdeviceptr workspace,
-           const Stream &stream) override {
+  void run(int candidate, const LaunchContext &context) override {
     ++runs;
     candidatesRun.insert(candidate);
     unreleased.insert(candidate);
     if (failingCandidate == candidate)
       throw unavailable("this engine fails");
-    EXPECT_NE(workspace, 0u);
-    device.api().check(
-        device.api().cuMemsetD8Async(
-            memory.address(), 1, bytes[std::size_t(candidate)], stream.get()),
-        "clearing");
+    EXPECT_NE(context.scratch, 0u);
+    device.api().check(device.api().cuMemsetD8Async(
+                           memory.address(), 1, bytes[std::size_t(candidate)],
+                           context.stream.get()),
+                       "clearing");
     if (waitingCandidate == candidate)
-      stream.synchronize("waiting");
+      context.stream.synchronize("waiting");
   }
 
   int runs = 0, failingCandidate = -1;
@@ -87,16 +86,30 @@ protected:
   const Stream stream{device};
   Warnings warnings;
   TimingCache cache{"", warnings.sink()};
+
+  CallTuner tunerFor(TimingCache &timings, bool enabled = true) const {
+    return {timings, device.name() + " ", kCudaTuningPolicy, enabled};
+  }
+  int choose(CallTuner &tuner, VendorCall &call,
+             const CallTuner::Action &prepare = {}) const {
+    CudaBenchmark benchmark(device, stream, call);
+    return tuner.choose(call, benchmark, prepare);
+  }
+  CallTuner::Result tune(CallTuner &tuner, VendorCall &call) const {
+    CudaBenchmark benchmark(device, stream, call);
+    tuner.startTuning();
+    return tuner.tune(call, benchmark);
+  }
 };
 
 TEST_F(CudaTuner, ChoosesTheFastestUsableCandidate) {
   ClearCall call(device, {1 << 26, 0, 16, 1 << 25});
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 2);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 2);
   EXPECT_GT(call.runs, 3);
   // Later calls use the cache.
   call.runs = 0;
-  EXPECT_EQ(tuner.choose(call), 2);
+  EXPECT_EQ(choose(tuner, call), 2);
   EXPECT_EQ(call.runs, 0);
 }
 
@@ -109,8 +122,8 @@ TEST_F(CudaTuner, MeasuresTwoSettingsOfEachEngine) {
   ClearCall call(device, bytes);
   call.engines.assign(20, "many");
   call.engines.insert(call.engines.end(), 4, "few");
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 22);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 22);
   // The first two usable settings of each engine, then the next ones, 16 in
   // all.
   std::set<int> expected = {21, 22};
@@ -125,7 +138,8 @@ TEST_F(CudaTuner, WritesChoicesToTheFileAtOnce) {
   const std::string path = folder / "p.timing";
   TimingCache fileCache(path, warnings.sink());
   ClearCall call(device, {1 << 26, 16});
-  CallTuner(device, stream, fileCache, /*measure=*/true).choose(call);
+  CallTuner tuner = tunerFor(fileCache);
+  choose(tuner, call);
   EXPECT_NE(TimingCache(path, warnings.sink()).find(device.name() + " clear"),
             nullptr);
   EXPECT_TRUE(warnings.texts.empty());
@@ -134,52 +148,52 @@ TEST_F(CudaTuner, WritesChoicesToTheFileAtOnce) {
 TEST_F(CudaTuner, SkipsFailingEngines) {
   ClearCall call(device, {1 << 26, 16});
   call.failingCandidate = 1;
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 0);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 0);
   ClearCall unusable(device, {0, 0});
-  EXPECT_EQ(errorOf([&] { tuner.choose(unusable); }).substr(0, 34),
+  EXPECT_EQ(errorOf([&] { choose(tuner, unusable); }).substr(0, 34),
             "3: no engine can be used for clear");
 }
 
 TEST_F(CudaTuner, PrefersCandidatesThatCanBeCaptured) {
   ClearCall call(device, {16, 1 << 26});
   call.waitingCandidate = 0;
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 1);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 1);
   // A candidate that cannot be captured is chosen if there is no other.
   ClearCall uncapturable(device, {1 << 25, 0, 8});
   uncapturable.waitingCandidate = 2;
   uncapturable.failingCandidate = 0;
   TimingCache emptyCache{"", warnings.sink()};
-  EXPECT_EQ(CallTuner(device, stream, emptyCache, true).choose(uncapturable),
-            2);
+  CallTuner emptyTuner = tunerFor(emptyCache);
+  EXPECT_EQ(choose(emptyTuner, uncapturable), 2);
 }
 
 TEST_F(CudaTuner, TuneIgnoresTheCache) {
   cache.set(device.name() + " clear", {"clears 67108864", 1});
   ClearCall call(device, {0, 1 << 26, 16});
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 1);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 1);
   EXPECT_EQ(call.runs, 0);
-  const CallTuner::TuningResult tuned = tuner.tune(call);
-  EXPECT_EQ(tuned.first, 1);
-  EXPECT_EQ(tuned.fastest, 2);
-  EXPECT_LT(tuned.fastestSeconds, tuned.firstSeconds);
+  const CallTuner::Result tuned = tune(tuner, call);
+  EXPECT_EQ(tuned.first.index, 1);
+  EXPECT_EQ(tuned.fastest.index, 2);
+  EXPECT_LT(tuned.fastest.seconds, tuned.first.seconds);
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
 TEST_F(CudaTuner, ChoosesTheFirstUsableWithoutMeasuring) {
   ClearCall call(device, {0, 1 << 26, 16});
-  CallTuner tuner(device, stream, cache, /*measure=*/false);
-  EXPECT_EQ(tuner.choose(call), 1);
+  CallTuner tuner = tunerFor(cache, /*enabled=*/false);
+  EXPECT_EQ(choose(tuner, call), 1);
   EXPECT_EQ(call.runs, 0);
 }
 
 TEST_F(CudaTuner, MeasuresAgainIfTheCachedChoiceIsUnknown) {
   cache.set(device.name() + " clear", {"clears 5", 1});
   ClearCall call(device, {1 << 26, 16});
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 1);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 1);
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
@@ -188,19 +202,18 @@ TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   auto libraryCall = std::make_unique<ClearCall>(
       device, std::vector<std::uint64_t>{1 << 26, 1 << 25});
   ClearCall &library = *libraryCall;
-  CallWithAlternative call(std::move(libraryCall), KernelLaunch{}, device,
-                           "brewc 1.2");
+  CallWithAlternative call(std::move(libraryCall), KernelLaunch{}, "brewc 1.2");
   EXPECT_EQ(call.key(), "clear beside brewc 1.2");
   ASSERT_EQ(call.candidates(), 3);
   EXPECT_EQ(call.describe(1), "clears 33554432");
   EXPECT_EQ(call.describe(2), "generated code");
   EXPECT_EQ(call.engine(2), "generated code");
-  EXPECT_EQ(call.workspaceBytes(0), 16u);
-  EXPECT_EQ(call.workspaceBytes(2), 0u);
+  EXPECT_EQ(call.scratchBytes(0), 16u);
+  EXPECT_EQ(call.scratchBytes(2), 0u);
   // The cache can select the generated code, whose release() is a no-op.
   cache.set(device.name() + " clear beside brewc 1.2", {"generated code", 1});
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
-  EXPECT_EQ(tuner.choose(call), 2);
+  CallTuner tuner = tunerFor(cache);
+  EXPECT_EQ(choose(tuner, call), 2);
   call.release(2);
   EXPECT_EQ(library.runs, 0);
 }
@@ -225,8 +238,8 @@ TEST_F(CudaTuner, GeneratedCodeReplacesTheCall) {
   auto libraryCall =
       std::make_unique<ClearCall>(device, std::vector<std::uint64_t>{16});
   ClearCall &library = *libraryCall;
-  CallWithAlternative call(std::move(libraryCall), launch, device, "test");
-  call.run(1, 0, stream);
+  CallWithAlternative call(std::move(libraryCall), launch, "test");
+  call.run(1, {device, stream});
   float results[4] = {};
   api.check(api.cuMemcpyDtoHAsync(results, y.address(), 16, stream.get()),
             "copying");
@@ -258,8 +271,9 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentHaveOtherKeys) {
                           memory[std::size_t(i)].address() +
                               (i == moved ? bytes : 0)};
     };
-    return makeInnerProduct(device, library, call, operand(0), operand(1),
-                            operand(2), operand(3), options, "test")
+    return makeInnerProduct(device, library, call,
+                            {operand(0), operand(1), operand(2), operand(3)},
+                            options, "test")
         ->key();
   };
   const std::string aligned = keyWith(-1, 0);
@@ -280,31 +294,31 @@ int fakeElapsedTime(float *elapsed, CUevent, CUevent) {
 TEST_F(CudaTuner, TimesShortCallsTogether) {
   const ReplacedDriverCall clock(&DriverApi::cuEventElapsedTime,
                                  fakeElapsedTime);
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  CallTuner tuner = tunerFor(cache);
   ClearCall call(device, {16, 8});
   // 5 to 20 short calls are timed together.
   fakeMilliseconds = 0.01f;
-  const double secondsPerRun = tuner.tune(call).fastestSeconds;
+  const double secondsPerRun = tune(tuner, call).fastest.seconds;
   EXPECT_LE(secondsPerRun, 0.01e-3 / 5);
   EXPECT_GE(secondsPerRun, 0.01e-3 / 20);
   // Longer calls are timed one by one, at most five times per candidate.
   fakeMilliseconds = 0.05f;
   call.runs = 0;
-  EXPECT_NEAR(tuner.tune(call).fastestSeconds, 0.05e-3, 1e-9);
+  EXPECT_NEAR(tune(tuner, call).fastest.seconds, 0.05e-3, 1e-9);
   EXPECT_LE(call.runs, 2 * 5);
 }
 
 TEST_F(CudaTuner, PreparesBeforeMeasuring) {
   ClearCall call(device, {1 << 20, 16});
-  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  CallTuner tuner = tunerFor(cache);
   int prepared = 0;
   const auto prepare = [&] {
     EXPECT_EQ(call.runs, 0);
     ++prepared;
   };
-  tuner.choose(call, prepare);
+  choose(tuner, call, prepare);
   EXPECT_EQ(prepared, 1);
-  tuner.choose(call, prepare); // now the cache has the choice
+  choose(tuner, call, prepare); // now the cache has the choice
   EXPECT_EQ(prepared, 1);
 }
 

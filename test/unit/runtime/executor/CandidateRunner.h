@@ -24,13 +24,13 @@ public:
   }
   /// Returns false if the candidate is not available.
   bool run(const runtime::CallCandidate &candidate) {
-    const std::unique_ptr<runtime::CpuCall> call = candidate.make(context);
+    const std::unique_ptr<runtime::CpuStep> call = candidate.make(context);
     if (!call)
       return false;
     const runtime::Arena scratch(call->scratchBytes(), "scratch");
     call->bindScratch(scratch.data());
     call->pack();
-    call->run();
+    call->run(workers);
     return true;
   }
 

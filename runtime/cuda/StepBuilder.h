@@ -1,9 +1,8 @@
-//===- ProgramSteps.h - Executable steps of a GPU program -------*- C++ -*-===//
+//===- StepBuilder.h - Creation of the steps of GPU programs ----*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
 #include "runtime/cuda/AllReduceStep.h"
-#include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/HostLayerRunner.h"
@@ -18,26 +17,34 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 namespace brew::runtime::cuda {
 
 /// A library call and the candidate that runs it.
-struct ChosenCall {
-  std::unique_ptr<VendorCall> call;
+class ChosenCall : public CudaStep {
+public:
+  explicit ChosenCall(std::unique_ptr<VendorCall> call)
+      : call(std::move(call)) {}
+
+  void run(const LaunchContext &context) override {
+    call->run(candidate, context);
+  }
+  std::uint64_t scratchBytes() const override {
+    return call->scratchBytes(candidate);
+  }
+  std::string describe() const override { return call->describe(candidate); }
+
+  const std::unique_ptr<VendorCall> call;
   int candidate = 0;
 };
 
-/// A step of a program with resolved kernels and addresses.
-using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer,
-                                HostLayerRunner, AllReduceStep>;
-
-/// Returns whether the host computes the step. Such a step cannot be part of a
-/// CUDA graph.
-inline bool isHostLayer(const DeviceStep &step) {
-  return std::holds_alternative<HostLayerRunner>(step);
-}
+/// A library call of a program, and its step in the plan.
+struct ProgramCall {
+  int program, step;
+  ChosenCall *chosen; ///< one of the built steps
+};
 
 /// Converts the steps of a plan to device steps. Opens each library when the
 /// first call needs it.
@@ -53,17 +60,16 @@ public:
         libraryPaths(libraryPaths), options(options), hostLayers(hostLayers),
         nccl(nccl), address(std::move(address)) {}
 
-  std::vector<DeviceStep> build(int program);
+  std::vector<std::unique_ptr<CudaStep>> build(int program);
+  /// Returns the library calls of all built programs.
+  const std::vector<ProgramCall> &calls() const { return builtCalls; }
 
 private:
-  DeviceStep build(const plan::Step &step, int program,
-                   const std::string &where);
+  std::unique_ptr<CudaStep> build(int program, int index);
+  std::unique_ptr<VendorCall> makeCall(const plan::Step &step,
+                                       const std::string &where);
   KernelLaunch makeLaunch(std::uint32_t kernelIndex,
                           const std::vector<std::uint32_t> &buffers) const;
-  /// The operands of a library call; `b` is null without a bias.
-  struct CallBuffers {
-    DeviceBuffer x, w, b, y;
-  };
   CallBuffers callBuffers(const plan::Step &step) const;
   void configureStages(std::uint32_t stages, KernelLaunch &launch) const;
   DeviceBuffer deviceBuffer(std::uint32_t index) const;
@@ -80,18 +86,10 @@ private:
   Address address;
   /// Shared by all host layers, which run one after the other.
   std::shared_ptr<PinnedMemory> hostMemory = std::make_shared<PinnedMemory>();
+  std::vector<ProgramCall> builtCalls;
   // The libraries must outlive the calls.
   std::unique_ptr<VendorLibrary> vendorLibrary;
   std::unique_ptr<CublasLt> cublasLtLibrary;
 };
-
-/// Enqueues a step. `workspace` is the scratch memory of a library call. A host
-/// layer runs at once, after all work before it; its exceptions propagate.
-void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
-             const Stream &stream);
-
-/// Returns "kernel", "copy", "host", the name of a library call's
-/// candidate, the name of NCCL, or "one rank".
-std::string describe(const DeviceStep &step);
 
 } // namespace brew::runtime::cuda
