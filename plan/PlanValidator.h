@@ -96,7 +96,7 @@ private:
   void checkAccess(const Step &step, const std::string &where) const;
   const Buffer &operand(const Step &step, int index) const;
   void checkWritable(const Buffer &buffer, const std::string &where) const;
-  void checkDisjoint(const Buffer &written, const Buffer &other,
+  void checkOverlaps(const Step &step, int argumentCount,
                      const std::string &where) const;
 
   // PlanValidatorCalls.cpp: the rules of each kind of step, after the checks of

@@ -4,6 +4,7 @@
 #include "plan/PlanValidator.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace brew::plan {
@@ -20,30 +21,6 @@ void Validator::checkWritable(const Buffer &buffer,
   require(manifest.arenas(static_cast<int>(buffer.arena_index())).kind() !=
               CONSTANTS,
           where, "it writes to a constant");
-}
-
-/// Fails if `written` and `other` overlap. Checks the bytes of dense buffers
-/// only: strided views of one region may interleave without sharing a byte, but
-/// they begin at different elements.
-void Validator::checkDisjoint(const Buffer &written, const Buffer &other,
-                              const std::string &where) const {
-  auto isDense = [&](const Buffer &buffer) {
-    std::int64_t last = 0;
-    for (int d = 0; d < buffer.dims_size(); ++d)
-      last += (buffer.dims(d) - 1) * buffer.strides(d);
-    return last + 1 == elementCount(buffer);
-  };
-  auto byteSize = [](const Buffer &buffer) {
-    return static_cast<std::uint64_t>(elementCount(buffer)) *
-           elementSize(buffer.type());
-  };
-  if (written.arena_index() != other.arena_index())
-    return;
-  require(written.offset() != other.offset() &&
-              (!isDense(written) || !isDense(other) ||
-               written.offset() + byteSize(written) <= other.offset() ||
-               other.offset() + byteSize(other) <= written.offset()),
-          where, "its result overlaps an operand");
 }
 
 /// Returns the accesses of a library call: reads, except of the result, which
@@ -153,52 +130,113 @@ void Validator::checkAccess(const Step &step, const std::string &where) const {
             where, "an operand's access does not match the kind of step");
 }
 
+namespace {
+
+/// The bytes of an operand.
+struct ByteRange {
+  int operand;
+  std::uint32_t arena;
+  std::uint64_t begin, end;
+  /// Strided views of one region may interleave without sharing a byte, so only
+  /// the first elements of buffers with gaps are compared.
+  bool isDense, isWritten;
+
+  bool beginsAt(const ByteRange &other) const {
+    return arena == other.arena && begin == other.begin;
+  }
+};
+
+} // namespace
+
+static bool isDense(const Buffer &buffer) {
+  std::int64_t last = 0;
+  for (int d = 0; d < buffer.dims_size(); ++d)
+    last += (buffer.dims(d) - 1) * buffer.strides(d);
+  return last + 1 == elementCount(buffer);
+}
+
 /// Returns whether operand `written` may occupy the bytes of operand `other`.
 static bool mayShareBytes(const Step &step, int written, int other,
-                          std::uint32_t argumentCount) {
+                          int argumentCount) {
   if (step.has_launch())
-    return static_cast<std::uint32_t>(written) >= argumentCount &&
-           static_cast<std::uint32_t>(other) < argumentCount &&
+    return written >= argumentCount && other < argumentCount &&
            !isWritten(step.operands(other));
   return step.has_all_reduce() &&
          step.all_reduce().kind() == AllReduceCall::START &&
          written - step.operands_size() / 2 == other;
 }
 
+/// Checks that written operands share no bytes with others, except results in
+/// place, which must have the bytes of an argument. Sorts the operands, since a
+/// launch may have thousands.
+void Validator::checkOverlaps(const Step &step, int argumentCount,
+                              const std::string &where) const {
+  const char *overlaps = "its result overlaps an operand";
+  std::vector<ByteRange> ranges;
+  for (int i = 0; i < step.operands_size(); ++i) {
+    const Buffer &buffer = operand(step, i);
+    const auto bytes = static_cast<std::uint64_t>(elementCount(buffer)) *
+                       elementSize(buffer.type());
+    ranges.push_back({i, buffer.arena_index(), buffer.offset(),
+                      buffer.offset() + bytes, isDense(buffer),
+                      isWritten(step.operands(i))});
+  }
+  // Written operands first among those that begin at the same byte.
+  std::sort(ranges.begin(), ranges.end(),
+            [](const ByteRange &a, const ByteRange &b) {
+              return std::tie(a.arena, a.begin, b.isWritten) <
+                     std::tie(b.arena, b.begin, a.isWritten);
+            });
+  std::vector<bool> isInPlace(ranges.size());
+  std::uint64_t reach = 0, writtenReach = 0; // ends of earlier dense ranges
+  for (std::size_t first = 0, end; first < ranges.size(); first = end) {
+    if (first == 0 || ranges[first].arena != ranges[first - 1].arena)
+      reach = writtenReach = 0;
+    for (end = first;
+         end < ranges.size() && ranges[end].beginsAt(ranges[first]); ++end) {
+      const ByteRange &range = ranges[end];
+      require(!range.isDense ||
+                  range.begin >= (range.isWritten ? reach : writtenReach),
+              where, overlaps);
+      if (end == first || !ranges[first].isWritten)
+        continue;
+      const int written = ranges[first].operand;
+      require(mayShareBytes(step, written, range.operand, argumentCount) &&
+                  operand(step, written).size() <=
+                      operand(step, range.operand).size(),
+              where, overlaps);
+      isInPlace[static_cast<std::size_t>(written)] = true;
+    }
+    for (std::size_t i = first; i < end; ++i)
+      if (ranges[i].isDense) {
+        reach = std::max(reach, ranges[i].end);
+        if (ranges[i].isWritten)
+          writtenReach = std::max(writtenReach, ranges[i].end);
+      }
+  }
+  for (int i = argumentCount; step.has_launch() && i < step.operands_size();
+       ++i)
+    require(isInPlace[static_cast<std::size_t>(i)], where,
+            "a result in place does not have the bytes of an argument");
+}
+
 void Validator::checkOperands(const Step &step, int program,
                               const std::string &where) const {
   for (const Operand &operand : step.operands()) {
-    buffer(operand.has_buffer_index(), operand.buffer_index(), program, where,
-           "an operand");
+    const Buffer &accessed =
+        buffer(operand.has_buffer_index(), operand.buffer_index(), program,
+               where, "an operand");
     require(operand.has_access(), where, "an operand's access is missing");
+    if (isWritten(operand))
+      checkWritable(accessed, where);
   }
   checkAccess(step, where);
-  const std::uint32_t arguments =
+  const auto argumentCount =
       step.has_launch()
           ? manifest.kernels(static_cast<int>(step.launch().kernel_index()))
                 .argument_count()
           : 0;
-  for (int i = 0; i < step.operands_size(); ++i) {
-    if (!isWritten(step.operands(i)))
-      continue;
-    const Buffer &written = operand(step, i);
-    checkWritable(written, where);
-    bool isInPlace = false;
-    for (int j = 0; j < step.operands_size(); ++j) {
-      const Buffer &other = operand(step, j);
-      if (j == i)
-        continue;
-      if (mayShareBytes(step, i, j, arguments) &&
-          written.arena_index() == other.arena_index() &&
-          written.offset() == other.offset() && written.size() <= other.size())
-        isInPlace = true;
-      else
-        checkDisjoint(written, other, where);
-    }
-    require(!step.has_launch() || static_cast<std::uint32_t>(i) < arguments ||
-                isInPlace,
-            where, "a result in place does not have the bytes of an argument");
-  }
+  checkOverlaps(step, static_cast<int>(argumentCount), where);
 }
 
 } // namespace brew::plan
