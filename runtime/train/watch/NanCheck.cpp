@@ -159,6 +159,9 @@ std::optional<std::string> NanCheck::scanParameters() const {
   if (const auto found = badParameter())
     return *found + " before the iteration: as it was loaded or filled, or "
                     "as the last update left it";
+  for (const plan::NamedBuffer &state : manifest.persistent())
+    if (const auto found = scan(state.buffer_index()))
+      return *found + " before the iteration";
   return {};
 }
 

@@ -131,6 +131,31 @@ TEST(Summaries, GraphsNameTheProducersOfInputs) {
   EXPECT_EQ(graph.node(3).name(), "loss_1");
 }
 
+TEST(NanCheck, NamesStateThatIsNotFiniteBeforeTheIteration) {
+  plan::Manifest manifest =
+      test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
+                        "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
+  const auto index = static_cast<std::uint32_t>(manifest.buffers_size());
+  plan::NamedBuffer &persistent = *manifest.add_persistent();
+  persistent.set_name("lstm.cell");
+  persistent.set_buffer_index(index);
+  *manifest.add_buffers() = test::makeBuffer("lstm.cell", 1, 128, {});
+  Session session(test::loadPlan(manifest));
+  NanCheck check(session);
+  const std::vector<float> values(12);
+  session.dataPipeline(0).set("x", values.data(), 12);
+  session.dataPipeline(0).set("target", values.data(), 4);
+  check.begin();
+  EXPECT_EQ(check.find(1).order, NanCheck::kNotReproduced);
+  session.executor().modify(index, [](std::byte *memory) {
+    const float nan = NAN;
+    std::memcpy(memory, &nan, sizeof nan);
+  });
+  check.begin();
+  EXPECT_EQ(check.find(1).text, "the value 'lstm.cell' of the plan is nan at "
+                                "position 0 before the iteration");
+}
+
 // In f16, the loss scale handles gradients that are not finite.
 TEST(NanCheck, LeavesScaledGradientsToTheScale) {
   plan::Manifest manifest =
