@@ -97,9 +97,11 @@ BREW_API brew_status brew_session_write(brew_session *session,
  * is bound again. Runs read and write this memory instead of the session's own;
  * NULL unbinds it. Values are not copied; a run overwrites the values of a blob
  * that is not pinned. A bound input that was never set keeps the caller's
- * values. The next run is slightly slower. Returns BREW_USAGE for another size
- * or alignment, a session on a GPU, or a blob that is a view of another blob's
- * memory. */
+ * values. The call prepares the library calls of the plan again, which takes
+ * as long as a part of opening the session; runs are as fast as before. Returns
+ * BREW_USAGE for another size or alignment, a session on a GPU, or a blob that
+ * is a view of another blob's memory; BREW_UNAVAILABLE without enough memory,
+ * and then the blob keeps its memory. */
 BREW_API brew_status brew_session_bind_memory(brew_session *session,
                                               const brew_tensor_name *name,
                                               void *data, int64_t bytes);

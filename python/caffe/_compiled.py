@@ -86,7 +86,7 @@ class Port:
     def unbind(self):
         """Binds the tensor to the session's own memory again."""
         if self.bound_array is not None:
-            self._bind(None)
+            self.session.bind_memory(self.name[1], self.name[2], None)
             self.bound_array = None
 
     def publish(self, blob):

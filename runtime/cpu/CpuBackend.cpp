@@ -39,14 +39,17 @@ public:
       : Backend(std::move(file), options), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
         arenas(*plan, std::move(sharedParameters)),
-        builder(*plan, arenas, workers, hosts, options) {
+        builder(*plan, arenas, workers, *hosts, options) {
     const Threads::Scope scope = workers.enter();
     for (int p = 0; p < manifest.programs_size(); ++p) {
       programs.emplace_back();
       for (int i = 0; i < manifest.programs(p).steps_size(); ++i)
         programs.back().push_back(builder.build(p, i));
     }
-    allocateWorkspace();
+    std::uint64_t scratch = 0;
+    for (const CompiledProgram &steps : programs)
+      scratch = std::max(scratch, scratchBytes(steps));
+    useWorkspace(makeWorkspace(scratch));
   }
 
   int threads() const override { return workers.count(); }
@@ -83,7 +86,18 @@ public:
   }
 
 private:
-  void allocateWorkspace();
+  /// Returns the bytes of scratch memory of the step that needs most. All steps
+  /// share them, since they run one after the other.
+  static std::uint64_t scratchBytes(const CompiledProgram &steps) {
+    std::uint64_t bytes = 0;
+    for (const CompiledStep &step : steps)
+      bytes = std::max(bytes, step->scratchBytes());
+    return bytes;
+  }
+  Arena makeWorkspace(std::uint64_t bytes) const {
+    return Arena(bytes, plan->path() + ", scratch of oneDNN");
+  }
+  void useWorkspace(Arena memory);
   template <typename Action> void forAllSteps(const Action &action) {
     for (CompiledProgram &program : programs)
       for (CompiledStep &step : program)
@@ -142,19 +156,16 @@ private:
   bool isPacked = false; ///< the weights of `deploy` are packed
 };
 
-/// Allocates scratch memory for the step that needs most. All steps share it,
-/// since they run one after the other.
-void CpuBackend::allocateWorkspace() {
-  std::uint64_t size = 0;
+/// Binds all steps to their scratch memory.
+void CpuBackend::useWorkspace(Arena memory) {
+  workspace = std::move(memory);
   packedBytes = 0;
   forAllSteps([&](CpuStep &step) {
-    size = std::max(size, step.scratchBytes());
     packedBytes += step.packedBytes();
+    step.bindScratch(workspace.data());
   });
   for (const auto &packed : builder.dnnl.packed)
     packedBytes += packed->memory.size();
-  workspace = Arena(size, plan->path() + ", scratch of oneDNN");
-  forAllSteps([&](CpuStep &step) { step.bindScratch(workspace.data()); });
 }
 
 void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
@@ -183,17 +194,23 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
 }
 
 /// Replaces steps by new ones. If one cannot be created, keeps all current
-/// steps. Calls share packed weights, so `indices` contains all or none.
+/// steps. Library calls share packed weights, so `indices` contains all calls
+/// of all programs, or none.
 void CpuBackend::recompile(const std::vector<StepIndex> &indices) {
+  if (indices.empty())
+    return;
   runOnTeam([&] {
     auto packed = std::exchange(builder.dnnl.packed, {});
     CompiledProgram steps;
+    Arena scratch;
     bool hasCalls = false;
     try {
       for (const auto &[p, i] : indices) {
         hasCalls |= StepBuilder::isCall(manifest.programs(p).steps(i));
         steps.push_back(builder.build(p, i));
       }
+      if (hasCalls)
+        scratch = makeWorkspace(scratchBytes(steps));
     } catch (...) {
       steps.clear();
       builder.dnnl.packed = std::move(packed);
@@ -205,7 +222,7 @@ void CpuBackend::recompile(const std::vector<StepIndex> &indices) {
                   std::move(steps[i]);
     if (hasCalls) {
       isPacked = false;
-      allocateWorkspace();
+      useWorkspace(std::move(scratch));
     } else {
       builder.dnnl.packed = std::move(packed);
     }

@@ -44,6 +44,7 @@ public:
     }
     device.api().cuStreamSynchronize(compute.get());
     inputs.waitForCopies();
+    hosts.reset(); // host layers may free memory of the device
   }
 
   int threads() const override { return workers.count(); }
@@ -168,7 +169,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated), nccl(connectNccl(options)),
       builder(device, *plan, modules, libraries,
-              callOptions(manifest.target(), options), hosts, nccl.get(),
+              callOptions(manifest.target(), options), *hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
       timings(options.timingCache, options.warn),
       tuner(timings, device.name() + " ", kCudaTuningPolicy, options.tune),
@@ -215,6 +216,7 @@ CudaBackend::connectNccl(const ExecutorOptions &options) const {
 /// Chooses the candidate of every library call.
 void CudaBackend::chooseCalls() {
   TuningOperands operands = tuningOperands();
+  std::vector<int> candidates;
   for (const ProgramCall &call : builder.calls()) {
     CudaBenchmark benchmark(device, compute, *call.chosen->call);
     call.chosen->candidate = tuner.choose(
@@ -440,6 +442,7 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
   flushInputs();
   tuner.startTuning();
   TuningOperands operands = tuningOperands();
+  std::vector<int> candidates;
   for (const ProgramCall &call : builder.calls()) {
     CudaBenchmark benchmark(device, compute, *call.chosen->call);
     const CallTuner::Result &result = tuner.tune(
@@ -451,12 +454,15 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
         [&] { operands.restore(); });
     if (!result.error.empty())
       throw unavailable(result.error);
-    call.chosen->candidate = result.fastest.index;
+    candidates.push_back(result.fastest.index);
     report({call.program,
             static_cast<std::size_t>(call.step),
             {result.first.name, result.first.seconds},
             {result.fastest.name, result.fastest.seconds}});
   }
+  // The scratch memory fits the candidates again at the end of this function.
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    builder.calls()[i].chosen->candidate = candidates[i];
   sequences.clear(); // their graphs contain the previous candidates
   arenas.initialiseTransient(compute);
   allocateWorkspace();

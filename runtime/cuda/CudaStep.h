@@ -6,8 +6,8 @@
 
 namespace brew::runtime::cuda {
 
-/// What a step is enqueued with. `scratch` is the scratch memory of library
-/// calls, 256-byte aligned.
+/// The device and the stream of a step. `scratch` is the scratch memory of
+/// library calls, 256-byte aligned.
 struct LaunchContext {
   const Device &device;
   const Stream &stream;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,11 +28,11 @@ public:
   Backend(std::shared_ptr<const plan::PlanFile> file,
           const ExecutorOptions &options)
       : plan(std::move(file)), manifest(plan->manifest()),
-        hosts(manifest, options.hostLayerTypes),
+        hosts(std::in_place, manifest, options.hostLayerTypes),
         communicator(options.communicator) {}
   virtual ~Backend() = default;
 
-  HostLayers &hostLayers() { return hosts; }
+  HostLayers &hostLayers() { return *hosts; }
 
   /// Returns the number of host threads for preparing data.
   virtual int threads() const = 0;
@@ -107,7 +108,8 @@ protected:
 
   const std::shared_ptr<const plan::PlanFile> plan;
   const plan::Manifest &manifest;
-  HostLayers hosts; ///< outlives the steps that call it
+  /// Always set; a backend may destroy the layers before its device.
+  std::optional<HostLayers> hosts;
   const std::shared_ptr<Communicator> communicator; ///< may be null
 };
 

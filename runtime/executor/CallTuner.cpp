@@ -112,15 +112,15 @@ const CallTuner::Result &CallTuner::tune(TunableCall &call,
                                          CallBenchmark &benchmark,
                                          const Action &prepare,
                                          const Action &restore) {
-  const auto [entry, isNew] = results.try_emplace(call.key());
-  if (isNew) {
-    entry->second = measure(call, benchmark, prepare);
-    if (restore)
-      restore();
-    if (entry->second.error.empty())
-      cache.write(); // keeps the choice if the process is killed
-  }
-  return entry->second;
+  const std::string key = call.key();
+  if (const auto earlier = results.find(key); earlier != results.end())
+    return earlier->second;
+  Result result = measure(call, benchmark, prepare);
+  if (restore)
+    restore();
+  if (result.error.empty())
+    cache.write(); // keeps the choice if the process is killed
+  return results.emplace(key, std::move(result)).first->second;
 }
 
 CallTuner::Result CallTuner::measure(TunableCall &call,

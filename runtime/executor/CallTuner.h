@@ -59,11 +59,14 @@ public:
 
 /// Which candidates a device measures, and which of them it chooses.
 struct TuningPolicy {
-  int maxPerEngine;  ///< number of measured candidates of each engine
-  int minCandidates; ///< measures more if the engines have fewer in all
+  int maxPerEngine; ///< number of measured candidates of each engine
+  /// If fewer candidates were measured, measures the remaining ones in order up
+  /// to this number.
+  int minCandidates;
   /// Fraction by which a candidate must be faster than the first one, so that
   /// the choice does not depend on noise. If it is not 0, both are measured
-  /// again, since the load of the machine may have changed in between.
+  /// again, since the load of the machine may have changed in between. For
+  /// devices without graphs.
   double minGain;
 };
 

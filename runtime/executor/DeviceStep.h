@@ -21,7 +21,8 @@ public:
   /// Returns "kernel", "copy", "host", the name of a library's kernel ("oneDNN
   /// brgconv:avx512_core"), or the transport of an all-reduce.
   virtual std::string describe() const = 0;
-  /// Returns whether the step runs on the caller's thread.
+  /// Returns whether a host layer computes the step: on the caller's thread,
+  /// and not as part of a CUDA graph.
   virtual bool isHostLayer() const { return false; }
 };
 

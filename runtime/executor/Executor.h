@@ -228,9 +228,8 @@ public:
   /// be written.
   void tune(const std::function<void(const TunedCall &)> &report);
 
-  /// Returns the implementation of a step on this machine: "kernel", "copy",
-  /// "zero", "host", or the name of a library's kernel
-  /// ("oneDNN brgconv:avx512_core").
+  /// Returns the implementation of a step on this machine, as described at
+  /// DeviceStep::describe().
   std::string implementation(int program, std::size_t step) const;
 
   /// Returns the host layers, which may have state.

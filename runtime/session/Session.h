@@ -204,7 +204,7 @@ public:
   /// (the size of the blob), aligned to plan::kAlignment, or with null back to
   /// the session's memory. Does not copy values. An input that was never set
   /// keeps the values in the caller's memory. Throws Error (2) if the blob
-  /// cannot be moved.
+  /// cannot be moved; (3) without enough memory for the new steps.
   void bindMemory(const TensorName &name, void *memory, std::uint64_t size);
 
 private:
