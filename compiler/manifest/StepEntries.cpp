@@ -52,9 +52,9 @@ void ManifestBuilder::addOperands(StepInterface op, plan::Step &step) {
 
 namespace {
 
-/// Returns the positions of a kernel's buffers (its block arguments, then its
-/// results) that the generated function receives, followed by those of results
-/// in place, which it does not.
+/// Returns the positions of the buffers that the generated function receives,
+/// and the positions of results in place, which it does not receive. The
+/// buffers are the kernel's block arguments, then its results.
 std::pair<SmallVector<unsigned>, SmallVector<unsigned>>
 splitBuffers(KernelOp kernel) {
   const unsigned inputs = kernel.getBody().front().getNumArguments();

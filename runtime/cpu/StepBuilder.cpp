@@ -175,8 +175,8 @@ CallCandidates StepBuilder::candidatesOf(const Step &step,
           }};
 }
 
-/// Creates the call by the choice in the timing cache or, if there is none, by
-/// a cost model.
+/// Creates the call with the candidate in the timing cache. If the cache has
+/// none, a cost model chooses it.
 std::unique_ptr<CpuStep> StepBuilder::makeCall(const Step &step, int program,
                                                const std::string &where) {
   const CallBuffers buffers = callBuffers(step, program);

@@ -216,7 +216,6 @@ CudaBackend::connectNccl(const ExecutorOptions &options) const {
 /// Chooses the candidate of every library call.
 void CudaBackend::chooseCalls() {
   TuningOperands operands = tuningOperands();
-  std::vector<int> candidates;
   for (const ProgramCall &call : builder.calls()) {
     CudaBenchmark benchmark(device, compute, *call.chosen->call);
     call.chosen->candidate = tuner.choose(

@@ -1,4 +1,4 @@
-//===- StridedTransfer.cpp - Strided copies on a GPU ------------===//
+//===- StridedTransfer.cpp - Strided copies on a GPU ----------------------===//
 #include "runtime/cuda/StridedTransfer.h"
 
 #include "support/Error.h"

@@ -31,8 +31,8 @@ public:
   }
   /// Returns whether the library and the limits allow the candidate.
   virtual bool isUsable(int) const { return true; }
-  /// Frees the library's resources of a candidate. None of its runs may be
-  /// pending. Its next use rebuilds the resources.
+  /// Frees the library's resources of a candidate, which must have no pending
+  /// run. Its next use rebuilds the resources.
   virtual void release(int) {}
 };
 

@@ -74,8 +74,8 @@ LayerRows elementwiseLayers() {
           checkEltwise),
       neuronKind("Power", "power_param"),
       // The layers of DeepSkeleton convert the scale of each pixel of a
-      // skeleton to labels. Other forks have other layers named Quantize, all
-      // of which have settings.
+      // skeleton to labels. In other forks, layers named Quantize are
+      // different, and have settings.
       plainKind("Quantize"),
       LayerKind{"Rescale", 1, 1, 1, 2, "rescale_param"}.checkedBy(checkRescale),
       LayerKind{"Scale", 1, 2, 1, 1, "scale_param"}
