@@ -68,9 +68,8 @@ private:
   int64_t requiredBytes(mlir::ModuleOp plan) const;
   /// Returns the largest batch size whose plan fits `limit` bytes; 0 if no
   /// batch fits.
-  int64_t largestBatch(mlir::ModuleOp phaseImport, int64_t limit);
-  [[noreturn]] void throwMemoryLimit(mlir::ModuleOp smallest,
-                                     mlir::ModuleOp phaseImport);
+  int64_t largestBatch(int64_t limit);
+  [[noreturn]] void throwMemoryLimit(mlir::ModuleOp smallest);
   void emitModule(mlir::ModuleOp module, llvm::StringRef name);
   /// Generate machine code and build the manifest.
   void generateForCpu();

@@ -25,7 +25,7 @@ void Compilation::importNet() {
   imported = prototxt::importText(context, source, import, diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
-    throw DiagnosedError();
+    throw DiagnosedError{diagnostics.exitStatus()};
 }
 
 /// Returns whether the caller provides a loss and its gradient.

@@ -115,16 +115,20 @@ Compilation::lowerToPlan(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
   return module;
 }
 
-int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
+int64_t Compilation::largestBatch(int64_t limit) {
   // Nets with a fixed batch size report errors here, which are irrelevant.
   mlir::ScopedDiagnosticHandler silencer(
       &context, [](mlir::Diagnostic &) { return mlir::success(); });
   auto fits = [&](int64_t batch) {
-    mlir::OwningOpRef<mlir::ModuleOp> module(phaseImport.clone());
-    PipelineOptions pipeline = pipelineOptions(Phase::Graph);
-    pipeline.batch = batch;
     auto scope = timingScope.nest("fit batch");
-    return mlir::succeeded(runPasses(*module, Phase::Graph, pipeline, scope)) &&
+    prototxt::Diagnostics diagnostics;
+    prototxt::ImportOptions import = options.import;
+    import.batch = batch;
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        prototxt::importText(context, source, import, diagnostics).module;
+    return module &&
+           mlir::succeeded(runPasses(*module, Phase::Graph,
+                                     pipelineOptions(Phase::Graph), scope)) &&
            requiredBytes(*lowerToPlan(*module, 0)) <= limit;
   };
   int64_t batch = 0; // of the largest data input
@@ -141,8 +145,7 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
   return fittingBatch;
 }
 
-void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
-                                   mlir::ModuleOp phaseImport) {
+void Compilation::throwMemoryLimit(mlir::ModuleOp smallest) {
   const int64_t limit = *options.memoryLimit,
                 scratch = requiredBytes(smallest) - arenaBytes(smallest);
   std::string text =
@@ -162,7 +165,7 @@ void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
     text += "\n  " + bytesText(scratch) +
             "  scratch of Winograd's convolutions, which "
             "--exact-convolutions avoids";
-  const int64_t batch = largestBatch(phaseImport, limit);
+  const int64_t batch = largestBatch(limit);
   text += batch > 0
               ? "\nThe largest batch that fits is " + std::to_string(batch) +
                     " (--batch=" + std::to_string(batch) + ")"
@@ -223,13 +226,12 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
     auto scope = timingScope.nest("fit graph");
     if (mlir::failed(runPasses(*unfused, Phase::Graph,
                                pipelineOptions(Phase::Graph), scope)))
-      throwMemoryLimit(*smallest, phaseImport);
+      throwMemoryLimit(*smallest);
   }
   if (mlir::OwningOpRef<mlir::ModuleOp> smallestUnfused =
           fitToMemoryLimit(*unfused))
     throwMemoryLimit(requiredBytes(*smallestUnfused) < requiredBytes(*smallest)
                          ? *smallestUnfused
-                         : *smallest,
-                     phaseImport);
+                         : *smallest);
   imported.module = std::move(unfused);
 }

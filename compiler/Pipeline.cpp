@@ -125,10 +125,6 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createVerifyImport());
     return;
   case Phase::Graph: {
-    passes::InferDataShapesOptions shapes;
-    shapes.inputShapes = toStrings(options.inputShapes);
-    shapes.batch = options.batch;
-    pm.addPass(createInferDataShapes(shapes));
     pm.addPass(passes::createInferShapes());
     // Pin blobs by name while every layer still exists.
     passes::PinBlobsOptions pins;

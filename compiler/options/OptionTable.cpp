@@ -104,10 +104,13 @@ const std::vector<OptionRow> &optionTable() {
           }),
       row("batch", Kind::Integer, "Batch size that replaces the net's")
           .withValueName("N")
-          .withConstraint("be positive",
-                          [](Text v) { return parseInteger(v) > 0; })
+          .withConstraint("be a number from 1 to 2147483647",
+                          [](Text v) {
+                            return parseInteger(v) > 0 &&
+                                   parseInteger(v) <= INT32_MAX;
+                          })
           .withAction(
-              [](Options &o, Text v) { o.pipeline.batch = parseInteger(v); }),
+              [](Options &o, Text v) { o.import.batch = parseInteger(v); }),
       row("check-only", Kind::Flag,
           "Only check, emit and report: build no plan")
           .withAction([](Options &o, Text v) { o.checkOnly = parseFlag(v); }),
@@ -189,7 +192,7 @@ const std::vector<OptionRow> &optionTable() {
           "Shape of an input blob, or of a host layer's top")
           .withValueName("BLOB=d,d,...")
           .withAction(
-              [](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
+              [](Options &o, Text v) { o.import.inputShapes.push_back(v); }),
       row("keep", Kind::List, "Blobs that stay readable after a run, or all")
           .withValueName("BLOB,...")
           .withCommaLists()

@@ -17,6 +17,10 @@ def Brew_DataInputOp : Brew_Op<"data_input"> {
     is the layer's Caffe type (caffe/DataLayerKinds.h), `config` the complete LayerParameter,
     `folder` the folder of its prototxt, relative to which `config` names files.
 
+    `record_dims` are the channels, rows and columns of the first record of the source before
+    cropping, `mean_file_dims` those of the image in `mean_file`. They are absent if the source
+    or the file does not exist at compile time.
+
     With `channels`, the first top has that many channels; the first result has more,
     and the channels beyond contain zeros (set by input-conversion folding).
 
@@ -29,7 +33,8 @@ def Brew_DataInputOp : Brew_Op<"data_input"> {
     ```
   }];
   let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
-    Plan_DataInputConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels);
+    Plan_DataInputConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels,
+    OptionalAttr<DenseI64ArrayAttr>:$record_dims, OptionalAttr<DenseI64ArrayAttr>:$mean_file_dims);
   let results = (outs Variadic<AnyTensor>:$values);
   let assemblyFormat = "$layer $kind custom<DataInputDict>(attr-dict) `:` type($values)";
 }

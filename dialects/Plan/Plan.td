@@ -218,6 +218,8 @@ def Plan_DataInputOp : Plan_Op<"data_input"> {
   let arguments = (ins StrAttr:$layer, StrAttr:$kind, Plan_DataInputConfigAttr:$config,
     StrAttr:$folder,
     Arg<Variadic<AnyMemRef>, "", [MemWrite]>:$buffers,
+    OptionalAttr<DenseI64ArrayAttr>:$record_dims,
+    OptionalAttr<DenseI64ArrayAttr>:$mean_file_dims,
     OptionalAttr<FlatSymbolRefAttr>:$pixel_kernel,
     OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
   let assemblyFormat = "$layer $kind `(` $buffers `)` custom<DataInputDict>(attr-dict) `:` type($buffers)";

@@ -235,7 +235,7 @@ bool SiblingFuser::areSiblings(Branch &a, Branch &b) {
 // Costs and savings, in bytes of memory traffic
 //===----------------------------------------------------------------------===//
 
-int64_t sizeOf(Value value) {
+int64_t tensorBytes(Value value) {
   return brew::passes::bytesOf(tensorTypeOf(value));
 }
 
@@ -252,7 +252,7 @@ int64_t SiblingFuser::callBytes() const {
 /// bottom in the forward pass and for the weight gradient; its data gradient is
 /// written and added to the others (in place by a GPU's call).
 int64_t SiblingFuser::bytesSaved(Branch &branch) const {
-  const int64_t x = sizeOf(branch.conv.getX()), callCost = callBytes();
+  const int64_t x = tensorBytes(branch.conv.getX()), callCost = callBytes();
   int64_t sum = x + callCost;
   if (branch.data)
     sum += gpu ? 2 * x + callCost : 4 * x + 2 * callCost;
@@ -298,7 +298,7 @@ bool SiblingFuser::isWrittenInPlace(Branch &branch) const {
 /// it, of gradients that calls compute, of weights and their gradients. On a
 /// GPU, nests that read slices use narrower loads.
 int64_t SiblingFuser::bytesSpent(Branch &branch) const {
-  const int64_t y = sizeOf(branch.top());
+  const int64_t y = tensorBytes(branch.top());
   int64_t sum = 0;
   auto addCopy = [&](int64_t bytes) { sum += 2 * bytes + callBytes(); };
   if (isReadByCall(branch.top()))
@@ -310,9 +310,9 @@ int64_t SiblingFuser::bytesSpent(Branch &branch) const {
       else
         sum += isCall(user) ? 0 : y;
     }
-  int64_t parameters = sizeOf(branch.conv.getW());
+  int64_t parameters = tensorBytes(branch.conv.getW());
   if (branch.conv.getB())
-    parameters += sizeOf(branch.conv.getB());
+    parameters += tensorBytes(branch.conv.getB());
   // One kernel performs many such small copies; for inference `prepare` does it
   // once.
   if (!isInference)

@@ -12,32 +12,6 @@ def VerifyImport : Pass<"brew-verify-import", "::mlir::ModuleOp"> {
   }];
 }
 
-def InferDataShapes : Pass<"brew-infer-data-shapes", "::mlir::ModuleOp"> {
-  let summary = "Infer the shapes of the tops of data layers";
-  let description = [{
-    Reads the shapes from the layer's settings or from the first record of its source.
-    A missing source is an error unless `input-shape` provides the shape; the leading
-    dimension is still the layer's batch size. Explicit shapes of a host layer's tops
-    become an attribute of that layer. Errors carry the exit status of the tool
-    (dialects/Brew/DiagnosticMetadata.h).
-
-    Input, with `batch=5`:
-
-        %x, %l = brew.data_input "db" "Data" {config = "... batch_size: 64 ..."}
-            : tensor<*xf32>, tensor<*xf32>
-
-    Output:
-
-        %x, %l = brew.data_input "db" "Data" {config = "... batch_size: 5 ..."}
-            : tensor<5x3x8x9xf32>, tensor<5xf32>
-  }];
-  let options = [
-    ListOption<"inputShapes", "input-shape", "std::string",
-      "Shapes as BLOB=d,d,...">,
-    Option<"batch", "batch", "int64_t", "0",
-      "Leading dimension of every data-layer top; 0: the layer's own">];
-}
-
 def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
   let summary = "Infer the static shapes of all blobs and parameters";
   let description = [{

@@ -28,7 +28,8 @@ struct VerifyImport : brew::passes::impl::VerifyImportBase<VerifyImport> {
       return op->emitError("phase import: this operation is not a layer");
     if (Origin::of(op).isBackward || isa<StoreGradientOp>(op))
       return op->emitError("phase import: there are no gradients yet");
-    if (!llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
+    if (!isa<DataInputOp>(op) &&
+        !llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
       return op->emitError("phase import: shapes are not known yet");
     if (!prototxtLocation(op->getLoc()))
       return op->emitError("phase import: this operation has no location in a "

@@ -4,13 +4,9 @@
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Plan/PlanDialect.h"
-#include "formats/BinaryProto.h"
-#include "formats/PathLookup.h"
 #include "formats/caffe.pb.h"
 #include "passes/Passes.h"
-#include "passes/analysis/RecordShape.h"
 #include "passes/fused/OutlineKernel.h"
-#include "support/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -66,8 +62,9 @@ tensorOfBuffer(brew::dialects::plan::BufferOp op) {
 /// number. Returns nullopt if the mean is unknown at compile time or does not
 /// match the images; the runtime reports the latter.
 std::optional<SmallVector<int64_t>>
-meanDims(const caffe::TransformationParameter &transform,
-         ArrayRef<int64_t> image, const std::string &folder) {
+meanDims(brew::dialects::plan::DataInputOp dataInput, ArrayRef<int64_t> image) {
+  const caffe::TransformationParameter &transform =
+      dataInput.getConfig().getLayer().transform_param();
   if (!transform.has_mean_file()) {
     if (transform.mean_value_size() <= 1)
       return SmallVector<int64_t>();
@@ -75,21 +72,13 @@ meanDims(const caffe::TransformationParameter &transform,
       return std::nullopt;
     return SmallVector<int64_t>{image[C], 1, 1};
   }
-  auto path = brew::formats::findPath(transform.mean_file(), {folder});
-  if (!path || transform.mean_value_size())
+  auto dims = dataInput.getMeanFileDims();
+  if (!dims || transform.mean_value_size())
     return std::nullopt;
-  std::vector<int64_t> dims;
-  try {
-    dims = brew::formats::readBinaryProto(*path).dims;
-  } catch (const brew::Error &) {
+  if (dims->size() != 3 || (*dims)[0] != image[C] || (*dims)[1] < image[H] ||
+      (*dims)[2] < image[W])
     return std::nullopt;
-  }
-  if (dims.size() == 4 && dims[0] == 1)
-    dims.erase(dims.begin());
-  if (dims.size() != 3 || dims[0] != image[C] || dims[1] < image[H] ||
-      dims[2] < image[W])
-    return std::nullopt;
-  return SmallVector<int64_t>(dims.begin(), dims.end());
+  return SmallVector<int64_t>(*dims);
 }
 
 /// Full records are copied to the device if they are at most this many times as
@@ -102,29 +91,19 @@ constexpr int64_t kMaxRecordRatio = 2;
 /// Returns the numbers of rows and columns of the images that are copied to the
 /// device: of the full records, if these are known and not too large (see
 /// kMaxRecordRatio), otherwise of the top.
-std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
-                                 ArrayRef<int64_t> top, ArrayRef<int64_t> mean,
-                                 const std::string &folder) {
+std::array<int64_t, 2> imageDims(brew::dialects::plan::DataInputOp dataInput,
+                                 ArrayRef<int64_t> top,
+                                 ArrayRef<int64_t> mean) {
+  const caffe::TransformationParameter &transform =
+      dataInput.getConfig().getLayer().transform_param();
   const std::array<int64_t, 2> cropped = {top[H], top[W]};
-  if (!layer.transform_param().crop_size())
+  if (!transform.crop_size())
     return cropped;
   std::array<int64_t, 2> record = cropped;
-  const caffe::ImageDataParameter &imageData = layer.image_data_param();
-  if (layer.transform_param().has_mean_file()) {
+  if (transform.has_mean_file())
     record = {mean[1], mean[2]};
-  } else if (layer.has_image_data_param()) {
-    // Without new_height and new_width, the files' sizes may differ.
-    if (imageData.new_height() && imageData.new_width())
-      record = {imageData.new_height(), imageData.new_width()};
-  } else if (auto path = brew::formats::findPath(layer.data_param().source(),
-                                                 {folder})) {
-    try {
-      std::vector<int64_t> dims = brew::passes::recordShape(layer, *path);
-      record = {dims[1], dims[2]};
-    } catch (const brew::Error &) {
-      return cropped; // the runtime reports the error
-    }
-  }
+  else if (auto dims = dataInput.getRecordDims(); dims && dims->size() == 3)
+    record = {(*dims)[1], (*dims)[2]};
   const bool copiesRecords = record[0] >= top[H] && record[1] >= top[W] &&
                              double(record[0]) * double(record[1]) <=
                                  double(kMaxRecordRatio * top[H] * top[W]);
@@ -294,8 +273,7 @@ private:
     if (buffer.getRank() != 4 || !isa<FloatType>(buffer.getElementType()))
       return;
     std::optional<RankedTensorType> top = tensorOfBuffer(data);
-    auto mean = meanDims(layer.transform_param(), buffer.getShape(),
-                         dataInput.getFolder().str());
+    auto mean = meanDims(dataInput, buffer.getShape());
     if (!top || !mean)
       return;
     OpBuilder b(dataInput->getParentOfType<brew::dialects::plan::ProgramOp>());
@@ -303,8 +281,7 @@ private:
         brew::passes::toIdentifier((dataInput.getLayer() + "_pixels").str());
     brew::dialects::plan::KernelOp kernel =
         PixelKernelBuilder(b, dataInput.getLoc(), *top, buffer.getDimSize(C),
-                           imageDims(layer, buffer.getShape(), *mean,
-                                     dataInput.getFolder().str()),
+                           imageDims(dataInput, buffer.getShape(), *mean),
                            *mean, layer.transform_param())
             .build(name, dataInput.getLayer(), data.getName());
     // Makes the name unique if several programs contain the layer.

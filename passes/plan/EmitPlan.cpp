@@ -191,7 +191,8 @@ void PlanEmitter::emitDataInput(DataInputOp dataInput) {
     tops[0] = unpadded(tops[0], *channels);
   dialects::plan::DataInputOp::create(
       b, dataInput.getLoc(), dataInput.getLayerAttr(), dataInput.getKindAttr(),
-      dataInput.getConfigAttr(), dataInput.getFolderAttr(), tops, nullptr,
+      dataInput.getConfigAttr(), dataInput.getFolderAttr(), tops,
+      dataInput.getRecordDimsAttr(), dataInput.getMeanFileDimsAttr(), nullptr,
       nullptr);
 }
 

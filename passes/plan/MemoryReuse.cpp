@@ -110,11 +110,11 @@ struct Outcome {
 
 /// Searches for the order of the values whose greedy assignment leaves the
 /// lowest peak.
-class Search {
+class OrderSearch {
 public:
-  Search(const std::vector<LiveValue> &values,
-         const std::vector<LiveValue> &others,
-         const std::vector<ReusableRange> &ranges)
+  OrderSearch(const std::vector<LiveValue> &values,
+              const std::vector<LiveValue> &others,
+              const std::vector<ReusableRange> &ranges)
       : values(values), used(usedBytesOf(ranges)), all(others) {
     all.add(values, 1);
   }
@@ -240,5 +240,5 @@ brew::passes::assignReusedOffsets(const std::vector<LiveValue> &values,
                                   const std::vector<ReusableRange> &ranges) {
   if (ranges.empty())
     return std::vector<int64_t>(values.size(), -1);
-  return Search(values, others, ranges).run();
+  return OrderSearch(values, others, ranges).run();
 }

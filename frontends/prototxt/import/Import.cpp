@@ -2,9 +2,12 @@
 
 #include "frontends/prototxt/import/Import.h"
 
+#include "dialects/Brew/layers/external/External.h"
 #include "frontends/prototxt/check/Programs.h"
 #include "frontends/prototxt/import/ModuleBuilder.h"
 #include "support/Error.h"
+
+#include "llvm/ADT/StringSet.h"
 
 #include <filesystem>
 #include <set>
@@ -59,6 +62,7 @@ private:
   }
   bool showsDebugInfo(const PlannedProgram &program) const;
   std::string netFile() const { return "net file: " + path; }
+  void checkInputShapes(const ShapeImporter &shapes);
   void build();
 
   [[noreturn]] static void throwUsageError(const std::string &text) {
@@ -241,6 +245,25 @@ bool Importer::showsDebugInfo(const PlannedProgram &program) const {
                        : program.net.source->net().debug_info();
 }
 
+/// Checks that each explicit shape belongs to a top of a data layer or a host
+/// layer.
+void Importer::checkInputShapes(const ShapeImporter &shapes) {
+  llvm::StringSet<> tops;
+  auto addTops = [&](mlir::ArrayAttr names) {
+    for (auto name : names.getAsRange<mlir::StringAttr>())
+      tops.insert(name);
+  };
+  result.module->walk([&](dialects::DataInputOp op) { addTops(op.getTops()); });
+  result.module->walk([&](dialects::HostLayerOp op) { addTops(op.getTops()); });
+  for (const auto &[blob, shape] : shapes.shapeOptions().explicitShapes)
+    if (!tops.contains(blob))
+      diagnostics
+          .error({path, 1, 1},
+                 "--input-shape: no data layer or host layer has a top '" +
+                     blob + "'")
+          .status = ExitStatus::Usage;
+}
+
 void Importer::build() {
   std::vector<NetGraph> graphs;
   for (const Diagnostic &diagnostic : diagnostics.items())
@@ -262,7 +285,9 @@ void Importer::build() {
   if (programs.empty() || diagnostics.hasErrors())
     return;
   result.netName = programs.front().net.source->net().name();
-  ModuleBuilder builder(context, path, options.f64);
+  ShapeImporter shapes({parseInputShapes(options.inputShapes), options.batch},
+                       options.inspectOnly);
+  ModuleBuilder builder(context, path, options.f64, shapes);
   for (size_t i = 0; i < programs.size(); ++i) {
     const PlannedProgram &program = programs[i];
     collectInlineBlobs(graphs[i], program.net.source->locations(),
@@ -281,7 +306,11 @@ void Importer::build() {
                        program.differentiate,
                        showsDebugInfo(program) ? &metadata : nullptr);
   }
+  reportOnce(shapes.diagnostics);
   result.module = builder.take();
+  checkInputShapes(shapes);
+  if (diagnostics.hasErrors())
+    result.module = nullptr;
 }
 
 } // namespace

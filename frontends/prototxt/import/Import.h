@@ -1,7 +1,8 @@
 //===- Import.h - Import of prototxts as brew modules -----------*- C++ -*-===//
 //
 // Determines the programs of a solver or net file and builds them as `brew`
-// operations, one for each layer, with unknown shapes.
+// operations, one for each layer. Tops of data layers have shapes, which may
+// come from files; other shapes are unknown.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -43,8 +44,12 @@ struct ImportOptions {
   bool solverOnly = false;
   /// Layer types that the host program computes.
   std::set<std::string> hostTypes;
-  /// The module is not compiled further: unsupported settings are warnings
-  /// instead of errors.
+  /// Explicit shapes of blobs, as "BLOB=d,d,...".
+  std::vector<std::string> inputShapes;
+  /// Leading dimension of every top of a data layer; 0: the layer's own.
+  int64_t batch = 0;
+  /// The module is not compiled further: unsupported settings and unknown
+  /// shapes are warnings instead of errors.
   bool inspectOnly = false;
 };
 
@@ -65,9 +70,10 @@ struct ImportedNet {
 };
 
 /// Imports the text of a solver or net. Reports errors in its content to
-/// `diagnostics`. Throws brew::Error for a missing net file (status 3) and for
-/// options that contradict each other or the kind of the file (status 2). The
-/// brew dialect must be loaded in `context`.
+/// `diagnostics`, and missing data sources with the status Unavailable. Throws
+/// brew::Error for a missing net file (status 3), and for options that are
+/// wrong or contradict each other or the kind of the file (status 2). The brew
+/// dialect must be loaded in `context`.
 ///
 /// A solver has the programs `forward_backward` and `test_0`, `test_1`, ... A
 /// net has `forward_backward` and the tests too if it has a loss in its TRAIN

@@ -47,13 +47,22 @@ DenseBoolArrayAttr LayerBuilder::propagateDown(std::optional<int> slice) const {
                                        : ArrayRef<bool>(flags));
 }
 
-ValueRange LayerBuilder::dataInput(const caffe::LayerParameter &config,
-                                   const std::string &folder, TypeRange results,
-                                   int topCount) {
+ValueRange LayerBuilder::dataInput(caffe::LayerParameter config,
+                                   const std::string &folder, int topCount) {
+  SmallVector<Type> results = types(config.top_size());
+  std::optional<DataShapes> known =
+      shapes.importDataLayer(config, folder, where);
+  if (known)
+    for (auto [type, shape] : llvm::zip_equal(results, known->tops))
+      type = RankedTensorType::get(shape, blobType.getElementType());
   auto input = DataInputOp::create(
       b, loc, results, layer.name(), topNames(0, topCount), config.type(),
       plan::DataInputConfigAttr::get(b.getContext(), config), folder,
-      IntegerAttr());
+      IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr());
+  if (known && !known->record.empty())
+    input.setRecordDims(known->record);
+  if (known && !known->mean.empty())
+    input.setMeanFileDims(known->mean);
   llvm::copy(input.getValues().take_front(topCount), tops.begin());
   return input.getValues();
 }
@@ -62,7 +71,14 @@ Value LayerBuilder::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
   source.set_type(caffe::dataLayerType(caffe::DataLayerSource::RandomKey));
-  return dataInput(source, "", integerType).front();
+  // A key has two words.
+  auto type = RankedTensorType::get({2}, b.getI32Type());
+  return DataInputOp::create(
+             b, loc, type, layer.name(), topNames(0, 0), source.type(),
+             plan::DataInputConfigAttr::get(b.getContext(), source), "",
+             IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr())
+      .getValues()
+      .front();
 }
 
 void LayerBuilder::checkLabels(Value status, int labels) {

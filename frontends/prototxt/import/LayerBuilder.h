@@ -9,6 +9,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "frontends/prototxt/check/NetGraph.h"
+#include "frontends/prototxt/import/ShapeImporter.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -26,9 +27,11 @@ public:
                const NetGraph &graph, const GraphLayer &entry,
                caffe::Phase phase, const std::string &folder,
                mlir::ArrayRef<mlir::Value> bottoms,
-               mlir::ArrayRef<mlir::Value> params)
+               mlir::ArrayRef<mlir::Value> params, ShapeImporter &shapes,
+               SourceLocation where)
       : layer(*entry.layer), graph(graph), entry(entry), phase(phase),
         folder(folder), b(b), loc(loc), bottoms(bottoms), params(params),
+        shapes(shapes), where(std::move(where)),
         blobType(mlir::UnrankedTensorType::get(elementType)),
         integerType(mlir::UnrankedTensorType::get(b.getI32Type())),
         tops(entry.tops.size()) {}
@@ -43,8 +46,11 @@ public:
   mlir::OpBuilder &b;
   const mlir::Location loc;
   const mlir::ArrayRef<mlir::Value> bottoms, params;
-  const mlir::Type blobType;    ///< tensor of the net's element type
-  const mlir::Type integerType; ///< tensor of i32: counts, positions, statuses
+  ShapeImporter &shapes;
+  const SourceLocation where;              ///< `loc`, for diagnostics
+  const mlir::UnrankedTensorType blobType; ///< tensor of the net's element type
+  const mlir::UnrankedTensorType
+      integerType; ///< tensor of i32: counts, positions, statuses
   /// The values of the tops, which the operations set.
   llvm::SmallVector<mlir::Value> tops;
 
@@ -105,11 +111,11 @@ public:
       tops[i] = op->getResult(i - from);
   }
   /// Creates a data input. The type of `config` selects the source of the data,
-  /// whose files are looked up in `folder`. The first results are the layer's
-  /// first `topCount` tops.
-  mlir::ValueRange dataInput(const caffe::LayerParameter &config,
-                             const std::string &folder, mlir::TypeRange results,
-                             int topCount = 0);
+  /// whose files are looked up in `folder`. Its results are the tops of
+  /// `config`, and have their shapes. The first `topCount` of them are the tops
+  /// of the layer.
+  mlir::ValueRange dataInput(caffe::LayerParameter config,
+                             const std::string &folder, int topCount = 0);
   /// Creates a data input with the key of the layer's random numbers
   /// (dialects/Brew/RandomBits.h). Returns the key.
   mlir::Value randomKey();

@@ -14,8 +14,8 @@ using llvm::APFloat;
 namespace brew::prototxt {
 
 ModuleBuilder::ModuleBuilder(MLIRContext &context, const std::string &file,
-                             bool f64)
-    : b(&context) {
+                             bool f64, ShapeImporter &shapes)
+    : b(&context), shapes(shapes) {
   module = ModuleOp::create(locate({file, 1, 1}));
   elementType = f64 ? Type(b.getF64Type()) : Type(b.getF32Type());
 }
@@ -183,7 +183,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
     LayerBuilder layer(b, loc, elementType, graph, entry, phase, folder,
-                       bottoms, params);
+                       bottoms, params, shapes, locations.where(*entry.layer));
     findBuildFunction (*entry.kind)(layer);
     for (auto [top, value] : llvm::zip_equal(entry.tops, layer.tops))
       values[top] = value;

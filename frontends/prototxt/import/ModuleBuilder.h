@@ -10,6 +10,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "frontends/prototxt/check/NetGraph.h"
 #include "frontends/prototxt/check/NetMetadata.h"
+#include "frontends/prototxt/import/ShapeImporter.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,8 +24,10 @@ namespace brew::prototxt {
 
 class ModuleBuilder {
 public:
-  /// `file` is the location of the module itself.
-  ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64);
+  /// `file` is the location of the module itself. `shapes` must outlive the
+  /// builder and collects diagnostics.
+  ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64,
+                ShapeImporter &shapes);
 
   /// Adds a program. The graph must be free of errors. `debugMetadata` is the
   /// metadata of the graph, or null. If it is set, blobs are split as in the
@@ -49,6 +52,7 @@ private:
                                          const NetGraph &graph);
 
   mlir::OpBuilder b;
+  ShapeImporter &shapes;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::Type elementType;
   /// Insertion point of parameters: before all programs.

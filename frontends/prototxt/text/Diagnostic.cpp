@@ -67,6 +67,13 @@ Diagnostic &Diagnostics::warning(SourceLocation where, std::string text) {
   return list.back();
 }
 
+ExitStatus Diagnostics::exitStatus() const {
+  for (const Diagnostic &diagnostic : list)
+    if (diagnostic.severity == Severity::Error)
+      return diagnostic.status;
+  return ExitStatus::Success;
+}
+
 void Diagnostics::erase(size_t index) {
   errors -= list.at(index).severity == Severity::Error;
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));

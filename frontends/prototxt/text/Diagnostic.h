@@ -58,6 +58,8 @@ struct Diagnostic {
   std::vector<Note> notes = {};
   /// The layer that the diagnostic is about, or empty.
   std::string layer = {};
+  /// The exit status of the tool if this is the first error.
+  ExitStatus status = ExitStatus::BadInput;
 
   /// Adds a note and returns the diagnostic, for chaining.
   Diagnostic &note(SourceLocation noteLocation, std::string noteText);
@@ -90,6 +92,8 @@ public:
 
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }
+  /// Returns the status of the first error, or Success.
+  ExitStatus exitStatus() const;
   size_t size() const { return list.size(); }
   /// Removes a diagnostic that a better one replaces. Invalidates references.
   void erase(size_t index);

@@ -503,7 +503,7 @@ TEST(CompilerOptionsApi, RejectsUnknownOptions) {
   // Values of the right type, but out of range.
   for (const char *batch : {"0", "-3"})
     EXPECT_EQ(usageErrorOf(options, "batch", batch),
-              "--batch must be positive");
+              "--batch must be a number from 1 to 2147483647");
   EXPECT_EQ(usageErrorOf(options, "level", "99999999999"),
             "--level must be a number of 32 bits");
   for (const char *scale : {"3", "0.5", "33554432", "nan", "inf"})

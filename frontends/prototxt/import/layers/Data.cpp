@@ -34,7 +34,7 @@ void buildDataInput(LayerBuilder &l) {
   }
   if (config.has_window_data_param()) // its scale has an effect
     dropOldTransform(*config.mutable_window_data_param());
-  l.dataInput(config, l.folder, l.types(l.topCount()), l.topCount());
+  l.dataInput(std::move(config), l.folder, l.topCount());
 }
 
 } // namespace

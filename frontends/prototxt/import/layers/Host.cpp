@@ -29,15 +29,30 @@ std::string settingsText(const caffe::LayerParameter &layer) {
   return text;
 }
 
-/// Sets the type, the settings, param_str and the phase. For types that the
-/// runtime itself computes, `paramStr` is the folder of the prototxt, in which
-/// files are looked up.
+/// Sets the explicit shapes of the tops that have one.
+void setExplicitShapes(HostLayerOp op, const LayerBuilder &l) {
+  llvm::SmallVector<mlir::Attribute> shapes;
+  bool hasExplicit = false;
+  for (auto top : op.getTops().getAsRange<mlir::StringAttr>()) {
+    const DataShape *shape = l.shapes.explicitShape(top.str());
+    hasExplicit |= shape != nullptr;
+    shapes.push_back(shape ? mlir::Attribute(l.b.getDenseI64ArrayAttr(*shape))
+                           : l.b.getUnitAttr());
+  }
+  if (hasExplicit)
+    op.setShapesAttr(l.b.getArrayAttr(shapes));
+}
+
+/// Sets the type, the settings, param_str, the phase and the explicit shapes.
+/// For types that the runtime itself computes, `paramStr` is the folder of the
+/// prototxt, in which files are looked up.
 void setHostSettings(HostLayerOp op, const LayerBuilder &l,
                      const std::string &type, const std::string &paramStr) {
   op.setKind(type);
   op.setSettings(settingsText(l.layer));
   op.setParamStr(paramStr);
   op.setTestPhase(l.phase == caffe::TEST);
+  setExplicitShapes(op, l);
 }
 
 void buildHost(LayerBuilder &l) {

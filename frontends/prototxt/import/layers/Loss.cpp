@@ -61,7 +61,7 @@ Value addInput(LayerBuilder &l, caffe::DataLayerSource source,
   config.set_type(caffe::dataLayerType(source));
   config.add_top(name);
   const bool hasFiles = source != caffe::DataLayerSource::Input;
-  return l.dataInput(config, hasFiles ? l.folder : "", l.blobType).front();
+  return l.dataInput(std::move(config), hasFiles ? l.folder : "").front();
 }
 
 /// Creates a data input with the class weights, which supports any number of

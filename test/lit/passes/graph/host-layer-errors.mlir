@@ -1,9 +1,9 @@
-// RUN: %brew-opt %s --brew-infer-data-shapes --brew-infer-shapes --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --brew-infer-shapes --verify-diagnostics --split-input-file
 
 brew.program @main train {
-  %x = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{layer 'mine': its type 'm.Mine' is computed by the program that runs the plan, which does not provide the shape of 'y'; pass --input-shape y=d,d,...}}
-  %y = brew.host_layer "mine"(%x) {kind = "m.Mine", settings = "", param_str = "", tops = ["y"]} : (tensor<*xf32>) -> tensor<*xf32>
+  %y = brew.host_layer "mine"(%x) {kind = "m.Mine", settings = "", param_str = "", tops = ["y"]} : (tensor<2x3xf32>) -> tensor<*xf32>
 }
 
 // -----

@@ -38,9 +38,11 @@ brew.program @stored train {
 
 // -----
 
+// Only data layers have shapes.
 brew.program @shapes train {
-  // expected-error @below {{phase import: shapes are not known yet}}
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // expected-error @below {{phase import: shapes are not known yet}}
+  %y = brew.relu "r"(%x) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
 }
 
 // -----

@@ -1,7 +1,3 @@
-// RUN: rm -rf %t && mkdir %t && cd %t
-// RUN: %python %inputs/write_idx.py images labels 2 4 5
-// RUN: %brew-data mnist images labels db --backend lmdb
-// RUN: %brew-data mean db mean.binaryproto
 // RUN: %brew-opt %s --brew-build-input-kernels --split-input-file | FileCheck %s
 
 // A mean that all channels share is a constant, as is the scale. The kernel writes the images in
@@ -112,9 +108,9 @@ plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
   %b = plan.buffer "b" transient[128] live [0, 0] : memref<2x1x3x3xf32>
   %c = plan.buffer "c" transient[256] live [0, 0] : memref<2x1x4x4xf32>
   %d = plan.buffer "d" transient[384] live [0, 0] : memref<2x1x4x4xf32>
-  plan.data_input "cropped" "Data"(%a) {config = "name: 'cropped' type: 'Data' top: 'a' transform_param { mean_file: 'mean.binaryproto' crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
-  plan.data_input "small" "Data"(%b) {config = "name: 'small' type: 'Data' top: 'b' transform_param { mean_file: 'mean.binaryproto' crop_size: 3 }", folder = ""} : memref<2x1x3x3xf32>
-  plan.data_input "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = ""} : memref<2x1x4x4xf32>
+  plan.data_input "cropped" "Data"(%a) {config = "name: 'cropped' type: 'Data' top: 'a' transform_param { mean_file: 'mean.binaryproto' crop_size: 4 }", folder = "", mean_file_dims = array<i64: 1, 4, 5>} : memref<2x1x4x4xf32>
+  plan.data_input "small" "Data"(%b) {config = "name: 'small' type: 'Data' top: 'b' transform_param { mean_file: 'mean.binaryproto' crop_size: 3 }", folder = "", mean_file_dims = array<i64: 1, 4, 5>} : memref<2x1x3x3xf32>
+  plan.data_input "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = "", record_dims = array<i64: 1, 4, 5>} : memref<2x1x4x4xf32>
   plan.data_input "unknown" "Data"(%d) {config = "name: 'unknown' type: 'Data' top: 'd' data_param { source: 'no.such.db' backend: LMDB } transform_param { crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
 }
 

@@ -1,6 +1,6 @@
 //===- DataShapesTest.cpp - Shapes of data layers -------------------------===//
 
-#include "passes/graph/DataShapes.h"
+#include "frontends/prototxt/data/DataShapes.h"
 
 #include "Parse.h"
 #include "formats/BinaryProto.h"
@@ -17,7 +17,7 @@
 namespace brew {
 namespace {
 
-using Shapes = std::vector<passes::DataShape>;
+using Shapes = std::vector<prototxt::DataShape>;
 using prototxt::TemporaryFolder;
 
 caffe::LayerParameter layerOf(const std::string &text) {
@@ -26,9 +26,16 @@ caffe::LayerParameter layerOf(const std::string &text) {
   return layer;
 }
 
-passes::DataShapeOptions optionsOf(const std::vector<std::string> &shapes,
-                                   int64_t batch = 0) {
-  return {passes::parseInputShapes(shapes), batch};
+prototxt::DataShapeOptions optionsOf(const std::vector<std::string> &shapes,
+                                     int64_t batch = 0) {
+  return {prototxt::parseInputShapes(shapes), batch};
+}
+
+/// Returns the shapes of the layer's tops.
+Shapes shapesOf(caffe::LayerParameter &layer,
+                const std::vector<std::string> &folders = {},
+                const prototxt::DataShapeOptions &options = {}) {
+  return prototxt::inferDataShapes(layer, folders, options).tops;
 }
 
 /// Returns the status and text of the error that `call` throws, or Success and
@@ -43,17 +50,17 @@ template <typename Call> std::pair<ExitStatus, std::string> errorOf(Call call) {
 }
 
 TEST(DataShapes, readsInputShapeFlags) {
-  auto shapes = passes::parseInputShapes({"data=1,3,4,4", "x=2"});
-  EXPECT_EQ(shapes.at("data"), (passes::DataShape{1, 3, 4, 4}));
-  EXPECT_EQ(shapes.at("x"), passes::DataShape{2});
+  auto shapes = prototxt::parseInputShapes({"data=1,3,4,4", "x=2"});
+  EXPECT_EQ(shapes.at("data"), (prototxt::DataShape{1, 3, 4, 4}));
+  EXPECT_EQ(shapes.at("x"), prototxt::DataShape{2});
   // The list may have been split at its commas.
-  EXPECT_EQ(passes::parseInputShapes({"data=1", "3", "x=2"}).at("data"),
-            (passes::DataShape{1, 3}));
-  EXPECT_EQ(passes::parseInputShapes({"s="}).at("s"), passes::DataShape{});
+  EXPECT_EQ(prototxt::parseInputShapes({"data=1", "3", "x=2"}).at("data"),
+            (prototxt::DataShape{1, 3}));
+  EXPECT_EQ(prototxt::parseInputShapes({"s="}).at("s"), prototxt::DataShape{});
   for (const char *bad :
        {"data", "3,data=1", "data=0", "data=-1", "data=1,,2", "data=1x2", "=1",
         "data=2147483648", "a=1,a=2", "data=,1", "a=,b=1"})
-    EXPECT_EQ(errorOf([&] { passes::parseInputShapes({bad}); }).first,
+    EXPECT_EQ(errorOf([&] { prototxt::parseInputShapes({bad}); }).first,
               ExitStatus::Usage)
         << bad;
 }
@@ -61,35 +68,32 @@ TEST(DataShapes, readsInputShapeFlags) {
 TEST(DataShapes, takesInputsAsWritten) {
   auto layer = layerOf("type: 'Input' top: 'a' top: 'b' input_param { shape { "
                        "dim: 2 dim: 3 } shape { } }");
-  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
-  EXPECT_EQ(inferDataShapes(layer, {}, optionsOf({"b=7,5"}, 4)),
+  EXPECT_EQ(shapesOf(layer, {}, {}), (Shapes{{2, 3}, {}}));
+  EXPECT_EQ(shapesOf(layer, {}, optionsOf({"b=7,5"}, 4)),
             (Shapes{{4, 3}, {4, 5}}));
   // Changed shapes are written back.
   EXPECT_EQ(layer.input_param().shape(1).dim(0), 4);
 
   auto withoutShape = layerOf("type: 'Input' top: 'a'");
   EXPECT_NE(errorOf([&] {
-              passes::inferDataShapes(withoutShape, {}, {});
+              shapesOf(withoutShape, {}, {});
             }).second.find("--input-shape a="),
             std::string::npos);
-  EXPECT_EQ(inferDataShapes(withoutShape, {}, optionsOf({"a=1,2"})),
-            (Shapes{{1, 2}}));
+  EXPECT_EQ(shapesOf(withoutShape, {}, optionsOf({"a=1,2"})), (Shapes{{1, 2}}));
 }
 
 TEST(DataShapes, takesDummyAndMemoryDataAsWritten) {
   auto dummy = layerOf("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
                        "{ num: 2 num: 3 channels: 4 height: 5 width: 6 }");
-  EXPECT_EQ(passes::inferDataShapes(dummy, {}, {}),
-            (Shapes{{2, 4, 5, 6}, {3, 4, 5, 6}}));
+  EXPECT_EQ(shapesOf(dummy, {}, {}), (Shapes{{2, 4, 5, 6}, {3, 4, 5, 6}}));
   EXPECT_EQ(dummy.dummy_data_param().num_size(), 0);
-  EXPECT_EQ(inferDataShapes(dummy, {}, optionsOf({}, 9)),
+  EXPECT_EQ(shapesOf(dummy, {}, optionsOf({}, 9)),
             (Shapes{{9, 4, 5, 6}, {9, 4, 5, 6}}));
   auto memory =
       layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
               "batch_size: 2 channels: 3 height: 4 width: 5 }");
-  EXPECT_EQ(passes::inferDataShapes(memory, {}, {}),
-            (Shapes{{2, 3, 4, 5}, {2}}));
-  EXPECT_EQ(inferDataShapes(memory, {}, optionsOf({}, 7)),
+  EXPECT_EQ(shapesOf(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
+  EXPECT_EQ(shapesOf(memory, {}, optionsOf({}, 7)),
             (Shapes{{7, 3, 4, 5}, {7}}));
 }
 
@@ -110,8 +114,8 @@ struct DatabaseSource : testing::Test {
                    "' batch_size: 8 backend: LMDB }");
   }
   Shapes inferShapes(caffe::LayerParameter layer,
-                     const passes::DataShapeOptions &options = {}) const {
-    return inferDataShapes(layer, {folder.path("")}, options);
+                     const prototxt::DataShapeOptions &options = {}) const {
+    return shapesOf(layer, {folder.path("")}, options);
   }
   void writeMean(const std::string &name, std::vector<int64_t> dims) const {
     formats::Blob blob;
@@ -191,7 +195,7 @@ TEST_F(DatabaseSource, stacksImagesOfAnItemAsChannels) {
 TEST(DataShapes, infersNumberOfClassWeights) {
   auto loss = layerOf("type: 'SoftmaxWithLoss' top: 'w' loss_param { "
                       "class_weighting: [1, 2.5, 0] }");
-  EXPECT_EQ(passes::inferDataShapes(loss, {}, {}), (Shapes{{3}}));
+  EXPECT_EQ(shapesOf(loss, {}, {}), (Shapes{{3}}));
 }
 
 TEST_F(DatabaseSource, appliesShapesOfLabels) {
@@ -211,8 +215,8 @@ TEST(DataShapes, appliesShapesOfEveryTop) {
                    "batch_size: 2 channels: 3 height: 4 width: 5 }");
   };
   auto infer = [](caffe::LayerParameter layer,
-                  const passes::DataShapeOptions &options) {
-    return inferDataShapes(layer, {}, options);
+                  const prototxt::DataShapeOptions &options) {
+    return shapesOf(layer, {}, options);
   };
   EXPECT_EQ(infer(memory(), optionsOf({"b=7"})), (Shapes{{7, 3, 4, 5}, {7}}));
   EXPECT_EQ(infer(memory(), optionsOf({"a=7,1,1,1", "b=7"})),
@@ -266,27 +270,25 @@ TEST(DataShapes, readsHdf5Files) {
   auto layer = layerOf("type: 'HDF5Data' top: 'x' top: 'l' hdf5_data_param { "
                        "source: 'list.txt' batch_size: 4 }");
   const std::vector<std::string> folders = {folder.path("")};
-  EXPECT_EQ(passes::inferDataShapes(layer, folders, {}),
-            (Shapes{{4, 2, 3}, {4}}));
-  EXPECT_EQ(inferDataShapes(layer, folders, optionsOf({}, 6)),
+  EXPECT_EQ(shapesOf(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
+  EXPECT_EQ(shapesOf(layer, folders, optionsOf({}, 6)),
             (Shapes{{6, 2, 3}, {6}}));
   EXPECT_EQ(layer.hdf5_data_param().batch_size(), 6u);
-  EXPECT_EQ(errorOf([&] {
-              inferDataShapes(layer, folders, optionsOf({"x=1,2,4"}));
-            }).first,
-            ExitStatus::BadInput);
+  EXPECT_EQ(
+      errorOf([&] { shapesOf(layer, folders, optionsOf({"x=1,2,4"})); }).first,
+      ExitStatus::BadInput);
   // Without the files every top needs its shape.
-  EXPECT_EQ(inferDataShapes(layer, {}, optionsOf({"x=1,2,3", "l=1"})),
+  EXPECT_EQ(shapesOf(layer, {}, optionsOf({"x=1,2,3", "l=1"})),
             (Shapes{{6, 2, 3}, {6}}));
   EXPECT_NE(errorOf([&] {
-              inferDataShapes(layer, {}, optionsOf({"x=1,2,3"}));
+              shapesOf(layer, {}, optionsOf({"x=1,2,3"}));
             }).second.find("--input-shape l=N,..."),
             std::string::npos);
 
   auto scalar = layerOf("type: 'HDF5Data' top: 's' hdf5_data_param { "
                         "source: 'list.txt' batch_size: 4 }");
   EXPECT_NE(errorOf([&] {
-              passes::inferDataShapes(scalar, folders, {});
+              shapesOf(scalar, folders, {});
             }).second.find("is a single value"),
             std::string::npos);
 }
@@ -294,10 +296,9 @@ TEST(DataShapes, readsHdf5Files) {
 TEST(DataShapes, boundsElementCounts) {
   auto layer = layerOf("type: 'Input' top: 'a' input_param { shape { dim: "
                        "65536 dim: 32767 } }");
-  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}).size(), 1u);
-  EXPECT_EQ(
-      errorOf([&] { inferDataShapes(layer, {}, optionsOf({}, 65540)); }).first,
-      ExitStatus::BadInput);
+  EXPECT_EQ(shapesOf(layer, {}, {}).size(), 1u);
+  EXPECT_EQ(errorOf([&] { shapesOf(layer, {}, optionsOf({}, 65540)); }).first,
+            ExitStatus::BadInput);
 }
 
 //===----------------------------------------------------------------------===//
@@ -319,11 +320,11 @@ protected:
 
   Shapes inferShapes(const std::string &settings,
                      const std::string &otherFields = "",
-                     const passes::DataShapeOptions &options = {}) {
+                     const prototxt::DataShapeOptions &options = {}) {
     auto layer = layerOf("type: 'ImageData' top: 'd' top: 'l' image_data_param "
                          "{ batch_size: 4 " +
                          settings + " } " + otherFields);
-    return inferDataShapes(layer, {folder.path("")}, options);
+    return shapesOf(layer, {folder.path("")}, options);
   }
 
   TemporaryFolder folder;
@@ -367,8 +368,7 @@ TEST_F(ImageSource, windowsAreAsLargeAsTheirCrops) {
   auto layer = layerOf("type: 'WindowData' top: 'd' top: 'l' "
                        "window_data_param { source: 'absent' batch_size: 5 } "
                        "transform_param { crop_size: 8 }");
-  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}),
-            (Shapes{{5, 3, 8, 8}, {5}}));
+  EXPECT_EQ(shapesOf(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
 }
 
 } // namespace

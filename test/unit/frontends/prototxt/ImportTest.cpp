@@ -15,7 +15,7 @@ namespace brew::prototxt {
 namespace {
 
 const char *trainTest = R"(name: "n"
-layer { name: "d" type: "Input" top: "x" top: "l" }
+layer { name: "d" type: "Input" top: "x" top: "l" input_param { shape { dim: 2 } } }
 layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y"
   param { lr_mult: 1 } param { lr_mult: 2 decay_mult: 0 }
   inner_product_param { num_output: 2 weight_filler { type: "xavier" } } }
@@ -91,7 +91,7 @@ TEST_F(ImportTest, sharesParametersBetweenPrograms) {
 
 TEST_F(ImportTest, deploysNetsWithoutLoss) {
   ImportedNet net = import(R"(
-layer { name: "d" type: "Input" top: "x" }
+layer { name: "d" type: "Input" top: "x" input_param { shape { dim: 2 } } }
 layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 )");
   ASSERT_TRUE(net.module);
@@ -102,7 +102,8 @@ layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 
 TEST_F(ImportTest, omitsTestProgramWithoutData) {
   ImportedNet net = import(R"(
-layer { name: "d" type: "Input" top: "x" top: "l" include { phase: TRAIN } }
+layer { name: "d" type: "Input" top: "x" top: "l" include { phase: TRAIN }
+  input_param { shape { dim: 2 } } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "x" bottom: "l" }
 )");
   ASSERT_TRUE(net.module) << diagnostics.str();
@@ -184,7 +185,7 @@ TEST_F(ImportTest, requiresLossInTrainingNet) {
 
 TEST_F(ImportTest, reportsSharedErrorsOnce) {
   EXPECT_FALSE(import(R"(
-layer { name: "d" type: "Input" top: "x" top: "l" }
+layer { name: "d" type: "Input" top: "x" top: "l" input_param { shape { dim: 2 } } }
 layer { name: "r" type: "Relu" bottom: "x" top: "y" }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "l" }
 )")

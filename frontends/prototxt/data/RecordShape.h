@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::passes {
+namespace brew::prototxt {
 
 /// Returns channels, rows and columns of the first record, before cropping, of
 /// a Data layer's database at `path`. Throws an Error of status Unavailable if
@@ -35,4 +35,4 @@ std::vector<int64_t> listedImageShape(const caffe::LayerParameter &layer,
                                       const std::string &path,
                                       const std::vector<std::string> &folders);
 
-} // namespace brew::passes
+} // namespace brew::prototxt

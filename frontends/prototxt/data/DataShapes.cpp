@@ -1,12 +1,12 @@
 //===- DataShapes.cpp - Shapes of data-layer tops -------------------------===//
-#include "passes/graph/DataShapes.h"
+#include "frontends/prototxt/data/DataShapes.h"
 
 #include "caffe/DataLayerKinds.h"
 #include "caffe/RecordSelection.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 #include "formats/hdf5/Hdf5.h"
-#include "passes/analysis/RecordShape.h"
+#include "frontends/prototxt/data/RecordShape.h"
 #include "support/Error.h"
 
 #include <charconv>
@@ -14,7 +14,7 @@
 #include <optional>
 
 using namespace brew;
-using namespace brew::passes;
+using namespace brew::prototxt;
 using caffe::DataLayerSource;
 using formats::dimsText;
 
@@ -30,11 +30,11 @@ public:
         folders(folders), options(options),
         selection(caffe::recordSelectionOf(layer)) {}
 
-  std::vector<DataShape> shapes() {
-    std::vector<DataShape> shapes = shapesOfSource();
-    for (size_t i = 0; i < shapes.size(); ++i)
-      checkExplicit(static_cast<int>(i), shapes[i]);
-    return shapes;
+  DataShapes shapes() {
+    result.tops = shapesOfSource();
+    for (size_t i = 0; i < result.tops.size(); ++i)
+      checkExplicit(static_cast<int>(i), result.tops[i]);
+    return std::move(result);
   }
 
 private:
@@ -64,7 +64,7 @@ private:
     case DataLayerSource::Weights:
       return {{layer.loss_param().class_weighting_size()}};
     case DataLayerSource::RandomKey:
-      break; // brew-infer-data-shapes sets the shape of a key
+      break; // the importer knows the shape of a key
     }
     throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   }
@@ -112,7 +112,7 @@ private:
   std::vector<DataShape> blobShapes();
   void checkExplicitImage(const DataShape &shape) const;
   void checkMean(const DataShape &image, bool isCropped,
-                 const std::string &sourceName) const;
+                 const std::string &sourceName);
 
   caffe::LayerParameter &layer;
   const caffe::DataLayerKind *kind; ///< null: unknown type
@@ -122,6 +122,7 @@ private:
   /// Whether the leading dimension comes from the layer or an option, and not
   /// from an explicit shape.
   bool hasOwnBatch = false;
+  DataShapes result; ///< the result
 };
 
 void DataLayerShapes::checkExplicit(int top, const DataShape &shape) const {
@@ -279,7 +280,7 @@ void DataLayerShapes::checkExplicitImage(const DataShape &shape) const {
 /// Checks mean_value and mean_file. `image` is channels x height x width before
 /// cropping, or after it if `isCropped`.
 void DataLayerShapes::checkMean(const DataShape &image, bool isCropped,
-                                const std::string &sourceName) const {
+                                const std::string &sourceName) {
   const caffe::TransformationParameter &transform = layer.transform_param();
   if (transform.mean_value_size() > 1 &&
       transform.mean_value_size() != image[0])
@@ -302,6 +303,7 @@ void DataLayerShapes::checkMean(const DataShape &image, bool isCropped,
     throw badInput("the mean image in " + *path + " is " + dimsText(mean) +
                    ", but the images of " + sourceName + " are " +
                    dimsText(image));
+  result.mean = std::move(mean);
 }
 
 std::vector<DataShape> DataLayerShapes::databaseShapes() {
@@ -319,6 +321,7 @@ std::vector<DataShape> DataLayerShapes::databaseShapes() {
   DataShape image;
   if (path) {
     image = recordShape(layer, *path);
+    result.record = image;
     checkMean(image, false, *path);
     if (crop > image[1] || crop > image[2])
       throw badInput("crop_size " + std::to_string(crop) +
@@ -430,6 +433,7 @@ std::vector<DataShape> DataLayerShapes::imageShapes() {
   bool isCropped = false;
   if (settings.new_height() && settings.new_width()) {
     image = {channels, settings.new_height(), settings.new_width()};
+    result.record = image;
   } else if (crop) {
     // Images may have any size: the reader checks each one.
     image = {channels, crop, crop};
@@ -508,7 +512,7 @@ std::vector<DataShape> DataLayerShapes::hdf5Shapes() {
 } // namespace
 
 std::map<std::string, DataShape>
-brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
+brew::prototxt::parseInputShapes(const std::vector<std::string> &entries) {
   std::string text;
   for (const std::string &entry : entries)
     text += (text.empty() ? "" : ",") + entry;
@@ -548,23 +552,22 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
   return shapes;
 }
 
-std::vector<DataShape>
-brew::passes::inferDataShapes(caffe::LayerParameter &layer,
-                              const std::vector<std::string> &folders,
-                              const DataShapeOptions &options) {
-  std::vector<DataShape> shapes =
-      DataLayerShapes(layer, folders, options).shapes();
-  for (size_t i = 0; i < shapes.size(); ++i) {
+DataShapes
+brew::prototxt::inferDataShapes(caffe::LayerParameter &layer,
+                                const std::vector<std::string> &folders,
+                                const DataShapeOptions &options) {
+  DataShapes shapes = DataLayerShapes(layer, folders, options).shapes();
+  for (size_t i = 0; i < shapes.tops.size(); ++i) {
     int64_t count = 1;
-    for (int64_t dim : shapes[i]) {
+    for (int64_t dim : shapes.tops[i]) {
       if (dim < 1)
         throw badInput("'" + layer.top(i) + "' has no elements: its shape is " +
-                       dimsText(shapes[i]));
+                       dimsText(shapes.tops[i]));
       // Caffe counts elements in an int.
       if (dim > INT_MAX / count)
         throw badInput("'" + layer.top(i) +
                        "' has more than 2147483647 elements: its shape is " +
-                       dimsText(shapes[i]));
+                       dimsText(shapes.tops[i]));
       count *= dim;
     }
   }

@@ -1,5 +1,5 @@
 //===- RecordShape.cpp - Image shapes of databases ------------------------===//
-#include "passes/analysis/RecordShape.h"
+#include "frontends/prototxt/data/RecordShape.h"
 
 #include "formats/AnnotatedDatum.h"
 #include "formats/Database.h"
@@ -9,7 +9,7 @@
 #include "formats/image/ImageList.h"
 
 using namespace brew;
-using namespace brew::passes;
+using namespace brew::prototxt;
 
 static std::unique_ptr<formats::DbReader>
 openDatabase(const caffe::LayerParameter &layer, const std::string &path) {
@@ -27,8 +27,8 @@ static formats::ImageColor colorOf(const caffe::LayerParameter &layer) {
 }
 
 std::vector<int64_t>
-brew::passes::recordShape(const caffe::LayerParameter &layer,
-                          const std::string &path) {
+brew::prototxt::recordShape(const caffe::LayerParameter &layer,
+                            const std::string &path) {
   auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
   formats::ImageRecord image;
@@ -38,9 +38,9 @@ brew::passes::recordShape(const caffe::LayerParameter &layer,
   return {image.channels, image.height, image.width};
 }
 
-AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
-                                            const std::string &path,
-                                            bool countBoxes) {
+AnnotatedShape
+brew::prototxt::annotatedShape(const caffe::LayerParameter &layer,
+                               const std::string &path, bool countBoxes) {
   auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
   auto recordLocation = [&] {
@@ -62,9 +62,9 @@ AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
 }
 
 std::vector<int64_t>
-brew::passes::listedImageShape(const caffe::LayerParameter &layer,
-                               const std::string &path,
-                               const std::vector<std::string> &folders) {
+brew::prototxt::listedImageShape(const caffe::LayerParameter &layer,
+                                 const std::string &path,
+                                 const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageListEntry first = formats::readImageList(path).front();
   const std::string location = lineLocation(path, first);
