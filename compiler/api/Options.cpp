@@ -2,6 +2,7 @@
 #include "compiler/api/Api.h"
 
 #include "support/HostFunctions.h"
+#include "support/OptionStruct.h"
 
 using namespace brew::compiler;
 using namespace brew::compiler::api;
@@ -11,24 +12,6 @@ int brew_compiler_abi_version(void) { return BREW_COMPILER_ABI_VERSION; }
 const char *brew_compiler_version(void) { return BREW_VERSION; }
 
 namespace {
-
-brew_option_kind kindOf(OptionKind kind) {
-  switch (kind) {
-  case OptionKind::Flag:
-    return BREW_OPTION_FLAG;
-  case OptionKind::Text:
-    return BREW_OPTION_TEXT;
-  case OptionKind::Integer:
-    return BREW_OPTION_INTEGER;
-  case OptionKind::Real:
-    return BREW_OPTION_REAL;
-  case OptionKind::Choice:
-    return BREW_OPTION_CHOICE;
-  case OptionKind::List:
-    break;
-  }
-  return BREW_OPTION_LIST;
-}
 
 /// The values of a row as C arrays.
 struct ValueLists {
@@ -62,18 +45,18 @@ size_t brew_compiler_option_count(void) {
   return count;
 }
 
-brew_status brew_compiler_option_get(size_t index,
-                                     brew_compiler_option *option) {
+brew_status brew_compiler_option_get(size_t index, brew_option *option) {
   std::string ignored;
   return guarded(ignored, [&] {
     if (!option || index >= optionTable().size())
       return BREW_USAGE;
     const OptionRow &row = optionTable()[index];
     const ValueLists &values = valueLists()[index];
-    copyToCaller(option, {sizeof(brew_compiler_option), row.name,
-                          kindOf(row.kind), row.help, row.valueName,
-                          row.defaultText, row.impliedText, values.names.size(),
-                          values.names.data(), values.help.data()});
+    brew_option result = brew::optionStruct(row);
+    result.value_count = values.names.size();
+    result.values = values.names.data();
+    result.value_help = values.help.data();
+    copyToCaller(option, result);
     return BREW_OK;
   });
 }

@@ -2,7 +2,10 @@
 #include "compiler/options/LlvmArguments.h"
 
 #include "compiler/Pipeline.h"
+#include "compiler/options/Options.h"
+#include "formats/caffe.pb.h"
 #include "support/Error.h"
+#include "support/Suggest.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
@@ -11,6 +14,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -52,6 +56,27 @@ bool parseArguments(const std::vector<std::string> &arguments,
                                            argv.data(), "", &stream);
 }
 
+/// Throws Error (Usage) if LLVM has no such option. Suggests Brew's own
+/// options: callers pass on what is not one of these, and may have misspelt it.
+void checkIsKnown(llvm::StringRef argument) {
+  const std::string flag = argument.split('=').first.str();
+  const std::string name = llvm::StringRef(flag).ltrim('-').str();
+  if (llvm::cl::getRegisteredOptions().contains(name))
+    return;
+  std::string field = name;
+  std::replace(field.begin(), field.end(), '-', '_');
+  if (caffe::SolverParameter::descriptor()->FindFieldByName(field))
+    throw Error(ExitStatus::Usage,
+                "'" + flag + "' is not an option of the compiler: " + field +
+                    " is a field of the solver, which brew-run train can "
+                    "override");
+  std::vector<std::string> names;
+  for (const OptionRow &row : optionTable())
+    names.push_back("--" + std::string(row.name));
+  throw Error(ExitStatus::Usage,
+              "unknown option '" + flag + "'" + didYouMean(flag, names));
+}
+
 } // namespace
 
 void reapplyLlvmArguments() {
@@ -75,6 +100,8 @@ void setLlvmArguments(const std::vector<std::string> &arguments) {
     if (printsAndExits(argument))
       throw Error(ExitStatus::Usage,
                   "'" + argument + "' cannot be given to LLVM here");
+  for (const std::string &argument : arguments)
+    checkIsKnown(argument);
   std::string messages;
   if (parseArguments(arguments, messages)) {
     state().arguments = arguments;

@@ -14,19 +14,6 @@ namespace {
 using Options = CompileOptions;
 using Text = const std::string &;
 
-/// The following two functions parse values that have been checked.
-std::int64_t parseInteger(Text value) {
-  std::int64_t result = 0;
-  llvm::StringRef(value).getAsInteger(0, result);
-  return result;
-}
-
-double parseReal(Text value) {
-  double result = 0;
-  llvm::StringRef(value).getAsDouble(result);
-  return result;
-}
-
 /// Parses a positive number of bytes: 4096, 16k, 1.5Gi. Returns null if
 /// malformed.
 std::optional<std::int64_t> parseBytes(Text value) {
@@ -51,11 +38,9 @@ std::optional<std::int64_t> parseBytes(Text value) {
 /// Limit of --bucket-mb; larger buckets have no benefit.
 constexpr double kMaxBucketMegabytes = 4096;
 
-bool parseFlag(Text value) { return value == "true" || value == "1"; }
-
 /// Returns whether `value` is a power of two, so that scaling does not round.
 bool isLossScale(Text value) {
-  const double scale = parseReal(value);
+  const double scale = optionReal(value);
   int exponent = 0;
   return std::frexp(scale, &exponent) == 0.5 && scale >= 1 && scale <= 16777216;
 }
@@ -88,32 +73,29 @@ const std::vector<OptionRow> &optionTable() {
       row("allow-missing-weights", Kind::Flag,
           "Inference: fill layers that the file of --weights lacks with their "
           "fillers")
-          .withAction(
-              [](Options &o, Text v) { o.allowMissingWeights = parseFlag(v); }),
+          .withAction([](Options &o, Text v) {
+            o.allowMissingWeights = optionFlag(v);
+          }),
       row("bucket-mb", Kind::Real,
           "Megabytes of gradients per all-reduce (default: by a cost model)")
           .withValueName("N")
           .withConstraint("be positive and at most 4096",
                           [](Text v) {
-                            return parseReal(v) > 0 &&
-                                   parseReal(v) <= kMaxBucketMegabytes;
+                            return optionReal(v) > 0 &&
+                                   optionReal(v) <= kMaxBucketMegabytes;
                           })
           .withAction([](Options &o, Text v) {
             o.pipeline.bucketBytes =
-                std::max<int64_t>(1, std::llround(parseReal(v) * 1e6));
+                std::max<int64_t>(1, std::llround(optionReal(v) * 1e6));
           }),
       row("batch", Kind::Integer, "Batch size that replaces the net's")
           .withValueName("N")
-          .withConstraint("be a number from 1 to 2147483647",
-                          [](Text v) {
-                            return parseInteger(v) > 0 &&
-                                   parseInteger(v) <= INT32_MAX;
-                          })
+          .withRange(1, INT32_MAX)
           .withAction(
-              [](Options &o, Text v) { o.import.batch = parseInteger(v); }),
+              [](Options &o, Text v) { o.import.batch = optionInteger(v); }),
       row("check-only", Kind::Flag,
           "Only check, emit and report: build no plan")
-          .withAction([](Options &o, Text v) { o.checkOnly = parseFlag(v); }),
+          .withAction([](Options &o, Text v) { o.checkOnly = optionFlag(v); }),
       row("cpu", Kind::Text,
           "CPU to generate code for: native, x86-64-v3 or another of "
           "LLVM's names")
@@ -124,11 +106,11 @@ const std::vector<OptionRow> &optionTable() {
           "Only deterministic library algorithms (CPU plans are always "
           "deterministic)")
           .withAction(
-              [](Options &o, Text v) { o.deterministic = parseFlag(v); }),
+              [](Options &o, Text v) { o.deterministic = optionFlag(v); }),
       row("distributed", Kind::Flag,
           "Training plan for data-parallel runs on any number of ranks")
           .withAction([](Options &o, Text v) {
-            o.pipeline.distributed = parseFlag(v);
+            o.pipeline.distributed = optionFlag(v);
           }),
       row("dump-dir", Kind::Text,
           "Folder for the files of --emit (default: print texts)")
@@ -161,12 +143,12 @@ const std::vector<OptionRow> &optionTable() {
       row("exact-convolutions", Kind::Flag,
           "CPU: no Winograd algorithms, which have larger f32 rounding errors")
           .withAction(
-              [](Options &o, Text v) { o.exactConvolutions = parseFlag(v); }),
+              [](Options &o, Text v) { o.exactConvolutions = optionFlag(v); }),
       row("exact-hidden-gradients", Kind::Flag,
           "Propagate gradients of the exposed states of LSTM and RNN (Caffe "
           "does not)")
           .withAction([](Options &o, Text v) {
-            o.pipeline.exactHiddenGradients = parseFlag(v);
+            o.pipeline.exactHiddenGradients = optionFlag(v);
           }),
       row("gpu-arch", Kind::Text,
           "GPUs to generate code for: native, or a list such as sm_80,sm_90; "
@@ -178,11 +160,11 @@ const std::vector<OptionRow> &optionTable() {
           "Training: compute the gradients' norm on the device regardless of "
           "the solver, for brew-run train --check-nan and --clip-gradients")
           .withAction([](Options &o, Text v) {
-            o.pipeline.clipGradients = parseFlag(v);
+            o.pipeline.clipGradients = optionFlag(v);
           }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
           .withAction(
-              [](Options &o, Text v) { o.import.gradients = parseFlag(v); }),
+              [](Options &o, Text v) { o.import.gradients = optionFlag(v); }),
       row("host-layer", Kind::List,
           "Layer types computed by the program that runs the plan")
           .withValueName("TYPE,...")
@@ -211,27 +193,27 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("N")
           .withConstraint("be a number of 32 bits",
                           [](Text v) {
-                            return parseInteger(v) ==
-                                   static_cast<std::int32_t>(parseInteger(v));
+                            return optionInteger(v) ==
+                                   static_cast<std::int32_t>(optionInteger(v));
                           })
           .withAction([](Options &o, Text v) {
-            o.import.level = static_cast<std::int32_t>(parseInteger(v));
+            o.import.level = static_cast<std::int32_t>(optionInteger(v));
           }),
       row("loss-scale", Kind::Real, "f16: initial loss scale, a power of two")
           .withValueName("S")
           .withDefault("1024")
           .withConstraint("be a power of two from 1 to 16777216", isLossScale)
           .withAction(
-              [](Options &o, Text v) { o.pipeline.lossScale = parseReal(v); }),
+              [](Options &o, Text v) { o.pipeline.lossScale = optionReal(v); }),
       row("loss-scale-window", Kind::Integer,
           "f16: iterations with finite gradients after which the scale "
           "doubles; 0: never")
           .withValueName("N")
           .withDefault("2000")
           .withConstraint("not be negative",
-                          [](Text v) { return parseInteger(v) >= 0; })
+                          [](Text v) { return optionInteger(v) >= 0; })
           .withAction([](Options &o, Text v) {
-            o.pipeline.lossScaleWindow = parseInteger(v);
+            o.pipeline.lossScaleWindow = optionInteger(v);
           }),
       row("memory-limit", Kind::Text,
           "Memory limit for activations and their gradients: the backward pass "
@@ -245,7 +227,7 @@ const std::vector<OptionRow> &optionTable() {
       row("no-kernel-cache", Kind::Flag,
           "Compile all CUDA kernels instead of using cached ones")
           .withAction(
-              [](Options &o, Text v) { o.kernelCache = !parseFlag(v); }),
+              [](Options &o, Text v) { o.kernelCache = !optionFlag(v); }),
       row("no-library", Kind::List, "Generate code instead of library calls")
           .withValueName("GROUP,...")
           .withImpliedValue("all")
@@ -307,7 +289,7 @@ const std::vector<OptionRow> &optionTable() {
           .withAction([](Options &o, Text v) { o.import.solverFile = v; }),
       row("solver-only", Kind::Flag, "Check a solver without opening its net")
           .withAction(
-              [](Options &o, Text v) { o.import.solverOnly = parseFlag(v); }),
+              [](Options &o, Text v) { o.import.solverOnly = optionFlag(v); }),
       row("stage", Kind::List, "NetState stages")
           .withValueName("NAME,...")
           .withCommaLists()
@@ -315,7 +297,7 @@ const std::vector<OptionRow> &optionTable() {
       row("sync-batchnorm", Kind::Flag,
           "Compute BatchNorm statistics over the batches of all ranks")
           .withAction([](Options &o, Text v) {
-            o.pipeline.syncBatchNorm = parseFlag(v);
+            o.pipeline.syncBatchNorm = optionFlag(v);
           }),
       row("target", Kind::Choice, "Device that runs the plan")
           .withValueName("target")

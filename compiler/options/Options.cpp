@@ -4,9 +4,6 @@
 #include "frontends/prototxt/check/LayerKinds.h"
 #include "support/Suggest.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringRef.h"
-
 namespace brew::compiler {
 namespace {
 
@@ -24,70 +21,11 @@ const OptionRow &findRow(const std::string &name) {
   throwUsage("there is no option '" + name + "'" + didYouMean(name, names));
 }
 
-/// Throws Error (Usage) unless `value` is valid for this row.
-void checkValue(const OptionRow &row, const std::string &value) {
-  const std::string prefix = "for the --" + std::string(row.name) + " option: ";
-  auto invalid = [&](const char *kind) {
-    throwUsage(prefix + "'" + value + "' value invalid for " + kind +
-               " argument!");
-  };
-  std::int64_t integer;
-  double real;
-  switch (row.kind) {
-  case OptionKind::Flag:
-    if (value != "true" && value != "false" && value != "1" && value != "0")
-      throwUsage(prefix + "'" + value +
-                 "' is invalid value for boolean argument! Try 0 or 1");
-    break;
-  case OptionKind::Integer:
-    if (llvm::StringRef(value).getAsInteger(0, integer))
-      invalid("integer");
-    break;
-  case OptionKind::Real:
-    if (llvm::StringRef(value).getAsDouble(real))
-      invalid("floating point");
-    break;
-  case OptionKind::Text:
-  case OptionKind::Choice:
-  case OptionKind::List:
-    break;
-  }
-  if (row.constraint && !row.meetsConstraint(value))
-    throwUsage("--" + std::string(row.name) + " must " + row.constraint);
-  if (row.values.empty())
-    return;
-  std::string allowedNames;
-  for (const OptionValue &allowed : row.values) {
-    if (value == allowed.name)
-      return;
-    allowedNames +=
-        (allowedNames.empty() ? "" : ", ") + std::string(allowed.name);
-  }
-  if (row.noun)
-    throwUsage("--" + std::string(row.name) + ": unknown " + row.noun + " '" +
-               value + "' (" + allowedNames + ")");
-  throwUsage(prefix + "Cannot find option named '" + value + "'! (" +
-             allowedNames + ")");
-}
-
 } // namespace
 
 void OptionSet::set(const std::string &name, const char *value) {
   const OptionRow &row = findRow(name);
-  if (!value && !row.impliedText)
-    throwUsage("for the --" + name + " option: requires a value!");
-  std::vector<std::string> values;
-  if (row.isCommaSeparated && value) {
-    for (llvm::StringRef item : llvm::split(value, ','))
-      values.push_back(item.str());
-  } else {
-    values.push_back(value ? value : "");
-  }
-  for (std::string &text : values) {
-    if (text.empty() && row.impliedText)
-      text = row.impliedText;
-    checkValue(row, text);
-  }
+  const std::vector<std::string> values = row.checkedValues(value);
   std::vector<std::string> &storedValues = explicitValues[name];
   if (row.kind != OptionKind::List)
     storedValues.clear();

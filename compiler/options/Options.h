@@ -8,6 +8,7 @@
 #pragma once
 
 #include "compiler/Compile.h"
+#include "support/OptionTable.h"
 
 #include <map>
 #include <string>
@@ -15,52 +16,16 @@
 
 namespace brew::compiler {
 
-enum class OptionKind {
-  Flag,    ///< true or false
-  Text,    ///< any text
-  Integer, ///< 64 bits
-  Real,
-  Choice, ///< one of `values`
-  List,   ///< each value is appended
-};
-
-struct OptionValue {
-  const char *name;
-  const char *help;
-};
-
-struct OptionRow {
+struct OptionRow : OptionRowBase<OptionRow> {
   using Apply = void (*)(CompileOptions &, const std::string &);
 
-  const char *name = nullptr; ///< without dashes
-  OptionKind kind = OptionKind::Flag;
-  const char *help = nullptr;      ///< one sentence
-  const char *valueName = "value"; ///< name of the value in usage lines
-  const char *defaultText = "";    ///< value if the option is absent
-  /// Value if the option is set without a value; null if a value is required.
-  const char *impliedText = nullptr;
-  std::vector<OptionValue> values; ///< allowed values; empty: any
-  bool isCommaSeparated = false;   ///< List: a value may contain several,
-                                   ///< separated by commas
-  /// Noun for a value in the error for an unknown value.
-  const char *noun = nullptr;
-  /// Constraint on a value, such as "be positive", and its predicate; null
-  /// without a constraint.
-  const char *constraint = nullptr;
-  bool (*meetsConstraint)(const std::string &) = nullptr;
   Apply apply = nullptr; ///< applies one checked value
 
-  // Fluent setters for the table: each returns a copy of the row with one field
-  // set.
-  OptionRow withValueName(const char *text) const;
-  OptionRow withDefault(const char *text) const;
-  OptionRow withImpliedValue(const char *text) const;
-  OptionRow withChoices(std::vector<OptionValue> allowed) const;
-  OptionRow withCommaLists() const;
-  OptionRow withNoun(const char *text) const;
-  OptionRow withConstraint(const char *text,
-                           bool (*isMet)(const std::string &)) const;
-  OptionRow withAction(Apply function) const;
+  OptionRow withAction(Apply function) const {
+    OptionRow row = *this;
+    row.apply = function;
+    return row;
+  }
 };
 
 /// Returns the rows in the order of brewc's help.

@@ -15,8 +15,8 @@ static constexpr size_t kMaxLabelLayers = 2;
 static constexpr size_t kMinLabelWidth = 18;
 
 /// Prints a line per set of layers.
-static void printLayers(const plan::Program &program, const CostModel &model,
-                        llvm::raw_ostream &os) {
+static void printLayers(const brew::plan::Program &program,
+                        const CostModel &model, llvm::raw_ostream &os) {
   const std::vector<LayerCosts> rows = model.byLayer(program);
   if (rows.empty())
     return;
@@ -51,7 +51,7 @@ void compiler::printTextReport(const ReportSubject &subject,
   os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}{7,12}\n", "program",
                 "kernels", "calls", "MFLOP", "arena", "bound", "Caffe holds",
                 "scratch");
-  for (const plan::Program &program : manifest.programs()) {
+  for (const brew::plan::Program &program : manifest.programs()) {
     const Costs costs = model.of(program);
     os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}{7,12}\n",
                   program.name(), costs.kernels, costs.calls,
@@ -63,12 +63,12 @@ void compiler::printTextReport(const ReportSubject &subject,
   }
   if (subject.cuda)
     os << "scratch of library calls is known only when the plan is loaded\n";
-  for (const plan::Program &program : manifest.programs())
+  for (const brew::plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.hostCalls)
       os << formatv("{0}: {1} calls of host layers, which copy {2}\n",
                     program.name(), costs.hostCalls,
                     bytesText(costs.hostCopiedBytes));
-  for (const plan::Program &program : manifest.programs())
+  for (const brew::plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program);
         costs.rematerializationSeconds > 0)
       os << formatv(
@@ -78,7 +78,7 @@ void compiler::printTextReport(const ReportSubject &subject,
           fixedText(100 * costs.rematerializationSeconds /
                         (costs.seconds - costs.rematerializationSeconds),
                     1));
-  for (const plan::Program &program : manifest.programs())
+  for (const brew::plan::Program &program : manifest.programs())
     if (const AllReduceCosts allReduces = model.allReduceCosts(program);
         allReduces.buckets &&
         program.name() == plan::programs::kForwardBackward)
@@ -99,6 +99,6 @@ void compiler::printTextReport(const ReportSubject &subject,
                 gigaText(model.roofline.flopsPerSecond),
                 gigaText(model.roofline.productFlopsPerSecond),
                 timeText(model.roofline.launchSeconds));
-  for (const plan::Program &program : manifest.programs())
+  for (const brew::plan::Program &program : manifest.programs())
     printLayers(program, model, os);
 }

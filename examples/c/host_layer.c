@@ -145,13 +145,18 @@ int main(void) {
   status = brew_session_set_feed(session, program, NULL, 0, feed, &random);
   if (status != BREW_OK)
     return fail(brew_session_message(session), status);
-  const char *const names[] = {"base_lr", "momentum", "random_seed"};
-  const char *const values[] = {"0.05", "0.9", "1"};
-  brew_trainer_options trainer_options = BREW_STRUCT(brew_trainer_options);
-  trainer_options.field_names = names;
-  trainer_options.field_values = values;
-  trainer_options.field_count = 3;
-  status = brew_trainer_open(session, &trainer_options, &trainer);
+  brew_options *trainer_options;
+  status = brew_options_create(&trainer_options);
+  if (status == BREW_OK)
+    status = brew_options_set(trainer_options, "base-lr", "0.05");
+  if (status == BREW_OK)
+    status = brew_options_set(trainer_options, "momentum", "0.9");
+  if (status == BREW_OK)
+    status = brew_options_set(trainer_options, "random-seed", "1");
+  if (status != BREW_OK)
+    return fail(brew_options_message(trainer_options), status);
+  status = brew_trainer_open(session, trainer_options, &trainer);
+  brew_options_destroy(trainer_options);
   if (status == BREW_OK)
     status = brew_trainer_step(trainer, 500);
   if (status != BREW_OK)

@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
     const std::string_view bytes = compilation.plan();
     const Plan plan(bytes.data(), bytes.size(), "huber.plan");
     SessionOptions sessionOptions;
-    sessionOptions.seed = 3;
+    sessionOptions.options.set("random-seed", 3);
     sessionOptions.hostLayers = {huber};
     Session session(plan, sessionOptions);
     session.initialise();

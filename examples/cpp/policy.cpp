@@ -41,13 +41,10 @@ class Policy {
 public:
   explicit Policy(const brew::api::Plan &plan)
       : session(plan), program(plan.program("forward_backward")),
-        trainer(session, {{{"base_lr", "0.5"},
-                           {"momentum", "0"},
-                           {"weight_decay", "0"},
-                           {"random_seed", "1"}},
-                          {},
-                          "",
-                          {}}) {}
+        trainer(session, {{"base-lr", 0.5},
+                          {"momentum", 0},
+                          {"weight-decay", 0},
+                          {"random-seed", 1}}) {}
 
   std::vector<float> logits(const std::vector<float> &states) {
     session.setInput(program, "state", states);

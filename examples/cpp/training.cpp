@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     std::minstd_rand random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
     std::vector<float> x(32), y(16);
-    brew::api::Trainer trainer(session, {{{"base_lr", "0.2"}}, {}, "", {}});
+    brew::api::Trainer trainer(session, {{"base-lr", 0.2}});
     double loss = 0;
     for (int i = 0; i < 200; ++i) {
       for (std::size_t row = 0; row < y.size(); ++row) {

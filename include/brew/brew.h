@@ -60,6 +60,7 @@
 #include <brew/events.h>
 #include <brew/hooks.h>
 #include <brew/inputs.h>
+#include <brew/options.h>
 #include <brew/plan.h>
 #include <brew/records.h>
 #include <brew/reinforcement.h>

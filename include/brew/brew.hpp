@@ -25,6 +25,7 @@
 #include <brew/embedding.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
+#include <brew/options.hpp>
 #include <brew/plan.hpp>
 #include <brew/records.hpp>
 #include <brew/reinforcement.hpp>

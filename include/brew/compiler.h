@@ -29,6 +29,7 @@
 
 #include <brew/base.h>
 #include <brew/host_layer.h>
+#include <brew/option.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +37,7 @@ extern "C" {
 
 /* Incremented when programs compiled with an older header no longer work with
  * the library. Functions and fields may be added without a new version. */
-#define BREW_COMPILER_ABI_VERSION 1
+#define BREW_COMPILER_ABI_VERSION 2
 
 /* Returns the library's BREW_COMPILER_ABI_VERSION, to compare with the
  * header's. */
@@ -47,38 +48,11 @@ BREW_API const char *brew_compiler_version(void);
 
 /*===-- The table of options ---------------------------------------------===*/
 
-typedef enum brew_option_kind {
-  BREW_OPTION_FLAG = 0,    /* "true" or "false" */
-  BREW_OPTION_TEXT = 1,    /* any text */
-  BREW_OPTION_INTEGER = 2, /* 64 bits */
-  BREW_OPTION_REAL = 3,
-  BREW_OPTION_CHOICE = 4, /* one of the values */
-  BREW_OPTION_LIST = 5    /* any number of values; setting it appends one */
-} brew_option_kind;
-
-/* A row of the table. Its pointers stay valid. */
-typedef struct brew_compiler_option {
-  size_t struct_size;
-  const char *name; /* brewc's flag without dashes: "target" */
-  brew_option_kind kind;
-  const char *help;       /* one sentence */
-  const char *value_name; /* name of the value in usage lines */
-  /* The value if the option is not set; "" if there is none. */
-  const char *default_value;
-  /* The value if the option is set without one; NULL if a value is required. */
-  const char *implied_value;
-  /* All allowed values, each with its meaning; empty if any value is
-   * allowed. */
-  size_t value_count;
-  const char *const *values;
-  const char *const *value_help;
-} brew_compiler_option;
-
 BREW_API size_t brew_compiler_option_count(void);
 
 /* Fills in row `index`. Returns BREW_USAGE if there is no such row. */
 BREW_API brew_status brew_compiler_option_get(size_t index,
-                                              brew_compiler_option *option);
+                                              brew_option *option);
 
 /*===-- Options of a compilation -----------------------------------------===*/
 

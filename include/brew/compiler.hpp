@@ -17,6 +17,7 @@
 #include <brew/base.hpp>
 #include <brew/compiler.h>
 #include <brew/host_layer.hpp>
+#include <brew/option.hpp>
 
 #include <functional>
 #include <memory>
@@ -76,31 +77,9 @@ private:
   }
 };
 
-/// A row of the table of options.
-struct CompilerOption {
-  std::string name;
-  brew_option_kind kind;
-  std::string help, valueName, defaultValue;
-  std::optional<std::string> impliedValue;
-  /// Name and meaning.
-  std::vector<std::pair<std::string, std::string>> values;
-};
-
 /// Returns the table of options.
-inline std::vector<CompilerOption> compilerOptions() {
-  std::vector<CompilerOption> table;
-  auto row = makeStruct<brew_compiler_option>();
-  for (size_t i = 0; brew_compiler_option_get(i, &row) == BREW_OK; ++i) {
-    CompilerOption option = {
-        row.name,          row.kind, row.help, row.value_name,
-        row.default_value, {},       {}};
-    if (row.implied_value)
-      option.impliedValue = row.implied_value;
-    for (size_t v = 0; v < row.value_count; ++v)
-      option.values.emplace_back(row.values[v], row.value_help[v]);
-    table.push_back(std::move(option));
-  }
-  return table;
+inline std::vector<Option> compilerOptions() {
+  return detail::optionTable(brew_compiler_option_get);
 }
 
 class CompilerOptions {

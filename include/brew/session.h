@@ -8,6 +8,7 @@
 
 #include <brew/events.h>
 #include <brew/host_layer.h>
+#include <brew/options.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,12 +34,12 @@ BREW_API void brew_thread_pool_destroy(brew_thread_pool *pool);
 
 typedef struct brew_session_options {
   size_t struct_size;
-  /* Worker threads; 0: OMP_NUM_THREADS, else one per core. */
-  int threads;
+  /* Options by name; NULL: the defaults. On a GPU, calls that the timing cache
+   * does not contain are benchmarked when the session is opened. On the CPU
+   * only brew_session_tune() benchmarks; sessions follow the file. */
+  const brew_options *options;
   /* Number of the GPU, for plans compiled for GPUs. */
   int gpu;
-  /* Seed of fillers, shuffling and layers' random numbers. */
-  uint64_t seed;
   /* The folder searched last for files; NULL: the plan's folder. */
   const char *folder;
   /* Threads shared with other sessions (CPU). If NULL, each thread that runs a
@@ -53,18 +54,6 @@ typedef struct brew_session_options {
    * others before they run again. NULL means that the session has its own
    * parameters. */
   const brew_session *share_parameters;
-  /* The file that stores the fastest implementation of each library call (NULL:
-   * no file). On a GPU, calls that it does not contain are benchmarked when the
-   * session is opened. On the CPU only brew_session_tune() benchmarks; sessions
-   * follow the file. With `no_tuning`, sessions use the first implementation of
-   * each call, without a benchmark. */
-  const char *timing_cache;
-  int no_tuning;
-  /* For GPU plans: restricts libraries to bitwise reproducible engines, and
-   * limits the bytes of workspace per call (0: 1 GiB; BREW_NO_WORKSPACE: no
-   * workspace). */
-  int deterministic;
-  uint64_t workspace_limit;
   /* The first listener, which also receives the events emitted while the
    * session is opened; NULL: no listener. */
   brew_event_function listener;
@@ -78,12 +67,6 @@ typedef struct brew_session_options {
    * host layer type without a registration fails at its first use. */
   const brew_host_layer *host_layers;
   size_t host_layer_count;
-  /* Threads per data layer that decode and transform images; 0: one per core.
-   * Their number does not affect the data. */
-  int reader_threads;
-  /* Skips damaged or missing images of Data and ImageData layers, with a log
-   * line each, instead of failing. */
-  int skip_bad_records;
   /* The ranks that train together (communicator.h). Must outlive the session.
    * NULL for a single process. */
   brew_communicator *communicator;
@@ -93,9 +76,6 @@ typedef struct brew_session_options {
    * number. Setting it together with a communicator, whose ranks share the
    * records anyway, is an error (BREW_USAGE). */
   int reader_rank, reader_ranks;
-  /* For inference plans: initializes layers that no weight file contains from
-   * their fillers, with a warning that lists them, instead of failing. */
-  int allow_missing_weights;
 } brew_session_options;
 
 /* Allocates memory and opens kernels and libraries. Parameters have the values

@@ -9,6 +9,7 @@
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
 #include <brew/inputs.h>
+#include <brew/options.hpp>
 #include <brew/plan.hpp>
 #include <brew/running.h>
 #include <brew/session.h>
@@ -44,23 +45,17 @@ private:
 };
 
 struct SessionOptions {
-  int threads = 0, gpu = 0;
-  std::uint64_t seed = 0;
+  Options options; ///< by name
+  int gpu = 0;
   std::string folder;                             ///< "": the plan's folder
   const ThreadPool *pool = nullptr;               ///< null: its own threads
   const class Session *shareParameters = nullptr; ///< null: its own
-  std::string timingCache;                        ///< "": none
-  bool tune = true, deterministic = false;
-  std::uint64_t workspaceLimit = std::uint64_t(1) << 30;
   bool logToStderr = false;
   Listener listener; ///< the first
   std::vector<HostLayerType> hostLayers;
-  int readerThreads = 0; ///< per data layer; 0: one per core
-  bool skipBadRecords = false;
   const Communicator *communicator = nullptr; ///< null: a single process
   /// Without communicator; 0 ranks: a single process.
   int readerRank = 0, readerRanks = 0;
-  bool allowMissingWeights = false;
 };
 
 class Session {
@@ -73,19 +68,12 @@ public:
   explicit Session(const Plan &plan, SessionOptions options = {})
       : state(std::make_shared<State>()) {
     auto cOptions = makeStruct<brew_session_options>();
-    cOptions.threads = options.threads;
+    cOptions.options = options.options.get();
     cOptions.gpu = options.gpu;
-    cOptions.seed = options.seed;
     cOptions.folder = options.folder.empty() ? nullptr : options.folder.c_str();
     cOptions.pool = options.pool ? options.pool->get() : nullptr;
     cOptions.share_parameters =
         options.shareParameters ? options.shareParameters->get() : nullptr;
-    cOptions.timing_cache =
-        options.timingCache.empty() ? nullptr : options.timingCache.c_str();
-    cOptions.no_tuning = !options.tune;
-    cOptions.deterministic = options.deterministic;
-    cOptions.workspace_limit =
-        options.workspaceLimit ? options.workspaceLimit : BREW_NO_WORKSPACE;
     cOptions.log_to_stderr = options.logToStderr;
     if (options.listener) {
       cOptions.listener = listen;
@@ -96,13 +84,10 @@ public:
       hostLayers.push_back(type.get());
     cOptions.host_layers = hostLayers.data();
     cOptions.host_layer_count = hostLayers.size();
-    cOptions.reader_threads = options.readerThreads;
-    cOptions.skip_bad_records = options.skipBadRecords;
     cOptions.communicator =
         options.communicator ? options.communicator->get() : nullptr;
     cOptions.reader_rank = options.readerRank;
     cOptions.reader_ranks = options.readerRanks;
-    cOptions.allow_missing_weights = options.allowMissingWeights;
     brew_session *opened = nullptr;
     const brew_status status =
         brew_session_open(plan.get(), &cOptions, &opened);

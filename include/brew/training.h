@@ -7,75 +7,17 @@
 #define BREW_TRAINING_H
 
 #include <brew/events.h>
+#include <brew/options.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct brew_trainer_options {
-  size_t struct_size;
-  /* Solver fields that override the plan's: names as in the prototxt, values as
-   * text, lists separated by commas. */
-  const char *const *field_names;
-  const char *const *field_values;
-  size_t field_count;
-  /* Weight files to start from, each name a file or a list separated by commas;
-   * empty: the files named by the solver's `weights` or by the plan. */
-  const char *const *weights;
-  size_t weight_count;
-  /* Solver state to resume from, instead of weights; NULL for none. */
-  const char *snapshot;
-  /* f16: the initial loss scale; NULL: the plan's or the snapshot's scale. */
-  const double *loss_scale;
-  /* If not 0, resumes from the newest intact snapshot of the solver's prefix
-   * and skips damaged ones with a warning each. Without an intact snapshot,
-   * starts as if this field were 0. Cannot be combined with `snapshot`. */
-  int resume;
-  /* The number of snapshots of this run to keep; older ones are deleted once a
-   * newer one is on the device. 0 keeps all. */
-  int keep_snapshots;
-  /* testN.BLOB (test: of the first test net): whenever a test of the solver
-   * yields its best value so far, writes PREFIX_best_testN.BLOB.caffemodel and
-   * .solverstate, which do not count as snapshots to keep. Lower is better for
-   * losses, higher for the tops of Accuracy layers; the suffix ":min" or ":max"
-   * states it for any blob. NULL for none. */
-  const char *snapshot_best;
-  /* Checks for NaN and Inf in every iteration of solve and step. The first one
-   * ends the call with BREW_BAD_INPUT and a message that names layer, blob and
-   * iteration; parameters, readers and state are restored to those before the
-   * iteration. */
-  int check_nan;
-  /* Rules such as "test.accuracy >= 0.99 or time > 3600" (docs/brew-run.md):
-   * solve and step end when one of them is met. solve then also does what Caffe
-   * does at its end. Opening the trainer returns BREW_USAGE if a text is not a
-   * valid rule. */
-  const char *const *stop_when;
-  size_t stop_when_count;
-  /* "N[:METRIC[:min|:max]]": likewise after N tests without improvement; NULL
-   * for none. */
-  const char *patience;
-  /* Folder for metrics.jsonl and TensorBoard's event files; NULL for none. */
-  const char *log_folder;
-  /* Resumes from the solver's own snapshot of the latest iteration if it was
-   * written at this time (seconds since 1970) or later; else starts as the
-   * other fields say. NULL: disabled. */
-  const int64_t *resume_since;
-  /* On several ranks: each rank tests its share of the batches; otherwise rank
-   * 0 tests. Not supported with eval_type "detection" (BREW_USAGE). */
-  int distribute_tests;
-  /* On several ranks, on the CPU: each rank updates its shard of the parameters
-   * and keeps the solver history of that shard. */
-  int shard_update;
-  /* Files of hooks (hooks.h). On several ranks only rank 0 has hooks. */
-  const char *const *hooks;
-  size_t hook_count;
-} brew_trainer_options;
-
 /* Checks the solver, initializes the session's parameters and seed, and opens
  * the sources of all inputs that the caller does not override. A session can
  * have one trainer. `options` may be NULL. */
 BREW_API brew_status brew_trainer_open(brew_session *session,
-                                       const brew_trainer_options *options,
+                                       const brew_options *options,
                                        brew_trainer **trainer);
 BREW_API const char *brew_trainer_message(const brew_trainer *trainer);
 BREW_API void brew_trainer_destroy(brew_trainer *trainer);
@@ -185,30 +127,6 @@ typedef enum brew_solver_action {
 typedef brew_solver_action (*brew_action_function)(void *user);
 BREW_API brew_status brew_trainer_set_action_function(
     brew_trainer *trainer, brew_action_function function, void *user);
-
-typedef enum brew_field_kind {
-  BREW_FIELD_REAL = 0,
-  BREW_FIELD_INTEGER = 1,
-  BREW_FIELD_INTEGER64 = 2,
-  BREW_FIELD_BOOLEAN = 3,
-  BREW_FIELD_TEXT = 4,
-  BREW_FIELD_INTEGERS = 5 /* any number of integers, separated by commas */
-} brew_field_kind;
-
-/* A solver field that callers may set. Its pointers never become invalid. */
-typedef struct brew_solver_field {
-  size_t struct_size;
-  const char *name; /* as in the prototxt */
-  const char *flag; /* of brew-run, without dashes */
-  const char *help; /* one line */
-  brew_field_kind kind;
-  int while_training; /* whether it may change between iterations */
-} brew_solver_field;
-
-/* The table of solver fields. Callable from any thread. */
-BREW_API size_t brew_solver_field_count(void);
-BREW_API brew_status brew_solver_field_get(size_t index,
-                                           brew_solver_field *field);
 
 #ifdef __cplusplus
 }

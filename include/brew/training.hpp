@@ -20,26 +20,6 @@
 
 namespace brew::api {
 
-struct TrainerOptions {
-  /// Solver fields that override the plan's: names as in the prototxt, and
-  /// values.
-  std::vector<std::pair<std::string, std::string>> fields;
-  std::vector<std::string> weights;
-  std::string snapshot;            ///< "": none
-  std::optional<double> lossScale; ///< f16
-  bool resume = false;   ///< from the newest intact snapshot of the prefix
-  int keepSnapshots = 0; ///< 0: all
-  std::string snapshotBest = {}; ///< "test.accuracy"; "": none
-  bool checkNan = false;
-  std::vector<std::string> stopWhen = {};
-  std::string patience = {};                    ///< "": none
-  std::string logFolder = {};                   ///< "": none
-  std::optional<std::int64_t> resumeSince = {}; ///< seconds since 1970
-  bool distributeTests = false;                 ///< on several ranks
-  bool shardUpdate = false;                     ///< on several ranks
-  std::vector<std::string> hooks = {};          ///< files
-};
-
 /// One call of a hook (hooks.h); valid during the call.
 struct HookCall {
   std::string name, trigger, reason;
@@ -50,45 +30,11 @@ struct HookCall {
 
 class Trainer {
 public:
-  explicit Trainer(Session &session, const TrainerOptions &options = {})
+  explicit Trainer(Session &session, const Options &options = {})
       : state(session.state) {
-    std::vector<const char *> names, values;
-    for (const auto &[name, value] : options.fields) {
-      names.push_back(name.c_str());
-      values.push_back(value.c_str());
-    }
-    const auto weights = detail::cStrings(options.weights);
-    auto cOptions = makeStruct<brew_trainer_options>();
-    cOptions.field_names = names.data();
-    cOptions.field_values = values.data();
-    cOptions.field_count = names.size();
-    cOptions.weights = weights.data();
-    cOptions.weight_count = weights.size();
-    cOptions.snapshot =
-        options.snapshot.empty() ? nullptr : options.snapshot.c_str();
-    cOptions.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
-    cOptions.resume = options.resume;
-    cOptions.keep_snapshots = options.keepSnapshots;
-    cOptions.snapshot_best =
-        options.snapshotBest.empty() ? nullptr : options.snapshotBest.c_str();
-    const auto stopWhen = detail::cStrings(options.stopWhen);
-    cOptions.check_nan = options.checkNan;
-    cOptions.stop_when = stopWhen.data();
-    cOptions.stop_when_count = stopWhen.size();
-    cOptions.patience =
-        options.patience.empty() ? nullptr : options.patience.c_str();
-    cOptions.log_folder =
-        options.logFolder.empty() ? nullptr : options.logFolder.c_str();
-    cOptions.resume_since =
-        options.resumeSince ? &*options.resumeSince : nullptr;
-    cOptions.distribute_tests = options.distributeTests;
-    cOptions.shard_update = options.shardUpdate;
-    const auto hookFiles = detail::cStrings(options.hooks);
-    cOptions.hooks = hookFiles.data();
-    cOptions.hook_count = hookFiles.size();
     brew_trainer *opened = nullptr;
     const brew_status status =
-        brew_trainer_open(session.get(), &cOptions, &opened);
+        brew_trainer_open(session.get(), options.get(), &opened);
     trainer.reset(opened);
     check(status);
     setActionFunction({});
@@ -228,15 +174,5 @@ private:
   std::vector<std::unique_ptr<HookFunction>> hooks; ///< likewise
   detail::UniqueHandle<brew_trainer, brew_trainer_destroy> trainer;
 };
-
-/// The solver fields that callers may set.
-inline std::vector<brew_solver_field> solverFields() {
-  std::vector<brew_solver_field> fields;
-  for (std::size_t i = 0; i < brew_solver_field_count(); ++i) {
-    fields.push_back(makeStruct<brew_solver_field>());
-    detail::check(brew_solver_field_get(i, &fields.back()), "no such field");
-  }
-  return fields;
-}
 
 } // namespace brew::api

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Incremented when a program compiled with an older header no longer works with
  * the library. Adding functions and fields does not increment it. */
-#define BREW_ABI_VERSION 1
+#define BREW_ABI_VERSION 2
 
 /* Returns the library's BREW_ABI_VERSION, to compare with the header's. */
 BREW_API int brew_abi_version(void);
@@ -34,6 +34,7 @@ typedef enum brew_dtype {
   BREW_F16 = 5
 } brew_dtype;
 
+typedef struct brew_options brew_options;
 typedef struct brew_plan brew_plan;
 typedef struct brew_session brew_session;
 typedef struct brew_trainer brew_trainer;

@@ -4,6 +4,7 @@ import os
 from . import _core, _cuda
 from ._errors import checked, diagnostics_of
 from ._host import host_types
+from ._options import settings_of
 from ._plan import Plan
 
 __all__ = ["compile", "options", "upgrade"]
@@ -33,17 +34,10 @@ def source_of(net):
 
 def _settings_of(name, value):
     """Returns the settings of one keyword as (option, value) pairs."""
-    flag = name.replace("_", "-")
-    if value is None or value is False:
-        return []
-    if value is True:
-        return [(flag, None)]
-    if name == "input_shapes":
+    if name == "input_shapes" and value is not None:
         return [("input-shape", "%s=%s" % (blob, ",".join(str(int(d)) for d in dims)))
                 for blob, dims in value.items()]
-    if isinstance(value, (list, tuple, set)):
-        return [(flag, str(item)) for item in value]
-    return [(flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))]
+    return settings_of(name, value)
 
 
 def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,

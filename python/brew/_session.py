@@ -12,6 +12,8 @@ from . import _core, _cuda
 from ._core import Error, Kind, Pass
 from ._events import Events
 from ._host import host_types
+from ._options import (RUNTIME, description, extended_signature, field_settings, runtime_settings,
+                       settings_of)
 
 __all__ = ["HookCall", "Session", "TunedCall"]
 
@@ -166,58 +168,44 @@ class TunedCall(typing.NamedTuple):
 class Session:
     """A plan with its memory. Only one thread may use a session at a time.
 
-    - ``threads``: number of threads (0: ``OMP_NUM_THREADS``, else one per core)
     - ``device``: ``"cuda:1"`` or a GPU's number, for GPU plans
     - ``seed``: seed of fillers, shuffling and random layers, from 0. The default is 0 or, in
       training, the solver's ``random_seed``; if that is not set, the seed differs in each run
     - ``weights``: one or several files of initial weights
-    - ``allow_missing_weights``: initialize layers without weights by their fillers, with a
-      warning, instead of raising :class:`Error`; for inference
     - ``program``: the program that calls run (default: the first one)
     - ``fields``: solver fields that override the plan's, for training
     - ``host_layers``: dict of layer type to the Python class that implements it, in addition
       to those of :func:`compile`
     - ``on_event``: a function that receives all :attr:`events` from the beginning
-    - ``timing_cache``: the cache file of the fastest implementations of library calls, which
-      the session uses (see :meth:`tune`)
+    All other keywords are options of ``brew-run`` or fields of the solver, with ``_`` for ``-``;
+    some are for training only:
 
-    For training only, like the options of ``brew-run train`` with these names: ``snapshot``,
-    the ``.solverstate`` to resume from instead of ``weights``, or ``resume=True`` for the newest
-    intact one; ``keep_snapshots``; ``snapshot_best``; ``check_nan``; ``stop_when``, one or several
-    rules that end :meth:`step` and :meth:`solve`; ``patience``; ``log_dir``; ``hooks``, one or
-    several files (:meth:`add_hook` adds single hooks).
+%(options)s
 
     Releases the GIL while running. Raises :class:`Error`.
     """
 
-    def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
-                 fields=None, host_layers=None, on_event=None, timing_cache="", snapshot="", resume=False,
-                 keep_snapshots=0, snapshot_best="", check_nan=False, stop_when=(), patience="", log_dir="",
-                 hooks=(), allow_missing_weights=False):
+    def __init__(self, plan, *, device=None, seed=None, weights=(), folder="", program=None, log=False,
+                 fields=None, host_layers=None, on_event=None, **options):
         self.plan = plan
-        self._trainer_options = dict(snapshot=os.fspath(snapshot), resume=bool(resume), keep_snapshots=keep_snapshots,
-                                     snapshot_best=snapshot_best, check_nan=bool(check_nan),
-                                     stop_when=[stop_when] if isinstance(stop_when, str) else list(stop_when),
-                                     patience=str(patience), log_folder=os.fspath(log_dir),
-                                     hooks=[os.fspath(hook) for hook in (
-                                         [hooks] if isinstance(hooks, (str, os.PathLike)) else hooks)])
-        set_options = [name for name, value in self._trainer_options.items() if value]
-        if set_options and not plan.trains:
-            raise ValueError("%s: only for training, but this plan does not train"
-                             % ", ".join(set_options).replace("log_folder", "log_dir"))
+        settings = runtime_settings("Session", options, skipped=_EXPLICIT)
+        training = [name for name, value in options.items()
+                    if value not in (None, False, "", (), []) and RUNTIME[name].commands == "train"]
+        if training and not plan.trains:
+            raise ValueError("%s: only for training, but this plan does not train" % ", ".join(training))
         gpu = _gpu_of(device, plan)
-        self._fields = {k: str(v) for k, v in (fields or {}).items()}
+        self._fields = dict(fields or {})
         seed = self._core_seed(seed)
         if plan._core.cuda:
             _cuda.load_libraries()
         #: The listeners (:class:`brew._events.Events`).
         self.events = Events(on_event)
         self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
-        self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log, gpu=gpu,
-                                   listener=self.events._first(), hosts=self._hosts,
-                                   timing_cache=os.fspath(timing_cache), allow_missing_weights=allow_missing_weights)
+        self._core = _core.Session(plan._core, options=settings + [("random-seed", str(seed))], folder=folder,
+                                   log=log, gpu=gpu, listener=self.events._first(), hosts=self._hosts)
         self.events._core = self._core
         self._weights = [os.fspath(w) for w in ([weights] if isinstance(weights, (str, os.PathLike)) else weights)]
+        self._trainer_settings = settings + field_settings(self._fields) + settings_of("weights", self._weights)
         self._trainer, self._feeds, self._hooks = None, [], []
         self._program = 0
         self._program = self._program_index(program)
@@ -233,12 +221,12 @@ class Session:
         seed = operator.index(seed)
         if not 0 <= seed < 1 << 63:
             raise ValueError("seed must be from 0 to 2**63 - 1, not %d" % seed)
-        if self.plan.trains and self._fields.setdefault("random_seed", str(seed)) != str(seed):
+        if self.plan.trains and int(self._fields.setdefault("random_seed", seed)) != seed:
             raise ValueError("seed is %d, but fields set random_seed to %s" % (seed, self._fields["random_seed"]))
         return seed
 
     def _open_trainer(self):
-        self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, **self._trainer_options)
+        self._trainer = _core.Trainer(self._core, self._trainer_settings)
 
     # --- running
 
@@ -470,3 +458,10 @@ class Session:
         """Requests timing of each step in the next iteration, reported by an event of kind
         ``step_times``."""
         self.trainer.request_step_times()
+
+
+#: Options that are explicit keywords, or are not for Python.
+_EXPLICIT = ("random_seed", "weights")
+Session.__signature__ = extended_signature(Session, _EXPLICIT)
+if Session.__doc__: # absent with python -OO
+    Session.__doc__ %= {"options": description(_EXPLICIT)}

@@ -112,7 +112,7 @@ class Variant:
         self.gradient_tops, wrapped, plan = layer.compiled(shapes)
         self.needs_data = plan.needs_data
         try:
-            session = Session(plan._core, seed=layer.seed, thread_pool=_state.thread_pool(),
+            session = Session(plan._core, options=[("random-seed", str(layer.seed))], thread_pool=_state.thread_pool(),
                               share=first.session if first else None, folder=layer.folder, **layer.reading())
             if layer.is_to_be_filled(first):
                 session.initialise()

@@ -47,7 +47,7 @@ class CompiledUpdate:
         self.fused, self.net = fused, net
         session = fused.session
         # Opening the trainer changes the session's seed.
-        self.trainer = Trainer(session, [], [], "", False, 0, "", False, [], "", "", [])
+        self.trainer = Trainer(session)
         session.set_seed(seed)
         numbers = {id(blob): i for i, blob in enumerate(net._learnable)}
         self.rule = net._fused_nets.rule

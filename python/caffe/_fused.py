@@ -72,7 +72,7 @@ class FusedNet:
         self.plan = plan = _plan_cache.plan(message, **options)
         self.needs_data = plan.needs_data
         seed = _state.next_seed()
-        session = self.session = Session(plan._core, seed=seed, thread_pool=_state.thread_pool())
+        session = self.session = Session(plan._core, options=[("random-seed", str(seed))], thread_pool=_state.thread_pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
         self.inputs = [BlobPort(session, Kind.BLOB, name, 0, net._blob_of[name])
                        for name, _ in session.names(Kind.BLOB) if name in sources]

@@ -46,6 +46,7 @@ NB_MODULE(_core, module) {
   brew::python::bindCompiler(module);
   brew::python::bindEmbedding(module);
   brew::python::bindCommunicator(module);
+  brew::python::bindOptions(module);
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
   brew::python::bindReinforcement(module);

@@ -110,9 +110,9 @@ private:
   std::unique_ptr<brew::api::Learner> learner;
 };
 
-brew::api::LearnerOptions optionsOf(const std::string &trainer,
-                                    const std::string &properties,
-                                    std::int64_t maxSteps) {
+brew::api::LearnerOptions learnerOptionsOf(const std::string &trainer,
+                                           const std::string &properties,
+                                           std::int64_t maxSteps) {
   brew::api::LearnerOptions options;
   options.trainer = trainer;
   options.properties = properties;
@@ -147,7 +147,8 @@ void brew::python::bindReinforcement(nb::module_ &module) {
             std::vector<std::unique_ptr<api::Environment>> owned;
             for (nb::handle description : environments)
               owned.push_back(environmentOf(nb::borrow(description)));
-            api::LearnerOptions options = optionsOf(name, properties, maxSteps);
+            api::LearnerOptions options =
+                learnerOptionsOf(name, properties, maxSteps);
             if (!episode.is_none()) {
               // The shared pointer allows copies without the GIL.
               const std::shared_ptr<nb::object> callback(
@@ -174,8 +175,8 @@ void brew::python::bindReinforcement(nb::module_ &module) {
                                      const std::string &name,
                                      const std::string &properties) {
     return trainer.runExclusive([&](api::Trainer &) {
-      return api::Learner::environmentCount(*trainer.owner().get(),
-                                            optionsOf(name, properties, 0));
+      return api::Learner::environmentCount(
+          *trainer.owner().get(), learnerOptionsOf(name, properties, 0));
     });
   });
 }

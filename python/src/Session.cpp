@@ -187,18 +187,16 @@ void brew::python::bindSession(nb::module_ &module) {
   nb::class_<SharedSession>(module, "Session")
       .def(
           "__init__",
-          [](SharedSession *self, const Plan &plan, int threads,
-             std::uint64_t seed, const std::string &folder,
-             const SharedThreadPool *threadPool, const SharedSession *share,
-             bool log, int gpu, std::optional<nb::object> listener,
-             nb::dict hosts, int readerRank, int readerRanks,
-             const std::string &timingCache, bool allowMissingWeights) {
+          [](SharedSession *self, const Plan &plan, const Settings &settings,
+             const std::string &folder, const SharedThreadPool *threadPool,
+             const SharedSession *share, bool log, int gpu,
+             std::optional<nb::object> listener, nb::dict hosts, int readerRank,
+             int readerRanks) {
             api::SessionOptions options;
+            options.options = optionsOf(settings);
             options.readerRank = readerRank;
             options.readerRanks = readerRanks;
-            options.threads = threads;
             options.gpu = gpu;
-            options.seed = seed;
             if (listener)
               options.listener = listenerOf(*listener, {});
             std::shared_ptr<PythonLayerTypes> types;
@@ -214,17 +212,14 @@ void brew::python::bindSession(nb::module_ &module) {
             options.pool = threadPool ? threadPool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
-            options.timingCache = timingCache;
-            options.allowMissingWeights = allowMissingWeights;
             nb::gil_scoped_release released;
             new (self)
                 SharedSession(plan, std::move(options), std::move(types));
           },
-          "plan"_a, "threads"_a = 0, "seed"_a = 0, "folder"_a = "",
+          "plan"_a, "options"_a = Settings(), "folder"_a = "",
           "thread_pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false,
           "gpu"_a = 0, "listener"_a = nb::none(), "hosts"_a = nb::dict(),
-          "reader_rank"_a = 0, "reader_ranks"_a = 0, "timing_cache"_a = "",
-          "allow_missing_weights"_a = false)
+          "reader_rank"_a = 0, "reader_ranks"_a = 0)
       .def(
           "add_listener",
           [](SharedSession &shared, nb::object function,

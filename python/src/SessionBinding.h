@@ -2,6 +2,7 @@
 #pragma once
 
 #include "HostLayers.h"
+#include "Options.h"
 
 #include <brew/brew.hpp>
 

@@ -50,31 +50,12 @@ void brew::python::bindTrainer(nb::module_ &module) {
       .def(
           "__init__",
           [](SharedTrainer *self, SharedSession &session,
-             const std::vector<std::pair<std::string, std::string>> &fields,
-             const std::vector<std::string> &weights,
-             const std::string &snapshot, bool resume, int keepSnapshots,
-             const std::string &snapshotBest, bool checkNan,
-             const std::vector<std::string> &stopWhen,
-             const std::string &patience, const std::string &logFolder,
-             const std::vector<std::string> &hooks) {
-            api::TrainerOptions options;
-            options.fields = fields;
-            options.weights = weights;
-            options.snapshot = snapshot;
-            options.resume = resume;
-            options.keepSnapshots = keepSnapshots;
-            options.snapshotBest = snapshotBest;
-            options.checkNan = checkNan;
-            options.stopWhen = stopWhen;
-            options.patience = patience;
-            options.logFolder = logFolder;
-            options.hooks = hooks;
+             const Settings &settings) {
+            const api::Options options = optionsOf(settings);
             nb::gil_scoped_release released;
             new (self) SharedTrainer(session, options);
           },
-          "session"_a, "fields"_a, "weights"_a, "snapshot"_a, "resume"_a,
-          "keep_snapshots"_a, "snapshot_best"_a, "check_nan"_a, "stop_when"_a,
-          "patience"_a, "log_folder"_a, "hooks"_a, nb::keep_alive<1, 2>())
+          "session"_a, "options"_a = Settings(), nb::keep_alive<1, 2>())
       .def(
           "add_hook",
           [](SharedTrainer &shared, const std::string &line,

@@ -11,7 +11,7 @@ namespace brew::python {
 /// KeyboardInterrupt for Ctrl-C, propagate after the current iteration.
 class SharedTrainer {
 public:
-  SharedTrainer(SharedSession &session, const api::TrainerOptions &options)
+  SharedTrainer(SharedSession &session, const api::Options &options)
       : session(session),
         trainer(std::make_unique<api::Trainer>(*session.get(), options)) {
     trainer->setActionFunction([] {

@@ -4,6 +4,7 @@
 #include "plan/PlanFile.h"
 #include "runtime/api/Api.h"
 #include "runtime/cpu/WorkerPool.h"
+#include "runtime/options/OptionTable.h"
 #include "runtime/session/Session.h"
 
 #include <memory>
@@ -23,6 +24,11 @@ struct brew_plan {
   std::vector<std::vector<const char *>> outputs;
   mutable std::once_flag describeOnce;
   mutable std::string json;
+};
+
+struct brew_options {
+  brew::api::Message message;
+  brew::runtime::RunOptionSet set;
 };
 
 struct brew_thread_pool {

@@ -22,26 +22,17 @@ namespace {
 
 runtime::SessionOptions runtimeOptionsOf(const brew_session_options &options) {
   runtime::SessionOptions result;
-  if (options.threads < 0)
-    throw usage("the number of threads is negative");
+  if (options.options)
+    options.options->set.applyTo(result);
   if (options.gpu < 0)
     throw usage("the GPU's number is negative");
   runtime::ExecutorOptions &device = result.device;
-  device.threads = options.threads;
   device.gpu = options.gpu;
   if (options.pool) {
     if (!options.pool->pool)
       throw usage("the pool could not be opened");
     device.pool = options.pool->pool;
   }
-  if (options.timing_cache)
-    device.timingCache = options.timing_cache;
-  device.tune = !options.no_tuning;
-  device.deterministic = options.deterministic;
-  if (options.workspace_limit)
-    device.workspaceLimit = options.workspace_limit == BREW_NO_WORKSPACE
-                                ? 0
-                                : options.workspace_limit;
   device.hostLayerTypes =
       hostTypesOf(options.host_layers, options.host_layer_count);
   if (options.communicator) {
@@ -49,11 +40,6 @@ runtime::SessionOptions runtimeOptionsOf(const brew_session_options &options) {
       throw usage("the communicator could not be opened");
     device.communicator = options.communicator->communicator;
   }
-  result.seed = options.seed;
-  if (options.reader_threads < 0)
-    throw usage("the number of threads is negative");
-  result.readerOptions.threads = static_cast<unsigned>(options.reader_threads);
-  result.readerOptions.skipBadRecords = options.skip_bad_records;
   if (options.reader_ranks) {
     if (options.communicator)
       throw usage("a communicator's ranks already share the records");
@@ -66,7 +52,6 @@ runtime::SessionOptions runtimeOptionsOf(const brew_session_options &options) {
   }
   if (options.folder)
     result.folder = options.folder;
-  result.allowMissingWeights = options.allow_missing_weights;
   if (options.share_parameters)
     result.shareParameters = &options.share_parameters->get();
 

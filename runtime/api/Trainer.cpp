@@ -3,7 +3,6 @@
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
 
-#include "runtime/train/SolverFields.h"
 #include "runtime/train/Trainer.h"
 
 #include <limits>
@@ -12,51 +11,15 @@ using namespace brew;
 using namespace brew::api;
 
 brew_status brew_trainer_open(brew_session *session,
-                              const brew_trainer_options *options,
+                              const brew_options *options,
                               brew_trainer **trainer) {
   return api::open(trainer, [&](brew_trainer &handle) {
     if (!session)
       throw usage("there is no session");
-    const brew_trainer_options cOptions = copyFromCaller(options);
     runtime::TrainerOptions trainerOptions;
     trainerOptions.solver = runtime::solverOf(session->get().manifest());
-    const auto names = textsOf(cOptions.field_names, cOptions.field_count,
-                               "the fields' names");
-    const auto values = textsOf(cOptions.field_values, cOptions.field_count,
-                                "the fields' values");
-    for (std::size_t i = 0; i < names.size(); ++i)
-      runtime::setSolverField(trainerOptions.solver, names[i], values[i]);
-    trainerOptions.weights = textsOf(cOptions.weights, cOptions.weight_count,
-                                     "the names of weight files");
-    if (cOptions.snapshot)
-      trainerOptions.snapshot = cOptions.snapshot;
-    if (cOptions.resume_since)
-      trainerOptions.resumeSince = *cOptions.resume_since;
-    if (!trainerOptions.snapshot.empty() && !trainerOptions.weights.empty())
-      throw usage("give a snapshot to resume training or weights to finetune, "
-                  "but not both");
-    if (cOptions.loss_scale)
-      trainerOptions.lossScale = *cOptions.loss_scale;
-    if (cOptions.resume && !trainerOptions.snapshot.empty())
-      throw usage("resume from a snapshot that is named or from the newest "
-                  "one, not both");
-    if (cOptions.keep_snapshots < 0)
-      throw usage("the number of snapshots to keep is negative");
-    trainerOptions.resume = cOptions.resume;
-    trainerOptions.keepSnapshots = cOptions.keep_snapshots;
-    if (cOptions.snapshot_best)
-      trainerOptions.snapshotBest = cOptions.snapshot_best;
-    trainerOptions.watch.checkNan = cOptions.check_nan;
-    trainerOptions.watch.stopWhen = textsOf(
-        cOptions.stop_when, cOptions.stop_when_count, "the rules to stop");
-    if (cOptions.patience)
-      trainerOptions.watch.patience = cOptions.patience;
-    if (cOptions.log_folder)
-      trainerOptions.watch.logFolder = cOptions.log_folder;
-    trainerOptions.distributeTests = cOptions.distribute_tests;
-    trainerOptions.shardUpdate = cOptions.shard_update;
-    trainerOptions.hooks =
-        textsOf(cOptions.hooks, cOptions.hook_count, "the files of hooks");
+    if (options)
+      options->set.applyTo(trainerOptions);
     handle.session = session->session;
     handle.trainer = std::make_unique<runtime::Trainer>(
         *handle.session, std::move(trainerOptions));
@@ -256,31 +219,7 @@ brew_status brew_trainer_set_action_function(brew_trainer *trainer,
   });
 }
 
-size_t brew_solver_field_count(void) { return runtime::solverFields().size(); }
-
-brew_status brew_solver_field_get(size_t index, brew_solver_field *field) {
-  return guardedInto(nullptr, 0, [&] {
-    const auto &fields = runtime::solverFields();
-    if (index >= fields.size())
-      throw usage("there is no field of this number");
-    const runtime::SolverField &row = fields[index];
-    brew_solver_field result{};
-    result.name = row.name;
-    result.flag = row.flag;
-    result.help = row.help;
-    result.kind = static_cast<brew_field_kind>(row.kind);
-    result.while_training = row.whileTraining;
-    copyToCaller(field, result);
-  });
-}
-
-// The enums of the API match runtime::SolverField::Kind and log::Severity.
-static_assert(int(runtime::SolverField::Number) == BREW_FIELD_REAL);
-static_assert(int(runtime::SolverField::Integer) == BREW_FIELD_INTEGER);
-static_assert(int(runtime::SolverField::Integer64) == BREW_FIELD_INTEGER64);
-static_assert(int(runtime::SolverField::Boolean) == BREW_FIELD_BOOLEAN);
-static_assert(int(runtime::SolverField::Text) == BREW_FIELD_TEXT);
-static_assert(int(runtime::SolverField::Integers) == BREW_FIELD_INTEGERS);
+// The enums of the API match log::Severity.
 static_assert(int(log::Severity::Info) == BREW_LOG_INFO);
 static_assert(int(log::Severity::Warning) == BREW_LOG_WARNING);
 static_assert(int(log::Severity::Error) == BREW_LOG_ERROR);

@@ -50,6 +50,7 @@ LIBRARIES = {
     "runtime/session": RUNTIME,
     "runtime/caffe_log": RUNTIME,
     "runtime/train": RUNTIME,
+    "runtime/options": RUNTIME,
     "runtime/api": RUNTIME,
     "extras": RUNTIME,
 

@@ -36,7 +36,7 @@ int main(int count, char **arguments) {
   api::Plan plan(arguments[1]);
   api::SessionOptions options;
   options.communicator = &ranks;
-  options.threads = 1;
+  options.options.set("threads", 1);
   api::Session session(plan, options);
   std::atomic<bool> paused{false};
   session.addListener([&](const brew_event &event) {

@@ -10,6 +10,7 @@
 #include "tools/brew-data/ExtractFeatures.h"
 #include "tools/brew-data/ImageSet.h"
 #include "tools/common/CliCompletion.h"
+#include "tools/common/CliErrors.h"
 
 #include "support/NumberText.h"
 
@@ -233,11 +234,14 @@ int run(const std::vector<std::string> &arguments) {
   list->add_option("DB", database, "database to read")->required();
   addBackend(list, readBackend, readDescription);
 
+  tools::addVersionFlags(app, "brew-data " BREW_VERSION);
   if (tools::printCompletion(app, "brew-data", arguments))
     return 0;
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed); // the order that CLI11 expects
+  } catch (const CLI::ExtrasError &) {
+    throw usageError(tools::unexpectedText(app));
   } catch (const CLI::ParseError &error) {
     // CLI11 returns a status per kind of error, and 0 for --help.
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitStatus::Usage);

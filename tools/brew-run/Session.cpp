@@ -2,6 +2,8 @@
 
 #include "Session.h"
 
+#include "TableOptions.h"
+
 #include "tools/common/HostPlugin.h"
 
 #include <algorithm>
@@ -30,33 +32,31 @@ int gpuOf(const PlanOptions &options) {
   return numbers.empty() ? 0 : numbers.front();
 }
 
-/// Returns the number of worker threads (0: the default). Divides the cores
-/// among the ranks of a machine, unless the launcher has bound each rank to its
-/// own cores.
-int sessionThreads(const PlanOptions &options) {
-  if (options.threads > 0 || !options.ranks || std::getenv("OMP_NUM_THREADS"))
-    return options.threads;
+/// Divides the cores among the ranks of a machine, unless the user has chosen
+/// the number of threads, or the launcher has bound each rank to its own cores.
+void divideCores(const api::Communicator &ranks, api::Options &options) {
+  const std::string chosen = options.text("threads");
+  if ((!chosen.empty() && chosen != "0") || std::getenv("OMP_NUM_THREADS"))
+    return;
   cpu_set_t affinity;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (sched_getaffinity(0, sizeof affinity, &affinity) != 0 ||
       CPU_COUNT(&affinity) < cores)
-    return options.threads;
-  return std::max(1, static_cast<int>(cores) / options.ranks->localRanks());
+    return;
+  options.set("threads",
+              std::max(1, static_cast<int>(cores) / ranks.localRanks()));
 }
 
 api::SessionOptions sessionOptions(const PlanOptions &options,
-                                   const api::Plan &plan, std::uint64_t seed) {
+                                   const api::Plan &plan) {
   api::SessionOptions result;
-  result.threads = sessionThreads(options);
+  result.options = options.options;
+  result.options.set("timing-cache", timingCachePath(options));
+  if (options.ranks)
+    divideCores(*options.ranks, result.options);
   result.communicator = options.ranks;
-  result.readerThreads = options.readerThreads;
-  result.skipBadRecords = options.skipBadRecords;
-  result.allowMissingWeights = options.allowMissingWeights;
-  result.seed = seed;
   result.logToStderr = !options.ranks || options.ranks->rank() == 0;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
-  result.timingCache = timingCachePath(options);
-  result.tune = !options.noTune;
   if (!plan.info().cuda) {
     if (!options.gpu.empty())
       throw usage(
@@ -66,8 +66,6 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
     return result;
   }
   result.gpu = gpuOf(options);
-  result.deterministic = options.deterministic;
-  result.workspaceLimit = options.workspaceLimit << 20;
   return result;
 }
 
@@ -78,28 +76,11 @@ bool endsWith(const std::string &text, const std::string &end) {
 
 } // namespace
 
-void addPlanOptions(CLI::App &command, PlanOptions &options) {
-  CLI::Option *plan =
-      command.add_option("plan,--plan,--solver,--model", options.plan,
-                         "Plan file written by brewc");
-  plan->type_name("PLAN");
+void addPlan(CLI::App &command, std::string &plan) {
   command
-      .add_option("--threads", options.threads,
-                  "Worker threads (0: OMP_NUM_THREADS, else one per core)")
-      ->check(CLI::Range(0, 4096));
-  command
-      .add_option("--reader-threads", options.readerThreads,
-                  "Threads of each data layer that decode images (0: one per "
-                  "core)")
-      ->check(CLI::Range(0, 4096));
-  command.add_flag(
-      "--skip-bad-records", options.skipBadRecords,
-      "Skip damaged or missing images of data layers with a warning "
-      "for each, instead of failing");
-  command
-      .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
-      ->type_name("FILES");
-  command.add_option("--gpu", options.gpu, "GPU to run on; only for GPU plans");
+      .add_option("plan,--plan,--solver,--model", plan,
+                  "Plan file written by brewc")
+      ->type_name("PLAN");
   for (const char *name : {"--level", "--stage"})
     command
         .add_option_function<std::string>(
@@ -109,41 +90,30 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                           "pass them to brewc");
             })
         ->group("");
-  command.add_option(
-      "--timing-cache", options.timingCache,
-      "Cache file of the fastest implementations of library calls "
-      "(default: PLAN.timing)");
-  command.add_flag("--no-tune", options.noTune,
-                   "Use the default implementation of each library call and "
-                   "ignore the timing cache");
-  const std::string group = "GPU";
-  command
-      .add_option("--workspace-limit", options.workspaceLimit,
-                  "Maximum scratch memory of a library call, in MiB")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1 << 20))
-      ->group(group);
-  command
-      .add_flag("--deterministic", options.deterministic,
-                "Use only implementations with bitwise reproducible results; "
-                "with several ranks, sum in the order of ranks")
-      ->group(group);
 }
 
-void addWeightOptions(CLI::App &command, PlanOptions &options,
-                      std::vector<std::string> &weights) {
+void addPlanOptions(CLI::App &command, PlanOptions &options) {
+  addPlan(command, options.plan);
+  addTableOptions(command, options.options);
+  command
+      .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
+      ->type_name("FILES");
+  command.add_option("--gpu", options.gpu, "GPU to run on; only for GPU plans");
+}
+
+void addWeightOptions(CLI::App &command, std::vector<std::string> &weights) {
   CLI::Option *files = command.add_option(
       "--weights", weights, "Weights (files separated by commas)");
-  command
-      .add_flag("--allow-missing-weights", options.allowMissingWeights,
-                "Initialize layers without weights by their fillers, with a "
-                "warning, instead of failing")
-      ->needs(files);
+  command.get_option("--allow-missing-weights")->needs(files);
 }
 
 std::string timingCachePath(const PlanOptions &options) {
-  return options.timingCache.empty() ? options.plan + ".timing"
-                                     : options.timingCache;
+  const std::string path = options.options.text("timing-cache");
+  return path.empty() ? options.plan + ".timing" : path;
+}
+
+int chosenThreads(const PlanOptions &options) {
+  return static_cast<int>(options.options.integer("threads"));
 }
 
 std::vector<int> gpuNumbers(const std::string &text) {
@@ -175,22 +145,20 @@ CLI::Validator atLeast(long long smallest) {
   return CLI::Validator(check, "", "at least");
 }
 
-api::Plan openPlan(const PlanOptions &options) {
-  if (options.plan.empty())
+api::Plan openPlan(const std::string &path) {
+  if (path.empty())
     throw usage("name a plan, e.g. 'brew-run train lenet.plan'");
-  if (endsWith(options.plan, ".prototxt"))
-    throw badInput("'" + options.plan +
-                   "' is a prototxt; compile it first: brewc " + options.plan +
-                   " -o net.plan");
-  return api::Plan(options.plan);
+  if (endsWith(path, ".prototxt"))
+    throw badInput("'" + path + "' is a prototxt; compile it first: brewc " +
+                   path + " -o net.plan");
+  return api::Plan(path);
 }
 
-Session::Session(const PlanOptions &options, std::uint64_t seed)
-    : Session(options, seed, openPlan(options)) {}
+Session::Session(const PlanOptions &options)
+    : Session(options, openPlan(options.plan)) {}
 
-Session::Session(const PlanOptions &options, std::uint64_t seed,
-                 api::Plan opened)
-    : api::Session(opened, sessionOptions(options, opened, seed)),
+Session::Session(const PlanOptions &options, api::Plan opened)
+    : api::Session(opened, sessionOptions(options, opened)),
       plan(std::move(opened)), gpu(plan.info().cuda ? gpuOf(options) : 0) {}
 
 int Session::chooseProgram(const std::string &name,

@@ -7,6 +7,7 @@
 #include "support/Error.h"
 #include "support/Suggest.h"
 #include "tools/common/CliCompletion.h"
+#include "tools/common/CliErrors.h"
 
 #include <csignal>
 #include <cstdio>
@@ -46,7 +47,6 @@ void limitPolling(char **argv) {
 
 int run(const std::vector<std::string> &arguments) {
   CLI::App app("Runs plans that brewc compiled from Caffe nets.", "brew-run");
-  app.set_version_flag("--version", std::string("brew-run ") + brew_version());
   app.require_subcommand(1);
   brew::run::Action action;
   brew::run::addTrain(app, action);
@@ -61,6 +61,7 @@ int run(const std::vector<std::string> &arguments) {
   brew::run::addMonitor(app, action);
   brew::run::addDeviceQuery(app, action);
 
+  brew::tools::addVersionFlags(app, std::string("brew-run ") + brew_version());
   if (brew::tools::printCompletion(app, "brew-run", arguments))
     return 0;
   std::vector<std::string> reversed = brew::run::normalizeArguments(arguments);
@@ -84,6 +85,8 @@ int run(const std::vector<std::string> &arguments) {
     app.parse(reversed);
   } catch (const CLI::Success &request) { // --help, --version
     return app.exit(request);
+  } catch (const CLI::ExtrasError &) {
+    return fail(BREW_USAGE, brew::tools::unexpectedText(app));
   } catch (const CLI::ParseError &error) {
     return fail(BREW_USAGE,
                 std::string(error.what()) + " (see brew-run --help)");

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-using brew::api::CompilerOption;
+using brew::api::Option;
 
 namespace brewc {
 namespace {
@@ -14,49 +14,35 @@ namespace {
   throw brew::api::Error(BREW_USAGE, text);
 }
 
-/// Returns flags of brewc that are not options of the compiler.
-std::vector<CompilerOption> toolFlags() {
-  return {{"help",
-           BREW_OPTION_FLAG,
-           "Display available options",
-           "",
-           "",
-           "true",
-           {}},
-          {"host-plugin",
-           BREW_OPTION_LIST,
-           brew::tools::kHostLayersHelp,
-           "FILE,...",
-           "",
-           {},
-           {}},
-          {"o",
-           BREW_OPTION_TEXT,
-           "Plan to write (none without it)",
-           "file",
-           "",
-           {},
-           {}},
-          {"upgrade",
-           BREW_OPTION_FLAG,
-           "Print the net or solver in today's syntax (to the file of -o) and "
-           "compile nothing",
-           "",
-           "",
-           "true",
-           {}},
-          {"version",
-           BREW_OPTION_FLAG,
-           "Display the version of this program",
-           "",
-           "",
-           "true",
-           {}}};
+Option toolFlag(const char *name, brew_option_kind kind, const char *help,
+                const char *valueName = "") {
+  Option flag;
+  flag.name = name;
+  flag.kind = kind;
+  flag.help = help;
+  flag.valueName = valueName;
+  if (kind == BREW_OPTION_FLAG)
+    flag.impliedValue = "true";
+  return flag;
 }
 
-std::vector<CompilerOption> allFlags() {
-  std::vector<CompilerOption> flags = brew::api::compilerOptions();
-  for (CompilerOption &flag : toolFlags())
+/// Returns flags of brewc that are not options of the compiler.
+std::vector<Option> toolFlags() {
+  return {toolFlag("help", BREW_OPTION_FLAG, "Display available options"),
+          toolFlag("host-plugin", BREW_OPTION_LIST,
+                   brew::tools::kHostLayersHelp, "FILE,..."),
+          toolFlag("o", BREW_OPTION_TEXT, "Plan to write (none without it)",
+                   "file"),
+          toolFlag("upgrade", BREW_OPTION_FLAG,
+                   "Print the net or solver in today's syntax (to the file of "
+                   "-o) and compile nothing"),
+          toolFlag("version", BREW_OPTION_FLAG,
+                   "Display the version of this program")};
+}
+
+std::vector<Option> allFlags() {
+  std::vector<Option> flags = brew::api::compilerOptions();
+  for (Option &flag : toolFlags())
     flags.push_back(std::move(flag));
   std::sort(flags.begin(), flags.end(),
             [](const auto &a, const auto &b) { return a.name < b.name; });
@@ -76,23 +62,22 @@ public:
   CommandLine run();
 
 private:
-  const CompilerOption *find(const std::string &name) const {
-    for (const CompilerOption &flag : flags)
+  const Option *find(const std::string &name) const {
+    for (const Option &flag : flags)
       if (flag.name == name)
         return &flag;
     return nullptr;
   }
   void parseFlag(const std::string &argument);
-  void parseValue(const CompilerOption &flag,
-                  const std::optional<std::string> &value);
+  void parseValue(const Option &flag, const std::optional<std::string> &value);
 
   std::vector<std::string> arguments;
   size_t next = 0;
-  std::vector<CompilerOption> flags;
+  std::vector<Option> flags;
   CommandLine result;
 };
 
-void Parser::parseValue(const CompilerOption &flag,
+void Parser::parseValue(const Option &flag,
                         const std::optional<std::string> &value) {
   if (flag.name == "o") {
     if (value->empty())
@@ -121,7 +106,7 @@ void Parser::parseFlag(const std::string &argument) {
   std::optional<std::string> value;
   if (equals != argument.npos)
     value = argument.substr(equals + 1);
-  const CompilerOption *flag = find(name);
+  const Option *flag = find(name);
   if (!flag && dashes == 1 && name[0] == 'o' && !value) { // -oFILE
     flag = find("o");
     value = name.substr(1);
@@ -168,7 +153,7 @@ CommandLine Parser::run() {
 }
 
 /// Returns "--emit=<phase>", "--report[=<form>]" or "-o <file>".
-std::string usageOf(const CompilerOption &flag) {
+std::string usageOf(const Option &flag) {
   if (flag.kind == BREW_OPTION_FLAG)
     return withDashes(flag.name);
   const std::string value = "<" + flag.valueName + ">";
@@ -193,7 +178,7 @@ std::string helpText() {
     left.resize(std::max(left.size(), width), ' ');
     text += left + " - " + right + "\n";
   };
-  for (const CompilerOption &flag : allFlags()) {
+  for (const Option &flag : allFlags()) {
     std::string help = flag.help;
     if (!flag.defaultValue.empty())
       help += " (default: " + flag.defaultValue + ")";
@@ -206,7 +191,7 @@ std::string helpText() {
 
 brew::tools::CompletionTool completionTool() {
   brew::tools::CompletionTool tool{"brewc", {}, {}};
-  for (const CompilerOption &flag : allFlags()) {
+  for (const Option &flag : allFlags()) {
     std::vector<std::string> values;
     for (const auto &value : flag.values)
       values.push_back(value.first);

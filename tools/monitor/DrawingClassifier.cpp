@@ -12,7 +12,7 @@ namespace {
 
 api::SessionOptions singleThreadOptions() {
   api::SessionOptions options;
-  options.threads = 1;
+  options.options.set("threads", 1);
   return options;
 }
 

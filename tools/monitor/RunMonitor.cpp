@@ -33,21 +33,19 @@ std::string dumped(const Json &json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-const char *kindName(brew_field_kind kind) {
+const char *kindName(brew_option_kind kind) {
   switch (kind) {
-  case BREW_FIELD_REAL:
+  case BREW_OPTION_REAL:
     return "real";
-  case BREW_FIELD_INTEGER:
-  case BREW_FIELD_INTEGER64:
+  case BREW_OPTION_INTEGER:
     return "integer";
-  case BREW_FIELD_BOOLEAN:
+  case BREW_OPTION_FLAG:
     return "boolean";
-  case BREW_FIELD_TEXT:
-    return "text";
-  case BREW_FIELD_INTEGERS:
+  case BREW_OPTION_INTEGERS:
     return "integers";
+  default:
+    return "text";
   }
-  return "text";
 }
 
 } // namespace
@@ -348,12 +346,12 @@ void RunMonitor::onEvent(const brew_event &event) {
 
 Json RunMonitor::fields() const {
   Json result = Json::array();
-  for (const brew_solver_field &field : api::solverFields())
-    if (field.while_training)
-      result.push_back({{"name", field.name},
-                        {"value", trainer->field(field.name)},
-                        {"kind", kindName(field.kind)},
-                        {"help", field.help}});
+  for (const api::Option &option : api::options())
+    if (option.whileTraining)
+      result.push_back({{"name", *option.field},
+                        {"value", trainer->field(*option.field)},
+                        {"kind", kindName(option.kind)},
+                        {"help", option.help}});
   return result;
 }
 

@@ -114,7 +114,7 @@ brew_host_layer ownLayer(Record &record) {
 
 SessionOptions optionsWith(const HostLayerType &type) {
   SessionOptions options;
-  options.threads = 1;
+  options.options.set("threads", 1);
   options.hostLayers = {type};
   return options;
 }

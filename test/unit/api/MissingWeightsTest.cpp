@@ -86,7 +86,7 @@ TEST_F(MissingWeights, AreRejected) {
 
 TEST_F(MissingWeights, AreAllowedWithAWarning) {
   SessionOptions options;
-  options.allowMissingWeights = true;
+  options.options.set("allow-missing-weights");
   std::string warnings;
   options.listener = [&](const brew_event &event) {
     if (event.kind == BREW_EVENT_LOG && event.severity == BREW_LOG_WARNING)

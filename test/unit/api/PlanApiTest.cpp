@@ -184,17 +184,17 @@ TEST_F(PlanApi, InvalidCallsReturnTheDocumentedStatus) {
   const char *noInput = "y", *field = "base_lr";
   const brew_feed_function feed = [](const brew_feed_request *, std::size_t,
                                      void *) { return BREW_OK; };
-  auto openTrainer = [&](const char *snapshot, std::vector<const char *> files,
-                         const char *name) {
-    auto options = makeStruct<brew_trainer_options>();
-    options.snapshot = snapshot;
-    options.weights = files.data();
-    options.weight_count = files.size();
-    options.field_names = &name;
-    options.field_values = &name;
-    options.field_count = name ? 1 : 0;
+  auto openTrainer = [&](const char *snapshot,
+                         std::vector<const char *> files) {
+    brew_options *options = nullptr;
+    EXPECT_EQ(brew_options_create(&options), BREW_OK);
+    if (snapshot)
+      EXPECT_EQ(brew_options_set(options, "snapshot", snapshot), BREW_OK);
+    for (const char *file : files)
+      EXPECT_EQ(brew_options_set(options, "weights", file), BREW_OK);
     brew_trainer *opened = nullptr;
-    const brew_status status = brew_trainer_open(s, &options, &opened);
+    const brew_status status = brew_trainer_open(s, options, &opened);
+    brew_options_destroy(options);
     EXPECT_STRNE(brew_trainer_message(opened), "");
     EXPECT_EQ(brew_trainer_step(opened, 1), BREW_USAGE);
     brew_trainer_destroy(opened);
@@ -245,8 +245,9 @@ TEST_F(PlanApi, InvalidCallsReturnTheDocumentedStatus) {
       {"restore nothing", BREW_UNAVAILABLE,
        brew_trainer_restore(t, "no.solverstate")},
       {"train from two beginnings", BREW_USAGE,
-       openTrainer("s.solverstate", {"w.caffemodel"}, nullptr)},
-      {"train with no field", BREW_USAGE, openTrainer(nullptr, {}, "nosuch")},
+       openTrainer("s.solverstate", {"w.caffemodel"})},
+      {"set no option", BREW_USAGE, brew_options_set(nullptr, "threads", "1")},
+      {"fill in no option", BREW_USAGE, brew_option_get(0, nullptr)},
   };
   for (const auto &call : calls)
     EXPECT_EQ(call.status, call.expected) << call.description;
@@ -563,9 +564,7 @@ TEST_F(PlanApi, SnapshotsAreWrittenAndRestored) {
   EXPECT_EQ(trainer.iteration(), 2);
 
   Session fresh = fedSession(plan);
-  TrainerOptions options;
-  options.snapshot = state;
-  Trainer resumed(fresh, options);
+  Trainer resumed(fresh, {{"snapshot", state}});
   EXPECT_EQ(weights(fresh), saved);
   EXPECT_EQ(resumed.iteration(), 2);
 }

@@ -339,9 +339,7 @@ TEST(RuntimeApi, TrainerOptionsMonitorTraining) {
   };
   Session session(plan, options);
   session.setFeed(program, {}, feedLine);
-  TrainerOptions watched;
-  watched.stopWhen = {"iter >= 5"};
-  watched.logFolder = folder;
+  Options watched = {{"stop-when", "iter >= 5"}, {"log-dir", folder}};
   {
     Trainer trainer(session, watched);
     trainer.solve();
@@ -358,18 +356,16 @@ TEST(RuntimeApi, TrainerOptionsMonitorTraining) {
                     feedLine(requests, count);
                     static_cast<float *>(requests[0].values)[3] = NAN;
                   });
-  watched = {};
-  watched.checkNan = true;
+  watched = {{"check-nan", true}};
   Trainer trainer(withNan, watched);
   EXPECT_EQ(statusOf([&] { trainer.step(1); }), BREW_BAD_INPUT);
   EXPECT_STREQ(brew_trainer_message(trainer.get()),
                "iteration 0: layer 'in' (net.prototxt:2:1), input: blob 'x' is "
                "nan at position 3");
 
-  watched.stopWhen = {"loss < 1"};
+  watched = {{"stop-when", "loss < 1"}};
   EXPECT_EQ(statusOf([&] { Trainer(withNan, watched); }), BREW_USAGE);
-  watched.stopWhen = {};
-  watched.patience = "3";
+  watched = {{"patience", "3"}};
   EXPECT_EQ(statusOf([&] { Trainer(withNan, watched); }), BREW_USAGE);
 }
 
@@ -504,10 +500,44 @@ TEST(RuntimeApi, DescribesTheMachineAndTheSolver) {
   for (const auto &property : deviceQuery(-1))
     hasCores |= property.first == "Cores available";
   EXPECT_TRUE(hasCores);
-  bool hasBaseLr = false;
-  for (const brew_solver_field &field : solverFields())
-    hasBaseLr |= std::string(field.name) == "base_lr";
-  EXPECT_TRUE(hasBaseLr);
+}
+
+TEST(RuntimeApi, ListsAndChecksOptions) {
+  std::map<std::string, Option> table;
+  for (const Option &option : options())
+    table.emplace(option.name, option);
+  EXPECT_EQ(table.at("base-lr").field, "base_lr");
+  EXPECT_TRUE(table.at("base-lr").whileTraining);
+  EXPECT_EQ(table.at("keep-snapshots").commands, "train");
+  EXPECT_EQ(table.at("threads").defaultValue, "0");
+
+  Options values = {{"keep_snapshots", 3}};
+  EXPECT_EQ(values.set("threads", 2).integer("threads"), 2);
+  auto messageOf = [&](const char *name, const char *value) -> std::string {
+    try {
+      value ? values.set(name, value) : values.set(name);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), BREW_USAGE);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(messageOf("keep-snapshot", "1"),
+            "there is no option 'keep-snapshot'; did you mean "
+            "'keep-snapshots'?");
+  EXPECT_EQ(messageOf("keep-snapshots", "0"),
+            "--keep-snapshots must be at least 1");
+  EXPECT_EQ(messageOf("threads", "many"),
+            "for the --threads option: 'many' value invalid for integer "
+            "argument!");
+  EXPECT_EQ(messageOf("snapshot", nullptr),
+            "for the --snapshot option: requires a value!");
+  EXPECT_EQ(messageOf("max-iter", "1.5"),
+            "solver: max_iter takes a whole number, not '1.5'");
+  EXPECT_EQ(messageOf("max-iter", nullptr),
+            "for the --max-iter option: requires a value!");
+  // A value that is not valid changes nothing.
+  EXPECT_EQ(values.integer("threads"), 2);
 }
 
 // Programs were compiled against these sizes and offsets: a change needs a new
@@ -518,14 +548,12 @@ static_assert(sizeof(brew_step_info) == 32);
 static_assert(sizeof(brew_output_value) == 24);
 static_assert(offsetof(brew_event, number) == 32);
 static_assert(offsetof(brew_event, site_file) == 160);
-static_assert(offsetof(brew_session_options, workspace_limit) == 64);
-static_assert(offsetof(brew_session_options, log_to_stderr) == 104);
+static_assert(offsetof(brew_session_options, log_to_stderr) == 80);
+static_assert(offsetof(brew_option, while_training) == 104);
 static_assert(offsetof(brew_input, needs_values) == 296);
 static_assert(sizeof(brew_feed_request) == 48);
 static_assert(sizeof(brew_tensor_name) == 32);
 static_assert(offsetof(brew_tensor, dynamic_dim) == 824);
-static_assert(offsetof(brew_trainer_options, loss_scale) == 56);
-static_assert(offsetof(brew_solver_field, while_training) == 36);
 static_assert(offsetof(brew_records_options, scale) == 288);
 static_assert(offsetof(brew_record, label) == 36);
 static_assert(offsetof(brew_record, label_error) == 40);

@@ -171,7 +171,7 @@ struct Net {
   }
   static SessionOptions optionsOf(const std::vector<HostLayerType> &types) {
     SessionOptions options;
-    options.seed = 5;
+    options.options.set("random-seed", 5);
     options.hostLayers = types;
     return options;
   }

@@ -175,13 +175,10 @@ TEST(OutputGradients, MatchFiniteDifferences) {
 /// base_lr times the sum of their gradients.
 TEST(OutputGradients, PassesAccumulateBeforeAnUpdate) {
   Policy policy;
-  Trainer trainer(policy.session, {{{"base_lr", "0.5"},
-                                    {"momentum", "0"},
-                                    {"weight_decay", "0"},
-                                    {"random_seed", "1"}},
-                                   {},
-                                   "",
-                                   {}});
+  Trainer trainer(policy.session, {{"base-lr", 0.5},
+                                   {"momentum", 0},
+                                   {"weight-decay", 0},
+                                   {"random-seed", 1}});
   const TensorName weights = policy.session.parameter("hidden", 0);
   const TensorName gradient = policy.session.parameterGradient("hidden", 0);
   const std::vector<double> before = policy.session.read<double>(weights);

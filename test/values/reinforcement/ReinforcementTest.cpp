@@ -34,7 +34,7 @@ CompilerOptions targetOptions() {
 /// Returns options for one thread: nets this small do not profit from more.
 SessionOptions oneThread() {
   SessionOptions options;
-  options.threads = 1;
+  options.options.set("threads", 1);
   return options;
 }
 
@@ -143,13 +143,10 @@ std::vector<double> expectedWeights(std::vector<double> w, const Walk &walk,
 
 /// The plan, session and trainer of a solver of the CartPole example.
 struct Example {
-  explicit Example(const std::string &solver,
-                   std::vector<std::pair<std::string, std::string>> fields = {},
-                   const std::string &snapshot = "")
+  explicit Example(const std::string &solver, const Options &options = {})
       : plan(planOf(Compilation::ofFile(std::string(EXAMPLES) + solver,
                                         targetOptions()))),
-        session(plan, oneThread()),
-        trainer(session, {std::move(fields), {}, snapshot, {}}) {}
+        session(plan, oneThread()), trainer(session, options) {}
   Plan plan;
   Session session;
   Trainer trainer;
@@ -227,9 +224,9 @@ TEST(Learning, UpdatesByEpisodeBatchSizeAndMiniBatch) {
 
 TEST(Learning, AgentsOnThreadsShareTheirUpdates) {
   Example example("softmax_solver.prototxt",
-                  {{"random_seed", "1"},
+                  {{"random-seed", "1"},
                    {"display", "0"},
-                   {"snapshot_after_train", "false"}});
+                   {"snapshot-after-train", "false"}});
   LearnerOptions learnerOptions;
   learnerOptions.trainer = "PG.MT";
   learnerOptions.properties = "Threads=3;EpisodeBatchSize=2";
@@ -259,10 +256,10 @@ TEST(Learning, AgentsOnThreadsShareTheirUpdates) {
 TEST(Learning, ActorCriticsStopAtMaxIter) {
   if (onSimulator())
     GTEST_SKIP() << "too many steps";
-  Example example("ppo_solver.prototxt", {{"random_seed", "1"},
+  Example example("ppo_solver.prototxt", {{"random-seed", "1"},
                                           {"display", "0"},
-                                          {"max_iter", "3"},
-                                          {"snapshot_after_train", "false"}});
+                                          {"max-iter", "3"},
+                                          {"snapshot-after-train", "false"}});
   LearnerOptions learnerOptions;
   std::vector<BuiltInEnvironment> environments;
   const std::size_t count =
@@ -294,9 +291,7 @@ TEST(Learning, StopEndsTheEpisodeAndOnlyTheCurrentCall) {
   };
   for (const char *properties : {"", "Threads=2"}) {
     Session session(plan, oneThread());
-    const std::vector<std::pair<std::string, std::string>> fields = {
-        {"max_iter", "5"}};
-    Trainer trainer(session, {fields, {}, "", {}});
+    Trainer trainer(session, {{"max-iter", 5}});
     Endless first, second;
     first.trainer = &trainer;
     LearnerOptions learnerOptions{"PG.MT", properties, {&first}};
@@ -344,12 +339,11 @@ TEST(Learning, RejectsNonFiniteObservations) {
 
 TEST(Learning, ResumesExactlyFromASnapshot) {
   const Folder folder;
-  const std::vector<std::pair<std::string, std::string>> fields = {
-      {"random_seed", "5"},
-      {"display", "0"},
-      {"snapshot", "2"},
-      {"snapshot_after_train", "false"},
-      {"snapshot_prefix", (folder.path / "policy").string()}};
+  Options options = {{"random-seed", 5},
+                     {"display", 0},
+                     {"snapshot-interval", 2},
+                     {"snapshot-after-train", false},
+                     {"snapshot-prefix", (folder.path / "policy").string()}};
   auto train = [&](Example &example, std::int64_t episodes) {
     BuiltInEnvironment environment("cartpole");
     // The inputs are differences of states, so the snapshot must contain the
@@ -359,10 +353,10 @@ TEST(Learning, ResumesExactlyFromASnapshot) {
     learner.train(episodes);
     return learner.progress();
   };
-  Example uninterrupted("sigmoid_solver.prototxt", fields);
+  Example uninterrupted("sigmoid_solver.prototxt", options);
   const brew_learning_progress expected = train(uninterrupted, 8);
-  Example resumed("sigmoid_solver.prototxt", fields,
-                  (folder.path / "policy_iter_2.solverstate").string());
+  options.set("snapshot", (folder.path / "policy_iter_2.solverstate").string());
+  Example resumed("sigmoid_solver.prototxt", options);
   const brew_learning_progress actual = train(resumed, 4);
   EXPECT_EQ(resumed.weights(), uninterrupted.weights());
   EXPECT_EQ(actual.episodes, expected.episodes);
@@ -384,9 +378,9 @@ TEST(Learning, ImprovesCartPolePolicies) {
               {"ppo_solver.prototxt", 120, 50}};
   for (const auto &net : nets)
     for (const char *seed : {"1", "2", "3"}) {
-      Example example(net.solver, {{"random_seed", seed},
+      Example example(net.solver, {{"random-seed", seed},
                                    {"display", "0"},
-                                   {"snapshot_after_train", "false"}});
+                                   {"snapshot-after-train", "false"}});
       LearnerOptions learnerOptions;
       std::vector<BuiltInEnvironment> environments;
       const std::size_t count =

@@ -70,7 +70,7 @@ void checkOutputs(const EmbedOptions &options) {
     throw usage("a plot needs two components");
   // Both methods compute principal components, which need OpenCV: load it now.
   constexpr float kTwoRows[] = {0, 1};
-  api::pca({kTwoRows, 2, 1}, 1, 0, options.plan.threads);
+  api::pca({kTwoRows, 2, 1}, 1, 0, chosenThreads(options.plan));
 }
 
 std::string percent(double share) {
@@ -86,9 +86,9 @@ std::vector<float> layOutByPca(const EmbedOptions &options,
   // With a GPU plan, the GPU computes the products.
   const api::Plan plan(options.plan.plan);
   const std::vector<int> gpus = gpuNumbers(options.plan.gpu);
-  const api::Pca pca =
-      api::pca(rows, options.components, options.tsne.seed,
-               options.plan.threads, &plan, gpus.empty() ? 0 : gpus.front());
+  const api::Pca pca = api::pca(rows, options.components, options.tsne.seed,
+                                chosenThreads(options.plan), &plan,
+                                gpus.empty() ? 0 : gpus.front());
   double share = 0;
   for (std::size_t i = 0; i < pca.variances.size(); ++i) {
     share += pca.variances[i] / std::max(pca.variance, 1e-300);
@@ -139,7 +139,7 @@ std::vector<float> layOutByTsne(const EmbedOptions &options,
                                 const api::FeatureRows &rows,
                                 const StopSignals &signals, Page &page) {
   brew_tsne_options tsneOptions = options.tsne;
-  tsneOptions.threads = options.plan.threads;
+  tsneOptions.threads = chosenThreads(options.plan);
   return api::tsne(rows, tsneOptions,
                    [&](const brew_tsne_progress *progress) {
                      signals.check();
@@ -314,7 +314,7 @@ void addEmbed(CLI::App &app, Action &action) {
                     "[HOST]:PORT (127.0.0.1:6060); the log contains its URL");
   command->add_option("--projector", options->projector,
                       "Folder for TensorBoard's projector");
-  addWeightOptions(*command, options->plan, options->rows.weights);
+  addWeightOptions(*command, options->rows.weights);
   command->add_option("--program", options->rows.program,
                       "Program to run (default: deploy, or the only one)");
   command->add_option("--labels", options->labels,

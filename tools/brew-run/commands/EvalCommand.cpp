@@ -23,7 +23,6 @@ struct EvalOptions {
   std::vector<std::string> weights;
   bool gradients = false, fromSource = false;
   int batches = 1;
-  std::uint64_t seed = 0;
 };
 
 /// Sets the program's inputs from the datasets `/inputs/BLOB`. Warns about
@@ -127,7 +126,7 @@ int eval(const EvalOptions &options) {
   if (options.fromSource && options.gradients)
     throw usage("--gradients needs --inputs");
   requireWritable(options.outputs);
-  Session session(options.plan, options.seed);
+  Session session(options.plan);
   std::vector<std::string> preferred = {"main", "deploy", "test_0"};
   if (options.gradients)
     preferred = {"main", "forward_backward"};
@@ -194,14 +193,12 @@ void addEval(CLI::App &app, Action &action) {
                    "HDF5 file to write: /data/BLOB, with --gradients also "
                    "/diff/BLOB and /param_diff/LAYER/I; /param_after/LAYER/I")
       ->required();
-  addWeightOptions(*command, options->plan, options->weights);
+  addWeightOptions(*command, options->weights);
   command->add_flag("--gradients", options->gradients,
                     "Also write gradients of the total loss");
   command->add_option("--program", options->program,
                       "Program to run (default: the only one, deploy or "
                       "test_0; forward_backward with --gradients)");
-  command->add_option("--random-seed", options->seed,
-                      "Seed of fillers and transformations");
   command->callback(
       [options, &action] { action = [options] { return eval(*options); }; });
 }

@@ -23,7 +23,6 @@ struct FeaturesOptions {
   std::string program, format = "lmdb";
   int batches = 0;
   bool overwrite = false;
-  std::uint64_t seed = 0;
 };
 
 int extract(const FeaturesOptions &options) {
@@ -43,7 +42,7 @@ int extract(const FeaturesOptions &options) {
     if (!paths.insert(path).second)
       throw usage("'" + output + "' is given for two blobs");
   }
-  Session session(options.plan, options.seed);
+  Session session(options.plan);
   const int program =
       session.chooseProgram(options.program, {"main", "deploy", "test_0"});
   session.initialise(options.weights, /*required=*/true);
@@ -108,12 +107,10 @@ void addFeatures(CLI::App &app, Action &action) {
           CLI::IsMember({"lmdb", "leveldb", "hdf5", "npy"}, CLI::ignore_case));
   command->add_flag("--overwrite", options->overwrite,
                     "Replace existing databases");
-  addWeightOptions(*command, options->plan, options->weights);
+  addWeightOptions(*command, options->weights);
   command->add_option("--program", options->program,
                       "Program to run (default: the only one, deploy or "
                       "test_0)");
-  command->add_option("--random-seed", options->seed,
-                      "Seed of fillers and transformations");
   command->callback(
       [options, &action] { action = [options] { return extract(*options); }; });
 }

@@ -321,7 +321,7 @@ void addInfer(CLI::App &app, Action &action) {
                    "JPEG, PNG, IDX, HDF5 or .npy files, lists of images "
                    "(.txt), folders of images, LMDB or LevelDB folders")
       ->required();
-  addWeightOptions(*command, options->plan, options->weights);
+  addWeightOptions(*command, options->weights);
   command->add_option("--labels", options->labels,
                       "File with one class name per line");
   CLI::Option *top =

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 struct InspectOptions {
-  PlanOptions plan;
+  std::string plan;
   bool json = false;
 };
 
@@ -150,7 +150,7 @@ void addInspect(CLI::App &app, Action &action) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command = app.add_subcommand(
       "inspect", "Show a plan's programs, buffers and memory");
-  addPlanOptions(*command, options->plan);
+  addPlan(*command, options->plan);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback(
       [options, &action] { action = [options] { return inspect(*options); }; });

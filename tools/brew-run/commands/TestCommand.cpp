@@ -13,7 +13,6 @@ struct TestOptions {
   std::vector<std::string> weights;
   int iterations = 50;
   std::string program;
-  std::uint64_t seed = 0;
 };
 
 /// Returns the suffix that Caffe logs after a loss; "" for other outputs.
@@ -25,7 +24,7 @@ std::string lossSuffix(const api::OutputValue &output) {
 }
 
 int test(const TestOptions &options) {
-  Session session(options.plan, options.seed);
+  Session session(options.plan);
   if (session.onGpu()) {
     log::info(log::site::testUseGpu,
               "Use GPU with device ID " + std::to_string(session.gpu));
@@ -64,14 +63,12 @@ void addTest(CLI::App &app, Action &action) {
   CLI::App *command =
       app.add_subcommand("test", "Score a net over batches of its data layer");
   addPlanOptions(*command, options->plan);
-  addWeightOptions(*command, options->plan, options->weights);
+  addWeightOptions(*command, options->weights);
   command->add_option("--iterations", options->iterations, "Batches to run")
       ->capture_default_str()
       ->check(atLeast(1));
   command->add_option("--program", options->program,
                       "Program to run (default: test_0, or the only one)");
-  command->add_option("--random-seed", options->seed,
-                      "Seed of shuffling and transformations");
   command->callback(
       [options, &action] { action = [options] { return test(*options); }; });
 }

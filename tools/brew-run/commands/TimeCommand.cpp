@@ -22,7 +22,6 @@ struct TimeOptions {
   bool isIterationsSet = false;
   std::string program, phase;
   std::optional<std::string> profile; ///< trace file
-  std::uint64_t seed = 0;
   bool randomInput = false;
   bool feedOnly = false;
 };
@@ -70,6 +69,11 @@ std::string layersText(const brew_step_info &step) {
   return text.empty() ? "(internal)" : text;
 }
 
+/// Returns the seed of sources and random inputs.
+std::uint64_t seedOf(const PlanOptions &options) {
+  return static_cast<std::uint64_t>(options.options.integer("random-seed"));
+}
+
 /// Opens the data sources, or sets random inputs if they are missing.
 void openInputs(Session &session, int program, const TimeOptions &options) {
   if (!options.randomInput) {
@@ -82,9 +86,9 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
       log::warning(log::site::brew,
                    std::string("Timing with random inputs: ") + error.what());
     }
-    session.resetSources(program, options.seed);
+    session.resetSources(program, seedOf(options.plan));
   }
-  session.setRandomInputs(program, options.seed);
+  session.setRandomInputs(program, seedOf(options.plan));
 }
 
 class Benchmark {
@@ -204,8 +208,8 @@ constexpr int kMaxProfiledIterations = 10;
 int threadsOf(const PlanOptions &options) {
   const char *text = std::getenv("OMP_NUM_THREADS");
   const long requested = text ? std::strtol(text, nullptr, 10) : 0;
-  if (options.threads > 0)
-    return options.threads;
+  if (const int chosen = chosenThreads(options))
+    return chosen;
   return std::max(
       1, requested > 0 ? static_cast<int>(requested)
                        : static_cast<int>(std::thread::hardware_concurrency()));
@@ -225,7 +229,7 @@ void reportGpuTimes(Session &session, const std::vector<int> &programs,
 }
 
 int time(const TimeOptions &options) {
-  Session session(options.plan, options.seed);
+  Session session(options.plan);
   if (session.onGpu())
     log::info(log::site::timeUseGpu, "Use GPU with device ID " +
                                          std::to_string(session.gpu) + " (" +
@@ -300,7 +304,7 @@ void addTime(CLI::App &app, Action &action) {
   CLI::App *command =
       app.add_subcommand("time", "Measure a program layer by layer");
   addPlanOptions(*command, options->plan);
-  addWeightOptions(*command, options->plan, options->weights);
+  addWeightOptions(*command, options->weights);
   CLI::Option *iterations =
       command
           ->add_option("--iterations", options->iterations, "Runs to measure")
@@ -325,7 +329,6 @@ void addTime(CLI::App &app, Action &action) {
                  "Measure only the throughput of the data layers")
       ->excludes(random)
       ->excludes("--profile");
-  command->add_option("--random-seed", options->seed, "Seed of the fillers");
   command->callback([options, iterations, &action] {
     options->isIterationsSet = iterations->count() > 0;
     action = [options] { return time(*options); };

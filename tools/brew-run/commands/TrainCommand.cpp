@@ -21,143 +21,18 @@ namespace {
 constexpr double kDefaultCommTimeout = 600;
 
 struct TrainOptions {
-  PlanOptions plan;
-  std::vector<std::string> weights;
-  std::string snapshot;
-  std::optional<double> lossScale;
-  bool resume = false;
-  int keepSnapshots = 0;
-  std::string snapshotBest;
-  bool checkNan = false;
-  std::vector<std::string> stopWhen;
-  std::string patience, logFolder;
-  std::vector<std::string> hooks;
+  PlanOptions plan;      ///< with the options of the trainer
   std::string monitorAt; ///< endpoint of the monitor; "": no monitor
   monitor::MonitorOptions monitor;
   int ranks = 0; ///< 0: as many as a launcher has started, else one
   int maxRestarts = 0;
   std::optional<double> commTimeout;
-  bool distributeTests = false, shardUpdate = false;
-  std::optional<std::int64_t> resumeSince;
   ReinforcementOptions learning;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
-  /// Solver fields that the command line overrides, with their values.
-  std::vector<std::pair<std::string, std::string>> fields;
+  bool isSet(const char *name) const { return plan.options.isSet(name); }
 };
-
-std::string textOf(const std::string &value) { return value; }
-std::string textOf(bool value) { return value ? "true" : "false"; }
-std::string textOf(int value) { return std::to_string(value); }
-std::string textOf(long long value) { return std::to_string(value); }
-std::string textOf(float value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", double(value));
-  return text;
-}
-std::string textOf(const std::vector<int> &values) {
-  std::string text;
-  for (int value : values)
-    text += (text.empty() ? "" : ",") + std::to_string(value);
-  return text;
-}
-
-/// Declares one flag per solver field.
-void addSolverOptions(CLI::App &command, TrainOptions &options) {
-  for (const brew_solver_field &field : api::solverFields()) {
-    auto add = [&](auto kind) {
-      using Value = decltype(kind);
-      return command
-          .add_option_function<Value>(
-              std::string("--") + field.flag,
-              [&options, name = field.name](const Value &value) {
-                options.fields.emplace_back(name, textOf(value));
-              },
-              field.help)
-          ->group("Solver fields (override the solver)");
-    };
-    switch (field.kind) {
-    case BREW_FIELD_REAL:
-      add(float());
-      break;
-    case BREW_FIELD_INTEGER:
-      add(int());
-      break;
-    case BREW_FIELD_INTEGER64:
-      add(static_cast<long long>(0));
-      break;
-    case BREW_FIELD_BOOLEAN:
-      add(bool());
-      break;
-    case BREW_FIELD_TEXT:
-      add(std::string());
-      break;
-    case BREW_FIELD_INTEGERS:
-      add(std::vector<int>())->delimiter(',');
-      break;
-    }
-  }
-}
-
-void addSnapshotOptions(CLI::App &command, TrainOptions &options) {
-  command.add_flag("--resume", options.resume,
-                   "Resume from the newest intact snapshot of the solver's "
-                   "snapshot_prefix, if there is one");
-  command
-      .add_option("--keep-snapshots", options.keepSnapshots,
-                  "Delete all but the newest N snapshots that the run writes")
-      ->check(atLeast(1));
-  command.add_option(
-      "--snapshot-best", options.snapshotBest,
-      "Also write PREFIX_best_METRIC.caffemodel and "
-      ".solverstate whenever METRIC (test.accuracy, test1.loss) "
-      "reaches its best value so far in a test; lower is better for "
-      "losses, higher for accuracies; for other metrics use "
-      "METRIC:min or METRIC:max");
-}
-
-void addWatchOptions(CLI::App &command, TrainOptions &options) {
-  const std::string group = "Watching";
-  const CLI::Validator notEmpty(
-      [](const std::string &text) {
-        return text.empty() ? std::string("the text is empty") : "";
-      },
-      "", "not empty");
-  command
-      .add_flag("--check-nan", options.checkNan,
-                "Stop at the first NaN or Inf, before it reaches a parameter, "
-                "and report its layer and blob")
-      ->group(group);
-  command
-      .add_option("--stop-when", options.stopWhen,
-                  "Stop when the rule holds, e.g. 'test.accuracy >= 0.991 or "
-                  "time > 3600' (may be repeated)")
-      ->type_name("RULE")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--patience", options.patience,
-                  "Stop after N tests without improvement of METRIC (default: "
-                  "the first test net's accuracy, else loss)")
-      ->type_name("N[:METRIC[:min|:max]]")
-      ->check(notEmpty)
-      ->group(group);
-  command
-      .add_option(
-          "--hooks", options.hooks,
-          "File of hooks: reports, learning rates, snapshots, tests and "
-          "stops at certain events (may be repeated)")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--log-dir", options.logFolder,
-                  "Folder for metrics.jsonl and TensorBoard's event files")
-      ->type_name("FOLDER")
-      ->check(notEmpty)
-      ->group(group);
-}
 
 void addMonitorOptions(CLI::App &command, TrainOptions &options) {
   const std::string group = "Monitor";
@@ -247,12 +122,7 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
 
   SignalActions signals(onInterrupt, onHangUp, ranks);
   Page page(options, session);
-  api::Trainer trainer(
-      session, {options.fields, options.weights, options.snapshot,
-                options.lossScale, options.resume, options.keepSnapshots,
-                options.snapshotBest, options.checkNan, options.stopWhen,
-                options.patience, options.logFolder, options.resumeSince,
-                options.distributeTests, options.shardUpdate, options.hooks});
+  api::Trainer trainer(session, options.plan.options);
   struct PageCloser {
     Page &page;
     ~PageCloser() { page.close(); }
@@ -274,7 +144,7 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
 /// Trains as one of several ranks. A failure of one rank aborts all ranks.
 int trainAsRank(TrainOptions options) {
   api::Communicator ranks({options.commTimeout.value_or(kDefaultCommTimeout),
-                           options.plan.deterministic});
+                           options.isSet("deterministic")});
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
   auto reportAndAbort = [&](brew_status status, const std::string &text) {
     brew_log_clear_status_line();
@@ -322,22 +192,16 @@ int ranksOf(const TrainOptions &options) {
 }
 
 int train(const TrainOptions &options) {
-  if (!options.snapshot.empty() && !options.weights.empty())
-    throw usage("give a snapshot to resume training or weights to finetune, "
-                "but not both");
-  if (options.resume && !options.snapshot.empty())
-    throw usage("use --resume to resume from the newest snapshot or --snapshot "
-                "to resume from a particular one, but not both");
   if (options.learning.isRequested() &&
       (api::Communicator::isLaunched() || options.ranks > 1))
     throw usage("--ranks needs training on data; for several agents use "
                 "--trainer PG.MT");
-  if (options.learning.isRequested() &&
-      (options.checkNan || !options.stopWhen.empty() ||
-       !options.patience.empty() || !options.logFolder.empty() ||
-       !options.snapshotBest.empty() || !options.hooks.empty()))
-    throw usage("--check-nan, --stop-when, --patience, --hooks, --log-dir and "
-                "--snapshot-best need training on data, without --env");
+  for (const char *name : {"check-nan", "stop-when", "patience", "hooks",
+                           "log-dir", "snapshot-best"})
+    if (options.learning.isRequested() && options.isSet(name))
+      throw usage(
+          "--check-nan, --stop-when, --patience, --hooks, --log-dir and "
+          "--snapshot-best need training on data, without --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);
@@ -345,8 +209,8 @@ int train(const TrainOptions &options) {
     throw usage("--max-restarts needs --ranks 2 or more");
   for (const auto &[name, isGiven] :
        {std::pair("--comm-timeout", options.commTimeout.has_value()),
-        std::pair("--distributed-test", options.distributeTests),
-        std::pair("--shard-update", options.shardUpdate)})
+        std::pair("--distributed-test", options.isSet("distributed-test")),
+        std::pair("--shard-update", options.isSet("shard-update"))})
     if (isGiven && !ranks)
       throw usage(
           std::string(name) +
@@ -370,19 +234,10 @@ void addTrain(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "train", "Train a net, from fillers, weights or a snapshot");
   addPlanOptions(*command, options->plan);
-  command->add_option("--weights", options->weights,
-                      "Weights to start from (files separated by commas)");
-  command->add_option("--snapshot", options->snapshot,
-                      "Solver state to resume from");
-  addSnapshotOptions(*command, *options);
-  command->add_option("--loss-scale", options->lossScale,
-                      "f16: initial loss scale, instead of the plan's or the "
-                      "snapshot's");
   command->add_option("--sigint-effect", options->onInterrupt,
                       "Effect of SIGINT: stop, snapshot or none");
   command->add_option("--sighup-effect", options->onHangUp,
                       "Effect of SIGHUP: stop, snapshot or none");
-  addWatchOptions(*command, *options);
   addMonitorOptions(*command, *options);
   addReinforcementOptions(*command, options->learning);
   const std::string group = "Several ranks";
@@ -399,30 +254,11 @@ void addTrain(CLI::App &app, Action &action) {
       ->check(CLI::Range(0.1, 1e6))
       ->group(group);
   command
-      ->add_flag("--distributed-test", options->distributeTests,
-                 "Distribute the batches of tests over the ranks; otherwise "
-                 "rank 0 tests")
-      ->group(group);
-  command
-      ->add_flag(
-          "--shard-update", options->shardUpdate,
-          "Each rank updates its shard of the parameters and stores only "
-          "the solver history of that shard")
-      ->group(group);
-  command
       ->add_option("--max-restarts", options->maxRestarts,
                    "With --ranks: maximum number of restarts from the last "
                    "snapshot after a rank fails or hangs")
       ->check(CLI::Range(0, 1000000))
       ->group(group);
-  command
-      ->add_option("--resume-newest", options->resumeSince,
-                   "Resume from the solver's snapshot of the latest iteration "
-                   "written at TIME (seconds since 1970) or later, if there is "
-                   "one; it then overrides --snapshot and --weights")
-      ->type_name("TIME")
-      ->group(group);
-  addSolverOptions(*command, *options);
   command->callback(
       [options, &action] { action = [options] { return train(*options); }; });
 }

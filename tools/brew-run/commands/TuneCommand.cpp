@@ -71,11 +71,8 @@ void addTune(CLI::App &app, Action &action) {
       "tune", "Benchmark implementations of library calls and store the "
               "fastest");
   addPlanOptions(*command, *options);
-  command->callback([options, &action] {
-    if (options->noTune)
-      throw usage("tune cannot be used with --no-tune");
-    action = [options] { return tune(*options); };
-  });
+  command->callback(
+      [options, &action] { action = [options] { return tune(*options); }; });
 }
 
 } // namespace brew::run
