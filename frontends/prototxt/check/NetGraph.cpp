@@ -3,6 +3,7 @@
 #include "frontends/prototxt/check/NetGraph.h"
 
 #include "frontends/prototxt/check/LayerSettings.h"
+#include "frontends/prototxt/check/MemoryLossInputs.h"
 #include "frontends/prototxt/upgrade/MyCaffe.h"
 #include "support/NumberText.h"
 #include "support/Suggest.h"
@@ -81,6 +82,7 @@ void NetGraphBuilder::run() {
     ++layerIndex;
   }
   checkInPlace();
+  warnOfProbabilities(graph, locations, diagnostics);
   collectOutputs();
 }
 
