@@ -2,6 +2,7 @@
 
 #include "caffe/TrainerProperties.h"
 
+#include "caffe/PropertyList.h"
 #include "support/Error.h"
 #include "support/Suggest.h"
 
@@ -153,48 +154,11 @@ bool PropertyReader::set(const std::string &name, const std::string &text) {
   return isKnown;
 }
 
-std::string trim(const std::string &text) {
-  const char *blanks = " \t\r\n";
-  const std::size_t from = text.find_first_not_of(blanks);
-  if (from == text.npos)
-    return "";
-  return text.substr(from, text.find_last_not_of(blanks) - from + 1);
-}
-
-/// A property and its location in the text.
-struct Entry {
-  std::string text;
-  std::size_t offset;
-
-  bool isProperty() const { return text.find('=') != text.npos; }
-  std::string key() const { return trim(text.substr(0, text.find('='))); }
-  std::string value() const { return trim(text.substr(text.find('=') + 1)); }
-  /// Returns the offset of the value in the text.
-  std::size_t valueOffset() const {
-    const std::size_t after = text.find('=') + 1;
-    return offset +
-           std::min(text.find_first_not_of(" \t\r\n", after), text.size() - 1);
-  }
-  std::string syntaxError() const { return "'" + text + "' is not KEY=VALUE"; }
-};
-
-std::vector<Entry> parseEntries(const std::string &text) {
-  std::vector<Entry> entries;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    const std::string segment = text.substr(begin, end - begin);
-    if (const std::string entry = trim(segment); !entry.empty())
-      entries.push_back({entry, begin + segment.find(entry)});
-    begin = end + 1;
-  }
-  return entries;
-}
-
 /// Calls `use` with each key and value.
 template <typename Use>
 void forEachProperty(const std::string &text, const std::string &where,
                      ExitStatus status, Use &&use) {
-  for (const Entry &entry : parseEntries(text)) {
+  for (const PropertyEntry &entry : parsePropertyList(text)) {
     if (!entry.isProperty())
       throw Error(status, where + ": " + entry.syntaxError());
     use(entry.key(), entry.value());
@@ -269,8 +233,7 @@ findUnusedProperty(const TrainerProperties &properties) {
        [](const TrainerProperties &p) { return p.episodeElitePercent == 1; }},
       {"Lambda", ActorCritics, never},
       {"Steps", ActorCritics, never},
-      {"Epochs", ActorCritics, never},
-      {"StandardizeAdvantage", ActorCritics, never}};
+      {"Epochs", ActorCritics, never}};
   const std::string &trainer = properties.trainerType;
   const bool hasAgentThreads = trainer == "PG.MT";
   const bool isPolicyGradient = trainer.rfind("PG.", 0) == 0;
@@ -318,7 +281,7 @@ checkProperties(const std::string &solverProperties) {
                         ExitStatus::BadInput);
   const std::vector<std::string> trainers = trainerNames();
   std::map<std::string, std::size_t> offsets;
-  for (const Entry &entry : parseEntries(solverProperties)) {
+  for (const PropertyEntry &entry : parsePropertyList(solverProperties)) {
     if (!entry.isProperty()) {
       diagnostics.push_back({true, entry.offset, entry.syntaxError()});
       continue;

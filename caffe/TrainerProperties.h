@@ -1,7 +1,7 @@
 //===- TrainerProperties.h - Properties of trainers -------------*- C++ -*-===//
 //
-// The settings of a trainer of reinforcement learning, as text of the form
-// "KEY=VALUE;KEY=VALUE", as in MyCaffe's custom_trainer_properties.
+// The settings of a trainer of reinforcement learning, as a list of properties
+// (PropertyList.h), as in MyCaffe's custom_trainer_properties.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,8 +18,9 @@ struct TrainerProperties {
   /// Which reward is displayed: the episode's, the running mean or the maximum.
   enum class Reward { Value, Average, Maximum } rewardType = Reward::Value;
   double gamma = 0.99;
-  int miniBatch = 10; ///< episodes per update
-  bool useRawInput = false;
+  bool standardizeAdvantage = true;
+  int miniBatch = 0; ///< episodes per update; 0: batch_size of the data layer
+  bool useRawInput = true;
   bool allowDiscountReset = false;
   bool normalizeInput = false;
   bool showActionProb = false, verbose = false;
@@ -36,7 +37,6 @@ struct TrainerProperties {
   double lambda = 0.95;
   int steps = 0;  ///< per environment and update; 0: the trainer's default
   int epochs = 0; ///< 0: the trainer's default
-  bool standardizeAdvantage = true;
 
   /// The keys of the properties that were set explicitly.
   std::vector<std::string> explicitKeys;

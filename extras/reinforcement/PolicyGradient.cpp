@@ -25,7 +25,8 @@ void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
                        const caffe::TrainerProperties &properties) {
   std::vector<double> returns = discountedReturns(
       trajectory.rewards, properties.gamma, properties.allowDiscountReset);
-  standardise(returns);
+  if (properties.standardizeAdvantage)
+    standardise(returns);
   for (std::size_t t = 0; t < trajectory.steps.size(); ++t) {
     GradientAccumulator::Step &step = trajectory.steps[t];
     step.advantage = returns[t];
@@ -74,6 +75,8 @@ PolicyGradient::PolicyGradient(runtime::Trainer &solver,
                      " takes one environment for each agent: " +
                      std::to_string(properties.threads) + ", not " +
                      std::to_string(options.environments.size()));
+  if (properties.miniBatch == 0)
+    properties.miniBatch = static_cast<int>(accumulator.batchSize());
   if (properties.threads == 1)
     agent.restore(restoredState);
 }

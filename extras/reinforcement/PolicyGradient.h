@@ -2,7 +2,7 @@
 //
 // REINFORCE (Williams, "Simple statistical gradient-following algorithms for
 // connectionist reinforcement learning", 1992) as in MyCaffe: the gradient of
-// each action's log probability times the standardised return of its step,
+// each action's log probability times the (standardised) return of its step,
 // summed over episodes. docs/reinforcement-learning.md has the formulas.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,8 @@ private:
   Agent agent;
 };
 
-/// Adds an episode's steps with their standardised returns as advantages.
+/// Adds an episode's steps with their returns as advantages, standardised if
+/// the properties say so.
 void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
                        const caffe::TrainerProperties &properties);
 

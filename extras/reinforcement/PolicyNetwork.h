@@ -99,6 +99,8 @@ public:
     double advantage = 0;
     double weight = 1; ///< 1 / steps of the episode
   };
+  /// Returns the number of steps that run through the net at once.
+  std::int64_t batchSize() const { return rows; }
   void add(const Step &step);
   /// Backpropagates the pending steps.
   void flush();

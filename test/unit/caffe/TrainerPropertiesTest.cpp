@@ -33,16 +33,17 @@ void expectError(const std::string &solverText, const std::string &callerText,
 
 } // namespace
 
-TEST(TrainerProperties, HaveTheDefaultsOfMyCaffe) {
+/// The defaults are MyCaffe's, except that the input is the state.
+TEST(TrainerProperties, HaveDefaults) {
   const brew::caffe::TrainerProperties defaults = parse("");
   EXPECT_EQ(defaults.gamma, 0.99);
-  EXPECT_EQ(defaults.miniBatch, 10);
+  EXPECT_EQ(defaults.miniBatch, 0);
+  EXPECT_TRUE(defaults.useRawInput && defaults.standardizeAdvantage);
   EXPECT_EQ(defaults.threads, 1);
   EXPECT_EQ(defaults.episodeBatchSize, 1);
   EXPECT_EQ(defaults.episodeElitePercent, 1);
-  EXPECT_FALSE(defaults.useRawInput || defaults.allowDiscountReset ||
-               defaults.normalizeInput || defaults.showActionProb ||
-               defaults.verbose);
+  EXPECT_FALSE(defaults.allowDiscountReset || defaults.normalizeInput ||
+               defaults.showActionProb || defaults.verbose);
   EXPECT_EQ(defaults.rewardType, brew::caffe::TrainerProperties::Reward::Value);
   EXPECT_EQ(defaults.exploration(5), 0);
 }
@@ -103,7 +104,8 @@ TEST(TrainerProperties, UnusedPropertiesAreRejected) {
   for (const auto &[trainer, text] :
        {std::pair("PPO",
                   "UseRawInput=True;Threads=1;Lambda=0.9;RewardType=MAX"),
-        std::pair("PG.ST", "Threads=1;EpsSteps=0;MiniBatch=3;Verbose=True"),
+        std::pair("PG.ST", "Threads=1;EpsSteps=0;MiniBatch=3;Verbose=True;"
+                           "StandardizeAdvantage=False"),
         std::pair("PG.MT", "Threads=2;GPUIDs=0,1;EpsSteps=3;MiniBatch=2")})
     EXPECT_EQ(rejection(trainer, text), "") << text;
 }

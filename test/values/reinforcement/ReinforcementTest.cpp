@@ -100,7 +100,8 @@ private:
 /// documented formulas. With `dividesBySteps`, the gradient of each episode is
 /// divided by its number of steps.
 std::vector<double> expectedWeights(std::vector<double> w, const Walk &walk,
-                                    std::size_t episodes, bool dividesBySteps) {
+                                    std::size_t episodes, bool dividesBySteps,
+                                    bool standardizes) {
   const std::size_t logits = w.size() / 2;
   std::vector<double> gradient(w.size());
   for (std::size_t e = 0; e < episodes; ++e) {
@@ -114,8 +115,9 @@ std::vector<double> expectedWeights(std::vector<double> w, const Walk &walk,
     for (double value : returns)
       variance += (value - mean) * (value - mean) / double(steps.size());
     for (std::size_t t = 0; t < steps.size(); ++t) {
-      const double advantage =
-          variance > 0 ? (returns[t] - mean) / std::sqrt(variance) : returns[t];
+      const double advantage = standardizes && variance > 0
+                                   ? (returns[t] - mean) / std::sqrt(variance)
+                                   : returns[t];
       double logit[2] = {};
       for (std::size_t i = 0; i < logits; ++i)
         logit[i] =
@@ -178,7 +180,8 @@ struct Folder {
 TEST(Learning, UpdatesFollowTheFormulas) {
   for (const char *normalization : {"VALID", "NONE"})
     for (int logits : {1, 2})
-      for (int rows : {3, 64}) {
+      for (const auto &[rows, standardizes] :
+           {std::pair(3, true), std::pair(64, true), std::pair(64, false)}) {
         const Plan plan = planOf(
             Compilation::ofText(linearSolver(rows, logits, normalization),
                                 "s.prototxt", targetOptions()));
@@ -187,20 +190,39 @@ TEST(Learning, UpdatesFollowTheFormulas) {
         const TensorName name = session.parameter("ip", 0);
         const std::vector<double> before = session.read<double>(name);
         Walk walk;
-        Learner learner(session, trainer,
-                        {logits == 1 ? "PG.SIMPLE" : "PG.ST",
-                         "MiniBatch=3;Gamma=0.9;UseRawInput=True",
-                         {&walk}});
+        Learner learner(
+            session, trainer,
+            {logits == 1 ? "PG.SIMPLE" : "PG.ST",
+             std::string("MiniBatch=3;Gamma=0.9") +
+                 (standardizes ? "" : ";StandardizeAdvantage=False"),
+             {&walk}});
         learner.train(3);
         EXPECT_EQ(trainer.iteration(), 1);
         const std::vector<double> after = session.read<double>(name);
         const std::vector<double> expected = expectedWeights(
-            before, walk, 3, normalization == std::string("VALID"));
+            before, walk, 3, normalization == std::string("VALID"),
+            standardizes);
         for (std::size_t i = 0; i < after.size(); ++i)
           EXPECT_NEAR(after[i], expected[i], 2e-5)
               << normalization << logits << rows;
         EXPECT_EQ(learner.progress().episodes, 3);
       }
+}
+
+/// As in MyCaffe, batch_size counts the episodes of an update. MiniBatch
+/// overrides it.
+TEST(Learning, UpdatesAfterBatchSizeEpisodes) {
+  const Plan plan = planOf(Compilation::ofText(linearSolver(4, 2, "VALID"),
+                                               "s.prototxt", targetOptions()));
+  for (const auto &[properties, updates] :
+       {std::pair("", 2), std::pair("MiniBatch=3", 3)}) {
+    Session session(plan, oneThread());
+    Trainer trainer(session);
+    Walk walk;
+    Learner learner(session, trainer, {"PG.ST", properties, {&walk}});
+    learner.train(9);
+    EXPECT_EQ(trainer.iteration(), updates) << properties;
+  }
 }
 
 /// PG.MT updates after each episode if EpisodeBatchSize is 1, the default. If

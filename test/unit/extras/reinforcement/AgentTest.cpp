@@ -62,38 +62,43 @@ struct RecordingPlayer {
   std::vector<std::string> lines;
 };
 
+/// Returns properties with which the inputs depend on the last state.
+brew::caffe::TrainerProperties withDifferences() {
+  brew::caffe::TrainerProperties properties;
+  properties.useRawInput = false;
+  return properties;
+}
+
 } // namespace
 
 TEST(Agents, FeedStatesOrDifferences) {
-  brew::caffe::TrainerProperties raw;
-  raw.useRawInput = true;
-  RecordingPlayer player(raw);
+  RecordingPlayer player({});
   const Trajectory trajectory = player.play();
   EXPECT_EQ(observationsOf(trajectory), (std::vector<float>{100, 101, 102}));
   EXPECT_EQ(trajectory.end.reward, 1.5);
   EXPECT_EQ(trajectory.end.steps, 3);
   // The first difference is 0. The first difference of the next episode is
   // relative to the last state of the previous one.
-  RecordingPlayer differences({});
+  RecordingPlayer differences(withDifferences());
   EXPECT_EQ(observationsOf(differences.play()), (std::vector<float>{0, 1, 1}));
   EXPECT_EQ(observationsOf(differences.play()), (std::vector<float>{-2, 1, 1}));
 }
 
 TEST(Agents, NormalizeByTheEnvironmentsRange) {
   brew::caffe::TrainerProperties properties;
-  properties.useRawInput = properties.normalizeInput = true;
+  properties.normalizeInput = true;
   EXPECT_EQ(observationsOf(RecordingPlayer(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
 }
 
 TEST(Agents, RandomNumbersDependOnEpisodeAndStep) {
-  RecordingPlayer first({}), second({});
+  RecordingPlayer first(withDifferences()), second(withDifferences());
   for (int i = 0; i < 3; ++i)
     first.play();
   second.play();
   second.play();
   const std::vector<double> saved = second.agent.save();
-  RecordingPlayer third({});
+  RecordingPlayer third(withDifferences());
   third.agent.restore(saved);
   const Trajectory continued = second.play(), restored = third.play();
   EXPECT_EQ(observationsOf(continued), observationsOf(restored));
@@ -116,7 +121,7 @@ TEST(Agents, RejectEmptyRanges) {
 
 /// A cancelled episode is replayed from its beginning.
 TEST(Agents, ReplayACancelledEpisode) {
-  RecordingPlayer undisturbed({}), cancelled({});
+  RecordingPlayer undisturbed(withDifferences()), cancelled(withDifferences());
   undisturbed.play();
   cancelled.play();
   int checks = 0;
