@@ -5,7 +5,7 @@
 #include "caffe/RandomStream.h"
 #include "runtime/opencv/OpenCv.h"
 #include "support/Error.h"
-#include "support/Suggest.h"
+#include "support/NumberText.h"
 
 #include <cmath>
 
@@ -17,6 +17,7 @@ constexpr double kGravity = 9.8, kCartMass = 1, kPoleMass = 0.1, kForce = 10,
 constexpr double kHalfLength = 0.5; ///< of the pole
 /// Maximum magnitude of each number of an initial state.
 constexpr double kStartRange = 0.05;
+constexpr char kFailureReward[] = "FailureReward";
 
 } // namespace
 
@@ -39,6 +40,28 @@ CartPole::State CartPole::move(const State &from, int action) {
 
 double CartPole::angleLimit() const {
   return rules.degrees * 2 * std::acos(-1.0) / 360;
+}
+
+std::vector<std::string> CartPole::propertyNames() const {
+  return {kFailureReward};
+}
+
+void CartPole::setProperty(const std::string &key, const std::string &text) {
+  if (key != kFailureReward)
+    return Environment::setProperty(key, text);
+  const std::optional<double> value = parseDouble(text);
+  if (!value || !std::isfinite(*value))
+    throw usageError("environment '" + name() + "': " + key + "=" + text +
+                     " is not a finite number");
+  chosenFailureReward = *value;
+}
+
+void CartPole::useDefaultsOf(const std::string &trainer) {
+  defaultFailureReward = trainer == "PG.SIMPLE" ? 0 : 1;
+}
+
+std::string CartPole::properties() const {
+  return std::string(kFailureReward) + "=" + shortestText(failureReward());
 }
 
 std::vector<float> CartPole::high() const {
@@ -73,9 +96,9 @@ StepResult CartPole::step(int action, float *observation) {
   ++stepCount;
   writeObservation(rules.showsState ? current : previous, observation);
   StepResult outcome;
-  outcome.reward = 1;
   outcome.terminated =
       std::abs(current[0]) > kEdge || std::abs(current[2]) > angleLimit();
+  outcome.reward = outcome.terminated ? failureReward() : 1;
   outcome.truncated =
       !outcome.terminated && rules.steps > 0 && stepCount >= rules.steps;
   return outcome;
@@ -85,25 +108,6 @@ bool CartPole::draw(formats::Image &picture) const {
   runtime::openCvPlugin("draw an episode")
       .drawCartPole(picture, current[0], current[2]);
   return true;
-}
-
-std::unique_ptr<Environment> makeEnvironment(const std::string &name) {
-  for (const CartPoleRules &rules : kCartPoleVariants)
-    if (name == rules.name)
-      return std::make_unique<CartPole>(rules);
-  std::string known;
-  for (const std::string &candidate : environmentNames())
-    known += (known.empty() ? "" : ", ") + candidate;
-  throw Error(ExitStatus::Usage, "there is no environment '" + name + "'" +
-                                     didYouMean(name, environmentNames()) +
-                                     " (known: " + known + ")");
-}
-
-std::vector<std::string> environmentNames() {
-  std::vector<std::string> names;
-  for (const CartPoleRules &rules : kCartPoleVariants)
-    names.emplace_back(rules.name);
-  return names;
 }
 
 } // namespace brew::reinforcement

@@ -11,6 +11,7 @@
 #include "extras/reinforcement/Environment.h"
 
 #include <array>
+#include <optional>
 
 namespace brew::reinforcement {
 
@@ -40,12 +41,18 @@ public:
   std::string name() const override { return rules.name; }
   std::int64_t observationCount() const override { return 4; }
   int actionCount() const override { return 2; }
+  std::vector<std::string> propertyNames() const override;
+  void setProperty(const std::string &key, const std::string &text) override;
+  /// PG.SIMPLE: a failing step pays 0, as in MyCaffe's paper; others: 1, as in
+  /// Gymnasium and in MyCaffe's code.
+  void useDefaultsOf(const std::string &trainer) override;
+  std::string properties() const override;
   /// The bounds of velocities are not hard: they are twice those of positions.
   std::vector<float> low() const override;
   std::vector<float> high() const override;
   /// Draws each number of the state uniformly from [-0.05, 0.05).
   void reset(std::uint64_t seed, float *observation) override;
-  /// The reward of each step is 1, including the failing one.
+  /// The reward of each step is 1, and of the failing one FailureReward.
   StepResult step(int action, float *observation) override;
   bool draw(formats::Image &picture) const override;
 
@@ -57,10 +64,15 @@ public:
 
 private:
   void writeObservation(const State &state, float *observation) const;
+  double failureReward() const {
+    return chosenFailureReward.value_or(defaultFailureReward);
+  }
 
   const CartPoleRules &rules;
   State current{};
   int stepCount = 0; ///< of the episode
+  std::optional<double> chosenFailureReward;
+  double defaultFailureReward = 1;
 };
 
 } // namespace brew::reinforcement

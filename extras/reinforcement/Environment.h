@@ -26,6 +26,15 @@ class Environment {
 public:
   virtual ~Environment() = default;
   virtual std::string name() const = 0;
+  /// Returns the names of the properties that setProperty() takes.
+  virtual std::vector<std::string> propertyNames() const { return {}; }
+  /// Sets a property to the value that `text` contains. Throws Error (2) for an
+  /// unknown property or an invalid value.
+  virtual void setProperty(const std::string &key, const std::string &text);
+  /// Uses a trainer's defaults for the properties that were not set.
+  virtual void useDefaultsOf(const std::string &) {}
+  /// Returns the values of the properties: "KEY=VALUE;...", or "".
+  virtual std::string properties() const { return {}; }
   virtual std::int64_t observationCount() const = 0;
   virtual int actionCount() const = 0;
   /// Return the bounds of each number of an observation; empty: unknown.
@@ -41,9 +50,11 @@ public:
   virtual bool draw(formats::Image &) const { return false; }
 };
 
-/// Creates the built-in environment called `name`. Throws Error (2) that lists
-/// the known names if the name is unknown.
-std::unique_ptr<Environment> makeEnvironment(const std::string &name);
+/// Creates a built-in environment. `text` is its name, which a list of its
+/// properties (caffe/PropertyList.h) may follow: "cartpole:FailureReward=0".
+/// Throws Error (2) for unknown names, which lists the known ones, and for
+/// invalid properties.
+std::unique_ptr<Environment> makeEnvironment(const std::string &text);
 /// Returns the names of the built-in environments.
 std::vector<std::string> environmentNames();
 

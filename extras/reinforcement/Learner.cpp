@@ -160,7 +160,8 @@ std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
       });
   if (options.environments.empty())
     throw usageError("there is no environment to act in");
-  for (const Environment *environment : options.environments) {
+  for (Environment *environment : options.environments) {
+    environment->useDefaultsOf(properties.trainerType);
     const Environment &first = *options.environments.front();
     if (environment->observationCount() != first.observationCount() ||
         environment->actionCount() != first.actionCount())

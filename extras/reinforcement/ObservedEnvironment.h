@@ -31,6 +31,16 @@ public:
   void remove(int number) { observers.erase(number); }
 
   std::string name() const override { return inner->name(); }
+  std::vector<std::string> propertyNames() const override {
+    return inner->propertyNames();
+  }
+  void setProperty(const std::string &key, const std::string &text) override {
+    inner->setProperty(key, text);
+  }
+  void useDefaultsOf(const std::string &trainer) override {
+    inner->useDefaultsOf(trainer);
+  }
+  std::string properties() const override { return inner->properties(); }
   std::int64_t observationCount() const override {
     return inner->observationCount();
   }

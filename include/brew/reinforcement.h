@@ -51,8 +51,10 @@ BREW_API brew_status
 brew_environment_create(const brew_environment_functions *functions,
                         brew_environment **environment);
 /* Opens a built-in environment: "cartpole" and "cartpole-v0" (Gymnasium's
- * CartPole-v1 and -v0), "cartpole-mycaffe" (MyCaffe's). Returns BREW_USAGE if
- * there is no environment of this name. */
+ * CartPole-v1 and -v0), "cartpole-mycaffe" (MyCaffe's) or "acrobot"
+ * (Gymnasium's Acrobot-v1). Properties may follow the name:
+ * "cartpole:FailureReward=0". A learner chooses the values of others. Returns
+ * BREW_USAGE for an unknown name or an invalid property. */
 BREW_API brew_status brew_environment_open(const char *name,
                                            brew_environment **environment);
 BREW_API const char *

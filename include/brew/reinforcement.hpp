@@ -42,7 +42,8 @@ public:
   virtual Outcome step(int action, float *observation) = 0;
 };
 
-/// A built-in environment: "cartpole", "cartpole-v0" or "cartpole-mycaffe".
+/// A built-in environment by its name, which properties may follow:
+/// "cartpole:FailureReward=0" (brew_environment_open).
 class BuiltInEnvironment : public Environment {
 public:
   explicit BuiltInEnvironment(const std::string &name) {

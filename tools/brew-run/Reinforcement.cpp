@@ -24,9 +24,10 @@ void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
   command
       .add_option(
           "--env", options.environment,
-          "Environment: cartpole, cartpole-v0 (both as in Gymnasium) or "
-          "cartpole-mycaffe")
-      ->type_name("NAME")
+          "Environment: cartpole, cartpole-v0, acrobot (as in Gymnasium) or "
+          "cartpole-mycaffe, and its properties, e.g. "
+          "cartpole:FailureReward=0")
+      ->type_name("NAME[:KEY=VALUE;...]")
       ->group(group);
   command
       .add_option("--episodes", options.episodes,

@@ -108,6 +108,55 @@ TEST(CartPole, MyCaffesVariantReportsThePreviousState) {
   }
 }
 
+/// By default a failing step pays 1, but 0 with PG.SIMPLE, as in MyCaffe's
+/// paper. The property overrides both.
+TEST(CartPole, FailureRewardDependsOnTrainerAndProperty) {
+  auto lastReward = [](const std::string &text, const std::string &trainer) {
+    const auto environment = makeEnvironment(text);
+    environment->useDefaultsOf(trainer);
+    float observation[4];
+    environment->reset(1, observation);
+    for (StepResult last; true;)
+      if (last = environment->step(1, observation); last.terminated)
+        return last.reward;
+      else
+        EXPECT_EQ(last.reward, 1);
+  };
+  EXPECT_EQ(lastReward("cartpole", "PG.ST"), 1);
+  EXPECT_EQ(lastReward("cartpole-mycaffe", "PPO"), 1);
+  EXPECT_EQ(lastReward("cartpole", "PG.SIMPLE"), 0);
+  EXPECT_EQ(lastReward("cartpole-mycaffe", "PG.SIMPLE"), 0);
+  EXPECT_EQ(lastReward("cartpole:FailureReward=1", "PG.SIMPLE"), 1);
+  EXPECT_EQ(lastReward("cartpole: FailureReward = -2.5;", "PG.ST"), -2.5);
+  EXPECT_EQ(makeEnvironment("cartpole:FailureReward=-2.5")->properties(),
+            "FailureReward=-2.5");
+}
+
+TEST(CartPole, InvalidPropertiesAreRejected) {
+  auto rejection = [](const std::string &text) {
+    try {
+      makeEnvironment(text);
+    } catch (const brew::Error &error) {
+      EXPECT_EQ(error.status(), brew::ExitStatus::Usage) << text;
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(rejection("cartpole:FailurReward=0"),
+            "the environment 'cartpole' has no property 'FailurReward'; did "
+            "you mean 'FailureReward'? (known: FailureReward)");
+  EXPECT_EQ(rejection("cartpole:FailureReward=none"),
+            "environment 'cartpole': FailureReward=none is not a finite "
+            "number");
+  EXPECT_EQ(rejection("cartpole:FailureReward=inf"),
+            "environment 'cartpole': FailureReward=inf is not a finite number");
+  EXPECT_EQ(rejection("cartpole:FailureReward"),
+            "environment 'cartpole': 'FailureReward' is not KEY=VALUE");
+  EXPECT_EQ(rejection("acrobot:FailureReward=0"),
+            "the environment 'acrobot' has no property 'FailureReward'");
+  EXPECT_EQ(rejection("cartpole:"), "");
+}
+
 TEST(CartPole, UnknownEnvironmentsAreRejected) {
   try {
     makeEnvironment("cartpol");
@@ -116,6 +165,6 @@ TEST(CartPole, UnknownEnvironmentsAreRejected) {
     EXPECT_EQ(error.status(), brew::ExitStatus::Usage);
     EXPECT_STREQ(error.what(),
                  "there is no environment 'cartpol'; did you mean 'cartpole'? "
-                 "(known: cartpole, cartpole-v0, cartpole-mycaffe)");
+                 "(known: cartpole, cartpole-v0, cartpole-mycaffe, acrobot)");
   }
 }
