@@ -15,7 +15,7 @@ constexpr double kPi = 3.14159265358979323846;
 /// The mechanics, in SI units.
 struct Links {
   static constexpr double kGravity = 9.8, kStepSeconds = 0.2;
-  // Of each link. The length to the centre of mass is from the upper end.
+  // Both links are equal. The centre of mass is below the upper end.
   static constexpr double kLength = 1, kMass = 1, kLengthToCentre = 0.5,
                           kInertia = 1;
   static constexpr double kMaxVelocity1 = 4 * kPi, kMaxVelocity2 = 9 * kPi;

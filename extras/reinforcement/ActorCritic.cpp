@@ -188,8 +188,9 @@ void ActorCritic::beginEpisode(std::size_t index) {
   actor.entropySum = 0;
 }
 
-void ActorCritic::evaluatePolicy() {
-  inference.run(states);
+/// Computes the logits and values of one observation for each actor.
+void ActorCritic::evaluatePolicy(const std::vector<float> &observations) {
+  inference.run(observations);
   logitRows = inference.read(logits);
   valueRows = inference.read(value);
   for (const auto *rows : {&logitRows, &valueRows})
@@ -256,7 +257,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     for (std::size_t i : truncatedActors)
       rollout.segments[i].next.back() = double(values[i]);
   }
-  evaluatePolicy();
+  evaluatePolicy(states);
   for (std::size_t i = 0; i < actors.size(); ++i)
     if (!rollout.segments[i].ended.back())
       rollout.segments[i].next.back() = double(valueRows[i]);
@@ -267,9 +268,8 @@ void ActorCritic::run() {
     beginEpisode(i);
   const std::size_t rows = static_cast<std::size_t>(steps) * actors.size();
   session.prepare();
-  evaluatePolicy();
-  finished = false;
-  while (!shouldEnd() && !finished) {
+  evaluatePolicy(states);
+  while (!shouldEnd()) {
     Rollout rollout;
     rollout.states.resize(rows * static_cast<std::size_t>(observationCount));
     rollout.actions.resize(rows);
@@ -294,7 +294,7 @@ void ActorCritic::run() {
     }
     learn(rollout);
     session.prepare();
-    evaluatePolicy();
+    evaluatePolicy(states);
   }
 }
 
@@ -351,64 +351,57 @@ void ActorCritic::learn(const Rollout &rollout) {
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
       feed(rollout, {begin, begin + static_cast<std::ptrdiff_t>(size)});
       setSnapshotState(saveState());
-      const int iterationBefore = trainer.iteration();
-      trainer.step(1);
-      if (trainer.iteration() == iterationBefore) { // a rule ended training
-        finished = true;
-        return;
-      }
+      trainer.iterate();
       lastLoss = trainer.smoothedLoss();
-      if (trainer.stopped()) {
-        finished = true;
-        return;
-      }
+      afterUpdate();
     }
   }
 }
 
-double ActorCritic::evaluateEpisodes(std::int64_t count) {
+Evaluation ActorCritic::evaluateEpisodes(std::int64_t count) {
   // All environments play; only the first `count` episodes are evaluated.
+  const std::vector<Environment *> &environments = evaluationEnvironments();
+  std::vector<float> observations(states.size());
   const caffe::RandomStream seeds(session.seed(), "judged episodes"),
       actionDraws(session.seed(), "judged actions");
   const auto size = static_cast<std::size_t>(observationCount);
   std::vector<std::int64_t> episodeOf(actors.size(), -1); ///< episode; -1: idle
   std::vector<double> rewards(actors.size());
   std::vector<std::int64_t> lengths(actors.size());
-  std::int64_t begunCount = 0, endedCount = 0;
-  double sum = 0;
+  std::int64_t begunCount = 0;
+  Evaluation evaluation;
   auto start = [&](std::size_t i) {
     episodeOf[i] = begunCount < count ? begunCount : -1;
     if (episodeOf[i] < 0)
       return;
     rewards[i] = 0;
     lengths[i] = 0;
-    actors[i].environment->reset(
+    environments[i]->reset(
         seeds.block(static_cast<std::uint64_t>(begunCount++))[0] >> 1,
-        states.data() + i * size);
+        observations.data() + i * size);
   };
   for (std::size_t i = 0; i < actors.size(); ++i)
     start(i);
-  for (std::uint64_t step = 0; endedCount < count && !isStopRequested();
-       ++step) {
-    evaluatePolicy();
+  for (std::uint64_t step = 0;
+       evaluation.episodes < count && !isStopRequested(); ++step) {
+    evaluatePolicy(observations);
     for (std::size_t i = 0; i < actors.size(); ++i) {
       if (episodeOf[i] < 0)
         continue;
-      const StepResult outcome = actors[i].environment->step(
+      const StepResult outcome = environments[i]->step(
           sample(probabilitiesOf(i),
                  actionDraws.uniform(step * actors.size() + i)),
-          states.data() + i * size);
+          observations.data() + i * size);
       rewards[i] += outcome.reward;
       ++lengths[i];
       if (!outcome.ended() &&
           !(options.maxSteps && lengths[i] >= options.maxSteps))
         continue;
-      sum += rewards[i];
-      ++endedCount;
+      evaluation.add(rewards[i], lengths[i]);
       start(i);
     }
   }
-  return endedCount > 0 ? sum / static_cast<double>(endedCount) : 0;
+  return evaluation;
 }
 
 } // namespace brew::reinforcement

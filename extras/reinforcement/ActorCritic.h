@@ -37,11 +37,11 @@ private:
 
   void run() override;
   void restart() override;
-  double evaluateEpisodes(std::int64_t episodes) override;
+  Evaluation evaluateEpisodes(std::int64_t episodes) override;
   void restoreState();
   void findBlobs();
   void beginEpisode(std::size_t index);
-  void evaluatePolicy();
+  void evaluatePolicy(const std::vector<float> &observations);
   void act(Rollout &rollout, std::int64_t step);
   void learn(const Rollout &rollout);
   void feed(const Rollout &rollout, const std::vector<std::size_t> &rows);
@@ -57,9 +57,8 @@ private:
   caffe::RandomStream starts, draws, orders;
   std::vector<Actor> actors;
   std::vector<float> states;               ///< current, of all actors
-  std::vector<float> logitRows, valueRows; ///< of `states`
+  std::vector<float> logitRows, valueRows; ///< of the last evaluatePolicy()
   std::uint64_t drawCount = 0, orderCount = 0;
-  bool finished = false; ///< a rule of the trainer ended the last train()
 };
 
 } // namespace brew::reinforcement

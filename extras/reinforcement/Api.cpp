@@ -333,6 +333,14 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
       convertedOptions.environments.push_back(
           &callerOptions.environments[i]->get());
     }
+    for (size_t i = 0;
+         callerOptions.test_environments && i < callerOptions.environment_count;
+         ++i) {
+      if (!callerOptions.test_environments[i])
+        throw usage("a test environment is NULL");
+      convertedOptions.testEnvironments.push_back(
+          &callerOptions.test_environments[i]->get());
+    }
     if (callerOptions.episode)
       convertedOptions.episode =
           [function = callerOptions.episode, user = callerOptions.episode_user](
@@ -365,9 +373,26 @@ brew_status brew_learner_evaluate(brew_learner *learner, int64_t episodes,
   return guardedCall(learner, [&](reinforcement::Learner &target) {
     if (episodes < 1)
       throw usage("the number of episodes is not positive");
-    const double mean = target.evaluate(episodes);
+    const double mean = target.evaluate(episodes).meanReward;
     if (mean_reward)
       *mean_reward = mean;
+  });
+}
+
+brew_status brew_learner_play(brew_learner *learner, int64_t episodes,
+                              brew_evaluation *evaluation) {
+  return guardedCall(learner, [&](reinforcement::Learner &target) {
+    if (episodes < 1)
+      throw usage("the number of episodes is not positive");
+    const reinforcement::Evaluation played = target.evaluate(episodes);
+    brew_evaluation result{};
+    result.struct_size = sizeof result;
+    result.episodes = played.episodes;
+    result.mean_reward = played.meanReward;
+    result.minimum_reward = played.minimumReward;
+    result.maximum_reward = played.maximumReward;
+    result.mean_steps = played.meanSteps;
+    copyToCaller(evaluation, result);
   });
 }
 

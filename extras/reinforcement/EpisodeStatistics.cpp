@@ -63,8 +63,8 @@ double EpisodeStatistics::displayedReward(double reward) const {
   return reward;
 }
 
-void EpisodeStatistics::add(const EpisodeSummary &episode, double loss,
-                            double rate) {
+void EpisodeStatistics::add(const EpisodeSummary &episode, int iteration,
+                            double loss, double rate) {
   const bool first = episodes == 0;
   ++episodes;
   allSteps += episode.steps;
@@ -75,7 +75,12 @@ void EpisodeStatistics::add(const EpisodeSummary &episode, double loss,
   push(rewards, episode.reward, kRewardWindow);
   push(entropies, episode.entropy, kEntropyWindow);
   watchEntropy();
-  if (!display || episodes % display)
+  const bool displayed = display && episodes % display == 0;
+  events->emit(
+      runtime::event::EpisodeDone{iteration, episode.agent, displayed, episodes,
+                                  episode.steps, episode.reward, runningReward,
+                                  meanReward(), maximumReward, meanEntropy()});
+  if (!displayed)
     return;
   events->info(
       log::site::brew,

@@ -27,8 +27,10 @@ public:
                     const caffe::TrainerProperties &properties, int actions,
                     int display);
 
-  /// Adds an episode. `loss` and the learning rate `rate` are only logged.
-  void add(const EpisodeSummary &episode, double loss, double rate);
+  /// Adds an episode, after `iteration` updates, and emits it. `loss` and the
+  /// learning rate `rate` are only logged.
+  void add(const EpisodeSummary &episode, int iteration, double loss,
+           double rate);
   /// Returns an empty copy with the same settings.
   EpisodeStatistics emptyCopy() const;
 

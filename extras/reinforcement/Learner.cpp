@@ -5,6 +5,7 @@
 #include "extras/reinforcement/ActorCritic.h"
 #include "extras/reinforcement/PolicyGradient.h"
 #include "extras/reinforcement/SavedCount.h"
+#include "runtime/train/metrics/EpisodeMetrics.h"
 #include "support/Error.h"
 #include "support/Suggest.h"
 
@@ -51,6 +52,15 @@ propertiesOf(const caffe::SolverParameter &solver,
 
 } // namespace
 
+void Evaluation::add(double reward, std::int64_t steps) {
+  minimumReward = episodes ? std::min(minimumReward, reward) : reward;
+  maximumReward = episodes ? std::max(maximumReward, reward) : reward;
+  ++episodes;
+  const auto count = static_cast<double>(episodes);
+  meanReward += (reward - meanReward) / count;
+  meanSteps += (static_cast<double>(steps) - meanSteps) / count;
+}
+
 Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
                  LearnerOptions learnerOptions,
                  caffe::TrainerProperties trainerProperties)
@@ -61,6 +71,22 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
           options.environments.front()->actionCount(),
           trainer.control().pendingSolver().display())) {
   restore();
+  if (!options.testEnvironments.empty())
+    trainer.setTestFunction([this](int episodes) { return test(episodes); });
+}
+
+Learner::~Learner() {
+  if (!options.testEnvironments.empty())
+    trainer.setTestFunction({});
+}
+
+/// Plays the episodes of a test. Returns nullopt after a stop request.
+std::optional<std::vector<runtime::OutputValue>> Learner::test(int episodes) {
+  const Evaluation evaluation = evaluateEpisodes(episodes);
+  if (evaluation.episodes < episodes)
+    return {};
+  return {{{runtime::kTestReward, evaluation.meanReward, 0},
+           {runtime::kTestSteps, evaluation.meanSteps, 0}}};
 }
 
 /// Restores the learner's state from the trainer's snapshot.
@@ -107,25 +133,27 @@ void Learner::train(std::int64_t episodes) {
   if (episodes <= 0 && solver.max_iter() <= 0)
     throw usageError("set the number of episodes, or the solver's max_iter");
   episodeLimit = episodes > 0 ? log->count() + episodes : 0;
-  iterationLimit = solver.max_iter();
   const Call call(*this);
+  trainer.beginRun();
+  beginIteration();
   run();
   while (!stopped && trainer.control().takeReset()) {
-    trainer.restart();
+    trainer.restartRun();
     *log = log->emptyCopy();
     restore();
     lastLoss = 0;
     restart();
+    beginIteration();
     run();
   }
-  // Take the last snapshot, as Trainer::solve() does.
-  if (solver.snapshot_after_train() &&
-      !(solver.snapshot() > 0 && trainer.iteration() % solver.snapshot() == 0))
-    trainer.snapshot();
+  if (stopped)
+    trainer.takeStop();
+  trainer.endRun();
 }
 
-double Learner::evaluate(std::int64_t episodes) {
+Evaluation Learner::evaluate(std::int64_t episodes) {
   const Call call(*this);
+  session.prepare(); // data that inference derives from weights
   return evaluateEpisodes(episodes);
 }
 
@@ -133,22 +161,22 @@ bool Learner::shouldEnd() {
   return updatesDone() || (episodeLimit && log->count() >= episodeLimit);
 }
 
-bool Learner::updatesDone() {
-  return interrupted() ||
-         (iterationLimit > 0 && trainer.iteration() >= iterationLimit);
-}
+bool Learner::updatesDone() { return ended || interrupted(); }
 
 void Learner::reportEpisode(const EpisodeSummary &episode) {
-  log->add(episode, lastLoss, trainer.learningRate());
+  log->add(episode, trainer.iteration(), lastLoss, trainer.learningRate());
   if (options.episode)
     options.episode(episode, *log);
 }
 
 void Learner::afterUpdate() {
   stopped |= trainer.stopped();
-  const int interval = trainer.control().pendingSolver().snapshot();
-  if (interval > 0 && trainer.iteration() % interval == 0)
-    trainer.snapshot();
+  beginIteration();
+}
+
+void Learner::beginIteration() {
+  ended = interrupted() || !trainer.beginIteration();
+  stopped |= trainer.stopped();
 }
 
 std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
@@ -160,7 +188,14 @@ std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
       });
   if (options.environments.empty())
     throw usageError("there is no environment to act in");
-  for (Environment *environment : options.environments) {
+  if (!options.testEnvironments.empty() &&
+      options.testEnvironments.size() != options.environments.size())
+    throw usageError("there must be as many test environments as environments, "
+                     "or none");
+  std::vector<Environment *> all = options.environments;
+  all.insert(all.end(), options.testEnvironments.begin(),
+             options.testEnvironments.end());
+  for (Environment *environment : all) {
     environment->useDefaultsOf(properties.trainerType);
     const Environment &first = *options.environments.front();
     if (environment->observationCount() != first.observationCount() ||

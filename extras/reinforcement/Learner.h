@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct LearnerOptions {
   /// One per agent (PG.MT) or per row of the test net (PPO, A2C); otherwise
   /// one. They must outlive the learner.
   std::vector<Environment *> environments;
+  /// As many for tests and evaluate(), in which nothing else plays; empty: the
+  /// solver's tests are not run, and evaluate() uses `environments`.
+  std::vector<Environment *> testEnvironments;
   /// Steps after which an episode is truncated; 0: never.
   std::int64_t maxSteps = 0;
   /// Called after each episode, on the thread that is in train().
@@ -29,17 +33,26 @@ struct LearnerOptions {
       episode;
 };
 
+/// The results of episodes without learning.
+struct Evaluation {
+  std::int64_t episodes = 0; ///< that have ended
+  double meanReward = 0, minimumReward = 0, maximumReward = 0, meanSteps = 0;
+  void add(double reward, std::int64_t steps);
+};
+
 /// Trains a net by acting in environments.
 class Learner {
 public:
-  virtual ~Learner() = default;
+  virtual ~Learner();
 
   /// Trains until `episodes` more episodes have ended (0: no limit), the
-  /// solver's max_iter updates are done, or a stop is requested.
+  /// solver's max_iter updates are done, a rule ends training, or a stop is
+  /// requested. Hooks, rules, logs, snapshots and, with test environments,
+  /// tests work as in any training.
   void train(std::int64_t episodes);
-  /// Plays episodes without learning. Returns the mean reward of the episodes
-  /// that ended before a stop was requested.
-  double evaluate(std::int64_t episodes);
+  /// Plays episodes without learning. Returns the results of the episodes that
+  /// ended before a stop was requested.
+  Evaluation evaluate(std::int64_t episodes);
   const EpisodeStatistics &episodes() const { return *log; }
 
 protected:
@@ -51,7 +64,14 @@ protected:
   /// Resets the learner to `restoredState`, which comes from the snapshot that
   /// training started from, or to its initial state if that is empty.
   virtual void restart() = 0;
-  virtual double evaluateEpisodes(std::int64_t episodes) = 0;
+  /// Plays `episodes` episodes without learning, in
+  /// evaluationEnvironments(); fewer if a stop is requested.
+  virtual Evaluation evaluateEpisodes(std::int64_t episodes) = 0;
+  /// Returns the environments to evaluate in.
+  const std::vector<Environment *> &evaluationEnvironments() const {
+    return options.testEnvironments.empty() ? options.environments
+                                            : options.testEnvironments;
+  }
   /// Returns whether run() must return.
   bool shouldEnd();
   /// Returns whether no more updates may run, even if episodes are pending.
@@ -64,8 +84,8 @@ protected:
   }
   /// Counts an episode, logs it and calls the caller's function.
   void reportEpisode(const EpisodeSummary &episode);
-  /// Writes a snapshot if one is due. Call it after each update. The snapshot
-  /// contains the state of the last setSnapshotState().
+  /// Begins the next iteration, which may run a test. Call it after each
+  /// update.
   void afterUpdate();
   /// Sets the state that the next snapshots contain, besides the statistics.
   void setSnapshotState(std::vector<double> learnerState = {});
@@ -82,9 +102,11 @@ protected:
 private:
   struct Call;
   void restore();
+  void beginIteration();
+  std::optional<std::vector<runtime::OutputValue>> test(int episodes);
 
   std::int64_t episodeLimit = 0; ///< of the call; 0: no limit
-  int iterationLimit = 0;        ///< of the call; 0: no limit
+  bool ended = false;            ///< the trainer has ended this call
   bool stopped = false;          ///< by a request during this call
 };
 

@@ -157,14 +157,13 @@ void PolicyGradient::run() {
   agents.run();
 }
 
-double PolicyGradient::evaluateEpisodes(std::int64_t count) {
+Evaluation PolicyGradient::evaluateEpisodes(std::int64_t count) {
   caffe::TrainerProperties evaluationProperties = properties;
   evaluationProperties.epsSteps = 0;
-  Agent player(*options.environments.front(), evaluationProperties,
+  Agent player(*evaluationEnvironments().front(), evaluationProperties,
                session.seed(), kEvaluationAgent, options.maxSteps);
-  double sum = 0;
-  std::int64_t endedCount = 0;
-  while (endedCount < count) {
+  Evaluation evaluation;
+  while (evaluation.episodes < count) {
     const Trajectory trajectory = player.play(
         [this](const std::vector<float> &state) {
           return policy.probabilities(state);
@@ -172,10 +171,9 @@ double PolicyGradient::evaluateEpisodes(std::int64_t count) {
         [this] { return isStopRequested(); }, [](const std::string &) {});
     if (trajectory.steps.empty())
       break;
-    sum += trajectory.end.reward;
-    ++endedCount;
+    evaluation.add(trajectory.end.reward, trajectory.end.steps);
   }
-  return endedCount > 0 ? sum / static_cast<double>(endedCount) : 0;
+  return evaluation;
 }
 
 } // namespace brew::reinforcement

@@ -23,7 +23,7 @@ public:
 private:
   void run() override;
   void restart() override;
-  double evaluateEpisodes(std::int64_t episodes) override;
+  Evaluation evaluateEpisodes(std::int64_t episodes) override;
   void runSingleAgent();
   void update(double loss);
 

@@ -84,7 +84,11 @@ typedef enum brew_event_kind {
   BREW_EVENT_RESET = 26,
   /* iteration, step_count, step_seconds: of each step of the training
    * program */
-  BREW_EVENT_STEP_TIMES = 27
+  BREW_EVENT_STEP_TIMES = 27,
+  /* an episode of a learner: iteration: updates done, number: of episodes so
+   * far, outputs: the metrics episode.NAME (docs/brew-run.md), flag: the
+   * solver's `display` selects it */
+  BREW_EVENT_EPISODE = 28
 } brew_event_kind;
 
 typedef enum brew_log_severity {

@@ -158,6 +158,11 @@ typedef struct brew_learner_options {
   int64_t max_steps;
   brew_episode_function episode; /* NULL: no callback */
   void *episode_user;
+  /* NULL, or environment_count further environments. Tests and
+   * brew_learner_evaluate() play in them: every test_interval updates, a test
+   * plays test_iter episodes without learning. Without them there are no tests,
+   * and evaluation uses `environments`. */
+  brew_environment *const *test_environments;
 } brew_learner_options;
 
 /* Computes the number of environments that a learner with these options needs:
@@ -193,6 +198,16 @@ BREW_API brew_status brew_learner_train(brew_learner *learner,
 BREW_API brew_status brew_learner_evaluate(brew_learner *learner,
                                            int64_t episodes,
                                            double *mean_reward);
+/* The results of episodes. */
+typedef struct brew_evaluation {
+  size_t struct_size;
+  int64_t episodes;                                   /* that have ended */
+  double mean_reward, minimum_reward, maximum_reward; /* 0 without episodes */
+  double mean_steps;
+} brew_evaluation;
+/* Plays episodes like brew_learner_evaluate() and returns more results. */
+BREW_API brew_status brew_learner_play(brew_learner *learner, int64_t episodes,
+                                       brew_evaluation *evaluation);
 BREW_API brew_status brew_learner_get_progress(
     const brew_learner *learner, brew_learning_progress *progress);
 

@@ -128,6 +128,9 @@ struct LearnerOptions {
   /// Called after each episode with agent, reward and steps.
   std::function<void(int, double, std::int64_t, const brew_learning_progress &)>
       episode = {};
+  /// As many as `environments`, or none: for tests, play() and evaluate(). Must
+  /// outlive the learner.
+  std::vector<Environment *> testEnvironments = {};
 };
 
 class Learner {
@@ -143,6 +146,14 @@ public:
     auto cOptions = optionsOf(options);
     cOptions.environments = handles.data();
     cOptions.environment_count = handles.size();
+    std::vector<brew_environment *> testHandles;
+    for (Environment *environment : options.testEnvironments)
+      testHandles.push_back(handleOf(environment));
+    if (!testHandles.empty() && testHandles.size() != handles.size())
+      throw Error(BREW_USAGE, "there must be as many test environments as "
+                              "environments, or none");
+    cOptions.test_environments =
+        testHandles.empty() ? nullptr : testHandles.data();
     if (state->episode) {
       cOptions.episode = onEpisode;
       cOptions.episode_user = state.get();
@@ -171,10 +182,17 @@ public:
   void train(std::int64_t episodes = 0) {
     checkCall(brew_learner_train(get(), episodes));
   }
+  /// Plays episodes without learning from them and returns their mean reward.
   double evaluate(std::int64_t episodes) {
     double reward = 0;
     checkCall(brew_learner_evaluate(get(), episodes, &reward));
     return reward;
+  }
+  /// Plays episodes without learning from them.
+  brew_evaluation play(std::int64_t episodes) {
+    auto evaluation = makeStruct<brew_evaluation>();
+    checkCall(brew_learner_play(get(), episodes, &evaluation));
+    return evaluation;
   }
   brew_learning_progress progress() const {
     auto progress = makeStruct<brew_learning_progress>();

@@ -136,6 +136,12 @@ public:
       result["step_seconds"] = std::vector<double>(
           event.step_seconds, event.step_seconds + event.step_count);
       break;
+    case BREW_EVENT_EPISODE:
+      addIteration();
+      result["episodes"] = event.number;
+      result["displayed"] = bool(event.flag);
+      addOutputs();
+      break;
     case BREW_EVENT_FINAL_LOSS:
       addIteration();
       result["smoothed_loss"] = event.smoothed_loss;
@@ -184,7 +190,7 @@ brew::api::Listener brew::python::listenerOf(nb::object function,
                                     Py_DECREF(object);
                                   });
   return [kindMask, owner](const brew_event &event) {
-    if (event.kind > BREW_EVENT_STEP_TIMES || !(kindMask >> event.kind & 1))
+    if (event.kind > BREW_EVENT_EPISODE || !(kindMask >> event.kind & 1))
       return;
     const nb::gil_scoped_acquire acquired;
     nb::handle(owner.get())(static_cast<int>(event.kind),

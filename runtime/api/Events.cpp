@@ -1,6 +1,7 @@
 //===- Events.cpp - C API: events -----------------------------------------===//
 
 #include "runtime/api/Handles.h"
+#include "runtime/train/metrics/EpisodeMetrics.h"
 
 #include <limits>
 
@@ -16,6 +17,7 @@ struct EventConverter {
   brew_event out{};
   std::vector<brew_output_value> views;
   std::string textStorage;
+  std::vector<OutputValue> outputStorage;
 
   void setKind(brew_event_kind kind, int iteration = 0) {
     out.kind = kind;
@@ -161,6 +163,13 @@ struct EventConverter {
     setKind(BREW_EVENT_STEP_TIMES, event.iteration);
     out.step_count = event.seconds.size();
     out.step_seconds = event.seconds.data();
+  }
+  void operator()(const event::EpisodeDone &event) {
+    setKind(BREW_EVENT_EPISODE, event.iteration);
+    out.number = event.episodes;
+    out.flag = event.displayed;
+    outputStorage = episodeMetrics(event);
+    setOutputs(outputStorage);
   }
   void operator()(const event::FinalLoss &event) {
     setKind(BREW_EVENT_FINAL_LOSS, event.iteration);

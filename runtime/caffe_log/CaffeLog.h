@@ -54,6 +54,7 @@ private:
   void print(const event::StoppedByRule &event);
   void print(const event::Reset &event);
   void print(const event::StepTimes &) {}
+  void print(const event::EpisodeDone &) {}
   void print(const event::FinalLoss &event);
   void print(const event::SolvingDone &event);
 

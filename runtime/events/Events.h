@@ -213,6 +213,19 @@ struct StepTimes {
   std::vector<double> seconds; ///< of each step, in order
 };
 
+/// An episode of reinforcement learning has ended.
+struct EpisodeDone {
+  int iteration = 0; ///< updates done
+  int agent = 0;
+  bool displayed = false;               ///< the solver's `display` selects it
+  std::int64_t episodes = 0, steps = 0; ///< in total; of this episode
+  double reward = 0;                    ///< of this episode
+  double runningReward = 0; ///< exponential average with factor 0.99
+  double meanReward = 0;    ///< of the last 100 episodes
+  double maximumReward = 0;
+  double entropy = 0; ///< of the policy, mean of the last 20 episodes
+};
+
 /// The loss after the last update. Emitted at the end of solving if the solver
 /// has `display`.
 struct FinalLoss {
@@ -228,17 +241,16 @@ struct SolvingDone {
 
 } // namespace event
 
-using Event =
-    std::variant<event::LogLine, event::SolverSetUp, event::NetSetUp,
-                 event::SeedChosen, event::SolverReady, event::WeightsLoading,
-                 event::SnapshotLoading, event::SolvingBegin,
-                 event::IterationDone, event::Display, event::LearningRateSet,
-                 event::GradientsClipped, event::Progress, event::TestBegin,
-                 event::TestDone, event::TestInterrupted,
-                 event::SnapshotWriting, event::SnapshotDone, event::DataStall,
-                 event::Paused, event::Resumed, event::SolverFieldSet,
-                 event::FinalLoss, event::SolvingDone, event::Throughput,
-                 event::StoppedByRule, event::Reset, event::StepTimes>;
+using Event = std::variant<
+    event::LogLine, event::SolverSetUp, event::NetSetUp, event::SeedChosen,
+    event::SolverReady, event::WeightsLoading, event::SnapshotLoading,
+    event::SolvingBegin, event::IterationDone, event::Display,
+    event::LearningRateSet, event::GradientsClipped, event::Progress,
+    event::TestBegin, event::TestDone, event::TestInterrupted,
+    event::SnapshotWriting, event::SnapshotDone, event::DataStall,
+    event::Paused, event::Resumed, event::SolverFieldSet, event::FinalLoss,
+    event::SolvingDone, event::Throughput, event::StoppedByRule, event::Reset,
+    event::StepTimes, event::EpisodeDone>;
 
 /// The listeners of one session.
 ///

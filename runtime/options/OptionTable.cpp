@@ -162,6 +162,12 @@ std::vector<RunOption> trainerRows() {
           .withConstraint("name a folder", isNotEmpty)
           .withGroup(kWatching)
           .forTrainers([](Options &o, Text v) { o.watch.logFolder = v; }),
+      // brew-run sets it with --env.
+      row("learner", "", Kind::Flag,
+          "A learner (reinforcement.h) will run the trainer: rules and hooks "
+          "may name metrics of episodes, and tests play episodes")
+          .forTrainers(
+              [](Options &o, Text v) { o.hasLearner = optionFlag(v); }),
       row("distributed-test", kTrain, Kind::Flag,
           "Distribute the batches of tests over the ranks; otherwise rank 0 "
           "tests")

@@ -15,6 +15,7 @@ namespace brew::runtime {
 void Trainer::beginSteps() {
   drainInFlight(0); // runs left by a failed call
   discardIteration();
+  inCallerRun = false;
   if (!lossesRestored)
     lossWindow.clear();
   lossesRestored = false;
@@ -45,12 +46,7 @@ void Trainer::requireNoOutputGradients() const {
 }
 
 void Trainer::runTo(const std::function<int()> &stop) {
-  beginSteps();
-  hooksAnywhere = allReduceOr(hooks && !hooks->get().empty(), false) != 0;
-  if (runHooks(HookTrigger::Start))
-    startSnapshotOnAllRanks();
-  exchangeChangeFlags();
-  takeChanges();
+  beginLoop();
   struct ClearAtExit {
     bool &flag;
     ~ClearAtExit() { flag = false; }
@@ -68,72 +64,61 @@ void Trainer::runTo(const std::function<int()> &stop) {
       if (stopRequested || stopRuleHolds())
         break;
     }
-    beforeTests.reset(); // the iteration now reads records
-    timing = requests.takeStepTimes();
-    stepSeconds.clear();
-    const bool overlapsUpdate = !timing && canOverlapUpdate();
-    if (timing)
-      drainInFlight(0);
-    // debug_info shows this rank's gradients, and the gradients of several
-    // batches are accumulated first.
-    setReducesInSteps(overlapsUpdate || (solver.iter_size() == 1 && !debug));
-
-    if (overlapsUpdate) {
-      runOverlappedIteration();
-    } else {
-      double loss = 0;
-      if (NanCheck *check = watch->nanCheck())
-        check->begin();
-      for (int i = 0; i < solver.iter_size(); ++i) {
-        loss += forwardBackward();
-        if (showsDebugInfo()) {
-          accumulator.finish(); // Caffe shows the sum so far
-          debug->logForward();
-          debug->logBackward();
-        }
-        if (i + 1 < solver.iter_size())
-          accumulator.add();
-      }
-      accumulator.finish();
-      allReduceGradients();
-      loss /= solver.iter_size();
-      requireFinite(loss);
-      lossWindow.add(loss, solver.average_loss());
-      const int iteration = currentIteration;
-      if (isDue(solver.display(), iteration))
-        display(iteration);
-      const double learningRate = applyUpdate();
-      iterating = false;
-      emitIteration(iteration, loss, learningRate);
-      if (std::exchange(timing, false))
-        events.emit(event::StepTimes{iteration, stepSeconds});
-    }
-    emitProgress(/*last=*/false);
+    runIteration();
     if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
       break;
   }
-  drainInFlight(0);
-  if (runHooks(HookTrigger::Stop))
-    startSnapshotOnAllRanks();
-  if (hooks)
-    hooks->get().finish();
-  emitProgress(/*last=*/true);
-  emitDataStalls();
-  finishSnapshots();
+  endLoop();
+}
+
+/// Performs an iteration, except for the work between two iterations.
+void Trainer::runIteration() {
+  beforeTests.reset(); // the iteration now reads records
+  timing = requests.takeStepTimes();
+  stepSeconds.clear();
+  const bool overlapsUpdate = !timing && canOverlapUpdate();
+  if (timing)
+    drainInFlight(0);
+  // debug_info shows this rank's gradients, and the gradients of several
+  // batches are accumulated first.
+  setReducesInSteps(overlapsUpdate || (solver.iter_size() == 1 && !debug));
+
+  if (overlapsUpdate) {
+    runOverlappedIteration();
+  } else {
+    double loss = 0;
+    if (NanCheck *check = watch->nanCheck())
+      check->begin();
+    for (int i = 0; i < solver.iter_size(); ++i) {
+      loss += forwardBackward();
+      if (showsDebugInfo()) {
+        accumulator.finish(); // Caffe shows the sum so far
+        debug->logForward();
+        debug->logBackward();
+      }
+      if (i + 1 < solver.iter_size())
+        accumulator.add();
+    }
+    accumulator.finish();
+    allReduceGradients();
+    loss /= solver.iter_size();
+    requireFinite(loss);
+    lossWindow.add(loss, solver.average_loss());
+    const int iteration = currentIteration;
+    if (isDue(solver.display(), iteration))
+      display(iteration);
+    const double learningRate = applyUpdate();
+    iterating = false;
+    emitIteration(iteration, loss, learningRate);
+    if (std::exchange(timing, false))
+      events.emit(event::StepTimes{iteration, stepSeconds});
+  }
+  emitProgress(/*last=*/false);
 }
 
 void Trainer::solve() {
   requireNoOutputGradients();
-  exchangeChangeFlags();
-  takeChanges();
-  if (solver.snapshot_after_train() && isRoot())
-    probeSnapshotFolder(prefix);
-  endedByRule = false;
-  watch->takeStopReason();
-  events.emit(event::SolvingBegin{executor.manifest().net_name(),
-                                  solver.lr_policy(), currentIteration,
-                                  solver.max_iter()});
-  stopRequested = false;
+  beginSolving();
   runTo([this] { return solver.max_iter(); });
 
   if (solver.snapshot_after_train() &&

@@ -61,6 +61,9 @@ struct TrainerOptions {
   /// parameters and keeps its solver history (ShardedUpdate.h).
   bool shardUpdate = false;
   WatchOptions watch = {};
+  /// A learner (extras/reinforcement) runs the iterations: there are metrics of
+  /// episodes, and tests play episodes.
+  bool hasLearner = false;
   /// Files of hooks (hooks/Hooks.h). On several ranks only rank 0 has hooks.
   std::vector<std::string> hooks = {};
 };
@@ -139,9 +142,40 @@ public:
   /// Throws Error if training cannot restart: (2) with several ranks, (3) if a
   /// file that training started from is gone. Callable from any thread.
   void requireRestartable() const;
-  /// If set, the caller of step() carries out reset requests; step() only ends
-  /// a pause for them.
+  /// If set, the caller of step() or of a run carries out reset requests;
+  /// step() only ends a pause for them.
   void setCallerHandlesReset(bool handles) { callerHandlesReset = handles; }
+
+  //===--------------------------------------------------------------------===//
+  // A run whose iterations the caller performs
+  //===--------------------------------------------------------------------===//
+  //
+  //   beginRun();
+  //   while (beginIteration()) {
+  //     ... iterate(), or the passes below and update()
+  //   }
+  //   endRun();
+  //
+  // Hooks, rules, logs, displays, tests and snapshots work as in solve().
+
+  void beginRun();
+  /// Tests if a test is due. Returns false if the run must end: after max_iter
+  /// (0: no limit), by a rule or by a request.
+  bool beginIteration();
+  /// Performs an iteration as solve() does, with the inputs that are set.
+  void iterate();
+  /// Restarts training (restart()) within the run.
+  void restartRun();
+  /// Also takes the last snapshot and runs the last test, as solve() does.
+  void endRun();
+  /// Sets a function that performs the tests of such runs: it runs `iterations`
+  /// (of test_iter) of a net and returns the outputs, or nullopt after a stop
+  /// request. Runs have no tests without it.
+  using TestFunction =
+      std::function<std::optional<std::vector<OutputValue>>(int iterations)>;
+  void setTestFunction(TestFunction function) {
+    callerTest = std::move(function);
+  }
 
   //===--------------------------------------------------------------------===//
   // An iteration in separate passes
@@ -152,7 +186,8 @@ public:
   //               forward(); backward(); accumulate(); update(); }
   //
   // Between forward() and backward() the caller may read outputs and write
-  // output gradients. These calls neither test, display nor write snapshots.
+  // output gradients. Outside of a run, these calls neither test, display nor
+  // write snapshots.
 
   /// Feeds the next batch (unless `feed` is false: then uses the inputs that
   /// the caller has written) and runs the forward pass; returns the weighted
@@ -217,6 +252,7 @@ private:
   void checkSolver(const caffe::SolverParameter &candidate) const;
   void initialise(const std::string &snapshotPath);
   void createNets();
+  MetricScope metricScope() const;
   void restoreState(const formats::SolverSnapshot &state,
                     const std::string &path);
   std::unique_ptr<DebugInfo> debugInfoOf(int program);
@@ -268,6 +304,11 @@ private:
   void beginSteps();
   void discardIteration();
   void runTo(const std::function<int()> &stop);
+  void beginSolving();
+  void beginLoop();
+  void runIteration();
+  void endLoop();
+  std::optional<event::TestDone> runCallerTest(int net, int iterations);
   double forwardBackward();
   bool resetIfRequested();
   double setScalars();
@@ -291,7 +332,7 @@ private:
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
   // TrainerEvents.cpp
-  void display(int iteration);
+  void display(int iteration, bool passes = false);
   void emitLearningRate(int iteration, double learningRate, int stepBefore);
   void emitIteration(int iteration, double loss, double learningRate);
   void emitProgress(bool last);
@@ -336,6 +377,8 @@ private:
   caffe::SolverState startPosition; ///< position at the start of training
   std::vector<std::string> startFiles; ///< files that training started from
   bool callerHandlesReset = false;
+  bool inCallerRun = false;        ///< between beginRun() and endRun()
+  TestFunction callerTest;         ///< may be empty
   bool timing = false;             ///< times the steps of this iteration
   std::vector<double> stepSeconds; ///< summed over its batches
   int callEnd = 0;                 ///< iteration at which the call ends

@@ -18,14 +18,19 @@ void Trainer::emitIteration(int iteration, double loss, double learningRate) {
                                    learningRate, secondsSince(stepBegin)});
 }
 
-void Trainer::display(int iteration) {
+/// Displays an iteration, in separate passes (`passes`) or not.
+void Trainer::display(int iteration, bool passes) {
   const double seconds = secondsSince(displayBegin);
   const double perSecond =
       (iteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
-  events.emit(event::Display{
-      iteration, lossWindow.mean(), seconds, perSecond, solver.display(),
-      readOutputs(executor, trainProgram, trainResults)});
-  if (iteration > lastDisplayed)
+  event::Display event{iteration, lossWindow.mean(), seconds,
+                       perSecond, solver.display(),  {}};
+  // In separate passes, the outputs are only those of the last pass.
+  if (!passes)
+    event.outputs = readOutputs(executor, trainProgram, trainResults);
+  events.emit(event);
+  // The number of items in an iteration of the caller is unknown.
+  if (iteration > lastDisplayed && !inCallerRun)
     emitThroughput(iteration, perSecond);
   if (iteration != lastDisplayed)
     warnOfStraggler(seconds);
@@ -47,7 +52,7 @@ void Trainer::emitProgress(bool last) {
   events.emit(event::Progress{currentIteration, solver.max_iter(),
                               lossWindow.mean(), secondsSince(stepBegin),
                               currentIteration - stepBeginIteration, last,
-                              itemsPerIteration()});
+                              inCallerRun ? 0 : itemsPerIteration()});
 }
 
 void Trainer::emitDataStalls() {

@@ -18,6 +18,7 @@ public:
   const caffe::SolverParameter &solver() const override {
     return trainer.solver;
   }
+  bool hasLearner() const override { return trainer.options.hasLearner; }
   int iteration() const override { return trainer.currentIteration; }
   int trainProgram() const override { return trainer.trainProgram; }
   int testProgram(int net) const override {

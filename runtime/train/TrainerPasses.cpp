@@ -41,7 +41,8 @@ double Trainer::forward(bool feed) {
     discardIteration(); // a failed step() may have left one
     exchangeChangeFlags();
     takeChanges();
-    stepBegin = Clock::now();
+    if (!inCallerRun)
+      stepBegin = Clock::now();
     iterating = true;
   }
   addGradients();
@@ -78,7 +79,8 @@ void Trainer::useCallerGradients(double loss) {
   drainInFlight(0);
   discardIteration();
   takeChanges();
-  stepBegin = Clock::now();
+  if (!inCallerRun)
+    stepBegin = Clock::now();
   iterating = true;
   passLosses.push_back(loss);
   lastPass = Pass::Backward;
@@ -97,12 +99,17 @@ void Trainer::update() {
   lossKept = false;
   lastPass.reset();
   lossWindow.add(loss, solver.average_loss());
+  if (inCallerRun && isDue(solver.display(), iteration))
+    display(iteration, /*passes=*/true);
   const double learningRate = applyUpdate();
   iterating = false;
   emitIteration(iteration, loss, learningRate);
   stopRequested = false;
-  betweenIterations(/*snapshotDue=*/false);
-  finishSnapshots();
+  if (inCallerRun)
+    emitProgress(/*last=*/false);
+  betweenIterations(inCallerRun && isDue(solver.snapshot(), currentIteration));
+  if (!inCallerRun)
+    finishSnapshots();
 }
 
 bool Trainer::isStopRequested() {

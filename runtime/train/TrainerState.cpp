@@ -147,8 +147,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
 
   createNets();
   if (!options.snapshotBest.empty()) {
-    best = std::make_unique<BestMetric>(options.snapshotBest,
-                                        executor.manifest(), testNets());
+    best = std::make_unique<BestMetric>(options.snapshotBest, metricScope());
     events.info(log::site::brew,
                 "Keeping the best weights by " + best->description());
   }
@@ -247,7 +246,11 @@ void Trainer::createNets() {
         {program, debugInfoOf(program), &session.dataPipeline(program)});
   }
   netCount = testNets();
-  watch = std::make_unique<Watch>(session, options.watch, netCount);
+  watch = std::make_unique<Watch>(session, options.watch, metricScope());
+}
+
+MetricScope Trainer::metricScope() const {
+  return {executor.manifest(), testNets(), nullptr, options.hasLearner};
 }
 
 std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {

@@ -78,6 +78,8 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
 
 std::optional<event::TestDone> Trainer::runTest(int index, int batches,
                                                 bool prepareFirst) {
+  if (callerTest)
+    return runCallerTest(index, batches);
   if (prepareFirst)
     session.prepare(); // test programs derive values from weights
   TestNet &net = nets[static_cast<std::size_t>(index)];

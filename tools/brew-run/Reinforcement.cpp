@@ -12,15 +12,18 @@
 #include <optional>
 
 namespace brew::run {
+namespace {
 
-void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
-  const std::string group = "Reinforcement learning";
+constexpr char kGroup[] = "Reinforcement learning";
+
+/// Adds the options of all commands that play episodes.
+void addEpisodeOptions(CLI::App &command, ReinforcementOptions &options) {
   command
       .add_option("--trainer", options.trainer,
                   "PG.SIMPLE, PG.ST, PG.MT, PPO or A2C (default: TrainerType "
                   "of the solver's custom_trainer_properties)")
       ->type_name("NAME")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option(
           "--env", options.environment,
@@ -28,59 +31,74 @@ void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
           "cartpole-mycaffe, and its properties, e.g. "
           "cartpole:FailureReward=0")
       ->type_name("NAME[:KEY=VALUE;...]")
-      ->group(group);
-  command
-      .add_option("--episodes", options.episodes,
-                  "Episodes to train for (default: until the solver's max_iter "
-                  "updates)")
-      ->check(atLeast(1))
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--trainer-properties", options.properties,
                   "Override the solver's custom_trainer_properties, e.g. "
                   "'MiniBatch=10;UseRawInput=True'")
       ->type_name("KEY=VALUE;...")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--max-steps", options.maxSteps,
                   "Maximum steps of an episode (default: the environment's)")
       ->check(atLeast(1))
-      ->group(group);
+      ->group(kGroup);
   command
-      .add_option("--evaluate", options.evaluate,
-                  "Episodes to play after training, without learning from them")
-      ->check(atLeast(1))
-      ->group(group);
-  command
-      .add_option("--draw", options.drawFile,
-                  "Draw an episode after training: an animated .gif, or a .png "
-                  "with pictures side by side")
+      .add_option(
+          "--draw", options.drawFile,
+          "Draw an episode without learning: an animated .gif, or a .png "
+          "with pictures side by side")
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
 }
 
-namespace {
+/// Environments, as many as the learner takes.
+class Environments {
+public:
+  Environments(const std::string &name, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      opened.push_back(std::make_unique<api::BuiltInEnvironment>(name));
+  }
+  api::BuiltInEnvironment &first() { return *opened.front(); }
+  std::vector<api::Environment *> all() const {
+    std::vector<api::Environment *> result;
+    for (const auto &environment : opened)
+      result.push_back(environment.get());
+    return result;
+  }
 
-/// Evaluates the policy and draws the first episode of `environment`, as
-/// requested by --evaluate and --draw.
-void evaluatePolicy(const ReinforcementOptions &options, api::Learner &learner,
-                    api::BuiltInEnvironment &environment) {
+private:
+  std::vector<std::unique_ptr<api::BuiltInEnvironment>> opened;
+};
+
+api::LearnerOptions learnerOptionsOf(const ReinforcementOptions &options) {
+  api::LearnerOptions learnerOptions;
+  learnerOptions.trainer = options.trainer;
+  learnerOptions.properties = options.properties;
+  learnerOptions.maxSteps = options.maxSteps;
+  return learnerOptions;
+}
+
+void requireEnvironment(const ReinforcementOptions &options) {
+  if (options.environment.empty())
+    throw usage("reinforcement learning needs an environment: add --env "
+                "cartpole");
+}
+
+/// Plays `episodes` episodes without learning, and draws the first one of
+/// `environment` if --draw is set.
+brew_evaluation play(const ReinforcementOptions &options, api::Learner &learner,
+                     api::BuiltInEnvironment &environment,
+                     std::int64_t episodes) {
   std::optional<api::EpisodeRecorder> recorder;
   if (!options.drawFile.empty())
     recorder.emplace(environment, options.drawFile);
-  const double reward =
-      learner.evaluate(std::max<std::int64_t>(1, options.evaluate));
-  char text[200];
-  if (options.evaluate) {
-    std::snprintf(text, sizeof text,
-                  "Evaluated: %lld episodes, mean reward = %.6g",
-                  static_cast<long long>(options.evaluate), reward);
-    log::info(log::site::brew, text);
-  }
+  const brew_evaluation evaluation = learner.play(episodes);
   if (recorder) {
     recorder->finish();
     log::info(log::site::brew, "Drawn: " + options.drawFile);
   }
+  return evaluation;
 }
 
 /// Checks before training that the file can be drawn and written.
@@ -97,28 +115,40 @@ void checkRecorder(const std::string &path,
 
 } // namespace
 
+void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
+  addEpisodeOptions(command, options);
+  command
+      .add_option("--episodes", options.episodes,
+                  "Episodes to train for (default: until the solver's max_iter "
+                  "updates)")
+      ->check(atLeast(1))
+      ->group(kGroup);
+  command
+      .add_option("--evaluate", options.evaluate,
+                  "Episodes to play after training, without learning from them")
+      ->check(atLeast(1))
+      ->group(kGroup);
+}
+
+void addPlayOptions(CLI::App &command, ReinforcementOptions &options) {
+  addEpisodeOptions(command, options);
+}
+
 void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page) {
-  if (options.environment.empty())
-    throw usage("reinforcement learning needs an environment: add --env "
-                "cartpole");
-  api::LearnerOptions learnerOptions;
-  learnerOptions.trainer = options.trainer;
-  learnerOptions.properties = options.properties;
-  learnerOptions.maxSteps = options.maxSteps;
+  requireEnvironment(options);
+  api::LearnerOptions learnerOptions = learnerOptionsOf(options);
   const std::size_t count =
       api::Learner::environmentCount(session, learnerOptions);
-  std::vector<std::unique_ptr<api::BuiltInEnvironment>> environments;
-  for (std::size_t i = 0; i < count; ++i) {
-    environments.push_back(
-        std::make_unique<api::BuiltInEnvironment>(options.environment));
-    learnerOptions.environments.push_back(environments.back().get());
-  }
-  api::BuiltInEnvironment &first = *environments.front();
+  Environments environments(options.environment, count),
+      testEnvironments(options.environment, count);
+  learnerOptions.environments = environments.all();
+  learnerOptions.testEnvironments = testEnvironments.all();
   if (!options.drawFile.empty())
-    checkRecorder(options.drawFile, first);
+    checkRecorder(options.drawFile, testEnvironments.first());
   if (page) {
-    first.setObserver([page](const brew_scene &scene) { page->onStep(scene); });
+    environments.first().setObserver(
+        [page](const brew_scene &scene) { page->onStep(scene); });
     learnerOptions.episode = [page](int, double reward, std::int64_t,
                                     const brew_learning_progress &progress) {
       page->onEpisode(reward, progress);
@@ -135,12 +165,51 @@ void learn(const ReinforcementOptions &options, Session &session,
                 static_cast<long long>(progress.steps), trainer.iteration(),
                 progress.mean_reward);
   log::info(log::site::brew, text);
-  if (page) {
-    page->onReinforcementDone();
-    first.setObserver({});
+  if (options.evaluate || !options.drawFile.empty()) {
+    const brew_evaluation evaluation =
+        play(options, learner, testEnvironments.first(),
+             std::max<std::int64_t>(1, options.evaluate));
+    std::snprintf(
+        text, sizeof text, "Evaluated: %lld episodes, mean reward = %.6g",
+        static_cast<long long>(evaluation.episodes), evaluation.mean_reward);
+    if (options.evaluate)
+      log::info(log::site::brew, text);
   }
-  if (options.evaluate || !options.drawFile.empty())
-    evaluatePolicy(options, learner, first);
+}
+
+void testPolicy(const ReinforcementOptions &options, Session &session,
+                const std::vector<std::string> &weights, std::uint64_t seed,
+                std::int64_t episodes) {
+  requireEnvironment(options);
+  // A learner needs a trainer, which does not train here.
+  std::vector<std::pair<std::string, std::string>> fields = {{"snapshot", "0"},
+                                                             {"display", "0"}};
+  if (seed)
+    fields.emplace_back("random_seed", std::to_string(seed));
+  api::TrainerOptions trainerOptions;
+  trainerOptions.fields = std::move(fields);
+  trainerOptions.weights = weights;
+  trainerOptions.hasLearner = true;
+  api::Trainer trainer(session, trainerOptions);
+  api::LearnerOptions learnerOptions = learnerOptionsOf(options);
+  Environments environments(options.environment, api::Learner::environmentCount(
+                                                     session, learnerOptions));
+  learnerOptions.environments = environments.all();
+  if (!options.drawFile.empty())
+    checkRecorder(options.drawFile, environments.first());
+  api::Learner learner(session, trainer, learnerOptions);
+  log::info(log::site::testRunning,
+            "Playing " + std::to_string(episodes) + " episodes.");
+  const brew_evaluation evaluation =
+      play(options, learner, environments.first(), episodes);
+  if (evaluation.episodes < episodes)
+    log::info(log::site::brew, "Test interrupted.");
+  log::info(log::site::testScore,
+            "reward = " + log::number(evaluation.mean_reward) + " (minimum " +
+                log::number(evaluation.minimum_reward) + ", maximum " +
+                log::number(evaluation.maximum_reward) + ")");
+  log::info(log::site::testScore,
+            "steps = " + log::number(evaluation.mean_steps));
 }
 
 } // namespace brew::run

@@ -10,7 +10,7 @@
 
 namespace brew::run {
 
-/// The options of `brew-run train` for reinforcement learning.
+/// The options of `brew-run train` and `test` for reinforcement learning.
 struct ReinforcementOptions {
   std::string trainer, properties, environment;
   std::string drawFile; ///< file for pictures of an episode
@@ -23,12 +23,21 @@ struct ReinforcementOptions {
   }
 };
 
+/// Adds the options of `brew-run train`, and of `brew-run test`.
 void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options);
+void addPlayOptions(CLI::App &command, ReinforcementOptions &options);
 
 /// Trains in environments of the given name, as many as the learner needs.
 /// Reports the progress to `page`, which may be null. Throws Error (2) for
 /// missing or incompatible options.
 void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page);
+
+/// Plays episodes without learning, with the policy of the weight files, and
+/// logs the results. `seed`: of all random numbers; 0: the solver's. Throws
+/// Error (2) for missing or incompatible options.
+void testPolicy(const ReinforcementOptions &options, Session &session,
+                const std::vector<std::string> &weights, std::uint64_t seed,
+                std::int64_t episodes);
 
 } // namespace brew::run

@@ -112,9 +112,9 @@ void MetricsFolder::readAppendedRows(Run &run) {
     const bool isTest = type == "test";
     if (type == "stop" && row.value("reason", Json()).is_string())
       run.stopped = row["reason"].get<std::string>();
-    if (type != "train" && !isTest)
+    if (type != "train" && type != "episode" && !isTest)
       continue;
-    std::string prefix = "train.";
+    std::string prefix = type + ".";
     if (isTest) {
       const Json net = row.value("net", Json(0));
       if (!net.is_number_integer())

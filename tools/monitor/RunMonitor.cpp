@@ -138,13 +138,6 @@ void RunMonitor::onEpisode(double reward,
   learning->add(reward, progress);
 }
 
-void RunMonitor::onReinforcementDone() {
-  std::lock_guard<std::mutex> lock(mutex);
-  finished = true;
-  sendIteration(/*always=*/true);
-  addLogLine("Learning has ended after iteration " + std::to_string(iteration));
-}
-
 //===----------------------------------------------------------------------===//
 // Events of the session
 //===----------------------------------------------------------------------===//

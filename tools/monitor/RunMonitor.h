@@ -57,8 +57,6 @@ public:
   /// Handles a step of the displayed environment, on the thread that plays
   /// there. Call it only after expectReinforcement().
   void onStep(const brew_scene &scene) { learning->onStep(scene); }
-  /// Handles the end of reinforcement learning.
-  void onReinforcementDone();
 
   nlohmann::json get(const std::string &name, const Query &query) override;
   nlohmann::json post(const std::string &name,

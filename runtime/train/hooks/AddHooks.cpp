@@ -89,8 +89,9 @@ std::set<std::string> Hooks::valueHooks() const {
 std::optional<double> Hooks::value(const std::string &metric) const {
   const std::set<std::string> names = valueHooks();
   try {
-    return values.value(parseMetricName(
-        metric, {trainer.session().manifest(), testNets, &names}));
+    return values.value(
+        parseMetricName(metric, {trainer.session().manifest(), testNets, &names,
+                                 trainer.hasLearner()}));
   } catch (const TextError &problem) {
     throwTextError("metric", metric, problem);
   }
@@ -264,7 +265,8 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
     if (producesUsableValue(line))
       valueNames.insert(line.name);
   }
-  const MetricScope scope{trainer.session().manifest(), testNets, &valueNames};
+  const MetricScope scope{trainer.session().manifest(), testNets, &valueNames,
+                          trainer.hasLearner()};
   const std::size_t oldCount = hooks.size();
   bool needsEpochs = false;
   std::vector<std::unique_ptr<Hook>> added;

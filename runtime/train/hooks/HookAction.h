@@ -36,6 +36,8 @@ public:
   virtual TrainerControl &control() = 0;
   /// Returns the current solver.
   virtual const caffe::SolverParameter &solver() const = 0;
+  /// Returns whether a learner runs the iterations (MetricScope::hasLearner).
+  virtual bool hasLearner() const = 0;
   /// Returns the number of iterations done.
   virtual int iteration() const = 0;
   virtual int trainProgram() const = 0;

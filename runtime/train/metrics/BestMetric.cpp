@@ -24,9 +24,9 @@ std::optional<double> valueIn(const event::TestDone &done,
 }
 
 RankedMetric parseTestMetric(const std::string &text,
-                             const plan::Manifest &manifest, int nets) {
+                             const MetricScope &scope) {
   try {
-    const RankedMetric metric = parseRankedMetric(text, {manifest, nets});
+    const RankedMetric metric = parseRankedMetric(text, scope);
     if (metric.name.kind != MetricName::TestOutput)
       throw TextError{0, "expected a test result: test.OUTPUT or test1.OUTPUT"};
     return metric;
@@ -37,9 +37,8 @@ RankedMetric parseTestMetric(const std::string &text,
 
 } // namespace
 
-BestMetric::BestMetric(const std::string &text, const plan::Manifest &manifest,
-                       int nets)
-    : metric(parseTestMetric(text, manifest, nets)) {}
+BestMetric::BestMetric(const std::string &text, const MetricScope &scope)
+    : metric(parseTestMetric(text, scope)) {}
 
 std::string BestMetric::fileTag() const {
   std::string tag = "best_" + name();

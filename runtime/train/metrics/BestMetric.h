@@ -16,9 +16,9 @@ namespace brew::runtime {
 class BestMetric {
 public:
   /// `text` names an output of a test net (MetricName.h) and, unless known,
-  /// whether higher or lower is better. `nets`: the number of test nets. Throws
-  /// Error (2) with the position in the text.
-  BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);
+  /// whether higher or lower is better. Throws Error (2) with the position in
+  /// the text.
+  BestMetric(const std::string &text, const MetricScope &scope);
   explicit BestMetric(RankedMetric metric) : metric(std::move(metric)) {}
 
   /// Returns the metric's name: "test.accuracy".

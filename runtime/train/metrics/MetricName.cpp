@@ -3,6 +3,7 @@
 #include "runtime/train/metrics/MetricName.h"
 
 #include "plan/Contract.h"
+#include "runtime/train/metrics/EpisodeMetrics.h"
 #include "support/Error.h"
 #include "support/Suggest.h"
 
@@ -107,14 +108,34 @@ std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
   return element;
 }
 
+/// Sets the metric's output to `name`, which must be one of `known`.
+void resolveName(MetricName &metric, const std::string &name,
+                 std::size_t offset, const std::vector<std::string> &known) {
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw TextError{offset, "there is no '" + metric.text + "'" +
+                                didYouMean(name, known) +
+                                " (there are: " + joinNames(known) + ")"};
+  metric.output = name;
+}
+
+std::vector<std::string> episodeNames() {
+  std::vector<std::string> names;
+  for (const OutputValue &value : episodeMetrics({}))
+    names.push_back(value.blob);
+  return names;
+}
+
 void resolveOutput(MetricName &metric, std::string name, std::size_t offset,
-                   const plan::Manifest &manifest, int testNets) {
+                   const MetricScope &scope) {
+  const auto &[manifest, testNets, hooks, hasLearner] = scope;
   if (metric.net >= testNets)
     throw TextError{0,
                     testNets == 0
                         ? "the solver has no test net"
                         : "there is no test net " + std::to_string(metric.net) +
                               ": the solver has " + std::to_string(testNets)};
+  if (hasLearner)
+    return resolveName(metric, name, offset, {kTestReward, kTestSteps});
   const plan::Program *program = testProgram(manifest, metric.net);
   const std::optional<std::size_t> element =
       program && findOutput(*program, name) ? std::nullopt
@@ -183,6 +204,11 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
                                                       scope.hooks->begin(),
                                                       scope.hooks->end()))};
     return metric;
+  } else if (first == "episode" && scope.hasLearner) {
+    metric.kind = MetricName::EpisodeValue;
+    resolveName(metric, std::string(text.substr(point + 1)), point + 1,
+                episodeNames());
+    return metric;
   } else if (first == "train") {
     metric.kind = MetricName::TrainLoss;
     if (text.substr(point + 1) != "loss")
@@ -192,7 +218,7 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
     metric.kind = MetricName::TestOutput;
     metric.net = *net;
     resolveOutput(metric, std::string(text.substr(point + 1)), point + 1,
-                  scope.manifest, scope.testNets);
+                  scope);
     return metric;
   }
   throw TextError{0, text.empty()
@@ -200,19 +226,24 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
                          : "there is no metric '" + metric.text +
                                "'; there are test.OUTPUT, test1.OUTPUT, "
                                "train.loss, lr, iter and time" +
+                               (scope.hasLearner ? ", episode.NAME" : "") +
                                (scope.hooks ? ", epoch and hook.NAME" : "")};
 }
 
 std::optional<Better> betterOf(const MetricName &metric,
-                               const plan::Manifest &manifest) {
+                               const MetricScope &scope) {
   if (metric.kind == MetricName::TrainLoss)
     return Better::Lower;
+  if (metric.kind == MetricName::EpisodeValue ||
+      (metric.kind == MetricName::TestOutput && scope.hasLearner))
+    return isReward(metric.output) ? std::optional(Better::Higher)
+                                   : std::nullopt;
   if (metric.kind != MetricName::TestOutput)
     return {};
-  const plan::Program *program = testProgram(manifest, metric.net);
+  const plan::Program *program = testProgram(scope.manifest, metric.net);
   const plan::Output *output =
       program ? findOutput(*program, metric.output) : nullptr;
-  return output ? betterOf(manifest, *program, *output) : std::nullopt;
+  return output ? betterOf(scope.manifest, *program, *output) : std::nullopt;
 }
 
 RankedMetric parseRankedMetric(std::string_view text,
@@ -230,11 +261,12 @@ RankedMetric parseRankedMetric(std::string_view text,
   const MetricName metric = parseMetricName(name, scope);
   if (metric.kind != MetricName::TestOutput &&
       metric.kind != MetricName::TrainLoss &&
+      metric.kind != MetricName::EpisodeValue &&
       metric.kind != MetricName::HookValue)
     throw TextError{0, "'" + metric.text +
                            "' does not measure how good the net is"};
   if (!better)
-    better = betterOf(metric, scope.manifest);
+    better = betterOf(metric, scope);
   if (!better)
     throw TextError{
         text.size(),
@@ -244,9 +276,12 @@ RankedMetric parseRankedMetric(std::string_view text,
   return {metric, *better};
 }
 
-std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
-                                        int testNets) {
-  const plan::Program *program = testNets ? testProgram(manifest, 0) : nullptr;
+std::optional<MetricName> defaultMetric(const MetricScope &scope) {
+  const plan::Manifest &manifest = scope.manifest;
+  if (scope.hasLearner && scope.testNets)
+    return parseMetricName(std::string("test.") + kTestReward, scope);
+  const plan::Program *program =
+      scope.testNets ? testProgram(manifest, 0) : nullptr;
   if (!program)
     return {};
   for (const Better direction : {Better::Higher, Better::Lower})
@@ -273,6 +308,8 @@ void MetricValues::update(const Event &event) {
     // Counts started iterations: on a device they finish later.
     iteration = progress->iteration;
     seconds = progress->seconds;
+  } else if (const auto *ended = std::get_if<event::EpisodeDone>(&event)) {
+    episode = *ended;
   } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
     iteration = test->iteration;
     for (auto entry = outputs.begin(); entry != outputs.end();)
@@ -292,6 +329,12 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
     return loss;
   case MetricName::LearningRate:
     return learningRate;
+  case MetricName::EpisodeValue:
+    if (episode)
+      for (const OutputValue &value : episodeMetrics(*episode))
+        if (value.blob == metric.output)
+          return value.value;
+    return {};
   case MetricName::Epoch:
     return epoch;
   case MetricName::HookValue: {

@@ -11,6 +11,15 @@
 //   time              seconds since training began, in this run
 //   lr                the learning rate of the last update
 //
+// Runs of a learner (reinforcement learning) also have
+//
+//   episode.reward    of the last episode; also .running_reward, .mean_reward,
+//                     .maximum_reward, .entropy, .steps and .count
+//                     (EpisodeMetrics.h)
+//
+// and the outputs of their tests are test.reward and test.steps, means over the
+// episodes of a test.
+//
 // Hooks (hooks/Hooks.h) can also name
 //
 //   epoch             completed passes over the training data
@@ -42,13 +51,14 @@ struct MetricName {
     Iteration,
     Time,
     LearningRate,
+    EpisodeValue,
     Epoch,
     HookValue
   };
   Kind kind = Iteration;
   // For a TestOutput.
   int net = 0;        ///< the test net's number
-  std::string output; ///< the blob
+  std::string output; ///< the blob; for an EpisodeValue, its name
   std::size_t element = 0;
   std::string hook; ///< of a HookValue: the hook's name
 
@@ -71,6 +81,8 @@ struct MetricScope {
   int testNets; ///< the first test programs, which are run
   /// Names of hooks with values; null: there are no hooks.
   const std::set<std::string> *hooks = nullptr;
+  /// A learner trains: there are metrics of episodes, and tests play episodes.
+  bool hasLearner = false;
 };
 
 /// Parses the whole `text`. Throws TextError, which lists the available names.
@@ -78,11 +90,11 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope);
 
 /// Whether higher or lower values of a metric are better.
 enum class Better { Higher, Lower };
-/// Returns Higher for tops of Accuracy layers and for detection scores; Lower
-/// for losses (with a loss weight, or tops of a layer whose type ends in Loss);
-/// else nullopt.
+/// Returns Higher for tops of Accuracy layers, detection scores and rewards;
+/// Lower for losses (with a loss weight, or tops of a layer whose type ends in
+/// Loss); else nullopt.
 std::optional<Better> betterOf(const MetricName &metric,
-                               const plan::Manifest &manifest);
+                               const MetricScope &scope);
 
 /// A metric with a direction of improvement.
 struct RankedMetric {
@@ -96,9 +108,8 @@ RankedMetric parseRankedMetric(std::string_view text, const MetricScope &scope);
 
 /// Returns the metric that measures a net's quality by default: of the first
 /// test net, the first output for which higher is better, else the first for
-/// which lower is better; else nullopt.
-std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
-                                        int testNets);
+/// which lower is better; else nullopt. With a learner, test.reward.
+std::optional<MetricName> defaultMetric(const MetricScope &scope);
 
 /// The last value of every metric, updated by the events of a session.
 class MetricValues {
@@ -115,6 +126,7 @@ public:
 private:
   std::optional<int> iteration;
   std::optional<double> seconds, loss, learningRate, epoch;
+  std::optional<event::EpisodeDone> episode;
   std::map<std::string, double> hooks;
   std::map<std::pair<int, std::string>, std::vector<double>> outputs;
 };

@@ -15,6 +15,12 @@ struct TrainRow {
   double seconds; ///< since training began, in this run
 };
 
+/// A displayed episode of reinforcement learning.
+struct EpisodeRow {
+  event::EpisodeDone episode;
+  double seconds;
+};
+
 /// The result of a test of one net.
 struct TestRow {
   event::TestDone test;

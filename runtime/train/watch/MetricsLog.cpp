@@ -2,6 +2,7 @@
 
 #include "runtime/train/watch/MetricsLog.h"
 
+#include "runtime/train/metrics/EpisodeMetrics.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
 #include "support/WriteAll.h"
@@ -142,6 +143,14 @@ void MetricsLog::add(const TestRow &row) {
   if (row.test.loss)
     json["loss"] = *row.test.loss;
   append(lineOf(json));
+}
+
+void MetricsLog::add(const EpisodeRow &row) {
+  append(lineOf({{"type", "episode"},
+                 {"iteration", row.episode.iteration},
+                 {"time", row.seconds},
+                 {"wall_time", wallTime()},
+                 {"outputs", outputsJson(episodeMetrics(row.episode))}}));
 }
 
 void MetricsLog::addStop(int iteration, const std::string &reason) {

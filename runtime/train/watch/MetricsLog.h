@@ -27,6 +27,7 @@ public:
   // Each throws Error (3) if the row cannot be written.
   void add(const TrainRow &row);
   void add(const TestRow &row);
+  void add(const EpisodeRow &row);
   void addStop(int iteration, const std::string &reason);
 
 private:

@@ -10,11 +10,10 @@
 
 namespace brew::runtime {
 
-StopRule::StopRule(const std::string &rule, const plan::Manifest &manifest,
-                   int testNets)
+StopRule::StopRule(const std::string &rule, const MetricScope &scope)
     : criterion([&] {
         try {
-          return Criterion(rule, {manifest, testNets});
+          return Criterion(rule, scope);
         } catch (const TextError &problem) {
           throwTextError("--stop-when", rule, problem);
         }
@@ -24,8 +23,7 @@ StopRule::StopRule(const std::string &rule, const plan::Manifest &manifest,
 // Patience
 //===----------------------------------------------------------------------===//
 
-Patience::Patience(const std::string &text, const plan::Manifest &manifest,
-                   int testNets) {
+Patience::Patience(const std::string &text, const MetricScope &scope) {
   auto fail = [&](std::size_t offset, const std::string &problem) {
     throwTextError("--patience", text, {offset, problem});
   };
@@ -34,20 +32,20 @@ Patience::Patience(const std::string &text, const plan::Manifest &manifest,
   const auto [stop, failed] = std::from_chars(text.data(), end, patience);
   if (failed != std::errc() || stop != end || patience < 1)
     fail(0, "expected a number of tests from 1 on");
-  if (testNets == 0)
+  if (scope.testNets == 0)
     fail(0, "the solver has no test net");
   if (colon == text.npos) {
-    const std::optional<MetricName> found = defaultMetric(manifest, testNets);
+    const std::optional<MetricName> found = defaultMetric(scope);
     if (!found)
       fail(text.size(), "test net 0 has no accuracy and no loss: name a metric "
                         "(N:METRIC)");
     metric = *found;
-    better = *betterOf(metric, manifest);
+    better = *betterOf(metric, scope);
     return;
   }
   try {
-    const RankedMetric ranked = parseRankedMetric(
-        std::string_view(text).substr(colon + 1), {manifest, testNets});
+    const RankedMetric ranked =
+        parseRankedMetric(std::string_view(text).substr(colon + 1), scope);
     metric = ranked.name;
     better = ranked.better;
   } catch (const TextError &problem) {

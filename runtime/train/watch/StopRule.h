@@ -17,8 +17,7 @@ namespace brew::runtime {
 class StopRule {
 public:
   /// Throws Error (2) with the column if `text` is not a valid rule.
-  StopRule(const std::string &text, const plan::Manifest &manifest,
-           int testNets);
+  StopRule(const std::string &text, const MetricScope &scope);
 
   bool holds(const MetricValues &values) { return criterion.holds(values); }
   /// Returns "test.accuracy >= 0.99 holds: test.accuracy = 0.9907".
@@ -34,8 +33,7 @@ private:
 class Patience {
 public:
   /// `text` is N[:METRIC[:min|:max]]. Throws Error (2) if it is invalid.
-  Patience(const std::string &text, const plan::Manifest &manifest,
-           int testNets);
+  Patience(const std::string &text, const MetricScope &scope);
 
   /// Call after a test of the metric's net; returns the reason if training
   /// should stop.

@@ -3,6 +3,7 @@
 #include "runtime/train/watch/TensorBoardLog.h"
 
 #include "plan/Contract.h"
+#include "runtime/train/metrics/EpisodeMetrics.h"
 #include "runtime/train/watch/Summaries.h"
 
 #include <chrono>
@@ -98,6 +99,12 @@ void TensorBoardLog::add(const TestRow &row) {
   const std::string net =
       row.test.net ? "test" + std::to_string(row.test.net) : "test";
   addOutputs(*event.mutable_summary(), net + "/", row.test.outputs);
+  file.write(event.SerializeAsString());
+}
+
+void TensorBoardLog::add(const EpisodeRow &row) {
+  tensorboard::Event event = makeEvent(row.episode.iteration);
+  addOutputs(*event.mutable_summary(), "episode/", episodeMetrics(row.episode));
   file.write(event.SerializeAsString());
 }
 

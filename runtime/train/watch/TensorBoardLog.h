@@ -32,6 +32,7 @@ public:
   // Each throws Error (3) if the file cannot be written.
   void add(const TrainRow &row);
   void add(const TestRow &row);
+  void add(const EpisodeRow &row);
   /// Logs current histograms and filters; gradients only if an iteration has
   /// computed them.
   void addParameters(int iteration, bool gradients);

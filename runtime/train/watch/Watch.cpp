@@ -9,13 +9,14 @@
 
 namespace brew::runtime {
 
-Watch::Watch(Session &trainedSession, const WatchOptions &options, int netCount)
+Watch::Watch(Session &trainedSession, const WatchOptions &options,
+             const MetricScope &scope)
     : session(trainedSession), logFolder(options.logFolder),
-      testNets(netCount) {
+      testNets(scope.testNets) {
   for (const std::string &rule : options.stopWhen)
-    rules.emplace_back(rule, session.manifest(), testNets);
+    rules.emplace_back(rule, scope);
   if (!options.patience.empty())
-    patience.emplace(options.patience, session.manifest(), testNets);
+    patience.emplace(options.patience, scope);
   if (options.checkNan)
     nan = std::make_unique<NanCheck>(session);
   if (!rules.empty() || patience || !logFolder.empty())
@@ -124,6 +125,14 @@ void Watch::log(const Event &event) {
       board->add(row);
       if (test->net + 1 == testNets)
         board->addParameters(test->iteration, hasGradients);
+    });
+  } else if (const auto *episode = std::get_if<event::EpisodeDone>(&event)) {
+    if (!episode->displayed)
+      return;
+    writeLogs([&] {
+      const EpisodeRow row{*episode, seconds};
+      metrics->add(row);
+      board->add(row);
     });
   } else if (const auto *set = std::get_if<event::SolverFieldSet>(&event)) {
     writeLogs([&] { changes->add(set->iteration, set->field, set->value); });

@@ -38,7 +38,8 @@ struct WatchOptions {
 class Watch {
 public:
   /// Throws Error (2) for invalid rules. The session must outlive this object.
-  Watch(Session &session, const WatchOptions &options, int testNets);
+  Watch(Session &session, const WatchOptions &options,
+        const MetricScope &scope);
   ~Watch();
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;

@@ -419,6 +419,79 @@ TEST(Learning, ImprovesCartPolePolicies) {
     }
 }
 
+/// A run of a learner has the hooks, rules, events and tests of any training.
+/// Tests play in environments of their own and do not change what is learned.
+TEST(Learning, RunsLikeAnyTraining) {
+  if (onSimulator())
+    GTEST_SKIP() << "too many steps";
+  for (const char *solver :
+       {"softmax_solver.prototxt", "ppo_solver.prototxt"}) {
+    auto train = [&](const char *testInterval, std::vector<std::string> &log) {
+      const Plan plan = planOf(
+          Compilation::ofFile(std::string(EXAMPLES) + solver, targetOptions()));
+      Session session(plan, oneThread());
+      Trainer trainer(session, {{"random-seed", 1},
+                                {"display", 0},
+                                {"test-interval", testInterval},
+                                {"test-iter", 2},
+                                {"snapshot-after-train", false},
+                                {"stop-when", "iter >= 4"},
+                                {"learner", true}});
+      const int listener = session.addListener([&](const brew_event &event) {
+        if (event.kind == BREW_EVENT_TEST_DONE)
+          log.push_back("test " + std::to_string(event.iteration) + " " +
+                        event.outputs[0].blob);
+        if (event.kind == BREW_EVENT_STOPPED_BY_RULE)
+          log.push_back("rule " + std::to_string(event.iteration));
+        if (event.kind == BREW_EVENT_SOLVING_DONE)
+          log.push_back("done");
+      });
+      trainer.addHook("at start",
+                      [&](const HookCall &) { log.push_back("start"); });
+      trainer.addHook("every 3 iterations", [&](const HookCall &call) {
+        log.push_back("hook " + std::to_string(call.iteration));
+      });
+      trainer.addHook("at stop",
+                      [&](const HookCall &) { log.push_back("stop"); });
+      LearnerOptions learnerOptions;
+      const std::size_t count =
+          Learner::environmentCount(session, learnerOptions);
+      std::vector<BuiltInEnvironment> environments;
+      for (std::size_t i = 0; i < 2 * count; ++i)
+        environments.emplace_back("cartpole");
+      for (std::size_t i = 0; i < 2 * count; ++i)
+        (i < count ? learnerOptions.environments
+                   : learnerOptions.testEnvironments)
+            .push_back(&environments[i]);
+      Learner learner(session, trainer, learnerOptions);
+      learner.train();
+      EXPECT_EQ(trainer.iteration(), 4);
+      const brew_evaluation evaluation = learner.play(5);
+      EXPECT_EQ(evaluation.episodes, 5);
+      EXPECT_LE(evaluation.minimum_reward, evaluation.mean_reward);
+      EXPECT_GE(evaluation.maximum_reward, evaluation.mean_reward);
+      EXPECT_EQ(evaluation.mean_steps, evaluation.mean_reward);
+      session.removeListener(listener);
+      std::vector<float> weights;
+      for (const TensorName &name : session.names(BREW_PARAMETER))
+        for (float value : session.read(name))
+          weights.push_back(value);
+      return weights;
+    };
+    std::vector<std::string> tested, untested;
+    const std::vector<float> weights = train("2", tested);
+    EXPECT_EQ(tested, (std::vector<std::string>{"start", "test 2 reward",
+                                                "hook 3", "rule 4", "stop",
+                                                "test 4 reward", "done"}))
+        << solver;
+    EXPECT_EQ(weights, train("1000000", untested)) << solver;
+    EXPECT_EQ(untested,
+              (std::vector<std::string>{"start", "hook 3", "rule 4", "stop",
+                                        "test 4 reward", "done"}))
+        << solver;
+  }
+}
+
 /// Exceptions of an environment propagate, and mismatched options are reported.
 TEST(Learning, ReportsFailuresAndMismatchedOptions) {
   const Plan plan = planOf(Compilation::ofText(linearSolver(8, 2, "VALID"),

@@ -122,7 +122,10 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
 
   SignalActions signals(onInterrupt, onHangUp, ranks);
   Page page(options, session);
-  api::Trainer trainer(session, options.plan.options);
+  api::Options trainerOptions = options.plan.options;
+  if (options.learning.isRequested())
+    trainerOptions.set("learner");
+  api::Trainer trainer(session, trainerOptions);
   struct PageCloser {
     Page &page;
     ~PageCloser() { page.close(); }
@@ -196,12 +199,10 @@ int train(const TrainOptions &options) {
       (api::Communicator::isLaunched() || options.ranks > 1))
     throw usage("--ranks needs training on data; for several agents use "
                 "--trainer PG.MT");
-  for (const char *name : {"check-nan", "stop-when", "patience", "hooks",
-                           "log-dir", "snapshot-best"})
-    if (options.learning.isRequested() && options.isSet(name))
-      throw usage(
-          "--check-nan, --stop-when, --patience, --hooks, --log-dir and "
-          "--snapshot-best need training on data, without --env");
+  if (options.learning.isRequested() && options.isSet("check-nan"))
+    throw usage("--check-nan needs training on data, without --env: a learner "
+                "cannot repeat an iteration; it stops when the policy's outputs "
+                "are not finite");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);

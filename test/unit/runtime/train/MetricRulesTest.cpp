@@ -20,7 +20,7 @@ plan::Manifest model() {
 }
 
 bool holds(const std::string &rule, const MetricValues &values) {
-  return StopRule(rule, model(), 1).holds(values);
+  return StopRule(rule, {model(), 1}).holds(values);
 }
 
 /// Returns the values after 20 iterations and 3.5 s, with a training loss of
@@ -41,8 +41,9 @@ MetricValues metricsWith(double testLoss = 0.5) {
 }
 
 void expectRefused(const std::string &rule, const std::string &message) {
-  test::expectError(ExitStatus::Usage, message,
-                    [&] { StopRule(rule, model(), 1); });
+  test::expectError(ExitStatus::Usage, message, [&] {
+    StopRule(rule, {model(), 1});
+  });
 }
 
 } // namespace
@@ -62,6 +63,56 @@ TEST(MetricRules, EvaluatesComparisons) {
         "not (iter == 20 or time > 4)",
         "iter > 100 and (time > 1 or time > 2)"})
     EXPECT_FALSE(holds(rule, values)) << rule;
+}
+
+/// Only runs of a learner have metrics of episodes; the results of their tests
+/// are rewards instead of outputs of the net.
+TEST(MetricRules, LearnersHaveMetricsOfEpisodes) {
+  const plan::Manifest manifest = model();
+  const MetricScope scope{manifest, 1, nullptr, /*hasLearner=*/true};
+  MetricValues values;
+  EXPECT_FALSE(StopRule("episode.reward < 1e9", scope).holds(values));
+  event::EpisodeDone episode;
+  episode.episodes = 7;
+  episode.steps = 12;
+  episode.reward = 11;
+  episode.meanReward = 9.5;
+  episode.entropy = 0.25;
+  values.update(episode);
+  values.update(
+      event::TestDone{3, 0, {}, {{"reward", 20, 0}, {"steps", 21, 0}}});
+  for (const char *rule :
+       {"episode.count == 7", "episode.steps == 12", "episode.reward == 11",
+        "episode.mean_reward == 9.5", "episode.entropy == 0.25",
+        "test.reward == 20 and test.steps == 21"})
+    EXPECT_TRUE(StopRule(rule, scope).holds(values)) << rule;
+  auto refuse = [&](const char *rule, const char *message) {
+    test::expectError(ExitStatus::Usage, message,
+                      [&] { StopRule(rule, scope); });
+  };
+  refuse("episode.rewrd > 1", "there is no 'episode.rewrd'; did you mean "
+                              "'reward'? (there are: reward, ");
+  refuse("test.loss > 1", "there is no 'test.loss' (there are: reward, steps)");
+  refuse("test1.reward > 1", "there is no test net 1");
+  expectRefused("episode.reward > 1", "there is no metric 'episode.reward'");
+  expectRefused("test.reward > 1", "test net 0 has no output 'reward'");
+}
+
+TEST(MetricRules, PatienceOfLearnersIsForRewards) {
+  const plan::Manifest manifest = model();
+  const MetricScope scope{manifest, 1, nullptr, /*hasLearner=*/true};
+  Patience patience("2", scope);
+  MetricValues values;
+  auto endsAt = [&](int iteration, double reward) {
+    values.update(event::TestDone{iteration, 0, {}, {{"reward", reward, 0}}});
+    return patience.afterTest(values, iteration).has_value();
+  };
+  EXPECT_FALSE(endsAt(1, 10));
+  EXPECT_FALSE(endsAt(2, 30)); // higher is better
+  EXPECT_FALSE(endsAt(3, 20));
+  EXPECT_TRUE(endsAt(4, 25));
+  test::expectError(ExitStatus::Usage, "is neither an accuracy nor a loss",
+                    [&] { Patience("2:episode.entropy", scope); });
 }
 
 TEST(MetricRules, UnmeasuredMetricsAreUnknown) {
@@ -107,12 +158,13 @@ TEST(MetricRules, ErrorsNameTheColumn) {
                 "column 7: the training net has only 'train.loss'");
   expectRefused("iter > 1 $", "found '$'");
   expectRefused(std::string(300, '('), "nested more than 100 deep");
-  test::expectError(ExitStatus::Usage, "the solver has no test net",
-                    [] { StopRule("test.loss < 1", model(), 0); });
+  test::expectError(ExitStatus::Usage, "the solver has no test net", [] {
+    StopRule("test.loss < 1", {model(), 0});
+  });
 }
 
 TEST(MetricRules, PatienceCountsTestsSinceTheBest) {
-  Patience patience("2", model(), 1); // by default of the loss
+  Patience patience("2", {model(), 1}); // by default of the loss
   EXPECT_FALSE(patience.afterTest(metricsWith(0.5), 10));
   EXPECT_FALSE(
       patience.afterTest(metricsWith(0.5), 20)); // one test without improvement
@@ -122,7 +174,7 @@ TEST(MetricRules, PatienceCountsTestsSinceTheBest) {
             "2 tests without improvement of test.loss: the best was 0.4 after "
             "30 iterations");
 
-  Patience upwards("1:test.loss:max", model(), 1);
+  Patience upwards("1:test.loss:max", {model(), 1});
   EXPECT_FALSE(upwards.afterTest(metricsWith(0.5), 10));
   EXPECT_FALSE(upwards.afterTest(metricsWith(0.6), 20));
   EXPECT_TRUE(upwards.afterTest(metricsWith(0.5), 30));
@@ -130,8 +182,9 @@ TEST(MetricRules, PatienceCountsTestsSinceTheBest) {
 
 TEST(MetricRules, RefusesInvalidPatience) {
   auto expectRefused = [](const std::string &text, const std::string &message) {
-    test::expectError(ExitStatus::Usage, message,
-                      [&] { Patience(text, model(), 1); });
+    test::expectError(ExitStatus::Usage, message, [&] {
+      Patience(text, {model(), 1});
+    });
   };
   expectRefused("0", "--patience, column 1: expected a number of tests");
   expectRefused("two", "expected a number of tests");
@@ -139,6 +192,7 @@ TEST(MetricRules, RefusesInvalidPatience) {
   expectRefused("3:iter", "column 3: 'iter' does not measure");
   expectRefused("3:test.lss", "column 8: test net 0 has no output 'lss'");
   expectRefused("3:test.prediction[1]", "is neither an accuracy nor a loss");
-  test::expectError(ExitStatus::Usage, "the solver has no test net",
-                    [] { Patience("3", model(), 0); });
+  test::expectError(ExitStatus::Usage, "the solver has no test net", [] {
+    Patience("3", {model(), 0});
+  });
 }

@@ -19,6 +19,7 @@ const char *const kRows =
 {"type":"train","iteration":10,"loss":1.5,"lr":0.1,"images_per_second":50,"outputs":{"loss":1.4}}
 {"type":"test","iteration":10,"net":0,"outputs":{"accuracy":0.9,"loss":0.4}}
 {"type":"test","iteration":10,"net":1,"outputs":{"accuracy":0.8}}
+{"type":"episode","iteration":10,"outputs":{"reward":22,"entropy":0.6}}
 )";
 
 Json curvesOf(MetricsFolder &runs, const std::string &name) {
@@ -46,6 +47,7 @@ TEST(MonitorMetricsFolder, FindsRunsAndTheirCurves) {
   EXPECT_EQ(curves["train.loss"], Json::parse("[[0.0, 2.5], [10.0, 1.5]]"));
   EXPECT_EQ(curves["test.accuracy"], Json::parse("[[10.0, 0.9]]"));
   EXPECT_EQ(curves["test1.accuracy"], Json::parse("[[10.0, 0.8]]"));
+  EXPECT_EQ(curves["episode.reward"], Json::parse("[[10.0, 22.0]]"));
   EXPECT_EQ(curves["images/s"], Json::parse("[[10.0, 50.0]]"));
   EXPECT_FALSE(curves.contains("train.x"));
 }
