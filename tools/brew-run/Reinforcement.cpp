@@ -182,14 +182,12 @@ void testPolicy(const ReinforcementOptions &options, Session &session,
                 std::int64_t episodes) {
   requireEnvironment(options);
   // A learner needs a trainer, which does not train here.
-  std::vector<std::pair<std::string, std::string>> fields = {{"snapshot", "0"},
-                                                             {"display", "0"}};
+  api::Options trainerOptions = {
+      {"snapshot-interval", 0}, {"display", 0}, {"learner", true}};
   if (seed)
-    fields.emplace_back("random_seed", std::to_string(seed));
-  api::TrainerOptions trainerOptions;
-  trainerOptions.fields = std::move(fields);
-  trainerOptions.weights = weights;
-  trainerOptions.hasLearner = true;
+    trainerOptions.set("random-seed", seed);
+  for (const std::string &files : weights)
+    trainerOptions.set("weights", files);
   api::Trainer trainer(session, trainerOptions);
   api::LearnerOptions learnerOptions = learnerOptionsOf(options);
   Environments environments(options.environment, api::Learner::environmentCount(

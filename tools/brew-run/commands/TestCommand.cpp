@@ -1,6 +1,7 @@
 //===- TestCommand.cpp - brew-run test ------------------------------------===//
 
 #include "Log.h"
+#include "Reinforcement.h"
 #include "Session.h"
 
 #include <memory>
@@ -13,6 +14,7 @@ struct TestOptions {
   std::vector<std::string> weights;
   int iterations = 50;
   std::string program;
+  ReinforcementOptions learning;
 };
 
 /// Returns the suffix that Caffe logs after a loss; "" for other outputs.
@@ -32,6 +34,15 @@ int test(const TestOptions &options) {
               std::string("GPU device name: ") + session.device());
   } else {
     log::info(log::site::testUseCpu, "Use CPU.");
+  }
+  if (options.learning.isRequested()) {
+    if (!options.program.empty())
+      throw usage("--program selects a net to score on data; with --env, the "
+                  "policy plays");
+    session.initialise(options.weights, /*required=*/true);
+    testPolicy(options.learning, session, options.weights, static_cast<std::uint64_t>(options.plan.options.integer("random-seed")),
+               options.iterations);
+    return 0;
   }
   const int program = session.chooseProgram(options.program, {"test_0"});
   session.initialise(options.weights, /*required=*/true);
@@ -60,15 +71,19 @@ int test(const TestOptions &options) {
 
 void addTest(CLI::App &app, Action &action) {
   auto options = std::make_shared<TestOptions>();
-  CLI::App *command =
-      app.add_subcommand("test", "Score a net over batches of its data layer");
+  CLI::App *command = app.add_subcommand(
+      "test", "Score a net over batches of its data layer, or a "
+              "policy over episodes (--env)");
   addPlanOptions(*command, options->plan);
   addWeightOptions(*command, options->weights);
-  command->add_option("--iterations", options->iterations, "Batches to run")
+  command
+      ->add_option("--iterations", options->iterations,
+                   "Batches to run, or with --env episodes to play")
       ->capture_default_str()
       ->check(atLeast(1));
   command->add_option("--program", options->program,
                       "Program to run (default: test_0, or the only one)");
+  addPlayOptions(*command, options->learning);
   command->callback(
       [options, &action] { action = [options] { return test(*options); }; });
 }
