@@ -200,9 +200,10 @@ int train(const TrainOptions &options) {
     throw usage("--ranks needs training on data; for several agents use "
                 "--trainer PG.MT");
   if (options.learning.isRequested() && options.isSet("check-nan"))
-    throw usage("--check-nan needs training on data, without --env: a learner "
-                "cannot repeat an iteration; it stops when the policy's outputs "
-                "are not finite");
+    throw usage(
+        "--check-nan needs training on data, without --env: a learner "
+        "cannot repeat an iteration; it stops when the policy's outputs "
+        "are not finite");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);
