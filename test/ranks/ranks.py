@@ -362,6 +362,20 @@ class Ranks:
         check(process.returncode == 0, "status %d" % process.returncode)
         check("Optimization stopped early" in log, log[-2000:])
 
+    def closed_log(self):
+        """SIGINT ends all ranks with a snapshot, although nobody reads the log any more."""
+        name = self.compile("many", flags=["--distributed"])
+        process = subprocess.Popen(self.command(name, "--ranks", "2", "--max-iter", "1000000000"),
+                                   cwd=self.folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, start_new_session=True)
+        self.started.append(process)
+        while b"Iteration 3," not in process.stderr.readline() and process.poll() is None:
+            pass
+        process.stderr.close()
+        process.send_signal(signal.SIGINT)
+        check(process.wait(120) == 0, "status %d" % process.returncode)
+        check(any(file.endswith(".solverstate") for file in os.listdir(self.folder)), "no snapshot")
+
 
 def main(cases=Ranks):
     """Runs the case of the command line, a method of `cases`."""

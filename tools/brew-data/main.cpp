@@ -11,6 +11,7 @@
 #include "tools/brew-data/ImageSet.h"
 #include "tools/common/CliCompletion.h"
 #include "tools/common/CliErrors.h"
+#include "tools/common/StandardStreams.h"
 
 #include "support/NumberText.h"
 
@@ -285,7 +286,7 @@ int run(const std::vector<std::string> &arguments) {
     data::computeMean(database, readFrom, meanFile);
   else
     data::listDatabase(database, readFrom);
-  if (std::fflush(stdout) != 0)
+  if (!brew::tools::flushResults())
     throw unavailable("cannot write to standard output");
   return 0;
 }
@@ -293,6 +294,7 @@ int run(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  brew::tools::protectStandardStreams();
   // Omit SA_RESTART, so that signals interrupt the wait for another program.
   struct sigaction action = {};
   action.sa_handler = onSignal;

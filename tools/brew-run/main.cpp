@@ -8,6 +8,7 @@
 #include "support/Suggest.h"
 #include "tools/common/CliCompletion.h"
 #include "tools/common/CliErrors.h"
+#include "tools/common/StandardStreams.h"
 
 #include <csignal>
 #include <cstdio>
@@ -92,7 +93,7 @@ int run(const std::vector<std::string> &arguments) {
                 std::string(error.what()) + " (see brew-run --help)");
   }
   const int status = action();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+  if (!brew::tools::flushResults())
     return fail(BREW_UNAVAILABLE, "cannot write to standard output");
   return status;
 }
@@ -100,6 +101,7 @@ int run(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  brew::tools::protectStandardStreams();
   limitPolling(argv);
   // Report a file size limit as an error that names the file, as for a full
   // disk.

@@ -6,6 +6,7 @@
 #include "CommandLine.h"
 
 #include "tools/common/HostPlugin.h"
+#include "tools/common/StandardStreams.h"
 
 #include <cstdio>
 
@@ -30,9 +31,9 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-/// Throws Error if standard output is full or closed.
+/// Throws Error if standard output cannot be written.
 void flush() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+  if (!brew::tools::flushResults())
     throw Error(BREW_UNAVAILABLE, "cannot write to standard output");
 }
 
@@ -116,6 +117,7 @@ brew_status run(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  brew::tools::protectStandardStreams();
   brew_compiler_report_crashes(argc, argv);
   try {
     const brew_status status = run(argc, argv);

@@ -9,6 +9,7 @@
 #include "tools/caffe/Flags.h"
 #include "tools/caffe/PlanCache.h"
 #include "tools/common/Programs.h"
+#include "tools/common/StandardStreams.h"
 
 #include <brew/device.hpp>
 
@@ -217,6 +218,7 @@ int run(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  brew::tools::protectStandardStreams();
   try {
     return run({argv + 1, argv + argc});
   } catch (const brew::Error &error) {

@@ -6,6 +6,7 @@
 #include "Predictions.h"
 #include "Session.h"
 #include "support/AtomicFile.h"
+#include "tools/common/StandardStreams.h"
 
 #include <algorithm>
 #include <limits>
@@ -212,6 +213,9 @@ private:
     for (Result &result : results)
       collect(result, &result == &results.front());
     pending.clear();
+    // Without --outputs nothing remains to be done if nobody reads the results.
+    if (options.outputs.empty() && !tools::flushResults())
+      throw unavailable("cannot write to standard output");
   }
 
   /// Returns the rows of the pending samples, without padding.
