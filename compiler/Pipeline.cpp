@@ -150,6 +150,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       passes::BuildUpdateOptions update;
       update.solverType = options.solverType;
       update.regularization = options.regularization;
+      update.localRate = options.localRate;
+      update.localFactor = options.localFactor;
       update.keepUpdate = options.storeUpdates;
       update.lossScale = options.lossScale;
       update.lossScaleWindow = options.lossScaleWindow;

@@ -45,4 +45,10 @@ def Brew_Regularization : Brew_I32Enum<"Regularization", "SolverParameter.regula
   I32EnumAttrCase<"L1", 0, "L1">, I32EnumAttrCase<"L2", 1, "L2">]>;
 def Brew_RegularizationAttr : Brew_EnumAttr<Brew_Regularization, "regularization">;
 
+def Brew_LocalRate : Brew_I32Enum<"LocalRate",
+  "learning rate of one parameter from the norms of its values and its gradient", [
+  I32EnumAttrCase<"Lars", 0, "lars">, I32EnumAttrCase<"LarcScale", 1, "larc_scale">,
+  I32EnumAttrCase<"LarcClip", 2, "larc_clip">]>;
+def Brew_LocalRateAttr : Brew_EnumAttr<Brew_LocalRate, "local_rate">;
+
 #endif // BREW_ENUMS_TD

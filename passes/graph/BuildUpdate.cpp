@@ -68,6 +68,16 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
                          << "' (L1 and L2 are known)";
       return signalPassFailure();
     }
+    std::optional<LocalRate> localKind;
+    if (!localRate.empty()) {
+      localKind = symbolizeLocalRate(localRate);
+      if (!localKind || rule->operation != SGDUpdateOp::getOperationName()) {
+        module.emitError() << "unknown local rate '" << localRate
+                           << "' of solver type '" << solverType
+                           << "' (SGD has lars, larc_scale and larc_clip)";
+        return signalPassFailure();
+      }
+    }
     llvm::SetVector<StringAttr> stored;
     module.walk([&](StoreGradientOp store) {
       stored.insert(store.getParamAttr().getAttr());
@@ -86,14 +96,15 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
       nonFinite = brew::passes::buildNonFiniteCount(b, module.getLoc());
     }
     for (StringAttr name : stored)
-      updateParameter(b, symbols.lookup<ParamOp>(name), *rule, *kind, scalars);
+      updateParameter(b, symbols.lookup<ParamOp>(name), *rule, *kind, localKind,
+                      scalars);
     if (lossScale != 0)
       brew::passes::buildScaleUpdate(b, module.getLoc(), lossScale,
                                      lossScaleWindow);
   }
 
   void updateParameter(OpBuilder &b, ParamOp param, const UpdateRule &rule,
-                       Regularization kind,
+                       Regularization kind, std::optional<LocalRate> localKind,
                        llvm::DenseMap<SolverScalar, Value> &scalars) {
     auto type = cast<RankedTensorType>(param.getType());
     Location loc = param.getLoc();
@@ -123,6 +134,11 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
     update.addAttribute("decay_mult", param.getDecayMultAttr());
     update.addAttribute("regularization",
                         RegularizationAttr::get(b.getContext(), kind));
+    if (localKind) {
+      update.addAttribute("local_rate",
+                          LocalRateAttr::get(b.getContext(), *localKind));
+      update.addAttribute("local_factor", b.getF32FloatAttr(localFactor));
+    }
     update.addTypes(SmallVector<Type>(2 + rule.states, type));
     Operation *op = b.create(update);
 

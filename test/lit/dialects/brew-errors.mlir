@@ -299,3 +299,13 @@ brew.program @pin test {
   // expected-error @below {{custom op 'brew.pin' failed to parse Plan_BlobValueAttr parameter}}
   brew.pin gradient "x", %x : tensor<2x3xf32>
 }
+
+// -----
+
+brew.param @ip.0 : tensor<2xf32> {layer = "ip", index = 0 : i64}
+brew.program @update train role update {
+  %w = brew.param_value @ip.0 : tensor<2xf32>
+  %s = brew.solver_scalar momentum : tensor<f32>
+  // expected-error @below {{'brew.sgd_update' op local_rate and local_factor need each other}}
+  %sgd:3 = brew.sgd_update(%w, %w, %w, %s, %s, %s, %s) {lr_mult = 2.0 : f32, decay_mult = 0.5 : f32, regularization = #brew<regularization L2>, local_rate = #brew<local_rate lars>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+}

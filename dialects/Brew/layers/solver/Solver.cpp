@@ -2,6 +2,7 @@
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/solver/LocalRate.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -46,10 +47,12 @@ Value penaltySlope(ScalarBuilder &s, Value w, Regularization kind) {
                   s.select(s.greater(zero, w), s.constant(element, -1), zero));
 }
 
-/// Builds the nest of an update from its `rule`.
+/// Builds the nest of an update from its `rule`. A `localRate`, a scalar
+/// tensor, replaces the learning rate and its multiplier.
 template <typename Op>
 SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
-                               function_ref<RuleResult(const Element &)> rule) {
+                               function_ref<RuleResult(const Element &)> rule,
+                               Value localRate = Value()) {
   constexpr unsigned tensors = 2 + Op::stateCount;
   auto type = tensorTypeOf(op.getW());
   SmallVector<int64_t> allDims = iota(type.getRank());
@@ -59,6 +62,8 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
       nest.input(operand, allDims);
     else
       nest.input(operand, ArrayRef<int64_t>{});
+  if (localRate)
+    nest.input(localRate, ArrayRef<int64_t>{});
   // Few programs read the update, and writing it costs memory traffic.
   bool needsUpdate = !op.getUpdate().use_empty();
   for (unsigned i = 0; i < op->getNumResults() - !needsUpdate; ++i)
@@ -81,8 +86,9 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
       e.g = s.add(e.g, s.mul(s.mul(e.scalar(SolverScalar::WeightDecay),
                                    constant(op.getDecayMult())),
                              penaltySlope(s, w, op.getRegularization())));
-    e.rate =
-        s.mul(e.scalar(SolverScalar::LearningRate), constant(op.getLrMult()));
+    e.rate = localRate ? body.in.back()
+                       : s.mul(e.scalar(SolverScalar::LearningRate),
+                               constant(op.getLrMult()));
     RuleResult result = rule(e);
     SmallVector<Value> values = {s.sub(w, result.update)};
     values.append(result.states);
@@ -97,12 +103,23 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
 } // namespace
 
 SmallVector<Value> SGDUpdateOp::buildNests(OpBuilder &b) {
-  return buildUpdate(*this, b, [](const Element &e) -> RuleResult {
-    Value history =
-        e.s.add(e.s.mul(e.scalar(SolverScalar::Momentum), e.states[0]),
-                e.s.mul(e.rate, e.g));
-    return {{history}, history};
-  });
+  // The forks do not apply it to parameters without a positive lr_mult.
+  const bool hasLocalRate = getLocalRate() && getLrMult().convertToFloat() > 0;
+  return buildUpdate(
+      *this, b,
+      [](const Element &e) -> RuleResult {
+        Value history =
+            e.s.add(e.s.mul(e.scalar(SolverScalar::Momentum), e.states[0]),
+                    e.s.mul(e.rate, e.g));
+        return {{history}, history};
+      },
+      hasLocalRate ? buildLocalRate(*this, b) : Value());
+}
+
+LogicalResult SGDUpdateOp::verify() {
+  if (getLocalRate().has_value() != getLocalFactor().has_value())
+    return emitOpError("local_rate and local_factor need each other");
+  return success();
 }
 
 SmallVector<Value> NesterovUpdateOp::buildNests(OpBuilder &b) {

@@ -9,7 +9,7 @@ include "dialects/Brew/BrewLayer.td"
 // Results: the new parameter, the new states, and the amount subtracted from the
 // parameter.
 class Brew_SolverUpdate<string mnemonic, list<string> states,
-                        list<I32EnumAttrCase> scalars>
+                        list<I32EnumAttrCase> scalars, dag moreAttributes = (ins)>
     : Brew_Op<mnemonic, [Pure, LoopNests, Brew_SolverUpdateInterface]> {
   let arguments = !con(
     (ins AnyTensor:$w, AnyTensor:$gradient),
@@ -17,7 +17,8 @@ class Brew_SolverUpdate<string mnemonic, list<string> states,
     !dag(ins, !foreach(scalar, scalars, AnyTensor),
          !foreach(scalar, scalars, scalar.str)),
     (ins F32Attr:$lr_mult, F32Attr:$decay_mult,
-         Brew_RegularizationAttr:$regularization));
+         Brew_RegularizationAttr:$regularization),
+    moreAttributes);
   let results = !con(
     (outs AnyTensor:$new_w),
     !dag(outs, !foreach(state, states, AnyTensor),
@@ -43,9 +44,22 @@ class Brew_SolverUpdate<string mnemonic, list<string> states,
 // w' = w - update. Powers are elementwise.
 
 def Brew_SGDUpdateOp : Brew_SolverUpdate<"sgd_update", ["history"],
-    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Momentum]> {
+    [SolverScalar_LearningRate, SolverScalar_WeightDecay, SolverScalar_GradientScale, SolverScalar_Momentum],
+    (ins OptionalAttr<Brew_LocalRateAttr>:$local_rate, OptionalAttr<F32Attr>:$local_factor)> {
   let summary = "Stochastic gradient descent with momentum";
-  let description = "history' = momentum * history + rate * g; update = history'.";
+  let description = [{
+    history' = momentum * history + rate * g; update = history'.
+
+    With `local_rate`, a positive lr_mult is replaced by a factor from the L2 norms of w and of
+    d = gradient_scale * gradient, or 1 if a norm is 0:
+
+    - lars (local_lr_auto of Intel Caffe and NVIDIA Caffe 0.16.4):
+      rate = learning_rate * local_factor * |w| / (|d| + weight_decay * |w|)
+    - larc_scale (larc of NVIDIA Caffe 0.17):
+      rate = learning_rate * (1 - momentum) * local_factor * |w| / |d|
+    - larc_clip: rate = min(learning_rate, (1 - momentum) * local_factor * |w| / |d|)
+  }];
+  let hasVerifier = 1;
 }
 
 def Brew_NesterovUpdateOp : Brew_SolverUpdate<"nesterov_update", ["history"],

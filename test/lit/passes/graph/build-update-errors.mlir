@@ -5,3 +5,7 @@
 // expected-error @below {{unknown solver type 'Adma' (known: SGD, Nesterov, AdaGrad, RMSProp, AdaDelta, Adam)}}
 module {
 }
+// RUN: not %brew-opt %s --brew-build-update='local-rate=larc' 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not %brew-opt %s --brew-build-update='type=Adam local-rate=lars' 2>&1 | FileCheck %s --check-prefix=TYPE
+// KIND: error: unknown local rate 'larc' of solver type 'SGD' (SGD has lars, larc_scale and larc_clip)
+// TYPE: error: unknown local rate 'lars' of solver type 'Adam' (SGD has lars, larc_scale and larc_clip)
