@@ -49,6 +49,13 @@ PipelineOptions Compilation::pipelineOptions(Phase phase) {
   if (isTraining()) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
+    if (imported.solver->larc()) {
+      pipeline.localRate = "larc_" + imported.solver->larc_policy();
+      pipeline.localFactor = imported.solver->larc_eta();
+    } else if (imported.solver->local_lr_auto()) {
+      pipeline.localRate = "lars";
+      pipeline.localFactor = imported.solver->local_gw_ratio();
+    }
     pipeline.storeUpdates = imported.solver->snapshot_diff();
     // A caller that writes gradients may accumulate several backward passes.
     pipeline.accumulateGradients = imported.solver->iter_size() > 1 ||

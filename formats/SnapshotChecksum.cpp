@@ -36,12 +36,14 @@ std::vector<double> sizeAndCrc(const std::string &path) {
   return {double(sum.size), double(sum.crc)};
 }
 
-/// Returns a copy of a state without Caffe's fields.
+/// Returns a copy of a state without the fields of Caffe and SSD.
 caffe::SolverState copyBrewFields(const caffe::SolverState &state) {
   caffe::SolverState fields = state;
   fields.clear_iter();
   fields.clear_current_step();
   fields.clear_learned_net();
+  fields.clear_minimum_loss();
+  fields.clear_iter_last_event();
   fields.clear_history();
   return fields;
 }
@@ -53,6 +55,10 @@ std::uint32_t checksumOf(const SolverSnapshot &snapshot) {
   sum.add(std::int64_t(snapshot.state.iter()));
   sum.add(std::int64_t(snapshot.state.current_step()));
   sum.add(snapshot.state.learned_net());
+  if (snapshot.state.has_minimum_loss()) {
+    sum.add(std::vector<float>{snapshot.state.minimum_loss()});
+    sum.add(std::int64_t(snapshot.state.iter_last_event()));
+  }
   sum.add(copyBrewFields(snapshot.state).SerializeAsString());
   for (const Blob &blob : snapshot.history) {
     sum.add(blob.dims);

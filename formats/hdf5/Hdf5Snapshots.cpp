@@ -99,6 +99,14 @@ SolverSnapshot readHdf5SolverState(const std::string &path) {
   state.set_current_step(file.readInt("current_step"));
   if (file.has("learned_net"))
     state.set_learned_net(file.readString("learned_net"));
+  if (file.has("minimum_loss") && file.has("iter_last_event")) {
+    const std::vector<float> minimum = file.readFloats("minimum_loss");
+    if (minimum.size() != 1)
+      throw badInput(path + ": damaged solverstate: minimum_loss is not one "
+                            "number");
+    state.set_minimum_loss(minimum[0]);
+    state.set_iter_last_event(file.readInt("iter_last_event"));
+  }
 
   std::map<int, std::string> tensors;
   for (const std::string &dataset : file.datasets("/history")) {
@@ -123,6 +131,11 @@ void writeHdf5SolverState(const std::string &path,
   file.writeInt("iter", snapshot.state.iter());
   file.writeString("learned_net", snapshot.state.learned_net());
   file.writeInt("current_step", snapshot.state.current_step());
+  if (snapshot.state.has_minimum_loss()) {
+    const float minimum = snapshot.state.minimum_loss();
+    file.write("minimum_loss", {1}, &minimum);
+    file.writeInt("iter_last_event", snapshot.state.iter_last_event());
+  }
   file.makeGroup("/history");
   for (size_t i = 0; i < snapshot.history.size(); ++i)
     file.write(kHistory + std::to_string(i), snapshot.history[i]);
@@ -130,6 +143,8 @@ void writeHdf5SolverState(const std::string &path,
   for (auto clear :
        {&caffe::SolverState::clear_iter, &caffe::SolverState::clear_learned_net,
         &caffe::SolverState::clear_current_step,
+        &caffe::SolverState::clear_minimum_loss,
+        &caffe::SolverState::clear_iter_last_event,
         &caffe::SolverState::clear_history})
     (brewState.*clear)();
   const std::string bytes = brewState.SerializeAsString();

@@ -4,8 +4,9 @@
 // for each layer, which contains a dataset for each blob, named by its index. A
 // blob that another layer owns is stored under its owner only. The layout of
 // `.solverstate.h5` is /iter, /learned_net, /current_step and a group /history
-// with a dataset for each tensor. Brew stores its own state in /brew_state,
-// which Caffe ignores. A line of text after the end of the HDF5 content, which
+// with a dataset for each tensor, and with some learning-rate policies
+// /minimum_loss and /iter_last_event, as in SSD. Brew stores its own state in
+// /brew_state, which Caffe ignores. A line of text after the end of the HDF5 content, which
 // HDF5 ignores, contains a checksum of the file (FileChecksum.h).
 //
 //===----------------------------------------------------------------------===//

@@ -46,7 +46,7 @@ typedef enum brew_event_kind {
    * iterations per second, number: the solver's `display`, outputs */
   BREW_EVENT_DISPLAY = 9,
   /* iteration, learning_rate; flag: displayed; number: steps that
-   * multistep has now taken, or -1 */
+   * multistep or plateau has now taken, or -1 */
   BREW_EVENT_LEARNING_RATE = 10,
   /* iteration, norm, limit, factor */
   BREW_EVENT_GRADIENTS_CLIPPED = 11,

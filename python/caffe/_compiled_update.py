@@ -8,6 +8,7 @@ import numpy as np
 
 from brew._core import Kind, Trainer
 
+from . import _rates
 from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
@@ -15,10 +16,17 @@ from .proto import caffe_pb2
 _MAX_RATE = 3e38
 
 
+def _is_rate_known(param):
+    """Whether the rate is known before the passes: it depends neither on the loss nor on norms."""
+    return param.lr_policy != "plateau" and not _rates.has_local_rates(param)
+
+
 def rule_of(param):
     """Returns the solver for compiled updates as a SolverParameter without its net, or None if
     compiled updates do not support the solver ``param``."""
     if param.iter_size != 1 or param.clip_gradients > 0 or param.regularization_type not in ("L1", "L2"):
+        return None
+    if not _is_rate_known(param):
         return None
     return caffe_pb2.SolverParameter(
         type="SGD", base_lr=1, lr_policy="fixed", momentum=param.momentum, weight_decay=param.weight_decay,
@@ -79,7 +87,7 @@ class CompiledUpdate:
 
     def _is_compatible(self, solver):
         p, rule, fused = solver.param, self.rule, self.fused
-        return self.is_supported and p.momentum == rule.momentum and p.weight_decay == rule.weight_decay \
+        return self.is_supported and _is_rate_known(p) and p.momentum == rule.momentum and p.weight_decay == rule.weight_decay \
             and p.regularization_type == rule.regularization_type and p.iter_size == 1 and p.clip_gradients <= 0 \
             and all([blob._data.address == address for blob, address in fused.aliases]) \
             and all([port.target._diff.address == port.address for port in fused.param_gradients]) \

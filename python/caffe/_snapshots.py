@@ -5,7 +5,7 @@ import numpy as np
 
 from brew._files import atomic, probe
 
-from . import _log, _weights
+from . import _log, _rates, _weights
 from .proto import caffe_pb2
 
 
@@ -30,7 +30,10 @@ def write(solver):
             _write_hdf5(state, solver, model)
         else:
             solver.net._save(model, p.snapshot_diff)
-            message = caffe_pb2.SolverState(iter=solver.iter, learned_net=model, current_step=solver._current_step)
+            message = caffe_pb2.SolverState(iter=solver.iter, learned_net=model, current_step=solver._rate_state.step)
+            if solver._rate_state.has_event:
+                message.minimum_loss = solver._rate_state.minimum_loss
+                message.iter_last_event = solver._rate_state.last_event
             _weights.write_state(state, message, solver._history)
     except OSError as failure:
         raise RuntimeError("Cannot write the snapshot %s: %s" % (base, failure)) from failure
@@ -42,7 +45,10 @@ def _write_hdf5(path, solver, model):
     with atomic(path) as temporary, h5py.File(temporary, "w") as file:
         file.create_dataset("iter", data=np.int32(solver.iter))
         file.create_dataset("learned_net", data=np.bytes_(model))
-        file.create_dataset("current_step", data=np.int32(solver._current_step))
+        file.create_dataset("current_step", data=np.int32(solver._rate_state.step))
+        if solver._rate_state.has_event:
+            file.create_dataset("minimum_loss", data=np.float32([solver._rate_state.minimum_loss]))
+            file.create_dataset("iter_last_event", data=np.int32([solver._rate_state.last_event]))
         history = file.create_group("history")
         for i, array in enumerate(solver._history):
             history.create_dataset(str(i), data=array)
@@ -51,7 +57,7 @@ def _write_hdf5(path, solver, model):
 def restore(solver, path):
     """Restores iteration, history and weights from a snapshot. Changes nothing if it does not match."""
     path = os.fspath(path)
-    iteration, step, model, history = (_read_hdf5 if _weights.is_hdf5(path) else _read)(path)
+    iteration, rate_state, model, history = (_read_hdf5 if _weights.is_hdf5(path) else _read)(path)
     if len(history) != len(solver._history):
         raise RuntimeError("%s: Incorrect length of history blobs: %d, the solver has %d"
                            % (path, len(history), len(solver._history)))
@@ -65,14 +71,22 @@ def restore(solver, path):
         blob.diff  # noqa: B018, may be pending from the history (_compiled_update)
     for array, restored in zip(solver._history, history):
         array[...] = restored.reshape(array.shape)
-    solver._iteration, solver._current_step, solver._mark = iteration, step, None
+    solver._iteration, solver._rate_state, solver._mark = iteration, rate_state, None
 
 
 def _read(path):
     if not os.path.isfile(path):
         raise RuntimeError("Could not open file %s" % path)
     state = _weights.read_message(path, caffe_pb2.SolverState())
-    return state.iter, state.current_step, state.learned_net, [_weights.array_of(b) for b in state.history]
+    rate_state = _rates.RateState(state.current_step)
+    if state.HasField("minimum_loss"):
+        rate_state = _rates.RateState(state.current_step, state.minimum_loss, state.iter_last_event)
+    return state.iter, rate_state, state.learned_net, [_weights.array_of(b) for b in state.history]
+
+
+def _number(dataset, kind):
+    """Returns a dataset of one value, which is a scalar or, in Caffe's files, a vector."""
+    return kind(np.ravel(dataset[()])[0])
 
 
 def _read_hdf5(path):
@@ -82,6 +96,10 @@ def _read_hdf5(path):
             model = model.decode() if isinstance(model, bytes) else str(model)
             group = file["history"]
             history = [np.array(group[str(i)], dtype=np.float32) for i in range(len(group))]
-            return int(file["iter"][()]), int(file["current_step"][()]), model.rstrip("\0"), history
+            rate_state = _rates.RateState(_number(file["current_step"], int))
+            if "minimum_loss" in file and "iter_last_event" in file:
+                rate_state = rate_state._replace(minimum_loss=_number(file["minimum_loss"], float),
+                                                 last_event=_number(file["iter_last_event"], int))
+            return _number(file["iter"], int), rate_state, model.rstrip("\0"), history
         except KeyError as missing:
             raise RuntimeError("%s: not a solver state: %s" % (path, missing)) from None

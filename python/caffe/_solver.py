@@ -5,7 +5,7 @@ from collections import deque
 
 import numpy as np
 
-from . import _graph, _log, _rules, _snapshots, _state, _compiled_update
+from . import _graph, _log, _rates, _rules, _snapshots, _state, _compiled_update
 from ._nccl import NCCL
 from .proto import caffe_pb2
 from .pycaffe import Net
@@ -40,7 +40,8 @@ class SGDSolver:
         if self.param.random_seed >= 0:
             _state.seed_solver(self.param.random_seed)
         self._rule = _rules.UpdateRule(self._kind, self.param)
-        self._iteration = self._current_step = 0
+        self._iteration = 0
+        self._rate_state = _rates.RateState()
         self._callbacks = []  # (function or None, function)
         self._reducers = []  # NCCLs, which are also among the callbacks
         self._losses = deque()
@@ -146,14 +147,16 @@ class SGDSolver:
         stop, start = self._iteration + int(iterations), self._iteration
         if p.snapshot and stop // p.snapshot > start // p.snapshot and _state.is_root():
             _snapshots.require(p.snapshot_prefix)
+        if p.lr_policy == "plateau" and any(not reducer._is_alone for reducer in self._reducers):
+            raise RuntimeError("lr_policy 'plateau' does not support several ranks in Python, as each would follow "
+                               "its own loss; use brew-run train --ranks")
         self._losses.clear()
         self._smoothed = 0.0
         if self._mark is None:
             self._mark = time.perf_counter(), start
         last = len(self.net._layers) - 1
         while self._iteration < stop:
-            is_tested = bool(_state.is_root() and p.test_interval and self._iteration % p.test_interval == 0
-                             and (self._iteration > 0 or p.test_initialization))
+            is_tested = self._is_test_due() and (self._iteration > 0 or p.test_initialization)
             # If no user code runs in between, overwrite gradients instead of adding to zeros.
             fresh = len(self._callbacks) == len(self._reducers) and not is_tested
             if not fresh:
@@ -202,7 +205,7 @@ class SGDSolver:
         if _state.is_root() and p.display and self._iteration % p.display == 0:
             self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
             self._log_on_root("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
-        if _state.is_root() and p.test_interval and self._iteration % p.test_interval == 0:
+        if self._is_test_due():
             self._test_all()
         self._log_on_root("Optimization Done.", "solver.cpp", 317)
 
@@ -220,7 +223,8 @@ class SGDSolver:
         count = len(blobs)
         for i, blob in enumerate(blobs):
             history = [self._history[slot * count + i] for slot in range(self._rule.slots)]
-            self._rule.apply(blob.data, blob.diff, history, rate * _multiplier(self.net._lr[i]),
+            parameter_rate = _rates.parameter_rate(p, blob.data, blob.diff, rate, _multiplier(self.net._lr[i]))
+            self._rule.apply(blob.data, blob.diff, history, parameter_rate,
                              p.weight_decay * _multiplier(self.net._decay[i]), self._iteration)
         self._iteration += 1
 
@@ -234,12 +238,12 @@ class SGDSolver:
             self._iteration += update.trainer.iteration - last_iteration
 
     def _rate_of_next(self):
-        return _rules.learning_rate(self.param, self._iteration, self._current_step)[0]
+        return _rates.learning_rate(self.param, self._iteration, self._rate_state, self._smoothed)[0]
 
     def _take_rate(self):
-        """Returns the learning rate of this update. Advances the step counter and logs the rate if due."""
+        """Returns the learning rate of this update. Advances the policy's state and logs the rate if due."""
         p = self.param
-        rate, self._current_step = _rules.learning_rate(p, self._iteration, self._current_step)
+        rate, self._rate_state = _rates.learning_rate(p, self._iteration, self._rate_state, self._smoothed)
         if p.display and self._iteration % p.display == 0:
             self._log_on_root("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
         return rate
@@ -252,6 +256,10 @@ class SGDSolver:
         self._smoothed = sum(self._losses) / len(self._losses)
 
     # --- tests and log
+
+    def _is_test_due(self):
+        p = self.param
+        return bool(_state.is_root() and p.test_interval and (self._iteration - p.test_offset) % p.test_interval == 0)
 
     @staticmethod
     def _log_on_root(text, file, line):

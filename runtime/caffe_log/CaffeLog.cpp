@@ -130,10 +130,15 @@ void CaffeLog::print(const event::Throughput &event) {
 }
 
 void CaffeLog::print(const event::LearningRateSet &event) {
+  const std::string iteration = "Status: Iteration " + text(event.iteration);
   if (event.newStep)
-    info(site::multistep, "MultiStep Status: Iteration " +
-                              text(event.iteration) +
-                              ", step = " + text(*event.newStep));
+    info(event.isPlateau ? site::plateauStep : site::multistep,
+         (event.isPlateau ? "Plateau " : "MultiStep ") + iteration +
+             ", step = " + text(*event.newStep));
+  if (event.minimumLoss)
+    info(site::plateauMinimum,
+         "Plateau " + iteration +
+             ", current minimum_loss = " + log::number(*event.minimumLoss));
   if (event.displayed)
     info(site::learningRate, "Iteration " + text(event.iteration) +
                                  ", lr = " + log::number(event.learningRate));

@@ -114,13 +114,17 @@ struct Throughput {
 };
 
 /// The learning rate of the next update. Emitted for displayed iterations and
-/// for iterations at which the policy multistep takes a step.
+/// for iterations at which the policy multistep or plateau takes a step.
 struct LearningRateSet {
   int iteration;
   double learningRate;
   bool displayed;
-  /// The number of steps of multistep taken so far, if this iteration took one.
+  /// The number of steps taken so far, if this iteration took one.
   std::optional<int> newStep;
+  bool isPlateau; ///< the policy is plateau, not multistep
+  /// Plateau's minimum loss, if displayed, and if it or the step has changed
+  /// since the last display.
+  std::optional<double> minimumLoss;
 };
 
 /// clip_gradients has scaled the gradients.

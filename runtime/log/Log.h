@@ -49,6 +49,8 @@ inline constexpr Site testOutput{"solver.cpp", 418};
 inline constexpr Site snapshotBinary{"solver.cpp", 468};
 inline constexpr Site snapshotHdf5{"solver.cpp", 478};
 inline constexpr Site multistep{"sgd_solver.cpp", 46};
+inline constexpr Site plateauStep{"sgd_solver.cpp", 76};    // SSD's
+inline constexpr Site plateauMinimum{"sgd_solver.cpp", 83}; // SSD's
 inline constexpr Site clipping{"sgd_solver.cpp", 92};
 inline constexpr Site learningRate{"sgd_solver.cpp", 112};
 inline constexpr Site stateBinary{"sgd_solver.cpp", 280};

@@ -58,8 +58,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       break;
     callEnd = stop();
     iterating = true;
-    if (isDue(solver.test_interval(), currentIteration) &&
-        (currentIteration > 0 || solver.test_initialization())) {
+    if (isTestDue() && (currentIteration > 0 || solver.test_initialization())) {
       testAll();
       if (stopRequested || stopRuleHolds())
         break;
@@ -141,7 +140,7 @@ void Trainer::solve() {
   // A rule may have ended training at any iteration, perhaps because of this
   // iteration's test.
   if (endedByRule ? solver.test_interval() && lastTested != currentIteration
-                  : isDue(solver.test_interval(), currentIteration))
+                  : isTestDue())
     testAll();
   finishSnapshots();
   events.emit(event::SolvingDone{currentIteration, /*stopped=*/false});
@@ -166,7 +165,7 @@ double Trainer::forwardBackward() {
 /// gradients are neither accumulated nor read in between.
 bool Trainer::canOverlapUpdate() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
-         !watch->nanCheck() && !sharded &&
+         !watch->nanCheck() && !sharded && !rate.readsLoss() &&
          executor.canStartTogether(trainProgram, updateProgram);
 }
 
@@ -177,7 +176,7 @@ void Trainer::runOverlappedIteration() {
   const int iteration = currentIteration;
   const bool isDisplayed = isDue(solver.display(), iteration);
   pipeline->feed();
-  const int stepBefore = currentStep;
+  const int stepBefore = rateState.step;
   const double learningRate = setScalars();
   scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());
   executor.start({trainProgram, updateProgram});
@@ -243,7 +242,7 @@ double Trainer::clipFactor() {
 
 /// Sets the update's scalars except GRADIENT_SCALE; returns the learning rate.
 double Trainer::setScalars() {
-  const double learningRate = rate.at(currentIteration, currentStep);
+  const double learningRate = takeLearningRate();
   scalars.set(plan::LEARNING_RATE, learningRate);
   scalars.setFields(solver, currentIteration);
   return learningRate;
@@ -252,7 +251,7 @@ double Trainer::setScalars() {
 /// Updates the parameters and increments the iteration. Returns the learning
 /// rate of the update.
 double Trainer::applyUpdate() {
-  const int stepBefore = currentStep;
+  const int stepBefore = rateState.step;
   const double learningRate = setScalars();
   emitLearningRate(currentIteration, learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE,
@@ -267,13 +266,6 @@ void Trainer::runUpdate() {
     sharded->run();
   else
     executor.run(updateProgram);
-}
-
-double Trainer::learningRate() const {
-  int step = currentStep;
-  return iterating ? rate.at(currentIteration, step)
-                   : caffe::LearningRate(requests.pendingSolver())
-                         .at(currentIteration, step);
 }
 
 //===----------------------------------------------------------------------===//

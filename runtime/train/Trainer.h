@@ -248,6 +248,10 @@ private:
   static bool isDue(int interval, int iteration) {
     return interval && iteration % interval == 0;
   }
+  bool isTestDue() const {
+    return isDue(solver.test_interval(),
+                 currentIteration - solver.test_offset());
+  }
   static double secondsSince(std::chrono::steady_clock::time_point begin);
   void checkSolver(const caffe::SolverParameter &candidate) const;
   void initialise(const std::string &snapshotPath);
@@ -327,13 +331,15 @@ private:
                   bool repeatOnResume);
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
+  // TrainerRates.cpp
+  double takeLearningRate();
+  void emitLearningRate(int iteration, double learningRate, int stepBefore);
   // Trainer.cpp
   bool pollRequests(bool snapshotDue, bool onAllRanks = false);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
   // TrainerEvents.cpp
   void display(int iteration, bool passes = false);
-  void emitLearningRate(int iteration, double learningRate, int stepBefore);
   void emitIteration(int iteration, double loss, double learningRate);
   void emitProgress(bool last);
   void emitDataStalls();
@@ -365,8 +371,8 @@ private:
 
   std::string prefix;       ///< snapshot_prefix with its folder resolved
   int currentIteration = 0; ///< number of updates started
-  int currentStep = 0;      ///< of the learning rate policy
-  bool iterating = false;   ///< in an iteration, which uses `solver`
+  caffe::LearningRateState rateState;
+  bool iterating = false; ///< in an iteration, which uses `solver`
   bool stopRequested = false;
   std::unique_ptr<Watch> watch;        ///< null until training can start
   bool endedByRule = false;            ///< of the last solve() or step()

@@ -38,16 +38,6 @@ void Trainer::display(int iteration, bool passes) {
   lastDisplayed = iteration;
 }
 
-void Trainer::emitLearningRate(int iteration, double learningRate,
-                               int stepBefore) {
-  event::LearningRateSet event{
-      iteration, learningRate, isDue(solver.display(), iteration), {}};
-  if (currentStep != stepBefore && solver.lr_policy() == "multistep")
-    event.newStep = currentStep;
-  if (event.displayed || event.newStep)
-    events.emit(event);
-}
-
 void Trainer::emitProgress(bool last) {
   events.emit(event::Progress{currentIteration, solver.max_iter(),
                               lossWindow.mean(), secondsSince(stepBegin),

@@ -119,7 +119,7 @@ void Trainer::copySnapshot(const SnapshotPair &files, bool countsTowardsLimit) {
 caffe::SolverState Trainer::capturePosition() const {
   caffe::SolverState state;
   state.set_iter(currentIteration);
-  state.set_current_step(currentStep);
+  rateState.save(state);
   state.set_brew_rng_seed(session.seed());
   auto addCursors = [&](const DataPipeline &source) {
     for (const caffe::ReaderCursor &cursor : source.cursors())

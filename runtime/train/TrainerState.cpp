@@ -211,7 +211,7 @@ void Trainer::restart() {
   if (options.snapshot.empty()) {
     loadWeights();
     currentIteration = startPosition.iter();
-    currentStep = startPosition.current_step();
+    rateState.restore(startPosition);
     restoreCallerState(startPosition, "the beginning");
   } else {
     restoreState(formats::readSolverState(options.snapshot), options.snapshot);
@@ -295,7 +295,7 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   parameters().setHistory(snapshot.history, path);
   session.persistentState().restore(snapshot.state, path);
   currentIteration = snapshot.state.iter();
-  currentStep = snapshot.state.current_step();
+  rateState.restore(snapshot.state);
   if (options.keepSnapshots)
     keptSnapshots.restore(snapshot.state, path, prefix);
   if (best)

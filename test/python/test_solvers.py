@@ -13,7 +13,7 @@ from unittest import mock
 import brew
 import caffe
 import numpy as np
-from caffe import _log, _rules
+from caffe import _log, _rates, _rules
 from caffe.proto import caffe_pb2
 from google.protobuf import text_format
 
@@ -43,6 +43,19 @@ RATES = [
     "lr_policy: 'poly' power: 0.9", "lr_policy: 'poly' power: 2",
     "lr_policy: 'sigmoid' gamma: 0.05 stepsize: 100", "lr_policy: 'sigmoid' gamma: 1 stepsize: 3",
 ]
+
+
+FORK_POLICIES = [
+    "lr_policy: 'sgdr' period: 4 p_mult: 1.5 lr_mult: 0.5 min_lr: 0.001", "lr_policy: 'sgdr'",
+    "lr_policy: 'sgdr' period: 5 p_mult: 1", "lr_policy: 'sgdr' period: 5 p_mult: 0.5",
+    "lr_policy: 'multifixed' stagelr: 0.02 stagelr: 0.01 stageiter: 3 stageiter: 9",
+    "lr_policy: 'exp' gamma: 0.5 min_lr: 0.002", "lr_policy: 'poly' power: 2 min_lr: 0.001",
+    "lr_policy: 'step' gamma: 0.5 stepsize: 3 warmup_iter: 5 warmup_start_lr: 0.001",
+    "lr_policy: 'fixed' warmup_iter: 4", "lr_policy: 'poly' power: 2 rampup_interval: 6 rampup_lr: 0.002 min_lr: 0.004",
+]
+LOCAL_RATES = ["local_lr_auto: true local_gw_ratio: 0.1", "larc: true larc_eta: 0.1",
+               "larc: true larc_policy: 'clip' larc_eta: 0.05"]
+PLATEAU = "lr_policy: 'plateau' gamma: 0.5 plateau_winsize: 3 plateau_winsize: 2 plateau_winsize: 4"
 
 
 def caffe_rates(param, iterations, first=0, step=0, limits=()):
@@ -139,6 +152,65 @@ class Solvers(Case):
             session._core.set_input(0, name, solver.net.blobs[name].data)
         return solver, session
 
+    def test_policies_of_forks(self):
+        for fields in FORK_POLICIES:
+            with self.subTest(fields):
+                for rates in zip(*self.run_and_read_rates(*self.make_pair(fields, max_iter=30), 30)):
+                    np.testing.assert_allclose(*rates, rtol=1e-6)
+
+    def test_local_rates(self):
+        for fields in LOCAL_RATES:
+            for more in "", "iter_size: 2 clip_gradients: 0.5 weight_decay: 0.05":
+                with self.subTest(fields + more):
+                    self.assert_same_training("lr_policy: 'fixed' momentum: 0.5 %s %s" % (fields, more))
+        for fields, message in (("type: 'Adam' larc: true", "larc cannot be used with Adam"),
+                                ("larc: true local_lr_auto: true", "larc cannot be used with local_lr_auto"),
+                                ("larc_policy: 'both'", "arc.policy")):
+            with self.subTest(fields), self.assertRaisesRegex(RuntimeError, message):
+                caffe.get_solver(self.write_solver("lr_policy: 'fixed' " + fields))
+
+    def plateau_rates(self, solver, iterations):
+        rates = []
+        with mock.patch.object(_log, "line") as lines:
+            solver.param.display = 1
+            solver.step(iterations)
+        for call in lines.call_args_list:
+            if " lr = " in call.args[0]:
+                rates.append(float(call.args[0].split("lr = ")[1]))
+        return rates
+
+    def test_plateau(self):
+        """The rate is too low to change the loss, so there is no new minimum after the first loss."""
+        expected = [1.0] * 3 + [0.5] * 2 + [0.25] * 4 + [0.125] * 5
+        for format_field in "", " snapshot_format: HDF5":
+            solver, session = self.make_pair(PLATEAU + format_field)
+            solver.param.base_lr = 1e-30
+            session.set_field("base_lr", 1e-30)
+            rates = self.plateau_rates(solver, 5)
+            solver.snapshot()
+            np.testing.assert_allclose(rates + self.plateau_rates(solver, 9), 1e-30 * np.array(expected), rtol=1e-5)
+            state = self.path("snap_iter_5.solverstate" + (".h5" if format_field else ""))
+            resumed, session = self.make_pair(PLATEAU)
+            resumed.param.base_lr = 1e-30
+            session.set_field("base_lr", 1e-30)
+            resumed.restore(state)
+            session.restore(state)
+            for name in ("data", "label"):
+                session._core.set_input(0, name, solver.net.blobs[name].data)
+            session.step(9)  # Brew's trainer resumes, too
+            np.testing.assert_allclose(self.plateau_rates(resumed, 9), 1e-30 * np.array(expected[5:]), rtol=1e-5)
+            np.testing.assert_allclose(session.learning_rate, 1e-30 * expected[-1], rtol=1e-5)
+
+    def test_test_offset(self):
+        solver = caffe.get_solver(self.write_solver("lr_policy: 'fixed'"))
+        solver.param.test_interval, solver.param.test_offset = 4, 1
+        feed(solver.net)
+        with mock.patch.object(solver, "_test_all") as tests:
+            tested = []
+            tests.side_effect = lambda: tested.append(solver.iter)
+            solver.step(10)
+        self.assertEqual(tested, [1, 5, 9])
+
     def test_rates_of_all_policies(self):
         """Compares 300 iterations, across two changes of max_iter."""
         for fields in RATES:
@@ -153,7 +225,7 @@ class Solvers(Case):
                     first, session = self.make_pair(fields)
                     self.run_and_read_rates(first, session, iteration)
                     if step is not None:
-                        first._current_step = step
+                        first._rate_state = first._rate_state._replace(step=step)
                     first.snapshot()
                     solver, session = self.make_pair(fields)
                     state = self.path("snap_iter_%d.solverstate" % iteration)
@@ -162,7 +234,7 @@ class Solvers(Case):
                     for name in ("data", "label"):
                         session._core.set_input(0, name, solver.net.blobs[name].data)
                     self.assertEqual(solver.iter, iteration)
-                    self.check_rates(solver, session, 20, first=iteration, step=first._current_step)
+                    self.check_rates(solver, session, 20, first=iteration, step=first._rate_state.step)
 
     def test_settings_that_caffe_rejects(self):
         for policy, condition in (("'step' gamma: -1 stepsize: 2", "gamma >= 0"), ("'step' gamma: 1", "stepsize > 0"),
@@ -178,7 +250,7 @@ class Solvers(Case):
         param = text_format.Parse("base_lr: %r %s" % (base, fields), caffe_pb2.SolverParameter())
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            rate, _ = _rules.learning_rate(param, iteration, 0)
+            rate, _ = _rates.learning_rate(param, iteration, _rates.RateState())
         self.assertIs(type(rate), float)  # the type that is formatted for a field
         return rate
 

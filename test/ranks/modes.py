@@ -200,6 +200,28 @@ class Modes(Ranks):
         check(os.path.exists(self.path("many_best_test.loss.solverstate")),
               "there is no best snapshot")
 
+    def rates(self):
+        """All ranks have the same learning rates, although their losses differ: of the policy plateau,
+        which follows rank 0's loss, and of single parameters."""
+        plateau = self.compile("plateau", flags=["--distributed"], solver='snapshot: 1')
+        log = self.train(plateau, "--ranks", "2", "--deterministic", "--lr-policy", "plateau", "--gamma", "0.25",
+                         "--plateau-winsize", ",".join(["1"] * 12), "--max-iter", "12")
+        steps = re.findall(r"Plateau Status: Iteration (\d+), step", log)
+        check(0 < len(steps) < 11, "steps: %s" % steps)
+        weights = self.weights(plateau, 12)
+        self.train(plateau, "--ranks", "2", "--deterministic", "--lr-policy", "multistep", "--gamma", "0.25",
+                   "--stepvalue", ",".join(steps), "--max-iter", "12")
+        check(self.weights(plateau, 12) == weights, "plateau")
+        for number, fields in enumerate(("local_lr_auto: true", 'larc: true larc_eta: 0.01',
+                                         'larc: true larc_policy: "clip" larc_eta: 0.01')):
+            many = self.compile("many%d" % number, solver=fields, flags=["--distributed"])
+            one = self.compile("one%d" % number, self.interleaved(2), "iter_size: 2 " + fields)
+            self.train(one)
+            self.train(many, "--ranks", "2", "--deterministic")
+            check(self.weights(many) == self.weights(one), fields)
+            self.train(many, "--ranks", "2", "--deterministic", "--shard-update")
+            check(self.weights(many) == self.weights(one), "sharded: " + fields)
+
     def rules(self):
         """Rules stop all ranks after the same iteration."""
         many = self.compile("many", flags=["--distributed"])

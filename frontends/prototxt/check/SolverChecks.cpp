@@ -1,5 +1,6 @@
 //===- SolverChecks.cpp - Caffe's rules for solvers -----------------------===//
 
+#include "caffe/LearningRate.h"
 #include "caffe/SolverRules.h"
 #include "caffe/TrainerProperties.h"
 #include "frontends/prototxt/check/SolverDocument.h"
@@ -16,21 +17,10 @@ namespace brew::prototxt {
 
 namespace {
 
-/// The fields that a learning-rate policy reads, other than base_lr. A stepsize
-/// must be present and positive.
-struct Policy {
-  const char *name;
-  bool readsGamma;
-  bool readsPower;
-  bool readsStepsize;
-};
-
-constexpr Policy policies[] = {
-    {"fixed", false, false, false},    {"step", true, false, true},
-    {"exp", true, false, false},       {"inv", true, true, false},
-    {"multistep", true, false, false}, {"poly", false, true, false},
-    {"sigmoid", true, false, true},
-};
+bool isOneOf(const std::string &policy,
+             std::initializer_list<const char *> names) {
+  return std::find(names.begin(), names.end(), policy) != names.end();
+}
 
 const std::vector<std::string> solverTypes(std::begin(plan::kSolverTypes),
                                            std::end(plan::kSolverTypes));
@@ -56,7 +46,8 @@ struct SolverChecker {
   }
 
   void checkLearningRate();
-  void checkPolicy(const Policy &policy);
+  void checkPolicy(const std::string &policy);
+  void checkPolicyLists(const std::string &policy);
   void checkType();
   void checkCounts();
   void checkEvaluation();
@@ -64,55 +55,66 @@ struct SolverChecker {
   void checkTrainerProperties();
 };
 
-std::vector<std::string> policyNames() {
-  std::vector<std::string> names;
-  for (const Policy &policy : policies)
-    names.push_back(policy.name);
-  return names;
-}
-
 void SolverChecker::checkLearningRate() {
-  const std::vector<std::string> names = policyNames();
+  const std::vector<std::string> &names = caffe::learningRatePolicies();
   const std::string &policyName = solver.lr_policy();
   if (!solver.has_lr_policy())
     return;
-  for (const Policy &policy : policies)
-    if (policyName == policy.name)
-      return checkPolicy(policy);
+  if (std::find(names.begin(), names.end(), policyName) != names.end())
+    return checkPolicy(policyName);
   errorAt("lr_policy", "unknown lr_policy '" + policyName + "'" +
                            didYouMean(policyName, names) +
                            " (known: " + join(names) + ")");
 }
 
-void SolverChecker::checkPolicy(const Policy &policy) {
-  const std::string name = std::string("lr_policy '") + policy.name + "'";
+void SolverChecker::checkPolicy(const std::string &policy) {
+  const std::string name = "lr_policy '" + policy + "'";
+  const bool readsGamma = isOneOf(
+      policy, {"step", "exp", "inv", "multistep", "sigmoid", "plateau"});
+  const bool readsPower = isOneOf(policy, {"inv", "poly"});
+  const bool readsStepsize = isOneOf(policy, {"step", "sigmoid"});
   auto notePolicy = [&](Diagnostic &diagnostic) {
     diagnostic.note(locations.where(solver, "lr_policy"),
                     "the policy is chosen here");
   };
-  if (policy.readsStepsize && !solver.has_stepsize())
+  if (readsStepsize && !solver.has_stepsize())
     errorAt("lr_policy", name + " needs 'stepsize'");
-  else if (policy.readsStepsize && solver.stepsize() <= 0)
+  else if (readsStepsize && solver.stepsize() <= 0)
     notePolicy(errorAt("stepsize", name + " needs a 'stepsize' above 0, not " +
                                        std::to_string(solver.stepsize())));
-  if (policy.readsGamma && solver.gamma() < 0)
+  if (readsGamma && solver.gamma() < 0)
     notePolicy(errorAt("gamma", name + " needs a 'gamma' of 0 or more"));
-  if (policy.readsGamma && !solver.has_gamma())
+  if (readsGamma && !solver.has_gamma())
     warnAt("lr_policy",
            name + " reads 'gamma', which is not given and so is 0");
-  if (policy.readsPower && !solver.has_power())
+  if (readsPower && !solver.has_power())
     warnAt("lr_policy", name + " reads 'power', which is not given and so is "
                                "0: the rate stays constant");
-  const bool isMultistep = std::string(policy.name) == "multistep";
+  checkPolicyLists(policy);
+  if (!solver.has_base_lr() && policy != "multifixed")
+    warnAt("lr_policy", "no 'base_lr' is given, so the learning rate is 0");
+}
+
+/// Checks the lists of iterations that some policies read.
+void SolverChecker::checkPolicyLists(const std::string &policy) {
+  const std::string name = "lr_policy '" + policy + "'";
+  const bool isMultistep = policy == "multistep";
   if (isMultistep && solver.stepvalue_size() == 0)
     warnAt("lr_policy", name + " has no 'stepvalue': the rate stays constant");
+  if (policy == "plateau" && solver.plateau_winsize_size() == 0)
+    warnAt("lr_policy",
+           name + " has no 'plateau_winsize': the rate stays constant");
+  if (policy == "multifixed" &&
+      (solver.stagelr_size() == 0 ||
+       solver.stagelr_size() != solver.stageiter_size()))
+    errorAt("lr_policy", name + " needs as many 'stageiter' as 'stagelr': " +
+                             std::to_string(solver.stageiter_size()) + " and " +
+                             std::to_string(solver.stagelr_size()));
   for (int i = 1; isMultistep && i < solver.stepvalue_size(); ++i)
     if (solver.stepvalue(i) < solver.stepvalue(i - 1))
       diagnostics.warning(locations.whereValue(solver, "stepvalue", i),
                           "this stepvalue is below the one before it, so it "
                           "takes effect one iteration after that one");
-  if (!solver.has_base_lr())
-    warnAt("lr_policy", "no 'base_lr' is given, so the learning rate is 0");
 }
 
 void SolverChecker::checkType() {
@@ -126,6 +128,12 @@ void SolverChecker::checkType() {
   }
   for (const caffe::SolverConflict &conflict : caffe::solverConflicts(solver))
     errorAt(conflict.field, conflict.text);
+  if (solver.solver_data_type() != caffe::SolverParameter::FLOAT)
+    errorAt(
+        "solver_data_type",
+        "solver_data_type cannot be " +
+            caffe::SolverParameter::DataType_Name(solver.solver_data_type()) +
+            "; brewc --precision chooses the types of the plan");
   const std::string &regularization = solver.regularization_type();
   if (std::find(std::begin(plan::kRegularizations),
                 std::end(plan::kRegularizations),
@@ -147,8 +155,8 @@ void SolverChecker::checkCounts() {
   if (solver.iter_size() < 1)
     errorAt("iter_size", "iter_size must be at least 1, not " +
                              std::to_string(solver.iter_size()));
-  for (const char *field :
-       {"max_iter", "display", "snapshot", "test_interval"}) {
+  for (const char *field : {"max_iter", "display", "snapshot", "test_interval",
+                            "warmup_iter", "rampup_interval"}) {
     const auto *descriptor =
         caffe::SolverParameter::descriptor()->FindFieldByName(field);
     int32_t value = solver.GetReflection()->GetInt32(solver, descriptor);
@@ -159,6 +167,10 @@ void SolverChecker::checkCounts() {
     if (solver.test_iter(i) < 0)
       diagnostics.error(locations.whereValue(solver, "test_iter", i),
                         "'test_iter' cannot be negative");
+  for (int i = 0; i < solver.plateau_winsize_size(); ++i)
+    if (solver.plateau_winsize(i) < 1)
+      diagnostics.error(locations.whereValue(solver, "plateau_winsize", i),
+                        "'plateau_winsize' must be at least 1");
 }
 
 /// Checks SSD's fields.
@@ -235,9 +247,9 @@ void checkTrainable(const caffe::SolverParameter &solver,
                     const SourceMap &locations, bool hasNetOverride,
                     Diagnostics &diagnostics) {
   if (!solver.has_lr_policy())
-    diagnostics.error(
-        locations.where(solver),
-        "the solver has no lr_policy (known: " + join(policyNames()) + ")");
+    diagnostics.error(locations.where(solver),
+                      "the solver has no lr_policy (known: " +
+                          join(caffe::learningRatePolicies()) + ")");
   const std::vector<std::string> fields = {"net", "net_param", "train_net",
                                            "train_net_param"};
   const std::vector<std::string> sources = presentFields(solver, fields);

@@ -233,18 +233,12 @@ constexpr Members fields[] = {
     {expcaffe, "SolverParameter",
      "result_blob_name result_file_name snapshot_txt"},
     {intelCaffe, "SolverParameter",
-     "disabled_update engine local_gw_ratio local_lr_auto "
-     "multinode_param test_offset warmup_iter warmup_start_lr"},
-    {mobilenetyolo, "SolverParameter",
-     "stageiter stagelr"},
+     "disabled_update engine multinode_param"},
     {nvidiaCaffe, "SolverParameter",
-     "larc larc_eta larc_policy larc_turbo max_momentum "
-     "max_weight_decay min_lr momentum_policy momentum_power "
-     "rampup_interval rampup_lr solver_data_type "
-     "store_blobs_in_old_format test_and_snapshot_last_epochs "
-     "weight_decay_policy weight_decay_power"},
-    {ssd, "SolverParameter",
-     "plateau_winsize"},
+     "larc_turbo max_momentum max_weight_decay momentum_policy "
+     "momentum_power store_blobs_in_old_format "
+     "test_and_snapshot_last_epochs weight_decay_policy "
+     "weight_decay_power"},
     {synopsys, "SolverParameter",
      "gan_solver"},
     {caffewindows, "TransformationParameter",

@@ -117,6 +117,63 @@ TEST(Hdf5Snapshots, StateRoundTrip) {
     EXPECT_EQ(read.history[i].floats, exampleState().history[i].floats);
 }
 
+TEST(Hdf5Snapshots, StateOfTheLearningRateRoundTrips) {
+  TempFolder folder;
+  SolverSnapshot snapshot = exampleState();
+  snapshot.state.set_minimum_loss(0.1f);
+  snapshot.state.set_iter_last_event(9);
+  for (SnapshotFormat format :
+       {SnapshotFormat::Hdf5, SnapshotFormat::BinaryProto}) {
+    writeSolverState(folder / "s", snapshot, format);
+    EXPECT_EQ(readSolverState(folder / "s").state.SerializeAsString(),
+              snapshot.state.SerializeAsString());
+  }
+  writeSolverState(folder / "s", snapshot, SnapshotFormat::Hdf5);
+  Hdf5Reader file(folder / "s");
+  EXPECT_EQ(file.dims("minimum_loss"), std::vector<int64_t>{1});
+  EXPECT_EQ(file.dims("iter_last_event"), std::vector<int64_t>{1});
+}
+
+/// SSD's states have the fields of learning rates, but none of Brew's, and so
+/// no checksum.
+TEST(Hdf5Snapshots, SsdsStateIsRead) {
+  TempFolder folder;
+  caffe::SolverState state;
+  state.set_iter(4);
+  state.set_current_step(1);
+  state.set_minimum_loss(0.5f);
+  state.set_iter_last_event(3);
+  writeSolverState(folder / "binary", {state, {}}, SnapshotFormat::BinaryProto);
+  Hdf5Writer file(folder / "hdf5");
+  file.writeInt("iter", 4);
+  file.writeInt("current_step", 1);
+  const float minimum = 0.5f;
+  file.write("minimum_loss", {1}, &minimum);
+  file.writeInt("iter_last_event", 3);
+  file.write("/history/0", blobOf({2, 2}, 1));
+  file.commit();
+  for (const char *name : {"binary", "hdf5"})
+    EXPECT_EQ(readSolverState(folder / name).state.SerializeAsString(),
+              state.SerializeAsString());
+}
+
+/// The checksum covers the state of the learning rate.
+TEST(Hdf5Snapshots, ChangedMinimumLossIsAnError) {
+  SolverSnapshot snapshot = exampleState();
+  const float minimum = 1234.5f, other = 1234.75f;
+  snapshot.state.set_minimum_loss(minimum);
+  TempFolder folder;
+  writeSolverState(folder / "s", snapshot, SnapshotFormat::BinaryProto);
+  std::string bytes = readBytes(folder / "s");
+  const std::size_t at =
+      bytes.find(std::string(reinterpret_cast<const char *>(&minimum), 4));
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 4, std::string(reinterpret_cast<const char *>(&other), 4));
+  writeBytes(folder / "s", bytes);
+  expectError(ExitStatus::BadInput, "its checksum is wrong",
+              [&] { readSolverState(folder / "s"); });
+}
+
 /// The file is like Caffe's: without Brew's fields, and without the name of a
 /// weight file.
 TEST(Hdf5Snapshots, CaffesStateIsRead) {

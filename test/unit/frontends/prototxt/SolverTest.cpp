@@ -41,7 +41,7 @@ TEST(SolverChecks, ChecksLearningRatePolicy) {
   EXPECT_EQ(solverDiagnostics("base_lr: 1\nlr_policy: 'mutistep'"),
             "f.prototxt:2:12: error: unknown lr_policy 'mutistep'; did you "
             "mean 'multistep'? (known: fixed, step, exp, inv, multistep, poly, "
-            "sigmoid)\n");
+            "sigmoid, plateau, sgdr, multifixed)\n");
   EXPECT_EQ(solverDiagnostics("base_lr: 1 gamma: 1\nlr_policy: 'step'"),
             "f.prototxt:2:12: error: lr_policy 'step' needs 'stepsize'\n");
   EXPECT_EQ(
@@ -122,9 +122,10 @@ TEST(SolverNets, RequiresOneTrainingNet) {
             "s.prototxt:2:1: error: the solver names more than one net to "
             "train; it takes one of net, net_param, train_net, "
             "train_net_param\ns.prototxt:3:1: note: 'net' is given here\n");
-  EXPECT_EQ(expansionDiagnostics("base_lr: 1 net_param { }"),
-            "s.prototxt:1:1: error: the solver has no lr_policy (known: fixed, "
-            "step, exp, inv, multistep, poly, sigmoid)\n");
+  EXPECT_EQ(
+      expansionDiagnostics("base_lr: 1 net_param { }"),
+      "s.prototxt:1:1: error: the solver has no lr_policy (known: fixed, "
+      "step, exp, inv, multistep, poly, sigmoid, plateau, sgdr, multifixed)\n");
 }
 
 TEST(SolverNets, ChecksTestCounts) {
