@@ -91,6 +91,11 @@ public:
     const auto setting = last(name);
     return setting == values.rend() ? "" : setting->second.value_or("true");
   }
+  /// Returns whether a flag is set, and not to false.
+  bool flag(const std::string &name) const {
+    const std::string value = text(name);
+    return value == "true" || value == "1";
+  }
   /// Returns the integer last set, or `fallback`.
   std::int64_t integer(const std::string &name,
                        std::int64_t fallback = 0) const {
@@ -102,15 +107,22 @@ public:
   const brew_options *get() const { return handle.get(); }
 
 private:
+  /// Returns the name as in the table.
+  static std::string normalized(std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+  }
   Settings::const_reverse_iterator last(const std::string &name) const {
-    return std::find_if(values.rbegin(), values.rend(),
-                        [&](const auto &it) { return it.first == name; });
+    return std::find_if(
+        values.rbegin(), values.rend(),
+        [key = normalized(name)](const auto &it) { return it.first == key; });
   }
   Options &setText(const std::string &name, const char *value) {
     detail::check(brew_options_set(handle.get(), name.c_str(), value),
                   brew_options_message(handle.get()));
-    values.emplace_back(name, value ? std::optional<std::string>(value)
-                                    : std::nullopt);
+    values.emplace_back(normalized(name),
+                        value ? std::optional<std::string>(value)
+                              : std::nullopt);
     return *this;
   }
 

@@ -29,9 +29,6 @@ BREW_API const char *brew_thread_pool_message(const brew_thread_pool *pool);
 /* Destroys the pool. Sessions that use it stay valid. */
 BREW_API void brew_thread_pool_destroy(brew_thread_pool *pool);
 
-/* A value of `workspace_limit`: no workspace. */
-#define BREW_NO_WORKSPACE UINT64_MAX
-
 typedef struct brew_session_options {
   size_t struct_size;
   /* Options by name; NULL: the defaults. On a GPU, calls that the timing cache

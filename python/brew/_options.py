@@ -4,6 +4,8 @@ import difflib
 import inspect
 import os
 
+import numpy as np
+
 from . import _core
 
 #: The runtime's options (:class:`brew._core.Option`), by the name of their keyword.
@@ -13,10 +15,10 @@ RUNTIME = {option.name.replace("-", "_"): option for option in _core.options()}
 def settings_of(name, value):
     """Returns the settings of a keyword as (option, text) pairs; the text is None for a flag."""
     flag = name.replace("_", "-")
-    if value is None or value is False:
+    if value is None or value == "" and isinstance(value, str):
         return []
-    if value is True:
-        return [(flag, None)]
+    if isinstance(value, (bool, np.bool_)):
+        return [(flag, None)] if value else []
     if isinstance(value, (list, tuple, set)):
         return [(flag, os.fspath(item) if isinstance(item, os.PathLike) else str(item)) for item in value]
     return [(flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))]
@@ -42,8 +44,8 @@ def runtime_settings(function, keywords, skipped=()):
 
 def field_text(value):
     """Returns the value of a solver field as text."""
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
     if isinstance(value, (list, tuple)):
         return ",".join(str(item) for item in value)
     return str(value)
@@ -55,8 +57,10 @@ def field_settings(fields):
     for name in fields:
         if name not in by_field:
             close = difflib.get_close_matches(name, by_field, 1)
-            raise _core.Error("the solver has no field %r that can be set%s"
-                              % (name, "; did you mean %r?" % close[0] if close else ""))
+            error = _core.Error("the solver has no field %r that can be set%s"
+                                % (name, "; did you mean %r?" % close[0] if close else ""))
+            error.status = 2
+            raise error
     return [(by_field[name], field_text(value)) for name, value in fields.items()]
 
 

@@ -117,9 +117,9 @@ std::vector<RunOption> trainerRows() {
           "snapshot_prefix, if there is one")
           .forTrainers([](Options &o, Text v) { o.resume = optionFlag(v); }),
       row("keep-snapshots", kTrain, Kind::Integer,
-          "Delete all but the newest N snapshots that the run writes")
+          "Delete all but the newest N snapshots that the run writes (0: none)")
           .withValueName("N")
-          .withRange(1, INT_MAX)
+          .withRange(0, INT_MAX)
           .forTrainers([](Options &o, Text v) {
             o.keepSnapshots = static_cast<int>(optionInteger(v));
           }),
@@ -223,7 +223,9 @@ RunOption rowOf(const SolverField &field) {
 /// The seed of a session that is not trained. A trainer sets its session's
 /// seed.
 void applySeed(SessionOptions &options, Text value) {
-  const std::int64_t seed = optionInteger(value);
+  caffe::SolverParameter solver;
+  setSolverField(solver, "random_seed", value);
+  const std::int64_t seed = solver.random_seed();
   options.seed = seed >= 0 ? static_cast<std::uint64_t>(seed)
                            : std::random_device()(); // as in Caffe's solver
 }

@@ -178,14 +178,14 @@ void learn(const ReinforcementOptions &options, Session &session,
 }
 
 void testPolicy(const ReinforcementOptions &options, Session &session,
-                const std::vector<std::string> &weights, std::uint64_t seed,
-                std::int64_t episodes) {
+                const std::vector<std::string> &weights,
+                const api::Options &sessionOptions, std::int64_t episodes) {
   requireEnvironment(options);
   // A learner needs a trainer, which does not train here.
   api::Options trainerOptions = {
       {"snapshot-interval", 0}, {"display", 0}, {"learner", true}};
-  if (seed)
-    trainerOptions.set("random-seed", seed);
+  if (sessionOptions.isSet("random-seed"))
+    trainerOptions.set("random-seed", sessionOptions.text("random-seed"));
   for (const std::string &files : weights)
     trainerOptions.set("weights", files);
   api::Trainer trainer(session, trainerOptions);
@@ -200,8 +200,6 @@ void testPolicy(const ReinforcementOptions &options, Session &session,
             "Playing " + std::to_string(episodes) + " episodes.");
   const brew_evaluation evaluation =
       play(options, learner, environments.first(), episodes);
-  if (evaluation.episodes < episodes)
-    log::info(log::site::brew, "Test interrupted.");
   log::info(log::site::testScore,
             "reward = " + log::number(evaluation.mean_reward) + " (minimum " +
                 log::number(evaluation.minimum_reward) + ", maximum " +

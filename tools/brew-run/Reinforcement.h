@@ -34,10 +34,11 @@ void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page);
 
 /// Plays episodes without learning, with the policy of the weight files, and
-/// logs the results. `seed`: of all random numbers; 0: the solver's. Throws
-/// Error (2) for missing or incompatible options.
+/// logs the results. `sessionOptions` may set random-seed, the seed of all
+/// random numbers; the default is the solver's. Throws Error (2) for missing or
+/// incompatible options.
 void testPolicy(const ReinforcementOptions &options, Session &session,
-                const std::vector<std::string> &weights, std::uint64_t seed,
-                std::int64_t episodes);
+                const std::vector<std::string> &weights,
+                const api::Options &sessionOptions, std::int64_t episodes);
 
 } // namespace brew::run

@@ -34,6 +34,16 @@ CLI::Option *addFlag(CLI::App &command, const api::Option &row,
             },
             row.help)
         ->allow_extra_args(false);
+  if (row.kind == BREW_OPTION_INTEGERS)
+    return command
+        .add_option_function<std::vector<std::string>>(
+            flag,
+            [&options,
+             name = row.name](const std::vector<std::string> &values) {
+              options.set(name, CLI::detail::join(values, ","));
+            },
+            row.help)
+        ->allow_extra_args(false);
   return command.add_option_function<std::string>(
       flag,
       [&options, name = row.name](const std::string &value) {

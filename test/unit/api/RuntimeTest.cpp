@@ -513,6 +513,9 @@ TEST(RuntimeApi, ListsAndChecksOptions) {
 
   Options values = {{"keep_snapshots", 3}};
   EXPECT_EQ(values.set("threads", 2).integer("threads"), 2);
+  EXPECT_EQ(values.integer("keep-snapshots"), 3);
+  EXPECT_FALSE(values.set("check-nan", false).flag("check_nan"));
+  EXPECT_TRUE(values.set("check-nan").flag("check_nan"));
   auto messageOf = [&](const char *name, const char *value) -> std::string {
     try {
       value ? values.set(name, value) : values.set(name);
@@ -525,8 +528,8 @@ TEST(RuntimeApi, ListsAndChecksOptions) {
   EXPECT_EQ(messageOf("keep-snapshot", "1"),
             "there is no option 'keep-snapshot'; did you mean "
             "'keep-snapshots'?");
-  EXPECT_EQ(messageOf("keep-snapshots", "0"),
-            "--keep-snapshots must be at least 1");
+  EXPECT_EQ(messageOf("keep-snapshots", "-1"),
+            "--keep-snapshots must be at least 0");
   EXPECT_EQ(messageOf("threads", "many"),
             "for the --threads option: 'many' value invalid for integer "
             "argument!");

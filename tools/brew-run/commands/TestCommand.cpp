@@ -40,10 +40,8 @@ int test(const TestOptions &options) {
       throw usage("--program selects a net to score on data; with --env, the "
                   "policy plays");
     session.initialise(options.weights, /*required=*/true);
-    testPolicy(
-        options.learning, session, options.weights,
-        static_cast<std::uint64_t>(options.plan.options.integer("random-seed")),
-        options.iterations);
+    testPolicy(options.learning, session, options.weights, options.plan.options,
+               options.iterations);
     return 0;
   }
   const int program = session.chooseProgram(options.program, {"test_0"});

@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <thread>
 
 namespace brew::run {
@@ -69,9 +70,11 @@ std::string layersText(const brew_step_info &step) {
   return text.empty() ? "(internal)" : text;
 }
 
-/// Returns the seed of sources and random inputs.
+/// Returns the seed of sources and random inputs; a negative one is random.
 std::uint64_t seedOf(const PlanOptions &options) {
-  return static_cast<std::uint64_t>(options.options.integer("random-seed"));
+  const std::string text = options.options.text("random-seed");
+  const long long seed = text.empty() ? 0 : std::stoll(text);
+  return seed < 0 ? std::random_device()() : static_cast<std::uint64_t>(seed);
 }
 
 /// Opens the data sources, or sets random inputs if they are missing.

@@ -31,7 +31,8 @@ struct TrainOptions {
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
-  bool isSet(const char *name) const { return plan.options.isSet(name); }
+  /// Returns whether a flag of the table is set and not false.
+  bool isOn(const char *name) const { return plan.options.flag(name); }
 };
 
 void addMonitorOptions(CLI::App &command, TrainOptions &options) {
@@ -147,7 +148,7 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
 /// Trains as one of several ranks. A failure of one rank aborts all ranks.
 int trainAsRank(TrainOptions options) {
   api::Communicator ranks({options.commTimeout.value_or(kDefaultCommTimeout),
-                           options.isSet("deterministic")});
+                           options.isOn("deterministic")});
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
   auto reportAndAbort = [&](brew_status status, const std::string &text) {
     brew_log_clear_status_line();
@@ -199,7 +200,7 @@ int train(const TrainOptions &options) {
       (api::Communicator::isLaunched() || options.ranks > 1))
     throw usage("--ranks needs training on data; for several agents use "
                 "--trainer PG.MT");
-  if (options.learning.isRequested() && options.isSet("check-nan"))
+  if (options.learning.isRequested() && options.isOn("check-nan"))
     throw usage(
         "--check-nan needs training on data, without --env: a learner "
         "cannot repeat an iteration; it stops when the policy's outputs "
@@ -211,8 +212,8 @@ int train(const TrainOptions &options) {
     throw usage("--max-restarts needs --ranks 2 or more");
   for (const auto &[name, isGiven] :
        {std::pair("--comm-timeout", options.commTimeout.has_value()),
-        std::pair("--distributed-test", options.isSet("distributed-test")),
-        std::pair("--shard-update", options.isSet("shard-update"))})
+        std::pair("--distributed-test", options.isOn("distributed-test")),
+        std::pair("--shard-update", options.isOn("shard-update"))})
     if (isGiven && !ranks)
       throw usage(
           std::string(name) +
