@@ -200,7 +200,7 @@ struct SolverFieldSet {
   std::string field, value;
 };
 
-/// A rule ends training (train/watch/StopRule.h).
+/// A rule or another hook ends training (train/hooks).
 struct StoppedByRule {
   int iteration; ///< iterations done
   std::string reason;

@@ -3,6 +3,7 @@
 #include "runtime/train/DebugInfo.h"
 
 #include "runtime/executor/ItemCounts.h"
+#include "runtime/session/Session.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,6 +44,16 @@ bool DebugInfo::isCompiledIn(const plan::Program &program) {
                      [](const plan::Layer &layer) {
                        return layer.top_buffer_indices_size() > 0;
                      });
+}
+
+std::unique_ptr<DebugInfo>
+DebugInfo::create(Session &session, int program,
+                  const caffe::SolverParameter &solver) {
+  const plan::Program &description = session.manifest().programs(program);
+  if (!solver.debug_info() || !isCompiledIn(description))
+    return nullptr;
+  return std::make_unique<DebugInfo>(description, session.parameters(),
+                                     session.events());
 }
 
 const caffe::LayerBlobs *

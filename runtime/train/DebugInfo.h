@@ -1,14 +1,18 @@
 //===- DebugInfo.h - Caffe's debug_info lines -------------------*- C++ -*-===//
 #pragma once
 
+#include "formats/caffe.pb.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/session/Parameters.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace brew::runtime {
+
+class Session;
 
 /// Logs mean absolute values after a program's run: tops and parameters of
 /// every layer, gradients of bottoms and parameters. Requires a plan compiled
@@ -23,6 +27,11 @@ public:
 
   /// Returns whether the program was compiled with debug_info.
   static bool isCompiledIn(const plan::Program &program);
+  /// Creates the object for a program of `session`, which must outlive it.
+  /// Returns null unless the solver has debug_info and the program was compiled
+  /// with it.
+  static std::unique_ptr<DebugInfo>
+  create(Session &session, int program, const caffe::SolverParameter &solver);
 
   /// Logs the forward pass, in the order of the layers.
   void logForward() const;

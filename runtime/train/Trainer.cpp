@@ -2,316 +2,344 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "runtime/session/NetOutputs.h"
-#include "runtime/train/SolverFields.h"
+#include "runtime/train/RankExchange.h"
 #include "support/Error.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace brew::runtime {
 
-void Trainer::beginSteps() {
-  drainInFlight(0); // runs left by a failed call
-  discardIteration();
-  inCallerRun = false;
-  if (!lossesRestored)
-    lossWindow.clear();
-  lossesRestored = false;
-  stepBegin = displayBegin = Clock::now();
-  stepBeginIteration = lastDisplayed = currentIteration;
+//===----------------------------------------------------------------------===//
+// The solver's loop
+//===----------------------------------------------------------------------===//
+
+void Trainer::beginSolving() {
+  requests.exchangeChangeFlags();
+  takeChanges();
+  if (solver.snapshot_after_train())
+    snapshots.requireWritable();
+  ending = Ending::Completed;
+  hooks->takeStopReason();
+  events.emit(event::SolvingBegin{session.manifest().net_name(),
+                                  solver.lr_policy(), state.iteration,
+                                  solver.max_iter()});
+  hooks->run(HookTrigger::Solve, state.iteration);
+}
+
+void Trainer::solve() {
+  passes.requireNoOutputGradients();
+  beginSolving();
+  runTo([this] { return solver.max_iter(); });
+
+  if (solver.snapshot_after_train() &&
+      !isDue(solver.snapshot(), state.iteration))
+    snapshot();
+  if (ending == Ending::Requested) {
+    events.emit(event::SolvingDone{state.iteration, /*stopped=*/true});
+    return;
+  }
+  // Run one more forward pass, only to show the loss after the last update.
+  // Snapshots of the final test continue from before this pass.
+  if (isDue(solver.display(), state.iteration)) {
+    snapshots.rememberPosition();
+    passes.runFinalPass();
+    events.emit(event::FinalLoss{state.iteration, state.losses.mean()});
+  }
+  // A rule may have ended training at any iteration, perhaps because of this
+  // iteration's test.
+  if (ending == Ending::ByHook
+          ? solver.test_interval() && lastTested != state.iteration
+          : isTestDue())
+    testAll();
+  snapshots.finish();
+  events.emit(event::SolvingDone{state.iteration, /*stopped=*/false});
 }
 
 void Trainer::step(int iterations) {
-  requireNoOutputGradients();
-  stopRequested = endedByRule = false;
-  watch->takeStopReason(); // a reason left by a test since the last call
-  const int stop = currentIteration + iterations;
-  runTo([stop] { return stop; });
+  passes.requireNoOutputGradients();
+  ending = Ending::Completed;
+  hooks->takeStopReason(); // a reason left by a test since the last call
+  const int end = state.iteration + iterations;
+  runTo([end] { return end; });
 }
 
-/// Throws Error (2) if the caller must write output gradients: the training
-/// loop leaves no time for that between the passes.
-void Trainer::requireNoOutputGradients() const {
-  const plan::Program &program = executor.manifest().programs(trainProgram);
-  if (program.output_gradients_size())
-    throw Error(ExitStatus::Usage,
-                "the plan's backward pass starts from a gradient of blob '" +
-                    program.output_gradients(0).name() +
-                    "' that its caller writes (brewc --output-gradient, or a "
-                    "MemoryLoss "
-                    "layer), so it cannot be trained on its own; a policy "
-                    "learns with brew-run train --env");
+void Trainer::beginCall() {
+  passes.drainInFlight(); // runs left by a failed call
+  passes.discard();
+  if (!std::exchange(lossesRestored, false))
+    state.losses.clear();
+  progress.beginCall();
 }
 
-void Trainer::runTo(const std::function<int()> &stop) {
+/// Begins the loop of iterations: runs the hooks `at start`.
+void Trainer::beginLoop() {
+  beginCall();
+  hooks->beginCall();
+  if (runHooks(HookTrigger::Start))
+    startSnapshot();
+  requests.exchangeChangeFlags();
+  takeChanges();
+}
+
+/// Trains until the iteration that `end` returns, a rule or a request.
+void Trainer::runTo(const std::function<int()> &end) {
   beginLoop();
-  struct ClearAtExit {
-    bool &flag;
-    ~ClearAtExit() { flag = false; }
-  } const scope{iterating};
+  struct EndAtExit {
+    Iteration &passes;
+    ~EndAtExit() { passes.end(); }
+  } const scope{passes};
   while (true) {
     if (resetIfRequested())
       takeChanges(); // by hooks that apply from the beginning
-    if (stopRuleHolds() || currentIteration >= stop())
+    if (hookRequestsStop() || state.iteration >= end())
       break;
-    callEnd = stop();
-    iterating = true;
-    if (isTestDue() && (currentIteration > 0 || solver.test_initialization())) {
+    progress.setEnd(end());
+    passes.begin();
+    if (isTestDue() && (state.iteration > 0 || solver.test_initialization())) {
       testAll();
-      if (stopRequested || stopRuleHolds())
+      if (ending == Ending::Requested || hookRequestsStop())
         break;
     }
     runIteration();
-    if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
+    if (!betweenIterations(isDue(solver.snapshot(), state.iteration)))
       break;
   }
   endLoop();
 }
 
+/// Ends the loop of iterations: runs the hooks `at stop`.
+void Trainer::endLoop() {
+  passes.drainInFlight();
+  if (runHooks(HookTrigger::Stop))
+    startSnapshot();
+  hooks->finish();
+  progress.emitProgress(/*last=*/true);
+  progress.emitDataStalls();
+  snapshots.finish();
+}
+
 /// Performs an iteration, except for the work between two iterations.
 void Trainer::runIteration() {
-  beforeTests.reset(); // the iteration now reads records
-  timing = requests.takeStepTimes();
-  stepSeconds.clear();
-  const bool overlapsUpdate = !timing && canOverlapUpdate();
-  if (timing)
-    drainInFlight(0);
-  // debug_info shows this rank's gradients, and the gradients of several
-  // batches are accumulated first.
-  setReducesInSteps(overlapsUpdate || (solver.iter_size() == 1 && !debug));
-
-  if (overlapsUpdate) {
-    runOverlappedIteration();
+  snapshots.forgetPosition(); // the iteration now reads records
+  passes.selectMode(/*timed=*/trainerControl.takeStepTimes());
+  if (passes.overlapsUpdate()) {
+    passes.runOverlapped();
   } else {
-    double loss = 0;
-    if (NanCheck *check = watch->nanCheck())
-      check->begin();
-    for (int i = 0; i < solver.iter_size(); ++i) {
-      loss += forwardBackward();
-      if (showsDebugInfo()) {
-        accumulator.finish(); // Caffe shows the sum so far
-        debug->logForward();
-        debug->logBackward();
-      }
-      if (i + 1 < solver.iter_size())
-        accumulator.add();
-    }
-    accumulator.finish();
-    allReduceGradients();
-    loss /= solver.iter_size();
+    const double loss = passes.computeGradients();
     requireFinite(loss);
-    lossWindow.add(loss, solver.average_loss());
-    const int iteration = currentIteration;
-    if (isDue(solver.display(), iteration))
-      display(iteration);
-    const double learningRate = applyUpdate();
-    iterating = false;
-    emitIteration(iteration, loss, learningRate);
-    if (std::exchange(timing, false))
-      events.emit(event::StepTimes{iteration, stepSeconds});
+    passes.applyGradients(loss);
   }
-  emitProgress(/*last=*/false);
+  progress.emitProgress(/*last=*/false);
 }
 
-void Trainer::solve() {
-  requireNoOutputGradients();
-  beginSolving();
-  runTo([this] { return solver.max_iter(); });
-
-  if (solver.snapshot_after_train() &&
-      !isDue(solver.snapshot(), currentIteration))
-    snapshot();
-  if (stopRequested) {
-    events.emit(event::SolvingDone{currentIteration, /*stopped=*/true});
+/// Ends training before the update if the loss or a gradient is not finite on
+/// any rank.
+void Trainer::requireFinite(double loss) {
+  if (!nan || !ranks->allReduceOr(nan->foundNonFinite(loss)))
     return;
+  ranks->setReducesInSteps(false); // each rank checks its own gradients
+  const NanCheck::Finding finding =
+      earliestFinding(nan->find(solver.iter_size()), *ranks);
+  passes.discard();
+  std::string text =
+      "iteration " + std::to_string(state.iteration) + ": " + finding.text;
+  if (!finding.inParameters && solver.snapshot_after_train()) {
+    try {
+      snapshot();
+      text += "; the snapshot contains the state before the iteration";
+    } catch (const Error &error) {
+      text += std::string("; there is no snapshot: ") + error.what();
+    }
   }
-  // Run one more forward pass, only to show the loss after the last update.
-  // Snapshots of the final test continue from before this pass.
-  if (isDue(solver.display(), currentIteration)) {
-    rememberPosition();
-    lossWindow.add(forwardBackward(), solver.average_loss());
-    // Caffe keeps showing values if the last iteration showed them.
-    if (debug && lastDisplayed == currentIteration - 1)
-      debug->logForward();
-    events.emit(event::FinalLoss{currentIteration, lossWindow.mean()});
-  }
-  // A rule may have ended training at any iteration, perhaps because of this
-  // iteration's test.
-  if (endedByRule ? solver.test_interval() && lastTested != currentIteration
-                  : isTestDue())
-    testAll();
-  finishSnapshots();
-  events.emit(event::SolvingDone{currentIteration, /*stopped=*/false});
+  throw ranks->collectiveError(badInput(text));
 }
 
-double Trainer::forwardBackward() {
-  pipeline->feed();
-  if (timing) {
-    trainResults = executor.runTimed(
-        trainProgram, [this](std::size_t step, double seconds) {
-          stepSeconds.resize(std::max(stepSeconds.size(), step + 1));
-          stepSeconds[step] += seconds;
-        });
-  } else {
-    executor.start({trainProgram});
-    trainResults = executor.finish();
-  }
-  return totalLoss(executor, trainProgram, trainResults);
-}
-
-/// Returns whether the update can be started together with the passes, because
-/// gradients are neither accumulated nor read in between.
-bool Trainer::canOverlapUpdate() const {
-  return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
-         !watch->nanCheck() && !sharded && !rate.readsLoss() &&
-         executor.canStartTogether(trainProgram, updateProgram);
-}
-
-/// Starts the passes and the update of one iteration together. Waits for the
-/// loss only if it is displayed, so that the device computes while the next
-/// batch is read.
-void Trainer::runOverlappedIteration() {
-  const int iteration = currentIteration;
-  const bool isDisplayed = isDue(solver.display(), iteration);
-  pipeline->feed();
-  const int stepBefore = rateState.step;
-  const double learningRate = setScalars();
-  scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());
-  executor.start({trainProgram, updateProgram});
-  // The update runs even if a check of the data fails.
-  inFlight.push_back({iteration, learningRate});
-  ++currentIteration;
-  iterating = false;
-  drainInFlight(isDisplayed || executor.runsSynchronously() ? 0 : 1);
-  if (isDisplayed)
-    display(iteration);
-  emitLearningRate(iteration, learningRate, stepBefore);
-}
-
-/// Waits for the losses of all iterations except the last `stillRunning`.
-void Trainer::drainInFlight(std::size_t stillRunning) {
-  while (executor.pendingRuns() > stillRunning) {
-    // finish() removes the run from its queue even if a check fails.
-    const InFlight finished = inFlight.front();
-    inFlight.pop_front();
-    trainResults = executor.finish();
-    const double loss = totalLoss(executor, trainProgram, trainResults);
-    lossWindow.add(loss, solver.average_loss());
-    emitIteration(finished.iteration, loss, finished.learningRate);
-  }
-}
-
-/// Returns whether to log debug_info: like Caffe, in displayed iterations.
-bool Trainer::showsDebugInfo() const {
-  return debug && isDue(solver.display(), currentIteration);
+/// Returns whether a hook ends the call before the next iteration. Emits
+/// StoppedByRule for the first request. All ranks must call it: the hooks of
+/// rank 0 end training on all ranks.
+bool Trainer::hookRequestsStop() {
+  if (ending == Ending::ByHook)
+    return true;
+  if (!hooks->mayStop() || !ranks->allReduceOr(hooks->hasStopReason()))
+    return false;
+  passes.drainInFlight();
+  if (const std::optional<std::string> reason = hooks->takeStopReason())
+    events.emit(event::StoppedByRule{state.iteration, *reason});
+  ending = Ending::ByHook;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
-// Updating
+// Separate passes
 //===----------------------------------------------------------------------===//
 
-/// Returns the squared L2 norm of the gradients. A plan compiled for clipping
-/// has a program that computes it. If clip_gradients was set only at run time,
-/// the host computes it.
-double Trainer::gradientSumOfSquares() {
-  if (clipProgram < 0)
-    return parameters().gradientSumOfSquares();
-  executor.run(clipProgram);
-  double sum = 0;
-  for (const OutputValue &output : readOutputs(executor, clipProgram))
-    sum += output.value;
-  return sum;
+double Trainer::forward(bool feed) {
+  passes.drainInFlight();
+  if (!passes.hasBegun()) {
+    passes.discard(); // a failed step() may have left one
+    requests.exchangeChangeFlags();
+    takeChanges();
+    progress.beginIteration();
+    passes.begin();
+  }
+  return passes.forward(feed);
 }
 
-double Trainer::clipFactor() {
-  if (solver.clip_gradients() < 0)
-    return 1;
-  // Caffe averages the gradients over ranks, clips them, and then averages them
-  // over iter_size. Here the gradients are sums over both, so divide only by
-  // the number of ranks.
-  const double norm = std::sqrt(gradientSumOfSquares()) / rankCount();
-  if (!(norm > solver.clip_gradients()))
-    return 1;
-  const double factor = solver.clip_gradients() / norm;
-  events.emit(event::GradientsClipped{currentIteration, norm,
-                                      solver.clip_gradients(), factor});
-  return factor;
+void Trainer::useCallerGradients(double loss) {
+  passes.drainInFlight();
+  passes.discard();
+  takeChanges();
+  progress.beginIteration();
+  passes.useCallerGradients(loss);
 }
 
-/// Sets the update's scalars except GRADIENT_SCALE; returns the learning rate.
-double Trainer::setScalars() {
-  const double learningRate = takeLearningRate();
-  scalars.set(plan::LEARNING_RATE, learningRate);
-  scalars.setFields(solver, currentIteration);
-  return learningRate;
+void Trainer::update() {
+  passes.update();
+  if (ending == Ending::Requested)
+    ending = Ending::Completed;
+  const bool isCallerRun = progress.isCallerRun();
+  if (isCallerRun)
+    progress.emitProgress(/*last=*/false);
+  betweenIterations(isCallerRun && isDue(solver.snapshot(), state.iteration));
+  if (!isCallerRun)
+    snapshots.finish();
 }
 
-/// Updates the parameters and increments the iteration. Returns the learning
-/// rate of the update.
-double Trainer::applyUpdate() {
-  const int stepBefore = rateState.step;
-  const double learningRate = setScalars();
-  emitLearningRate(currentIteration, learningRate, stepBefore);
-  scalars.set(plan::GRADIENT_SCALE,
-              clipFactor() / (solver.iter_size() * rankCount()));
-  runUpdate();
-  ++currentIteration;
-  return learningRate;
+double Trainer::learningRate() const {
+  caffe::LearningRateState rateState = state.rate;
+  return passes.hasBegun()
+             ? parameterUpdate.learningRate()
+             : caffe::LearningRate(trainerControl.pendingSolver())
+                   .at(state.iteration, rateState, state.losses.mean());
 }
 
-void Trainer::runUpdate() {
-  if (sharded)
-    sharded->run();
-  else
-    executor.run(updateProgram);
+//===----------------------------------------------------------------------===//
+// Tests
+//===----------------------------------------------------------------------===//
+
+void Trainer::testAll() {
+  runTests([](int) { return true; }, /*repeatOnResume=*/true);
+  if (ending != Ending::Requested)
+    lastTested = state.iteration;
+}
+
+/// Tests the selected nets. With `repeatOnResume`, a run that resumes from a
+/// snapshot written during the tests repeats them.
+void Trainer::runTests(const std::function<bool(int)> &isSelected,
+                       bool repeatOnResume) {
+  passes.drainInFlight();
+  if (repeatOnResume)
+    snapshots.rememberPosition();
+  if (tests.isDistributed())
+    tests.prepareDistributed();
+  const auto scope = tests.isDistributed() ? RequestPoller::Scope::AllRanks
+                                           : RequestPoller::Scope::ThisRank;
+  const auto isInterrupted = [&] {
+    return pollRequests(/*snapshotDue=*/false, scope);
+  };
+  const BestMetric *deferredBest = nullptr;
+  for (int net = 0;
+       tests.runsHere() && net < testNets() && ending != Ending::Requested;
+       ++net) {
+    if (!isSelected(net))
+      continue;
+    const int batches = solver.test_iter(net);
+    const std::optional<event::TestDone> done =
+        tests.isDistributed()
+            ? tests.runDistributed(net, batches, isInterrupted)
+            : tests.run(net, batches, /*prepareFirst=*/net == 0, isInterrupted);
+    if (!done)
+      continue;
+    const HookRequests own =
+        hooks->run(HookTrigger::NetTest, state.iteration, net);
+    for (const BestMetric *metric : own.best)
+      if (parameterUpdate.isSharded())
+        deferredBest = metric; // writing it needs all ranks
+      else
+        snapshots.startBest(metric);
+  }
+  // Requests that rank 0 received while testing apply to all ranks.
+  constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
+  const std::uint32_t requestBits = ranks->allReduceOr(
+      (ending == Ending::Requested ? kStop : 0) | (deferredBest ? kBest : 0) |
+          (snapshotDeferred ? kSnapshot : 0),
+      /*countsWaits=*/false);
+  if (requestBits & kStop)
+    ending = Ending::Requested;
+  snapshotDeferred = false;
+  if (requestBits & kBest)
+    snapshots.startBest(deferredBest);
+  const bool hooksWantSnapshot =
+      ending != Ending::Requested && runHooks(HookTrigger::Test);
+  if (requestBits & kSnapshot || hooksWantSnapshot)
+    startSnapshot();
+}
+
+std::optional<event::TestDone> Trainer::test(int net, int batches) {
+  tests.requireNet(net);
+  if (batches < 0)
+    throw Error(ExitStatus::Usage, "the number of test batches is negative");
+  if (ending == Ending::Requested)
+    ending = Ending::Completed;
+  snapshots.forgetPosition();
+  passes.drainInFlight();
+  takeChanges(RequestPoller::Scope::ThisRank);
+  std::optional<event::TestDone> done =
+      tests.run(net, batches ? batches : solver.test_iter(net),
+                /*prepareFirst=*/true, [this] {
+                  return pollRequests(/*snapshotDue=*/false,
+                                      RequestPoller::Scope::ThisRank);
+                });
+  if (done)
+    hooks->run(HookTrigger::CallerTest, state.iteration, net);
+  snapshots.finish(); // requested during the test
+  return done;
 }
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
+/// Runs the hooks of a trigger and carries out their requests; returns whether
+/// they request a snapshot, which the caller writes. All ranks must call it.
+bool Trainer::runHooks(HookTrigger trigger) {
+  const HookRequests own = hooks->run(trigger, state.iteration);
+  for (const BestMetric *metric : own.best) {
+    passes.drainInFlight(); // the losses must match the weights
+    snapshots.startBest(metric);
+  }
+  const TrainerHooks::Shared shared = hooks->share(own);
+  if (shared.wantsTests()) {
+    bool areAllSelected = true;
+    // A resumed run does not repeat these tests, so it needs no earlier
+    // position.
+    runTests(
+        [&](int net) {
+          const bool isSelected = shared.wantsTest(net);
+          areAllSelected &= isSelected;
+          return isSelected;
+        },
+        /*repeatOnResume=*/false);
+    if (areAllSelected && ending != Ending::Requested)
+      lastTested = state.iteration;
+  }
+  return shared.wantsSnapshot();
+}
+
 /// Carries out all requests of signals and other threads: a snapshot first,
-/// then a stop. Returns whether to stop. With `onAllRanks`, includes the
-/// requests on other ranks.
-bool Trainer::pollRequests(bool snapshotDue, bool onAllRanks) {
-  auto nextSignalAction = [&] {
-    return nextAction ? nextAction() : SolverAction::None;
-  };
-  SolverAction signalAction = nextSignalAction();
-  if (signalAction == SolverAction::Snapshot) {
-    snapshotDue = true;
-    signalAction = nextSignalAction(); // a second signal may be pending
-  }
-  const TrainerControl::Requests requested = requests.takeRequests();
-  bool stop = requested.stop || signalAction == SolverAction::Stop;
-  snapshotDue |= requested.snapshot;
-  if (onAllRanks) {
-    constexpr std::uint32_t kStop = 1, kSnapshot = 2, kChange = 4, kPause = 8;
-    for (TrainerControl::FieldChange &change : requests.takeChanges())
-      ownChanges.push_back(std::move(change));
-    const std::uint32_t requestBits =
-        allReduceOr((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
-                        (ownChanges.empty() ? 0 : kChange) |
-                        (requests.isPaused() ? kPause : 0),
-                    /*countsWaits=*/!pausedAnywhere);
-    stop = requestBits & kStop;
-    if (stop)
-      requests.resume(); // end the pause on every rank
-    snapshotDue = requestBits & kSnapshot;
-    changesPending |= (requestBits & kChange) != 0;
-    pausedAnywhere = requestBits & kPause;
-  }
-  if (snapshotDue && onAllRanks)
-    startSnapshotOnAllRanks();
-  else if (snapshotDue)
-    startSnapshot();
+/// then a stop. Returns whether to stop.
+bool Trainer::pollRequests(bool snapshotDue, RequestPoller::Scope scope) {
+  const TrainerControl::Requests requested = requests.poll(snapshotDue, scope);
+  if (!requested.snapshot)
+    snapshots.check();
+  else if (scope == RequestPoller::Scope::ThisRank &&
+           parameterUpdate.isSharded())
+    snapshotDeferred = true; // needs the other ranks' history
   else
-    writer.check();
-  if (!stop)
-    return false;
-  return stopRequested = true;
+    startSnapshot();
+  if (requested.stop)
+    ending = Ending::Requested;
+  return requested.stop;
 }
 
 /// Carries out the work after an iteration's update; returns false if training
@@ -319,54 +347,74 @@ bool Trainer::pollRequests(bool snapshotDue, bool onAllRanks) {
 bool Trainer::betweenIterations(bool snapshotDue) {
   snapshotDue |= runHooks(HookTrigger::Iteration);
   // A signal received during the iteration takes effect here, after the update.
-  bool stop = pollRequests(snapshotDue, /*onAllRanks=*/true);
-  bool hasPaused = false;
-  while (!stop && pausedAnywhere &&
-         !(callerHandlesReset && requests.isResetRequested())) {
-    if (!hasPaused) {
-      drainInFlight(0);
-      events.emit(event::Paused{currentIteration});
-      hasPaused = true;
-      if (runHooks(HookTrigger::Pause))
-        startSnapshotOnAllRanks();
-    }
-    requests.wait();
-    resetIfRequested();
-    stop = pollRequests(/*snapshotDue=*/false, /*onAllRanks=*/true);
-    events.deliver(); // reports completed snapshots
-  }
-  if (hasPaused) {
-    events.emit(event::Resumed{currentIteration});
-    if (runHooks(HookTrigger::Resume))
-      startSnapshotOnAllRanks();
-  }
-  pausedAnywhere = false;
+  bool stop = pollRequests(snapshotDue, RequestPoller::Scope::AllRanks);
+  if (!stop && requests.isPaused())
+    stop = pauseUntilResumed();
+  requests.clearPause();
   takeChanges();
   return !stop;
 }
 
+/// Returns whether a request ends training.
+bool Trainer::pauseUntilResumed() {
+  bool stop = false, hasPaused = false;
+  while (!stop && requests.isPaused() &&
+         !(callerHandlesReset && trainerControl.isResetRequested())) {
+    if (!hasPaused) {
+      passes.drainInFlight();
+      events.emit(event::Paused{state.iteration});
+      hasPaused = true;
+      if (runHooks(HookTrigger::Pause))
+        startSnapshot();
+    }
+    trainerControl.wait();
+    resetIfRequested();
+    stop = pollRequests(/*snapshotDue=*/false, RequestPoller::Scope::AllRanks);
+    events.deliver(); // reports completed snapshots
+  }
+  if (hasPaused) {
+    events.emit(event::Resumed{state.iteration});
+    if (runHooks(HookTrigger::Resume))
+      startSnapshot();
+  }
+  return stop;
+}
+
+void Trainer::takeStop() {
+  if (trainerControl.takeStop())
+    ending = Ending::Requested;
+}
+
 bool Trainer::resetIfRequested() {
-  if (callerHandlesReset || !requests.takeReset())
+  if (callerHandlesReset || !trainerControl.takeReset())
     return false;
   restart();
-  beginSteps();
+  beginCall();
   return true;
 }
 
-void Trainer::takeChanges() {
-  const std::vector<TrainerControl::FieldChange> changes = gatherChanges();
+void Trainer::takeChanges(RequestPoller::Scope scope) {
+  const std::vector<TrainerControl::FieldChange> changes =
+      requests.applyChanges(scope);
   if (changes.empty())
     return;
-  for (const TrainerControl::FieldChange &change : changes)
-    setSolverField(solver, change.field, change.value);
-  rate = caffe::LearningRate(solver);
-  const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
-  if (prefix != oldPrefix)
-    keptSnapshots = {}; // its names are relative to the old prefix
-  lossWindow.shrink(solver.average_loss());
+  parameterUpdate.solverChanged();
+  snapshots.solverChanged();
+  state.losses.shrink(solver.average_loss());
   for (const TrainerControl::FieldChange &change : changes)
     events.emit(
-        event::SolverFieldSet{currentIteration, change.field, change.value});
+        event::SolverFieldSet{state.iteration, change.field, change.value});
+}
+
+/// Starts a snapshot. All ranks must call it.
+void Trainer::startSnapshot() {
+  passes.drainInFlight(); // the losses must match the weights
+  snapshots.start();
+}
+
+void Trainer::snapshot() {
+  startSnapshot();
+  snapshots.finish();
 }
 
 } // namespace brew::runtime

@@ -67,16 +67,16 @@ void TrainerControl::set(const std::string &name, const std::string &value) {
   if (field && !field->whileTraining)
     throw Error(ExitStatus::Usage, "the solver's field '" + name +
                                        "' can only be set before training");
-  caffe::SolverParameter candidate = solver;
+  const caffe::SolverParameter before = withChanges();
+  caffe::SolverParameter candidate = before;
   setSolverField(candidate, name, value);
-  check(candidate, solver);
-  solver = std::move(candidate);
+  check(candidate, before);
   changes.push_back({name, value});
 }
 
 std::string TrainerControl::get(const std::string &field) const {
   std::lock_guard<std::mutex> lock(mutex);
-  return solverFieldText(solver, field);
+  return solverFieldText(changes.empty() ? solver : withChanges(), field);
 }
 
 TrainerControl::Requests TrainerControl::takeRequests() {
@@ -116,21 +116,38 @@ void TrainerControl::wait() {
   });
 }
 
-std::vector<TrainerControl::FieldChange> TrainerControl::takeChanges() {
-  std::lock_guard<std::mutex> lock(mutex);
-  return std::exchange(changes, {});
+caffe::SolverParameter TrainerControl::withChanges() const {
+  caffe::SolverParameter result = solver;
+  for (const FieldChange &change : changes)
+    setSolverField(result, change.field, change.value);
+  return result;
 }
 
-void TrainerControl::applyRemoteChanges(
-    const std::vector<FieldChange> &remoteChanges) {
+bool TrainerControl::announceChanges() {
   std::lock_guard<std::mutex> lock(mutex);
-  for (const FieldChange &change : remoteChanges)
+  announced = changes.size();
+  return announced != 0;
+}
+
+std::vector<TrainerControl::FieldChange>
+TrainerControl::announcedChanges() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return {changes.begin(),
+          changes.begin() + static_cast<std::ptrdiff_t>(announced)};
+}
+
+void TrainerControl::applyChanges(const std::vector<FieldChange> &merged) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const FieldChange &change : merged)
     setSolverField(solver, change.field, change.value);
+  changes.erase(changes.begin(),
+                changes.begin() + static_cast<std::ptrdiff_t>(announced));
+  announced = 0;
 }
 
 caffe::SolverParameter TrainerControl::pendingSolver() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return solver;
+  return withChanges();
 }
 
 } // namespace brew::runtime

@@ -12,6 +12,7 @@
 #include "formats/caffe.pb.h"
 
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -87,20 +88,30 @@ public:
   struct FieldChange {
     std::string field, value;
   };
-  /// Returns and clears the fields changed since the last call, in order.
-  std::vector<FieldChange> takeChanges();
-  /// Applies changes that were made and checked on other ranks.
-  void applyRemoteChanges(const std::vector<FieldChange> &changes);
-  /// Returns the solver, including changes that takeChanges() has not returned
-  /// yet.
+  /// Returns the solver of the current iteration. Only for the thread that
+  /// trains; the reference remains valid.
+  const caffe::SolverParameter &current() const { return solver; }
+  /// Announces the fields changed so far; returns whether there are any.
+  bool announceChanges();
+  /// Returns the announced changes that are not applied yet, in order.
+  std::vector<FieldChange> announcedChanges() const;
+  /// Applies `changes` to the current solver: the announced changes, merged
+  /// with those of other ranks.
+  void applyChanges(const std::vector<FieldChange> &changes);
+  /// Returns the solver, including changes that are not applied yet.
   caffe::SolverParameter pendingSolver() const;
 
 private:
+  caffe::SolverParameter withChanges() const;
+
   mutable std::mutex mutex;
   std::condition_variable changed;
+  /// The solver of the current iteration. Only the thread that trains changes
+  /// it, and therefore reads it without the lock.
   caffe::SolverParameter solver;
   Check check;
-  std::vector<FieldChange> changes;
+  std::vector<FieldChange> changes; ///< not applied yet, in order
+  std::size_t announced = 0;        ///< the number of changes announced
   bool paused = false, stopping = false, snapshotWanted = false;
   bool resetting = false, timing = false;
 };

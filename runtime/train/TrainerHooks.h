@@ -1,29 +1,81 @@
 //===- TrainerHooks.h - Hooks of a training run -----------------*- C++ -*-===//
 #pragma once
 
+#include "runtime/train/Collectives.h"
 #include "runtime/train/hooks/Hooks.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace brew::runtime {
 
-class Trainer;
-
-/// A trainer's hooks, and their view of the trainer.
+/// The hooks of a training run. Rank 0 has them, and sends their requests to
+/// the other ranks.
 class TrainerHooks {
 public:
-  TrainerHooks(Trainer &trainer, int testNets,
-               std::vector<std::string> folders);
+  /// The arguments must outlive this object.
+  TrainerHooks(std::unique_ptr<TrainerAccess> access, Collectives &ranks,
+               int testNets, std::vector<std::string> folders);
   ~TrainerHooks();
-  Hooks &get() { return *hooks; }
-  const Hooks &get() const { return *hooks; }
+
+  /// Returns the hooks. Throws Error (2) on ranks other than 0.
+  Hooks &get();
+  /// Returns null on ranks other than 0.
+  Hooks *ifRoot() { return hooks.get(); }
+  /// Returns the metrics whose best values hooks of this rank track.
+  std::vector<BestMetric *> bestMetrics() const;
+
+  /// Call this when training starts or resumes after `iteration` iterations.
+  void startAt(int iteration);
+  /// Call this on all ranks when a call starts to train.
+  void beginCall();
+
+  /// Runs the hooks of a trigger on rank 0. Stores the reason if one requests a
+  /// stop; returns the other requests. `net`: of a trigger of one test net.
+  HookRequests run(HookTrigger trigger, int iteration, int net = -1);
+  /// Returns whether a hook of any rank may request a stop.
+  bool mayStop() const;
+  bool hasStopReason() const { return stopReason.has_value(); }
+  /// Returns and clears the reason to end training, if a hook has requested a
+  /// stop since the last call.
+  std::optional<std::string> takeStopReason();
+
+  /// The requests of rank 0 that all ranks carry out.
+  class Shared {
+  public:
+    bool wantsSnapshot() const { return bits & kSnapshot; }
+    bool wantsTests() const { return bits & ~kSnapshot; }
+    bool wantsTest(int net) const { return bits & testBit(net); }
+
+  private:
+    friend class TrainerHooks;
+    static constexpr std::uint32_t kSnapshot = 1;
+    /// All nets from kMaxNamedTestNets on have one bit.
+    static std::uint32_t testBit(int net) {
+      return 2u << std::min(net, kMaxNamedTestNets);
+    }
+    std::uint32_t bits = 0;
+  };
+  /// Shares requests of rank 0's run() with all ranks, which must all call it.
+  Shared share(const HookRequests &own);
+  /// Waits for background hooks.
+  void finish();
 
 private:
-  class Access;
-  std::unique_ptr<Access> access;
-  std::unique_ptr<Hooks> hooks;
+  std::uint32_t ownBits() const;
+  /// Returns the bits of all ranks; on one rank, also of hooks added since.
+  std::uint32_t bits() const { return ranks.isAlone() ? ownBits() : anywhere; }
+
+  std::unique_ptr<TrainerAccess> access;
+  Collectives &ranks;
+  std::unique_ptr<Hooks> hooks; ///< null on ranks other than 0
+  std::optional<std::string> stopReason;
+  static constexpr std::uint32_t kHasLines = 1, kMayStop = 2;
+  std::uint32_t anywhere = 0; ///< these bits of all ranks, in this call
 };
 
 } // namespace brew::runtime

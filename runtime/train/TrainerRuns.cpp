@@ -1,115 +1,75 @@
-//===- TrainerRuns.cpp - Begin and end of training runs -------------------===//
+//===- TrainerRuns.cpp - Runs whose iterations the caller performs --------===//
 
 #include "runtime/train/Trainer.h"
 
+#include <utility>
+
 namespace brew::runtime {
-
-void Trainer::beginSolving() {
-  exchangeChangeFlags();
-  takeChanges();
-  if (solver.snapshot_after_train() && isRoot())
-    probeSnapshotFolder(prefix);
-  endedByRule = false;
-  watch->takeStopReason();
-  events.emit(event::SolvingBegin{executor.manifest().net_name(),
-                                  solver.lr_policy(), currentIteration,
-                                  solver.max_iter()});
-  stopRequested = false;
-}
-
-/// Begins the loop of iterations: runs the hooks `at start`.
-void Trainer::beginLoop() {
-  beginSteps();
-  hooksAnywhere = allReduceOr(hooks && !hooks->get().empty(), false) != 0;
-  if (runHooks(HookTrigger::Start))
-    startSnapshotOnAllRanks();
-  exchangeChangeFlags();
-  takeChanges();
-}
-
-/// Ends the loop of iterations: runs the hooks `at stop`.
-void Trainer::endLoop() {
-  drainInFlight(0);
-  if (runHooks(HookTrigger::Stop))
-    startSnapshotOnAllRanks();
-  if (hooks)
-    hooks->get().finish();
-  emitProgress(/*last=*/true);
-  emitDataStalls();
-  finishSnapshots();
-}
-
-//===----------------------------------------------------------------------===//
-// Runs whose iterations the caller performs
-//===----------------------------------------------------------------------===//
 
 void Trainer::beginRun() {
   beginSolving();
   beginLoop();
-  inCallerRun = true;
+  progress.beginCallerRun();
 }
 
 void Trainer::restartRun() {
   restart();
-  beginSteps();
-  inCallerRun = true;
-  endedByRule = false;
+  beginCall();
+  progress.beginCallerRun();
+  if (ending == Ending::ByHook)
+    ending = Ending::Completed;
   takeChanges(); // by hooks that apply from the beginning
 }
 
 bool Trainer::beginIteration() {
   const int limit = solver.max_iter();
-  if (stopRequested || stopRuleHolds() ||
-      (limit > 0 && currentIteration >= limit))
+  if (ending == Ending::Requested || hookRequestsStop() ||
+      (limit > 0 && state.iteration >= limit))
     return false;
-  callEnd = limit;
-  if (callerTest && lastTested != currentIteration &&
-      isDue(solver.test_interval(), currentIteration) &&
-      (currentIteration > 0 || solver.test_initialization())) {
+  progress.setEnd(limit);
+  if (tests.hasFunction() && lastTested != state.iteration &&
+      isDue(solver.test_interval(), state.iteration) &&
+      (state.iteration > 0 || solver.test_initialization())) {
     testAll();
-    if (stopRequested || stopRuleHolds())
+    if (ending == Ending::Requested || hookRequestsStop())
       return false;
   }
-  beforeTests.reset(); // the iteration now begins
+  snapshots.forgetPosition(); // the iteration now begins
   return true;
 }
 
 void Trainer::iterate() {
-  iterating = true;
+  passes.begin();
   runIteration();
-  drainInFlight(0); // the caller runs other programs next
-  betweenIterations(isDue(solver.snapshot(), currentIteration));
+  passes.drainInFlight(); // the caller runs other programs next
+  betweenIterations(isDue(solver.snapshot(), state.iteration));
 }
 
 void Trainer::endRun() {
   endLoop();
-  inCallerRun = false;
+  progress.endCallerRun();
   if (solver.snapshot_after_train() &&
-      !isDue(solver.snapshot(), currentIteration))
+      !isDue(solver.snapshot(), state.iteration))
     snapshot();
-  if (!stopRequested && callerTest && lastTested != currentIteration &&
-      solver.test_interval() &&
-      (endedByRule || isDue(solver.test_interval(), currentIteration))) {
+  if (ending != Ending::Requested && tests.hasFunction() &&
+      lastTested != state.iteration && solver.test_interval() &&
+      (ending == Ending::ByHook ||
+       isDue(solver.test_interval(), state.iteration))) {
     testAll();
-    finishSnapshots();
+    snapshots.finish();
   }
-  events.emit(event::SolvingDone{currentIteration, stopRequested});
+  events.emit(event::SolvingDone{state.iteration, ending == Ending::Requested});
 }
 
-/// Runs a test of a net by the caller's function.
-std::optional<event::TestDone> Trainer::runCallerTest(int net, int iterations) {
-  session.prepare(); // the caller reads values derived from weights
-  events.emit(event::TestBegin{currentIteration, net});
-  const std::optional<std::vector<OutputValue>> outputs =
-      callerTest(iterations);
-  if (!outputs) {
-    takeStop();
-    events.emit(event::TestInterrupted{currentIteration, net});
-    return {};
-  }
-  const event::TestDone done{currentIteration, net, {}, *outputs};
-  events.emit(done);
-  return done;
+void Trainer::setTestFunction(TestFunction function) {
+  if (!function)
+    return tests.setFunction({});
+  tests.setFunction([this, function = std::move(function)](int iterations) {
+    std::optional<std::vector<OutputValue>> outputs = function(iterations);
+    if (!outputs)
+      takeStop();
+    return outputs;
+  });
 }
 
 } // namespace brew::runtime

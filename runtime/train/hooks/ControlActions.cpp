@@ -15,15 +15,22 @@
 namespace brew::runtime {
 namespace {
 
+/// Returns the beginning of a reason to stop: the hook, unless an option added
+/// it.
+std::string sourceOf(const HookCall &call) {
+  return call.name.empty() ? "" : "hook '" + call.name + "': ";
+}
+
 class Stop : public HookAction {
 public:
   DeferredWork run(HookCall &call) override {
     if (!call.hookRequests.stop)
-      call.hookRequests.stop =
-          "hook '" + call.name + "'" +
-          (call.reason.empty() ? " says so" : ": " + call.reason);
+      call.hookRequests.stop = call.reason.empty()
+                                   ? "hook '" + call.name + "' says so"
+                                   : sourceOf(call) + call.reason;
     return {};
   }
+  bool mayStop() const override { return true; }
 };
 
 class Snapshot : public HookAction {
@@ -105,43 +112,29 @@ private:
   BestMetric bestMetric;
 };
 
-/// Stops training if a metric has not improved for `patience` evaluations.
+/// Stops training if a metric has not improved for some evaluations.
 class EarlyStop : public HookAction {
 public:
-  EarlyStop(RankedMetric metric, int patience)
-      : metric(metric), best(std::move(metric)), patience(patience) {}
+  explicit EarlyStop(Patience patience) : patience(std::move(patience)) {}
   DeferredWork run(HookCall &call) override {
-    const std::optional<double> current = call.values.value(metric.name);
+    const std::optional<double> current =
+        call.values.value(patience.metricName());
     if (!current)
       return {};
-    if (best.updateIfBetter(*current, call.iteration)) {
+    if (patience.isImproved(*current, call.iteration))
       call.values.setHook(call.name, *current);
-      evaluationsWithoutImprovement = 0;
-      return {};
-    }
-    if (++evaluationsWithoutImprovement < patience || call.hookRequests.stop)
-      return {};
-    call.hookRequests.stop =
-        "hook '" + call.name +
-        "': " + std::to_string(evaluationsWithoutImprovement) +
-        (evaluationsWithoutImprovement == 1 ? " evaluation" : " evaluations") +
-        " without improvement of " + metric.name.text +
-        (best.best()
-             ? ": the best was " + log::number(*best.best()) + " after " +
-                   std::to_string(best.bestIteration()) + " iterations"
-             : ": it never was a number");
+    else if (patience.isExhausted() && !call.hookRequests.stop)
+      call.hookRequests.stop = sourceOf(call) + patience.reason();
     return {};
   }
-  std::vector<MetricName> metrics() const override { return {metric.name}; }
-  void restart() override {
-    best = BestMetric(metric);
-    evaluationsWithoutImprovement = 0;
+  std::vector<MetricName> metrics() const override {
+    return {patience.metricName()};
   }
+  void restart() override { patience.restart(); }
+  bool mayStop() const override { return true; }
 
 private:
-  RankedMetric metric;
-  BestMetric best;
-  int patience, evaluationsWithoutImprovement = 0;
+  Patience patience;
 };
 
 RankedMetric nextRankedMetric(ActionWords &words, const MetricScope &scope) {
@@ -155,8 +148,15 @@ RankedMetric nextRankedMetric(ActionWords &words, const MetricScope &scope) {
 
 } // namespace
 
-std::unique_ptr<HookAction> makeStop(ActionWords &) {
-  return std::make_unique<Stop>();
+std::unique_ptr<HookAction> makeStop() { return std::make_unique<Stop>(); }
+std::unique_ptr<HookAction> makeStop(ActionWords &) { return makeStop(); }
+
+std::unique_ptr<HookAction> makeSaveBest(RankedMetric metric) {
+  return std::make_unique<SaveBest>(std::move(metric));
+}
+
+std::unique_ptr<HookAction> makeEarlyStop(Patience patience) {
+  return std::make_unique<EarlyStop>(std::move(patience));
 }
 
 std::unique_ptr<HookAction> makeSnapshot(ActionWords &,
@@ -240,7 +240,7 @@ std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
                "full solver history");
   RankedMetric metric = nextRankedMetric(words, context.scope);
   context.trainer.requireSnapshots();
-  return std::make_unique<SaveBest>(std::move(metric));
+  return makeSaveBest(std::move(metric));
 }
 
 std::unique_ptr<HookAction> makeEarlyStop(ActionWords &words,
@@ -248,7 +248,7 @@ std::unique_ptr<HookAction> makeEarlyStop(ActionWords &words,
   RankedMetric metric = nextRankedMetric(words, context.scope);
   words.require("patience");
   const int patience = words.nextNumber("a number from 1 on", 1);
-  return std::make_unique<EarlyStop>(std::move(metric), patience);
+  return makeEarlyStop(Patience(std::move(metric), patience, "evaluation"));
 }
 
 } // namespace brew::runtime

@@ -6,6 +6,7 @@
 #include "runtime/train/hooks/HookLine.h"
 #include "runtime/train/metrics/BestMetric.h"
 #include "runtime/train/metrics/MetricName.h"
+#include "runtime/train/metrics/Patience.h"
 
 #include <functional>
 #include <memory>
@@ -57,7 +58,7 @@ public:
 
 /// One call of a hook.
 struct HookCall {
-  const std::string &name; ///< of the hook
+  const std::string &name; ///< of the hook; "": an option added it
   HookTrigger trigger;
   int iteration;  ///< iterations done
   double seconds; ///< since training began, in this run
@@ -101,6 +102,8 @@ public:
                         std::optional<std::uint64_t> /*lastDue*/) {}
   /// Forgets everything recorded so far.
   virtual void restart() {}
+  /// Returns whether the action may request a stop.
+  virtual bool mayStop() const { return false; }
   /// Returns the metric whose best value the action tracks, or null.
   virtual BestMetric *best() { return nullptr; }
 };
@@ -175,6 +178,11 @@ std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context);
 /// Returns whether the action with this verb produces a value.
 bool producesValue(const std::string &verb);
+
+// The actions of options (OptionHooks.h), too.
+std::unique_ptr<HookAction> makeStop();
+std::unique_ptr<HookAction> makeSaveBest(RankedMetric metric);
+std::unique_ptr<HookAction> makeEarlyStop(Patience patience);
 
 // Each parses the words after its verb.
 std::unique_ptr<HookAction> makeStop(ActionWords &words);

@@ -30,10 +30,26 @@ void Hooks::throwIfRunning() const {
 
 std::vector<BestMetric *> Hooks::bestMetrics() const {
   std::vector<BestMetric *> result;
-  for (const auto &hook : hooks)
-    if (BestMetric *best = hook->action->best())
-      result.push_back(best);
+  for (const auto *list : {&optionHooks, &hooks})
+    for (const auto &hook : *list)
+      if (BestMetric *best = hook->action->best())
+        result.push_back(best);
   return result;
+}
+
+void Hooks::addOption(Schedule schedule, std::optional<Criterion> criterion,
+                      std::unique_ptr<HookAction> action) {
+  auto hook = std::make_unique<Hook>();
+  hook->line.schedule = std::move(schedule);
+  hook->criterion = std::move(criterion);
+  hook->action = std::move(action);
+  optionHooks.push_back(std::move(hook));
+}
+
+bool Hooks::mayStop() const {
+  return !hooks.empty() ||
+         std::any_of(optionHooks.begin(), optionHooks.end(),
+                     [](const auto &hook) { return hook->action->mayStop(); });
 }
 
 void Hooks::remove(const std::string &name) {
@@ -77,6 +93,8 @@ void Hooks::startAt(int iteration) {
   counts = {};
   hasStarted = true;
   countFrom(iteration);
+  for (const auto &hook : optionHooks)
+    hook->action->restart();
   startAt(order, iteration);
 }
 
@@ -111,8 +129,18 @@ void Hooks::startAt(const std::vector<Hook *> &selected, int iteration) {
   }
 }
 
-HookRequests Hooks::runDue(HookTrigger trigger, int iteration) {
+HookRequests Hooks::runOptions(HookTrigger trigger, int iteration, int net) {
   HookRequests hookRequests;
+  for (const auto &hook : optionHooks)
+    if (hook->line.schedule.isDueAt(trigger, net))
+      run(*hook, trigger, iteration, hookRequests);
+  return hookRequests;
+}
+
+HookRequests Hooks::runDue(HookTrigger trigger, int iteration, int net) {
+  HookRequests hookRequests = runOptions(trigger, iteration, net);
+  if (hooks.empty() || !isForLines(trigger))
+    return hookRequests;
   const std::array<std::uint64_t, kHookTriggers> before = counts;
   auto count = [&](HookTrigger counted) -> std::uint64_t & {
     return counts[static_cast<std::size_t>(counted)];

@@ -54,6 +54,12 @@ public:
   /// needs it, or a hook makes the call.
   void remove(const std::string &name);
   bool empty() const { return hooks.empty(); }
+  /// Adds the hook of an option (OptionHooks.h), with a schedule of atEach().
+  /// It runs before all hooks of lines, is not among them, and has no name.
+  void addOption(Schedule schedule, std::optional<Criterion> criterion,
+                 std::unique_ptr<HookAction> action);
+  /// Returns whether a hook may request a stop. Hooks of lines may.
+  bool mayStop() const;
 
   /// Makes criteria `external NAME` hold at their next evaluation. Callable
   /// from any thread.
@@ -65,10 +71,13 @@ public:
 
   /// Call this when training starts or resumes after `iteration` iterations.
   void startAt(int iteration);
-  /// Runs the hooks that are due at a trigger. Throws the exceptions of actions
-  /// that affect training, and of callbacks on this thread; any other hook that
-  /// fails is disabled with a warning.
-  HookRequests runDue(HookTrigger trigger, int iteration);
+  /// Runs the hooks that are due at a trigger, those of options first. Throws
+  /// the exceptions of actions that affect training, and of callbacks on this
+  /// thread; any other hook that fails is disabled with a warning.
+  /// `net`: the test net of a trigger of one net.
+  HookRequests runDue(HookTrigger trigger, int iteration, int net = -1);
+  /// Runs only the hooks of options.
+  HookRequests runOptions(HookTrigger trigger, int iteration, int net = -1);
   /// Waits for background hooks.
   void finish();
 
@@ -118,6 +127,7 @@ private:
   int listener;
   double seconds = 0; ///< since training began
   ExternalFlags flags;
+  std::vector<std::unique_ptr<Hook>> optionHooks;
   std::vector<std::unique_ptr<Hook>> hooks; ///< in the order of addition
   std::vector<Hook *> order;
   std::size_t unnamed = 0;                  ///< number of generated names

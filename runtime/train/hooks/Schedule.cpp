@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace brew::runtime {
 namespace {
@@ -90,6 +91,18 @@ Schedule Schedule::parse(const std::vector<HookWord> &words, std::size_t &at,
       at = next + 1;
     }
   return schedule;
+}
+
+Schedule Schedule::atEach(std::vector<HookTrigger> triggers, int net) {
+  Schedule schedule;
+  schedule.eachOf = std::move(triggers);
+  schedule.testNet = net;
+  return schedule;
+}
+
+bool Schedule::isDueAt(HookTrigger trigger, int net) const {
+  return std::count(eachOf.begin(), eachOf.end(), trigger) &&
+         (net < 0 || testNet < 0 || net == testNet);
 }
 
 bool Schedule::isDue(std::uint64_t before, std::uint64_t now) const {

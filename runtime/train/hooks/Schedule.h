@@ -9,6 +9,9 @@
 // beginning of training, so that a resumed run continues the same schedule; the
 // others are counted in the run.
 //
+// Hooks of options (OptionHooks.h) run at each of several triggers instead,
+// some of which lines cannot name.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -21,8 +24,24 @@
 
 namespace brew::runtime {
 
-enum class HookTrigger { Iteration, Epoch, Test, Start, Stop, Pause, Resume };
+enum class HookTrigger {
+  Iteration,
+  Epoch,
+  Test,
+  Start,
+  Stop,
+  Pause,
+  Resume,
+  // Not for lines:
+  Solve,     ///< solve() begins
+  NetTest,   ///< the solver has tested one net
+  CallerTest ///< the caller has tested one net
+};
+/// The number of triggers that lines can name, which come first.
 inline constexpr std::size_t kHookTriggers = 7;
+inline bool isForLines(HookTrigger trigger) {
+  return static_cast<std::size_t>(trigger) < kHookTriggers;
+}
 
 /// Returns the name of a trigger: "iteration".
 const char *nameOf(HookTrigger trigger);
@@ -42,6 +61,13 @@ public:
   static Schedule parse(const std::vector<HookWord> &words, std::size_t &at,
                         std::size_t end);
 
+  /// Creates a schedule that is due at each of `triggers`, or only at those of
+  /// test net `net`, if they are of one net.
+  static Schedule atEach(std::vector<HookTrigger> triggers, int net = -1);
+  /// Returns whether a schedule of atEach() is due. `net`: of the trigger; -1:
+  /// none.
+  bool isDueAt(HookTrigger trigger, int net) const;
+
   HookTrigger trigger() const { return unit; }
   /// Returns whether the schedule is "after 0": it is for settings that apply
   /// from the beginning, and is never due.
@@ -57,6 +83,8 @@ private:
   std::uint64_t interval = 1;
   std::optional<std::uint64_t> times;
   HookTrigger unit = HookTrigger::Iteration;
+  std::vector<HookTrigger> eachOf; ///< of atEach()
+  int testNet = -1;                ///< of atEach(); -1: any
 };
 
 } // namespace brew::runtime

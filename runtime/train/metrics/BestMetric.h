@@ -2,7 +2,6 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/events/Events.h"
 #include "runtime/train/metrics/MetricName.h"
 
 #include <optional>
@@ -11,14 +10,9 @@
 
 namespace brew::runtime {
 
-/// A metric (of --snapshot-best: an output of a test net) and its best value so
-/// far.
+/// A metric and its best value so far.
 class BestMetric {
 public:
-  /// `text` names an output of a test net (MetricName.h) and, unless known,
-  /// whether higher or lower is better. Throws Error (2) with the position in
-  /// the text.
-  BestMetric(const std::string &text, const MetricScope &scope);
   explicit BestMetric(RankedMetric metric) : metric(std::move(metric)) {}
 
   /// Returns the metric's name: "test.accuracy".
@@ -29,10 +23,8 @@ public:
   /// Returns "test.accuracy, of which higher is better".
   std::string description() const;
 
-  /// Updates the best value from a test's results. Returns whether they improve
-  /// it; NaN never does.
-  bool updateIfBetter(const event::TestDone &done);
-  /// The same for a value measured after `iteration` iterations.
+  /// Updates the best value with one measured after `iteration` iterations.
+  /// Returns whether it is better; NaN never is.
   bool updateIfBetter(double candidate, int iteration);
   std::optional<double> best() const { return value; }
   int bestIteration() const { return iteration; }

@@ -79,6 +79,17 @@ TEST(HookSchedule, IsDueAtItsCounts) {
   EXPECT_FALSE(parseSchedule("after 4 epochs").isDue(4, 9));
 }
 
+TEST(HookSchedule, OfOptionsIsDueAtEachTrigger) {
+  const Schedule schedule =
+      Schedule::atEach({HookTrigger::Solve, HookTrigger::NetTest}, 1);
+  EXPECT_TRUE(schedule.isDueAt(HookTrigger::Solve, -1));
+  EXPECT_TRUE(schedule.isDueAt(HookTrigger::NetTest, 1));
+  EXPECT_FALSE(schedule.isDueAt(HookTrigger::NetTest, 0));
+  EXPECT_FALSE(schedule.isDueAt(HookTrigger::Iteration, -1));
+  EXPECT_FALSE(isForLines(HookTrigger::Solve));
+  EXPECT_TRUE(isForLines(HookTrigger::Resume));
+}
+
 TEST(HookSchedule, KnowsWhenItWasDueLast) {
   EXPECT_EQ(parseSchedule("every 3 iterations").lastDue(8), 6u);
   EXPECT_EQ(parseSchedule("every 3 iterations 1 time").lastDue(8), 3u);

@@ -1,6 +1,6 @@
 //===- MetricRulesTest.cpp - Names and rules of metrics -------------------===//
 #include "TestPlan.h"
-#include "runtime/train/watch/StopRule.h"
+#include "runtime/train/hooks/OptionHooks.h"
 #include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ plan::Manifest model() {
 }
 
 bool holds(const std::string &rule, const MetricValues &values) {
-  return StopRule(rule, {model(), 1}).holds(values);
+  return parseStopRule(rule, {model(), 1}).holds(values);
 }
 
 /// Returns the values after 20 iterations and 3.5 s, with a training loss of
@@ -42,7 +42,7 @@ MetricValues metricsWith(double testLoss = 0.5) {
 
 void expectRefused(const std::string &rule, const std::string &message) {
   test::expectError(ExitStatus::Usage, message, [&] {
-    StopRule(rule, {model(), 1});
+    parseStopRule(rule, {model(), 1});
   });
 }
 
@@ -71,7 +71,7 @@ TEST(MetricRules, LearnersHaveMetricsOfEpisodes) {
   const plan::Manifest manifest = model();
   const MetricScope scope{manifest, 1, nullptr, /*hasLearner=*/true};
   MetricValues values;
-  EXPECT_FALSE(StopRule("episode.reward < 1e9", scope).holds(values));
+  EXPECT_FALSE(parseStopRule("episode.reward < 1e9", scope).holds(values));
   event::EpisodeDone episode;
   episode.episodes = 7;
   episode.steps = 12;
@@ -85,10 +85,10 @@ TEST(MetricRules, LearnersHaveMetricsOfEpisodes) {
        {"episode.count == 7", "episode.steps == 12", "episode.reward == 11",
         "episode.mean_reward == 9.5", "episode.entropy == 0.25",
         "test.reward == 20 and test.steps == 21"})
-    EXPECT_TRUE(StopRule(rule, scope).holds(values)) << rule;
+    EXPECT_TRUE(parseStopRule(rule, scope).holds(values)) << rule;
   auto refuse = [&](const char *rule, const char *message) {
     test::expectError(ExitStatus::Usage, message,
-                      [&] { StopRule(rule, scope); });
+                      [&] { parseStopRule(rule, scope); });
   };
   refuse("episode.rewrd > 1", "there is no 'episode.rewrd'; did you mean "
                               "'reward'? (there are: reward, ");
@@ -101,18 +101,16 @@ TEST(MetricRules, LearnersHaveMetricsOfEpisodes) {
 TEST(MetricRules, PatienceOfLearnersIsForRewards) {
   const plan::Manifest manifest = model();
   const MetricScope scope{manifest, 1, nullptr, /*hasLearner=*/true};
-  Patience patience("2", scope);
-  MetricValues values;
-  auto endsAt = [&](int iteration, double reward) {
-    values.update(event::TestDone{iteration, 0, {}, {{"reward", reward, 0}}});
-    return patience.afterTest(values, iteration).has_value();
-  };
-  EXPECT_FALSE(endsAt(1, 10));
-  EXPECT_FALSE(endsAt(2, 30)); // higher is better
-  EXPECT_FALSE(endsAt(3, 20));
-  EXPECT_TRUE(endsAt(4, 25));
+  Patience patience = parsePatience("2", scope);
+  EXPECT_EQ(patience.metricName().text, "test.reward");
+  EXPECT_TRUE(patience.isImproved(10, 1));
+  EXPECT_TRUE(patience.isImproved(30, 2)); // higher is better
+  EXPECT_FALSE(patience.isImproved(20, 3));
+  EXPECT_FALSE(patience.isExhausted());
+  EXPECT_FALSE(patience.isImproved(25, 4));
+  EXPECT_TRUE(patience.isExhausted());
   test::expectError(ExitStatus::Usage, "is neither an accuracy nor a loss",
-                    [&] { Patience("2:episode.entropy", scope); });
+                    [&] { parsePatience("2:episode.entropy", scope); });
 }
 
 TEST(MetricRules, UnmeasuredMetricsAreUnknown) {
@@ -159,31 +157,37 @@ TEST(MetricRules, ErrorsNameTheColumn) {
   expectRefused("iter > 1 $", "found '$'");
   expectRefused(std::string(300, '('), "nested more than 100 deep");
   test::expectError(ExitStatus::Usage, "the solver has no test net", [] {
-    StopRule("test.loss < 1", {model(), 0});
+    parseStopRule("test.loss < 1", {model(), 0});
   });
 }
 
 TEST(MetricRules, PatienceCountsTestsSinceTheBest) {
-  Patience patience("2", {model(), 1}); // by default of the loss
-  EXPECT_FALSE(patience.afterTest(metricsWith(0.5), 10));
-  EXPECT_FALSE(
-      patience.afterTest(metricsWith(0.5), 20)); // one test without improvement
-  EXPECT_FALSE(patience.afterTest(metricsWith(0.4), 30));
-  EXPECT_FALSE(patience.afterTest(metricsWith(NAN), 40));
-  EXPECT_EQ(patience.afterTest(metricsWith(0.45), 50).value_or(""),
+  Patience patience =
+      parsePatience("2", {model(), 1}); // by default of the loss
+  EXPECT_EQ(patience.metricName().text, "test.loss");
+  EXPECT_TRUE(patience.isImproved(0.5, 10));
+  EXPECT_FALSE(patience.isImproved(0.5, 20));
+  EXPECT_FALSE(patience.isExhausted()); // one test without improvement
+  EXPECT_TRUE(patience.isImproved(0.4, 30));
+  EXPECT_FALSE(patience.isImproved(NAN, 40));
+  EXPECT_FALSE(patience.isExhausted());
+  EXPECT_FALSE(patience.isImproved(0.45, 50));
+  EXPECT_TRUE(patience.isExhausted());
+  EXPECT_EQ(patience.reason(),
             "2 tests without improvement of test.loss: the best was 0.4 after "
             "30 iterations");
 
-  Patience upwards("1:test.loss:max", {model(), 1});
-  EXPECT_FALSE(upwards.afterTest(metricsWith(0.5), 10));
-  EXPECT_FALSE(upwards.afterTest(metricsWith(0.6), 20));
-  EXPECT_TRUE(upwards.afterTest(metricsWith(0.5), 30));
+  Patience upwards = parsePatience("1:test.loss:max", {model(), 1});
+  EXPECT_TRUE(upwards.isImproved(0.5, 10));
+  EXPECT_TRUE(upwards.isImproved(0.6, 20));
+  EXPECT_FALSE(upwards.isImproved(0.5, 30));
+  EXPECT_TRUE(upwards.isExhausted());
 }
 
 TEST(MetricRules, RefusesInvalidPatience) {
   auto expectRefused = [](const std::string &text, const std::string &message) {
     test::expectError(ExitStatus::Usage, message, [&] {
-      Patience(text, {model(), 1});
+      parsePatience(text, {model(), 1});
     });
   };
   expectRefused("0", "--patience, column 1: expected a number of tests");
@@ -193,6 +197,6 @@ TEST(MetricRules, RefusesInvalidPatience) {
   expectRefused("3:test.lss", "column 8: test net 0 has no output 'lss'");
   expectRefused("3:test.prediction[1]", "is neither an accuracy nor a loss");
   test::expectError(ExitStatus::Usage, "the solver has no test net", [] {
-    Patience("3", {model(), 0});
+    parsePatience("3", {model(), 0});
   });
 }

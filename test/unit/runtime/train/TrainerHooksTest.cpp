@@ -26,10 +26,9 @@ const std::string kFields =
 class TrainerHooksTest : public test::TrainingFixture {
 protected:
   /// Creates a trainer with a hook file of these lines.
-  std::unique_ptr<Trainer>
-  makeWithHooks(const std::string &lines,
-                const std::string &fields = "max_iter: 10",
-                const std::string &snapshot = "") {
+  std::unique_ptr<Trainer> makeWithHooks(
+      const std::string &lines, const std::string &fields = "max_iter: 10",
+      const std::string &snapshot = "", const WatchOptions &watch = {}) {
     test::writeBytes(folder / "run.hooks", lines);
     const plan::Manifest manifest =
         test::linearModel(feed(), solver(mergeFields(fields)));
@@ -37,6 +36,7 @@ protected:
     options.solver = solverOf(manifest);
     options.snapshot = snapshot;
     options.hooks = {folder / "run.hooks"};
+    options.watch = watch;
     return std::make_unique<Trainer>(open(manifest), options);
   }
 
@@ -542,4 +542,37 @@ TEST_F(TrainerHooksTest, EpochsNeedPassesOrALength) {
   trainer.addHook("e: every epoch do call", calls.function());
   trainer.solve();
   EXPECT_EQ(calls.recorded, (Strings{"e@3", "e@6"}));
+}
+
+//===----------------------------------------------------------------------===//
+// Hooks of options
+//===----------------------------------------------------------------------===//
+
+TEST_F(TrainerHooksTest, OptionsComeBeforeLines) {
+  LogLines log;
+  WatchOptions watch;
+  watch.stopWhen = {"iter >= 4"};
+  auto trainer = makeWithHooks("at start do test\n"
+                               "every 2 iterations if iter > 3 do stop\n",
+                               "max_iter: 9", "", watch);
+  Calls calls;
+  trainer->addHook("i: every 3 iterations do call", calls.function());
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 4);
+  EXPECT_EQ(log.texts("Stopping after 4 iterations: iter >= 4 holds").size(),
+            1u);
+  EXPECT_EQ(calls.recorded, Strings{"i@3"});
+  EXPECT_EQ(log.texts("Iteration 0, Testing net (#0)").size(), 1u);
+}
+
+TEST_F(TrainerHooksTest, RulesHoldBeforeTheFirstIterationOnlyInSolve) {
+  LogLines log;
+  WatchOptions watch;
+  watch.stopWhen = {"iter >= 0"};
+  auto trainer =
+      makeWithHooks("at start do report iter\n", "max_iter: 9", "", watch);
+  trainer->step(3);
+  EXPECT_EQ(trainer->iteration(), 1);
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 1);
 }

@@ -1,17 +1,9 @@
-//===- TrainerDistributedTest.cpp - Tests distributed over ranks ----------===//
-//
-// With N ranks, rank i modulo N computes batch i of a test. All ranks read all
-// records, so that each batch has the same records as on one rank. Rank 0 adds
-// the outputs in batch order, so that the results are the same as if rank 0
-// computed all batches.
-//
-//===----------------------------------------------------------------------===//
+//===- DistributedTest.cpp - Tests distributed over ranks -----------------===//
 
-#include "runtime/train/Trainer.h"
+#include "runtime/train/SolverTests.h"
 
-#include "runtime/comm/Communicator.h"
 #include "runtime/session/NetOutputs.h"
-#include "support/Error.h"
+#include "runtime/train/RankExchange.h"
 
 #include <cstring>
 
@@ -55,41 +47,28 @@ private:
 
 } // namespace
 
-bool Trainer::distributesTests() const {
-  return options.distributeTests && rankCount() > 1;
-}
-
-/// Broadcasts rank 0's BatchNorm statistics, which differ between ranks, for
-/// the tests.
-void Trainer::broadcastStatistics() {
-  for (const plan::Parameter &parameter : executor.manifest().parameters())
-    if (!parameter.has_gradient_buffer_index())
-      executor.modify(parameter.buffer_index(), [&](std::byte *bytes) {
-        ranks->broadcast(
-            bytes, executor.manifest()
-                       .buffers(static_cast<int>(parameter.buffer_index()))
-                       .size());
-      });
+void SolverTests::prepareDistributed() {
+  broadcastStatistics(session, ranks);
   session.prepare(); // test programs derive values from weights
 }
 
-std::optional<event::TestDone> Trainer::runDistributedTest(int index,
-                                                           int batches) {
-  TestNet &net = nets[static_cast<std::size_t>(index)];
-  if (isRoot())
-    events.emit(event::TestBegin{currentIteration, index});
+std::optional<event::TestDone>
+SolverTests::runDistributed(int index, int batches,
+                            const Interrupt &interrupt) {
+  const Net &net = netOf(index);
+  if (ranks.isRoot())
+    events.emit(event::TestBegin{state.iteration, index});
   PackedOutputs ownOutputs;
   std::vector<OutputValue> outputs; // of a batch; rank 0 computes the first one
   for (int i = 0; i < batches; ++i) {
-    if (i % rankCount() == 0 && pollRequests(/*snapshotDue=*/false,
-                                             /*onAllRanks=*/true)) {
-      if (isRoot())
-        events.emit(event::TestInterrupted{currentIteration, index});
+    if (i % ranks.count() == 0 && interrupt()) {
+      if (ranks.isRoot())
+        events.emit(event::TestInterrupted{state.iteration, index});
       return {};
     }
-    reportProgress();
+    ranks.reportProgress();
     net.pipeline->feed();
-    if (i % rankCount() != ranks->rank())
+    if (i % ranks.count() != ranks.rank())
       continue;
     executor.run(net.program);
     if (net.debug)
@@ -100,17 +79,17 @@ std::optional<event::TestDone> Trainer::runDistributedTest(int index,
                    outputs);
   }
   std::vector<PackedOutputs> packed;
-  for (std::string &text : ranks->gatherTexts(ownOutputs.text()))
+  for (std::string &text : ranks.gatherTexts(ownOutputs.text()))
     packed.emplace_back(std::move(text));
-  if (!isRoot())
+  if (!ranks.isRoot())
     return {};
   OutputMeans means;
   double loss = 0;
   for (int i = 0; i < batches; ++i) {
-    loss += packed[static_cast<std::size_t>(i % rankCount())].take(outputs);
+    loss += packed[static_cast<std::size_t>(i % ranks.count())].take(outputs);
     means.add(outputs);
   }
-  event::TestDone done{currentIteration, index, {}, means.means()};
+  event::TestDone done{state.iteration, index, {}, means.means()};
   if (solver.test_compute_loss())
     done.loss = loss / batches;
   events.emit(done);

@@ -1,41 +1,35 @@
-//===- Watch.cpp - Stop rules, logs and NaN checks ------------------------===//
+//===- RunLogs.cpp - Logs of a training run -------------------------------===//
 
-#include "runtime/train/watch/Watch.h"
+#include "runtime/train/watch/RunLogs.h"
 
 #include "support/Error.h"
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace brew::runtime {
 
-Watch::Watch(Session &trainedSession, const WatchOptions &options,
-             const MetricScope &scope)
-    : session(trainedSession), logFolder(options.logFolder),
-      testNets(scope.testNets) {
-  for (const std::string &rule : options.stopWhen)
-    rules.emplace_back(rule, scope);
-  if (!options.patience.empty())
-    patience.emplace(options.patience, scope);
-  if (options.checkNan)
-    nan = std::make_unique<NanCheck>(session);
-  if (!rules.empty() || patience || !logFolder.empty())
-    listener =
-        session.events().add([this](const Event &event) { onEvent(event); });
+RunLogs::RunLogs(Session &trainedSession, std::string folder, int netCount)
+    : session(trainedSession), logFolder(std::move(folder)),
+      testNets(netCount) {
+  if (!logFolder.empty())
+    listener = session.events().add([this](const Event &event) {
+      values.update(event);
+      if (metrics)
+        log(event);
+    });
 }
 
-Watch::~Watch() {
+RunLogs::~RunLogs() {
   if (listener >= 0)
     session.events().remove(listener);
 }
 
-void Watch::startAt(int iteration) {
+void RunLogs::startAt(int iteration) {
   hasGradients = false;
   displayed.reset();
   values = {};
-  stopReason.reset();
-  if (patience)
-    patience->restart();
   if (logFolder.empty())
     return;
   std::error_code error;
@@ -51,42 +45,9 @@ void Watch::startAt(int iteration) {
   changes->startAt(iteration);
 }
 
-std::optional<std::string> Watch::takeStopReason() {
-  return std::exchange(stopReason, std::nullopt);
-}
-
-void Watch::onEvent(const Event &event) {
-  values.update(event);
-  if (metrics)
-    log(event);
-  const auto *progress = std::get_if<event::Progress>(&event);
-  if (std::holds_alternative<event::SolvingBegin>(event) ||
-      (progress && !progress->last)) {
-    checkRules();
-  } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
-    if (patience && test->net == patience->net())
-      if (const auto reason = patience->afterTest(values, test->iteration))
-        stop(*reason);
-    // Rules may name several nets.
-    if (test->net + 1 == testNets)
-      checkRules();
-  }
-}
-
-void Watch::checkRules() {
-  for (StopRule &rule : rules)
-    if (!stopReason && rule.holds(values))
-      stop(rule.reason(values));
-}
-
-void Watch::stop(const std::string &reason) {
-  if (!stopReason)
-    stopReason = reason;
-}
-
 /// Runs `body`, which writes to the logs. If that fails, warns and closes the
 /// logs; training continues.
-template <typename Body> void Watch::writeLogs(Body &&body) {
+template <typename Body> void RunLogs::writeLogs(Body &&body) {
   try {
     body();
   } catch (const Error &error) {
@@ -99,7 +60,7 @@ template <typename Body> void Watch::writeLogs(Body &&body) {
   }
 }
 
-void Watch::log(const Event &event) {
+void RunLogs::log(const Event &event) {
   const double seconds =
       values.value({MetricName::Time, 0, "", 0, "", ""}).value_or(0);
   if (const auto *display = std::get_if<event::Display>(&event)) {

@@ -1,0 +1,70 @@
+//===- ProgressEvents.h - Events of the progress of training ----*- C++ -*-===//
+#pragma once
+
+#include "runtime/session/Session.h"
+#include "runtime/train/Collectives.h"
+#include "runtime/train/TrainingPrograms.h"
+#include "runtime/train/TrainingState.h"
+
+#include <chrono>
+
+namespace brew::runtime {
+
+/// Emits the events of a training run's progress: iterations, displays and
+/// speed.
+class ProgressEvents {
+public:
+  /// The arguments must outlive this object.
+  ProgressEvents(Session &session, const caffe::SolverParameter &solver,
+                 const TrainingPrograms &programs, const TrainingState &state,
+                 Collectives &ranks)
+      : session(session), events(session.events()), solver(solver),
+        programs(programs), state(state), ranks(ranks) {}
+
+  /// Call this when a call starts to train.
+  void beginCall();
+  /// Call this after beginCall() if the caller performs the iterations of a run
+  /// (Trainer::beginRun()), and when the run ends.
+  void beginCallerRun() { inCallerRun = true; }
+  void endCallerRun() { inCallerRun = false; }
+  bool isCallerRun() const { return inCallerRun; }
+  /// Call this when an iteration in separate passes begins. In a run, times
+  /// count from the begin of the run.
+  void beginIteration() {
+    if (!inCallerRun)
+      begin = Clock::now();
+  }
+  /// Sets the iteration at which the call ends.
+  void setEnd(int iteration) { end = iteration; }
+
+  void emitIteration(int iteration, double loss, double learningRate);
+  /// Emits the loss of an iteration, the speed, and a warning about the rank
+  /// that kept the others waiting. `results`: of its last batch, whose outputs
+  /// are emitted; null in separate passes.
+  void display(int iteration, const RunResults *results);
+  void emitProgress(bool last);
+  void emitDataStalls();
+  /// Returns the iteration of the last display.
+  int lastDisplay() const { return lastDisplayed; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  void emitThroughput(int iteration, double iterationsPerSecond);
+  double itemsPerIteration() const;
+  void warnOfStraggler(double seconds);
+
+  Session &session;
+  Events &events;
+  const caffe::SolverParameter &solver;
+  const TrainingPrograms &programs;
+  const TrainingState &state;
+  Collectives &ranks;
+  Clock::time_point begin, displayBegin;
+  bool inCallerRun = false;
+  int firstIteration = 0; ///< of the call
+  int lastDisplayed = 0;
+  int end = 0; ///< iteration at which the call ends
+};
+
+} // namespace brew::runtime
