@@ -124,6 +124,7 @@ struct Learner::Call {
     learner.trainer.takeStop();
     learner.trainer.control().takeReset();
     learner.trainer.setCallerHandlesReset(false);
+    learner.trainer.leaveRun();
   }
   Learner &learner;
 };

@@ -133,6 +133,8 @@ public:
   void restartRun();
   /// Also takes the last snapshot and runs the last test, as solve() does.
   void endRun();
+  /// Ends a run that an exception has left. A no-op after endRun().
+  void leaveRun();
   /// Sets a function that performs the tests of such runs: it runs `iterations`
   /// (of test_iter) of a net and returns the outputs, or nullopt after a stop
   /// request. Runs have no tests without it.

@@ -27,8 +27,7 @@ bool Trainer::beginIteration() {
       (limit > 0 && state.iteration >= limit))
     return false;
   progress.setEnd(limit);
-  if (tests.hasFunction() && lastTested != state.iteration &&
-      isDue(solver.test_interval(), state.iteration) &&
+  if (tests.hasFunction() && lastTested != state.iteration && isTestDue() &&
       (state.iteration > 0 || solver.test_initialization())) {
     testAll();
     if (ending == Ending::Requested || hookRequestsStop())
@@ -53,13 +52,14 @@ void Trainer::endRun() {
     snapshot();
   if (ending != Ending::Requested && tests.hasFunction() &&
       lastTested != state.iteration && solver.test_interval() &&
-      (ending == Ending::ByHook ||
-       isDue(solver.test_interval(), state.iteration))) {
+      (ending == Ending::ByHook || isTestDue())) {
     testAll();
     snapshots.finish();
   }
   events.emit(event::SolvingDone{state.iteration, ending == Ending::Requested});
 }
+
+void Trainer::leaveRun() { progress.endCallerRun(); }
 
 void Trainer::setTestFunction(TestFunction function) {
   if (!function)

@@ -59,7 +59,7 @@ void addTableOptions(CLI::App &command, api::Options &options) {
     if (!isTakenBy(row, command.get_name()))
       continue;
     CLI::Option *option = addFlag(command, row, options);
-    // Where the solver's other fields cannot be set, the group says nothing.
+    // A command that takes one field of the solver needs no group for it.
     if (!row.group.empty() && (!row.field || command.get_name() == "train"))
       option->group(row.group);
     if (row.kind != BREW_OPTION_FLAG || !row.impliedValue)
