@@ -1,6 +1,7 @@
 //===- BinaryProto.cpp - Files of mean images -----------------------------===//
 #include "formats/BinaryProto.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/ProtoFile.h"
 #include "formats/caffe.pb.h"
 #include "support/Error.h"
@@ -9,9 +10,11 @@ namespace brew::formats {
 
 Blob readBinaryProto(const std::string &path) {
   caffe::BlobProto proto;
-  readProtoFile(path, proto, "binaryproto");
-  if (proto.data_size() == 0 && proto.double_data_size() == 0)
+  readProtoFile(path, proto, "binaryproto", binaryProtoFile());
+  if (proto.data_size() == 0 && proto.double_data_size() == 0) {
+    refuseOtherKind(path, binaryProtoFile());
     throw badInput(path + ": damaged or truncated binaryproto: no values");
+  }
   return takeBlob(proto, path);
 }
 

@@ -2,6 +2,7 @@
 
 #include "formats/Npy.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/InputFile.h"
 #include "support/Error.h"
 
@@ -77,8 +78,10 @@ NpyArray readNpy(const std::string &path) {
   InputFile file(path);
   unsigned char head[8];
   file.readExactly(head, sizeof head, "its header");
-  if (std::memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
+  if (std::memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3) {
+    refuseOtherKind(path, npyFile());
     throw badInput(path + ": is not a .npy file of format 1 to 3");
+  }
   unsigned char sizeBytes[4] = {};
   file.readExactly(sizeBytes, head[6] == 1 ? 2 : 4, "its header");
   const std::uint32_t size = sizeBytes[0] | sizeBytes[1] << 8 |

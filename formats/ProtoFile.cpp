@@ -1,6 +1,7 @@
 //===- ProtoFile.cpp - Binary protobuf files ------------------------------===//
 #include "formats/ProtoFile.h"
 
+#include "formats/ExpectedFile.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
 
@@ -11,7 +12,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <exception>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -34,13 +34,6 @@ struct Descriptor {
       close(fd);
   }
 };
-
-/// Returns whether a file is an HDF5 file, Caffe's other format for weights and
-/// solver states.
-bool isHdf5(int fd) {
-  char head[4];
-  return pread(fd, head, 4, 0) == 4 && std::memcmp(head, "\x89HDF", 4) == 0;
-}
 
 /// A protobuf stream that writes to an AtomicFile. Exceptions must not pass
 /// through protobuf, so the first one is stored for the caller.
@@ -65,7 +58,7 @@ private:
 } // namespace
 
 void readProtoFile(const std::string &path, pb::Message &message,
-                   const std::string &kind) {
+                   const std::string &kind, const ExpectedFile &expected) {
   Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0 && errno == ENOENT)
     throw unavailable(path + ": " + kind + " not found");
@@ -74,7 +67,7 @@ void readProtoFile(const std::string &path, pb::Message &message,
   struct stat info;
   if (fstat(file.fd, &info) == 0) {
     if (S_ISDIR(info.st_mode))
-      throw badInput(path + ": is a folder, not a " + kind);
+      refuseOtherKind(path, expected);
     if (S_ISREG(info.st_mode) && info.st_size >= INT_MAX)
       throw badInput(path + ": " + kind +
                      " of 2 GB or more, which Protocol Buffers cannot hold");
@@ -100,13 +93,12 @@ void readProtoFile(const std::string &path, pb::Message &message,
   if (raw.GetErrno() != 0)
     throw unavailable(path + ": cannot read " + kind + ": " +
                       errnoText(raw.GetErrno()));
-  if ((!isParsed || !isConsumed) && isHdf5(file.fd))
-    throw badInput(path + ": is an HDF5 file; only a binary " + kind +
-                   " can be read here");
-  if (!isParsed || !isConsumed)
+  if (!isParsed || !isConsumed) {
+    refuseOtherKind(path, expected);
     throw badInput(path + ": damaged or truncated " + kind +
                    ": the bytes make no sense near offset " +
                    std::to_string(position));
+  }
 }
 
 void writeProtoFile(const std::string &path, const pb::Message &message,

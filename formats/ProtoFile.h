@@ -14,12 +14,15 @@ class Message;
 
 namespace brew::formats {
 
+struct ExpectedFile;
+
 /// Parses a file into `message`. Throws Error(3) if it cannot be opened
 /// or read, Error(1) if it is not a message of this type or has 2 GB or more,
 /// the limit of Protocol Buffers. `kind` ("caffemodel") names the file in
-/// errors.
+/// errors. The error about a file of another kind is otherKindText() of
+/// `expected`.
 void readProtoFile(const std::string &path, google::protobuf::Message &message,
-                   const std::string &kind);
+                   const std::string &kind, const ExpectedFile &expected);
 
 /// Writes `prefix` and then `message` atomically (see AtomicFile). `prefix` is
 /// empty or a serialised message of the same type: parsers merge the two.

@@ -1,6 +1,7 @@
 //===- SolverStateFile.cpp - .solverstate files ---------------------------===//
 #include "formats/SolverStateFile.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/ProtoFile.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/hdf5/Hdf5.h"
@@ -14,8 +15,13 @@ namespace brew::formats {
 
 static SolverSnapshot readBinary(const std::string &path) {
   SolverSnapshot snapshot;
-  readProtoFile(path, snapshot.state, "solverstate");
+  readProtoFile(path, snapshot.state, "solverstate", solverStateFile());
   caffe::SolverState &state = snapshot.state;
+  // The first field of a mean image is also an integer.
+  const bool hasOtherFields =
+      !state.GetReflection()->GetUnknownFields(state).empty();
+  if (!state.has_iter() || hasOtherFields)
+    refuseOtherKind(path, solverStateFile());
   if (!state.has_iter())
     throw badInput(path + ": damaged or truncated solverstate: no iteration");
   snapshot.history.reserve(static_cast<size_t>(state.history_size()));

@@ -1,6 +1,7 @@
 //===- TextLines.cpp - Text files with one entry a line -------------------===//
 #include "formats/TextLines.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/image/ImageFile.h"
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace brew::formats {
 std::vector<TextLine> readTextLines(const std::string &path,
                                     const std::string &lineFormat,
                                     const std::string &where) {
+  refuseOtherKind(path, textFileOf(where.empty() ? "a text file" : "a " + where,
+                                   lineFormat));
   const std::string text = readFileBytes(path, where);
   std::vector<TextLine> lines;
   for (size_t begin = 0; begin < text.size();) {

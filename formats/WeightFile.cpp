@@ -1,12 +1,12 @@
 //===- WeightFile.cpp - .caffemodel files ---------------------------------===//
 #include "formats/WeightFile.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/ProtoFile.h"
 #include "formats/V1Layers.h"
 #include "formats/caffe.pb.h"
 #include "formats/hdf5/Hdf5.h"
 #include "formats/hdf5/Hdf5Snapshots.h"
-#include "plan/PlanFormat.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
 
@@ -14,8 +14,6 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include <climits>
-#include <cstring>
-#include <fstream>
 
 namespace brew::formats {
 namespace {
@@ -151,27 +149,17 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
   return encoded;
 }
 
-/// Returns whether a file is a plan. Plans are easily mistaken for weight
-/// files, as they may contain weights.
-bool isPlan(const std::string &path) {
-  char magic[sizeof plan::kMagic] = {};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(magic, sizeof magic) &&
-         std::memcmp(magic, plan::kMagic, sizeof magic) == 0;
-}
-
 } // namespace
 
 Weights readWeights(const std::string &path) {
   if (isHdf5File(path))
     return readHdf5Weights(path);
-  if (isPlan(path))
-    throw badInput(path + ": is a compiled plan; weights are in a .caffemodel "
-                          "or HDF5 file");
   caffe::NetParameter net;
-  readProtoFile(path, net, "caffemodel");
-  if (net.layer_size() == 0 && net.layers_size() == 0)
+  readProtoFile(path, net, "caffemodel", weightFile());
+  if (net.layer_size() == 0 && net.layers_size() == 0) {
+    refuseOtherKind(path, weightFile());
     throw badInput(path + ": damaged or truncated caffemodel: no layers");
+  }
 
   Weights weights;
   weights.netName = net.name();

@@ -1,6 +1,7 @@
 //===- WindowFile.cpp - Regions of images, for WindowData -----------------===//
 #include "formats/WindowFile.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/image/ImageFile.h"
 #include "support/Error.h"
 #include "support/NumberText.h"
@@ -105,6 +106,7 @@ std::string Window::text() const {
 }
 
 std::vector<WindowImage> readWindowFile(const std::string &path) {
+  refuseOtherKind(path, textFileOf("a window file", "images and windows"));
   WordReader words(path, readFileBytes(path, "window file"));
   std::vector<WindowImage> images;
   while (!words.atEnd()) {

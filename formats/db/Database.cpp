@@ -1,6 +1,7 @@
 //===- Database.cpp - Common interface of LMDB and LevelDB ----------------===//
 #include "formats/Database.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/db/Backends.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
@@ -48,9 +49,11 @@ std::unique_ptr<DbReader> DbReader::open(const std::string &path,
       throw unavailable(path + ": database not found");
     throw unavailable(path + ": cannot read database: " + errnoText(errno));
   }
-  if (!S_ISDIR(info.st_mode))
+  if (!S_ISDIR(info.st_mode)) {
+    refuseOtherKind(path, databaseFolder());
     throw badInput(path + ": is a file; " + std::string(backendName(backend)) +
                    " databases are folders");
+  }
   // If the folder cannot be searched, opening it reports a better error.
   auto found = detectBackend(path);
   if (found && *found != backend)

@@ -1,6 +1,7 @@
 //===- Hdf5.cpp - Reading HDF5 files --------------------------------------===//
 #include "formats/hdf5/Hdf5.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/hdf5/Hdf5Library.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
@@ -110,8 +111,12 @@ Hdf5Reader::Hdf5Reader(const std::string &path) : filePath(path) {
   close(fd);
   LibraryLock guard;
   file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (file < 0)
+  if (file < 0) {
+    // The kinds of HDF5 files are found by this reader.
+    if (!isHdf5File(path))
+      refuseOtherKind(path, hdf5File());
     throw badInput(path + ": not an HDF5 file, or damaged or truncated");
+  }
 }
 
 Hdf5Reader::~Hdf5Reader() {

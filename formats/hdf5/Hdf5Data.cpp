@@ -1,6 +1,7 @@
 //===- Hdf5Data.cpp - Files of HDF5Data layers ----------------------------===//
 #include "formats/hdf5/Hdf5.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/PathLookup.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
@@ -13,6 +14,7 @@ namespace brew::formats {
 
 std::vector<std::string> readHdf5List(const std::string &listPath,
                                       const std::vector<std::string> &folders) {
+  refuseOtherKind(listPath, hdf5List());
   errno = 0;
   std::ifstream list(listPath);
   if (!list)

@@ -1,6 +1,7 @@
 //===- Hdf5Snapshots.cpp - Weights and solver states in HDF5 --------------===//
 #include "formats/hdf5/Hdf5Snapshots.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/hdf5/Hdf5.h"
 #include "support/Error.h"
@@ -32,8 +33,10 @@ int parseIndex(const std::string &text) {
 Weights readHdf5Weights(const std::string &path) {
   constexpr int maxBlobs = 64; // per layer: ten times what a layer needs
   Hdf5Reader file(path);
-  if (!file.hasGroup("/data"))
+  if (!file.hasGroup("/data")) {
+    refuseOtherKind(path, weightFile());
     throw badInput(path + ": no weights: the HDF5 file has no group 'data'");
+  }
   // Layer names may contain slashes, which become nested groups.
   std::map<std::string, std::map<int, std::string>> layers;
   for (const std::string &dataset : file.datasets("/data")) {
@@ -93,8 +96,10 @@ SolverSnapshot readHdf5SolverState(const std::string &path) {
       !(state.ParseFromString(file.readBytes("brew_state")) &&
         hasBrewFields(state)))
     throw badInput(path + ": damaged solverstate: brew_state cannot be read");
-  if (!file.has("iter"))
+  if (!file.has("iter")) {
+    refuseOtherKind(path, solverStateFile());
     throw badInput(path + ": damaged or truncated solverstate: no iteration");
+  }
   state.set_iter(file.readInt("iter"));
   state.set_current_step(file.readInt("current_step"));
   if (file.has("learned_net"))

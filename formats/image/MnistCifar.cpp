@@ -1,6 +1,7 @@
 //===- MnistCifar.cpp - Published files of MNIST and CIFAR-10 -------------===//
 #include "formats/image/MnistCifar.h"
 
+#include "formats/ExpectedFile.h"
 #include "support/Error.h"
 
 #include <cstdio>
@@ -23,6 +24,7 @@ void checkMagic(InputFile &file, uint32_t expected, const char *kind) {
   uint32_t magic = readBigEndian(file, "the header");
   if (magic == expected)
     return;
+  refuseOtherKind(file.path(), idxFile());
   char text[96];
   std::snprintf(text, sizeof text,
                 ": not an IDX file of %s: magic number 0x%08x, not 0x%08x",

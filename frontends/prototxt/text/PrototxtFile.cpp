@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/text/PrototxtFile.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/PathLookup.h"
 #include "frontends/prototxt/text/TextParser.h"
 #include "frontends/prototxt/text/TopLevelScan.h"
@@ -21,6 +22,16 @@ namespace {
 
 /// Maximum size of a text: protobuf's tokenizer counts in int.
 constexpr uintmax_t kMaxTextBytes = std::numeric_limits<int>::max();
+
+/// Returns the problem of a file that is no prototxt but looks like text, or
+/// "".
+std::string foreignTextProblem(const std::string &text,
+                               const std::string &file) {
+  const bool looksForeign =
+      text.compare(0, 1, "<") == 0 || text.compare(0, 12, "version http") == 0;
+  return looksForeign ? formats::otherKindText(file, formats::prototxtFile())
+                      : "";
+}
 
 /// Returns the offset of a zero byte near the start of the text, or nullopt.
 /// Only weights and other binary files contain zero bytes.
@@ -94,9 +105,17 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
   result.kind = expected.value_or(FileKind::Net);
   bool canParse = true;
   if (std::optional<size_t> binary = findBinaryByte(text)) {
+    const std::string problem =
+        formats::otherKindText(file, formats::prototxtFile());
     diagnostics.error(locateOffset(text, file, *binary),
-                      "this is a binary file, not a prototxt (weights are "
-                      "given with --weights)");
+                      problem.empty()
+                          ? "this is a binary file, not a prototxt (weights "
+                            "are given with --weights)"
+                          : "this file " + problem);
+    canParse = false;
+  } else if (const std::string problem = foreignTextProblem(text, file);
+             !problem.empty()) {
+    diagnostics.error({file, 1, 1}, "this file " + problem);
     canParse = false;
   } else {
     TopLevelScan scan = scanTopLevel(text);

@@ -220,7 +220,7 @@ TEST_P(Database, ErrorsNameTheProblem) {
   expectError(ExitStatus::Unavailable, path + ": database not found",
               [&] { DbReader::open(path, backend); });
   writeBytes(path, "a file");
-  expectError(ExitStatus::BadInput, "is a file",
+  expectError(ExitStatus::BadInput, "is a text file, not a database",
               [&] { DbReader::open(path, backend); });
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);

@@ -225,7 +225,7 @@ TEST_F(Lists, EmptyMissingAndBinaryListsAreRejected) {
               [&] { list(""); });
   expectError(ExitStatus::Unavailable, "list of images: cannot read",
               [&] { readImageList(folder / "absent"); });
-  expectError(ExitStatus::Unavailable, "cannot read",
+  expectError(ExitStatus::BadInput, "is a folder, not a list of images",
               [&] { readImageList(folder.path()); });
   expectError(ExitStatus::BadInput, "list:2: contains a zero byte",
               [&] { list(std::string("a 1\nb\0 2\n", 9)); });

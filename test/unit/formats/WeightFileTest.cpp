@@ -241,10 +241,11 @@ TEST(WeightFile, RefusesEmptyAndForeignFiles) {
   expectError(ExitStatus::BadInput, "damaged or truncated caffemodel",
               [&] { readWeights(folder / "w"); });
   writeBytes(folder / "w", "name: \"LeNet\"\nlayer { name: \"conv1\" }\n");
-  expectError(ExitStatus::BadInput, "damaged or truncated caffemodel",
+  expectError(ExitStatus::BadInput, "is the prototxt of a net, not weights",
               [&] { readWeights(folder / "w"); });
   writeBytes(folder / "w", std::string("BREWPLAN\2\0\0\0", 12));
-  expectError(ExitStatus::BadInput, "is a compiled plan; weights are in",
+  expectError(ExitStatus::BadInput,
+              "is a compiled plan, not weights; weights are in",
               [&] { readWeights(folder / "w"); });
 }
 

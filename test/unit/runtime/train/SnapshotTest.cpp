@@ -1,6 +1,7 @@
 //===- SnapshotTest.cpp - Snapshots of training runs ----------------------===//
 #include "TrainingFixture.h"
 
+#include "formats/ExpectedFile.h"
 #include "formats/ProtoFile.h"
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
@@ -28,7 +29,7 @@ protected:
   caffe::NetParameter modelProto() const {
     caffe::NetParameter net;
     formats::readProtoFile(folder / "snap_iter_1.caffemodel", net,
-                           "caffemodel");
+                           "caffemodel", formats::weightFile());
     return net;
   }
 };
