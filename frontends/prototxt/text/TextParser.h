@@ -11,6 +11,7 @@
 #include "frontends/prototxt/text/SourceMap.h"
 #include "frontends/prototxt/text/TokenStream.h"
 #include "frontends/prototxt/text/ValueParser.h"
+#include "frontends/prototxt/upgrade/IneffectiveFields.h"
 
 #include <set>
 #include <string>
@@ -65,6 +66,8 @@ private:
   /// was probably not closed.
   bool reportUnknown(Frame &frame, const std::string &name,
                      TextLocation nameLocation);
+  /// Parses the value of a fork's field that has no effect.
+  void parseIneffective(const std::string &name, TextLocation nameLocation);
   void reportMissingRequired(Frame &frame);
   std::string takeExtensionName();
 
@@ -89,6 +92,7 @@ private:
   SourceMap &locations;
   Diagnostics &diagnostics;
   const std::set<std::string> hostTypes;
+  IneffectiveFields ineffectiveFields;
   TokenStream *tokens = nullptr;
   bool hasReachedEnd = false;
 };

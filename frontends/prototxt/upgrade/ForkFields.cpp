@@ -2,6 +2,7 @@
 //
 // Fields and enum values that forks have and neither Caffe 1.0 nor Brew has,
 // with the fork best known for them. Contains only data and lookups.
+// Fields without effect are in IneffectiveFields.cpp.
 // Blocks of layer types that Brew lacks are not listed, because the error about
 // such a type replaces the errors about its blocks.
 //
@@ -46,7 +47,7 @@ constexpr Members fields[] = {
      "bias_scale bias_zero_point input_scale input_zero_point "
      "output_scale output_zero_point quantize_method saturate"},
     {intelCaffe, "ConcatParameter",
-     "engine per_fla_fuse"},
+     "per_fla_fuse"},
     {synopsys, "ConcatParameter",
      "input_scale input_zero_point output_scale output_zero_point "
      "quantize_method saturate"},
@@ -55,10 +56,7 @@ constexpr Members fields[] = {
     {deeplab, "ConvolutionParameter",
      "hole_h hole_w"},
     {intelCaffe, "ConvolutionParameter",
-     "coeff conv_algorithm fusion_type negative_slope relu"},
-    {nvidiaCaffe, "ConvolutionParameter",
-     "conv_algos_override cudnn_convolution_algo_seeker "
-     "cudnn_math_override"},
+     "coeff fusion_type negative_slope relu"},
     {synopsys, "ConvolutionParameter",
      "dis_mode gen_mode input_scale input_zero_point output_scale "
      "output_zero_point per_channel_scale_output "
@@ -66,20 +64,17 @@ constexpr Members fields[] = {
      "submanifold_sparse weight_fixed weight_scale "
      "weight_zero_point"},
     {flownet2, "DataParameter",
-     "block_size disk_reader_threads encoding huge_video_dataset "
-     "limit_samples permute_every_iter preselection_file "
-     "preselection_label rand_permute rand_permute_order "
-     "rand_permute_seed range_end range_start slice_point subtract "
-     "verbose"},
+     "block_size encoding huge_video_dataset limit_samples "
+     "permute_every_iter preselection_file preselection_label "
+     "rand_permute rand_permute_order rand_permute_seed range_end "
+     "range_start slice_point subtract verbose"},
     {intelCaffe, "DataParameter",
      "side"},
-    {nvidiaCaffe, "DataParameter",
-     "cache parser_threads precache threads"},
     {mycaffe, "DataParameter",
-     "data_debug_param data_noise_param display_timing "
-     "enable_debug_output enable_noise_for_nonmatch "
-     "forced_primary_label label_type output_image_information "
-     "primary_data synchronize_target synchronize_with"},
+     "data_debug_param data_noise_param enable_debug_output "
+     "enable_noise_for_nonmatch forced_primary_label label_type "
+     "output_image_information primary_data synchronize_target "
+     "synchronize_with"},
     {synopsys, "DataParameter",
      "random"},
     {synopsys, "DetectionOutputParameter",
@@ -91,13 +86,11 @@ constexpr Members fields[] = {
     {caffewindows, "DropoutParameter",
      "sqrt_scale"},
     {nvidiaCaffe, "DropoutParameter",
-     "engine random_seed"},
+     "random_seed"},
     {segnet, "DropoutParameter",
      "sample_weights_test"},
     {nvidiaCaffe, "ELUParameter",
      "lambda"},
-    {intelCaffe, "EltwiseParameter",
-     "engine"},
     {synopsys, "EltwiseParameter",
      "axis input_scale input_zero_point output_scale "
      "output_zero_point quantize_method saturate"},
@@ -117,13 +110,13 @@ constexpr Members fields[] = {
     {intelCaffe, "ImageDataParameter",
      "min_height min_width"},
     {nvidiaCaffe, "ImageDataParameter",
-     "cache dataset_share_per_node precache short_side threads"},
+     "dataset_share_per_node short_side"},
     {pspnet, "ImageDataParameter",
      "ignore_label label_type"},
     {caffewindows, "InnerProductParameter",
      "normalize"},
     {intelCaffe, "InnerProductParameter",
-     "engine negative_slope relu"},
+     "negative_slope relu"},
     {mycaffe, "InnerProductParameter",
      "enable_noise sigma_init"},
     {synopsys, "InnerProductParameter",
@@ -141,16 +134,15 @@ constexpr Members fields[] = {
     {flownet2, "LayerParameter",
      "augmentation reshape_every_iter"},
     {intelCaffe, "LayerParameter",
-     "engine eval_detection_param mn_activation_param "
+     "eval_detection_param mn_activation_param "
      "mn_grad_compress_param multinode remote_data_param "
      "spatial_dropout_param split_param"},
     {mycaffe, "LayerParameter",
      "data_temporal_param freeze_learning lstm_attention_param "
      "lstm_simple_param tokenized_data_param"},
     {nvidiaCaffe, "LayerParameter",
-     "backward_math backward_type cudnn_math_override debug "
      "detectnet_augmentation_param detectnet_groundtruth_param "
-     "forward_math forward_type trt_param"},
+     "trt_param"},
     {micronet, "LayerParameter",
      "quantize_param"},
     {ristretto, "LayerParameter",
@@ -164,13 +156,9 @@ constexpr Members fields[] = {
     {caffewindows, "MemoryDataParameter",
      "transpose"},
     {intelCaffe, "NetParameter",
-     "bn_stats_batch_size compile_net_state engine multinode"},
+     "bn_stats_batch_size compile_net_state multinode"},
     {nvidiaCaffe, "NetParameter",
-     "default_backward_math default_backward_type "
-     "default_conv_algos_override default_cudnn_math_override "
-     "default_forward_math default_forward_type "
-     "eltwise_mem_sharing global_grad_scale "
-     "global_grad_scale_adaptive quantize reduce_buckets"},
+     "quantize"},
     {caffewindows, "NormalizeParameter",
      "bp_norm fix_gradient normalize_type"},
     {synopsys, "NormalizeParameter",
@@ -201,7 +189,7 @@ constexpr Members fields[] = {
      "input_scale input_zero_point maximum minimum output_scale "
      "output_zero_point relu6 saturate"},
     {mycaffe, "RecurrentParameter",
-     "dropout_ratio dropout_seed engine num_layers"},
+     "dropout_ratio dropout_seed num_layers"},
     {synopsys, "RecurrentParameter",
      "activation_alpha activation_beta activations continue_recur "
      "default_initial direction linear_before_reset tf_rnn"},
@@ -233,7 +221,7 @@ constexpr Members fields[] = {
     {expcaffe, "SolverParameter",
      "result_blob_name result_file_name snapshot_txt"},
     {intelCaffe, "SolverParameter",
-     "disabled_update engine multinode_param"},
+     "disabled_update multinode_param"},
     {nvidiaCaffe, "SolverParameter",
      "larc_turbo max_momentum max_weight_decay momentum_policy "
      "momentum_power store_blobs_in_old_format "
@@ -261,13 +249,12 @@ constexpr Members fields[] = {
      "distortion_param label_mapping mask_param "
      "use_image_mean use_imagedb_mean"},
     {nvidiaCaffe, "TransformationParameter",
-     "allow_upscale display forward_packing "
-     "horizontal_stretch_lower horizontal_stretch_upper "
-     "img_rand_resize_lower img_rand_resize_upper "
-     "interpolation_algo_down interpolation_algo_up num_labels "
-     "rand_resize_ratio_lower rand_resize_ratio_upper random_seed "
-     "use_gpu_transform var_sz_img_enabled vertical_stretch_lower "
-     "vertical_stretch_upper"},
+     "allow_upscale display horizontal_stretch_lower "
+     "horizontal_stretch_upper img_rand_resize_lower "
+     "img_rand_resize_upper interpolation_algo_down "
+     "interpolation_algo_up num_labels rand_resize_ratio_lower "
+     "rand_resize_ratio_upper random_seed var_sz_img_enabled "
+     "vertical_stretch_lower vertical_stretch_upper"},
     {pspnet, "TransformationParameter",
      "crop_height crop_width scale_factors"},
     {synopsys, "TransformationParameter",
@@ -289,8 +276,6 @@ constexpr Members enumValues[] = {
      "SORT"},
     {synopsys, "EltwiseOp",
      "DIV MIN"},
-    {intelCaffe, "Engine",
-     "INTEL MKL2017 MKLDNN"},
     {c3D, "LayerType",
      "CONVOLUTION3D POOLING3D VIDEO_DATA"},
     {caffewindows, "LayerType",

@@ -1,6 +1,7 @@
 //===- ForkFieldsTest.cpp - The table of forks' fields --------------------===//
 #include "frontends/prototxt/upgrade/ForkFields.h"
 #include "formats/caffe.pb.h"
+#include "frontends/prototxt/upgrade/IneffectiveFields.h"
 
 #include <google/protobuf/descriptor.h>
 
@@ -14,7 +15,7 @@ namespace {
 TEST(ForkFields, FindsForksOfFieldsValuesAndTypes) {
   EXPECT_STREQ(forkOwningField("LayerParameter", "video_data_param"),
                "SSD (weiliu89/caffe)");
-  EXPECT_STREQ(forkOwningField("ConvolutionParameter", "conv_algorithm"),
+  EXPECT_STREQ(forkOwningField("ConvolutionParameter", "fusion_type"),
                "Intel Caffe");
   EXPECT_EQ(forkOwningField("LayerParameter", "name"), nullptr);
   EXPECT_EQ(forkOwningField("PoolingParameter", "video_data_param"), nullptr);
@@ -22,6 +23,16 @@ TEST(ForkFields, FindsForksOfFieldsValuesAndTypes) {
   EXPECT_STREQ(forkOwningLayerType("ROIPooling"),
                "Faster R-CNN (rbgirshick/caffe-fast-rcnn)");
   EXPECT_EQ(forkOwningLayerType("Convolution"), nullptr);
+}
+
+TEST(IneffectiveFields, AreNotReportedAsForksFields) {
+  EXPECT_TRUE(isIneffectiveField("ConvolutionParameter", "conv_algorithm"));
+  EXPECT_EQ(forkOwningField("ConvolutionParameter", "conv_algorithm"), nullptr);
+  EXPECT_TRUE(isIneffectiveField("LayerParameter", "forward_type"));
+  EXPECT_FALSE(isIneffectiveField("PoolingParameter", "forward_type"));
+  EXPECT_FALSE(isIneffectiveField("ConvolutionParameter", "relu"));
+  EXPECT_TRUE(isIneffectiveValue("Engine", "MKLDNN"));
+  EXPECT_FALSE(isIneffectiveValue("Engine", "CUDNN"));
 }
 
 TEST(ForkFields, NoListedFieldIsInTheSchema) {

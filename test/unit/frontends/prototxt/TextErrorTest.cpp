@@ -107,10 +107,16 @@ TEST(TextError, EnumNamesValuesAndTheNearest) {
 }
 
 TEST(TextError, EnumValueNamesItsFork) {
+  EXPECT_EQ(diagnosticsOf("layer { eltwise_param { operation: MIN } }"),
+            "f.prototxt:1:36: error: 'MIN' is not a value of 'operation'; it "
+            "belongs to Synopsys Caffe, not to BVLC Caffe 1.0 (accepted: PROD, "
+            "SUM, MAX)\n");
+}
+
+TEST(TextError, ValuesWithoutEffectAreWarnings) {
   EXPECT_EQ(diagnosticsOf("layer { lrn_param { engine: MKL2017 } }"),
-            "f.prototxt:1:29: error: 'MKL2017' is not a value of 'engine'; it "
-            "belongs to Intel Caffe, not to BVLC Caffe 1.0 (accepted: DEFAULT, "
-            "CAFFE, CUDNN)\n");
+            "f.prototxt:1:21: warning: 'engine: MKL2017' has no effect: Brew "
+            "chooses how to compute and read the same values\n");
 }
 
 TEST(TextError, ReportsQuotedTypeInOldLayers) {
