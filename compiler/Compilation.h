@@ -79,6 +79,7 @@ private:
   void buildManifest(const std::vector<plan::Kernel> &kernels);
   void makeReport();
   void checkInlineBlobs();
+  void requireWeights();
   bool emits(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }

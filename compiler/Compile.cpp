@@ -155,13 +155,26 @@ void Compilation::checkInlineBlobs() {
     throw DiagnosedError();
 }
 
+/// Throws if a file of --weights is missing. A training plan, which may name
+/// several files, opens them only when it runs.
+void Compilation::requireWeights() {
+  if (embedsWeights()) {
+    formats::requirePath(options.weights, {}, "weights");
+    return;
+  }
+  llvm::SmallVector<llvm::StringRef> files;
+  llvm::StringRef(options.weights)
+      .split(files, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (llvm::StringRef file : files)
+    if (!file.trim().empty())
+      formats::requirePath(file.trim().str(), {}, "weights");
+}
+
 void Compilation::run() {
   importNet();
   if (options.import.solverOnly)
     return;
-  // A training plan opens its weights when it runs.
-  if (embedsWeights())
-    formats::requirePath(options.weights, {}, "weights");
+  requireWeights();
   runPhase(Phase::Import, Emit::Import, "import");
   if (stopsAfter(Emit::Import))
     return;

@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/import/ShapeImporter.h"
 
+#include "frontends/prototxt/data/RunTimeFiles.h"
+
 #include <filesystem>
 
 namespace brew::prototxt {
@@ -15,7 +17,10 @@ ShapeImporter::importDataLayer(caffe::LayerParameter &layer,
   if (std::filesystem::current_path(status) != folder)
     folders.push_back(folder);
   try {
-    return inferDataShapes(layer, folders, options);
+    DataShapes shapes = inferDataShapes(layer, folders, options);
+    for (const std::string &text : missingRunTimeFiles(layer, folders, options))
+      diagnostics.warning(where, LayerText(layer.name(), layer.type()) + text);
+    return shapes;
   } catch (const Error &error) {
     const LayerText text = LayerText(layer.name(), layer.type()) + error.what();
     if (inspectOnly)
