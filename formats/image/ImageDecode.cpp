@@ -1,18 +1,24 @@
-//===- ImageDecode.cpp - Decoding of JPEG and PNG -------------------------===//
+//===- ImageDecode.cpp - Decoding of images -------------------------------===//
 //
-// Both libraries report errors by longjmp. Therefore, all objects with
+// libjpeg and libpng report errors by longjmp. Therefore, all objects with
 // destructors are in the callers' frames, and functions that call setjmp have
 // no locals with destructors.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/image/ImageDecode.h"
 
+#include "formats/image/Bmp.h"
+#include "formats/image/Channels.h"
 #include "formats/image/Exif.h"
+#include "formats/image/ImageSignature.h"
+#include "formats/image/Pnm.h"
+#include "formats/image/WebP.h"
 #include "support/Error.h"
 
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include <jpeglib.h>
 // libjpeg's error codes have a separate header.
@@ -138,12 +144,8 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
     cmykRowToBgr(row.data(), image.width);
     if (!isGray)
       std::memcpy(target, row.data(), rowBytes);
-    // OpenCV's weights of B, G and R, in units of 2^-14.
     for (int x = 0; isGray && x < image.width; ++x)
-      target[x] =
-          static_cast<uint8_t>((row[3 * x] * 1868 + row[3 * x + 1] * 9617 +
-                                row[3 * x + 2] * 4899 + 8192) >>
-                               14);
+      target[x] = grayOf(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
   }
   jpeg_finish_decompress(&info);
   jpeg_destroy_decompress(&info);
@@ -257,6 +259,31 @@ bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
   return true;
 }
 
+/// Decodes a file that is neither JPEG nor PNG.
+void decodeOtherFormat(const void *bytes, size_t size, ImageColor color,
+                       const std::string &where, Image &image) {
+  const char *found = imageFormatName(bytes, size);
+  const std::string_view format = found ? found : "";
+  if (format == "BMP") {
+    decodeBmp(bytes, size, where, image);
+  } else if (format == "PBM" || format == "PGM" || format == "PPM") {
+    bool has16Bits = false;
+    decodePnm(bytes, size, where, image, has16Bits);
+    if (has16Bits && color == ImageColor::Native) // as in decodePng()
+      throw badInput(where + ": cannot decode the image: 16 bits per sample "
+                             "are not supported");
+  } else if (format == "WebP") {
+    decodeWebP(bytes, size, where, image);
+  } else if (found) {
+    throw badInput(where + ": " + found +
+                   " images are not read; convert it to PNG or JPEG");
+  } else {
+    throw badInput(where + ": the encoded image is not JPEG, PNG, BMP, PBM, "
+                           "PGM, PPM or WebP");
+  }
+  convertChannels(image, color);
+}
+
 } // namespace
 
 void decodeImage(const void *bytes, size_t size, ImageColor color,
@@ -279,7 +306,8 @@ void decodeImage(const void *bytes, size_t size, ImageColor color,
     if (isDecoded && color != ImageColor::Native)
       applyOrientation(orientation, image);
   } else {
-    throw badInput(where + ": the encoded image is neither JPEG nor PNG");
+    decodeOtherFormat(bytes, size, color, where, image);
+    return;
   }
   if (!isDecoded)
     throw badInput(where + ": cannot decode the image: " + failure.text);

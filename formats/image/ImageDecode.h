@@ -1,8 +1,9 @@
-//===- ImageDecode.h - Decoding of JPEG and PNG -----------------*- C++ -*-===//
+//===- ImageDecode.h - Decoding of images -----------------------*- C++ -*-===//
 //
 // Decodes the images of databases and image lists to the same bytes as OpenCV,
-// and thus Caffe: rows of B,G,R or gray. Uses only libjpeg-turbo and libpng, to
-// keep the runtime small.
+// and thus Caffe: rows of B,G,R or gray. Uses only libjpeg-turbo, libpng and
+// own readers of BMP and PNM, to keep the runtime small; libwebp is opened when
+// the first WebP image is read.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -32,11 +33,11 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Decodes a JPEG or PNG file in memory. Unless `color` is Native, applies the
-/// EXIF orientation and reduces 16 bits per sample to the upper 8. Throws
-/// Error(1), prefixed with `where`, if the file is neither JPEG nor PNG, is
-/// damaged or truncated, would need more than 1 GB, or has 16 bits per sample
-/// with `color` Native.
+/// Decodes a JPEG, PNG, BMP, PBM, PGM, PPM or WebP file in memory. Unless
+/// `color` is Native, applies the EXIF orientation and reduces 16 bits per
+/// sample to the upper 8. Throws Error(1), prefixed with `where`, if the file
+/// has another format, is damaged or truncated, would need more than 1 GB, or
+/// has 16 bits per sample with `color` Native.
 void decodeImage(const void *bytes, size_t size, ImageColor color,
                  const std::string &where, Image &image);
 

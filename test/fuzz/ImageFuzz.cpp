@@ -1,4 +1,4 @@
-//===- ImageFuzz.cpp - Fuzz entry: JPEG and PNG files ---------------------===//
+//===- ImageFuzz.cpp - Fuzz entry: files of images ------------------------===//
 #include "Fuzz.h"
 #include "formats/image/Exif.h"
 #include "formats/image/ImageDecode.h"

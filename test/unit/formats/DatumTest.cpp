@@ -205,7 +205,7 @@ TEST(ImageDecode, TruncatedImagesAreRefusedAndDamagedOnesDoNotCrash) {
         refusedAsBadInput([&] { decode(damaged, color); });
     }
   }
-  expectError(ExitStatus::BadInput, "neither JPEG nor PNG",
+  expectError(ExitStatus::BadInput, "GIF images are not read",
               [] { decode("GIF89a"); });
 }
 
@@ -270,7 +270,7 @@ TEST(Datum, InvalidRecordsAreRefused) {
   expectError(ExitStatus::BadInput, "without data",
               [&] { decodeBytes(datum.SerializeAsString()); });
   datum.set_data("junk");
-  expectError(ExitStatus::BadInput, "neither JPEG nor PNG",
+  expectError(ExitStatus::BadInput, "is not JPEG, PNG, BMP",
               [&] { decodeBytes(datum.SerializeAsString()); });
 }
 
