@@ -69,6 +69,8 @@ private:
   OutputGradientOp createOutputGradient(Value value, StringRef blob);
   LogicalResult addOutputGradient(StringRef blob);
   LogicalResult addMemoryLossGradients(MemoryLossOp loss);
+  bool addLossGradients();
+  void addZeroGradients();
   InFlightDiagnostic usageError(Location loc);
   void ensureScale(Location loc) {
     if (!scale)
@@ -102,7 +104,8 @@ private:
   SymbolTable &symbols;
   double lossScale;
   OpBuilder b;
-  Value scale; ///< factor of losses; null without scaling
+  bool isZero = false; ///< all gradients are zero: the net has no loss
+  Value scale;         ///< factor of losses; null without scaling
   /// Values that depend on a learnable parameter. As in Caffe, a propagate_down
   /// that blocks the gradient on the way does not matter.
   llvm::DenseSet<Value> needed;
@@ -218,7 +221,10 @@ LogicalResult BackwardBuilder::differentiate(Operation *op) {
           selected[i] && !reachesNoParameter.contains(op->getOperand(i));
     if (!llvm::is_contained(selected, true))
       return success();
-    if (failed(build(op, results, selected, operands)))
+    // A gradient of zero needs no layer that can compute it.
+    if (isZero)
+      tryBuild(op, results, selected, operands);
+    else if (failed(build(op, results, selected, operands)))
       return failure();
   }
   for (auto [operand, gradient, isSelected] :
@@ -364,6 +370,36 @@ LogicalResult BackwardBuilder::addMemoryLossGradients(MemoryLossOp loss) {
   return success();
 }
 
+/// Starts the gradients of the terms of the loss. Returns whether there is a
+/// loss.
+bool BackwardBuilder::addLossGradients() {
+  bool hasLoss = false;
+  for (Operation *op : layers) {
+    auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
+    if (!weights)
+      continue;
+    for (auto [weight, result] :
+         llvm::zip(weights.asArrayRef(), op->getResults())) {
+      hasLoss |= weight != 0;
+      if (weight != 0 && needed.contains(result))
+        addGradient(result, lossGradientOf(op, result, weight));
+    }
+  }
+  return hasLoss;
+}
+
+/// Starts the gradients of a net without a loss: as in Caffe, the gradients of
+/// its outputs are zero, and the backward pass still runs.
+void BackwardBuilder::addZeroGradients() {
+  isZero = true;
+  for (Operation *op : layers)
+    if (auto output = dyn_cast<OutputOp>(op);
+        output && needed.contains(output.getValue()))
+      addGradient(output.getValue(),
+                  buildFill(op->getLoc(), output.getValue().getType(), 0,
+                            output.getValue().getDefiningOp()));
+}
+
 LogicalResult BackwardBuilder::run(ArrayRef<std::string> blobs) {
   for (Operation &op : program.getBody().front())
     layers.push_back(&op);
@@ -385,15 +421,9 @@ LogicalResult BackwardBuilder::run(ArrayRef<std::string> blobs) {
     }
     addGradient(value, gradient);
   }
-  for (Operation *op : layers) {
-    auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
-    if (!weights)
-      continue;
-    for (auto [weight, result] :
-         llvm::zip(weights.asArrayRef(), op->getResults()))
-      if (weight != 0 && needed.contains(result))
-        addGradient(result, lossGradientOf(op, result, weight));
-  }
+  const bool hasLoss = addLossGradients();
+  if (!hasLoss && outputGradients.empty() && blobsWithOutputGradient.empty())
+    addZeroGradients();
   for (Operation *op : llvm::reverse(layers)) {
     Operation *last = &program.getBody().front().back();
     if (failed(differentiate(op)))

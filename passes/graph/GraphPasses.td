@@ -151,6 +151,9 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
     written by the caller, to its gradient. A `brew.memory_loss` has one for each bottom
     that learns, and scales it.
 
+    In a program without a loss and output gradients, the gradients of the outputs are zero.
+    Gradients of layers that are not differentiable are then omitted.
+
     Input:
 
         %c = brew.convolution "conv"(%x, %w)

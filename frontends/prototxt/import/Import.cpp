@@ -182,11 +182,6 @@ void Importer::planNet(PrototxtFile file) {
 }
 
 void Importer::planOnePhase(FilteredNet net) {
-  if (options.gradients && !hasGradient(net))
-    diagnostics.error({net.source->file(), 1, 1},
-                      "--gradients: no layer of the net has a loss weight in "
-                      "phase " +
-                          caffe::Phase_Name(net.state.phase()));
   programs.push_back({dialects::ProgramRole::Main, 0, std::move(net),
                       options.gradients, netFile()});
 }

@@ -218,3 +218,21 @@ brew.program @behind_blocked train differentiate {
   // CHECK-NOT: brew.pin diff "a"
   // CHECK: brew.pin diff "x", %[[DB]]
 }
+
+// -----
+
+// Without a loss, the gradients of the outputs are zero, and layers that cannot
+// compute a gradient get none.
+
+brew.param @ip.0 : tensor<3x8xf32> {layer = "ip", index = 0 : i64}
+// CHECK-LABEL: brew.program @no_loss
+brew.program @no_loss train differentiate {
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %v = brew.param_value @ip.0 : tensor<3x8xf32>
+  // CHECK: brew.inner_product "ip"
+  %i = brew.inner_product "ip"(%x, %v) {num_output = 3 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<1x3xf32>
+  brew.output %i "i" loss_weight 0.0 : tensor<1x3xf32>
+  // CHECK: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "ip"} : tensor<1x3xf32>
+  // CHECK: %[[DV:.*]] = brew.inner_product_backward_weights "ip"(%{{.*}}, %[[ZERO]])
+  // CHECK-NEXT: brew.store_gradient %[[DV]], @ip.0
+}
