@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "CommandLine.h"
 
+#include "support/Caller.h"
 #include "tools/common/HostPlugin.h"
 #include "tools/common/StandardStreams.h"
 
@@ -19,12 +20,13 @@ using brew::api::Error;
 namespace {
 
 void printError(const std::string &text) {
-  std::fprintf(stderr, "brewc: error: %s\n", text.c_str());
+  std::fprintf(stderr, "brewc: error: %s\n",
+               brew::messageForCaller(text).c_str());
 }
 
 void printDiagnostic(const Diagnostic &diagnostic) {
   std::fprintf(stderr, "%s%s", diagnostic.file.empty() ? "brewc: " : "",
-               diagnostic.str().c_str());
+               brew::messageForCaller(diagnostic.str()).c_str());
 }
 
 void print(std::string_view text) {

@@ -98,8 +98,8 @@ ImportedNet Importer::run() {
   if (file.kind == FileKind::Solver)
     planSolver(std::move(file));
   else if (options.solverOnly)
-    throwUsageError("--solver-only checks a solver, and '" + path +
-                    "' is a net");
+    throwUsageError("'" + path +
+                    "' is a net, not a solver; --solver-only checks a solver");
   else
     planNet(std::move(file));
   build();

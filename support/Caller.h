@@ -1,0 +1,24 @@
+//===- Caller.h - The command that runs this program ------------*- C++ -*-===//
+//
+// `caffe` runs brewc and brew-run. They then name log files after it, and their
+// messages do not advise flags that it lacks.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <string>
+
+namespace brew {
+
+/// The environment variable with the name of the calling command.
+inline constexpr char kCallerVariable[] = "BREW_CALLER";
+
+/// Returns the name of the calling command, or "".
+std::string callerName();
+
+/// Returns a message as the calling command prints it. For `caffe`, removes
+/// advice about flags that it lacks from the first line: clauses after a
+/// semicolon, and parentheses, that name such a flag.
+std::string messageForCaller(const std::string &text);
+
+} // namespace brew
