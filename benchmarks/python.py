@@ -73,7 +73,7 @@ class Timer:
         completed = subprocess.run(
             [self.options.bin / "brew-run", "time", plan, "--random-input", "--threads", str(self.options.threads),
              "--iterations", str(max(3, int(seconds / expected_time / 2)) if kind == "forward" else count)],
-            capture_output=True, text=True, check=True)
+            env=dict(os.environ, GLOG_minloglevel="0"), capture_output=True, text=True, check=True)
         return float(TIMES[kind].search(completed.stderr).group(1)) / 1e3
 
 

@@ -94,7 +94,10 @@ typedef enum brew_event_kind {
 typedef enum brew_log_severity {
   BREW_LOG_INFO = 0,
   BREW_LOG_WARNING = 1,
-  BREW_LOG_ERROR = 2
+  BREW_LOG_ERROR = 2,
+  /* An error that ends the program, which prints it itself: brew_log() writes
+   * such a line only to glog's log files. */
+  BREW_LOG_FATAL = 3
 } brew_log_severity;
 
 /* An event. brew_event_kind lists the fields that each kind sets; the others

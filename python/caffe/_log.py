@@ -21,6 +21,8 @@ def init_log(level=None, stderr=True):
     global _configured_severity
     if level is not None:
         _configured_severity = int(level)
+        # The runtime reads the variable when it writes its first line.
+        os.environ["GLOG_minloglevel"] = str(_configured_severity)
 
 
 def line(text, file="python.py", number=1, severity=INFO):

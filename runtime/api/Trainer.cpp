@@ -223,3 +223,4 @@ brew_status brew_trainer_set_action_function(brew_trainer *trainer,
 static_assert(int(log::Severity::Info) == BREW_LOG_INFO);
 static_assert(int(log::Severity::Warning) == BREW_LOG_WARNING);
 static_assert(int(log::Severity::Error) == BREW_LOG_ERROR);
+static_assert(int(log::Severity::Fatal) == BREW_LOG_FATAL);

@@ -2,6 +2,10 @@
 
 #include "runtime/log/Log.h"
 
+#include "runtime/log/GlogSettings.h"
+#include "runtime/log/LogFiles.h"
+#include "support/Caller.h"
+
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
@@ -16,11 +20,24 @@ namespace {
 /// glog's layout: severity letter, month and day, time with microseconds,
 /// thread, file:line.
 constexpr const char *kPattern = "%L%m%d %H:%M:%S.%f %5t %s:%#] %v";
+constexpr const char *kPatternWithoutPrefix = "%v";
 
-/// Standard error with an optional status line kept below the log lines.
+Severity severityOf(spdlog::level::level_enum level) {
+  return level >= spdlog::level::critical ? Severity::Fatal
+         : level >= spdlog::level::err    ? Severity::Error
+         : level >= spdlog::level::warn   ? Severity::Warning
+                                          : Severity::Info;
+}
+
+/// glog's log files, and standard error with an optional status line kept below
+/// the log lines.
 class StatusSink : public spdlog::sinks::base_sink<std::mutex> {
 public:
-  StatusSink() : terminal(isatty(STDERR_FILENO) != 0) {}
+  explicit StatusSink(const GlogSettings &settings)
+      : settings(settings), files(settings),
+        terminal(isatty(STDERR_FILENO) != 0 &&
+                 settings.isLogged(Severity::Info) &&
+                 settings.isOnStderr(Severity::Info)) {}
 
   bool showsStatus() const { return terminal; }
 
@@ -47,9 +64,15 @@ protected:
       redirected(std::string_view(line.data(), line.size()));
       return;
     }
+    line.push_back('\n');
+    const Severity severity = severityOf(message.level);
+    if (severity == Severity::Fatal && settings.hasPrefix)
+      line[0] = 'F'; // spdlog's letter is C
+    files.write(severity, std::string_view(line.data(), line.size()));
+    if (!settings.isOnStderr(severity))
+      return;
     if (!statusText.empty())
       eraseLine();
-    line.push_back('\n');
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fwrite(statusText.data(), 1, statusText.size(), stderr);
   }
@@ -58,18 +81,22 @@ protected:
 private:
   void eraseLine() { std::fputs("\r\x1b[2K", stderr); }
 
-  const bool terminal;
+  const GlogSettings settings;
+  LogFiles files;
+  const bool terminal; ///< shows a status line
   std::string statusText;
   std::function<void(std::string_view)> redirected;
 };
 
 struct Logger {
-  std::shared_ptr<StatusSink> sink = std::make_shared<StatusSink>();
+  const GlogSettings settings = GlogSettings::fromEnvironment();
+  std::shared_ptr<StatusSink> sink = std::make_shared<StatusSink>(settings);
   spdlog::logger logger{"brew", sink};
 
   Logger() {
     logger.set_formatter(std::make_unique<spdlog::pattern_formatter>(
-        kPattern, spdlog::pattern_time_type::local, /*eol=*/""));
+        settings.hasPrefix ? kPattern : kPatternWithoutPrefix,
+        spdlog::pattern_time_type::local, /*eol=*/""));
     logger.flush_on(spdlog::level::info);
   }
 };
@@ -87,6 +114,8 @@ spdlog::level::level_enum level(Severity severity) {
     return spdlog::level::warn;
   case Severity::Error:
     return spdlog::level::err;
+  case Severity::Fatal:
+    return spdlog::level::critical;
   }
   return spdlog::level::err;
 }
@@ -94,9 +123,13 @@ spdlog::level::level_enum level(Severity severity) {
 } // namespace
 
 void write(Severity severity, Site site, std::string_view text) {
+  if (!logger().settings.isLogged(severity))
+    return;
+  const std::string shown = severity == Severity::Info
+                                ? std::string(text)
+                                : messageForCaller(std::string(text));
   logger().logger.log(spdlog::source_loc{site.file, site.line, ""},
-                      level(severity),
-                      spdlog::string_view_t(text.data(), text.size()));
+                      level(severity), spdlog::string_view_t(shown));
 }
 
 std::string number(double value) { return fmt::format("{:g}", value); }

@@ -1,6 +1,7 @@
 //===- Log.h - Log lines in Caffe's format ----------------------*- C++ -*-===//
 //
-// Every line goes to standard error with glog's prefix,
+// Lines go to standard error and, with log_dir, to glog's log files
+// (GlogSettings.h). They have glog's prefix,
 //   I1121 13:35:56.474978 16020 solver.cpp:239] text
 // because scripts that parse Caffe's logs rely on it. For the same reason, file
 // and line refer to the statement in Caffe 1.0 that writes such a line, not to
@@ -15,7 +16,9 @@
 
 namespace brew::log {
 
-enum class Severity { Info, Warning, Error };
+/// Fatal lines go only to log files: the program that ends prints the error
+/// itself.
+enum class Severity { Info, Warning, Error, Fatal };
 
 /// The source location that a log line reports.
 struct Site {
@@ -98,8 +101,9 @@ inline constexpr Site waitingForData{"blocking_queue.cpp", 49};
 inline constexpr Site brew{"brew.cpp", 1};
 } // namespace site
 
-/// Writes one log entry. Further lines of a text with newlines get no prefix,
-/// as with glog. May be called from any thread.
+/// Writes one log entry, unless `minloglevel` drops its severity. Further lines
+/// of a text with newlines get no prefix, as with glog. May be called from any
+/// thread.
 void write(Severity severity, Site site, std::string_view text);
 
 /// Formats a number as C++ streams print a float by default (six significant
@@ -107,7 +111,8 @@ void write(Severity severity, Site site, std::string_view text);
 std::string number(double value);
 
 /// Shows `text` on a line that the next status replaces and that stays below
-/// log lines. Does nothing unless standard error is a terminal.
+/// log lines. Does nothing unless standard error is a terminal that shows all
+/// log lines.
 void showStatusLine(std::string_view text);
 /// Returns whether showStatusLine() has an effect.
 bool hasStatusLine();

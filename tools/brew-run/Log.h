@@ -59,6 +59,11 @@ inline void info(Site site, const std::string &text) {
 inline void warning(Site site, const std::string &text) {
   brew_log(BREW_LOG_WARNING, site.file, site.line, text.c_str());
 }
+/// Writes an error that ends the program to the log files. The caller prints
+/// it.
+inline void fatal(const std::string &text) {
+  brew_log(BREW_LOG_FATAL, site::brew.file, site::brew.line, text.c_str());
+}
 
 /// Formats a number as C++ streams do by default, as in Caffe's log.
 inline std::string number(double value) {

@@ -1,9 +1,11 @@
 //===- main.cpp - brew-run ------------------------------------------------===//
 
 #include "ArgumentNormalizer.h"
+#include "Log.h"
 #include "Session.h"
 #include "SignalActions.h"
 
+#include "support/Caller.h"
 #include "support/Error.h"
 #include "support/Suggest.h"
 #include "tools/common/CliCompletion.h"
@@ -21,7 +23,9 @@ namespace {
 
 int fail(brew_status status, const std::string &text) {
   brew_log_clear_status_line();
-  std::fprintf(stderr, "brew-run: error: %s\n", text.c_str());
+  const std::string message = brew::messageForCaller(text);
+  std::fprintf(stderr, "brew-run: error: %s\n", message.c_str());
+  brew::run::log::fatal(message);
   return static_cast<int>(status);
 }
 

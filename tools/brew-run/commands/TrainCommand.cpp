@@ -6,6 +6,7 @@
 #include "Session.h"
 #include "SignalActions.h"
 
+#include "support/Caller.h"
 #include "tools/monitor/RunMonitor.h"
 
 #include <cstdio>
@@ -152,7 +153,9 @@ int trainAsRank(TrainOptions options) {
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
   auto reportAndAbort = [&](brew_status status, const std::string &text) {
     brew_log_clear_status_line();
-    std::fprintf(stderr, "brew-run: error: %s%s\n", name.c_str(), text.c_str());
+    const std::string message = messageForCaller(name + text);
+    std::fprintf(stderr, "brew-run: error: %s\n", message.c_str());
+    log::fatal(message);
     std::fflush(stderr);
     ranks.abort(status);
   };
@@ -171,8 +174,11 @@ int trainAsRank(TrainOptions options) {
   } catch (const Error &error) {
     if (!ranks.hasCollectiveError())
       reportAndAbort(error.status(), error.what());
-    if (ranks.rank() == 0)
-      std::fprintf(stderr, "brew-run: error: %s\n", error.what());
+    if (ranks.rank() == 0) {
+      const std::string message = messageForCaller(error.what());
+      std::fprintf(stderr, "brew-run: error: %s\n", message.c_str());
+      log::fatal(message);
+    }
     ranks.close();
     return error.status();
   } catch (const std::bad_alloc &) {
