@@ -3,9 +3,16 @@
 
 #include "support/Error.h"
 #include "support/Suggest.h"
+#include "tools/caffe/FlagTable.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 namespace brew::caffe_command {
 namespace {
@@ -13,14 +20,53 @@ namespace {
 /// Maximum nesting of flag files.
 constexpr int kMaxFileDepth = 8;
 
-/// Caffe's flags, and flags of glog that users pass.
-const std::vector<std::string> kFlags = {
-    "alsologtostderr", "flagfile", "gpu",   "iterations",    "level",
-    "logtostderr",     "model",    "phase", "sighup_effect", "sigint_effect",
-    "snapshot",        "solver",   "stage", "weights"};
+std::vector<std::string> splitAtCommas(const std::string &text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty())
+      parts.push_back(part);
+  return parts;
+}
 
-bool isSwitch(const std::string &name) {
-  return name == "logtostderr" || name == "alsologtostderr";
+/// Returns the name of a flag in Caffe's spelling.
+std::string nameOf(std::string text) {
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+std::vector<std::string> suggestions() {
+  std::vector<std::string> names;
+  for (const FlagInfo &flag : flagTable())
+    names.push_back(flag.name);
+  return names;
+}
+
+/// Returns a boolean as "true" or "false". Throws Error (2) for other texts.
+std::string parseBoolean(const std::string &name, std::string value) {
+  std::transform(value.begin(), value.end(), value.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  for (const char *text : {"1", "t", "true", "y", "yes"})
+    if (value == text)
+      return "true";
+  for (const char *text : {"0", "f", "false", "n", "no"})
+    if (value == text)
+      return "false";
+  throw usageError("-" + name + " is true or false, not '" + value + "'");
+}
+
+/// Checks that gflags reads `value` as an int32: decimal, or hexadecimal after
+/// 0x. Throws Error (2).
+void checkInteger(const std::string &name, const std::string &value) {
+  const bool isHexadecimal = value.compare(0, 2, "0x") == 0;
+  char *end = nullptr;
+  errno = 0;
+  const long long number =
+      std::strtoll(value.c_str(), &end, isHexadecimal ? 16 : 10);
+  if (value.empty() || *end || errno || number > INT32_MAX ||
+      number < INT32_MIN)
+    throw usageError("-" + name + " is an integer, not '" + value + "'");
 }
 
 class Reader {
@@ -28,39 +74,99 @@ public:
   CommandLine line;
 
   void read(const std::vector<std::string> &arguments, int depth) {
+    bool flagsEnded = false;
     for (size_t i = 0; i < arguments.size(); ++i) {
       const std::string &argument = arguments[i];
-      if (argument.size() < 2 || argument[0] != '-') {
-        if (!line.action.empty())
-          throw usageError("caffe does one thing at a time: '" + line.action +
-                           "' or '" + argument + "'");
-        line.action = argument;
+      if (argument == "--" && !flagsEnded) {
+        flagsEnded = true;
+        continue;
+      }
+      if (flagsEnded || argument.size() < 2 || argument[0] != '-') {
+        words.push_back(argument);
         continue;
       }
       const size_t begin = argument[1] == '-' ? 2 : 1;
       const size_t end = std::min(argument.find('='), argument.size());
-      std::string name = argument.substr(begin, end - begin);
-      std::replace(name.begin(), name.end(), '-', '_');
-      if (std::find(kFlags.begin(), kFlags.end(), name) == kFlags.end())
-        throw usageError("unknown flag '" + argument.substr(0, end) + "'" +
-                         didYouMean(name, kFlags) +
-                         " (brewc and brew-run have more)");
+      const bool hasValue = end < argument.size();
+      std::string name = nameOf(argument.substr(begin, end - begin));
+      const FlagInfo *flag = findFlag(name);
+      if (!flag && !hasValue && name.compare(0, 2, "no") == 0) {
+        const FlagInfo *negated = findFlag(name.substr(2));
+        if (negated && negated->kind == FlagKind::Boolean) {
+          set(*negated, "false", depth);
+          continue;
+        }
+      }
+      if (!flag) {
+        unknown.emplace_back(name, argument.substr(0, end));
+        continue;
+      }
       std::string value = "true";
-      if (end < argument.size())
+      if (hasValue)
         value = argument.substr(end + 1);
-      else if (!isSwitch(name)) {
+      else if (flag->kind != FlagKind::Boolean) {
         if (i + 1 == arguments.size())
           throw usageError("flag '" + argument + "' needs a value");
         value = arguments[++i];
       }
-      if (name == "flagfile")
-        readFile(value, depth);
-      else
-        line.flags[name] = value;
+      set(*flag, value, depth);
+    }
+  }
+
+  /// Checks the complete command line.
+  void finish() {
+    for (const auto &[name, argument] : unknown)
+      if (!permitted.count(name) &&
+          !(name.compare(0, 2, "no") == 0 && permitted.count(name.substr(2))))
+        throw usageError("unknown flag '" + argument + "'" +
+                         didYouMean(name, suggestions()) +
+                         " (brewc and brew-run have more)");
+    for (const std::string &word : words) {
+      if (!line.action.empty())
+        throw usageError("caffe does one thing at a time: '" + line.action +
+                         "' or '" + word + "'");
+      line.action = word;
     }
   }
 
 private:
+  void set(const FlagInfo &flag, const std::string &value, int depth) {
+    const std::string name = flag.name;
+    if (name == "flagfile") {
+      for (const std::string &path : splitAtCommas(value))
+        readFile(path, depth);
+    } else if (name == "fromenv" || name == "tryfromenv") {
+      for (const std::string &variable : splitAtCommas(value))
+        readVariable(variable, name == "fromenv", depth);
+    } else if (name == "undefok") {
+      for (const std::string &allowed : splitAtCommas(value))
+        permitted.insert(nameOf(allowed));
+    } else if (flag.kind == FlagKind::Boolean) {
+      line.flags[name] = parseBoolean(name, value);
+    } else {
+      if (flag.kind == FlagKind::Integer)
+        checkInteger(name, value);
+      line.flags[name] = value;
+    }
+  }
+
+  /// Sets the flag `name` from the environment variable FLAGS_name.
+  void readVariable(const std::string &name, bool isRequired, int depth) {
+    const FlagInfo *flag = findFlag(nameOf(name));
+    if (!flag)
+      throw usageError("-fromenv: unknown flag '" + name + "'" +
+                       didYouMean(name, suggestions()));
+    const char *value = std::getenv(("FLAGS_" + name).c_str());
+    if (!value && isRequired)
+      throw usageError("-fromenv=" + name + ": the environment has no FLAGS_" +
+                       name);
+    if (!value)
+      return;
+    if (depth == kMaxFileDepth)
+      throw usageError("FLAGS_" + name + ": flags are nested too deeply");
+    set(*flag, value, depth + 1);
+  }
+
   void readFile(const std::string &path, int depth) {
     if (depth == kMaxFileDepth)
       throw badInput(path + ": flag files are nested too deeply");
@@ -84,6 +190,11 @@ private:
       throw unavailable(path + ": cannot read the flag file");
     read(arguments, depth + 1);
   }
+
+  std::vector<std::string> words; ///< arguments that are not flags
+  /// Names and arguments of unknown flags. `undefok` may permit them later.
+  std::vector<std::pair<std::string, std::string>> unknown;
+  std::set<std::string> permitted; ///< names in `undefok`
 };
 
 } // namespace
@@ -97,6 +208,7 @@ const std::string &CommandLine::operator[](const std::string &name) const {
 CommandLine readCommandLine(const std::vector<std::string> &arguments) {
   Reader reader;
   reader.read(arguments, 0);
+  reader.finish();
   return std::move(reader.line);
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "tools/caffe/GlogFlags.h"
 #include "tools/caffe/PlanKey.h"
 #include "tools/common/Programs.h"
 
@@ -101,8 +102,9 @@ CachedPlan compileCached(const std::string &prototxt,
   // If files changed meanwhile, it is unknown which content brewc read.
   if (key && planKey(brewc, prototxt, flags) == key)
     writeFileAtomically(keyPath, *key);
-  std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n", prototxt.c_str(),
-               time.count(), result.path.c_str());
+  if (isLogged(/*severity=*/0))
+    std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n",
+                 prototxt.c_str(), time.count(), result.path.c_str());
   removeOldPlans(folder);
   return result;
 }

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
 #include "support/Suggest.h"
+#include "tools/caffe/FlagTable.h"
 #include "tools/caffe/Flags.h"
+#include "tools/caffe/GlogFlags.h"
 #include "tools/caffe/PlanCache.h"
 #include "tools/common/Programs.h"
 #include "tools/common/StandardStreams.h"
@@ -37,8 +39,9 @@ constexpr char kUsage[] =
     "  device_query    show GPU diagnostic information\n"
     "  time            benchmark model execution time\n\n"
     "flags: -solver -model -weights -snapshot -iterations -gpu -phase -level\n"
-    "  -stage -sigint_effect -sighup_effect -flagfile; -name value or\n"
-    "  --name=value. Compiled plans are cached in $XDG_CACHE_HOME/brew/plans.\n"
+    "  -stage -sigint_effect -sighup_effect; flags of gflags (-flagfile) and\n"
+    "  glog (-log_dir, -minloglevel). Write -name value or --name=value.\n"
+    "  Compiled plans are cached in $XDG_CACHE_HOME/brew/plans.\n"
     "  brewc and brew-run do the same in two steps and take more flags.\n";
 
 /// The flags that are forwarded to brew-run unchanged.
@@ -67,8 +70,14 @@ bool isUsed(const std::string &flag, const std::string &action) {
 /// Caffe accepts all flags with all actions, so an unused flag is only a
 /// warning.
 void warnOfUnused(const CommandLine &line) {
+  if (!brew::caffe_command::isLogged(/*severity=*/1))
+    return;
   for (const auto &[flag, value] : line.flags)
-    if (!isUsed(flag, line.action))
+    if (brew::caffe_command::findFlag(flag)->owner ==
+        brew::caffe_command::FlagOwner::GlogIgnored)
+      std::fprintf(stderr, "caffe: warning: -%s has no effect in Brew\n",
+                   flag.c_str());
+    else if (!isUsed(flag, line.action))
       std::fprintf(stderr, "caffe: warning: -%s has no effect on '%s'\n",
                    flag.c_str(), line.action.c_str());
 }
@@ -187,16 +196,21 @@ int compileAndRun(const CommandLine &line) {
 }
 
 int run(const std::vector<std::string> &arguments) {
-  if (arguments.empty() || arguments[0] == "-help" ||
-      arguments[0] == "--help" || arguments[0] == "-h") {
+  if (arguments.empty() || arguments[0] == "-h") {
     std::fputs(kUsage, arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }
-  if (arguments[0] == "-version" || arguments[0] == "--version") {
+  const CommandLine line = brew::caffe_command::readCommandLine(arguments);
+  if (line.isTrue("help") || line.isTrue("helpshort") ||
+      line.isTrue("helpfull")) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  if (line.isTrue("version")) {
     std::printf("caffe, of brew %s\n", brew_version());
     return 0;
   }
-  const CommandLine line = brew::caffe_command::readCommandLine(arguments);
+  brew::caffe_command::exportGlogFlags(line);
   if (line.action == "device_query") {
     warnOfUnused(line);
     std::vector<std::string> command = {
