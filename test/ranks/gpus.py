@@ -36,6 +36,29 @@ class Gpus(Ranks):
         self.train(many, "-gpu", "0,1", "--iter-size", "2", "--snapshot-interval", "3")
         self.train(many, "-gpu", "1,0", "--snapshot", "many_iter_3.solverstate")
 
+    def caffe(self):
+        """caffe train -gpu trains on several GPUs; test and time use the first one."""
+        os.environ["XDG_CACHE_HOME"] = self.path("cache")
+        caffe = os.path.join(os.path.dirname(self.brew_run), "caffe")
+        many = self.compile("many", flags=SIM)
+        for names, ranks in ("0,1", 2), ("all", 4):
+            self.train(many, "-gpu", names)
+            expected = self.weights(many)
+            log = self.train(many, command=[caffe, "train", "-solver", "many_solver.prototxt",
+                                            "-gpu", names, "-log_dir", self.folder])
+            check("Training on %d ranks" % ranks in log, log)
+            check(self.near(expected, self.weights(many)), names)
+            with open(self.path("caffe.INFO")) as file:
+                check("Iteration 6 (" in file.read(), "the log file lacks lines")
+        log = self.train(many, command=[caffe, "time", "-model", "many.prototxt", "-gpu", "1,0",
+                                        "-iterations", "1"])
+        check("Use GPU with device ID 1 " in log, log)
+        for names, status, text in (("0,7", 3, "-gpu 0,7: there is no GPU 7; the last one is 3"),
+                                    ("0,,1", 2, "use numbers separated by commas, or all")):
+            log = self.train(many, command=[caffe, "train", "-solver", "many_solver.prototxt",
+                                            "-gpu", names], status=status)
+            check(text in log, log)
+
     def scale(self):
         """Non-finite f16 gradients on one GPU make all GPUs skip the update."""
         flags = [*SIM, "--precision", "f16"]

@@ -9,6 +9,7 @@
 #include "tools/caffe/FlagTable.h"
 #include "tools/caffe/Flags.h"
 #include "tools/caffe/GlogFlags.h"
+#include "tools/caffe/Gpus.h"
 #include "tools/caffe/PlanCache.h"
 #include "tools/common/Programs.h"
 #include "tools/common/StandardStreams.h"
@@ -91,53 +92,6 @@ const std::string &requireFile(const CommandLine &line, const std::string &flag,
   return line[flag];
 }
 
-/// Whether the solver sets solver_mode to CPU. As in Caffe, the default is GPU.
-bool requestsCpu(const std::string &solver) {
-  const std::string field = "solver_mode";
-  std::ifstream file(solver);
-  for (std::string line; std::getline(file, line);) {
-    line.erase(std::min(line.find('#'), line.size()));
-    const size_t at = line.find(field);
-    if (at == line.npos)
-      continue;
-    const size_t colon = line.find_first_not_of(" \t", at + field.size());
-    if (colon == line.npos || line[colon] != ':')
-      continue;
-    const size_t value = line.find_first_not_of(" \t", colon + 1);
-    return value != line.npos &&
-           (line.compare(value, 3, "CPU") == 0 || line[value] == '0');
-  }
-  return false;
-}
-
-/// Returns the GPU to run on, or "" for the CPU.
-std::string gpuOf(const CommandLine &line) {
-  const std::string &wanted = line["gpu"];
-  if (wanted.find(',') != wanted.npos ||
-      (wanted == "all" && brew::api::gpuCount() > 1))
-    throw brew::usageError("-gpu " + wanted +
-                           ": training on several GPUs is not supported yet");
-  if (!wanted.empty())
-    return wanted == "all" ? "0" : wanted;
-  // Only training uses the solver.
-  if (line.action != "train" || requestsCpu(line["solver"]))
-    return "";
-  int count = 0;
-  try {
-    count = brew::api::gpuCount();
-  } catch (const brew::api::Error &) { // no driver
-  }
-  if (count > 0)
-    return "0";
-  if (::access(line["solver"].c_str(), R_OK) != 0)
-    return ""; // brewc reports it
-  std::fprintf(stderr,
-               "caffe: %s requests a GPU (the default of solver_mode), but "
-               "this machine has none: training on the CPU\n",
-               line["solver"].c_str());
-  return "";
-}
-
 /// Compiles the solver or net and executes brew-run in this process.
 int compileAndRun(const CommandLine &line) {
   std::vector<std::string> compileFlags, runCommand = {line.action, ""};
@@ -170,10 +124,13 @@ int compileAndRun(const CommandLine &line) {
                            (line.has("level") ? line["level"] : "0"));
   if (line.has("stage"))
     compileFlags.push_back("--stage=" + line["stage"]);
-  const std::string gpu = gpuOf(line);
-  if (!gpu.empty())
-    compileFlags.insert(compileFlags.end(),
-                        {"--target=cuda", "--gpu-arch=native"});
+  const std::string gpus = brew::caffe_command::gpusOf(line);
+  if (!gpus.empty())
+    compileFlags.insert(
+        compileFlags.end(),
+        {"--target=cuda", "--gpu-arch=" + brew::caffe_command::gpuArch()});
+  if (gpus.find(',') != gpus.npos)
+    compileFlags.push_back("--distributed");
   warnOfUnused(line);
   for (const std::string &flag : kForwardedFlags)
     if (line.has(flag) && isUsed(flag, line.action))
@@ -181,8 +138,8 @@ int compileAndRun(const CommandLine &line) {
   // As in Caffe, layers without weights are initialized by their fillers.
   if (line.action != "train" && line.has("weights"))
     runCommand.push_back("--allow-missing-weights");
-  if (!gpu.empty())
-    runCommand.push_back("--gpu=" + gpu);
+  if (!gpus.empty())
+    runCommand.push_back("--gpu=" + gpus);
 
   const brew::caffe_command::CachedPlan plan =
       brew::caffe_command::compileCached(prototxt, compileFlags,
