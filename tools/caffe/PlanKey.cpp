@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/caffe/PlanKey.h"
 
+#include "tools/caffe/Gpus.h"
 #include "tools/caffe/PrototxtStrings.h"
 
 #include <brew/types.h>
@@ -219,8 +220,11 @@ std::optional<std::string> planKey(const std::string &brewc,
                                    const std::vector<std::string> &flags) {
   std::string key = std::string("brew ") + brew_version() + "\n" + brewc + " " +
                     stampOf(brewc) + "\n";
-  for (const std::string &flag : flags)
+  for (const std::string &flag : flags) {
     key += flag + "\n";
+    if (flag == "--target=cuda")
+      key += gpuModels();
+  }
   std::error_code ignored;
   key += fs::current_path(ignored).string() + "\n" + processor();
   if (fs::exists(prototxt, ignored) && !fs::is_regular_file(prototxt, ignored))

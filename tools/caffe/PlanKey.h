@@ -27,9 +27,10 @@ namespace brew::caffe_command {
 
 /// Returns a text that changes whenever compiling `prototxt` with these flags
 /// might yield a different plan. It covers the flags, Brew's version, the size
-/// and times of the program `brewc`, the processor, the working folder and all
-/// files that the prototxt names, recursively. Returns nullopt if one of
-/// these files is a pipe or a device, which cannot be read twice.
+/// and times of the program `brewc`, the processor, for a plan for GPUs their
+/// models, the working folder and all files that the prototxt names,
+/// recursively. Returns nullopt if one of these files is a pipe or a device,
+/// which cannot be read twice.
 std::optional<std::string> planKey(const std::string &brewc,
                                    const std::string &prototxt,
                                    const std::vector<std::string> &flags);
