@@ -14,7 +14,7 @@
 
 namespace brew::formats {
 
-/// What a reader expects of a file.
+/// The kinds of files that a reader accepts, for its error messages.
 struct ExpectedFile {
   std::string noun;               ///< "a solver state"
   std::vector<ContentKind> kinds; ///< accepted kinds
