@@ -154,7 +154,9 @@ const ExpectedFile &binaryProtoFile() {
 
 const ExpectedFile &idxFile() {
   static const ExpectedFile file = {
-      "an IDX file", {ContentKind::Idx}, "MNIST's files have names in -ubyte"};
+      "an IDX file",
+      {ContentKind::Idx, ContentKind::Gzip}, // compressed IDX files are read
+      "MNIST's files have names in -ubyte"};
   return file;
 }
 

@@ -61,7 +61,10 @@ const char *imageFormatName(const void *head, std::size_t size) {
   for (const Signature &signature : kSignatures)
     if (size >= signature.offset &&
         bytes.substr(signature.offset, signature.bytes.size()) ==
-            signature.bytes)
+            signature.bytes &&
+        // Text may have these letters; a container begins with RIFF or a size.
+        (signature.offset == 0 || bytes.substr(0, 4) == "RIFF" ||
+         bytes[0] == '\0'))
       return signature.format;
   // The signature "BM" is short. The four bytes from 14 on are the size of a
   // header, at least 12 and in practice below 256.

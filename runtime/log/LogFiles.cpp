@@ -97,14 +97,16 @@ void LogFiles::write(Severity severity, std::string_view line) {
 }
 
 void LogFiles::append(File &file, int severity, std::string_view line) {
-  if (file.descriptor >= 0 && file.bytes >= settings.maxFileBytes) {
-    ::close(file.descriptor);
-    file.descriptor = -1;
-  }
-  if (file.descriptor < 0 && !file.isAbandoned)
-    create(file, severity);
-  if (file.descriptor < 0)
+  if (file.isAbandoned)
     return;
+  if (file.descriptor >= 0 && file.bytes >= settings.maxFileBytes)
+    replace(file, severity);
+  if (file.descriptor < 0)
+    if (const int error = create(file, severity)) {
+      file.isAbandoned = true;
+      return reportFailure("cannot create a log file in '" + folders.front() +
+                           "': " + std::strerror(error));
+    }
   // Later lines are tried again, because the disk may have space by then.
   if (const int error = writeAll(file.descriptor, line))
     reportFailure("cannot write the log file '" + file.path +
@@ -112,7 +114,15 @@ void LogFiles::append(File &file, int severity, std::string_view line) {
   file.bytes += line.size();
 }
 
-void LogFiles::create(File &file, int severity) {
+void LogFiles::replace(File &file, int severity) {
+  File next;
+  if (create(next, severity))
+    return;
+  ::close(file.descriptor);
+  file = next;
+}
+
+int LogFiles::create(File &file, int severity) {
   const std::time_t now = std::time(nullptr);
   const std::tm local = fmt::localtime(now);
   const std::string link = programName() + "." + kNames[severity];
@@ -132,12 +142,8 @@ void LogFiles::create(File &file, int severity) {
     if (!error)
       error = errno;
   }
-  if (file.descriptor < 0) {
-    file.isAbandoned = true;
-    reportFailure("cannot create a log file in '" + folders.front() +
-                  "': " + std::strerror(error));
-    return;
-  }
+  if (file.descriptor < 0)
+    return error;
   if (!settings.linkFolder.empty())
     this->link(std::filesystem::absolute(file.path),
                settings.linkFolder + "/" + link);
@@ -148,6 +154,7 @@ void LogFiles::create(File &file, int severity) {
       local, hostName(), durationText(now - startTime));
   writeAll(file.descriptor, header); // the line after it reports failures
   file.bytes = header.size();
+  return 0;
 }
 
 void LogFiles::link(const std::string &target, const std::string &path) const {

@@ -35,14 +35,18 @@ public:
 private:
   struct File {
     int descriptor = -1;
-    bool isAbandoned = false; ///< it could not be created
+    bool isAbandoned = false; ///< the first one could not be created
     std::uint64_t bytes = 0;
     std::string path;
   };
 
   void append(File &file, int severity, std::string_view line);
-  /// Creates the file in the first possible folder, with its links and header.
-  void create(File &file, int severity);
+  /// Creates a file in the first possible folder, with its links and header.
+  /// Returns the error number, or 0.
+  int create(File &file, int severity);
+  /// Begins another file. If that is impossible, keeps the file: its name has
+  /// the time in seconds, and this second may already have a file.
+  void replace(File &file, int severity);
   void link(const std::string &target, const std::string &path) const;
   void reportFailure(const std::string &text);
 

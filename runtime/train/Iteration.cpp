@@ -82,7 +82,8 @@ void Iteration::selectMode(bool timed) {
       executor.canStartTogether(programs.train, programs.update);
   mode = timed ? Mode::Timed : overlaps ? Mode::Overlapped : Mode::Sequential;
   stepSeconds.clear();
-  if (timed)
+  // Other modes take the results of the iteration that they run.
+  if (!overlaps)
     drainInFlight();
   // debug_info shows this rank's gradients, and the gradients of several
   // batches are accumulated first.

@@ -180,6 +180,7 @@ double Trainer::forward(bool feed) {
     requests.exchangeChangeFlags();
     takeChanges();
     progress.beginIteration();
+    snapshots.forgetPosition(); // the iteration now begins
     passes.begin();
   }
   return passes.forward(feed);
@@ -190,6 +191,7 @@ void Trainer::useCallerGradients(double loss) {
   passes.discard();
   takeChanges();
   progress.beginIteration();
+  snapshots.forgetPosition();
   passes.useCallerGradients(loss);
 }
 
@@ -238,6 +240,7 @@ void Trainer::runTests(const std::function<bool(int)> &isSelected,
     return pollRequests(/*snapshotDue=*/false, scope);
   };
   const BestMetric *deferredBest = nullptr;
+  bool isFirst = true;
   for (int net = 0;
        tests.runsHere() && net < testNets() && ending != Ending::Requested;
        ++net) {
@@ -247,7 +250,8 @@ void Trainer::runTests(const std::function<bool(int)> &isSelected,
     const std::optional<event::TestDone> done =
         tests.isDistributed()
             ? tests.runDistributed(net, batches, isInterrupted)
-            : tests.run(net, batches, /*prepareFirst=*/net == 0, isInterrupted);
+            : tests.run(net, batches, std::exchange(isFirst, false),
+                        isInterrupted);
     if (!done)
       continue;
     const HookRequests own =

@@ -165,10 +165,11 @@ void Trainer::addHooksOfOptions() {
   Hooks &own = hooks->get();
   const MetricScope scope{session.manifest(), testNets(), /*hooks=*/nullptr,
                           options.hasLearner};
-  for (const std::string &rule : options.watch.stopWhen)
-    addStopRule(own, rule, scope);
+  // If both hold after a test, the reason is that of --patience.
   if (!options.watch.patience.empty())
     addPatience(own, options.watch.patience, scope);
+  for (const std::string &rule : options.watch.stopWhen)
+    addStopRule(own, rule, scope);
   if (!options.snapshotBest.empty())
     events.info(
         log::site::brew,
@@ -193,9 +194,12 @@ void Trainer::loadWeights() {
   std::vector<std::string> lists = options.weights;
   if (lists.empty())
     lists.assign(solver.weights().begin(), solver.weights().end());
-  startFiles =
+  std::vector<std::string> files =
       session.loadWeights(lists, {session.manifest().solver().folder()},
                           /*training=*/true);
+  // A restart loads the same files, while other threads may read the list.
+  if (startFiles.empty() && !files.empty())
+    startFiles = std::move(files);
 }
 
 void Trainer::restoreReaders(const caffe::SolverState &position) {

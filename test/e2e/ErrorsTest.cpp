@@ -32,7 +32,8 @@ TEST_F(Errors, UsageErrorsEndWithStatus2) {
   expectFailure({"trian", "net.plan"}, 2, "did you mean 'train'");
   expectFailure({"train"}, 2, "name a plan");
   expectFailure({"train", "net.plan", "--no-such"}, 2, "--no-such");
-  expectFailure({"train", "net.plan", "--max-iter", "many"}, 2, "max-iter");
+  expectFailure({"train", "net.plan", "--max-iter", "many"}, 2,
+                "max_iter takes a whole number");
   expectFailure({"train", "net.plan", "--sigint-effect", "explode"}, 2,
                 "explode");
   expectFailure({"train", "net.plan", "--weights", "a", "--snapshot", "b"}, 2,

@@ -56,9 +56,9 @@ std::string parseBoolean(const std::string &name, std::string value) {
   throw usageError("-" + name + " is true or false, not '" + value + "'");
 }
 
-/// Checks that gflags reads `value` as an int32: decimal, or hexadecimal after
-/// 0x. Throws Error (2).
-void checkInteger(const std::string &name, const std::string &value) {
+/// Returns the decimal text of an int32, which gflags reads as decimal, or as
+/// hexadecimal after 0x. Throws Error (2).
+std::string parseInteger(const std::string &name, const std::string &value) {
   const bool isHexadecimal = value.compare(0, 2, "0x") == 0;
   char *end = nullptr;
   errno = 0;
@@ -67,6 +67,7 @@ void checkInteger(const std::string &name, const std::string &value) {
   if (value.empty() || *end || errno || number > INT32_MAX ||
       number < INT32_MIN)
     throw usageError("-" + name + " is an integer, not '" + value + "'");
+  return std::to_string(number);
 }
 
 class Reader {
@@ -144,9 +145,8 @@ private:
     } else if (flag.kind == FlagKind::Boolean) {
       line.flags[name] = parseBoolean(name, value);
     } else {
-      if (flag.kind == FlagKind::Integer)
-        checkInteger(name, value);
-      line.flags[name] = value;
+      line.flags[name] =
+          flag.kind == FlagKind::Integer ? parseInteger(name, value) : value;
     }
   }
 

@@ -62,8 +62,8 @@ void Snapshots::requireWritable(const std::string &snapshotPrefix) const {
   if (!ranks.isRoot())
     return;
   try {
-    brew::requireWritable(snapshotPrefix + "_iter_" +
-                          std::to_string(state.iteration) + ".caffemodel");
+    // Any iteration: another thread may call this during training.
+    brew::requireWritable(snapshotPrefix + "_iter_0.caffemodel");
   } catch (const Error &) {
     throw unavailable("cannot write to snapshot prefix '" + snapshotPrefix +
                       "': make sure that the folder exists and is writable");

@@ -349,8 +349,11 @@ TEST(CompilerApi, WeightsAreCheckedWithoutAPlan) {
 }
 
 TEST(CompilerApi, TrainingPlansStoreTheFolderOfTheirWeights) {
+  const Folder folder;
+  const std::filesystem::path file =
+      std::filesystem::relative(folder.write("w.caffemodel", ""));
   CompilerOptions options = fixedCpuOptions();
-  options.set("weights", "relative.caffemodel");
+  options.set("weights", file.string());
   Compilation compilation = Compilation::ofText(
       convolutionNet(3) + "layer { name: 'loss' type: 'Reduction' bottom: 'z' "
                           "top: 'l' loss_weight: 1 }",
@@ -674,9 +677,9 @@ TEST(CompilerProcess, LlvmArguments) {
     FAIL();
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), BREW_USAGE);
-    EXPECT_EQ(std::string(error.what())
-                  .rfind("unknown option '--no-such-flag'", 0),
-              0u)
+    EXPECT_EQ(
+        std::string(error.what()).rfind("unknown option '--no-such-flag'", 0),
+        0u)
         << error.what();
   }
   for (const char *flag : {"--help", "-h", "--help-hidden", "--version"})

@@ -60,6 +60,9 @@ protected:
     writeBytes(folder / "net.prototxt", "# A net\nname: \"n\"\nlayer { }\n");
     writeBytes(folder / "solver.prototxt", "base_lr: 0.1 net: \"n\"\n");
     writeBytes(folder / "list.txt", "a.png 1\nb.png 2\n");
+    writeBytes(folder / "webp.txt", "dataset/WEBP/a.ppm 0\n");
+    writeBytes(folder / "avif.txt", "dataftypavif/a.png 0\n");
+    writeBytes(folder / "a.webp", std::string("RIFF\x1a\0\0\0WEBPVP8L", 16));
     writeBytes(folder / "pointer",
                "version https://git-lfs.github.com/spec/v1\nsize 3\n");
     writeBytes(folder / "page", "<!DOCTYPE html>\n<html></html>\n");
@@ -90,6 +93,9 @@ TEST_F(ContentKinds, AreRecognized) {
   expectKind("net.prototxt", ContentKind::NetText);
   expectKind("solver.prototxt", ContentKind::SolverText);
   expectKind("list.txt", ContentKind::Text);
+  expectKind("webp.txt", ContentKind::Text);
+  expectKind("avif.txt", ContentKind::Text);
+  expectKind("a.webp", ContentKind::Image);
   expectKind("pointer", ContentKind::LfsPointer);
   expectKind("page", ContentKind::Html);
   expectKind("a.npy", ContentKind::Npy);
