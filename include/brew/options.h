@@ -33,7 +33,7 @@ BREW_API size_t brew_option_count(void);
 /* Fills in row `index`. Returns BREW_USAGE if there is no such row. */
 BREW_API brew_status brew_option_get(size_t index, brew_option *option);
 
-/* Creates options, all of which have their defaults. */
+/* Creates options with their default values. */
 BREW_API brew_status brew_options_create(brew_options **options);
 BREW_API void brew_options_destroy(brew_options *options);
 BREW_API const char *brew_options_message(const brew_options *options);

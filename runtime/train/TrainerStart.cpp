@@ -165,7 +165,7 @@ void Trainer::addHooksOfOptions() {
   Hooks &own = hooks->get();
   const MetricScope scope{session.manifest(), testNets(), /*hooks=*/nullptr,
                           options.hasLearner};
-  // If both hold after a test, the reason is that of --patience.
+  // If both hold after a test, --patience names the reason.
   if (!options.watch.patience.empty())
     addPatience(own, options.watch.patience, scope);
   for (const std::string &rule : options.watch.stopWhen)

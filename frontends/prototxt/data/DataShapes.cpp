@@ -171,6 +171,18 @@ std::vector<DataShape> DataLayerShapes::blobShapes() {
 // Layers without a source
 //===----------------------------------------------------------------------===//
 
+/// Replaces the shapes in a layer's settings, so that the data reader sees the
+/// same shapes.
+template <typename Settings>
+void storeShapes(const std::vector<DataShape> &shapes, Settings &settings) {
+  settings.clear_shape();
+  for (const DataShape &shape : shapes) {
+    caffe::BlobShape &blobShape = *settings.add_shape();
+    for (int64_t dim : shape)
+      blobShape.add_dim(dim);
+  }
+}
+
 std::vector<DataShape> DataLayerShapes::inputShapes() {
   caffe::InputParameter &settings = *layer.mutable_input_param();
   std::vector<DataShape> shapes;
@@ -190,12 +202,7 @@ std::vector<DataShape> DataLayerShapes::inputShapes() {
     }
     setBatch(shapes.back());
   }
-  settings.clear_shape();
-  for (const DataShape &shape : shapes) {
-    caffe::BlobShape &blobShape = *settings.add_shape();
-    for (int64_t dim : shape)
-      blobShape.add_dim(dim);
-  }
+  storeShapes(shapes, settings);
   return shapes;
 }
 
@@ -225,12 +232,7 @@ std::vector<DataShape> DataLayerShapes::dummyShapes() {
   settings.clear_channels();
   settings.clear_height();
   settings.clear_width();
-  settings.clear_shape();
-  for (const DataShape &shape : shapes) {
-    caffe::BlobShape &blobShape = *settings.add_shape();
-    for (int64_t dim : shape)
-      blobShape.add_dim(dim);
-  }
+  storeShapes(shapes, settings);
   return shapes;
 }
 
