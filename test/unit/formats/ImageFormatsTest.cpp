@@ -20,10 +20,10 @@ Image decode(const std::string &file, ImageColor color = ImageColor::Native) {
   return image;
 }
 
-std::string little(uint32_t value, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i)
-    text += static_cast<char>(value >> 8 * i);
+std::string little(uint32_t value, size_t bytes) {
+  std::string text(bytes, '\0');
+  for (size_t i = 0; i < std::min(bytes, sizeof value); ++i)
+    text[i] = static_cast<char>(value >> 8 * i);
   return text;
 }
 
@@ -228,6 +228,9 @@ TEST(WebP, LosslessImagesKeepEveryPixel) {
   void *library = dlopen("libwebp.so.7", RTLD_NOW | RTLD_LOCAL);
   if (!library)
     GTEST_SKIP() << "no libwebp.so.7";
+  auto *release =
+      reinterpret_cast<void (*)(void *)>(dlsym(library, "WebPFree"));
+  ASSERT_NE(release, nullptr);
   for (int channels : {3, 4}) {
     auto *encode = reinterpret_cast<Encode *>(
         dlsym(library, channels == 3 ? "WebPEncodeLosslessBGR"
@@ -240,6 +243,7 @@ TEST(WebP, LosslessImagesKeepEveryPixel) {
     const size_t size = encode(pixels.data(), 5, 4, 5 * channels, &bytes);
     ASSERT_GT(size, 0u);
     const std::string file(reinterpret_cast<char *>(bytes), size);
+    release(bytes);
     const Image image = decode(file);
     EXPECT_EQ(image.channels, channels);
     EXPECT_EQ(image.height, 4);
