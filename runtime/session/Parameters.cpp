@@ -34,16 +34,25 @@ Parameters::Parameters(Executor &planExecutor, Events *listeners)
       events(listeners), layerBlobs(caffe::layersWithParameters(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
-  for (const plan::Parameter &parameter : manifest.parameters()) {
-    const std::byte *inlineValues =
-        parameter.has_initial_segment_index()
-            ? executor.segment(parameter.initial_segment_index())
-            : nullptr;
-    executor.overwrite(parameter.buffer_index(), [&](std::byte *memory) {
-      caffe::writeInitialValues(manifest, parameter, inlineValues, seed,
-                                executor.threads(), memory);
-    });
+  for (const plan::Parameter &parameter : manifest.parameters())
+    fill(parameter, seed);
+}
+
+void Parameters::fill(const plan::Parameter &parameter, std::uint64_t seed,
+                      const caffe::FillerParameter *filler) {
+  plan::Parameter changed;
+  if (filler) {
+    changed = parameter;
+    changed.set_filler(filler->SerializeAsString());
   }
+  const std::byte *inlineValues =
+      !filler && parameter.has_initial_segment_index()
+          ? executor.segment(parameter.initial_segment_index())
+          : nullptr;
+  executor.overwrite(parameter.buffer_index(), [&](std::byte *memory) {
+    caffe::writeInitialValues(manifest, filler ? changed : parameter,
+                              inlineValues, seed, executor.threads(), memory);
+  });
 }
 
 formats::Blob Parameters::read(std::uint32_t bufferIndex,

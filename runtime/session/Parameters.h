@@ -9,6 +9,7 @@
 
 #include "caffe/weights/WeightBinding.h"
 #include "formats/WeightFile.h"
+#include "formats/caffe.pb.h"
 #include "runtime/events/Events.h"
 #include "runtime/executor/Executor.h"
 
@@ -30,6 +31,10 @@ public:
   /// Throws Error (1) if a filler in the plan cannot be read or does not suit
   /// its parameter.
   void fill(std::uint64_t seed);
+  /// Sets one parameter to initial values; with `filler`, to those of this
+  /// filler instead. Throws Error (1) if the filler does not suit it.
+  void fill(const plan::Parameter &parameter, std::uint64_t seed,
+            const caffe::FillerParameter *filler = nullptr);
 
   /// Loads a .caffemodel or HDF5 weight file, layer by layer name. Shapes must
   /// be equal; a legacy four-dimensional blob of the same count fits as well.
@@ -69,6 +74,10 @@ public:
   formats::Blob read(std::uint32_t bufferIndex,
                      const std::vector<std::int64_t> &fileDims) const;
 
+  /// Writes the values of a buffer, in row-major order of the parameter's shape
+  /// in files.
+  void write(std::uint32_t bufferIndex, const formats::Blob &blob);
+
   /// Returns the squared L2 norm of all gradients.
   double gradientSumOfSquares() const;
 
@@ -79,7 +88,6 @@ private:
   formats::WeightLayer saveLayer(const caffe::LayerBlobs &from,
                                  bool withDiffs) const;
   formats::Blob zeros(const std::vector<std::int64_t> &dims) const;
-  void write(std::uint32_t bufferIndex, const formats::Blob &blob);
 
   const plan::Manifest &manifest;
   Executor &executor;

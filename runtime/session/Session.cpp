@@ -85,6 +85,11 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
     readerOptions.ranks = static_cast<std::uint64_t>(ranks->ranks());
   }
   currentSeed = rankSeed(options.seed);
+  if (!options.initialisers.empty() && plan::embedsWeights(manifest()))
+    throw usageError("the plan embeds weights, so it has no fillers to replace "
+                     "(--init)");
+  for (const std::string &text : options.initialisers)
+    initialisers.push_back(parseInitialiser(text, manifest()));
 }
 
 Session::~Session() = default;
@@ -114,8 +119,13 @@ void Session::fillParameters() {
   if (sharesParameters)
     return;
   providedWeights = caffe::ProvidedWeights(manifest());
-  if (!plan::embedsWeights(manifest()))
-    return params.fill(currentSeed.rankSeed());
+  if (!plan::embedsWeights(manifest())) {
+    params.fill(currentSeed.rankSeed());
+    for (const Initialiser &initialiser : initialisers)
+      for (const plan::Parameter *parameter : initialiser.parameters)
+        params.fill(*parameter, currentSeed.rankSeed(), &initialiser.filler);
+    return;
+  }
   for (int i = 0; i < manifest().arenas_size(); ++i) {
     const plan::Arena &arena = manifest().arenas(i);
     if (arena.kind() != plan::PARAMETERS)

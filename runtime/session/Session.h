@@ -15,6 +15,7 @@
 #include "runtime/data/DataPipeline.h"
 #include "runtime/events/Events.h"
 #include "runtime/executor/Executor.h"
+#include "runtime/session/Initialisers.h"
 #include "runtime/session/Parameters.h"
 #include "runtime/session/PersistentState.h"
 #include "runtime/session/Tensor.h"
@@ -50,6 +51,9 @@ struct SessionOptions {
   /// If weight files lack layers of a plan for inference, use the values of
   /// their fillers and list them in a warning, instead of throwing an error.
   bool allowMissingWeights = false;
+  /// Fillers instead of those of the prototxt (Initialisers.h), as
+  /// "PATTERN=FILLER". Not for plans that embed weights.
+  std::vector<std::string> initialisers;
   /// First listener. It receives the events of the constructor, too.
   Events::Listener listener;
 };
@@ -87,6 +91,10 @@ public:
   /// alone.
   Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
+  /// Whether a hook's function runs on the thread that trains with this
+  /// session, which may then do nothing that trains, runs or loads.
+  bool inHook() const { return hookRuns; }
+  void setInHook(bool in) { hookRuns = in; }
 
   //===--------------------------------------------------------------------===//
   // Parameters
@@ -100,7 +108,8 @@ public:
                   bool required = false);
 
   /// Sets the parameters to the weights embedded in the plan, or to the values
-  /// of the prototxt and its fillers with the seed. No-op if the parameters
+  /// of the prototxt and its fillers, or of SessionOptions::initialisers, with
+  /// the seed. No-op if the parameters
   /// belong to another session.
   void fillParameters();
   /// Loads weight files into the parameters. Each name is a file or a list
@@ -234,7 +243,8 @@ private:
   std::string lastFolder;
   caffe::RankSeed currentSeed;
   ReaderOptions readerOptions;
-  bool sharesParameters, allowMissingWeights;
+  bool sharesParameters, allowMissingWeights, hookRuns = false;
+  std::vector<Initialiser> initialisers;
   caffe::ProvidedWeights providedWeights;
   std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<DataPipeline>> pipelines; ///< by program
