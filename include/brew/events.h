@@ -88,7 +88,10 @@ typedef enum brew_event_kind {
   /* an episode of a learner: iteration: updates done, number: of episodes so
    * far, outputs: the metrics episode.NAME (docs/brew-run.md), flag: the
    * solver's `display` selects it */
-  BREW_EVENT_EPISODE = 28
+  BREW_EVENT_EPISODE = 28,
+  /* a hook has changed parameters: iteration: the first with the new values,
+   * text: the action, flag: it may happen in every iteration */
+  BREW_EVENT_PARAMETERS_CHANGED = 29
 } brew_event_kind;
 
 typedef enum brew_log_severity {

@@ -19,17 +19,24 @@ typedef struct brew_hook_call {
   size_t struct_size;
   const char *name;    /* of the hook */
   const char *trigger; /* "iteration" (also for hooks that are due in epochs),
-                        * "test", "start", "stop", "pause" or "resume" */
+                        * "test", "start", "stop", "pause", "resume" or
+                        * "reset" */
   int iteration;       /* iterations done */
   double seconds;      /* since training began, in this run */
   const char *reason;  /* why its condition is met; "" without a condition */
   int background;      /* not 0: called on another thread than training */
 } brew_hook_call;
 
-/* On the training thread the function may call functions marked "any thread"
- * and functions that read the session; in the background only functions marked
- * "any thread". A status other than BREW_OK ends the training call with that
- * status; a hook in the background is disabled instead. */
+/* On the training thread the function may
+ *  - call functions marked "any thread": they request a stop, a snapshot, a
+ *    field of the solver for the time after the hook,
+ *  - read tensors, outputs, losses and metrics, and save weights,
+ *  - on one rank, write tensors (brew_session_write, then
+ *    brew_session_prepare).
+ * Other functions of the session and the trainer, which train, test, run, load
+ * or restore, return BREW_USAGE. In the background it may call only functions
+ * marked "any thread". A status other than BREW_OK ends the training call with
+ * that status; a hook in the background is disabled instead. */
 typedef brew_status (*brew_hook_function)(const brew_hook_call *call,
                                           void *user);
 

@@ -11,7 +11,7 @@ KINDS = ("log", "solver_set_up", "net_set_up", "seed", "solver_ready", "weights_
          "solving_begin", "iteration", "display", "learning_rate", "gradients_clipped", "progress",
          "test_begin", "test_done", "test_interrupted", "snapshot_writing", "snapshot", "data_stall",
          "paused", "resumed", "field_set", "final_loss", "solving_done", "throughput", "stopped_by_rule",
-         "reset", "step_times", "episode")
+         "reset", "step_times", "episode", "parameters_changed")
 
 
 class Event(types.SimpleNamespace):

@@ -131,6 +131,11 @@ public:
       addIteration();
       addText("text", event.text);
       break;
+    case BREW_EVENT_PARAMETERS_CHANGED:
+      addIteration();
+      addText("text", event.text);
+      result["routine"] = bool(event.flag);
+      break;
     case BREW_EVENT_STEP_TIMES:
       addIteration();
       result["step_seconds"] = std::vector<double>(
@@ -190,7 +195,8 @@ brew::api::Listener brew::python::listenerOf(nb::object function,
                                     Py_DECREF(object);
                                   });
   return [kindMask, owner](const brew_event &event) {
-    if (event.kind > BREW_EVENT_EPISODE || !(kindMask >> event.kind & 1))
+    if (event.kind > BREW_EVENT_PARAMETERS_CHANGED ||
+        !(kindMask >> event.kind & 1))
       return;
     const nb::gil_scoped_acquire acquired;
     nb::handle(owner.get())(static_cast<int>(event.kind),

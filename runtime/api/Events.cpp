@@ -146,6 +146,11 @@ struct EventConverter {
     out.name = event.field.c_str();
     out.text = event.value.c_str();
   }
+  void operator()(const event::ParametersChanged &event) {
+    setKind(BREW_EVENT_PARAMETERS_CHANGED, event.iteration);
+    out.text = event.action.c_str();
+    out.flag = event.routine;
+  }
   void operator()(const event::Throughput &event) {
     setKind(BREW_EVENT_THROUGHPUT, event.iteration);
     out.rate = event.itemsPerSecond;

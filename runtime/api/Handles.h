@@ -122,16 +122,47 @@ void withType(brew_dtype dtype, Pointer *values, Use &&use) {
 /// Describes the plan as JSON.
 std::string planJson(const plan::Manifest &manifest);
 
-/// Runs `body` with the session.
+/// Throws Error (2) if a hook's function makes the call.
+inline void refuseInHook(const runtime::Session &session) {
+  if (session.inHook())
+    throw usage("the function of a hook may not call this: it may read values, "
+                "and on one rank write tensors (hooks.h)");
+}
+
+/// Runs `body` with the session. Functions of hooks may not make the call.
 template <typename Body> brew_status on(brew_session *session, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] {
+    refuseInHook(session->get());
+    body(session->get());
+  });
+}
+
+/// Runs `body` with the session and the number of one of its programs.
+/// Functions of hooks may not make the call.
+template <typename Body>
+brew_status on(brew_session *session, int program, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] {
+    refuseInHook(session->get());
+    body(session->get(), session->program(program));
+  });
+}
+
+/// Runs `body` with the session. Functions of hooks may make the call.
+template <typename Body>
+brew_status readOf(brew_session *session, Body &&body) {
   if (!session)
     return BREW_USAGE;
   return guarded(session->message, [&] { body(session->get()); });
 }
 
 /// Runs `body` with the session and the number of one of its programs.
+/// Functions of hooks may make the call.
 template <typename Body>
-brew_status on(brew_session *session, int program, Body &&body) {
+brew_status readOf(brew_session *session, int program, Body &&body) {
   if (!session)
     return BREW_USAGE;
   return guarded(session->message,

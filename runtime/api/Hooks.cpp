@@ -31,7 +31,7 @@ void callHook(brew_hook_function function, void *user,
 
 brew_status brew_trainer_add_hook(brew_trainer *trainer, const char *line,
                                   brew_hook_function function, void *user) {
-  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+  return readOf(trainer, [&](runtime::Trainer &runtimeTrainer) {
     runtime::HookFunction hookFunction;
     if (function)
       hookFunction = [function, user](const runtime::HookCall &hookCall) {
@@ -43,13 +43,13 @@ brew_status brew_trainer_add_hook(brew_trainer *trainer, const char *line,
 }
 
 brew_status brew_trainer_add_hooks(brew_trainer *trainer, const char *file) {
-  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+  return readOf(trainer, [&](runtime::Trainer &runtimeTrainer) {
     runtimeTrainer.addHooks(text(file, "the file's name"));
   });
 }
 
 brew_status brew_trainer_remove_hook(brew_trainer *trainer, const char *name) {
-  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+  return readOf(trainer, [&](runtime::Trainer &runtimeTrainer) {
     runtimeTrainer.removeHook(text(name, "the hook's name"));
   });
 }
@@ -63,7 +63,7 @@ void brew_trainer_raise_flag(brew_trainer *trainer, const char *name) {
 
 brew_status brew_trainer_metric(brew_trainer *trainer, const char *name,
                                 double *value) {
-  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+  return readOf(trainer, [&](runtime::Trainer &runtimeTrainer) {
     if (!value)
       throw usage("the pointer to the value is NULL");
     *value = runtimeTrainer.metric(text(name, "the metric's name"))

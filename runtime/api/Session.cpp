@@ -185,7 +185,7 @@ brew_status brew_session_load_weights(brew_session *session,
 }
 
 brew_status brew_session_save_weights(brew_session *session, const char *path) {
-  return on(session, [&](runtime::Session &runtimeSession) {
+  return readOf(session, [&](runtime::Session &runtimeSession) {
     const std::string name = text(path, "the path");
     const bool isHdf5 =
         name.size() > 3 && name.compare(name.size() - 3, 3, ".h5") == 0;
@@ -196,7 +196,7 @@ brew_status brew_session_save_weights(brew_session *session, const char *path) {
 }
 
 brew_status brew_session_prepare(brew_session *session) {
-  return on(session, [&](runtime::Session &runtimeSession) {
+  return readOf(session, [&](runtime::Session &runtimeSession) {
     runtimeSession.prepare();
   });
 }
@@ -346,7 +346,7 @@ brew_status brew_session_tune(brew_session *session, brew_tune_function report,
 }
 
 brew_status brew_session_synchronize(brew_session *session) {
-  return on(session, [&](runtime::Session &runtimeSession) {
+  return readOf(session, [&](runtime::Session &runtimeSession) {
     runtimeSession.executor().synchronize();
   });
 }
@@ -363,25 +363,25 @@ brew_status brew_session_set_learning_rate(brew_session *session, double rate) {
 brew_status brew_session_outputs(brew_session *session, int program,
                                  const brew_output_value **outputs,
                                  size_t *count) {
-  return on(session, program,
-            [&](runtime::Session &runtimeSession, int number) {
-              if (!outputs || !count)
-                throw usage("the pointer to the outputs is NULL");
-              session->outputs = runtimeSession.outputs(number);
-              session->outputViews = viewsOf(session->outputs);
-              *outputs = session->outputViews.data();
-              *count = session->outputViews.size();
-            });
+  return readOf(session, program,
+                [&](runtime::Session &runtimeSession, int number) {
+                  if (!outputs || !count)
+                    throw usage("the pointer to the outputs is NULL");
+                  session->outputs = runtimeSession.outputs(number);
+                  session->outputViews = viewsOf(session->outputs);
+                  *outputs = session->outputViews.data();
+                  *count = session->outputViews.size();
+                });
 }
 
 brew_status brew_session_loss(brew_session *session, int program,
                               double *loss) {
-  return on(session, program,
-            [&](runtime::Session &runtimeSession, int number) {
-              if (!loss)
-                throw usage("the pointer to the loss is NULL");
-              *loss = runtimeSession.loss(number);
-            });
+  return readOf(session, program,
+                [&](runtime::Session &runtimeSession, int number) {
+                  if (!loss)
+                    throw usage("the pointer to the loss is NULL");
+                  *loss = runtimeSession.loss(number);
+                });
 }
 
 brew_status brew_session_score(brew_session *session, int program, int batches,

@@ -73,7 +73,7 @@ const char *brew_session::internName(const std::string &name) {
 size_t brew_session_tensor_count(brew_session *session, brew_tensor_kind kind,
                                  int program) {
   size_t count = 0;
-  on(session, [&](runtime::Session &) {
+  readOf(session, [&](runtime::Session &) {
     count = namesOf(*session, kind, program).size();
   });
   return count;
@@ -82,7 +82,7 @@ size_t brew_session_tensor_count(brew_session *session, brew_tensor_kind kind,
 brew_status brew_session_get_tensor_name(brew_session *session,
                                          brew_tensor_kind kind, int program,
                                          size_t index, brew_tensor_name *name) {
-  return on(session, [&](runtime::Session &) {
+  return readOf(session, [&](runtime::Session &) {
     const auto &names = namesOf(*session, kind, program);
     if (index >= names.size())
       throw usage("there is no tensor of this number");
@@ -99,7 +99,7 @@ brew_status brew_session_get_tensor_name(brew_session *session,
 brew_status brew_session_find(brew_session *session,
                               const brew_tensor_name *name,
                               brew_tensor *tensor) {
-  return on(session, [&](runtime::Session &runtimeSession) {
+  return readOf(session, [&](runtime::Session &runtimeSession) {
     const runtime::TensorName tensorName = nameOf(*session, name);
     const runtime::Tensor runtimeTensor = runtimeSession.find(tensorName);
     brew_tensor result{};
@@ -127,7 +127,7 @@ brew_status brew_session_find(brew_session *session,
 brew_status brew_session_read(brew_session *session,
                               const brew_tensor_name *name, brew_dtype dtype,
                               void *values, int64_t count) {
-  return on(session, [&](runtime::Session &runtimeSession) {
+  return readOf(session, [&](runtime::Session &runtimeSession) {
     if (!values && count)
       throw usage("the values are NULL");
     withType(dtype, values, [&](auto *typed) {
@@ -148,9 +148,12 @@ brew_status brew_session_bind_memory(brew_session *session,
 brew_status brew_session_write(brew_session *session,
                                const brew_tensor_name *name, brew_dtype dtype,
                                const void *values, int64_t count) {
-  return on(session, [&](runtime::Session &runtimeSession) {
+  return readOf(session, [&](runtime::Session &runtimeSession) {
     if (!values && count)
       throw usage("the values are NULL");
+    if (runtimeSession.inHook() && runtimeSession.communicator())
+      throw usage("on several ranks the function of a hook may not write: only "
+                  "rank 0 has hooks (their actions change all ranks)");
     withType(dtype, values, [&](const auto *typed) {
       runtimeSession.write(nameOf(*session, name), typed, count);
     });

@@ -25,10 +25,20 @@ struct brew_trainer {
 namespace brew::api {
 
 /// Calls body(trainer). The text of an exception becomes the trainer's message.
-template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
+/// Functions of hooks may make the call.
+template <typename Body>
+brew_status readOf(brew_trainer *trainer, Body &&body) {
   if (!trainer)
     return BREW_USAGE;
   return guarded(trainer->message, [&] { body(trainer->get()); });
+}
+
+/// The same, but functions of hooks may not make the call.
+template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
+  return readOf(trainer, [&](runtime::Trainer &runtimeTrainer) {
+    refuseInHook(*trainer->session);
+    body(runtimeTrainer);
+  });
 }
 
 /// Calls body(trainer), ignoring exceptions; a no-op for a trainer that could

@@ -227,6 +227,12 @@ void CaffeLog::print(const event::SolverFieldSet &event) {
                        event.field + " is " + event.value);
 }
 
+void CaffeLog::print(const event::ParametersChanged &event) {
+  if (!event.routine)
+    info(site::brew,
+         "After iteration " + text(event.iteration) + ": " + event.action);
+}
+
 void CaffeLog::print(const event::StoppedByRule &event) {
   info(site::brew,
        "Stopping after " + text(event.iteration) +

@@ -51,6 +51,7 @@ private:
   void print(const event::Paused &event);
   void print(const event::Resumed &event);
   void print(const event::SolverFieldSet &event);
+  void print(const event::ParametersChanged &event);
   void print(const event::StoppedByRule &event);
   void print(const event::Reset &event);
   void print(const event::StepTimes &) {}

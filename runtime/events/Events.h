@@ -200,6 +200,13 @@ struct SolverFieldSet {
   std::string field, value;
 };
 
+/// A hook has changed parameters.
+struct ParametersChanged {
+  int iteration;      ///< the first with the new values
+  std::string action; ///< as in a line of hooks: scale "ip1.*" by 0.5
+  bool routine;       ///< may happen in every iteration
+};
+
 /// A rule or another hook ends training (train/hooks).
 struct StoppedByRule {
   int iteration; ///< iterations done
@@ -254,7 +261,7 @@ using Event = std::variant<
     event::SnapshotWriting, event::SnapshotDone, event::DataStall,
     event::Paused, event::Resumed, event::SolverFieldSet, event::FinalLoss,
     event::SolvingDone, event::Throughput, event::StoppedByRule, event::Reset,
-    event::StepTimes, event::EpisodeDone>;
+    event::StepTimes, event::EpisodeDone, event::ParametersChanged>;
 
 /// The listeners of one session.
 ///

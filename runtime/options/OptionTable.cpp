@@ -61,6 +61,12 @@ std::vector<RunOption> sessionRows() {
           .forSessions([](Options &o, Text v) {
             o.readerOptions.skipBadRecords = optionFlag(v);
           }),
+      row("init", kTrain, Kind::List,
+          "Filler for parameters instead of the prototxt's, e.g. "
+          "'ip*.weights=gaussian(0,0.01)' or 'conv?.bias=constant(0.1)' (may "
+          "be repeated)")
+          .withValueName("PATTERN=FILLER")
+          .forSessions([](Options &o, Text v) { o.initialisers.push_back(v); }),
       row("allow-missing-weights", kInference, Kind::Flag,
           "Initialize layers without weights by their fillers, with a warning, "
           "instead of failing")
@@ -156,6 +162,11 @@ std::vector<RunOption> trainerRows() {
           .withValueName("FILE")
           .withGroup(kWatching)
           .forTrainers([](Options &o, Text v) { o.hooks.push_back(v); }),
+      row("allow-commands", kTrain, Kind::Flag,
+          "Allow the action `run` of hooks, which runs programs")
+          .withGroup(kWatching)
+          .forTrainers(
+              [](Options &o, Text v) { o.allowCommands = optionFlag(v); }),
       row("log-dir", kTrain, Kind::Text,
           "Folder for metrics.jsonl and TensorBoard's event files")
           .withValueName("FOLDER")

@@ -13,6 +13,26 @@ std::uint64_t HookAccess::epochs() const {
   return 0;
 }
 
+std::optional<SnapshotPair> HookAccess::lastSnapshot() {
+  run.snapshots.finish();
+  return run.snapshots.last();
+}
+
+std::optional<SnapshotPair> HookAccess::bestSnapshot(const BestMetric &metric) {
+  run.snapshots.finish();
+  if (!metric.best())
+    return {};
+  return run.snapshots.bestFiles(metric);
+}
+
+void HookAccess::change(const ParameterChange &change) {
+  run.passes.drainInFlight();
+  run.changes.apply(change);
+  run.session.events().emit(
+      event::ParametersChanged{run.state.iteration, change.actionText(),
+                               /*routine=*/change.isRoutine()});
+}
+
 void HookAccess::forEachTestBatch(int net, const std::function<void()> &body) {
   run.passes.drainInFlight();
   run.tests.forEachBatch(

@@ -3,6 +3,7 @@
 
 #include "runtime/train/Collectives.h"
 #include "runtime/train/Iteration.h"
+#include "runtime/train/ParameterChanges.h"
 #include "runtime/train/SolverTests.h"
 #include "runtime/train/hooks/HookAction.h"
 #include "runtime/train/snapshots/Snapshots.h"
@@ -19,9 +20,11 @@ struct HookedRun {
   const TrainingState &state;
   Iteration &passes;
   SolverTests &tests;
-  const Snapshots &snapshots;
+  Snapshots &snapshots;
+  ParameterChanges &changes;
   bool hasAllHistory; ///< this rank has the full solver history
   bool hasLearner;    ///< a learner runs the iterations
+  bool allowsCommands;
 };
 
 /// Gives hooks access to a training run.
@@ -40,6 +43,13 @@ public:
   int testProgram(int net) const override { return run.tests.program(net); }
   bool hasAllHistory() const override { return run.hasAllHistory; }
   void requireSnapshots() const override { run.snapshots.requireWritable(); }
+  std::optional<SnapshotPair> lastSnapshot() override;
+  std::vector<BestMetric *> bestMetrics() const override {
+    return run.snapshots.bestMetrics();
+  }
+  std::optional<SnapshotPair> bestSnapshot(const BestMetric &metric) override;
+  void change(const ParameterChange &change) override;
+  bool allowsCommands() const override { return run.allowsCommands; }
   bool hasEpochs() const override { return !layerWithEpochs().empty(); }
   std::uint64_t epochs() const override;
   void forEachTestBatch(int net, const std::function<void()> &body) override;

@@ -24,6 +24,12 @@ void ProgressEvents::beginCall() {
   inCallerRun = false;
 }
 
+void ProgressEvents::moveFrom(int iteration) {
+  firstIteration += state.iteration - iteration;
+  displayBegin = Clock::now();
+  lastDisplayed = state.iteration;
+}
+
 void ProgressEvents::emitIteration(int iteration, double loss,
                                    double learningRate) {
   events.emit(event::IterationDone{iteration, loss, state.losses.mean(),

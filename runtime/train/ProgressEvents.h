@@ -23,6 +23,9 @@ public:
 
   /// Call this when a call starts to train.
   void beginCall();
+  /// Call this when training has gone from `iteration` to another one, within a
+  /// call: the time and the number of iterations go on.
+  void moveFrom(int iteration);
   /// Call this after beginCall() if the caller performs the iterations of a run
   /// (Trainer::beginRun()), and when the run ends.
   void beginCallerRun() { inCallerRun = true; }

@@ -89,7 +89,7 @@ void Trainer::runTo(const std::function<int()> &end) {
     ~EndAtExit() { passes.end(); }
   } const scope{passes};
   while (true) {
-    if (resetIfRequested())
+    if (resetIfRequested() || restoreIfRequested())
       takeChanges(); // by hooks that apply from the beginning
     if (hookRequestsStop() || state.iteration >= end())
       break;
@@ -99,6 +99,8 @@ void Trainer::runTo(const std::function<int()> &end) {
       testAll();
       if (ending == Ending::Requested || hookRequestsStop())
         break;
+      if (!stateToRestore.empty())
+        continue;
     }
     runIteration();
     if (!betweenIterations(isDue(solver.snapshot(), state.iteration)))
@@ -112,6 +114,7 @@ void Trainer::endLoop() {
   passes.drainInFlight();
   if (runHooks(HookTrigger::Stop))
     startSnapshot();
+  restoreIfRequested();
   hooks->finish();
   progress.emitProgress(/*last=*/true);
   progress.emitDataStalls();
@@ -120,7 +123,7 @@ void Trainer::endLoop() {
 
 /// Performs an iteration, except for the work between two iterations.
 void Trainer::runIteration() {
-  snapshots.forgetPosition(); // the iteration now reads records
+  iterationBegins();
   passes.selectMode(/*timed=*/trainerControl.takeStepTimes());
   if (passes.overlapsUpdate()) {
     passes.runOverlapped();
@@ -130,6 +133,12 @@ void Trainer::runIteration() {
     passes.applyGradients(loss);
   }
   progress.emitProgress(/*last=*/false);
+}
+
+/// Call this before an iteration reads records.
+void Trainer::iterationBegins() {
+  snapshots.forgetPosition();
+  hooks->beforeIteration(state.iteration);
 }
 
 /// Ends training before the update if the loss or a gradient is not finite on
@@ -180,7 +189,7 @@ double Trainer::forward(bool feed) {
     requests.exchangeChangeFlags();
     takeChanges();
     progress.beginIteration();
-    snapshots.forgetPosition(); // the iteration now begins
+    iterationBegins();
     passes.begin();
   }
   return passes.forward(feed);
@@ -191,7 +200,7 @@ void Trainer::useCallerGradients(double loss) {
   passes.discard();
   takeChanges();
   progress.beginIteration();
-  snapshots.forgetPosition();
+  iterationBegins();
   passes.useCallerGradients(loss);
 }
 
@@ -203,6 +212,8 @@ void Trainer::update() {
   if (isCallerRun)
     progress.emitProgress(/*last=*/false);
   betweenIterations(isCallerRun && isDue(solver.snapshot(), state.iteration));
+  if (restoreIfRequested())
+    takeChanges();
   if (!isCallerRun)
     snapshots.finish();
 }
@@ -327,6 +338,8 @@ bool Trainer::runHooks(HookTrigger trigger) {
     if (areAllSelected && ending != Ending::Requested)
       lastTested = state.iteration;
   }
+  if (!shared.restore().empty())
+    stateToRestore = shared.restore();
   return shared.wantsSnapshot();
 }
 
@@ -349,6 +362,7 @@ bool Trainer::pollRequests(bool snapshotDue, RequestPoller::Scope scope) {
 /// Carries out the work after an iteration's update; returns false if training
 /// should stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
+  parameterChanges.restoreFrozen();
   snapshotDue |= runHooks(HookTrigger::Iteration);
   // A signal received during the iteration takes effect here, after the update.
   bool stop = pollRequests(snapshotDue, RequestPoller::Scope::AllRanks);
@@ -394,6 +408,20 @@ bool Trainer::resetIfRequested() {
     return false;
   restart();
   beginCall();
+  if (runHooks(HookTrigger::Reset))
+    startSnapshot();
+  return true;
+}
+
+bool Trainer::restoreIfRequested() {
+  if (stateToRestore.empty())
+    return false;
+  const int iteration = state.iteration;
+  restore(std::exchange(stateToRestore, {}));
+  if (!std::exchange(lossesRestored, false))
+    state.losses.clear();
+  progress.moveFrom(iteration);
+  hooks->share({}); // changes of parameters that apply again
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/session/Session.h"
 #include "runtime/train/Collectives.h"
 #include "runtime/train/Iteration.h"
+#include "runtime/train/ParameterChanges.h"
 #include "runtime/train/ParameterUpdate.h"
 #include "runtime/train/ProgressEvents.h"
 #include "runtime/train/RequestPoller.h"
@@ -233,12 +234,14 @@ private:
   void testAll();
   void runTests(const std::function<bool(int)> &isSelected,
                 bool repeatOnResume);
+  void iterationBegins();
   bool runHooks(HookTrigger trigger);
   bool hookRequestsStop();
   bool pollRequests(bool snapshotDue, RequestPoller::Scope scope);
   bool betweenIterations(bool snapshotDue);
   bool pauseUntilResumed();
   bool resetIfRequested();
+  bool restoreIfRequested();
   void takeChanges(RequestPoller::Scope scope = RequestPoller::Scope::AllRanks);
   void startSnapshot();
 
@@ -256,6 +259,7 @@ private:
   Iteration passes;
   SolverTests tests;
   RequestPoller requests;
+  ParameterChanges parameterChanges;   ///< by hooks
   std::unique_ptr<RunLogs> logs;       ///< null until training can start
   std::unique_ptr<TrainerHooks> hooks; ///< null until training can start
 
@@ -263,6 +267,7 @@ private:
   bool callerHandlesReset = false;
   bool lossesRestored = false;      ///< the next call continues with them
   bool snapshotDeferred = false;    ///< until the end of the tests
+  std::string stateToRestore;       ///< at a hook's request; "": none
   int lastTested = -1;              ///< iteration of the last test of all nets
   caffe::SolverState startPosition; ///< position at the start of training
   std::vector<std::string> startFiles; ///< files that training started from

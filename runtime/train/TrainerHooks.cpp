@@ -9,9 +9,11 @@
 namespace brew::runtime {
 
 TrainerHooks::TrainerHooks(std::unique_ptr<TrainerAccess> trainerAccess,
-                           Collectives &collectives, int testNets,
+                           Collectives &collectives,
+                           ParameterChanges &parameterChanges, int testNets,
                            std::vector<std::string> folders)
-    : access(std::move(trainerAccess)), ranks(collectives) {
+    : access(std::move(trainerAccess)), ranks(collectives),
+      changes(parameterChanges) {
   if (ranks.isRoot())
     hooks = std::make_unique<Hooks>(*access, testNets, std::move(folders));
 }
@@ -66,10 +68,31 @@ TrainerHooks::Shared TrainerHooks::share(const HookRequests &own) {
     return shared;
   if (own.snapshot)
     shared.bits |= Shared::kSnapshot;
+  if (own.restore || changes.hasNew())
+    shared.bits |= Shared::kChanges;
   for (int net : own.tests)
     shared.bits |= Shared::testBit(net);
   shared.bits = ranks.allReduceOr(shared.bits, /*countsWaits=*/false);
+  if (shared.bits & Shared::kChanges)
+    shared.statePath = shareChanges(own);
   return shared;
+}
+
+/// Applies rank 0's changes of parameters on the other ranks. Returns the state
+/// to restore, or "".
+std::string TrainerHooks::shareChanges(const HookRequests &own) {
+  SharedChanges shared{changes.take(), own.restore.value_or("")};
+  if (ranks.isAlone())
+    return shared.restore;
+  const std::string fromRoot =
+      ranks.gatherTexts(ranks.isRoot() ? shared.pack() : "").front();
+  if (ranks.isRoot())
+    return shared.restore;
+  shared = SharedChanges::unpack(fromRoot);
+  for (const ParameterChange &change : shared.changes)
+    changes.apply(change);
+  changes.take();
+  return shared.restore;
 }
 
 void TrainerHooks::finish() {

@@ -19,7 +19,8 @@ class TrainerHooks {
 public:
   /// The arguments must outlive this object.
   TrainerHooks(std::unique_ptr<TrainerAccess> access, Collectives &ranks,
-               int testNets, std::vector<std::string> folders);
+               ParameterChanges &changes, int testNets,
+               std::vector<std::string> folders);
   ~TrainerHooks();
 
   /// Returns the hooks. Throws Error (2) on ranks other than 0.
@@ -34,6 +35,11 @@ public:
   /// Call this on all ranks when a call starts to train.
   void beginCall();
 
+  /// Call this before each iteration, the next one after `iteration`.
+  void beforeIteration(int iteration) {
+    if (hooks)
+      hooks->beforeIteration(iteration);
+  }
   /// Runs the hooks of a trigger on rank 0. Stores the reason if one requests a
   /// stop; returns the other requests. `net`: of a trigger of one test net.
   HookRequests run(HookTrigger trigger, int iteration, int net = -1);
@@ -48,30 +54,36 @@ public:
   class Shared {
   public:
     bool wantsSnapshot() const { return bits & kSnapshot; }
-    bool wantsTests() const { return bits & ~kSnapshot; }
+    bool wantsTests() const { return bits & ~(kSnapshot | kChanges); }
     bool wantsTest(int net) const { return bits & testBit(net); }
+    /// Returns the path of the state to restore, or "".
+    const std::string &restore() const { return statePath; }
 
   private:
     friend class TrainerHooks;
-    static constexpr std::uint32_t kSnapshot = 1;
+    static constexpr std::uint32_t kSnapshot = 1, kChanges = 2;
     /// All nets from kMaxNamedTestNets on have one bit.
     static std::uint32_t testBit(int net) {
-      return 2u << std::min(net, kMaxNamedTestNets);
+      return 4u << std::min(net, kMaxNamedTestNets);
     }
     std::uint32_t bits = 0;
+    std::string statePath;
   };
   /// Shares requests of rank 0's run() with all ranks, which must all call it.
+  /// The other ranks change parameters as rank 0's hooks did.
   Shared share(const HookRequests &own);
   /// Waits for background hooks.
   void finish();
 
 private:
   std::uint32_t ownBits() const;
+  std::string shareChanges(const HookRequests &own);
   /// Returns the bits of all ranks; on one rank, also of hooks added since.
   std::uint32_t bits() const { return ranks.isAlone() ? ownBits() : anywhere; }
 
   std::unique_ptr<TrainerAccess> access;
   Collectives &ranks;
+  ParameterChanges &changes;
   std::unique_ptr<Hooks> hooks; ///< null on ranks other than 0
   std::optional<std::string> stopReason;
   static constexpr std::uint32_t kHasLines = 1, kMayStop = 2;

@@ -59,6 +59,8 @@ struct TrainerOptions {
   bool hasLearner = false;
   /// Files of hooks (hooks/Hooks.h). On several ranks only rank 0 has hooks.
   std::vector<std::string> hooks = {};
+  /// Hooks may run programs (the action `run`).
+  bool allowCommands = false;
 };
 
 } // namespace brew::runtime

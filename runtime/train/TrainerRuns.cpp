@@ -18,6 +18,8 @@ void Trainer::restartRun() {
   progress.beginCallerRun();
   if (ending == Ending::ByHook)
     ending = Ending::Completed;
+  if (runHooks(HookTrigger::Reset))
+    startSnapshot();
   takeChanges(); // by hooks that apply from the beginning
 }
 

@@ -81,7 +81,7 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
       passes(session, solver, programs, state, *ranks, parameterUpdate,
              progress, nan.get()),
       tests(session, solver, state, *ranks, options.distributeTests),
-      requests(trainerControl, *ranks),
+      requests(trainerControl, *ranks), parameterChanges(session),
       snapshots(session, solver, programs, state, *ranks, parameterUpdate,
                 nan.get(), options.keepSnapshots) {
   checkRankSettings(session, options, solver, *ranks);
@@ -129,8 +129,9 @@ void Trainer::initialise() {
   hooks = std::make_unique<TrainerHooks>(
       std::make_unique<HookAccess>(HookedRun{
           session, trainerControl, programs, state, passes, tests, snapshots,
-          /*hasAllHistory=*/!options.shardUpdate, options.hasLearner}),
-      *ranks, testNets(), snapshots.lookupFolders());
+          parameterChanges, /*hasAllHistory=*/!options.shardUpdate,
+          options.hasLearner, options.allowCommands}),
+      *ranks, parameterChanges, testNets(), snapshots.lookupFolders());
   snapshots.setBestMetrics([this] { return hooks->bestMetrics(); });
   if (ranks->isRoot())
     addHooksOfOptions();
@@ -212,6 +213,7 @@ void Trainer::restoreReaders(const caffe::SolverState &position) {
 }
 
 void Trainer::startHooksAndLogs() {
+  parameterChanges.reset();
   logs->startAt(state.iteration);
   hooks->startAt(state.iteration);
 }

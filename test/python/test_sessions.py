@@ -237,6 +237,36 @@ class Training(Case):
             session.add_hook("at start do halt")
         self.assertTrue(0 <= session.metric("test.acc") <= 1)
 
+    def test_what_functions_of_hooks_may_do(self):
+        session = self.make_session(init=["ip1.weights=constant(0.5)"])
+        np.testing.assert_array_equal(session.params["ip1"][0], 0.5)
+        refused, calls = [], {"step": lambda: session.step(1), "test": lambda: session.test(),
+                              "restore": lambda: session.restore("none.solverstate"),
+                              "snapshot": session.snapshot, "forward": session.forward,
+                              "load": lambda: session.load_weights("none.caffemodel")}
+
+        def look(call):
+            for name, function in calls.items():
+                with self.assertRaisesRegex(brew.Error, "function of a hook may not call this"):
+                    function()
+                refused.append(name)
+            session.params["ip1"][0][...] = 2
+            session.prepare()
+            session.save_weights(self.path("seen.caffemodel"))
+            session.request_snapshot()
+        session.add_hook("after 2 iterations do call", look)
+        session.add_hook("after 2 iterations do freeze ip1.* priority -1")
+        with session.events.record("parameters_changed") as events:
+            session.step(4)
+        self.assertEqual(refused, list(calls))
+        np.testing.assert_array_equal(session.params["ip1"][0], 2)
+        self.assertEqual(session.metric("norm(ip1.weights)"), 2 * session.params["ip1"][0].size ** .5)
+        self.assertTrue(os.path.exists(self.path("seen.caffemodel")))
+        self.assertEqual([(e.iteration, e.text, e.routine) for e in events], [(2, 'freeze "ip1.*"', False)])
+        with self.assertRaisesRegex(brew.Error, "allow-commands"):
+            session.add_hook("at stop do run \"true\"")
+        self.make_session(allow_commands=True).add_hook("at stop do run \"true\"")
+
     def test_exceptions_and_flags_of_hooks(self):
         session = self.make_session()
 

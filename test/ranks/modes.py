@@ -252,6 +252,22 @@ class Modes(Ranks):
         self.train(many, "--ranks", "3", "--deterministic", "--test-interval", "0",
                    "--hooks", "run.hooks", "--snapshot", "many_iter_3.solverstate")
         check(self.weights("many", 5) == uninterrupted, "the resumed run has other weights")
+        # All ranks change their parameters alike, and go back together.
+        with open(self.path("change.hooks"), "w") as file:
+            file.write("every iteration do clip ip1.weights to -0.1 0.1\n"
+                       "after 2 iterations do reinitialise *.bias with uniform(0, 1)\n"
+                       "after 3 iterations do freeze *.weights\n"
+                       "after 4 iterations do scale *.bias by 0.5\n"
+                       "every 5 iterations if lr > 0.005 do restore last\n"
+                       "every 5 iterations do set base_lr 0.001\n"
+                       "after 6 iterations do unfreeze *\n")
+        # Seeds differ by rank, but not the values that a hook draws.
+        one = self.compile("one", self.interleaved(2), "iter_size: 2 snapshot: 3")
+        many = self.compile("many", solver="snapshot: 3", flags=["--distributed"])
+        for plan, flags in ((one, []), (many, ["--ranks", "2", "--deterministic"])):
+            log = self.train(plan, "--hooks", "change.hooks", *flags)
+            check(log.count("restores iteration 3") == 1, log)
+        check(self.weights(many) == self.weights(one), "changes of parameters")
         with open(self.path("best.hooks"), "w") as file:
             file.write("at stop do save_best train.loss\n")
         # The error names the line of the file.

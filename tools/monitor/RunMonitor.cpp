@@ -315,6 +315,10 @@ void RunMonitor::onEvent(const brew_event &event) {
     send({{"type", "field"}, {"name", event.name}, {"value", event.text}});
     return addLogLine("From iteration " + iterationText + " on, " + event.name +
                       ": " + event.text);
+  case BREW_EVENT_PARAMETERS_CHANGED:
+    return event.flag ? void()
+                      : addLogLine("After iteration " + iterationText + ": " +
+                                   event.text);
   case BREW_EVENT_RESET:
     return onReset(event.iteration);
   case BREW_EVENT_STEP_TIMES:

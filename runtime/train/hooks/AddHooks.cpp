@@ -22,10 +22,18 @@ public:
   explicit Callback(HookFunction function) : function(std::move(function)) {}
   DeferredWork run(HookCall &call) override {
     if (!call.background) {
+      struct InHook {
+        Session &session;
+        explicit InHook(Session &session) : session(session) {
+          session.setInHook(true);
+        }
+        ~InHook() { session.setInHook(false); }
+      } const scope(call.trainer.session());
       function(call);
       return {};
     }
-    // Copy the arguments, since the call ends before the background run.
+    // Copy the arguments, since the call ends before the background run. Only
+    // the training thread may measure tensors.
     struct CallCopy {
       std::string name, reason;
       HookTrigger trigger;
@@ -39,13 +47,15 @@ public:
                                                     call.trigger,
                                                     call.iteration,
                                                     call.seconds,
-                                                    call.values,
+                                                    MetricValues(),
                                                     {}});
-    return [this, copy, &trainer = call.trainer] {
-      function({copy->name, copy->trigger, copy->iteration, copy->seconds,
-                copy->reason, copy->values, trainer, copy->hookRequests, true});
-      return std::vector<std::string>();
-    };
+    return
+        [this, copy, &trainer = call.trainer, &statistics = call.statistics] {
+          function({copy->name, copy->trigger, copy->iteration, copy->seconds,
+                    copy->reason, copy->values, statistics, trainer,
+                    copy->hookRequests, true});
+          return std::vector<std::string>();
+        };
   }
   bool isReadOnly() const override { return true; }
   bool isCallback() const override { return true; }
@@ -126,15 +136,11 @@ std::unique_ptr<Hooks::Hook> Hooks::createHook(const Entry &entry,
     hook->action = makeAction(line, {scope, trainer, folders});
   }
   const HookTrigger unit = line.schedule.trigger();
-  if (hook->action->wantsPrepare() && unit != HookTrigger::Iteration)
-    throw TextError{verb.offset, "'" + verb.text +
-                                     "' compares with the iteration before: "
-                                     "its schedule must be in iterations"};
+  const bool lasts = verb.text == "set" || verb.text == "freeze";
   if (line.schedule.isFromBeginning() &&
-      (verb.text != "set" || unit != HookTrigger::Iteration || hook->criterion))
-    throw TextError{
-        verb.offset,
-        "'after 0 iterations' supports only 'set', without a condition"};
+      (!lasts || unit != HookTrigger::Iteration || hook->criterion))
+    throw TextError{verb.offset, "'after 0 iterations' supports only 'set' and "
+                                 "'freeze', without a condition"};
   if (verb.text == "test" && unit == HookTrigger::Test)
     throw TextError{verb.offset, "a test after each test never ends"};
   if (line.background)
@@ -144,6 +150,10 @@ std::unique_ptr<Hooks::Hook> Hooks::createHook(const Entry &entry,
   if (hook->criterion)
     metrics.insert(metrics.end(), hook->criterion->metrics().begin(),
                    hook->criterion->metrics().end());
+  hook->updates = hook->action->updatesOf();
+  for (const MetricName &metric : metrics)
+    for (const TensorName &parameter : metric.updatesOf())
+      hook->updates.push_back(parameter);
   const bool optional = verb.text == "report_progress";
   for (const MetricName &metric : metrics)
     if (metric.kind == MetricName::Epoch)
@@ -280,6 +290,12 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
     hooks.push_back(std::move(hook));
   try {
     linkDependencies(hooks, entries, fail);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      try {
+        hooks[oldCount + i]->action->check(bestMetrics());
+      } catch (const TextError &problem) {
+        fail(entries[i], problem);
+      }
     order = sortByDependencies(hooks);
   } catch (const Error &error) {
     hooks.resize(oldCount);

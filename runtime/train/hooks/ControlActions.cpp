@@ -33,14 +33,6 @@ public:
   bool mayStop() const override { return true; }
 };
 
-class Snapshot : public HookAction {
-public:
-  DeferredWork run(HookCall &call) override {
-    call.hookRequests.snapshot = true;
-    return {};
-  }
-};
-
 class Test : public HookAction {
 public:
   explicit Test(std::vector<int> nets) : nets(std::move(nets)) {}
@@ -66,11 +58,10 @@ public:
     set(call.trainer, call.iteration);
     return {};
   }
-  void resumeAt(TrainerAccess &trainer, int iteration,
-                std::optional<std::uint64_t> lastDue) override {
+  void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
     // A schedule applies from the first iteration on.
-    if (schedule || lastDue)
-      set(trainer, iteration);
+    if (schedule || resumption.lastDue)
+      set(trainer, resumption.iteration);
   }
 
 private:
@@ -88,28 +79,6 @@ private:
 
   std::string field, value;
   std::optional<ValueSchedule> schedule;
-};
-
-/// Requests a snapshot when a metric has its best value so far.
-class SaveBest : public HookAction {
-public:
-  explicit SaveBest(RankedMetric metric) : bestMetric(std::move(metric)) {}
-  DeferredWork run(HookCall &call) override {
-    const std::optional<double> current =
-        call.values.value(bestMetric.metricName());
-    if (current && bestMetric.updateIfBetter(*current, call.iteration)) {
-      call.values.setHook(call.name, *current);
-      call.hookRequests.best.push_back(&bestMetric);
-    }
-    return {};
-  }
-  std::vector<MetricName> metrics() const override {
-    return {bestMetric.metricName()};
-  }
-  BestMetric *best() override { return &bestMetric; }
-
-private:
-  BestMetric bestMetric;
 };
 
 /// Stops training if a metric has not improved for some evaluations.
@@ -130,39 +99,20 @@ public:
   std::vector<MetricName> metrics() const override {
     return {patience.metricName()};
   }
-  void restart() override { patience.restart(); }
+  void restart(int, double) override { patience.restart(); }
   bool mayStop() const override { return true; }
 
 private:
   Patience patience;
 };
 
-RankedMetric nextRankedMetric(ActionWords &words, const MetricScope &scope) {
-  const HookWord &word = words.next("a metric");
-  try {
-    return parseRankedMetric(word.text, scope);
-  } catch (const TextError &problem) {
-    throw TextError{word.offset + problem.offset, problem.text};
-  }
-}
-
 } // namespace
 
 std::unique_ptr<HookAction> makeStop() { return std::make_unique<Stop>(); }
 std::unique_ptr<HookAction> makeStop(ActionWords &) { return makeStop(); }
 
-std::unique_ptr<HookAction> makeSaveBest(RankedMetric metric) {
-  return std::make_unique<SaveBest>(std::move(metric));
-}
-
 std::unique_ptr<HookAction> makeEarlyStop(Patience patience) {
   return std::make_unique<EarlyStop>(std::move(patience));
-}
-
-std::unique_ptr<HookAction> makeSnapshot(ActionWords &,
-                                         const ActionContext &context) {
-  context.trainer.requireSnapshots();
-  return std::make_unique<Snapshot>();
 }
 
 std::unique_ptr<HookAction> makeTest(ActionWords &words,
@@ -233,19 +183,9 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
   return std::make_unique<Set>(field.text, text);
 }
 
-std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
-                                         const ActionContext &context) {
-  if (!context.trainer.hasAllHistory())
-    words.fail("save_best does not work with a sharded update: no rank has the "
-               "full solver history");
-  RankedMetric metric = nextRankedMetric(words, context.scope);
-  context.trainer.requireSnapshots();
-  return makeSaveBest(std::move(metric));
-}
-
 std::unique_ptr<HookAction> makeEarlyStop(ActionWords &words,
                                           const ActionContext &context) {
-  RankedMetric metric = nextRankedMetric(words, context.scope);
+  RankedMetric metric = words.nextRankedMetric(context.scope);
   words.require("patience");
   const int patience = words.nextNumber("a number from 1 on", 1);
   return makeEarlyStop(Patience(std::move(metric), patience, "evaluation"));

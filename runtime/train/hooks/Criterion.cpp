@@ -158,6 +158,10 @@ private:
       if (at < text.size() && text[at] == '[')
         while (at < text.size() && (token += text[at++], token.back() != ']'))
           ;
+      // norm(conv1.weights) is one operand, but "not(" begins a group.
+      if (at < text.size() && text[at] == '(' && parseStatistic(token))
+        while (at < text.size() && (token += text[at++], token.back() != ')'))
+          ;
     } else {
       fail(c == '&'   ? "write 'and'"
            : c == '|' ? "write 'or'"

@@ -17,7 +17,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/train/metrics/MetricName.h"
+#include "runtime/train/metrics/MetricValues.h"
 
 #include <cstdint>
 #include <map>

@@ -28,6 +28,15 @@ constexpr Verb kVerbs[] = {
     {"snapshot", makeSnapshot, false},
     {"test", makeTest, false},
     {"set", makeSet, false},
+    {"clip", makeClip, false},
+    {"scale", makeScale, false},
+    {"freeze", makeFreeze, false},
+    {"unfreeze", makeUnfreeze, false},
+    {"reinitialise", makeReinitialise, false},
+    {"load", makeLoad, false},
+    {"restore", makeRestore, false},
+    {"print", makePrint, false},
+    {"run", makeRun, false},
     {"save_best", makeSaveBest, true},
     {"early_stop", makeEarlyStop, true},
     {"report", makeReport, true},
@@ -72,6 +81,15 @@ MetricName ActionWords::nextMetric(const MetricScope &scope) {
   const HookWord &word = next("a metric");
   try {
     return parseMetricName(word.text, scope);
+  } catch (const TextError &problem) {
+    throw TextError{word.offset + problem.offset, problem.text};
+  }
+}
+
+RankedMetric ActionWords::nextRankedMetric(const MetricScope &scope) {
+  const HookWord &word = next("a metric");
+  try {
+    return parseRankedMetric(word.text, scope);
   } catch (const TextError &problem) {
     throw TextError{word.offset + problem.offset, problem.text};
   }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "runtime/session/Session.h"
+#include "runtime/train/ParameterChanges.h"
 #include "runtime/train/TrainerControl.h"
 #include "runtime/train/hooks/HookLine.h"
 #include "runtime/train/metrics/BestMetric.h"
-#include "runtime/train/metrics/MetricName.h"
+#include "runtime/train/metrics/MetricValues.h"
 #include "runtime/train/metrics/Patience.h"
+#include "runtime/train/snapshots/SnapshotWriter.h"
 
 #include <functional>
 #include <memory>
@@ -17,7 +19,7 @@
 namespace brew::runtime {
 
 /// Test nets that a hook can name individually: ranks exchange them as bits.
-inline constexpr int kMaxNamedTestNets = 30;
+inline constexpr int kMaxNamedTestNets = 29;
 
 /// Actions that hooks request from the trainer, which carries them out after
 /// the hooks: between two iterations, or after the tests.
@@ -26,7 +28,8 @@ struct HookRequests {
   std::vector<int> tests; ///< nets
   /// Metrics that have their best value so far.
   std::vector<const BestMetric *> best;
-  std::optional<std::string> stop; ///< the reason
+  std::optional<std::string> stop;    ///< the reason
+  std::optional<std::string> restore; ///< the path of a solver state
 };
 
 /// The part of the trainer that hooks can use.
@@ -48,6 +51,20 @@ public:
   virtual bool hasAllHistory() const = 0;
   /// Throws Error if snapshots could not be written.
   virtual void requireSnapshots() const = 0;
+  /// Returns the last snapshot that the run has written, or the one that it was
+  /// resumed from; nullopt without one. Waits until it is on disk.
+  virtual std::optional<SnapshotPair> lastSnapshot() = 0;
+  /// Returns the metrics whose best values hooks keep.
+  virtual std::vector<BestMetric *> bestMetrics() const = 0;
+  /// Returns the snapshot of the best value of a metric; nullopt if there is
+  /// none yet. Waits for the one that is being written.
+  virtual std::optional<SnapshotPair>
+  bestSnapshot(const BestMetric &metric) = 0;
+  /// Changes parameters on this rank now, on the others before the next
+  /// iteration.
+  virtual void change(const ParameterChange &change) = 0;
+  /// Returns whether hooks may run programs (TrainerOptions::allowCommands).
+  virtual bool allowsCommands() const = 0;
   /// Returns whether a source of the training net makes passes over records.
   virtual bool hasEpochs() const = 0;
   /// Returns the completed passes of the first such source.
@@ -65,6 +82,7 @@ struct HookCall {
   /// Why its criterion holds; "": it has no criterion.
   const std::string &reason;
   MetricValues &values;
+  const TensorStatistics &statistics;
   TrainerAccess &trainer;
   HookRequests &hookRequests;
   bool background;
@@ -91,17 +109,24 @@ public:
   /// Returns whether to call sample() after every iteration.
   virtual bool wantsSamples() const { return false; }
   virtual void sample(const MetricValues &) {}
-  /// Returns whether to call prepare() before an iteration after which the hook
-  /// is due.
-  virtual bool wantsPrepare() const { return false; }
-  virtual void prepare(TrainerAccess &) {}
-  /// Restores lasting settings when training starts or resumes. `lastDue` is
-  /// the last iteration so far at which the hook was due; nullopt if there is
-  /// none, or if the hook has a criterion or does not count iterations.
-  virtual void resumeAt(TrainerAccess &, int /*iteration*/,
-                        std::optional<std::uint64_t> /*lastDue*/) {}
-  /// Forgets everything recorded so far.
-  virtual void restart() {}
+  /// Returns the parameters whose last update the action measures, beyond those
+  /// of metrics().
+  virtual std::vector<TensorName> updatesOf() const { return {}; }
+  /// Where training starts or resumes.
+  struct Resumption {
+    int iteration;
+    /// The last iteration so far at which the hook was due; nullopt if there is
+    /// none, or if the hook counts neither iterations nor epochs.
+    std::optional<std::uint64_t> lastDue;
+  };
+  /// Restores lasting settings of a hook without a criterion.
+  virtual void resumeAt(TrainerAccess &, const Resumption &) {}
+  /// Throws TextError if the action does not suit the metrics whose best values
+  /// hooks keep.
+  virtual void check(const std::vector<BestMetric *> &) const {}
+  /// Forgets everything recorded so far, when training starts or resumes after
+  /// `iteration` iterations, `seconds` after the run's start.
+  virtual void restart(int /*iteration*/, double /*seconds*/) {}
   /// Returns whether the action may request a stop.
   virtual bool mayStop() const { return false; }
   /// Returns the metric whose best value the action tracks, or null.
@@ -143,6 +168,7 @@ public:
   int nextNumber(const std::string &expected, int minimum);
   double nextReal(const std::string &expected);
   MetricName nextMetric(const MetricScope &scope);
+  RankedMetric nextRankedMetric(const MetricScope &scope);
   /// Throws unless all words are consumed.
   void expectEnd() {
     if (!atEnd())
@@ -188,6 +214,24 @@ std::unique_ptr<HookAction> makeEarlyStop(Patience patience);
 std::unique_ptr<HookAction> makeStop(ActionWords &words);
 std::unique_ptr<HookAction> makeSnapshot(ActionWords &words,
                                          const ActionContext &context);
+std::unique_ptr<HookAction> makeLoad(ActionWords &words,
+                                     const ActionContext &context);
+std::unique_ptr<HookAction> makeRestore(ActionWords &words,
+                                        const ActionContext &context);
+std::unique_ptr<HookAction> makeClip(ActionWords &words,
+                                     const ActionContext &context);
+std::unique_ptr<HookAction> makeScale(ActionWords &words,
+                                      const ActionContext &context);
+std::unique_ptr<HookAction> makeFreeze(ActionWords &words,
+                                       const ActionContext &context);
+std::unique_ptr<HookAction> makeUnfreeze(ActionWords &words,
+                                         const ActionContext &context);
+std::unique_ptr<HookAction> makeReinitialise(ActionWords &words,
+                                             const ActionContext &context);
+std::unique_ptr<HookAction> makePrint(ActionWords &words,
+                                      const ActionContext &context);
+std::unique_ptr<HookAction> makeRun(ActionWords &words,
+                                    const ActionContext &context);
 std::unique_ptr<HookAction> makeTest(ActionWords &words,
                                      const ActionContext &context);
 std::unique_ptr<HookAction> makeSet(ActionWords &words,

@@ -39,8 +39,15 @@ std::vector<HookWord> wordsOf(const std::string &line, std::size_t begin) {
       word.text = line[at++];
     } else {
       while (at < line.size() && !isSpace(line[at]) && line[at] != ',' &&
-             line[at] != '"')
-        word.text += line[at++];
+             line[at] != '"') {
+        // Arguments of a name, as in gaussian(0, 0.01), are part of the word.
+        const std::size_t close = line[at] == '(' && !word.text.empty()
+                                      ? line.find(')', at)
+                                      : line.npos;
+        const std::size_t next = close == line.npos ? at + 1 : close + 1;
+        word.text += line.substr(at, next - at);
+        at = next;
+      }
     }
     words.push_back(std::move(word));
   }

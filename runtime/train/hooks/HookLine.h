@@ -3,7 +3,8 @@
 //   line     = [ NAME ":" ] schedule [ "if" criterion ] "do" action
 //              { modifier }
 //   modifier = "needs" NAME { "," NAME } | "priority" N | "in" "background"
-//   action   = words; words with spaces or commas are in double quotes
+//   action   = words; words with spaces or commas are in double quotes, except
+//              for arguments of a name: gaussian(0, 0.01)
 //
 // A hook's name has letters, digits, '_' and '-'. Empty lines are ignored, and
 // so is text after '#' outside of quotes.

@@ -13,6 +13,7 @@ namespace brew::runtime {
 Hooks::Hooks(TrainerAccess &trainer, int netCount,
              std::vector<std::string> lookupFolders)
     : trainer(trainer), testNets(netCount), folders(std::move(lookupFolders)),
+      statistics(trainer.session()), values(&statistics),
       background(trainer.session().events()) {
   listener = trainer.session().events().add([this](const Event &event) {
     values.update(event);
@@ -43,6 +44,13 @@ void Hooks::addOption(Schedule schedule, std::optional<Criterion> criterion,
   hook->line.schedule = std::move(schedule);
   hook->criterion = std::move(criterion);
   hook->action = std::move(action);
+  std::vector<MetricName> metrics = hook->action->metrics();
+  if (hook->criterion)
+    metrics.insert(metrics.end(), hook->criterion->metrics().begin(),
+                   hook->criterion->metrics().end());
+  for (const MetricName &metric : metrics)
+    for (const TensorName &parameter : metric.updatesOf())
+      hook->updates.push_back(parameter);
   optionHooks.push_back(std::move(hook));
 }
 
@@ -89,44 +97,83 @@ void Hooks::countFrom(int iteration) {
 }
 
 void Hooks::startAt(int iteration) {
-  values = {};
+  statistics.rememberWeights({});
+  values = MetricValues(&statistics);
+  // Resets are counted over restarts.
+  const std::uint64_t resets =
+      counts[static_cast<std::size_t>(HookTrigger::Reset)];
   counts = {};
+  counts[static_cast<std::size_t>(HookTrigger::Reset)] = resets;
   hasStarted = true;
   countFrom(iteration);
   for (const auto &hook : optionHooks)
-    hook->action->restart();
+    hook->action->restart(iteration, seconds);
   startAt(order, iteration);
+}
+
+/// Returns the iteration after which the schedule was due last, if it counts
+/// iterations or epochs.
+std::optional<std::uint64_t> Hooks::lastDue(const Schedule &schedule,
+                                            int iteration) const {
+  const auto iterations = static_cast<std::uint64_t>(iteration);
+  if (schedule.trigger() == HookTrigger::Iteration)
+    return schedule.lastDue(iterations);
+  if (schedule.trigger() != HookTrigger::Epoch)
+    return {};
+  const std::uint64_t epochs = epochsAfter(iteration);
+  const std::optional<std::uint64_t> due = schedule.lastDue(epochs);
+  if (!due || epochs == 0)
+    return due;
+  // Passes over the same records take about the same number of iterations.
+  return *due * (epochLength ? *epochLength : iterations / epochs);
 }
 
 void Hooks::startAt(const std::vector<Hook *> &selected, int iteration) {
   // Apply lasting settings in the order in which they were due.
-  struct Lasting {
-    Hook *hook;
-    std::optional<std::uint64_t> due;
-  };
-  std::vector<Lasting> lasting;
+  std::vector<std::pair<Hook *, HookAction::Resumption>> lasting;
   for (Hook *hook : selected) {
-    hook->action->restart();
+    hook->action->restart(iteration, seconds);
     if (hook->criterion)
       hook->criterion->restart();
-    const Schedule &schedule = hook->line.schedule;
-    lasting.push_back(
-        {hook, schedule.trigger() == HookTrigger::Iteration && !hook->criterion
-                   ? schedule.lastDue(static_cast<std::uint64_t>(iteration))
-                   : std::nullopt});
+    else
+      lasting.push_back(
+          {hook, {iteration, lastDue(hook->line.schedule, iteration)}});
   }
-  std::stable_sort(lasting.begin(), lasting.end(),
-                   [](const Lasting &a, const Lasting &b) {
-                     return a.due.value_or(0) < b.due.value_or(0);
-                   });
-  for (const Lasting &entry : lasting) {
-    entry.hook->action->resumeAt(trainer, iteration, entry.due);
-    if (entry.hook->action->wantsPrepare() &&
-        entry.hook->line.schedule.isDue(static_cast<std::uint64_t>(iteration),
-                                        static_cast<std::uint64_t>(iteration) +
-                                            1))
-      entry.hook->action->prepare(trainer);
+  std::stable_sort(
+      lasting.begin(), lasting.end(), [](const auto &a, const auto &b) {
+        return a.second.lastDue.value_or(0) < b.second.lastDue.value_or(0);
+      });
+  for (const auto &[hook, resumption] : lasting)
+    hook->action->resumeAt(trainer, resumption);
+}
+
+/// Returns whether the hook may run between the next iteration and the one
+/// after it.
+bool Hooks::mayBeDueAfterNext(const Hook &hook, int iteration) const {
+  const Schedule &schedule = hook.line.schedule;
+  switch (schedule.trigger()) {
+  case HookTrigger::Iteration:
+    return !schedule.isForLines() ||
+           schedule.isDue(static_cast<std::uint64_t>(iteration),
+                          static_cast<std::uint64_t>(iteration) + 1);
+  case HookTrigger::Epoch:
+    // Only a source knows when it ends an epoch.
+    return !epochLength ||
+           schedule.isDue(epochsAfter(iteration), epochsAfter(iteration + 1));
+  default:
+    return true;
   }
+}
+
+void Hooks::beforeIteration(int iteration) {
+  std::vector<TensorName> parameters;
+  for (const auto *list : {&optionHooks, &hooks})
+    for (const auto &hook : *list)
+      if (!hook->updates.empty() && !hook->disabled &&
+          mayBeDueAfterNext(*hook, iteration))
+        parameters.insert(parameters.end(), hook->updates.begin(),
+                          hook->updates.end());
+  statistics.rememberWeights(parameters);
 }
 
 HookRequests Hooks::runOptions(HookTrigger trigger, int iteration, int net) {
@@ -168,11 +215,6 @@ HookRequests Hooks::runDue(HookTrigger trigger, int iteration, int net) {
         hook->line.schedule.isDue(before[i], counts[i]))
       run(*hook, trigger, iteration, hookRequests);
   }
-  if (trigger == HookTrigger::Iteration)
-    for (Hook *hook : order)
-      if (!hook->disabled && hook->action->wantsPrepare() &&
-          hook->line.schedule.isDue(count(trigger), count(trigger) + 1))
-        hook->action->prepare(trainer);
   return hookRequests;
 }
 
@@ -207,8 +249,8 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
       return;
     }
   }
-  HookCall call{hook.name, trigger, iteration,    seconds,     reason,
-                values,    trainer, hookRequests, inBackground};
+  HookCall call{hook.name, trigger,    iteration, seconds,      reason,
+                values,    statistics, trainer,   hookRequests, inBackground};
   const bool mayFail = hook.action->isReadOnly() && !hook.action->isCallback();
   try {
     HookAction::DeferredWork work = hook.action->run(call);

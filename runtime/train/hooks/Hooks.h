@@ -76,6 +76,9 @@ public:
   /// thread; any other hook that fails is disabled with a warning.
   /// `net`: the test net of a trigger of one net.
   HookRequests runDue(HookTrigger trigger, int iteration, int net = -1);
+  /// Call this before each iteration, the next one after `iteration`: copies
+  /// the weights whose update a hook may measure after it.
+  void beforeIteration(int iteration);
   /// Runs only the hooks of options.
   HookRequests runOptions(HookTrigger trigger, int iteration, int net = -1);
   /// Waits for background hooks.
@@ -91,6 +94,8 @@ private:
     std::optional<Criterion> criterion;
     std::unique_ptr<HookAction> action;
     std::vector<Hook *> dependencies; ///< hooks that run before it
+    /// Parameters whose last update the hook measures.
+    std::vector<TensorName> updates;
     std::shared_ptr<BackgroundHooks::HookState> state; ///< of a background hook
     bool disabled = false;
   };
@@ -113,7 +118,10 @@ private:
   sortByDependencies(std::vector<std::unique_ptr<Hook>> &all) const;
   void throwIfRunning() const;
   std::uint64_t epochsAfter(int iteration) const;
+  bool mayBeDueAfterNext(const Hook &hook, int iteration) const;
   void countFrom(int iteration);
+  std::optional<std::uint64_t> lastDue(const Schedule &schedule,
+                                       int iteration) const;
   void startAt(const std::vector<Hook *> &selected, int iteration);
   void run(Hook &hook, HookTrigger trigger, int iteration,
            HookRequests &hookRequests);
@@ -123,6 +131,7 @@ private:
   TrainerAccess &trainer;
   int testNets;
   std::vector<std::string> folders;
+  TensorStatistics statistics;
   MetricValues values;
   int listener;
   double seconds = 0; ///< since training began

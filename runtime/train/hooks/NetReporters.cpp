@@ -123,67 +123,37 @@ private:
   int testNet; ///< -1: the current training batch
 };
 
-double deviationOf(const std::vector<float> &values) {
-  double sum = 0, squares = 0;
-  for (float value : values)
-    sum += value;
-  const double mean = sum / double(values.size());
-  for (float value : values)
-    squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / double(values.size()));
-}
-
-/// Reports, for each layer, the standard deviation of an update divided by the
-/// standard deviation of the weights; 1e-3 is a good ratio.
+/// Reports, for each layer, the ratio of an update to the weights
+/// (Statistic::Update); 1e-3 is a good ratio.
 class ReportUpdates : public HookAction {
 public:
-  explicit ReportUpdates(std::vector<std::string> layers)
-      : layers(std::move(layers)) {}
+  explicit ReportUpdates(std::vector<TensorName> weights)
+      : weights(std::move(weights)) {}
 
   DeferredWork run(HookCall &call) override {
-    Session &session = call.trainer.session();
     std::string line = linePrefix(call) + "updates over weights";
-    double largest = 0;
     const char *separator = ": ";
-    for (auto &[layer, oldWeights] : weights) {
-      std::vector<std::int64_t> shape;
-      std::vector<float> update =
-          readAll(session, {TensorKind::Parameter, layer, 0, 0, 0}, shape);
-      const double deviation = deviationOf(oldWeights);
-      for (std::size_t i = 0; i < update.size(); ++i)
-        update[i] -= oldWeights[i];
-      const double rate = deviationOf(update) / deviation;
-      line +=
-          separator + layer + " " +
-          (deviation > 0 ? log::number(rate) : "none: all weights are equal");
+    for (const TensorName &parameter : weights) {
+      const std::optional<double> ratio =
+          call.statistics.measure(Statistic::Update, {parameter});
+      line += separator + parameter.name + " " +
+              (ratio ? log::number(*ratio) : "none");
       separator = ", ";
-      if (deviation > 0)
-        largest = std::max(largest, rate);
     }
-    if (weights.empty())
-      line += ": training began with this";
-    else if (!call.background)
-      call.values.setHook(call.name, largest);
-    weights.clear();
+    const std::optional<double> largest =
+        call.statistics.measure(Statistic::Update, weights);
+    if (!call.background && largest)
+      call.values.setHook(call.name, *largest);
+    if (!largest)
+      line = linePrefix(call) + "no update to measure: no iteration has "
+                                "changed the weights";
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return true; }
-  bool wantsPrepare() const override { return true; }
-  void prepare(TrainerAccess &trainer) override {
-    weights.clear();
-    for (const std::string &layer : layers) {
-      std::vector<std::int64_t> shape;
-      std::vector<float> values = readAll(
-          trainer.session(), {TensorKind::Parameter, layer, 0, 0, 0}, shape);
-      weights.emplace_back(layer, std::move(values));
-    }
-  }
-  void restart() override { weights.clear(); }
+  std::vector<TensorName> updatesOf() const override { return weights; }
 
 private:
-  std::vector<std::string> layers;
-  /// The weights before the update, by layer.
-  std::vector<std::pair<std::string, std::vector<float>>> weights;
+  const std::vector<TensorName> weights; ///< of layers
 };
 
 } // namespace
@@ -242,7 +212,10 @@ std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
                                          didYouMean(word.text, trainedLayers)};
       layers.push_back(word.text);
     } while (words.take(","));
-  return std::make_unique<ReportUpdates>(std::move(layers));
+  std::vector<TensorName> weights;
+  for (const std::string &layer : layers)
+    weights.push_back({TensorKind::Parameter, layer, 0, 0, 0});
+  return std::make_unique<ReportUpdates>(std::move(weights));
 }
 
 } // namespace brew::runtime

@@ -78,7 +78,7 @@ public:
                        ", maximum " + log::number(maximum) + ", " +
                        std::to_string(count) +
                        (count == 1 ? " iteration)" : " iterations)");
-    restart();
+    clear();
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return true; }
@@ -93,12 +93,14 @@ public:
     sum += *value;
     ++count;
   }
-  void restart() override {
+  void restart(int, double) override { clear(); }
+
+private:
+  void clear() {
     sum = 0;
     count = 0;
   }
 
-private:
   MetricName metric;
   double sum = 0, minimum = 0, maximum = 0;
   long long count = 0;
@@ -111,7 +113,7 @@ public:
     const int iterations = call.iteration - lastIteration;
     std::string line =
         linePrefix(call) + durationText(call.seconds) + " since training began";
-    if (lastIteration >= 0 && iterations > 0) {
+    if (iterations > 0 && call.seconds > lastSeconds) {
       const double secondsPerIteration =
           (call.seconds - lastSeconds) / iterations;
       line += ", " + log::number(secondsPerIteration * 1000) +
@@ -130,15 +132,13 @@ public:
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return true; }
-  void resumeAt(TrainerAccess &, int iteration,
-                std::optional<std::uint64_t>) override {
+  void restart(int iteration, double seconds) override {
     lastIteration = iteration;
-    lastSeconds = 0;
+    lastSeconds = seconds;
   }
-  void restart() override { lastIteration = -1; }
 
 private:
-  int lastIteration = -1;
+  int lastIteration = 0;
   double lastSeconds = 0;
 };
 

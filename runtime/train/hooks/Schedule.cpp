@@ -14,7 +14,7 @@ namespace brew::runtime {
 namespace {
 
 constexpr const char *kTriggerNames[kHookTriggers] = {
-    "iteration", "epoch", "test", "start", "stop", "pause", "resume"};
+    "iteration", "epoch", "test", "start", "stop", "pause", "resume", "reset"};
 
 /// Parses a number of at least `minimum` if the word at `at` starts with a
 /// digit, and advances `at`. Otherwise returns nullopt.
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> parseNumber(const std::vector<HookWord> &words,
 HookTrigger parseTrigger(const std::vector<HookWord> &words, std::size_t &at,
                          std::size_t end) {
   constexpr const char *kExpected =
-      "iterations, epochs, tests, start, stop, pause or resume";
+      "iterations, epochs, tests, start, stop, pause, resume or reset";
   if (at >= words.size())
     throw TextError{end, std::string("expected ") + kExpected};
   std::string word = words[at].text;

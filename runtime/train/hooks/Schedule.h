@@ -4,6 +4,7 @@
 //            | "after" N trigger                once
 //            | "at" trigger                     each time
 //   trigger  = iteration | epoch | test | start | stop | pause | resume
+//            | reset
 //
 // Triggers may have a plural s. Iterations and epochs are counted from the
 // beginning of training, so that a resumed run continues the same schedule; the
@@ -32,13 +33,14 @@ enum class HookTrigger {
   Stop,
   Pause,
   Resume,
+  Reset, ///< training restarts from its beginning
   // Not for lines:
   Solve,     ///< solve() begins
   NetTest,   ///< the solver has tested one net
   CallerTest ///< the caller has tested one net
 };
 /// The number of triggers that lines can name, which come first.
-inline constexpr std::size_t kHookTriggers = 7;
+inline constexpr std::size_t kHookTriggers = 8;
 inline bool isForLines(HookTrigger trigger) {
   return static_cast<std::size_t>(trigger) < kHookTriggers;
 }
@@ -68,6 +70,8 @@ public:
   /// none.
   bool isDueAt(HookTrigger trigger, int net) const;
 
+  /// Returns whether the schedule is not of atEach().
+  bool isForLines() const { return eachOf.empty(); }
   HookTrigger trigger() const { return unit; }
   /// Returns whether the schedule is "after 0": it is for settings that apply
   /// from the beginning, and is never due.

@@ -3,6 +3,7 @@
 #include "runtime/train/metrics/MetricName.h"
 
 #include "plan/Contract.h"
+#include "runtime/session/TensorPattern.h"
 #include "runtime/train/metrics/EpisodeMetrics.h"
 #include "support/Error.h"
 #include "support/Suggest.h"
@@ -164,15 +165,56 @@ void resolveOutput(MetricName &metric, std::string name, std::size_t offset,
   metric.element = element.value_or(0);
 }
 
+/// Parses STATISTIC(PATTERN) if the text begins with a statistic and "(".
+std::optional<MetricName> parseStatisticOf(std::string_view text,
+                                           const MetricScope &scope) {
+  const std::size_t open = text.find('(');
+  if (open == text.npos)
+    return {};
+  const std::optional<Statistic> statistic =
+      parseStatistic(text.substr(0, open));
+  if (!statistic && text.substr(0, open).find('.') != text.npos)
+    return {}; // of a blob with such a name
+  if (!statistic)
+    throw TextError{
+        0, "there is no statistic '" + std::string(text.substr(0, open)) +
+               "' of tensors (there are: " +
+               joinNames({kStatisticNames.begin(), kStatisticNames.end()}) +
+               ")"};
+  if (text.back() != ')' || text.size() < open + 3)
+    throw TextError{open + 1, "expected a tensor and ')', as in "
+                              "norm(conv1.weights)"};
+  MetricName metric;
+  metric.kind = MetricName::OfTensors;
+  metric.text = std::string(text);
+  metric.statistic = *statistic;
+  const std::string pattern(text.substr(open + 1, text.size() - open - 2));
+  int training = scope.manifest.programs_size() - 1;
+  while (training >= 0 && scope.manifest.programs(training).name() !=
+                              plan::programs::kForwardBackward)
+    --training;
+  try {
+    metric.tensors = *statistic == Statistic::Update
+                         ? parametersMatching(scope.manifest, pattern,
+                                              /*trainedOnly=*/true)
+                         : tensorsMatching(scope.manifest, pattern, training);
+  } catch (const Error &error) {
+    throw TextError{open + 1, error.what()};
+  }
+  return metric;
+}
+
 } // namespace
 
 bool isMetricNameCharacter(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return std::isalnum(byte) || byte >= 0x80 ||
-         std::string_view("_.-/:+*#@$%~").find(c) != std::string_view::npos;
+         std::string_view("_.-/:+*?#@$%~").find(c) != std::string_view::npos;
 }
 
 MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
+  if (std::optional<MetricName> ofTensors = parseStatisticOf(text, scope))
+    return *std::move(ofTensors);
   MetricName metric;
   metric.text = std::string(text);
   const std::size_t point = text.find('.');
@@ -225,7 +267,7 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
                          ? "a name is missing"
                          : "there is no metric '" + metric.text +
                                "'; there are test.OUTPUT, test1.OUTPUT, "
-                               "train.loss, lr, iter and time" +
+                               "train.loss, lr, iter, time and norm(TENSOR)" +
                                (scope.hasLearner ? ", episode.NAME" : "") +
                                (scope.hooks ? ", epoch and hook.NAME" : "")};
 }
@@ -296,60 +338,6 @@ std::optional<MetricName> defaultMetric(const MetricScope &scope) {
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
-
-void MetricValues::update(const Event &event) {
-  if (const auto *begin = std::get_if<event::SolvingBegin>(&event)) {
-    iteration = begin->iteration;
-    seconds = 0;
-  } else if (const auto *done = std::get_if<event::IterationDone>(&event)) {
-    loss = done->smoothedLoss;
-    learningRate = done->learningRate;
-  } else if (const auto *progress = std::get_if<event::Progress>(&event)) {
-    // Counts started iterations: on a device they finish later.
-    iteration = progress->iteration;
-    seconds = progress->seconds;
-  } else if (const auto *ended = std::get_if<event::EpisodeDone>(&event)) {
-    episode = *ended;
-  } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
-    iteration = test->iteration;
-    for (auto entry = outputs.begin(); entry != outputs.end();)
-      entry = entry->first.first == test->net ? outputs.erase(entry) : ++entry;
-    for (const OutputValue &output : test->outputs)
-      outputs[{test->net, output.blob}].push_back(output.value);
-  }
-}
-
-std::optional<double> MetricValues::value(const MetricName &metric) const {
-  switch (metric.kind) {
-  case MetricName::Iteration:
-    return iteration ? std::optional<double>(*iteration) : std::nullopt;
-  case MetricName::Time:
-    return seconds;
-  case MetricName::TrainLoss:
-    return loss;
-  case MetricName::LearningRate:
-    return learningRate;
-  case MetricName::EpisodeValue:
-    if (episode)
-      for (const OutputValue &value : episodeMetrics(*episode))
-        if (value.blob == metric.output)
-          return value.value;
-    return {};
-  case MetricName::Epoch:
-    return epoch;
-  case MetricName::HookValue: {
-    const auto found = hooks.find(metric.hook);
-    return found == hooks.end() ? std::nullopt
-                                : std::optional<double>(found->second);
-  }
-  case MetricName::TestOutput:
-    break;
-  }
-  const auto found = outputs.find({metric.net, metric.output});
-  if (found == outputs.end() || metric.element >= found->second.size())
-    return {};
-  return found->second[metric.element];
-}
 
 std::string markedText(const std::string &source, const std::string &text,
                        const TextError &problem) {

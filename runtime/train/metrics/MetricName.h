@@ -10,6 +10,10 @@
 //   iter              iterations done
 //   time              seconds since training began, in this run
 //   lr                the learning rate of the last update
+//   norm(conv*.weights), mean(ip1)
+//                     statistics of parameters, their gradients and readable
+//                     blobs of the training net, as they are now
+//                     (TensorStatistics.h)
 //
 // Runs of a learner (reinforcement learning) also have
 //
@@ -29,16 +33,15 @@
 #pragma once
 
 #include "plan/PlanFile.h"
-#include "runtime/events/Events.h"
+#include "runtime/session/Tensor.h"
+#include "runtime/train/metrics/TensorStatistics.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace brew::runtime {
@@ -53,7 +56,8 @@ struct MetricName {
     LearningRate,
     EpisodeValue,
     Epoch,
-    HookValue
+    HookValue,
+    OfTensors
   };
   Kind kind = Iteration;
   // For a TestOutput.
@@ -63,6 +67,17 @@ struct MetricName {
   std::string hook; ///< of a HookValue: the hook's name
 
   std::string text; ///< as written by the user
+  // Of OfTensors.
+  Statistic statistic = Statistic::Norm;
+  std::vector<TensorName> tensors = {};
+
+  /// Returns the parameters whose weights must be copied before the iteration
+  /// (TensorStatistics::rememberWeights).
+  std::vector<TensorName> updatesOf() const {
+    return kind == OfTensors && statistic == Statistic::Update
+               ? tensors
+               : std::vector<TensorName>();
+  }
 };
 
 /// An error in a text, and its position.
@@ -110,26 +125,6 @@ RankedMetric parseRankedMetric(std::string_view text, const MetricScope &scope);
 /// test net, the first output for which higher is better, else the first for
 /// which lower is better; else nullopt. With a learner, test.reward.
 std::optional<MetricName> defaultMetric(const MetricScope &scope);
-
-/// The last value of every metric, updated by the events of a session.
-class MetricValues {
-public:
-  void update(const Event &event);
-  /// Returns nullopt before the first measurement.
-  std::optional<double> value(const MetricName &metric) const;
-  // Values that no event reports.
-  void setEpoch(std::uint64_t complete) {
-    epoch = static_cast<double>(complete);
-  }
-  void setHook(const std::string &name, double value) { hooks[name] = value; }
-
-private:
-  std::optional<int> iteration;
-  std::optional<double> seconds, loss, learningRate, epoch;
-  std::optional<event::EpisodeDone> episode;
-  std::map<std::string, double> hooks;
-  std::map<std::pair<int, std::string>, std::vector<double>> outputs;
-};
 
 /// Formats an error in several lines: the message, and the text with a mark
 /// below the position. `source` names the text, e.g. an option as users write

@@ -107,6 +107,7 @@ void Snapshots::start() {
   if (keep)
     keptSnapshots.add(state.iteration, isHdf5());
   write(files, /*countsTowardsLimit=*/true);
+  lastFiles = files;
 }
 
 void Snapshots::startBest(const BestMetric *metric) {
@@ -115,10 +116,13 @@ void Snapshots::startBest(const BestMetric *metric) {
   events.info(log::site::brew, metric->name() + " = " +
                                    log::number(*metric->best()) +
                                    " is the best so far");
-  const std::string base = prefix + "_" + metric->fileTag();
+  write(bestFiles(*metric), /*countsTowardsLimit=*/false);
+}
+
+SnapshotPair Snapshots::bestFiles(const BestMetric &metric) const {
+  const std::string base = prefix + "_" + metric.fileTag();
   const std::string suffix = isHdf5() ? ".h5" : "";
-  write({base + ".caffemodel" + suffix, base + ".solverstate" + suffix},
-        /*countsTowardsLimit=*/false);
+  return {base + ".caffemodel" + suffix, base + ".solverstate" + suffix};
 }
 
 /// Copies the weights and the state, and starts to write them. With
@@ -234,6 +238,7 @@ void Snapshots::load(const formats::SolverSnapshot &snapshot,
   if (snapshot.state.has_learned_net()) {
     const std::string weights =
         weightsOfState(snapshot.state, path, lookupFolders());
+    lastFiles = SnapshotPair{weights, path};
     formats::verifyWeightChecksum(snapshot.state, path, weights);
     session.parameters().load(weights);
   }

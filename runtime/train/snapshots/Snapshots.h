@@ -35,8 +35,16 @@ public:
   /// Sets the function that returns the metrics whose best values snapshots
   /// contain.
   void setBestMetrics(std::function<std::vector<BestMetric *>()> function) {
-    bestMetrics = std::move(function);
+    bestMetricsFunction = std::move(function);
   }
+  std::vector<BestMetric *> bestMetrics() const {
+    return bestMetricsFunction();
+  }
+  /// Returns the last snapshot that this run has written, or the one that it
+  /// was resumed from; nullopt without one.
+  const std::optional<SnapshotPair> &last() const { return lastFiles; }
+  /// Returns the names of the snapshot of the metric's best value.
+  SnapshotPair bestFiles(const BestMetric &metric) const;
 
   //===--------------------------------------------------------------------===//
   // Prefix
@@ -120,10 +128,11 @@ private:
   ParameterUpdate &parameterUpdate;
   const NanCheck *nan;
   const int keep;
-  std::function<std::vector<BestMetric *>()> bestMetrics;
+  std::function<std::vector<BestMetric *>()> bestMetricsFunction;
   std::vector<const DataPipeline *> readers;
 
-  std::string prefix;          ///< of the current solver, resolved
+  std::string prefix; ///< of the current solver, resolved
+  std::optional<SnapshotPair> lastFiles;
   KeptSnapshots keptSnapshots; ///< empty if all are kept
   std::optional<caffe::SolverState> remembered;
   SnapshotWriter writer; ///< the last member: its destructor waits

@@ -29,7 +29,7 @@ RunLogs::~RunLogs() {
 void RunLogs::startAt(int iteration) {
   hasGradients = false;
   displayed.reset();
-  values = {};
+  values = MetricValues();
   if (logFolder.empty())
     return;
   std::error_code error;
@@ -97,6 +97,9 @@ void RunLogs::log(const Event &event) {
     });
   } else if (const auto *set = std::get_if<event::SolverFieldSet>(&event)) {
     writeLogs([&] { changes->add(set->iteration, set->field, set->value); });
+  } else if (const auto *change =
+                 std::get_if<event::ParametersChanged>(&event)) {
+    writeLogs([&] { changes->addAction(change->iteration, change->action); });
   } else if (const auto *ending = std::get_if<event::StoppedByRule>(&event)) {
     writeLogs([&] { metrics->addStop(ending->iteration, ending->reason); });
   }

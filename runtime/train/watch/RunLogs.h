@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/session/Session.h"
-#include "runtime/train/metrics/MetricName.h"
+#include "runtime/train/metrics/MetricValues.h"
 #include "runtime/train/watch/MetricsLog.h"
 #include "runtime/train/watch/SolverChangeLog.h"
 #include "runtime/train/watch/TensorBoardLog.h"

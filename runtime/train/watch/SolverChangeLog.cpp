@@ -67,6 +67,11 @@ void SolverChangeLog::add(int iteration, const std::string &field,
   append(hookLine(iteration, field, value));
 }
 
+void SolverChangeLog::addAction(int iteration, const std::string &action) {
+  append("after " + std::to_string(iteration) + " iterations do " + action +
+         "\n");
+}
+
 void SolverChangeLog::append(const std::string &text) {
   const int fd =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

@@ -1,9 +1,11 @@
 //===- SolverChangeLog.h - Log of solver field changes ----------*- C++ -*-===//
 //
 // changes.hooks: a hook (hooks/Hooks.h) for each field of the solver that was
-// set while training, so that `--hooks changes.hooks` repeats the changes:
+// set while training, and for each change of parameters by a hook, so that
+// `--hooks changes.hooks` repeats the changes:
 //
 //   after 500 iterations do set base_lr "0.001"
+//   after 800 iterations do freeze "conv*.weights"
 //
 // Lines of iterations that training repeats become comments.
 //
@@ -29,6 +31,8 @@ public:
   /// Logs a change from this iteration on. Throws Error (3) if the line cannot
   /// be written.
   void add(int iteration, const std::string &field, const std::string &value);
+  /// Logs a change of parameters after this iteration.
+  void addAction(int iteration, const std::string &action);
 
 private:
   void append(const std::string &text);

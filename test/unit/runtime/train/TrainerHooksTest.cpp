@@ -474,8 +474,6 @@ TEST_F(TrainerHooksTest, ErrorsNameLineAndColumn) {
   expectRefused("at start do early_stop test.loss patience 0\n", "from 1 on");
   expectRefused("at start do report nothing\n", "there is no metric 'nothing'");
   expectRefused("at start do report_updates fc\n", "no layer 'fc' learns");
-  expectRefused("at test do report_updates\n",
-                "its schedule must be in iterations");
   expectRefused("at start do report_accuracy top 1 of x against y\n",
                 "column 38: ");
   expectRefused("at start do report_accuracy of x\n", "expected 'top'");
