@@ -15,7 +15,8 @@ from pathlib import Path
 from workloads import Workload, write_net
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = re.compile(r"Monitor: http://(\S+?)/\?token=(\w+)")
+URL_FILE = re.compile(r"Monitor: http://.*token is in (\S+)\)")
+PAGE = re.compile(r"http://(\S+?)/\?token=(\w+)")
 LOSS = re.compile(r"I\d+ (\d+):(\d+):([\d.]+) .*Iteration (\d+).*loss = ")
 WARM_UP_ITERATIONS = 500
 DAY = 86400
@@ -48,7 +49,8 @@ def train(options, folder, with_monitor):
                                stderr=subprocess.PIPE)
     iteration_times, event_sizes, reader = {}, [], None
     for line in process.stderr:
-        if page := PAGE.search(line):
+        if url_file := URL_FILE.search(line):
+            page = PAGE.match(Path(url_file.group(1)).read_text())
             reader = threading.Thread(target=read_events, args=(*page.groups(), event_sizes),
                                       daemon=True)
             reader.start()

@@ -40,9 +40,9 @@ class Run:
         """Waits until the run logs the address of its page, and returns the address."""
         deadline = time.time() + 60
         while True:
-            match = re.search(r"Monitor: (http://\S+)", self.log_text())
+            match = re.search(r"Monitor: http://.*token is in (\S+)\)", self.log_text())
             if match:
-                return match.group(1)
+                return pathlib.Path(match.group(1)).read_text().strip()
             assert self.process.poll() is None and time.time() < deadline, self.log_text()
             time.sleep(.05)
 

@@ -2,6 +2,8 @@
 
 #include "tools/monitor/MetricsFolder.h"
 
+#include "support/BoundedLine.h"
+
 #include <brew/brew.hpp>
 
 #include <algorithm>
@@ -20,7 +22,7 @@ constexpr std::size_t kMaxRowBytes = 1 << 20;
 /// Maximum nesting depth: a row, its outputs and the values of an output.
 constexpr int kMaxRowDepth = 4;
 /// Bytes at the read position that are compared to detect rewritten files.
-constexpr std::size_t kComparedBytes = 4096;
+constexpr std::size_t kComparedBytes = BoundedLine::kTailBytes;
 /// A run is active if its log was written at most this long ago.
 constexpr std::chrono::seconds kRecent(60);
 
@@ -87,49 +89,51 @@ void MetricsFolder::readAppendedRows(Run &run) {
     file.clear();
     file.seekg(0);
   }
-  for (std::string line; std::getline(file, line);) {
-    if (file.eof())
-      break; // the line is incomplete
-    run.read += line.size() + 1;
+  for (BoundedLine row; readBoundedLine(file, kMaxRowBytes, row);) {
+    if (!row.isComplete && !row.isTooLong)
+      break;
+    const std::string &line = row.text;
+    run.read += row.bytes;
     run.version = ++versions;
     run.tail = line.substr(line.size() - std::min(line.size(), kComparedBytes));
-    run.tail += '\n';
-    if (line.size() > kMaxRowBytes)
+    if (row.isComplete)
+      run.tail += '\n';
+    if (row.isTooLong)
       continue;
     // Reject deeply nested rows, which could not be copied.
     const auto isShallow = [](int depth, Json::parse_event_t, Json &) {
       return depth <= kMaxRowDepth;
     };
-    const Json row = Json::parse(line, isShallow, false);
-    if (!row.is_object() || !row.contains("iteration") ||
-        !row["iteration"].is_number_integer())
+    const Json json = Json::parse(line, isShallow, false);
+    if (!json.is_object() || !json.contains("iteration") ||
+        !json["iteration"].is_number_integer())
       continue;
-    const int iteration = row["iteration"].get<int>();
+    const int iteration = json["iteration"].get<int>();
     run.iteration = std::max(run.iteration, iteration);
-    const std::string type = row.value("type", Json()).is_string()
-                                 ? row["type"].get<std::string>()
+    const std::string type = json.value("type", Json()).is_string()
+                                 ? json["type"].get<std::string>()
                                  : "";
     const bool isTest = type == "test";
-    if (type == "stop" && row.value("reason", Json()).is_string())
-      run.stopped = row["reason"].get<std::string>();
+    if (type == "stop" && json.value("reason", Json()).is_string())
+      run.stopped = json["reason"].get<std::string>();
     if (type != "train" && type != "episode" && !isTest)
       continue;
     std::string prefix = type + ".";
     if (isTest) {
-      const Json net = row.value("net", Json(0));
+      const Json net = json.value("net", Json(0));
       if (!net.is_number_integer())
         continue;
       prefix = net == 0 ? "test." : "test" + net.dump() + ".";
     }
     addNumber(run.curves, prefix + "loss", iteration,
-              row.value("loss", Json()));
-    addNumber(run.curves, "learning rate", iteration, row.value("lr", Json()));
+              json.value("loss", Json()));
+    addNumber(run.curves, "learning rate", iteration, json.value("lr", Json()));
     addNumber(run.curves, "images/s", iteration,
-              row.value("images_per_second", Json()));
-    const Json outputs = row.value("outputs", Json());
+              json.value("images_per_second", Json()));
+    const Json outputs = json.value("outputs", Json());
     if (outputs.is_object())
       for (const auto &[name, value] : outputs.items())
-        if (name != "loss" || !row.contains("loss"))
+        if (name != "loss" || !json.contains("loss"))
           addNumber(run.curves, prefix + name, iteration, value);
   }
 }

@@ -72,7 +72,7 @@ RunMonitor::~RunMonitor() {
   session.removeListener(listener);
 }
 
-std::string RunMonitor::start(api::Trainer &newTrainer) {
+const Server &RunMonitor::start(api::Trainer &newTrainer) {
   trainer = &newTrainer;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -82,7 +82,7 @@ std::string RunMonitor::start(api::Trainer &newTrainer) {
   }
   listTensors();
   server = std::make_unique<Server>(options.endpoint, *this);
-  return server->url();
+  return *server;
 }
 
 void RunMonitor::listTensors() {

@@ -41,9 +41,9 @@ public:
              MonitorOptions options, int ranks);
   ~RunMonitor() override;
 
-  /// Starts to serve the page and returns its URL. The trainer must outlive the
-  /// monitor. Throws Error (3) if it cannot listen on the endpoint.
-  std::string start(api::Trainer &trainer);
+  /// Starts to serve the page. The trainer must outlive the monitor. Throws the
+  /// errors of Server's constructor.
+  const Server &start(api::Trainer &trainer);
   /// Processes requests. Call it on the training thread, from the trainer's
   /// action function.
   void poll();

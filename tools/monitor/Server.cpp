@@ -2,11 +2,13 @@
 
 #include "tools/monitor/Server.h"
 
+#include "tools/monitor/BoundedServer.h"
 #include "tools/monitor/Page.h"
+#include "tools/monitor/UrlFile.h"
+
+#include "support/ThreadWithoutSignals.h"
 
 #include <brew/brew.hpp>
-
-#include <httplib.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -18,7 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxBodyBytes = 64 << 10;
 constexpr int kMaxStreams = 8;
 /// Threads for streams and for other requests.
 constexpr int kThreads = kMaxStreams + 6;
@@ -82,10 +83,11 @@ struct Server::State {
   Endpoint endpoint;
   RequestHandler &handler;
   std::string token = makeToken();
-  httplib::Server server;
-  std::thread thread;
   std::atomic<bool> ended{false};
   std::atomic<int> streams{0};
+  std::optional<UrlFile> urlFile;
+  BoundedServer server{kThreads};
+  std::thread thread;
 };
 
 bool Server::State::checkAccess(const httplib::Request &request,
@@ -95,7 +97,8 @@ bool Server::State::checkAccess(const httplib::Request &request,
     refuse(response, 403, "requests from pages of other origins are refused");
   else if (!equalInConstantTime(requestToken, token))
     refuse(response, 401,
-           "the token is missing or wrong: open the URL from the run's log");
+           "the token is missing or wrong: open the URL in the file that the "
+           "run's log names");
   else
     return true;
   return false;
@@ -158,11 +161,14 @@ void Server::State::stream(const httplib::Request &request,
 }
 
 void Server::State::addRoutes() {
-  server.set_payload_max_length(kMaxBodyBytes);
-  server.set_read_timeout(5);
-  server.set_write_timeout(5);
-  server.set_keep_alive_timeout(2);
-  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_pre_routing_handler(
+      [](const httplib::Request &request, httplib::Response &response) {
+        const auto refusal = BoundedServer::refusalOf(request);
+        if (!refusal)
+          return httplib::Server::HandlerResponse::Unhandled;
+        refuse(response, refusal->status, refusal->text);
+        return httplib::Server::HandlerResponse::Handled;
+      });
   server.set_default_headers(
       {{"X-Content-Type-Options", "nosniff"},
        {"X-Frame-Options", "DENY"},
@@ -210,9 +216,9 @@ void Server::State::addRoutes() {
       [](const httplib::Request &, httplib::Response &response) {
         if (response.body.empty())
           refuse(response, response.status,
-                 response.status == 413   ? "the request is larger than 64 KiB"
-                 : response.status == 404 ? "there is no such page"
-                                          : "the request is malformed");
+                 response.status == 404
+                     ? "there is no such page"
+                     : "the request is malformed or its headers are too long");
       });
 }
 
@@ -237,8 +243,13 @@ Server::Server(const Endpoint &endpoint, RequestHandler &handler)
                      "cannot listen on " + address +
                          ": the port is in use, or the address does not belong "
                          "to this machine; choose another [HOST]:PORT");
-  state->thread = std::thread([this] {
-    state->server.listen_after_bind();
+  state->urlFile.emplace(url());
+  state->thread = startThreadWithoutSignals([this] {
+    try {
+      state->server.listen_after_bind();
+    } catch (const std::exception &) {
+      // Without memory the page ends, and the run goes on.
+    }
     state->ended = true;
   });
 }
@@ -253,6 +264,7 @@ Server::~Server() {
   // stop() has no effect before the server has begun to listen.
   while (!state->server.is_running() && !state->ended)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  state->server.endConnections();
   state->server.stop();
   state->thread.join();
 }
@@ -260,7 +272,11 @@ Server::~Server() {
 int Server::port() const { return state->endpoint.port; }
 const std::string &Server::token() const { return state->token; }
 
-std::string Server::url() const {
+std::string Server::url() const { return address() + "?token=" + token(); }
+
+const std::string &Server::urlFile() const { return state->urlFile->path(); }
+
+std::string Server::address() const {
   const std::string &host = state->endpoint.host;
   // A browser cannot open a wildcard address.
   const bool isWildcard = host == "0.0.0.0" || host == "::";
@@ -268,8 +284,7 @@ std::string Server::url() const {
                                   : host.find(':') != host.npos
                                       ? "[" + host + "]"
                                       : host;
-  return "http://" + browserHost + ":" + std::to_string(port()) +
-         "/?token=" + token();
+  return "http://" + browserHost + ":" + std::to_string(port()) + "/";
 }
 
 } // namespace brew::monitor

@@ -10,8 +10,8 @@
 //
 // All requests under /api need the server's token in the header X-Brew-Token;
 // the stream, for which pages cannot set headers, takes the token in the query.
-// Requests from pages of other origins and bodies of more than 64 KiB are
-// refused.
+// Requests from pages of other origins are refused. BoundedServer.h limits what
+// clients can make the server use.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -55,17 +55,23 @@ public:
 class Server {
 public:
   /// Starts to listen. The handler must outlive the server. Throws Error (3) if
-  /// it cannot listen on the endpoint.
+  /// it cannot listen on the endpoint, write urlFile() or start its threads.
   Server(const Endpoint &endpoint, RequestHandler &handler);
-  /// Ends all requests, including the streams.
+  /// Closes all connections, after a second for open streams to read the end.
   ~Server();
   Server(const Server &) = delete;
   Server &operator=(const Server &) = delete;
 
   int port() const;
   const std::string &token() const;
-  /// Returns the URL for a browser, with the token.
+  /// Returns the page's address without the token, for logs.
+  std::string address() const;
+  /// Returns the URL for a browser, with the token. Do not log it: whoever
+  /// reads it can control the run.
   std::string url() const;
+  /// Returns the path of a file that contains url(). Only this user can read
+  /// it; the destructor removes it.
+  const std::string &urlFile() const;
 
 private:
   struct State;

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::chrono::seconds kMinPause(3);
+constexpr std::chrono::seconds kMinMeasurePause(3);
 /// Minimum pause after a timed iteration, as a multiple of its duration.
 constexpr int kPauseFactor = 100;
 
@@ -36,7 +36,7 @@ bool StepTimes::isDue() {
   if (!requested || Clock::now() < next)
     return false;
   requested = false;
-  next = Clock::now() + kMinPause;
+  next = Clock::now() + kMinMeasurePause;
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "BlobRows.h"
 #include "FeatureFile.h"
 #include "Log.h"
+#include "PageReport.h"
 #include "Predictions.h"
 #include "TensorBoardProjector.h"
 #include "support/AtomicFile.h"
@@ -111,7 +112,7 @@ public:
         monitor::Endpoint::parse(options.monitorAt, "--monitor");
     view.emplace(options.rows.blob, method);
     server = std::make_unique<monitor::Server>(endpoint, *view);
-    log::info(log::site::brew, "Monitor: " + server->url());
+    reportPage(*server);
   }
   void setSamples(const BlobRows &rows,
                   const std::vector<std::string> &classNames) {

@@ -1,6 +1,7 @@
 //===- MonitorCommand.cpp - brew-run monitor ------------------------------===//
 
 #include "Log.h"
+#include "PageReport.h"
 #include "Session.h"
 #include "SignalActions.h"
 
@@ -22,7 +23,7 @@ int monitorRuns(const MonitorCommandOptions &options) {
   monitor::MetricsFolder site(options.folder);
   StopSignals signals;
   monitor::Server server(endpoint, site);
-  log::info(log::site::brew, "Monitor: " + server.url());
+  reportPage(server);
   try {
     while (true) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,6 +1,7 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
 #include "Log.h"
+#include "PageReport.h"
 #include "RankLauncher.h"
 #include "Reinforcement.h"
 #include "Session.h"
@@ -83,7 +84,7 @@ public:
   }
   void open(api::Trainer &trainer) {
     if (run)
-      log::info(log::site::brew, "Monitor: " + run->start(trainer));
+      reportPage(run->start(trainer));
   }
   void poll() {
     if (run)

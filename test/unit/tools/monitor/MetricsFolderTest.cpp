@@ -5,6 +5,7 @@
 
 #include <brew/brew.hpp>
 
+#include <fstream>
 #include <gtest/gtest.h>
 
 using namespace brew::monitor;
@@ -117,4 +118,17 @@ TEST(MonitorMetricsFolder, ServesNoOtherFiles) {
   EXPECT_THROW(runs.get("run", {}), HttpError);
   EXPECT_THROW(runs.post("stop", Json::object()), HttpError);
   EXPECT_THROW(MetricsFolder(folder / "none"), brew::api::Error);
+}
+
+TEST(MonitorMetricsFolder, SkipsLinesOfGigabytes) {
+  TempFolder folder;
+  const std::string path = folder / "metrics.jsonl";
+  writeBytes(path, kRows);
+  std::filesystem::resize_file(path, 64 << 20); // sparse zeros, no line feed
+  MetricsFolder runs(folder.path());
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 2u);
+  std::ofstream(path, std::ios::app)
+      << "\n{\"type\":\"train\",\"iteration\":20,\"loss\":1}\n";
+  runs.get("state", {});
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 3u);
 }
