@@ -2,9 +2,9 @@
 #include "support/AtomicFile.h"
 
 #include "support/Error.h"
+#include "support/TemporaryName.h"
 #include "support/WriteAll.h"
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -22,14 +22,6 @@ constexpr size_t bufferBytes = 1 << 18;
 std::string folderOf(const std::string &path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
-}
-
-/// Returns a unique name, since other processes and threads may write to the
-/// same folder.
-std::string temporaryName(const std::string &path) {
-  static std::atomic<unsigned> counter{0};
-  return path + ".tmp-" + std::to_string(getpid()) + "-" +
-         std::to_string(counter++);
 }
 
 } // namespace

@@ -199,6 +199,14 @@ std::vector<RunOption> trainerRows() {
           .withGroup(kRanks)
           .forTrainers(
               [](Options &o, Text v) { o.resumeSince = optionInteger(v); }),
+      row("earlier-snapshots", kTrain, Kind::Text,
+          "List of snapshots, written at the start if FILE does not exist; "
+          "otherwise resume from the latest snapshot that it lacks, if there "
+          "is one. For restarts of one run")
+          .withValueName("FILE")
+          .withConstraint("name a file", isNotEmpty)
+          .withGroup(kRanks)
+          .forTrainers([](Options &o, Text v) { o.earlierSnapshots = v; }),
   };
 }
 

@@ -17,7 +17,7 @@ void Trainer::beginSolving() {
   requests.exchangeChangeFlags();
   takeChanges();
   if (solver.snapshot_after_train())
-    snapshots.requireWritable();
+    snapshots.reserve();
   ending = Ending::Completed;
   hooks->takeStopReason();
   events.emit(event::SolvingBegin{session.manifest().net_name(),
@@ -83,6 +83,8 @@ void Trainer::beginLoop() {
 
 /// Trains until the iteration that `end` returns, a rule or a request.
 void Trainer::runTo(const std::function<int()> &end) {
+  if (solver.snapshot())
+    snapshots.reserve();
   beginLoop();
   struct EndAtExit {
     Iteration &passes;

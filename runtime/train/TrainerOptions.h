@@ -44,6 +44,10 @@ struct TrainerOptions {
   /// If set, and if an intact snapshot was written at this time (seconds since
   /// 1970) or later, resume from the newest one instead of `snapshot`.
   std::optional<std::int64_t> resumeSince;
+  /// A file with a list of snapshots: resume from the newest intact snapshot
+  /// that it lacks, if there is one, instead of `snapshot`. Without the file,
+  /// the start writes the list of all snapshots. "": no list.
+  std::string earlierSnapshots = {};
   /// f16: the initial loss scale, instead of the plan's or the snapshot's
   /// scale.
   std::optional<double> lossScale;

@@ -68,10 +68,11 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
               throw badInput("solver: test_iter must be given once for each "
                              "of the " +
                              std::to_string(testNets()) + " test nets");
-            if (candidate.snapshot() &&
-                (!before.snapshot() ||
-                 candidate.snapshot_prefix() != before.snapshot_prefix()))
-              snapshots.requireWritable(snapshots.resolvePrefix(candidate));
+            // Without an interval too: the end of the run and requests write
+            // snapshots.
+            if ((candidate.snapshot() && !before.snapshot()) ||
+                candidate.snapshot_prefix() != before.snapshot_prefix())
+              snapshots.reserve(snapshots.resolvePrefix(candidate));
           }),
       solver(trainerControl.current()),
       nan(options.watch.checkNan ? std::make_unique<NanCheck>(session)
@@ -92,6 +93,9 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
     snapshots.requireWritable();
   if (options.resume)
     options.snapshot = snapshots.findResumePoint();
+  if (!options.earlierSnapshots.empty())
+    if (const auto later = snapshots.findLater(options.earlierSnapshots))
+      options.snapshot = *later;
   if (options.resumeSince)
     if (const auto newest = snapshots.findNewest(options.resumeSince))
       options.snapshot = *newest;

@@ -337,18 +337,19 @@ class Training(Case):
                 function(*arguments)
 
         session, plan = self.session(), brew.compile(DEPLOY)
-        session.set_field("snapshot_prefix", self.path("none/snap"))  # allowed while no snapshots are written
-        assert_rejected(session.set_field, "snapshot", 10)
-        self.assertEqual(session.trainer.field("snapshot"), "0")
-        session.step(1)
+        # Also without snapshots at intervals, since the end of a run writes one.
+        assert_rejected(session.set_field, "snapshot_prefix", self.path("none/snap"))
+        solver = SOLVER % (self.write(TRAIN), 100, self.path("none/snap"))
+        unwritable = brew.compile(self.write(solver, "none.prototxt")).session(seed=1)
+        assert_rejected(unwritable.set_field, "snapshot", 10)
+        self.assertEqual(unwritable.trainer.field("snapshot"), "0")
         for action in ("snapshot", "save_best train.loss"):
-            assert_rejected(session.add_hook, "every 10 iterations do " + action)
-        # With snapshots, the prefix must be writable.
+            assert_rejected(unwritable.add_hook, "every 10 iterations do " + action)
         session.set_field("snapshot_prefix", self.path("snap"))
         session.set_field("snapshot", 10)
         assert_rejected(session.set_field, "snapshot_prefix", self.path("none/snap"))
         session.set_field("base_lr", 0.01)
-        session.step(9)
+        session.step(10)
         self.assertIn("snap_iter_10.caffemodel", os.listdir(self.folder))
         tune = plan.session(timing_cache=self.path("none/timing")).tune
         assert_rejected(tune, message="cannot write '%s'" % self.path("none/timing"))

@@ -5,13 +5,14 @@
 #include "formats/PathLookup.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/WeightFile.h"
+#include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "support/TemporaryName.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,13 +60,6 @@ bool splitName(const std::string &name, int &iteration, std::string &end) {
   return true;
 }
 
-/// Returns the time of the last change in seconds since 1970; 0 if the file is
-/// gone.
-std::int64_t writtenAt(const std::string &path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
-}
-
 /// Throws Error if a snapshot is damaged.
 void checkSnapshot(const std::string &path,
                    const std::vector<std::string> &folders) {
@@ -102,11 +96,10 @@ std::string weightsOfState(const caffe::SolverState &state,
                               "weight file that '" + path + "' names");
 }
 
-std::optional<std::string>
-newestIntactSnapshot(const std::string &prefix,
-                     const std::vector<std::string> &folders,
-                     const std::function<void(const std::string &)> &skipped,
-                     std::optional<std::int64_t> since) {
+std::optional<std::string> newestIntactSnapshot(
+    const std::string &prefix, const std::vector<std::string> &folders,
+    const std::function<void(const std::string &)> &skipped,
+    const std::function<bool(const std::string &)> &isEligible) {
   struct Candidate {
     std::vector<std::string> states;
     std::string weights;
@@ -115,8 +108,7 @@ newestIntactSnapshot(const std::string &prefix,
   for (const std::string &name : fileSuffixes(prefix)) {
     int iteration = 0;
     std::string end;
-    if (!splitName(name, iteration, end) ||
-        (since && writtenAt(prefix + name) < *since))
+    if (!splitName(name, iteration, end) || !isEligible(prefix + name))
       continue;
     if (end == kStateSuffix || end == kStateSuffix + kHdf5Suffix)
       candidates[iteration].states.push_back(prefix + name);
@@ -138,6 +130,42 @@ newestIntactSnapshot(const std::string &prefix,
   return {};
 }
 
+std::int64_t writtenAt(const std::string &path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
+}
+
+std::string versionOfFile(const std::string &path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    return path;
+  return fs::path(path).filename().string() + " " +
+         std::to_string(status.st_ino) + " " + std::to_string(status.st_size) +
+         " " + std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec);
+}
+
+void writeSnapshotList(const std::string &listFile, const std::string &prefix) {
+  std::string text;
+  for (const std::string &name : fileSuffixes(prefix)) {
+    int iteration = 0;
+    std::string end;
+    if (splitName(name, iteration, end))
+      text += versionOfFile(prefix + name) + "\n";
+  }
+  writeFileAtomically(listFile, text);
+}
+
+std::set<std::string> readSnapshotList(const std::string &listFile) {
+  std::ifstream file(listFile);
+  std::set<std::string> versions;
+  for (std::string line; std::getline(file, line);)
+    versions.insert(line);
+  if (!file.eof())
+    throw unavailable("cannot read the list of snapshots '" + listFile + "'");
+  return versions;
+}
+
 std::size_t removeUnfinishedSnapshots(const std::string &prefix) {
   std::size_t removed = 0;
   for (const std::string &name : fileSuffixes(prefix)) {
@@ -146,13 +174,7 @@ std::size_t removeUnfinishedSnapshots(const std::string &prefix) {
     const bool isBest = name.compare(0, 6, "_best_") == 0;
     if (!isBest && !splitName(name, iteration, end))
       continue;
-    const std::string mark = ".tmp-"; // see AtomicFile
-    const std::size_t at = name.rfind(mark);
-    if (at == name.npos)
-      continue;
-    const int writer = std::atoi(name.c_str() + at + mark.size());
-    if (writer > 0 && writer != getpid() && kill(writer, 0) != 0 &&
-        errno == ESRCH && unlink((prefix + name).c_str()) == 0)
+    if (isAbandoned(prefix + name) && unlink((prefix + name).c_str()) == 0)
       ++removed;
   }
   return removed;

@@ -9,8 +9,10 @@
 #include "runtime/train/snapshots/SnapshotWriter.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,17 +31,29 @@ std::string weightsOfState(const caffe::SolverState &state,
 
 /// Finds the state of the newest intact snapshot of `prefix`, by iteration: its
 /// state and weights are readable and match their checksums. Calls `skipped`
-/// once for each newer, damaged snapshot. Returns nullopt if there is none.
-/// With `since` (seconds since 1970), ignores states written earlier. Throws
-/// Error (3) if the folder exists but cannot be read.
-std::optional<std::string>
-newestIntactSnapshot(const std::string &prefix,
-                     const std::vector<std::string> &folders,
-                     const std::function<void(const std::string &)> &skipped,
-                     std::optional<std::int64_t> since = {});
+/// once for each newer, damaged snapshot. Ignores files for which `isEligible`
+/// returns false. Returns nullopt if there is none. Throws Error (3) if the
+/// folder exists but cannot be read.
+std::optional<std::string> newestIntactSnapshot(
+    const std::string &prefix, const std::vector<std::string> &folders,
+    const std::function<void(const std::string &)> &skipped,
+    const std::function<bool(const std::string &)> &isEligible);
 
-/// Deletes unfinished files of killed processes under `prefix`; returns their
-/// number. Keeps files of processes that still run on this machine.
+/// Returns the time of the last change in seconds since 1970; 0 if the file is
+/// gone.
+std::int64_t writtenAt(const std::string &path);
+
+/// Returns a text that differs for a file that has replaced another one of the
+/// same name, whatever the clocks of the writers say.
+std::string versionOfFile(const std::string &path);
+/// Writes the versions of all snapshots of `prefix` to a file. Throws Error (3)
+/// if the folder or the file cannot be accessed.
+void writeSnapshotList(const std::string &listFile, const std::string &prefix);
+/// Returns these versions. Throws Error (3) if the file cannot be read.
+std::set<std::string> readSnapshotList(const std::string &listFile);
+
+/// Deletes unfinished files under `prefix` whose writers have ended
+/// (support/TemporaryName.h); returns their number.
 std::size_t removeUnfinishedSnapshots(const std::string &prefix);
 
 /// The snapshots that a run has written under its prefix and not yet deleted,

@@ -7,7 +7,9 @@
 #include "support/Error.h"
 #include "support/ThreadWithoutSignals.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <memory>
 #include <unistd.h>
 #include <utility>
@@ -35,7 +37,32 @@ void SnapshotWriter::start(Job newJob) {
   }
 }
 
+namespace {
+
+bool areFinite(const formats::Blob &blob) {
+  const auto isFinite = [](double value) { return std::isfinite(value); };
+  return std::all_of(blob.floats.begin(), blob.floats.end(), isFinite) &&
+         std::all_of(blob.doubles.begin(), blob.doubles.end(), isFinite);
+}
+
+/// Returns the first layer with a weight that is NaN or infinite; null if there
+/// is none.
+const formats::WeightLayer *nonFiniteLayer(const formats::Weights &weights) {
+  for (const formats::WeightLayer &layer : weights.layers)
+    if (!std::all_of(layer.blobs.begin(), layer.blobs.end(), areFinite))
+      return &layer;
+  return nullptr;
+}
+
+} // namespace
+
 void SnapshotWriter::write(Job &job) {
+  if (const formats::WeightLayer *layer = nonFiniteLayer(job.weights))
+    events.post(event::LogLine{
+        log::Severity::Warning, log::site::brew,
+        "Weights of layer '" + layer->name + "' in " + job.files.weights +
+            " are NaN or infinite: training has diverged (--check-nan finds "
+            "the first one)"});
   formats::writeWeights(job.files.weights, job.weights, job.format);
   job.weights = {}; // the state may need as much memory
   caffe::SolverState &state = job.state.state;

@@ -10,6 +10,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -34,8 +36,8 @@ Snapshots::Snapshots(Session &trainedSession,
 // Prefix
 //===----------------------------------------------------------------------===//
 
-// resolvePrefix() and requireWritable() must not read state that changes while
-// training, since any thread may call them.
+// resolvePrefix(), requireWritable() and reserve() must not read state that
+// changes while training, since any thread may call them.
 
 std::vector<std::string> Snapshots::lookupFolders() const {
   return {session.manifest().solver().folder(), session.folder()};
@@ -68,6 +70,15 @@ void Snapshots::requireWritable(const std::string &snapshotPrefix) const {
     throw unavailable("cannot write to snapshot prefix '" + snapshotPrefix +
                       "': make sure that the folder exists and is writable");
   }
+}
+
+void Snapshots::reserve(const std::string &snapshotPrefix) {
+  if (!ranks.isRoot())
+    return;
+  requireWritable(snapshotPrefix);
+  const std::lock_guard<std::mutex> lock(lockMutex);
+  if (locks.find(snapshotPrefix) == locks.end())
+    locks.emplace(snapshotPrefix, PrefixLock(snapshotPrefix));
 }
 
 void Snapshots::solverChanged() {
@@ -145,6 +156,7 @@ void Snapshots::write(const SnapshotPair &files, bool countsTowardsLimit) {
 
 void Snapshots::copy(const SnapshotPair &files, bool countsTowardsLimit) {
   requireFiniteParameters();
+  reserve();
   const bool hdf5 = isHdf5();
   using event::SnapshotWriting;
   events.emit(SnapshotWriting{SnapshotWriting::Weights, files.weights, hdf5});
@@ -207,14 +219,34 @@ void Snapshots::finishAfterError() {
 // Resuming
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string>
-Snapshots::findNewest(std::optional<std::int64_t> since) {
+std::optional<std::string> Snapshots::findNewest(
+    const std::function<bool(const std::string &)> &isEligible) {
   return newestIntactSnapshot(
       prefix, lookupFolders(),
       [&](const std::string &reason) {
         events.warning(log::site::brew, "Snapshot skipped: " + reason);
       },
-      since);
+      isEligible);
+}
+
+std::optional<std::string>
+Snapshots::findNewest(std::optional<std::int64_t> since) {
+  return findNewest([since](const std::string &path) {
+    return !since || writtenAt(path) >= *since;
+  });
+}
+
+std::optional<std::string> Snapshots::findLater(const std::string &listFile) {
+  std::error_code error;
+  if (!fs::exists(listFile, error)) {
+    if (ranks.isRoot())
+      writeSnapshotList(listFile, prefix);
+    return std::nullopt;
+  }
+  const std::set<std::string> earlier = readSnapshotList(listFile);
+  return findNewest([&](const std::string &path) {
+    return earlier.count(versionOfFile(path)) == 0;
+  });
 }
 
 std::string Snapshots::findResumePoint() {

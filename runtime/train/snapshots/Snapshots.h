@@ -7,12 +7,15 @@
 #include "runtime/train/TrainingPrograms.h"
 #include "runtime/train/TrainingState.h"
 #include "runtime/train/metrics/BestMetric.h"
+#include "runtime/train/snapshots/PrefixLock.h"
 #include "runtime/train/snapshots/SnapshotFolder.h"
 #include "runtime/train/snapshots/SnapshotWriter.h"
 #include "runtime/train/watch/NanCheck.h"
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +60,11 @@ public:
   /// written. Callable from any thread.
   void requireWritable(const std::string &snapshotPrefix) const;
   void requireWritable() const { requireWritable(prefix); }
+  /// On rank 0, calls requireWritable(), and keeps other processes from writing
+  /// snapshots with this prefix until this object is destroyed. Throws Error
+  /// (3) if another one does. Callable from any thread.
+  void reserve(const std::string &snapshotPrefix);
+  void reserve() { reserve(prefix); }
   /// Call this when fields of the solver are set.
   void solverChanged();
   /// Returns the folders in which files are searched.
@@ -102,6 +110,10 @@ public:
   /// Returns the newest intact snapshot of the prefix. With `since` (seconds
   /// since 1970), ignores older ones.
   std::optional<std::string> findNewest(std::optional<std::int64_t> since = {});
+  /// Returns the newest intact snapshot that the list in a file lacks. Without
+  /// the file, writes the list of all snapshots of the prefix on rank 0, and
+  /// returns nullopt. Throws Error (3) if the file cannot be read or written.
+  std::optional<std::string> findLater(const std::string &listFile);
   /// Returns the newest intact snapshot, or "" after a message. Deletes files
   /// that were never finished.
   std::string findResumePoint();
@@ -110,6 +122,8 @@ public:
   void load(const formats::SolverSnapshot &snapshot, const std::string &path);
 
 private:
+  std::optional<std::string>
+  findNewest(const std::function<bool(const std::string &)> &isEligible);
   void write(const SnapshotPair &files, bool countsTowardsLimit);
   void copy(const SnapshotPair &files, bool countsTowardsLimit);
   void requireFiniteParameters() const;
@@ -135,6 +149,8 @@ private:
   std::optional<SnapshotPair> lastFiles;
   KeptSnapshots keptSnapshots; ///< empty if all are kept
   std::optional<caffe::SolverState> remembered;
+  std::mutex lockMutex;                    ///< guards `locks`
+  std::map<std::string, PrefixLock> locks; ///< by prefix
   SnapshotWriter writer; ///< the last member: its destructor waits
 };
 

@@ -5,15 +5,19 @@
 #include "formats/ProtoFile.h"
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
+#include "support/TemporaryName.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
 #include <future>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace brew;
 using namespace brew::runtime;
@@ -28,8 +32,8 @@ class SnapshotTest : public test::TrainingFixture {
 protected:
   caffe::NetParameter modelProto() const {
     caffe::NetParameter net;
-    formats::readProtoFile(folder / "snap_iter_1.caffemodel", net,
-                           "caffemodel", formats::weightFile());
+    formats::readProtoFile(folder / "snap_iter_1.caffemodel", net, "caffemodel",
+                           formats::weightFile());
     return net;
   }
 };
@@ -219,9 +223,20 @@ TEST_F(SnapshotTest, ResumesFromNewestIntactSnapshot) {
   std::filesystem::remove(path(9, ".solverstate"));
   test::writeBytes(folder / "snap_iter_99x.solverstate", state);
   test::writeBytes(folder / "other_iter_99.solverstate", state);
-  // This is the unfinished file of a killed process.
-  const std::string unfinished = path(13, ".caffemodel.tmp-999999999-0");
-  test::writeBytes(unfinished, "half");
+  // These are unfinished files: of a killed process here, of a process that
+  // runs, of a process elsewhere, and of one elsewhere that has ended long ago.
+  std::string unfinished = temporaryName(path(13, ".caffemodel"));
+  const std::string running = unfinished;
+  const std::string pid = "-" + std::to_string(getpid()) + "-";
+  unfinished.replace(unfinished.rfind(pid), pid.size(), "-999999999-");
+  const std::string elsewhere =
+      path(13, ".caffemodel.tmp-elsewhere-1-999999999-5-0");
+  const std::string old = path(14, ".caffemodel.tmp-elsewhere-1-999999999-5-0");
+  for (const std::string &file : {unfinished, running, elsewhere, old})
+    test::writeBytes(file, "half");
+  std::filesystem::last_write_time(
+      old,
+      std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
   EXPECT_EQ(resume()->iteration(), 8);
   const auto warnings = log.texts("Snapshot skipped: ");
   ASSERT_EQ(warnings.size(), 4u);
@@ -231,6 +246,66 @@ TEST_F(SnapshotTest, ResumesFromNewestIntactSnapshot) {
               std::string::npos)
         << warnings[std::size_t(i)];
   EXPECT_FALSE(std::filesystem::exists(unfinished));
+  EXPECT_TRUE(std::filesystem::exists(running));
+  EXPECT_TRUE(std::filesystem::exists(elsewhere));
+  EXPECT_FALSE(std::filesystem::exists(old));
+}
+
+TEST_F(SnapshotTest, RestartsResumeOnlySnapshotsOfTheirRun) {
+  LogLines log;
+  const std::string list = folder / "list";
+  auto start = [&] {
+    const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
+    TrainerOptions options;
+    options.solver = solverOf(manifest);
+    options.earlierSnapshots = list;
+    return std::make_unique<Trainer>(open(manifest), options);
+  };
+  make(kFields)->step(3); // another run
+  // Times do not matter: these files seem to be from the future.
+  for (const auto &entry : std::filesystem::directory_iterator(folder / ""))
+    std::filesystem::last_write_time(
+        entry.path(), std::filesystem::file_time_type::clock::now() +
+                          std::chrono::hours(100));
+  EXPECT_EQ(start()->iteration(), 0);
+  EXPECT_EQ(start()->iteration(), 0); // failed before its first snapshot
+  start()->step(2);                   // replaces snapshots of the other run
+  EXPECT_EQ(start()->iteration(), 2);
+}
+
+TEST_F(SnapshotTest, WarnsOfWeightsThatAreNotFinite) {
+  LogLines log;
+  make("base_lr: 1e30 lr_policy: 'fixed' max_iter: 100 snapshot: 1 ")->step(6);
+  EXPECT_FALSE(log.texts("Weights of layer 'ip' in ").empty());
+}
+
+TEST_F(SnapshotTest, OneProcessHasThePrefix) {
+  LogLines log;
+  const std::string lock = folder / "snap.lock";
+  auto expectTaken = [&] {
+    test::expectError(ExitStatus::Unavailable,
+                      "another run writes snapshots of prefix '",
+                      [&] { make(kFields)->step(1); });
+  };
+  {
+    const std::unique_ptr<Trainer> first = make(kFields);
+    first->step(1);
+    EXPECT_TRUE(std::filesystem::exists(lock));
+    make(kFields)->step(1); // the same process
+    EXPECT_TRUE(std::filesystem::exists(lock));
+  }
+  EXPECT_FALSE(std::filesystem::exists(lock));
+
+  const int fd = ::open(lock.c_str(), O_RDWR | O_CREAT, 0666);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(flock(fd, LOCK_EX), 0);
+  ASSERT_EQ(::write(fd, "process 12 on elsewhere\n", 24), 24);
+  test::expectError(ExitStatus::Unavailable, "(process 12 on elsewhere)",
+                    [&] { make(kFields)->step(1); });
+  expectTaken();
+  close(fd); // as if the process was killed: the file remains
+  make(kFields)->step(1);
+  EXPECT_FALSE(std::filesystem::exists(lock));
 }
 
 TEST_F(SnapshotTest, KeepsOnlyTheNewestSnapshots) {
