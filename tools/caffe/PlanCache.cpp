@@ -3,16 +3,20 @@
 
 #include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "support/FileChecksum.h"
+#include "tools/caffe/CacheFolder.h"
 #include "tools/caffe/GlogFlags.h"
 #include "tools/caffe/PlanKey.h"
 #include "tools/common/Programs.h"
 
-#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <unistd.h>
 
@@ -21,25 +25,19 @@ namespace fs = std::filesystem;
 namespace brew::caffe_command {
 namespace {
 
-constexpr size_t kMaxPlans = 64;
+constexpr char kSizeVariable[] = "BREW_PLAN_CACHE_MB";
+constexpr std::uint64_t kDefaultMegabytes = 1000, kMaxMegabytes = 1000000000;
 
-fs::path cacheFolder() {
-  const char *base = std::getenv("XDG_CACHE_HOME");
-  fs::path folder;
-  if (base && *base)
-    folder = base;
-  else if (const char *home = std::getenv("HOME"); home && *home)
-    folder = fs::path(home) / ".cache";
-  else
-    throw unavailable("there is no folder for compiled plans: set "
-                      "XDG_CACHE_HOME or HOME");
-  folder = folder / "brew" / "plans";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw unavailable("cannot make the folder '" + folder.string() +
-                      "' for compiled plans: " + error.message());
-  return folder;
+std::uint64_t maxCacheBytes() {
+  std::uint64_t megabytes = kDefaultMegabytes;
+  if (const char *text = std::getenv(kSizeVariable); text && *text) {
+    const char *end = text + std::strlen(text);
+    const auto [stop, parseError] = std::from_chars(text, end, megabytes);
+    if (parseError != std::errc() || stop != end || megabytes > kMaxMegabytes)
+      throw usageError(std::string(kSizeVariable) + ": '" + text +
+                       "' is not a number of megabytes");
+  }
+  return megabytes * 1000000;
 }
 
 std::string readFile(const fs::path &path) {
@@ -48,26 +46,39 @@ std::string readFile(const fs::path &path) {
   return text.str();
 }
 
-/// Removes the least recently used plans and their accompanying files.
-void removeOldPlans(const fs::path &folder) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> plans;
-  std::error_code error;
-  for (const auto &entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".plan")
-      plans.emplace_back(entry.last_write_time(error), entry.path());
-  if (plans.size() <= kMaxPlans)
-    return;
-  std::sort(plans.begin(), plans.end());
-  plans.resize(plans.size() - kMaxPlans);
-  for (const auto &[time, path] : plans)
-    for (const char *suffix : {"", ".key", ".timing"})
-      fs::remove(path.string() + suffix, error);
+/// Returns the size and checksum of a plan; "" if it cannot be read.
+std::string stampOfPlan(const std::string &path) {
+  try {
+    const FileChecksum checksum = checksumOfFile(path);
+    return std::to_string(checksum.size) + " " + std::to_string(checksum.crc) +
+           "\n";
+  } catch (const Error &) {
+    return "";
+  }
+}
+
+enum class Entry { Valid, Missing, Damaged };
+
+/// Checks the plan at `path`. Its key file contains the plan's size and
+/// checksum in a line before the key.
+Entry checkEntry(const std::string &path, const std::string &key) {
+  const std::string keyPath = path + ".key";
+  if (!isPrivateFile(path) || !isPrivateFile(keyPath))
+    return Entry::Missing;
+  const std::string content = readFile(keyPath);
+  const size_t lineEnd = content.find('\n');
+  if (lineEnd == content.npos ||
+      content.compare(lineEnd + 1, content.npos, key) != 0)
+    return Entry::Missing;
+  return content.substr(0, lineEnd + 1) == stampOfPlan(path) ? Entry::Valid
+                                                             : Entry::Damaged;
 }
 
 } // namespace
 
 CachedPlan compileCached(const std::string &prototxt,
                          const std::vector<std::string> &flags, bool isSolver) {
+  const std::uint64_t maxBytes = maxCacheBytes();
   const fs::path folder = cacheFolder();
   const std::string brewc = tools::siblingProgram("brewc", "caffe");
   const std::optional<std::string> key = planKey(brewc, prototxt, flags);
@@ -81,11 +92,21 @@ CachedPlan compileCached(const std::string &prototxt,
        ".plan");
   const std::string keyPath = result.path + ".key";
   std::error_code error;
-  if (key && fs::exists(result.path, error) && readFile(keyPath) == *key) {
+  const Entry entry = key ? checkEntry(result.path, *key) : Entry::Missing;
+  if (entry == Entry::Valid) {
     fs::last_write_time(result.path, fs::file_time_type::clock::now(), error);
     return result;
   }
-  fs::remove(keyPath, error); // belongs to another plan
+  if (entry == Entry::Damaged && isLogged(/*severity=*/1))
+    std::fprintf(stderr,
+                 "caffe: warning: the compiled plan '%s' is damaged; compiling "
+                 "%s again\n",
+                 result.path.c_str(), prototxt.c_str());
+  // Files of other users cannot be overwritten, but removed: the folder is this
+  // user's. The key belongs to another plan.
+  fs::remove(keyPath, error);
+  fs::remove(result.path, error);
+  const PrivateUmask umask;
   if (isSolver) {
     result.status = tools::runProgram({brewc, prototxt, "--solver-only"});
     if (result.status != 0)
@@ -101,11 +122,11 @@ CachedPlan compileCached(const std::string &prototxt,
       std::chrono::steady_clock::now() - begin;
   // If files changed meanwhile, it is unknown which content brewc read.
   if (key && planKey(brewc, prototxt, flags) == key)
-    writeFileAtomically(keyPath, *key);
+    writeFileAtomically(keyPath, stampOfPlan(result.path) + *key);
   if (isLogged(/*severity=*/0))
     std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n",
                  prototxt.c_str(), time.count(), result.path.c_str());
-  removeOldPlans(folder);
+  limitFolder(folder, maxBytes, result.path);
   return result;
 }
 

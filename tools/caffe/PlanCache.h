@@ -12,13 +12,14 @@ struct CachedPlan {
   std::string path;
 };
 
-/// Returns the plan of a prototxt compiled with `flags` of brewc, from
-/// $XDG_CACHE_HOME/brew/plans (default: ~/.cache). If the plan is not cached,
-/// compiles it and prints a line to standard error. PlanKey.h defines the
-/// dependencies of a plan; a prototxt from a pipe is compiled each time. The
-/// least recently used plans beyond 64 are removed. With `isSolver`, a net is
-/// rejected, because brewc would train it with default settings. Throws Error
-/// (3) if the folder cannot be written.
+/// Returns the plan of a prototxt compiled with `flags` of brewc, from the
+/// folder of CacheFolder.h. If the plan is not cached, was written by another
+/// user or is damaged, compiles it and prints a line to standard error.
+/// PlanKey.h defines the dependencies of a plan; a prototxt from a pipe is
+/// compiled each time. The least recently used plans are removed beyond
+/// $BREW_PLAN_CACHE_MB (1000) megabytes. With `isSolver`, a net is rejected,
+/// because brewc would train it with default settings. Throws Error (3) if the
+/// folder cannot be written, and Error (2) for another value of the variable.
 CachedPlan compileCached(const std::string &prototxt,
                          const std::vector<std::string> &flags, bool isSolver);
 
