@@ -276,6 +276,9 @@ class Ranks:
             check(flags[0] + " needs several ranks" in log, log)
         log = self.train(alone, "--max-restarts", "2", status=2)
         check("--max-restarts needs --ranks" in log, log)
+        log = self.train(alone, "--ranks", "2", "--max-restarts", "2", "--earlier-snapshots", "list",
+                         status=2)
+        check("omit --earlier-snapshots" in log, log)
         many = self.compile("many", flags=["--distributed"])
         log = self.train(many, "--ranks", "2", "--snapshot", "nowhere", status=3)
         check("rank " in log and "nowhere" in log, log)
@@ -317,9 +320,12 @@ class Ranks:
             check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
             check("rank %d does not answer for 5 s" % rank in log, log)
             check(log.count("does not answer") == 1, log)
-            for name in os.listdir(self.folder):
-                if "_iter_" in name:
-                    os.remove(self.path(name))
+            self.remove_snapshots()
+
+    def remove_snapshots(self):
+        for name in os.listdir(self.folder):
+            if "_iter_" in name:
+                os.remove(self.path(name))
 
     def restarts(self):
         """--max-restarts continues from the last snapshot, also after a signal that only
@@ -355,12 +361,24 @@ class Ranks:
             check("failed" not in log, log)
 
     def stops(self):
-        """SIGINT ends all ranks with a snapshot."""
-        process, _ = self.run_long()
+        """SIGINT and SIGTERM end all ranks with a snapshot; a second SIGINT ends them at once."""
+        for number, status in (signal.SIGINT, 0), (signal.SIGTERM, 143):
+            process, _ = self.run_long("--sigint-effect", "stop", "--sighup-effect", "none")
+            process.send_signal(number)
+            log = self.end(process)
+            check(process.returncode == status, "status %d" % process.returncode)
+            check("Optimization stopped early" in log, log[-2000:])
+            check(log.count("Stopped by SIGTERM") == (status == 143), log[-2000:])
+            self.remove_snapshots()
+        process, ranks = self.run_long()
+        os.kill(ranks[1], signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
-        log = self.end(process)
-        check(process.returncode == 0, "status %d" % process.returncode)
-        check("Optimization stopped early" in log, log[-2000:])
+        time.sleep(0.8)
+        check(process.poll() is None, "ended after one signal")
+        process.send_signal(signal.SIGINT)
+        begin = time.time()
+        self.end(process)
+        check(process.returncode != 0 and time.time() - begin < 30, "status %d" % process.returncode)
 
     def closed_log(self):
         """SIGINT ends all ranks with a snapshot, although nobody reads the log any more."""

@@ -5,18 +5,21 @@
 #include "LauncherOutputFilter.h"
 #include "Log.h"
 #include "Session.h"
+#include "SignalActions.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -27,27 +30,35 @@ constexpr char kLauncher[] = "mpirun";
 /// Exit status of shells for a program that is not found.
 constexpr int kNotFound = 127;
 
-/// A signal of this process and the signal that is sent to the launcher for it.
-/// The launcher handles SIGINT and SIGHUP itself, but forwards SIGUSR1 and
-/// SIGUSR2 to all ranks, where SignalActions.cpp treats them as SIGINT and
-/// SIGHUP.
-struct ForwardedSignal {
-  int signal, sentAs;
-};
-constexpr ForwardedSignal kForwardedSignals[] = {
-    {SIGINT, SIGUSR1}, {SIGHUP, SIGUSR2}, {SIGTERM, SIGTERM}};
+/// The launcher handles SIGINT, SIGHUP and SIGTERM itself, but forwards SIGUSR1
+/// and SIGUSR2 to all ranks, where they stop and take a snapshot
+/// (SignalActions.h).
+constexpr int kForwardedSignals[] = {SIGINT, SIGHUP, SIGTERM};
 
 volatile pid_t launcher = 0;
-volatile std::sig_atomic_t stopRequested = 0;
-/// Whether SIGINT and SIGHUP stop the ranks.
-volatile std::sig_atomic_t interruptStops = 1, hangUpStops = 0;
+volatile std::sig_atomic_t stopRequested = 0, terminateRequested = 0;
+volatile std::sig_atomic_t forwardedInterrupt = BREW_ACTION_STOP,
+                           forwardedHangUp = BREW_ACTION_SNAPSHOT;
+
+void sendToLauncher(int signal) {
+  if (launcher > 0)
+    kill(launcher, signal);
+}
 
 void forwardSignal(int signal) {
-  if (signal == SIGINT ? interruptStops : signal == SIGHUP ? hangUpStops : 1)
+  const int savedErrno = errno;
+  const int action = signal == SIGINT   ? forwardedInterrupt
+                     : signal == SIGHUP ? forwardedHangUp
+                                        : BREW_ACTION_STOP;
+  if (action == BREW_ACTION_STOP) {
     stopRequested = 1;
-  for (const ForwardedSignal &signalPair : kForwardedSignals)
-    if (signalPair.signal == signal && launcher > 0)
-      kill(launcher, signalPair.sentAs);
+    terminateRequested |= signal == SIGTERM;
+    // The launcher ends the ranks if it is terminated.
+    sendToLauncher(isRepeatedStop(signal) ? SIGTERM : SIGUSR1);
+  } else if (action == BREW_ACTION_SNAPSHOT) {
+    sendToLauncher(SIGUSR2);
+  }
+  errno = savedErrno;
 }
 
 /// Forwards signals during its lifetime.
@@ -59,17 +70,41 @@ public:
     sigfillset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
     for (std::size_t i = 0; i < std::size(kForwardedSignals); ++i)
-      sigaction(kForwardedSignals[i].signal, &action, &saved[i]);
+      sigaction(kForwardedSignals[i], &action, &saved[i]);
   }
   ~SignalForwarder() {
     for (std::size_t i = 0; i < std::size(kForwardedSignals); ++i)
-      sigaction(kForwardedSignals[i].signal, &saved[i], nullptr);
+      sigaction(kForwardedSignals[i], &saved[i], nullptr);
   }
   SignalForwarder(const SignalForwarder &) = delete;
   SignalForwarder &operator=(const SignalForwarder &) = delete;
 
 private:
   struct sigaction saved[std::size(kForwardedSignals)];
+};
+
+/// A folder that the destructor removes with its files.
+class TemporaryFolder {
+public:
+  /// Throws Error (3) if the folder cannot be created.
+  TemporaryFolder() {
+    std::error_code error;
+    name = std::filesystem::temp_directory_path(error) / "brew-run-XXXXXX";
+    if (error || !mkdtemp(name.data()))
+      throw unavailable("cannot create the temporary folder '" + name +
+                        "': " + std::strerror(errno));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(name, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  const std::string &path() const { return name; }
+
+private:
+  std::string name;
 };
 
 /// Returns the arguments of this process without its name.
@@ -151,8 +186,8 @@ int runToCompletion(const std::vector<std::string> &command) {
     if (devNull >= 0)
       dup2(devNull, STDIN_FILENO);
     dup2(pipeEnds[1], STDERR_FILENO);
-    for (const ForwardedSignal &signalPair : kForwardedSignals)
-      std::signal(signalPair.signal, SIG_DFL);
+    for (const int signal : kForwardedSignals)
+      std::signal(signal, SIG_DFL);
     execvp(arguments[0], arguments.data());
     _exit(kNotFound);
   }
@@ -175,12 +210,19 @@ bool mayRestart(int status) {
 
 } // namespace
 
-int launchRanks(const LaunchOptions &options) {
-  interruptStops = options.interruptStops;
-  hangUpStops = options.hangUpStops;
+LaunchResult launchRanks(const LaunchOptions &options) {
+  forwardedInterrupt = options.onInterrupt;
+  forwardedHangUp = options.onHangUp;
   const SignalForwarder signalForwarder;
   std::vector<std::string> command = launcherCommand(options);
-  const std::time_t begin = std::time(nullptr);
+  // The ranks write the list when they first start. Later ones resume only
+  // snapshots that it lacks: the others belong to other runs.
+  std::optional<TemporaryFolder> folder;
+  if (options.maxRestarts) {
+    folder.emplace();
+    command.push_back("--earlier-snapshots");
+    command.push_back(folder->path() + "/snapshots");
+  }
   int status = runToCompletion(command);
   if (status == kNotFound)
     throw unavailable(
@@ -193,14 +235,9 @@ int launchRanks(const LaunchOptions &options) {
                                       std::to_string(restart) + " of " +
                                       std::to_string(options.maxRestarts) +
                                       ", from the last snapshot");
-    if (restart == 1) {
-      // Ignore snapshots written before `begin`: they belong to other runs.
-      command.push_back("--resume-newest");
-      command.push_back(std::to_string(begin));
-    }
     status = runToCompletion(command);
   }
-  return status;
+  return {status, terminateRequested != 0};
 }
 
 } // namespace brew::run

@@ -2,30 +2,108 @@
 
 #include "SignalActions.h"
 
+#include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <iterator>
+#include <unistd.h>
 
 namespace brew::run {
 namespace {
 
-volatile std::sig_atomic_t gotInterrupt = 0;
-volatile std::sig_atomic_t gotHangUp = 0;
+using Flag = volatile std::sig_atomic_t;
 
-void recordSignal(int signal) {
-  // The launcher of ranks forwards SIGINT as SIGUSR1, SIGHUP as SIGUSR2
-  // (RankLauncher.cpp).
-  if (signal == SIGINT || signal == SIGUSR1)
-    gotInterrupt = 1;
-  else
-    gotHangUp = 1;
+Flag pendingSnapshot = 0, pendingStop = 0, gotTerminate = 0;
+/// A signal of StopSignals; 0: none yet.
+Flag stopSignal = 0;
+/// The actions of SIGINT and SIGHUP.
+Flag interruptAction = BREW_ACTION_STOP, hangUpAction = BREW_ACTION_SNAPSHOT;
+
+/// Time of the first request to stop in milliseconds; 0: none yet.
+std::atomic<long long> stopTime{0};
+static_assert(std::atomic<long long>::is_always_lock_free);
+constexpr long long kRepetitionMilliseconds = 500;
+
+long long millisecondsNow() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000ll + time.tv_nsec / 1000000 + 1;
 }
+
+/// Ends the process by SIGINT's default action once the handler returns.
+void endAtOnce() {
+  constexpr char text[] = "brew-run: ended at once by a second SIGINT\n";
+  (void)!::write(STDERR_FILENO, text, sizeof text - 1);
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);
+}
+
+void request(int action, int signal) {
+  if (action == BREW_ACTION_STOP) {
+    if (isRepeatedStop(signal))
+      return endAtOnce();
+    pendingStop = 1;
+  } else if (action == BREW_ACTION_SNAPSHOT) {
+    pendingSnapshot = 1;
+  }
+}
+
+void recordRequest(int signal) {
+  const int savedErrno = errno;
+  switch (signal) {
+  case SIGINT:
+    request(interruptAction, signal);
+    break;
+  case SIGHUP:
+    request(hangUpAction, signal);
+    break;
+  case SIGTERM:
+    gotTerminate = 1;
+    request(BREW_ACTION_STOP, signal);
+    break;
+  case SIGUSR1:
+    request(BREW_ACTION_STOP, signal);
+    break;
+  default:
+    request(BREW_ACTION_SNAPSHOT, signal);
+  }
+  errno = savedErrno;
+}
+
+void recordStop(int signal) {
+  const int savedErrno = errno;
+  if (isRepeatedStop(signal))
+    endAtOnce();
+  else
+    stopSignal = signal;
+  errno = savedErrno;
+}
+
+struct sigaction actionOf(void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigfillset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  return action;
+}
+
+constexpr int kRequestSignals[] = {SIGINT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2};
+/// Of these, the number that a process without other ranks handles.
+constexpr std::size_t kOwnSignals = 3;
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 } // namespace
 
+bool isRepeatedStop(int signal) {
+  const long long now = millisecondsNow();
+  long long first = 0;
+  return !stopTime.compare_exchange_strong(first, now) && signal == SIGINT &&
+         now - first > kRepetitionMilliseconds;
+}
+
 struct SignalActions::Saved {
-  struct sigaction interrupt;
-  struct sigaction hangUp;
-  struct sigaction userSignals[2];
+  struct sigaction actions[std::size(kRequestSignals)];
 };
 
 brew_solver_action parseAction(const std::string &text,
@@ -42,68 +120,59 @@ brew_solver_action parseAction(const std::string &text,
 SignalActions::SignalActions(brew_solver_action onInterrupt,
                              brew_solver_action onHangUp,
                              bool isOneOfSeveralRanks)
-    : saved(new Saved), isRank(isOneOfSeveralRanks),
-      interruptAction(onInterrupt), hangUpAction(onHangUp) {
-  gotInterrupt = gotHangUp = 0;
-  struct sigaction action = {};
-  action.sa_handler = recordSignal;
-  sigfillset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, &saved->interrupt);
-  sigaction(SIGHUP, &action, &saved->hangUp);
-  if (isRank) {
-    sigaction(SIGUSR1, &action, &saved->userSignals[0]);
-    sigaction(SIGUSR2, &action, &saved->userSignals[1]);
-  }
+    : saved(new Saved), isRank(isOneOfSeveralRanks) {
+  pendingSnapshot = pendingStop = gotTerminate = 0;
+  stopTime = 0;
+  interruptAction = onInterrupt;
+  hangUpAction = onHangUp;
+  const struct sigaction action = actionOf(recordRequest);
+  for (std::size_t i = 0;
+       i < (isRank ? std::size(kRequestSignals) : kOwnSignals); ++i)
+    sigaction(kRequestSignals[i], &action, &saved->actions[i]);
 }
 
 SignalActions::~SignalActions() {
-  sigaction(SIGINT, &saved->interrupt, nullptr);
-  sigaction(SIGHUP, &saved->hangUp, nullptr);
-  if (isRank) {
-    sigaction(SIGUSR1, &saved->userSignals[0], nullptr);
-    sigaction(SIGUSR2, &saved->userSignals[1], nullptr);
-  }
+  for (std::size_t i = 0;
+       i < (isRank ? std::size(kRequestSignals) : kOwnSignals); ++i)
+    sigaction(kRequestSignals[i], &saved->actions[i], nullptr);
   delete saved;
 }
 
 brew_solver_action SignalActions::takeRequest() {
-  if (gotInterrupt) {
-    gotInterrupt = 0;
-    return interruptAction;
+  if (pendingStop) {
+    pendingStop = 0;
+    return BREW_ACTION_STOP;
   }
-  if (gotHangUp) {
-    gotHangUp = 0;
-    return hangUpAction;
+  if (pendingSnapshot) {
+    pendingSnapshot = 0;
+    return BREW_ACTION_SNAPSHOT;
   }
   return BREW_ACTION_NONE;
 }
 
-static constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+bool SignalActions::wasTerminated() const { return gotTerminate; }
 
 struct StopSignals::Saved {
   struct sigaction actions[std::size(kStopSignals)];
 };
 
 StopSignals::StopSignals() : saved(new Saved) {
-  gotInterrupt = gotHangUp = 0;
-  struct sigaction action = {};
-  action.sa_handler = recordSignal;
-  sigfillset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  for (size_t i = 0; i < std::size(kStopSignals); ++i)
+  stopSignal = 0;
+  stopTime = 0;
+  const struct sigaction action = actionOf(recordStop);
+  for (std::size_t i = 0; i < std::size(kStopSignals); ++i)
     sigaction(kStopSignals[i], &action, &saved->actions[i]);
 }
 
 StopSignals::~StopSignals() {
-  for (size_t i = 0; i < std::size(kStopSignals); ++i)
+  for (std::size_t i = 0; i < std::size(kStopSignals); ++i)
     sigaction(kStopSignals[i], &saved->actions[i], nullptr);
   delete saved;
 }
 
 void StopSignals::check() const {
-  if (gotInterrupt || gotHangUp)
-    throw Interrupted{};
+  if (stopSignal)
+    throw Interrupted{statusOfSignal(stopSignal)};
 }
 
 } // namespace brew::run

@@ -3,6 +3,7 @@
 
 #include "Session.h"
 
+#include <csignal>
 #include <string>
 
 namespace brew::run {
@@ -12,34 +13,44 @@ namespace brew::run {
 brew_solver_action parseAction(const std::string &text,
                                const std::string &flag);
 
-/// During its lifetime, SIGINT and SIGHUP only set a flag that takeRequest()
-/// reads. Only one instance may exist. The destructor restores the previous
-/// handlers.
+/// Returns whether a SIGINT must end the process at once, because an earlier
+/// signal has already requested its end. Repetitions within half a second do
+/// not count: programs between the terminal and this process may forward the
+/// same Ctrl-C. The first call starts the clock. Callable from signal handlers.
+bool isRepeatedStop(int signal);
+
+/// The exit status after the end by a signal, as in shells.
+inline constexpr int statusOfSignal(int signal) { return 128 + signal; }
+
+/// During its lifetime, SIGINT, SIGHUP and SIGTERM only set a flag that
+/// takeRequest() reads. Only one instance may exist. The destructor restores
+/// the previous handlers.
 class SignalActions {
 public:
-  /// On one of several ranks, SIGUSR1 and SIGUSR2 act as SIGINT and SIGHUP.
+  /// SIGTERM stops. On one of several ranks, SIGUSR1 stops and SIGUSR2 takes a
+  /// snapshot; the launcher sends them.
   SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
                 bool isOneOfSeveralRanks = false);
   ~SignalActions();
   SignalActions(const SignalActions &) = delete;
   SignalActions &operator=(const SignalActions &) = delete;
 
-  /// Returns and clears a pending request, SIGINT's before SIGHUP's; NONE if
+  /// Returns and clears a pending request, stops before snapshots; NONE if
   /// there is no request.
   brew_solver_action takeRequest();
+  /// Returns whether SIGTERM has arrived.
+  bool wasTerminated() const;
 
 private:
   struct Saved;
   Saved *saved;
   bool isRank;
-  brew_solver_action interruptAction;
-  brew_solver_action hangUpAction;
 };
 
 /// Thrown by StopSignals::check(), so that destructors remove incomplete files.
-struct Interrupted {};
-/// The exit status after SIGINT, as in shells.
-inline constexpr int kInterruptedStatus = 130;
+struct Interrupted {
+  int status; ///< exit status
+};
 
 /// During its lifetime, SIGINT, SIGTERM and SIGHUP only set a flag, for
 /// commands that write files at their end. Only one instance may exist, and no

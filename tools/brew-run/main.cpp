@@ -117,9 +117,9 @@ int main(int argc, char **argv) {
     if (error.status() == BREW_BUG)
       return failUnexpectedly(error.what());
     return fail(error.status(), error.what());
-  } catch (const brew::run::Interrupted &) {
+  } catch (const brew::run::Interrupted &interrupted) {
     std::fprintf(stderr, "brew-run: interrupted; nothing was written\n");
-    return brew::run::kInterruptedStatus;
+    return interrupted.status;
   } catch (const brew::Error &error) { // a file could not be written
     return fail(static_cast<brew_status>(error.status()), error.what());
   } catch (const std::bad_alloc &) {

@@ -10,6 +10,7 @@
 #include "support/Caller.h"
 #include "tools/monitor/RunMonitor.h"
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -21,6 +22,7 @@ namespace {
 
 /// Default of --comm-timeout, in seconds.
 constexpr double kDefaultCommTimeout = 600;
+constexpr char kTerminatedText[] = "Stopped by SIGTERM";
 
 struct TrainOptions {
   PlanOptions plan;      ///< with the options of the trainer
@@ -144,7 +146,10 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
   else
     trainer.solve();
   info(log::site::trainDone, "Optimization Done.");
-  return 0;
+  if (!signals.wasTerminated())
+    return 0;
+  info(log::site::brew, kTerminatedText);
+  return statusOfSignal(SIGTERM);
 }
 
 /// Trains as one of several ranks. A failure of one rank aborts all ranks.
@@ -169,9 +174,9 @@ int trainAsRank(TrainOptions options) {
                   std::to_string(ranks.ranks()) + " were started");
     options.plan.ranks = &ranks;
     session = std::make_unique<Session>(options.plan);
-    trainInThisProcess(options, *session);
+    const int status = trainInThisProcess(options, *session);
     ranks.close();
-    return 0;
+    return status;
   } catch (const Error &error) {
     if (!ranks.hasCollectiveError())
       reportAndAbort(error.status(), error.what());
@@ -217,6 +222,9 @@ int train(const TrainOptions &options) {
   const int ranks = ranksOf(options);
   if (options.maxRestarts && ranks < 2)
     throw usage("--max-restarts needs --ranks 2 or more");
+  if (options.maxRestarts && options.plan.options.isSet("earlier-snapshots"))
+    throw usage("--max-restarts keeps a list of earlier snapshots itself: omit "
+                "--earlier-snapshots");
   for (const auto &[name, isGiven] :
        {std::pair("--comm-timeout", options.commTimeout.has_value()),
         std::pair("--distributed-test", options.isOn("distributed-test")),
@@ -226,12 +234,14 @@ int train(const TrainOptions &options) {
           std::string(name) +
           " needs several ranks: add --ranks, or start them with mpirun");
   if (ranks > 1) {
-    auto isStop = [](const std::string &effect, const char *flag) {
-      return parseAction(effect, flag) == BREW_ACTION_STOP;
-    };
-    return launchRanks({ranks, options.maxRestarts,
-                        isStop(options.onInterrupt, "--sigint-effect"),
-                        isStop(options.onHangUp, "--sighup-effect")});
+    const LaunchResult result =
+        launchRanks({ranks, options.maxRestarts,
+                     parseAction(options.onInterrupt, "--sigint-effect"),
+                     parseAction(options.onHangUp, "--sighup-effect")});
+    if (!result.wasTerminated || result.status != 0)
+      return result.status;
+    log::info(log::site::brew, kTerminatedText);
+    return statusOfSignal(SIGTERM);
   }
   Session session(options.plan);
   return trainInThisProcess(options, session);
