@@ -44,7 +44,7 @@ public:
 
   void broadcast(Floats values) {
     brew::api::Communicator &connection = get();
-    const nb::gil_scoped_release released;
+    const brew::python::GilRelease released;
     connection.broadcast(values.data(), values.nbytes());
   }
   void startAllReduce(std::uint32_t number, std::vector<Floats> arrays) {
@@ -57,19 +57,19 @@ public:
   void waitAllReduce(std::uint32_t number) {
     brew::api::Communicator &connection = get();
     {
-      const nb::gil_scoped_release released;
+      const brew::python::GilRelease released;
       connection.waitAllReduce(number);
     }
     pendingArrays.erase(number);
   }
   void checkAllEqual(const std::string &what, const std::string &value) {
     brew::api::Communicator &connection = get();
-    const nb::gil_scoped_release released;
+    const brew::python::GilRelease released;
     connection.checkAllEqual(what, value);
   }
   void close() {
     brew::api::Communicator &connection = get();
-    const nb::gil_scoped_release released;
+    const brew::python::GilRelease released;
     connection.close();
     closed = true;
   }
@@ -87,7 +87,7 @@ void brew::python::bindCommunicator(nb::module_ &module) {
       .def(
           "__init__",
           [](Ranks *self, double timeout, bool deterministic) {
-            const nb::gil_scoped_release released;
+            const brew::python::GilRelease released;
             new (self) Ranks(timeout, deterministic);
           },
           "timeout"_a = 0.0, "deterministic"_a = false)
@@ -118,7 +118,7 @@ void brew::python::bindCommunicator(nb::module_ &module) {
           "abort",
           [](Ranks &self, int status) {
             api::Communicator &communicator = self.get();
-            const nb::gil_scoped_release released;
+            const brew::python::GilRelease released;
             communicator.abort(status);
           },
           "status"_a, "Ends the processes of all ranks.");

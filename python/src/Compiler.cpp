@@ -1,4 +1,5 @@
 //===- Compiler.cpp - Bindings of the compiler ----------------------------===//
+#include "ExitGuard.h"
 #include "HostLayers.h"
 
 #include <brew/compiler.hpp>
@@ -90,7 +91,7 @@ void brew::python::bindCompiler(nb::module_ &module) {
       [](const std::string &path, const Settings &settings, nb::dict hosts) {
         PythonLayerTypes types(hosts);
         const CompilerOptions options = optionsOf(settings, types);
-        nb::gil_scoped_release released;
+        brew::python::GilRelease released;
         return Compilation::ofFile(path, options);
       },
       "path"_a, "options"_a, "hosts"_a = nb::dict());
@@ -100,21 +101,21 @@ void brew::python::bindCompiler(nb::module_ &module) {
          const std::string &folder, const Settings &settings, nb::dict hosts) {
         PythonLayerTypes types(hosts);
         const CompilerOptions options = optionsOf(settings, types);
-        nb::gil_scoped_release released;
+        brew::python::GilRelease released;
         return Compilation::ofText(text, name, options, folder);
       },
       "text"_a, "name"_a, "folder"_a, "options"_a, "hosts"_a = nb::dict());
   module.def(
       "upgrade_file",
       [](const std::string &path) {
-        nb::gil_scoped_release released;
+        brew::python::GilRelease released;
         return Compilation::upgradeFile(path);
       },
       "path"_a);
   module.def(
       "upgrade_text",
       [](const std::string &text, const std::string &name) {
-        nb::gil_scoped_release released;
+        brew::python::GilRelease released;
         return Compilation::upgradeText(text, name);
       },
       "text"_a, "name"_a);

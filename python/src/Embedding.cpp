@@ -1,4 +1,5 @@
 //===- Embedding.cpp - Bindings of embeddings -----------------------------===//
+#include "ExitGuard.h"
 #include "Module.h"
 
 #include <brew/brew.hpp>
@@ -34,7 +35,7 @@ brew::api::FeatureRows rowsOf(const Rows &rows) {
 /// followed by the total variance.
 std::vector<double> pca(const Rows &rows, const OutputRows &scores,
                         std::uint64_t seed, int threads) {
-  const nb::gil_scoped_release released;
+  const brew::python::GilRelease released;
   brew::api::Pca result = brew::api::pca(
       rowsOf(rows), static_cast<std::int64_t>(scores.shape(1)), seed, threads);
   std::copy(result.scores.begin(), result.scores.end(), scores.data());
@@ -59,7 +60,7 @@ double tsne(const Rows &rows, const OutputRows &layout, double perplexity,
   options.exact_rows = exact;
   options.seed = seed;
   options.threads = threads;
-  const nb::gil_scoped_release released;
+  const brew::python::GilRelease released;
   const brew::api::Tsne result = brew::api::tsne(
       rowsOf(rows), options, [&](const brew_tsne_progress *state) {
         const nb::gil_scoped_acquire acquired;
@@ -75,7 +76,7 @@ double tsne(const Rows &rows, const OutputRows &layout, double perplexity,
 void scatter(const std::string &path, const Rows &points,
              std::vector<std::int32_t> classes, std::vector<std::string> names,
              std::string title, int width, int height) {
-  const nb::gil_scoped_release released;
+  const brew::python::GilRelease released;
   brew::api::writeScatter(
       path, {points.data(), points.data() + points.size()},
       {std::move(classes), std::move(names), std::move(title), width, height});

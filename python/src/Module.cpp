@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Module.h"
 
+#include "ExitGuard.h"
+
 #include <brew/brew.hpp>
 #include <brew/compiler.hpp>
 
@@ -43,6 +45,7 @@ NB_MODULE(_core, module) {
       },
       nb::arg("severity"), nb::arg("file"), nb::arg("line"), nb::arg("text"));
 
+  brew::python::ExitGuard::install();
   brew::python::bindCompiler(module);
   brew::python::bindEmbedding(module);
   brew::python::bindCommunicator(module);

@@ -135,7 +135,7 @@ void brew::python::bindSession(nb::module_ &module) {
       .def_static(
           "open",
           [](const std::string &path) {
-            nb::gil_scoped_release released;
+            brew::python::GilRelease released;
             return new Plan(path);
           },
           "path"_a)
@@ -212,7 +212,7 @@ void brew::python::bindSession(nb::module_ &module) {
             options.pool = threadPool ? threadPool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
-            nb::gil_scoped_release released;
+            brew::python::GilRelease released;
             new (self)
                 SharedSession(plan, std::move(options), std::move(types));
           },

@@ -1,6 +1,7 @@
 //===- SessionBinding.h - Sessions shared by threads ------------*- C++ -*-===//
 #pragma once
 
+#include "ExitGuard.h"
 #include "HostLayers.h"
 #include "Options.h"
 
@@ -79,7 +80,7 @@ public:
   /// using the session. Rethrows the original exceptions of layers written in
   /// Python.
   template <typename Body> auto runExclusive(Body &&body) {
-    nanobind::gil_scoped_release released;
+    GilRelease released;
     ForkGuard::refuse();
     const std::unique_lock<std::recursive_mutex> lock(useMutex,
                                                       std::try_to_lock);

@@ -52,7 +52,7 @@ void brew::python::bindTrainer(nb::module_ &module) {
           [](SharedTrainer *self, SharedSession &session,
              const Settings &settings) {
             const api::Options options = optionsOf(settings);
-            nb::gil_scoped_release released;
+            brew::python::GilRelease released;
             new (self) SharedTrainer(session, options);
           },
           "session"_a, "options"_a = Settings(), nb::keep_alive<1, 2>())

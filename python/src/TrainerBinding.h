@@ -23,11 +23,14 @@ public:
   }
 
   template <typename Body> auto runExclusive(Body &&body) {
-    return session.runExclusive([&](api::Session &) { return body(*trainer); });
+    return session.runExclusive([&](api::Session &) {
+      const TrainerRun run(*trainer);
+      return body(*trainer);
+    });
   }
   /// Runs a request; thread-safe during training.
   template <typename Body> auto request(Body &&body) {
-    nanobind::gil_scoped_release released;
+    GilRelease released;
     ForkGuard::refuse();
     return body(*trainer);
   }
@@ -36,7 +39,7 @@ public:
       trainer.release(); // its threads cannot be joined
       return;
     }
-    nanobind::gil_scoped_release released; // a hook may be running
+    GilRelease released; // a hook may be running
     trainer.reset();
   }
 

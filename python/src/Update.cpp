@@ -5,6 +5,7 @@
 // Compiled without contraction of a * b + c, so that all machines agree.
 //
 //===----------------------------------------------------------------------===//
+#include "ExitGuard.h"
 #include "Module.h"
 
 #include <nanobind/ndarray.h>
@@ -72,7 +73,7 @@ void applyUpdate(const std::string &kind, Floats data, Floats diff,
   float *x = data.data(), *d = diff.data(), *h = history[0].data();
   float *g = slots == 2 ? history[1].data() : nullptr;
   const Gradient gradient{scale, l2, l1};
-  const nb::gil_scoped_release released;
+  const brew::python::GilRelease released;
   if (kind == "SGD")
     updateElements(count, x, d, h, g, gradient, [=](float d, float &h, float) {
       h = momentum * h + rate * d;
