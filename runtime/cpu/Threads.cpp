@@ -1,8 +1,17 @@
 //===- Threads.cpp - Worker threads shared with oneDNN --------------------===//
 #include "runtime/cpu/Threads.h"
 
+#include "support/Error.h"
+#include "support/ThreadWithoutSignals.h"
+
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
 
 // libgomp's entry points, to which GCC compiles `#pragma omp parallel`. They
 // are called directly, since Clang would compile the pragma to another library.
@@ -60,9 +69,41 @@ static int defaultThreads() {
   return omp_get_num_procs();
 }
 
+/// Creates the threads of a team. Throws Error (3) if the system cannot:
+/// libgomp ends the process then, so other threads are tried first.
+static void requireThreads(int team) {
+  static std::mutex mutex;
+  static int possible = 1;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (team <= possible)
+    return;
+  std::promise<void> end;
+  const std::shared_future<void> ended = end.get_future().share();
+  std::vector<std::thread> threads;
+  bool failed = false;
+  try {
+    for (int i = 1; i < team; ++i)
+      threads.push_back(startThreadWithoutSignals([ended] { ended.wait(); }));
+  } catch (const std::exception &) {
+    failed = true;
+  }
+  end.set_value();
+  for (std::thread &thread : threads)
+    thread.join();
+  if (failed)
+    throw unavailable("the system cannot create " + std::to_string(team) +
+                      " threads: lower --threads or OMP_NUM_THREADS, or raise "
+                      "the limits of threads and memory");
+  possible = team;
+  // Now, while there is memory for them.
+  GOMP_parallel([](void *) {}, nullptr, static_cast<unsigned>(team), 0);
+}
+
 Threads::Threads(int requested)
     : workers(std::clamp(requested > 0 ? requested : defaultThreads(), 1,
-                         kMaxThreads)) {}
+                         kMaxThreads)) {
+  requireThreads(workers);
+}
 
 Threads::Scope::Scope(int workers) : previousMaxThreads(omp_get_max_threads()) {
   omp_set_num_threads(workers);

@@ -15,7 +15,8 @@ namespace brew::runtime {
 class Threads {
 public:
   /// `requested` workers, including the caller; 0: OMP_NUM_THREADS or, if it is
-  /// not set, one per core that this process may use.
+  /// not set, one per core that this process may use. Throws Error (3) if the
+  /// system cannot create them.
   explicit Threads(int requested);
 
   int count() const { return workers; }

@@ -1,6 +1,7 @@
 //===- DnnlCall.cpp - Library call by oneDNN, ready to run ----------------===//
 #include "runtime/cpu/onednn/DnnlCall.h"
 
+#include "runtime/cpu/onednn/DnnlFailure.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -183,12 +184,8 @@ void DnnlCall::execute(const std::vector<Stage> &stageList) {
     dnnl_status_t status = dnnl_primitive_execute(
         stage.primitive.get(), context.stream.get(),
         static_cast<int>(stage.arguments.size()), stage.arguments.data());
-    if (status == dnnl_out_of_memory)
-      throw unavailable("oneDNN ran out of memory in " + name);
     if (status != dnnl_success)
-      throw Error(ExitStatus::Bug, "oneDNN failed in " + name +
-                                       " with status " +
-                                       std::to_string(status));
+      throw dnnlFailure(name, status);
   }
 }
 

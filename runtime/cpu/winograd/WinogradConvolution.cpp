@@ -15,6 +15,7 @@
 
 #include "plan/Winograd.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/cpu/onednn/DnnlFailure.h"
 #include "runtime/cpu/winograd/WinogradTransforms.h"
 #include "support/Error.h"
 
@@ -380,9 +381,10 @@ void WinogradConvolution::multiply(const Chunk &chunk) {
       {DNNL_ARG_WEIGHTS, product->right.get()},
       {DNNL_ARG_DST, product->result.get()},
       {DNNL_ARG_SCRATCHPAD, product->scratchpad.get()}};
-  if (dnnl_primitive_execute(product->primitive.get(), context.stream.get(), 4,
-                             arguments) != dnnl_success)
-    throw Error(ExitStatus::Bug, "oneDNN failed in " + name);
+  const dnnl_status_t status = dnnl_primitive_execute(
+      product->primitive.get(), context.stream.get(), 4, arguments);
+  if (status != dnnl_success)
+    throw dnnlFailure(name, status);
 }
 
 /// Computes the sums of the output gradients of a chunk.

@@ -4,6 +4,7 @@
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/Threads.h"
 #include "support/Error.h"
+#include "test/common/NoMoreThreads.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -82,6 +83,18 @@ TEST(Threads, LargeWorkUsesAllThreads) {
     seen.insert(std::this_thread::get_id());
   });
   EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST(Threads, MissingThreadsAreAnError) {
+  const test::NoMoreThreads noMoreThreads;
+  try {
+    Threads threads(30); // more than other tests have used
+    FAIL() << "no error";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
+    EXPECT_NE(std::string(error.what()).find("cannot create 30 threads"),
+              std::string::npos);
+  }
 }
 
 TEST(Threads, DefaultFollowsTheEnvironment) {
