@@ -4,6 +4,7 @@
 
 #include "runtime/train/metrics/EpisodeMetrics.h"
 #include "support/AtomicFile.h"
+#include "support/BoundedLine.h"
 #include "support/Error.h"
 #include "support/WriteAll.h"
 
@@ -19,6 +20,9 @@ namespace brew::runtime {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Larger than a row with millions of outputs.
+constexpr std::size_t kMaxRowBytes = 64 << 20;
 
 /// Returns the seconds since 1970.
 double wallTime() {
@@ -89,13 +93,18 @@ void MetricsLog::moveReplacedRows(int iteration) {
       throw unavailable("cannot read '" + path + "'");
     return;
   }
-  std::string keptRows, replacedRows, line;
-  while (std::getline(file, line)) {
-    const bool isComplete = !file.eof();
+  std::string keptRows, replacedRows;
+  int number = 0;
+  for (BoundedLine line; readBoundedLine(file, kMaxRowBytes, line);) {
+    ++number;
+    if (line.isTooLong)
+      throw badInput(path + ":" + std::to_string(number) +
+                     ": is longer than a row of a log: the file is damaged; "
+                     "move it away, or choose another folder");
     const std::optional<int> rowIteration =
-        isComplete ? iterationOf(line) : std::nullopt;
+        line.isComplete ? iterationOf(line.text) : std::nullopt;
     (rowIteration && *rowIteration < iteration ? keptRows : replacedRows) +=
-        line + "\n";
+        line.text + "\n";
   }
   if (file.bad())
     throw unavailable("cannot read '" + path + "'");

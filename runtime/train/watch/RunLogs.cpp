@@ -26,25 +26,6 @@ RunLogs::~RunLogs() {
     session.events().remove(listener);
 }
 
-void RunLogs::startAt(int iteration) {
-  hasGradients = false;
-  displayed.reset();
-  values = MetricValues();
-  if (logFolder.empty())
-    return;
-  std::error_code error;
-  std::filesystem::create_directories(logFolder, error);
-  if (error)
-    throw unavailable("cannot create the folder '" + logFolder +
-                      "': " + error.message());
-  metrics.reset(); // close the file before it is opened again
-  metrics = std::make_unique<MetricsLog>(logFolder, iteration);
-  board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
-  if (!changes)
-    changes = std::make_unique<SolverChangeLog>(logFolder);
-  changes->startAt(iteration);
-}
-
 /// Runs `body`, which writes to the logs. If that fails, warns and closes the
 /// logs; training continues.
 template <typename Body> void RunLogs::writeLogs(Body &&body) {
@@ -58,6 +39,32 @@ template <typename Body> void RunLogs::writeLogs(Body &&body) {
     metrics.reset();
     board.reset();
   }
+}
+
+void RunLogs::startAt(int iteration) {
+  hasGradients = false;
+  displayed.reset();
+  values = MetricValues();
+  if (logFolder.empty())
+    return;
+  if (!changes)
+    return open(iteration);
+  // A restart: the folder may be gone.
+  writeLogs([&] { open(iteration); });
+}
+
+void RunLogs::open(int iteration) {
+  std::error_code error;
+  std::filesystem::create_directories(logFolder, error);
+  if (error)
+    throw unavailable("cannot create the folder '" + logFolder +
+                      "': " + error.message());
+  metrics.reset(); // close the file before it is opened again
+  metrics = std::make_unique<MetricsLog>(logFolder, iteration);
+  board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
+  if (!changes)
+    changes = std::make_unique<SolverChangeLog>(logFolder);
+  changes->startAt(iteration);
 }
 
 void RunLogs::log(const Event &event) {

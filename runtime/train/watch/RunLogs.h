@@ -23,11 +23,13 @@ public:
   RunLogs(const RunLogs &) = delete;
   RunLogs &operator=(const RunLogs &) = delete;
 
-  /// Call this when training starts or resumes at `iteration`. Throws Error (3)
-  /// if the logs cannot be opened.
+  /// Call this when training starts, resumes or restarts at `iteration`. Throws
+  /// Error (3) if the logs cannot be opened at the first start. Later failures
+  /// are one warning, and nothing more is logged.
   void startAt(int iteration);
 
 private:
+  void open(int iteration);
   void log(const Event &event);
   template <typename Body> void writeLogs(Body &&body);
 

@@ -407,3 +407,20 @@ TEST_F(TrainerWatchTest, FullDiskEndsOnlyTheLogs) {
   EXPECT_EQ(log.texts("metrics.jsonl': File too large").size(), 1u);
   EXPECT_TRUE(readRows().empty());
 }
+
+TEST_F(TrainerWatchTest, RemovedFolderEndsOnlyTheLogs) {
+  LogLines log;
+  WatchOptions watch;
+  watch.logFolder = folder / "logs";
+  auto trainer = makeWatched(
+      fields("max_iter: 6 display: 1 snapshot_after_train: false"), watch);
+  trainer->step(2);
+  std::filesystem::remove_all(watch.logFolder);
+  test::writeBytes(watch.logFolder, "no folder");
+  trainer->control().set("base_lr", "0.5");
+  trainer->step(2);
+  trainer->control().reset();
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 6);
+  EXPECT_GE(log.texts("; nothing more is logged in '").size(), 1u);
+}
