@@ -5,6 +5,7 @@
 #include "formats/hdf5/Hdf5Library.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "support/RegularFile.h"
 #include "support/Suggest.h"
 
 #include <algorithm>
@@ -22,18 +23,28 @@ using namespace hdf5;
 
 namespace {
 
-/// Callback of H5Lvisit(). Adds the name to `data`, a vector of strings, if the
-/// link leads to a dataset of the same file.
+struct DatasetList {
+  std::vector<std::string> names;
+  std::string externalLink; ///< the name of a link to another file
+};
+
+/// Callback of H5Lvisit(). Adds the name to `data`, a DatasetList, if the link
+/// leads to a dataset.
 herr_t collectDataset(hid_t group, const char *name, const H5L_info_t *info,
                       void *data) {
-  // External links point to other files.
+  auto &list = *static_cast<DatasetList *>(data);
+  if (info->type == H5L_TYPE_EXTERNAL) {
+    list.externalLink = name;
+    return -1;
+  }
   if (info->type != H5L_TYPE_HARD && info->type != H5L_TYPE_SOFT)
     return 0;
-  Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
+  const OwnFileAccess access(H5P_LINK_ACCESS);
+  Handle object(H5Oopen(group, name, access.id()), H5Oclose);
   if (!object.valid()) // a soft link may be dangling
     return info->type == H5L_TYPE_HARD ? -1 : 0;
   if (H5Iget_type(object.id) == H5I_DATASET)
-    static_cast<std::vector<std::string> *>(data)->push_back(name);
+    list.names.push_back(name);
   return 0;
 }
 
@@ -55,17 +66,11 @@ std::vector<int64_t> readDims(hid_t dataset, const std::string &where) {
   return dims;
 }
 
-/// Checks that a dataset has enough bytes for its shape: `count` values, which
-/// need `bytes` bytes in memory. A few bytes may claim a shape that needs all
-/// memory, and the library reads beyond the end of compact datasets, which are
-/// in the header. 1100 exceeds the compression ratio of deflate.
-void checkPlausible(hid_t dataset, hid_t type, uint64_t count, uint64_t bytes,
-                    const std::string &where) {
-  constexpr uint64_t minCheckedBytes = uint64_t(1) << 30;
+/// Checks that a dataset has enough bytes for its shape, `count` values: the
+/// library reads beyond the end of compact datasets, which are in the header.
+void checkStorage(hid_t dataset, hid_t type, uint64_t count,
+                  const std::string &where) {
   const uint64_t storedBytes = H5Dget_storage_size(dataset);
-  if (bytes > minCheckedBytes && storedBytes < bytes / 1100)
-    throw badInput(where + ": its shape needs " + std::to_string(bytes) +
-                   " bytes, far more than the file contains");
   Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   const H5D_layout_t layout = H5Pget_layout(creation.id);
   // Contiguous datasets that were never written have no bytes.
@@ -102,6 +107,7 @@ bool isValidNumberType(hid_t type) {
 //===--- Reading --------------------------------------------------------===//
 
 Hdf5Reader::Hdf5Reader(const std::string &path) : filePath(path) {
+  refuseSpecialFile(path);
   // The library does not report why it could not open a file.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT)
@@ -124,32 +130,72 @@ Hdf5Reader::~Hdf5Reader() {
   H5Fclose(file);
 }
 
+/// Returns the error for an object that a link to another file would lead to.
+static Error externalLinkError(const std::string &path, const std::string &name,
+                               const std::string &otherFile) {
+  return badInput(path + ": '" + name + "' is in another file" +
+                  (otherFile.empty() ? "" : ", '" + otherFile + "'") +
+                  ", which is not followed: copy it (h5repack, h5copy)");
+}
+
 std::vector<std::string> Hdf5Reader::datasets(const std::string &group) const {
   LibraryLock guard;
-  std::vector<std::string> names;
+  DatasetList list;
   std::string prefix = absoluteName(group);
-  Handle root(H5Gopen2(file, prefix.c_str(), H5P_DEFAULT), H5Gclose);
+  const OwnFileAccess access(H5P_GROUP_ACCESS);
+  Handle root(H5Gopen2(file, prefix.c_str(), access.id()), H5Gclose);
+  if (!root.valid() && !access.refused().empty())
+    throw externalLinkError(filePath, prefix, access.refused());
   if (!root.valid())
-    return names;
-  if (H5Lvisit(root.id, H5_INDEX_NAME, H5_ITER_INC, collectDataset, &names) < 0)
+    return {};
+  const bool isListed =
+      H5Lvisit(root.id, H5_INDEX_NAME, H5_ITER_INC, collectDataset, &list) >= 0;
+  if (!isListed && list.externalLink.empty())
     throw badInput(filePath + ": damaged: cannot list " + prefix);
   if (prefix.back() != '/')
     prefix += '/';
-  for (std::string &name : names)
+  if (!isListed)
+    throw externalLinkError(filePath, prefix + list.externalLink, "");
+  for (std::string &name : list.names)
     name = prefix + name;
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(list.names.begin(), list.names.end());
+  return list.names;
 }
 
 namespace {
 
+/// Returns the name of another file that contains values of a dataset; "" if
+/// there is none.
+std::string otherFileOf(hid_t dataset) {
+  Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  char name[1024] = "";
+  if (H5Pget_external_count(creation.id) > 0)
+    H5Pget_external(creation.id, 0, sizeof name - 1, name, nullptr, nullptr);
+  else if (H5Pget_layout(creation.id) == H5D_VIRTUAL)
+    H5Pget_virtual_filename(creation.id, 0, name, sizeof name - 1);
+  return name;
+}
+
 /// Opens a dataset, or throws Error with the most similar name.
 hid_t openDataset(const Hdf5Reader &reader, int64_t file,
                   const std::string &name) {
-  hid_t id = H5Dopen2(file, absoluteName(name).c_str(), H5P_DEFAULT);
-  if (id >= 0)
-    return id;
-  std::vector<std::string> names = reader.datasets();
+  const OwnFileAccess access(H5P_DATASET_ACCESS);
+  const hid_t id = H5Dopen2(file, absoluteName(name).c_str(), access.id());
+  std::string other = access.refused();
+  if (id >= 0) {
+    other = otherFileOf(id);
+    if (other.empty())
+      return id;
+    H5Dclose(id);
+  }
+  if (!other.empty())
+    throw externalLinkError(reader.path(), name, other);
+  std::vector<std::string> names;
+  try {
+    names = reader.datasets();
+  } catch (const Error &) {
+    // Without suggestions.
+  }
   throw badInput(reader.path() + ": no dataset '" + name + "'" +
                  didYouMean(absoluteName(name), names));
 }
@@ -165,7 +211,10 @@ bool Hdf5Reader::has(const std::string &name) const {
     const htri_t linkStatus = H5Lexists(file, ancestor.c_str(), H5P_DEFAULT);
     if (linkStatus == 0)
       return false;
-    Handle object(H5Oopen(file, ancestor.c_str(), H5P_DEFAULT), H5Oclose);
+    const OwnFileAccess access(H5P_LINK_ACCESS);
+    Handle object(H5Oopen(file, ancestor.c_str(), access.id()), H5Oclose);
+    if (!object.valid() && !access.refused().empty())
+      throw externalLinkError(filePath, ancestor, access.refused());
     if (!object.valid()) {
       H5L_info_t link;
       if (linkStatus > 0 &&
@@ -195,6 +244,21 @@ bool Hdf5Reader::isDouble(const std::string &name) const {
   return H5Tget_class(type.id) == H5T_FLOAT && H5Tget_size(type.id) == 8;
 }
 
+/// A few bytes may claim shapes that need all memory. Datasets that were never
+/// written have no bytes, and those of a few values only a few.
+void Hdf5Reader::checkClaimedBytes(std::uint64_t bytes,
+                                   std::uint64_t storedBytes,
+                                   const std::string &where) const {
+  constexpr std::uint64_t kMaxUnstoredBytes = std::uint64_t(256) << 20;
+  constexpr std::uint64_t kMaxCompression = 1100; // more than that of deflate
+  if (storedBytes >= bytes / kMaxCompression)
+    return;
+  unstoredBytes += bytes;
+  if (unstoredBytes > kMaxUnstoredBytes)
+    throw badInput(where + ": its shape needs " + std::to_string(bytes) +
+                   " bytes, far more than the file contains");
+}
+
 template <typename T>
 std::vector<T> Hdf5Reader::readAs(const std::string &name,
                                   int64_t memoryType) const {
@@ -208,8 +272,9 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
   if (!isValidNumberType(type.id))
     throw badInput(where + ": damaged: no valid type of numbers");
   int64_t count = elementCount(readDims(dataset.id, where), where);
-  checkPlausible(dataset.id, type.id, uint64_t(count),
-                 uint64_t(count) * sizeof(T), where);
+  checkClaimedBytes(uint64_t(count) * sizeof(T),
+                    H5Dget_storage_size(dataset.id), where);
+  checkStorage(dataset.id, type.id, uint64_t(count), where);
   std::vector<T> values;
   try {
     values.resize(static_cast<size_t>(count));
@@ -251,9 +316,12 @@ Blob Hdf5Reader::readInFilePrecision(const std::string &name) const {
 
 bool Hdf5Reader::hasGroup(const std::string &name) const {
   LibraryLock guard;
-  return Handle(H5Gopen2(file, absoluteName(name).c_str(), H5P_DEFAULT),
-                H5Gclose)
-      .valid();
+  const OwnFileAccess access(H5P_GROUP_ACCESS);
+  Handle group(H5Gopen2(file, absoluteName(name).c_str(), access.id()),
+               H5Gclose);
+  if (!group.valid() && !access.refused().empty())
+    throw externalLinkError(filePath, name, access.refused());
+  return group.valid();
 }
 
 int Hdf5Reader::readInt(const std::string &name) const {
@@ -275,7 +343,7 @@ std::string Hdf5Reader::readString(const std::string &name) const {
       size == 0 || size > maxBytes ||
       elementCount(readDims(dataset.id, where), where) != 1)
     throw badInput(where + ": not a string of fixed length");
-  checkPlausible(dataset.id, type.id, 1, size, where);
+  checkStorage(dataset.id, type.id, 1, where);
   std::string text(size, '\0');
   if (H5Dread(dataset.id, type.id, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) <
       0)

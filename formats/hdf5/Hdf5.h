@@ -17,7 +17,9 @@
 namespace brew::formats {
 
 /// An HDF5 file open for reading. Members throw Error(1) with the names of the
-/// file and the dataset. The leading '/' of a name is optional.
+/// file and the dataset, also for values in other files: external links,
+/// external storage and virtual datasets are refused. The leading '/' of a name
+/// is optional.
 class Hdf5Reader {
 public:
   /// Throws Error(3) if the file is not found or not readable, Error(1) if it
@@ -53,11 +55,17 @@ public:
   Blob readInFilePrecision(const std::string &name) const;
 
 private:
+  /// Throws Error(1) if the file would claim too many bytes that it does not
+  /// contain.
+  void checkClaimedBytes(std::uint64_t bytes, std::uint64_t storedBytes,
+                         const std::string &where) const;
   template <typename T>
   std::vector<T> readAs(const std::string &name, int64_t memoryType) const;
 
   std::string filePath;
   int64_t file = -1;
+  /// Bytes that were read of datasets without stored bytes for them.
+  mutable std::uint64_t unstoredBytes = 0;
 };
 
 /// An HDF5 file being written. commit() or commitWithChecksum() creates the

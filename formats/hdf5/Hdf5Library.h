@@ -46,6 +46,29 @@ struct Handle {
   herr_t (*close)(hid_t);
 };
 
+/// Properties with which objects are opened: links to other files are refused.
+/// A file that the user did not name must not reach a snapshot, and may be a
+/// pipe that nobody writes.
+class OwnFileAccess {
+public:
+  /// `kind`: H5P_LINK_ACCESS, or the class for groups or for datasets.
+  explicit OwnFileAccess(hid_t kind) : properties(H5Pcreate(kind), H5Pclose) {
+    H5Pset_elink_cb(properties.id, refuse, &target);
+  }
+  hid_t id() const { return properties.id; }
+  /// Returns the name of the other file of a refused link; "": none.
+  const std::string &refused() const { return target; }
+
+private:
+  static herr_t refuse(const char *, const char *, const char *file,
+                       const char *, unsigned *, hid_t, void *name) {
+    *static_cast<std::string *>(name) = file;
+    return -1;
+  }
+  std::string target;
+  Handle properties;
+};
+
 /// Returns the absolute name of an HDF5 object: with a leading slash.
 inline std::string absoluteName(const std::string &name) {
   return !name.empty() && name[0] == '/' ? name : "/" + name;
