@@ -4,6 +4,7 @@
 #include "formats/ExpectedFile.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "support/RegularFile.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
@@ -59,6 +60,7 @@ private:
 
 void readProtoFile(const std::string &path, pb::Message &message,
                    const std::string &kind, const ExpectedFile &expected) {
+  refuseSpecialFile(path);
   Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0 && errno == ENOENT)
     throw unavailable(path + ": " + kind + " not found");

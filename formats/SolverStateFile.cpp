@@ -8,6 +8,7 @@
 #include "formats/hdf5/Hdf5Snapshots.h"
 #include "support/Error.h"
 #include "support/FileChecksum.h"
+#include "support/RegularFile.h"
 
 #include <google/protobuf/stubs/logging.h>
 
@@ -33,6 +34,7 @@ static SolverSnapshot readBinary(const std::string &path) {
 }
 
 SolverSnapshot readSolverState(const std::string &path) {
+  refuseSpecialFile(path);
   google::protobuf::LogSilencer
       silencer; // suppresses messages about invalid UTF-8
   verifyChecksumLine(path, "solverstate");

@@ -9,6 +9,7 @@
 #include "formats/hdf5/Hdf5Snapshots.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "support/RegularFile.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -152,6 +153,7 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
 } // namespace
 
 Weights readWeights(const std::string &path) {
+  refuseSpecialFile(path);
   if (isHdf5File(path))
     return readHdf5Weights(path);
   caffe::NetParameter net;

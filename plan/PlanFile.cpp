@@ -9,6 +9,7 @@
 #include "plan/Contract.h"
 #include "plan/PlanValidator.h"
 #include "support/Error.h"
+#include "support/RegularFile.h"
 
 #include <algorithm>
 #include <cctype>
@@ -186,6 +187,7 @@ std::shared_ptr<const PlanFile> PlanFile::open(const std::string &path) {
     return unavailable("cannot open plan '" + path +
                        "': " + std::strerror(error));
   };
+  refuseSpecialFile(path);
   FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat status;
   if (descriptor.value < 0 || fstat(descriptor.value, &status) != 0)

@@ -4,6 +4,7 @@
 #include "formats/image/ImageResize.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
+#include "support/RegularFile.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -75,6 +76,7 @@ void decodeAndResize(const void *bytes, size_t size, ImageColor color,
 
 void readImageFile(const std::string &path, ImageColor color, int height,
                    int width, const std::string &where, Image &image) {
+  refuseSpecialFile(path);
   const std::string bytes = readFileBytes(path, where);
   decodeAndResize(bytes.data(), bytes.size(), color, height, width,
                   where.empty() ? path : where + ": " + path, image);

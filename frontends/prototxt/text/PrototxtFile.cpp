@@ -7,6 +7,7 @@
 #include "frontends/prototxt/text/TextParser.h"
 #include "frontends/prototxt/text/TopLevelScan.h"
 #include "support/Error.h"
+#include "support/RegularFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -65,6 +66,7 @@ std::string readTextFile(const std::string &path) {
   std::error_code ignoredError;
   if (fs::is_directory(path, ignoredError))
     throw badInput(path + ": is a directory, not a prototxt file");
+  refuseSpecialFile(path);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream)

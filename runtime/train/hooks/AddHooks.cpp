@@ -5,6 +5,7 @@
 #include "formats/PathLookup.h"
 #include "support/Error.h"
 #include "support/NumberText.h"
+#include "support/RegularFile.h"
 #include "support/Suggest.h"
 
 #include <algorithm>
@@ -339,6 +340,7 @@ void Hooks::add(const std::string &line, HookFunction function) {
 
 void Hooks::addFile(const std::string &path) {
   throwIfRunning();
+  refuseSpecialFile(path);
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw unavailable("cannot read the hooks of '" + path + "'");
