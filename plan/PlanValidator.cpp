@@ -5,6 +5,7 @@
 #include "support/Error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -325,6 +326,9 @@ void Validator::checkParameters() const {
             "layer or index is missing");
     require(names.insert({parameter.layer(), parameter.index()}).second, where,
             "another parameter has its name");
+    require(std::isfinite(parameter.lr_mult()) &&
+                std::isfinite(parameter.decay_mult()),
+            where, "its lr_mult or decay_mult is not finite");
     require(parameter.has_buffer_index() &&
                 parameter.buffer_index() <
                     static_cast<std::uint32_t>(manifest.buffers_size()),

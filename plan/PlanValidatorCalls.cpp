@@ -4,6 +4,7 @@
 #include "plan/PlanValidator.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace brew::plan {
 
@@ -59,6 +60,8 @@ void Validator::checkEpilogue(const Epilogue &epilogue, Direction direction,
           "only a forward call can apply a ReLU");
   require(epilogue.relu() || epilogue.negative_slope() == 0, where,
           "a negative slope without a ReLU");
+  require(std::isfinite(epilogue.negative_slope()), where,
+          "a negative slope is not finite");
 }
 
 /// Returns the extent of the output along a spatial dimension of a window.

@@ -2,6 +2,7 @@
 #include "plan/PlanFile.h"
 #include "plan/PlanValidator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -171,6 +172,9 @@ void Validator::checkLayer(const Layer &layer, int program,
   require(layer.shapes_size() == layer.tops_size() &&
               layer.loss_weights_size() == layer.tops_size(),
           where, "it needs one shape and one loss weight for each top");
+  require(std::all_of(layer.loss_weights().begin(), layer.loss_weights().end(),
+                      [](float weight) { return std::isfinite(weight); }),
+          where, "a loss weight is not finite");
   require(layer.top_buffer_indices_size() == 0 ||
               layer.top_buffer_indices_size() == layer.tops_size(),
           where, "it needs one buffer for each top, or none");

@@ -386,6 +386,12 @@ const BrokenStep kBrokenSteps[] = {
     {"SlopeWithoutRelu",
      [](Manifest &m) { conv(m).mutable_epilogue()->clear_relu(); },
      "slope without a ReLU"},
+    {"SlopeNotFinite",
+     [](Manifest &m) {
+       conv(m).mutable_epilogue()->set_negative_slope(
+           std::numeric_limits<float>::quiet_NaN());
+     },
+     "negative slope is not finite"},
     {"ReluInBackward",
      [](Manifest &m) {
        ConvolutionCall &call =

@@ -394,6 +394,12 @@ const BrokenRule kRules[] = {
            std::numeric_limits<float>::quiet_NaN());
      },
      "loss weight is not finite"},
+    {"MultiplierNotFinite",
+     [](Manifest &m) {
+       m.mutable_parameters(0)->set_lr_mult(
+           std::numeric_limits<float>::infinity());
+     },
+     "its lr_mult or decay_mult is not finite"},
     {"UnreportedLossBufferMissing",
      [](Manifest &m) {
        program(m).mutable_unreported_losses(0)->set_buffer_index(99);
