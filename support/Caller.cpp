@@ -1,6 +1,8 @@
 //===- Caller.cpp - The command that runs this program --------------------===//
 #include "support/Caller.h"
 
+#include "support/PrintableText.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -66,7 +68,8 @@ std::string callerName() {
   return name ? name : "";
 }
 
-std::string messageForCaller(const std::string &text) {
+std::string messageForCaller(const std::string &message) {
+  const std::string text = printableText(message);
   if (callerName() != "caffe")
     return text;
   const size_t end = std::min(text.find('\n'), text.size());

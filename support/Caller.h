@@ -16,7 +16,8 @@ inline constexpr char kCallerVariable[] = "BREW_CALLER";
 /// Returns the name of the calling command, or "".
 std::string callerName();
 
-/// Returns a message as the calling command prints it. For `caffe`, removes
+/// Returns a message as the calling command prints it, without control
+/// characters (PrintableText.h). For `caffe`, removes
 /// advice about flags that it lacks from the first line: clauses after a
 /// semicolon, and parentheses, that name such a flag.
 std::string messageForCaller(const std::string &text);

@@ -5,6 +5,7 @@
 #include "runtime/log/GlogSettings.h"
 #include "runtime/log/LogFiles.h"
 #include "support/Caller.h"
+#include "support/PrintableText.h"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
@@ -126,7 +127,7 @@ void write(Severity severity, Site site, std::string_view text) {
   if (!logger().settings.isLogged(severity))
     return;
   const std::string shown = severity == Severity::Info
-                                ? std::string(text)
+                                ? printableText(text)
                                 : messageForCaller(std::string(text));
   logger().logger.log(spdlog::source_loc{site.file, site.line, ""},
                       level(severity), spdlog::string_view_t(shown));

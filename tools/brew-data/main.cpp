@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
+#include "support/PrintableText.h"
 #include "tools/brew-data/AnnotatedSet.h"
 #include "tools/brew-data/CaffeToolNames.h"
 #include "tools/brew-data/Commands.h"
@@ -307,7 +308,8 @@ int main(int argc, char **argv) {
     return run(data::normalizeCommandLine(
         argc ? argv[0] : "", {argv + std::min(argc, 1), argv + argc}));
   } catch (const brew::Error &error) {
-    std::fprintf(stderr, "brew-data: error: %s\n", error.what());
+    std::fprintf(stderr, "brew-data: error: %s\n",
+                 printableText(error.what()).c_str());
     return static_cast<int>(error.status());
   } catch (const data::Interrupted &) {
     std::fprintf(stderr, "brew-data: interrupted; nothing was written\n");

@@ -6,6 +6,7 @@
 #include "CommandLine.h"
 
 #include "support/Caller.h"
+#include "support/PrintableText.h"
 #include "tools/common/HostPlugin.h"
 #include "tools/common/StandardStreams.h"
 
@@ -86,7 +87,7 @@ brew_status compile(const CommandLine &line, const CompilerOptions &options) {
   Compilation compilation = Compilation::ofFile(line.input, options);
   for (const auto &artifact : compilation.artifacts())
     print(artifact.text);
-  print(compilation.report());
+  print(brew::printableText(compilation.report()));
   flush();
   if (compilation.succeeded() && !compilation.plan().empty())
     compilation.write(BREW_OUTPUT_PLAN, line.output);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
+#include "support/PrintableText.h"
 #include "support/Suggest.h"
 #include "tools/caffe/FlagTable.h"
 #include "tools/caffe/Flags.h"
@@ -193,10 +194,12 @@ int main(int argc, char **argv) {
   try {
     return run({argv + 1, argv + argc});
   } catch (const brew::Error &error) {
-    std::fprintf(stderr, "caffe: error: %s\n", error.what());
+    std::fprintf(stderr, "caffe: error: %s\n",
+                 brew::printableText(error.what()).c_str());
     return static_cast<int>(error.status());
   } catch (const brew::api::Error &error) {
-    std::fprintf(stderr, "caffe: error: %s\n", error.what());
+    std::fprintf(stderr, "caffe: error: %s\n",
+                 brew::printableText(error.what()).c_str());
     return static_cast<int>(error.status());
   } catch (const std::exception &error) {
     std::fprintf(stderr, "caffe: error: unexpected failure: %s\n",
