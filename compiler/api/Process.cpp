@@ -7,8 +7,16 @@
 #include "llvm/Support/Signals.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 using namespace brew::compiler;
+
+/// Ends the process: LLVM cannot continue without memory.
+static void endWithoutMemory(void *, const char *, bool) {
+  constexpr char text[] = "error: out of memory\n";
+  (void)!::write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(BREW_UNAVAILABLE);
+}
 
 brew_status brew_compiler_set_llvm_arguments(int count,
                                              const char *const *arguments,
@@ -34,6 +42,7 @@ void brew_compiler_report_crashes(int count, const char *const *arguments) {
         "This is a defect of Brew. Please report it with the prototxt, the "
         "command line and the lines below.\n");
     llvm::sys::PrintStackTraceOnErrorSignal(count ? arguments[0] : "");
+    llvm::install_bad_alloc_error_handler(endWithoutMemory);
     return BREW_OK;
   });
 }

@@ -221,8 +221,8 @@ BREW_API brew_status brew_compiler_set_llvm_arguments(
     int count, const char *const *arguments, char *message, size_t size);
 
 /* For programs that only compile: a crash prints a stack trace and how to
- * report it. Installs signal handlers. The arguments are main()'s and must stay
- * valid. */
+ * report it, and a lack of memory ends the program with status 3. Installs
+ * signal handlers. The arguments are main()'s and must stay valid. */
 BREW_API void brew_compiler_report_crashes(int count,
                                            const char *const *arguments);
 
