@@ -66,9 +66,11 @@ void Snapshots::requireWritable(const std::string &snapshotPrefix) const {
   try {
     // Any iteration: another thread may call this during training.
     brew::requireWritable(snapshotPrefix + "_iter_0.caffemodel");
-  } catch (const Error &) {
+  } catch (const Error &error) {
+    const std::string text = error.what();
     throw unavailable("cannot write to snapshot prefix '" + snapshotPrefix +
-                      "': make sure that the folder exists and is writable");
+                      "': make sure that the folder exists and is writable (" +
+                      text.substr(text.rfind(": ") + 2) + ")");
   }
 }
 
