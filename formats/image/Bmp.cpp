@@ -35,7 +35,9 @@ public:
     const bool hasAlpha = bits == 32 && compression == kMasks;
     const bool hasRuns =
         compression == kRunLength8 || compression == kRunLength4;
-    if (!hasRuns)
+    if (hasRuns)
+      requirePlausibleRuns();
+    else
       requireRows();
     resetPixels(image, isGray ? 1 : hasAlpha ? 4 : 3, height, width, where);
     if (hasRuns)
@@ -63,6 +65,7 @@ private:
     return (std::uint64_t(width) * bits + 31) / 32 * 4;
   }
   void requireRows() const;
+  void requirePlausibleRuns() const;
   void decodeRows();
   void decodeRuns();
   void setPixel(std::uint32_t x, std::uint64_t row, std::uint32_t value);
@@ -188,6 +191,18 @@ void BmpDecoder::requireRows() const {
     fail("premature end of file");
 }
 
+/// Throws if a small file declares so many pixels that no runs could cover
+/// them: filling them would take long for nothing.
+void BmpDecoder::requirePlausibleRuns() const {
+  // Two bytes draw at most 255 pixels. Smaller images may be almost blank.
+  constexpr std::uint64_t kMaxBlankPixels = std::uint64_t(1) << 26;
+  const std::uint64_t pixels = std::uint64_t(width) * height;
+  if (pixels > kMaxBlankPixels && pixels <= kMaxImageBytes &&
+      pixels / 128 > size)
+    fail("damaged: " + std::to_string(size) + " bytes of runs for " +
+         std::to_string(height) + "x" + std::to_string(width) + " pixels");
+}
+
 void BmpDecoder::decodeRows() {
   for (std::uint32_t row = 0; row < height; ++row) {
     const std::uint8_t *source = bytes + pixelsOffset + row * rowBytes();
@@ -209,9 +224,13 @@ void BmpDecoder::decodeRows() {
 /// Decodes run-length encoded palette indices. Pixels that the runs skip have
 /// the palette's first colour.
 void BmpDecoder::decodeRuns() {
-  for (std::size_t i = 0; i < image.pixels.size();
-       i += static_cast<std::size_t>(image.channels))
-    std::copy_n(palette[0].begin(), image.channels, &image.pixels[i]);
+  const auto channels = static_cast<std::size_t>(image.channels);
+  std::copy_n(palette[0].begin(), channels, image.pixels.begin());
+  // Each copy doubles the filled part.
+  for (std::size_t filled = channels; filled < image.pixels.size(); filled *= 2)
+    std::copy_n(image.pixels.begin(),
+                std::min(filled, image.pixels.size() - filled),
+                image.pixels.begin() + static_cast<std::ptrdiff_t>(filled));
   std::size_t at = pixelsOffset;
   std::uint64_t x = 0, row = 0;
   const auto put = [&](std::uint32_t index) {

@@ -179,6 +179,12 @@ TEST(Bmp, HeadersAreCheckedBeforeAllocation) {
   huge.palette = std::string(1024, '\0');
   expectError(ExitStatus::BadInput, "too large",
               [&] { decode(bmp(huge, "")); });
+  // Few bytes of runs do not make the decoder fill many pixels.
+  huge.width = 1 << 18;
+  huge.height = 520;
+  expectError(ExitStatus::BadInput,
+              "damaged: 1080 bytes of runs for 520x262144",
+              [&] { decode(bmp(huge, "\1\1\0\1")); });
   BmpSettings odd;
   odd.bits = 7;
   expectError(ExitStatus::BadInput, "7 bits per pixel",
