@@ -12,6 +12,7 @@
 #include "formats/image/Exif.h"
 #include "formats/image/ImageSignature.h"
 #include "formats/image/Pnm.h"
+#include "formats/image/Tiff.h"
 #include "formats/image/WebP.h"
 #include "support/Error.h"
 
@@ -272,6 +273,15 @@ void decodeOtherFormat(const void *bytes, size_t size, ImageColor color,
     if (has16Bits && color == ImageColor::Native) // as in decodePng()
       throw badInput(where + ": cannot decode the image: 16 bits per sample "
                              "are not supported");
+  } else if (format == "TIFF") {
+    bool has16Bits = false;
+    int orientation = 1;
+    decodeTiff(bytes, size, where, image, has16Bits, orientation);
+    if (has16Bits && color == ImageColor::Native) // as in decodePng()
+      throw badInput(where + ": cannot decode the image: 16 bits per sample "
+                             "are not supported");
+    if (color != ImageColor::Native)
+      applyOrientation(orientation, image);
   } else if (format == "WebP") {
     decodeWebP(bytes, size, where, image);
   } else if (found) {
@@ -279,7 +289,7 @@ void decodeOtherFormat(const void *bytes, size_t size, ImageColor color,
                    " images are not read; convert it to PNG or JPEG");
   } else {
     throw badInput(where + ": the encoded image is not JPEG, PNG, BMP, PBM, "
-                           "PGM, PPM or WebP");
+                           "PGM, PPM, TIFF or WebP");
   }
   convertChannels(image, color);
 }

@@ -2,8 +2,8 @@
 //
 // Decodes the images of databases and image lists to the same bytes as OpenCV,
 // and thus Caffe: rows of B,G,R or gray. Uses only libjpeg-turbo, libpng and
-// own readers of BMP and PNM, to keep the runtime small; libwebp is opened when
-// the first WebP image is read.
+// own readers of BMP and PNM, to keep the runtime small; libtiff and libwebp
+// are opened when the first TIFF or WebP image is read.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -33,7 +33,7 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Decodes a JPEG, PNG, BMP, PBM, PGM, PPM or WebP file in memory. Unless
+/// Decodes a JPEG, PNG, BMP, PBM, PGM, PPM, TIFF or WebP file in memory. Unless
 /// `color` is Native, applies the EXIF orientation and reduces 16 bits per
 /// sample to the upper 8. Throws Error(1), prefixed with `where`, if the file
 /// has another format, is damaged or truncated, would need more than 1 GB, or
