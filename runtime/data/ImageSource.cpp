@@ -2,7 +2,7 @@
 
 #include "formats/PathLookup.h"
 #include "formats/image/ImageFile.h"
-#include "formats/image/ImageList.h"
+#include "formats/image/ImageFolder.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/selection/BoostWeights.h"
@@ -25,14 +25,15 @@ public:
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +
                      ": set both or neither of new_height and new_width");
-    list = formats::requirePath(parameter.source(), info.folders,
-                                "list of images of " + images.layer());
+    const std::string list =
+        formats::requirePath(parameter.source(), info.folders,
+                             "list of images of " + images.layer());
     postLine(info.events, log::site::imageList, "Opening file " + list);
-    entries = formats::readImageList(list);
+    files = formats::readImageDataFiles(list, parameter.root_folder());
     if (parameter.shuffle())
       postLine(info.events, log::site::imageShuffle, "Shuffling data");
     postLine(info.events, log::site::imageCount,
-             "A total of " + std::to_string(entries.size()) + " images.");
+             "A total of " + std::to_string(files.entries.size()) + " images.");
     if (!selection.isSequential())
       sampler.emplace(selection, collectSampledRecords(), info.seed.rankSeed(),
                       info.stream, images.layer());
@@ -49,10 +50,11 @@ public:
   }
 
   void seek(const SourcePosition &target) override {
-    if (target.position >= entries.size())
+    if (target.position >= files.entries.size())
       throw badInput(images.layer() + ": the solver state is at image " +
-                     std::to_string(target.position) + " of '" + list +
-                     "', which lists only " + std::to_string(entries.size()));
+                     std::to_string(target.position) + " of '" + files.source +
+                     "', which lists only " +
+                     std::to_string(files.entries.size()));
     current = target;
     recordsInUnit = 0;
   }
@@ -77,33 +79,34 @@ private:
           while (recordsInUnit != 0) // skip the other item of a pair
             next();
         },
-        [this] { return selection.drawsToCoverAll(entries.size()); });
+        [this] { return selection.drawsToCoverAll(files.entries.size()); });
   }
 
   const formats::ImageListEntry &next() {
     const std::uint64_t number =
-        sampler ? sampler->at(current.epoch * entries.size() + current.position)
+        sampler ? sampler->at(current.epoch * files.entries.size() +
+                              current.position)
                 : current.position;
     recordsInUnit = (recordsInUnit + 1) % selection.recordsPerUnit();
-    if (++current.position == entries.size()) {
+    if (++current.position == files.entries.size()) {
       current.position = 0;
       ++current.epoch;
     }
-    return entries[number];
+    return files.entries[number];
   }
 
   SampledRecords collectSampledRecords() const {
     SampledRecords result;
-    result.count = entries.size();
-    for (const formats::ImageListEntry &entry : entries)
+    result.count = files.entries.size();
+    for (const formats::ImageListEntry &entry : files.entries)
       if (selection.needsLabels())
         result.labels.push_back(entry.label);
     std::unordered_map<std::string, std::vector<std::uint64_t>> indicesByName;
-    for (std::size_t i = 0; i < entries.size(); ++i)
+    for (std::size_t i = 0; i < files.entries.size(); ++i)
       if (!selection.boostFile.empty())
-        indicesByName[entries[i].name].push_back(i);
+        indicesByName[files.entries[i].name].push_back(i);
     result.weights =
-        boostWeights(selection, entries.size(), folders, list,
+        boostWeights(selection, files.entries.size(), folders, files.source,
                      [&](const std::string &name)
                          -> std::optional<std::vector<std::uint64_t>> {
                        const auto found = indicesByName.find(name);
@@ -116,12 +119,13 @@ private:
 
   void decode(const formats::ImageListEntry &entry, formats::ImageRecord &image,
               std::string &where) const {
-    where = lineLocation(list, entry);
-    const std::string name = parameter.root_folder() + entry.name;
+    where = files.locationOf(entry);
     if (entry.name.empty())
       throw badInput(where + ": names no image");
+    const std::string prefix = where.empty() ? "" : where + ": ";
     const std::string path =
-        formats::requirePath(name, folders, where + ": image");
+        formats::requirePath(files.nameOf(entry, parameter.root_folder()),
+                             folders, prefix + "image");
     formats::Image decoded;
     formats::readImageFile(path,
                            parameter.is_color() ? formats::ImageColor::Color
@@ -129,7 +133,7 @@ private:
                            static_cast<int>(parameter.new_height()),
                            static_cast<int>(parameter.new_width()), where,
                            decoded);
-    where += ": " + path;
+    where = prefix + path;
     formats::setImage(decoded, image);
     image.label = entry.label;
   }
@@ -140,22 +144,22 @@ private:
             .below(0, parameter.rand_skip());
     postLine(info.events, log::site::imageSkip,
              "Skipping first " + std::to_string(count) + " data points.");
-    if (count >= entries.size())
+    if (count >= files.entries.size())
       throw badInput(images.layer() + ": rand_skip " +
                      std::to_string(parameter.rand_skip()) + " skips " +
                      std::to_string(count) + " of the " +
-                     std::to_string(entries.size()) + " images of '" + list +
-                     "'; not enough to skip");
+                     std::to_string(files.entries.size()) + " images of '" +
+                     files.source + "'; not enough to skip");
     // Skip only full items and pairs.
-    current.epoch = count * selection.recordsPerUnit() / entries.size();
-    current.position = count * selection.recordsPerUnit() % entries.size();
+    current.epoch = count * selection.recordsPerUnit() / files.entries.size();
+    current.position =
+        count * selection.recordsPerUnit() % files.entries.size();
   }
 
   caffe::ImageDataParameter parameter;
   const caffe::RecordSelection selection;
   std::vector<std::string> folders;
-  std::string list;
-  std::vector<formats::ImageListEntry> entries;
+  formats::ImageDataFiles files;
   std::optional<Sampler> sampler;  ///< if images are not in list order
   std::uint64_t recordsInUnit = 0; ///< records read of the current item or pair
   std::vector<const formats::ImageListEntry *> batchEntries;

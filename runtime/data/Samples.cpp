@@ -9,9 +9,8 @@
 #include "formats/Npy.h"
 #include "formats/PathLookup.h"
 #include "formats/hdf5/Hdf5.h"
-#include "formats/image/ImageEncode.h"
 #include "formats/image/ImageFile.h"
-#include "formats/image/ImageList.h"
+#include "formats/image/ImageFolder.h"
 #include "formats/image/ImageResize.h"
 #include "support/Error.h"
 #include "support/NumberText.h"
@@ -256,13 +255,13 @@ public:
          !error && at != end; at.increment(error))
       if (std::error_code unknown; // a dangling link
           at->is_regular_file(unknown) &&
-          formats::imageFormatOf(at->path().extension()))
+          formats::hasImageExtension(at->path().filename()))
         files.push_back(at->path());
     if (error)
       throw unavailable(path + ": cannot list the folder: " + error.message());
     if (files.empty())
       throw badInput(path + ": a folder that is neither an LMDB nor a LevelDB "
-                            "database, and contains no JPEG or PNG files");
+                            "database, and contains no images");
     std::sort(files.begin(), files.end());
   }
 

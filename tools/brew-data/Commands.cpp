@@ -1,6 +1,7 @@
 //===- Commands.cpp - Commands of brew-data -------------------------------===//
 #include "tools/brew-data/Commands.h"
 
+#include "tools/brew-data/MeanImage.h"
 #include "tools/brew-data/Records.h"
 
 #include "formats/BinaryProto.h"
@@ -90,50 +91,19 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   auto cursor = database->newCursor();
   ImageRecord record;
   std::vector<int> labels;
-  std::string shape;
-  // Sums of bytes in double are exact for any number of images.
-  std::vector<double> sums;
-  uint64_t count = 0;
-  int channels = 0, height = 0, width = 0;
+  MeanImage mean;
   Progress progress("mean", database->count());
-  for (; cursor->valid(); cursor->next(), ++count) {
+  for (; cursor->valid(); cursor->next()) {
     progress.step();
-    std::string name = recordName(*database, *cursor);
+    const std::string name = recordName(*database, *cursor);
     decodeRecord(cursor->value(), name, record, labels);
-    if (count == 0) {
-      sums.assign(record.size(), 0.0);
-      shape = shapeOf(record);
-      channels = record.channels;
-      height = record.height;
-      width = record.width;
-    } else if (shapeOf(record) != shape) {
-      throw badInput(name + " has shape " + shapeOf(record) +
-                     ", but the first one has " + shape);
-    }
-    for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] += record.value(i);
+    mean.add(record, name);
   }
-
-  Blob mean;
-  mean.legacyShape = true;
-  mean.dims = {1, channels, height, width};
-  for (double sum : sums) // rounded to float before the division, as in Caffe
-    mean.floats.push_back(static_cast<float>(sum) / static_cast<float>(count));
   if (isPngName(output))
-    writeMeanImage(mean, output);
+    writeMeanImage(mean.mean(), output);
   else if (!output.empty())
-    writeBinaryProto(output, mean);
-
-  std::printf("%s: mean of %" PRIu64 " images of %s\n",
-              (output.empty() ? path : output).c_str(), count, shape.c_str());
-  size_t plane = sums.size() / static_cast<size_t>(channels);
-  for (int c = 0; c < channels; ++c) {
-    double sum = 0;
-    for (size_t i = 0; i < plane; ++i)
-      sum += mean.floats[static_cast<size_t>(c) * plane + i];
-    std::printf("mean_value channel [%d]: %g\n", c,
-                sum / static_cast<double>(plane));
-  }
+    writeBinaryProto(output, mean.mean());
+  mean.print(output.empty() ? path : output);
 }
 
 void listDatabase(const std::string &path, std::optional<DbBackend> backend) {

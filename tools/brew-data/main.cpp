@@ -9,6 +9,7 @@
 #include "tools/brew-data/CaffeToolNames.h"
 #include "tools/brew-data/Commands.h"
 #include "tools/brew-data/ExtractFeatures.h"
+#include "tools/brew-data/FolderSet.h"
 #include "tools/brew-data/ImageSet.h"
 #include "tools/common/CliCompletion.h"
 #include "tools/common/CliErrors.h"
@@ -92,6 +93,68 @@ void addImageSet(CLI::App *command, data::ImageSetOptions &options,
   addOutputOptions(command);
 }
 
+/// Parses "N" or "H,W", numbers of pixels.
+std::vector<int> parseSize(const std::string &option, const std::string &text) {
+  constexpr int64_t kMaxSide = 1 << 16;
+  std::vector<int> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    const std::optional<int64_t> number =
+        parseInteger(text.substr(begin, comma - begin));
+    if (!number || *number < 1 || *number > kMaxSide || numbers.size() == 2)
+      throw CLI::ValidationError(
+          option,
+          "'" + text + "' is not N or H,W with numbers from 1 to 65536");
+    numbers.push_back(static_cast<int>(*number));
+    begin = comma + 1;
+  }
+  return numbers;
+}
+
+/// Declares the conversion of a folder of classes.
+void addFolderSet(CLI::App *command, data::FolderSetOptions &options) {
+  command
+      ->add_option("FOLDER", options.folder,
+                   "folder with a subfolder of images for each class")
+      ->required();
+  command
+      ->add_option("OUT", options.output.path,
+                   "folder for train_lmdb, test_lmdb, labels.txt and "
+                   "mean.binaryproto")
+      ->required();
+  command->add_option_function<std::string>(
+      "--resize",
+      [&options](const std::string &text) {
+        options.resize = parseSize("--resize", text);
+      },
+      "N: resize the shorter side to N and keep the aspect ratio; H,W: resize "
+      "to that height and width");
+  command->add_option_function<std::string>(
+      "--crop",
+      [&options](const std::string &text) {
+        options.crop = parseSize("--crop", text);
+      },
+      "N or H,W: crop the centre of the (resized) image");
+  command
+      ->add_option("--test", options.testShare,
+                   "share of each class for testing (default 0.2; 0: no test "
+                   "database)")
+      ->check(CLI::Range(0.0, 0.99));
+  command->add_flag("--gray", options.gray, "convert images to grayscale");
+  command
+      ->add_option("--encode-type", options.encodeType,
+                   "store images as png or jpg (default: raw pixels)")
+      ->check(CLI::IsMember({"png", "jpg"}));
+  command->add_flag("--skip-bad-images", options.skipBadImages,
+                    "leave images out that cannot be read");
+  command->add_option("--seed", options.seed,
+                      "random seed of split and order (default 0)");
+  command
+      ->add_option("--threads", options.threads,
+                   "decoding threads (0: one per core)")
+      ->check(CLI::Range(0, 4096));
+}
+
 int run(const std::vector<std::string> &arguments) {
   CLI::App app{"brew-data: creates and inspects training databases",
                "brew-data"};
@@ -141,6 +204,12 @@ int run(const std::vector<std::string> &arguments) {
   CLI::App *convert =
       app.add_subcommand("convert_imageset", "Caffe's name of imageset");
   addImageSet(convert, imageSet, addOutputOptions);
+
+  data::FolderSetOptions folderSet;
+  CLI::App *folder = app.add_subcommand(
+      "images", "convert a folder with a subfolder of images for each class");
+  addFolderSet(folder, folderSet);
+  addOutputOptions(folder);
 
   data::AnnotatedSetOptions annotatedSet;
   CLI::App *annotated = app.add_subcommand(
@@ -261,6 +330,10 @@ int run(const std::vector<std::string> &arguments) {
     imageSet.output.backend = output.backend;
     imageSet.output.overwrite = output.overwrite;
     data::convertImageSet(imageSet);
+  } else if (*folder) {
+    folderSet.output.backend = output.backend;
+    folderSet.output.overwrite = output.overwrite;
+    data::convertFolder(folderSet);
   } else if (*annotated) {
     annotatedSet.output.backend = output.backend;
     annotatedSet.output.overwrite = output.overwrite;

@@ -128,9 +128,14 @@ public:
       if (string.field == "root_folder")
         self.roots.insert(string.value);
     std::set<std::string> names;
-    for (const PrototxtString &string : strings)
+    for (const PrototxtString &string : strings) {
       if (names.insert(string.value).second)
         addName(string.value, self, depth + 1);
+      if (string.field == "source")
+        for (const fs::path &source :
+             {fs::path(string.value), self.folder / fs::path(string.value)})
+          addFolderOfClasses(source);
+    }
   }
 
   /// Whether all files can be read again; pipes and devices cannot.
@@ -174,6 +179,31 @@ private:
       if (const auto kind = entry.path().extension();
           kind == ".ldb" || kind == ".sst" || kind == ".log")
         addStamp(entry.path());
+  }
+
+  /// Records a folder with a subfolder of images for each class: the times of
+  /// the folders, which change when files are added or removed, and the first
+  /// image, whose size is part of the plan.
+  void addFolderOfClasses(const fs::path &path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error) ||
+        fs::exists(path / "data.mdb", error) ||
+        fs::exists(path / "CURRENT", error))
+      return;
+    addStamp(path);
+    std::set<fs::path> classes, files;
+    for (const auto &entry : fs::directory_iterator(path, error))
+      if (std::error_code unknown; entry.is_directory(unknown))
+        classes.insert(entry.path());
+    for (const fs::path &folder : classes)
+      addStamp(folder);
+    if (classes.empty())
+      return;
+    for (const auto &entry : fs::directory_iterator(*classes.begin(), error))
+      if (std::error_code unknown; entry.is_regular_file(unknown))
+        files.insert(entry.path());
+    if (!files.empty())
+      addFile(*files.begin(), {}, kMaxDepth);
   }
 
   void addStamp(const fs::path &path) {

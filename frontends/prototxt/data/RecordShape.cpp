@@ -6,7 +6,7 @@
 #include "formats/Datum.h"
 #include "formats/PathLookup.h"
 #include "formats/image/ImageFile.h"
-#include "formats/image/ImageList.h"
+#include "formats/image/ImageFolder.h"
 
 using namespace brew;
 using namespace brew::prototxt;
@@ -66,12 +66,14 @@ brew::prototxt::listedImageShape(const caffe::LayerParameter &layer,
                                  const std::string &path,
                                  const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
-  const formats::ImageListEntry first = formats::readImageList(path).front();
-  const std::string location = lineLocation(path, first);
+  const formats::ImageDataFiles files =
+      formats::readImageDataFiles(path, settings.root_folder());
+  const formats::ImageListEntry &first = files.entries.front();
+  const std::string location = files.locationOf(first);
   formats::Image image;
   formats::readImageFile(
-      formats::requirePath(settings.root_folder() + first.name, folders,
-                           location + ": image"),
+      formats::requirePath(files.nameOf(first, settings.root_folder()), folders,
+                           (location.empty() ? "" : location + ": ") + "image"),
       settings.is_color() ? formats::ImageColor::Color
                           : formats::ImageColor::Gray,
       static_cast<int>(settings.new_height()),
