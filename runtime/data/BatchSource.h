@@ -1,6 +1,7 @@
 //===- BatchSource.h - Source of a data layer's batches ---------*- C++ -*-===//
 #pragma once
 
+#include "caffe/DataLayerKinds.h"
 #include "caffe/RankSeed.h"
 #include "formats/caffe.pb.h"
 #include "plan/PlanFile.h"
@@ -103,21 +104,24 @@ public:
   virtual void seek(const SourcePosition &position) = 0;
 };
 
-/// Opens the database of a Data layer.
-std::unique_ptr<BatchSource> openDatabaseSource(const DataLayerInfo &info);
-/// Opens the database of an AnnotatedData layer.
-std::unique_ptr<BatchSource> openAnnotatedSource(const DataLayerInfo &info);
-/// Opens the image list of an ImageData layer.
-std::unique_ptr<BatchSource> openImageSource(const DataLayerInfo &info);
-/// Opens the window file of a WindowData layer.
-std::unique_ptr<BatchSource> openWindowSource(const DataLayerInfo &info);
-/// Opens the list of files of an HDF5Data layer.
-std::unique_ptr<BatchSource> openHdf5Source(const DataLayerInfo &info);
-/// Opens the matrix file of an InfogainLoss layer.
-std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info);
-/// Makes a source of the class weights in a SoftmaxWithLoss layer's settings.
-std::unique_ptr<BatchSource> makeWeightSource(const DataLayerInfo &info);
-/// Makes a source of a DummyData layer's fillers.
-std::unique_ptr<BatchSource> makeDummySource(const DataLayerInfo &info);
+/// How the batches of a kind of data layer are read. Each kind is defined in
+/// the file of its source.
+struct SourceKind {
+  caffe::DataLayerSource source;
+  /// Opens the layer's source. Throws Error (3) if a file is not found, (1) if
+  /// its content is wrong.
+  std::unique_ptr<BatchSource> (*open)(const DataLayerInfo &info);
+  /// Returns the number of batches to read ahead; null: 2, Caffe's default.
+  unsigned (*prefetchDepth)(const caffe::LayerParameter &layer) = nullptr;
+};
+
+/// Returns the number of batches to read ahead that data_param sets.
+unsigned databasePrefetchDepth(const caffe::LayerParameter &layer);
+
+extern const SourceKind annotatedSource, blobSource, databaseSource,
+    dummySource, hdf5Source, imageSource, weightSource, windowSource;
+
+/// Returns the kind with a source, or null if only the caller provides values.
+const SourceKind *findSourceKind(caffe::DataLayerSource source);
 
 } // namespace brew::runtime

@@ -46,7 +46,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info) {
   const std::string path =
       formats::requirePath(info.layer.infogain_loss_param().source(),
                            info.folders, "infogain matrix");
@@ -54,12 +54,18 @@ std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info) {
                                       path);
 }
 
-std::unique_ptr<BatchSource> makeWeightSource(const DataLayerInfo &info) {
+const SourceKind blobSource = {caffe::DataLayerSource::Matrix, openBlobSource};
+
+static std::unique_ptr<BatchSource>
+makeWeightSource(const DataLayerInfo &info) {
   const auto &weights = info.layer.loss_param().class_weighting();
   formats::Blob blob;
   blob.dims = {weights.size()};
   blob.floats.assign(weights.begin(), weights.end());
   return std::make_unique<BlobSource>(info, std::move(blob), "class_weighting");
 }
+
+const SourceKind weightSource = {caffe::DataLayerSource::Weights,
+                                 makeWeightSource};
 
 } // namespace brew::runtime

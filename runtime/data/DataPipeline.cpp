@@ -26,17 +26,8 @@ Error unknownInput(const std::string &top) {
   return badInput("the net has no input blob '" + top + "'");
 }
 
-/// Returns the number of batches to read ahead. It is Caffe's default unless
-/// the layer sets it.
-unsigned prefetchDepth(DataLayerSource source,
-                       const caffe::LayerParameter &layer) {
-  // Limits the memory that a malicious plan can request.
-  constexpr unsigned kMaxDepth = 64;
-  if (source == DataLayerSource::Database ||
-      source == DataLayerSource::Annotated)
-    return std::min(layer.data_param().prefetch(), kMaxDepth);
-  return 2;
-}
+/// Batches to read ahead, as in Caffe.
+constexpr unsigned kDefaultDepth = 2;
 
 /// Releases a batch at the end of its scope.
 struct BatchReleaser {
@@ -70,33 +61,6 @@ struct DataPipeline::Input {
 
   /// Returns whether only the caller provides values: there is no source.
   bool isFromCaller() const { return kind->isFromCaller(); }
-
-  /// Returns null if only the caller provides values.
-  std::unique_ptr<BatchSource> openSource() const {
-    switch (kind->source) {
-    case DataLayerSource::Annotated:
-      return openAnnotatedSource(info);
-    case DataLayerSource::Database:
-      return openDatabaseSource(info);
-    case DataLayerSource::Images:
-      return openImageSource(info);
-    case DataLayerSource::Windows:
-      return openWindowSource(info);
-    case DataLayerSource::Hdf5:
-      return openHdf5Source(info);
-    case DataLayerSource::Matrix:
-      return openBlobSource(info);
-    case DataLayerSource::Weights:
-      return makeWeightSource(info);
-    case DataLayerSource::Fillers:
-      return makeDummySource(info);
-    case DataLayerSource::Input:
-    case DataLayerSource::Memory:
-    case DataLayerSource::RandomKey:
-      break;
-    }
-    return nullptr;
-  }
 };
 
 DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
@@ -351,7 +315,8 @@ bool DataPipeline::configurePixelConversion(const Input &input,
 std::unique_ptr<BatchSource> DataPipeline::openSource(const Input &input) {
   // Deliver the source's log lines before its error.
   try {
-    std::unique_ptr<BatchSource> source = input.openSource();
+    std::unique_ptr<BatchSource> source =
+        findSourceKind(input.kind->source)->open(input.info);
     deliverEvents();
     return source;
   } catch (...) {
@@ -381,12 +346,14 @@ void DataPipeline::open() {
       needsSource |= fromSource;
     }
     if (needsSource && !input->isFromCaller()) {
+      const SourceKind &sourceKind = *findSourceKind(input->kind->source);
       std::unique_ptr<BatchSource> source = openSource(*input);
       const bool deliversPixels =
           areWanted[0] && configurePixelConversion(*input, *source);
       input->prefetcher = std::make_unique<Prefetcher>(
           std::move(source), input->info, areWanted,
-          prefetchDepth(input->kind->source, input->info.layer),
+          sourceKind.prefetchDepth ? sourceKind.prefetchDepth(input->info.layer)
+                                   : kDefaultDepth,
           deliversPixels);
     }
   }

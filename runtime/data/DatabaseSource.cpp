@@ -64,8 +64,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openDatabaseSource(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource>
+openDatabaseSource(const DataLayerInfo &info) {
   return std::make_unique<DatabaseSource>(info);
 }
+
+const SourceKind databaseSource = {caffe::DataLayerSource::Database,
+                                   openDatabaseSource, databasePrefetchDepth};
 
 } // namespace brew::runtime

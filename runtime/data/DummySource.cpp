@@ -65,8 +65,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> makeDummySource(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource> makeDummySource(const DataLayerInfo &info) {
   return std::make_unique<DummySource>(info);
 }
+
+const SourceKind dummySource = {caffe::DataLayerSource::Fillers,
+                                makeDummySource};
 
 } // namespace brew::runtime

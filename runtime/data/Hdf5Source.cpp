@@ -195,8 +195,10 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openHdf5Source(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource> openHdf5Source(const DataLayerInfo &info) {
   return std::make_unique<Hdf5Source>(info);
 }
+
+const SourceKind hdf5Source = {caffe::DataLayerSource::Hdf5, openHdf5Source};
 
 } // namespace brew::runtime

@@ -167,8 +167,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openImageSource(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource> openImageSource(const DataLayerInfo &info) {
   return std::make_unique<ImageSource>(info);
 }
+
+const SourceKind imageSource = {caffe::DataLayerSource::Images,
+                                openImageSource};
 
 } // namespace brew::runtime

@@ -276,8 +276,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openWindowSource(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource>
+openWindowSource(const DataLayerInfo &info) {
   return std::make_unique<WindowSource>(info);
 }
+
+const SourceKind windowSource = {caffe::DataLayerSource::Windows,
+                                 openWindowSource};
 
 } // namespace brew::runtime

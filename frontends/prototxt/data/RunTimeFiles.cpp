@@ -1,52 +1,38 @@
 //===- RunTimeFiles.cpp - Files that data layers read at run time ---------===//
 #include "frontends/prototxt/data/RunTimeFiles.h"
 
-#include "caffe/DataLayerKinds.h"
 #include "formats/PathLookup.h"
-#include "support/Error.h"
+#include "frontends/prototxt/data/DataLayerQuery.h"
 
 using namespace brew;
 using namespace brew::prototxt;
-using caffe::DataLayerSource;
+
+void RunTimeFiles::check(const std::string &name, const std::string &fileKind) {
+  if (name.empty())
+    return; // an error of another check
+  try {
+    formats::requirePath(name, folders, fileKind);
+  } catch (const Error &error) {
+    texts.push_back(std::string(error.what()) +
+                    "; the plan reads it when it runs");
+  }
+}
+
+void RunTimeFiles::checkMean() {
+  check(layer.transform_param().mean_file(), "mean file");
+}
 
 std::vector<std::string>
 brew::prototxt::missingRunTimeFiles(const caffe::LayerParameter &layer,
                                     const std::vector<std::string> &folders,
                                     const DataShapeOptions &options) {
-  std::vector<std::string> texts;
-  auto check = [&](const std::string &name, const std::string &kind) {
-    if (name.empty())
-      return; // an error of another check
-    try {
-      formats::requirePath(name, folders, kind);
-    } catch (const Error &error) {
-      texts.push_back(std::string(error.what()) +
-                      "; the plan reads it when it runs");
-    }
-  };
-  const caffe::DataLayerKind *kind = caffe::findDataLayerKind(layer.type());
-  if (!kind)
-    return texts;
-  const bool hasShape =
+  const caffe::DataLayerKind *layerKind =
+      caffe::findDataLayerKind(layer.type());
+  const DataKind *kind = layerKind ? findDataKind(layerKind->source) : nullptr;
+  RunTimeFiles files{layer, folders};
+  files.hasShape =
       layer.top_size() > 0 && options.explicitShapes.count(layer.top(0));
-  switch (kind->source) {
-  case DataLayerSource::Images:
-    if (!hasShape)
-      check(layer.image_data_param().source(), "list of images");
-    check(layer.image_data_param().boost_file(), "boost_file");
-    break;
-  case DataLayerSource::Windows:
-    if (!hasShape)
-      check(layer.window_data_param().source(), "window file");
-    break;
-  case DataLayerSource::Database:
-    check(layer.data_param().boost_file(), "boost_file");
-    break;
-  case DataLayerSource::Annotated:
-    break;
-  default:
-    return texts; // without a transformation of images
-  }
-  check(layer.transform_param().mean_file(), "mean file");
-  return texts;
+  if (kind && kind->checkFiles)
+    kind->checkFiles(files);
+  return std::move(files.texts);
 }

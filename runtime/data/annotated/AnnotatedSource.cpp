@@ -312,8 +312,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openAnnotatedSource(const DataLayerInfo &info) {
+static std::unique_ptr<BatchSource>
+openAnnotatedSource(const DataLayerInfo &info) {
   return std::make_unique<AnnotatedSource>(info);
 }
+
+const SourceKind annotatedSource = {caffe::DataLayerSource::Annotated,
+                                    openAnnotatedSource, databasePrefetchDepth};
 
 } // namespace brew::runtime

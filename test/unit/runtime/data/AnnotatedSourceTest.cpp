@@ -69,7 +69,7 @@ protected:
     info.stream = "program/d";
     info.folders = {folder.path()};
     info.readerOptions.threads = threads;
-    return openAnnotatedSource(info);
+    return annotatedSource.open(info);
   }
 
   void read(BatchSource &source) {

@@ -92,7 +92,7 @@ protected:
     info.stream = "program/in";
     info.folders = {folder.path()};
     info.pixels = &conversion;
-    return openDatabaseSource(info);
+    return databaseSource.open(info);
   }
 
   /// Reads a batch converted by the host.

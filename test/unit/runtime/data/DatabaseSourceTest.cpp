@@ -55,7 +55,7 @@ protected:
     info.seed = {3};
     info.stream = "program/mnist";
     info.folders = {folder.path()};
-    return openDatabaseSource(info);
+    return databaseSource.open(info);
   }
 
   void read(BatchSource &source) {
@@ -268,7 +268,7 @@ TEST_F(DatabaseSourceTest, ReadsADatabaseThatCaffeWrote) {
   info.layer.mutable_data_param()->set_source(path);
   info.tops = {&data, &label};
   info.stream = "x";
-  auto source = openDatabaseSource(info);
+  auto source = databaseSource.open(info);
   read(*source);
   // MNIST's test set begins with these labels.
   EXPECT_EQ(Labels(labels.begin(), labels.begin() + 6),

@@ -48,7 +48,7 @@ protected:
     info.seed = {seed};
     info.stream = "program/data";
     info.folders = {folder.path()};
-    return openHdf5Source(info);
+    return hdf5Source.open(info);
   }
 
   /// Returns the labels of the next batch. Checks that the data match.
@@ -166,5 +166,5 @@ TEST_F(Hdf5SourceTest, ReportsMissingFilesAndTransformations) {
   data = test::makeBuffer("data", 0, 0, {1, 2});
   info.tops = {&data};
   test::expectError(ExitStatus::BadInput, "does not transform",
-                    [&] { openHdf5Source(info); });
+                    [&] { hdf5Source.open(info); });
 }

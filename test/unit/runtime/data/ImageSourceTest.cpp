@@ -27,10 +27,10 @@ protected:
                                     const std::string &otherFields = "",
                                     bool testPhase = true,
                                     unsigned threads = 2) {
-    return openImageSource(info("ImageData",
-                                "image_data_param { source: 'list.txt' " +
-                                    settings + " } " + otherFields,
-                                std::move(dims), testPhase, threads));
+    return imageSource.open(info("ImageData",
+                                 "image_data_param { source: 'list.txt' " +
+                                     settings + " } " + otherFields,
+                                 std::move(dims), testPhase, threads));
   }
 
   void expectReadError(BatchSource &source, ExitStatus status,
@@ -155,7 +155,7 @@ TEST_F(ImageSourceTest, ReplacesBadRecordsByTheNextOnes) {
         info("ImageData", "image_data_param { source: 'list.txt' }",
              {4, 3, 4, 5}, true, threads);
     layerInfo.readerOptions.skipBadRecords = true;
-    auto source = openImageSource(layerInfo);
+    auto source = imageSource.open(layerInfo);
     // 4 replaces the damaged 1. 6 replaces 2, because 5 is missing.
     read(*source);
     EXPECT_EQ(labels, (Labels{0, 4, 6, 3}));
@@ -170,7 +170,7 @@ TEST_F(ImageSourceTest, ReplacesBadRecordsByTheNextOnes) {
   auto layerInfo = info("ImageData", "image_data_param { source: 'list.txt' }",
                         {4, 3, 4, 5}, true, 2);
   layerInfo.readerOptions.skipBadRecords = true;
-  auto source = openImageSource(layerInfo);
+  auto source = imageSource.open(layerInfo);
   test::expectError(ExitStatus::Unavailable, "no intact record is left",
                     [&] { read(*source); });
 }

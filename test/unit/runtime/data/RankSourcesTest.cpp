@@ -64,7 +64,7 @@ protected:
     info.folders = {folder.path()};
     info.readerOptions.rank = rank;
     info.readerOptions.ranks = ranks;
-    return isDatabase ? openDatabaseSource(info) : openHdf5Source(info);
+    return isDatabase ? databaseSource.open(info) : hdf5Source.open(info);
   }
 
   std::vector<int> read(BatchSource &source, int batches = 1) {

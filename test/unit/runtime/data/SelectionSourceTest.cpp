@@ -70,7 +70,7 @@ protected:
     info.folders = {folder.path()};
     info.readerOptions = {threads, skipBad, rank, ranks};
     info.events = &events;
-    return openDatabaseSource(info);
+    return databaseSource.open(info);
   }
 
   /// Returns the pixels of a batch, i.e. the numbers of the records.
@@ -322,7 +322,7 @@ protected:
       lines += name + " " + std::to_string(n == 5) + "\n";
     }
     test::writeBytes(folder / "list.txt", lines);
-    return openImageSource(info(
+    return imageSource.open(info(
         "ImageData", "image_data_param { source: 'list.txt' " + settings + " }",
         {4, 3 * images, 4, 5}, false, threads));
   }

@@ -24,7 +24,7 @@ protected:
                                     std::vector<std::int64_t> dims,
                                     const std::string &transform = "",
                                     unsigned threads = 2) {
-    return openWindowSource(
+    return windowSource.open(
         info("WindowData",
              "window_data_param { source: 'windows.txt' " + settings +
                  " } transform_param { crop_size: " + std::to_string(dims[2]) +

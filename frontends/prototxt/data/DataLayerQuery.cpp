@@ -1,0 +1,124 @@
+//===- DataLayerQuery.cpp - Shapes of one data layer ----------------------===//
+#include "frontends/prototxt/data/DataLayerQuery.h"
+
+#include "formats/BinaryProto.h"
+#include "formats/PathLookup.h"
+
+#include <algorithm>
+
+namespace brew::prototxt {
+
+using formats::dimsText;
+
+void DataLayerQuery::checkExplicit(int top, const DataShape &shape) const {
+  const DataShape *explicitTop = explicitShape(top);
+  if (!explicitTop)
+    return;
+  const size_t firstDim = hasOwnBatch ? 1 : 0;
+  if (explicitTop->size() != shape.size() ||
+      (shape.size() > firstDim &&
+       !std::equal(explicitTop->begin() + firstDim, explicitTop->end(),
+                   shape.begin() + firstDim)))
+    throw badInput("--input-shape gives '" + layer.top(top) + "' as " +
+                   dimsText(*explicitTop) + ", but the layer makes it " +
+                   dimsText(shape));
+}
+
+std::optional<std::string>
+DataLayerQuery::findSource(const std::string &name,
+                           const std::string &sourceKind,
+                           const std::string &shapeExample) const {
+  int missingTop = -1;
+  for (int i = 0; i < layer.top_size() && missingTop < 0; ++i)
+    if (!explicitShape(i) && !kind.isLabel(i))
+      missingTop = i;
+  if (missingTop < 0)
+    return formats::findPath(name, folders);
+  try {
+    return formats::requirePath(name, folders, sourceKind);
+  } catch (const Error &error) {
+    if (error.status() != ExitStatus::Unavailable)
+      throw;
+    throw unavailable(std::string(error.what()) +
+                      "; to compile without it, pass --input-shape " +
+                      layer.top(missingTop) + "=" + shapeExample);
+  }
+}
+
+void DataLayerQuery::checkExplicitImage(const DataShape &shape) const {
+  if (shape.size() != 4)
+    throw badInput("--input-shape for '" + layer.top(0) +
+                   "' needs four dimensions: number, channels, height, width");
+  const int64_t crop = layer.transform_param().crop_size();
+  if (crop && (shape[2] != crop || shape[3] != crop))
+    throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
+                   dimsText({shape[1], shape[2], shape[3]}) +
+                   ", but crop_size makes them " + std::to_string(crop) + "x" +
+                   std::to_string(crop));
+}
+
+/// Checks mean_value and mean_file. `image` is channels x height x width before
+/// cropping, or after it if `isCropped`.
+void DataLayerQuery::checkMean(const DataShape &image, bool isCropped,
+                               const std::string &sourceName) {
+  const caffe::TransformationParameter &transform = layer.transform_param();
+  if (transform.mean_value_size() > 1 &&
+      transform.mean_value_size() != image[0])
+    throw badInput("mean_value is given " +
+                   std::to_string(transform.mean_value_size()) +
+                   " times for images of " + std::to_string(image[0]) +
+                   " channels; give one, or one for each channel");
+  if (!transform.has_mean_file())
+    return;
+  auto path = formats::findPath(transform.mean_file(), folders);
+  if (!path)
+    return; // the file may exist when the plan runs
+  DataShape mean = formats::readBinaryProto(*path).dims;
+  if (mean.size() == 4 && mean[0] == 1)
+    mean.erase(mean.begin());
+  bool fits = mean.size() == 3 && mean[0] == image[0];
+  for (size_t i = 1; fits && i < 3; ++i)
+    fits = isCropped ? mean[i] >= image[i] : mean[i] == image[i];
+  if (!fits)
+    throw badInput("the mean image in " + *path + " is " + dimsText(mean) +
+                   ", but the images of " + sourceName + " are " +
+                   dimsText(image));
+  result.mean = std::move(mean);
+}
+
+/// Returns the shapes of data and labels. An item with several images stacks
+/// them along the channels.
+std::vector<DataShape> DataLayerQuery::withLabels(int64_t batch,
+                                                  const DataShape &image) {
+  const int64_t imagesPerItem = selection.imagesPerItem;
+  std::vector<DataShape> shapes = {
+      {batch, image[0] * imagesPerItem, image[1], image[2]}};
+  if (layer.top_size() > 1)
+    shapes.push_back(imagesPerItem > 1 && selection.allLabels
+                         ? DataShape{batch, imagesPerItem}
+                         : DataShape{batch});
+  return shapes;
+}
+
+/// Returns channels, height and width of one image of a top.
+DataShape DataLayerQuery::imageIn(const DataShape &shape) const {
+  const int64_t imagesPerItem = selection.imagesPerItem;
+  if (shape[1] % imagesPerItem)
+    throw badInput("--input-shape gives '" + layer.top(0) + "' " +
+                   std::to_string(shape[1]) +
+                   " channels, which images_per_blob " +
+                   std::to_string(imagesPerItem) + " does not divide");
+  return {shape[1] / imagesPerItem, shape[2], shape[3]};
+}
+
+const DataKind *findDataKind(caffe::DataLayerSource source) {
+  static const DataKind *const kinds[] = {
+      &annotatedKind, &databaseKind, &fillersKind, &hdf5Kind,    &imagesKind,
+      &inputKind,     &matrixKind,   &memoryKind,  &weightsKind, &windowsKind};
+  const auto found = std::find_if(
+      std::begin(kinds), std::end(kinds),
+      [&](const DataKind *kind) { return kind->source == source; });
+  return found == std::end(kinds) ? nullptr : *found;
+}
+
+} // namespace brew::prototxt

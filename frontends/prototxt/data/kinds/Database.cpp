@@ -1,0 +1,55 @@
+//===- Database.cpp - Shapes of Data layers ------------------------------===//
+#include "frontends/prototxt/data/DataLayerQuery.h"
+
+#include "formats/Blob.h"
+#include "frontends/prototxt/data/RecordShape.h"
+#include "support/Error.h"
+
+namespace brew::prototxt {
+namespace {
+
+std::vector<DataShape> databaseShapes(DataLayerQuery &q) {
+  q.hasOwnBatch = true;
+  const int64_t batch = q.takeBatch(*q.layer.mutable_data_param());
+  const int64_t crop = q.layer.transform_param().crop_size();
+  const DataShape *explicitTop = q.explicitShape(0);
+  if (explicitTop)
+    q.checkExplicitImage(*explicitTop);
+  const bool isLevelDb =
+      q.layer.data_param().backend() == caffe::DataParameter::LEVELDB;
+  auto path =
+      q.findSource(q.layer.data_param().source(),
+                   isLevelDb ? "LevelDB database" : "LMDB database", "N,C,H,W");
+  DataShape image;
+  if (path) {
+    image = recordShape(q.layer, *path);
+    q.result.record = image;
+    q.checkMean(image, false, *path);
+    if (crop > image[1] || crop > image[2])
+      throw badInput("crop_size " + std::to_string(crop) +
+                     " is larger than the images of " + *path + ", which are " +
+                     formats::dimsText(image));
+    if (crop)
+      image = {image[0], crop, crop};
+    if (explicitTop && q.imageIn(*explicitTop) != image)
+      throw badInput("--input-shape gives '" + q.layer.top(0) + "' images of " +
+                     formats::dimsText(q.imageIn(*explicitTop)) + ", but " +
+                     *path + " has images of " + formats::dimsText(image));
+  } else {
+    image = q.imageIn(*explicitTop);
+    q.checkMean(image, crop != 0, "--input-shape");
+  }
+  return q.withLabels(batch, image);
+}
+
+void checkDatabaseFiles(RunTimeFiles &files) {
+  files.check(files.layer.data_param().boost_file(), "boost_file");
+  files.checkMean();
+}
+
+} // namespace
+
+const DataKind databaseKind = {caffe::DataLayerSource::Database, databaseShapes,
+                               checkDatabaseFiles};
+
+} // namespace brew::prototxt

@@ -1,0 +1,61 @@
+//===- ImageFiles.cpp - Shapes of ImageData layers -----------------------===//
+#include "frontends/prototxt/data/DataLayerQuery.h"
+
+#include "formats/Blob.h"
+#include "frontends/prototxt/data/RecordShape.h"
+#include "support/Error.h"
+
+namespace brew::prototxt {
+namespace {
+
+std::vector<DataShape> imageShapes(DataLayerQuery &q) {
+  q.hasOwnBatch = true;
+  caffe::ImageDataParameter &settings = *q.layer.mutable_image_data_param();
+  const int64_t batch = q.takeBatch(settings);
+  const int64_t crop = q.layer.transform_param().crop_size();
+  const int64_t channels = settings.is_color() ? 3 : 1;
+  const DataShape *explicitTop = q.explicitShape(0);
+  if (explicitTop)
+    q.checkExplicitImage(*explicitTop);
+  DataShape image;
+  std::string sourceName = "'" + settings.source() + "'";
+  bool isCropped = false;
+  if (settings.new_height() && settings.new_width()) {
+    image = {channels, settings.new_height(), settings.new_width()};
+    q.result.record = image;
+  } else if (crop) {
+    // Images may have any size: the reader checks each one.
+    image = {channels, crop, crop};
+    isCropped = true;
+  } else if (auto list =
+                 q.findSource(settings.source(), "list of images", "N,C,H,W")) {
+    image = listedImageShape(q.layer, *list, q.folders);
+    sourceName = *list;
+  } else {
+    image = q.imageIn(*explicitTop);
+    sourceName = "--input-shape";
+  }
+  q.checkMean(image, isCropped, sourceName);
+  if (crop > image[1] || crop > image[2])
+    throw badInput("crop_size " + std::to_string(crop) +
+                   " is larger than the images of " + sourceName +
+                   ", which are " + formats::dimsText(image));
+  if (crop)
+    image = {channels, crop, crop};
+  return q.withLabels(batch, image);
+}
+
+void checkImageFiles(RunTimeFiles &files) {
+  const caffe::ImageDataParameter &settings = files.layer.image_data_param();
+  if (!files.hasShape)
+    files.check(settings.source(), "list of images");
+  files.check(settings.boost_file(), "boost_file");
+  files.checkMean();
+}
+
+} // namespace
+
+const DataKind imagesKind = {caffe::DataLayerSource::Images, imageShapes,
+                             checkImageFiles};
+
+} // namespace brew::prototxt
