@@ -53,6 +53,9 @@ public:
   /// valid until the cursor moves.
   virtual std::string_view key() const = 0;
   virtual std::string_view value() = 0;
+  /// Copies the record's value to `target`, or "" past the end. Large values
+  /// of LMDB are read from the file directly into `target`.
+  virtual void copyValue(std::string &target) { target = value(); }
 };
 
 class DbReader {

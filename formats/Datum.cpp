@@ -1,13 +1,16 @@
 //===- Datum.cpp - Database records as images -----------------------------===//
 #include "formats/Datum.h"
 
+#include "formats/Blob.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageSize.h"
 #include "support/Error.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <climits>
+#include <type_traits>
 
 namespace brew::formats {
 namespace {
@@ -41,10 +44,103 @@ void separateThreePlanes(const uint8_t *pixels, size_t plane, uint8_t *planes) {
   separatePlanes(pixels, plane, planes);
 }
 
+/// The fields of a serialised Datum. `data` views the serialised bytes.
+struct DatumFields {
+  std::int32_t channels = 0, height = 0, width = 0, label = 0;
+  bool encoded = false;
+  std::string_view data;
+  bool hasFloats = false; ///< float_data is not read
+};
+
+/// Reads the fields of a Datum without copying its data. Returns nullopt if it
+/// is not a Datum.
+std::optional<DatumFields> readFields(std::string_view bytes) {
+  using google::protobuf::internal::WireFormatLite;
+  if (bytes.size() > INT_MAX)
+    return std::nullopt;
+  google::protobuf::io::CodedInputStream stream(
+      reinterpret_cast<const std::uint8_t *>(bytes.data()),
+      static_cast<int>(bytes.size()));
+  DatumFields fields;
+  const auto readNumber = [&](auto &field) {
+    std::int32_t number = 0;
+    if (!WireFormatLite::ReadPrimitive<std::int32_t,
+                                       WireFormatLite::TYPE_INT32>(&stream,
+                                                                   &number))
+      return false;
+    field = static_cast<std::remove_reference_t<decltype(field)>>(number);
+    return true;
+  };
+  const auto readData = [&] {
+    std::uint32_t size = 0;
+    if (!stream.ReadVarint32(&size))
+      return false;
+    const int at = stream.CurrentPosition();
+    if (size > INT_MAX || !stream.Skip(static_cast<int>(size)))
+      return false;
+    fields.data = bytes.substr(static_cast<std::size_t>(at), size);
+    return true;
+  };
+  constexpr auto kVarint = WireFormatLite::WIRETYPE_VARINT;
+  constexpr auto kBytes = WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+  while (const std::uint32_t tag = stream.ReadTag()) {
+    const auto is = [&](int number, WireFormatLite::WireType type) {
+      return tag == WireFormatLite::MakeTag(number, type);
+    };
+    bool isRead = false;
+    if (is(caffe::Datum::kChannelsFieldNumber, kVarint)) {
+      isRead = readNumber(fields.channels);
+    } else if (is(caffe::Datum::kHeightFieldNumber, kVarint)) {
+      isRead = readNumber(fields.height);
+    } else if (is(caffe::Datum::kWidthFieldNumber, kVarint)) {
+      isRead = readNumber(fields.width);
+    } else if (is(caffe::Datum::kLabelFieldNumber, kVarint)) {
+      isRead = readNumber(fields.label);
+    } else if (is(caffe::Datum::kEncodedFieldNumber, kVarint)) {
+      std::uint64_t value = 0;
+      isRead = stream.ReadVarint64(&value);
+      fields.encoded = value != 0;
+    } else if (is(caffe::Datum::kDataFieldNumber, kBytes)) {
+      isRead = readData();
+    } else {
+      fields.hasFloats |= WireFormatLite::GetTagFieldNumber(tag) ==
+                          caffe::Datum::kFloatDataFieldNumber;
+      isRead = WireFormatLite::SkipField(&stream, tag);
+    }
+    if (!isRead)
+      return std::nullopt;
+  }
+  // ReadTag() returns 0 at the end, and for an invalid tag.
+  if (!stream.ConsumedEntireMessage())
+    return std::nullopt;
+  return fields;
+}
+
+DatumFields requireFields(std::string_view bytes, const std::string &where) {
+  const std::optional<DatumFields> fields = readFields(bytes);
+  if (!fields)
+    throw badInput(where + ": damaged record: not a Datum");
+  if (fields->encoded && fields->data.empty())
+    throw badInput(where + ": damaged record: an encoded image without data");
+  return *fields;
+}
+
+/// Returns the shape of a raw record. Throws Error(1) unless it is positive.
+std::array<int, 3> rawShape(const DatumFields &fields,
+                            const std::string &where) {
+  const std::array<int, 3> shape = {fields.channels, fields.height,
+                                    fields.width};
+  if (shape[0] <= 0 || shape[1] <= 0 || shape[2] <= 0)
+    throw badInput(where + ": damaged record: shape " +
+                   dimsText({shape.begin(), shape.end()}));
+  return shape;
+}
+
 } // namespace
 
 void setImage(const Image &image, ImageRecord &record) {
   record.floats.clear();
+  record.viewed = {};
   record.channels = image.channels;
   record.height = image.height;
   record.width = image.width;
@@ -59,67 +155,62 @@ void setImage(const Image &image, ImageRecord &record) {
 }
 
 std::optional<int> labelOfDatum(std::string_view bytes) {
-  using google::protobuf::internal::WireFormatLite;
-  if (bytes.size() > INT_MAX)
-    return std::nullopt;
-  google::protobuf::io::CodedInputStream stream(
-      reinterpret_cast<const std::uint8_t *>(bytes.data()),
-      static_cast<int>(bytes.size()));
-  const std::uint32_t labelTag = WireFormatLite::MakeTag(
-      caffe::Datum::kLabelFieldNumber, WireFormatLite::WIRETYPE_VARINT);
-  std::int32_t label = 0;
-  while (const std::uint32_t tag = stream.ReadTag())
-    if (tag == labelTag
-            ? !WireFormatLite::ReadPrimitive<std::int32_t,
-                                             WireFormatLite::TYPE_INT32>(
-                  &stream, &label)
-            : !WireFormatLite::SkipField(&stream, tag))
-      return std::nullopt;
-  // ReadTag() returns 0 at the end, and for an invalid tag.
-  if (!stream.ConsumedEntireMessage())
-    return std::nullopt;
-  return label;
+  const std::optional<DatumFields> fields = readFields(bytes);
+  return fields ? std::optional<int>(fields->label) : std::nullopt;
+}
+
+std::array<int, 3> shapeOfDatum(std::string_view bytes, ImageColor color,
+                                const std::string &where) {
+  const DatumFields fields = requireFields(bytes, where);
+  return fields.encoded
+             ? imageShape(fields.data.data(), fields.data.size(), color, where)
+             : rawShape(fields, where);
 }
 
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record) {
-  caffe::Datum datum;
-  if (bytes.size() > INT_MAX ||
-      !datum.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw badInput(where + ": damaged record: not a Datum");
-  record.label = datum.label();
-  record.encoded = datum.encoded();
+  viewDatum(bytes, color, where, record);
+  record.bytes.insert(record.bytes.end(), record.viewed.begin(),
+                      record.viewed.end());
+  record.viewed = {};
+}
+
+void viewDatum(std::string_view bytes, ImageColor color,
+               const std::string &where, ImageRecord &record) {
+  const DatumFields fields = requireFields(bytes, where);
+  record.label = fields.label;
+  record.encoded = fields.encoded;
   record.bytes.clear();
   record.floats.clear();
+  record.viewed = {};
 
-  if (datum.encoded()) {
-    if (datum.data().empty())
-      throw badInput(where + ": damaged record: an encoded image without data");
+  if (fields.encoded) {
     Image image;
-    decodeImage(datum.data().data(), datum.data().size(), color, where, image);
+    decodeImage(fields.data.data(), fields.data.size(), color, where, image);
     setImage(image, record);
     return;
   }
 
-  record.channels = datum.channels();
-  record.height = datum.height();
-  record.width = datum.width();
-  std::string shape = std::to_string(record.channels) + "x" +
-                      std::to_string(record.height) + "x" +
-                      std::to_string(record.width);
-  if (record.channels <= 0 || record.height <= 0 || record.width <= 0)
-    throw badInput(where + ": damaged record: shape " + shape);
+  const auto [channels, height, width] = rawShape(fields, where);
+  record.channels = channels;
+  record.height = height;
+  record.width = width;
+  caffe::Datum datum; // parsed only for its floats
+  if (fields.data.empty() && fields.hasFloats &&
+      !datum.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw badInput(where + ": damaged record: not a Datum");
   // The product of two 31-bit extents cannot overflow 64 bits, but the product
   // of three can.
-  uint64_t plane = uint64_t(record.height) * uint64_t(record.width);
-  uint64_t values = datum.data().empty() ? uint64_t(datum.float_data_size())
-                                         : datum.data().size();
-  if (plane > values || plane * uint64_t(record.channels) != values)
-    throw badInput(where + ": damaged record: shape " + shape + " but " +
+  const uint64_t plane = uint64_t(height) * uint64_t(width);
+  const uint64_t values = fields.data.empty()
+                              ? uint64_t(datum.float_data_size())
+                              : fields.data.size();
+  if (plane > values || plane * uint64_t(channels) != values)
+    throw badInput(where + ": damaged record: shape " +
+                   dimsText({channels, height, width}) + " but " +
                    std::to_string(values) + " values");
-  if (!datum.data().empty())
-    record.bytes.assign(datum.data().begin(), datum.data().end());
-  else
+  record.viewed = fields.data;
+  if (fields.data.empty())
     record.floats.assign(datum.float_data().begin(), datum.float_data().end());
 }
 

@@ -7,6 +7,7 @@
 
 #include "formats/image/ImageDecode.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,9 +24,21 @@ struct ImageRecord {
   bool encoded = false;       ///< the image was stored as a JPEG or PNG file
   std::vector<uint8_t> bytes; ///< the values, if the record has bytes
   std::vector<float> floats;  ///< the values, if the record has floats
+  /// The values instead of `bytes`, in memory of the caller of viewDatum().
+  std::string_view viewed;
 
-  size_t size() const { return bytes.empty() ? floats.size() : bytes.size(); }
-  float value(size_t i) const { return bytes.empty() ? floats[i] : bytes[i]; }
+  bool hasBytes() const { return !bytes.empty() || !viewed.empty(); }
+  /// Returns the values of a record that has bytes.
+  const uint8_t *pixels() const {
+    return viewed.empty() ? bytes.data()
+                          : reinterpret_cast<const uint8_t *>(viewed.data());
+  }
+  size_t size() const {
+    return !viewed.empty()  ? viewed.size()
+           : !bytes.empty() ? bytes.size()
+                            : floats.size();
+  }
+  float value(size_t i) const { return hasBytes() ? pixels()[i] : floats[i]; }
 };
 
 /// Decodes a serialised caffe::Datum. `color` applies to encoded images only,
@@ -34,6 +47,17 @@ struct ImageRecord {
 /// does not match the shape.
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record);
+
+/// Likewise, but the record of raw bytes views `bytes`, which must outlive its
+/// use, instead of copying the values.
+void viewDatum(std::string_view bytes, ImageColor color,
+               const std::string &where, ImageRecord &record);
+
+/// Returns channels, height and width of a serialised caffe::Datum without
+/// decoding its values; `color` is as in decodeDatum(). Throws as decodeDatum()
+/// does, but damaged values may remain unnoticed.
+std::array<int, 3> shapeOfDatum(std::string_view bytes, ImageColor color,
+                                const std::string &where);
 
 /// Returns the label of a serialised caffe::Datum without decoding its values,
 /// or nullopt if it is not a Datum.

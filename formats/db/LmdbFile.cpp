@@ -279,8 +279,7 @@ LmdbNode LmdbFile::node(const LmdbPage &page, unsigned index) const {
   return node;
 }
 
-void LmdbFile::readOverflow(const LmdbNode &node,
-                            std::vector<char> &value) const {
+void LmdbFile::readOverflow(const LmdbNode &node, std::string &value) const {
   std::string name = "overflow page " + std::to_string(node.child);
   if (node.child < 2 || node.child > meta.lastPage ||
       node.child > fileSize / meta.pageSize)

@@ -94,7 +94,7 @@ public:
   /// Returns entry `index` of a page. Its views point into the page.
   LmdbNode node(const LmdbPage &page, unsigned index) const;
   /// Reads the value of `node` from overflow pages.
-  void readOverflow(const LmdbNode &node, std::vector<char> &value) const;
+  void readOverflow(const LmdbNode &node, std::string &value) const;
 
   /// Throws Error(1) for a damaged database.
   [[noreturn]] void damaged(const std::string &problem) const;

@@ -73,7 +73,13 @@ public:
       file.readOverflow(*current, overflow);
       hasReadOverflow = true;
     }
-    return {overflow.data(), overflow.size()};
+    return overflow;
+  }
+  void copyValue(std::string &target) override {
+    if (current && current->overflow && !hasReadOverflow)
+      file.readOverflow(*current, target);
+    else
+      target = value();
   }
 
 private:
@@ -136,7 +142,7 @@ private:
   const LmdbFile &file;
   std::vector<Level> levels; ///< root to leaf
   std::optional<LmdbNode> current;
-  std::vector<char> overflow;
+  std::string overflow;
   bool hasReadOverflow = false;
   std::string lastKey;
   uint64_t passedRecords = 0; ///< including the current record

@@ -46,7 +46,7 @@ void DatabaseRecords::fetch(DatabaseRecord &record) {
     skip(rank * selection.recordsPerUnit());
   findCurrent();
   record.key = cursor->key();
-  record.value = cursor->value();
+  cursor->copyValue(record.value);
   advance();
   if (++fetched < selection.recordsPerUnit())
     return;

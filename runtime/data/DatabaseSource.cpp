@@ -41,8 +41,8 @@ private:
           const DatabaseRecord &record =
               records[static_cast<std::size_t>(number)];
           where = database.path() + ", record '" + record.key + "'";
-          formats::decodeDatum(record.value, images.transformer().color(),
-                               where, image);
+          formats::viewDatum(record.value, images.transformer().color(), where,
+                             image);
         },
         [&](std::int64_t number, std::int64_t count) {
           database.replace(&records[static_cast<std::size_t>(number)],

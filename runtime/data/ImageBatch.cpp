@@ -48,6 +48,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
   if (info.pixels)
     block = PixelBlock::of(*tops[0], *info.pixels);
   scratches.resize(decodeThreads.size());
+  isDense = caffe::isDenseRowMajor(*tops[0], plan::F32);
 }
 
 ImageBatch::BadRows
@@ -80,16 +81,19 @@ ImageBatch::writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
       checkShape(image, scratch.where);
       const CropAndMirror cropAndMirror = transform.chooseCrop(
           image, first + static_cast<std::uint64_t>(number), scratch.where);
-      if (pixels && !image.bytes.empty()) {
+      if (pixels && image.hasBytes()) {
         keepPixels(image, row, cropAndMirror, pixels);
         hasPixels[static_cast<std::size_t>(row)] = true;
         return;
       }
-      convert(scratch, index, [&](auto *values) {
-        transform.apply(image, cropAndMirror, values);
-      });
+      if (isDense)
+        transform.apply(image, cropAndMirror, valuesOf(number, memory[0]));
+      else
+        convert(scratch, index, [&](auto *values) {
+          transform.apply(image, cropAndMirror, values);
+        });
     }
-    if (memory[0])
+    if (memory[0] && !isDense)
       storeRow(scratch, row, memory[0]);
   };
   const auto count = static_cast<std::int64_t>(rows.size());
@@ -164,6 +168,12 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
                    caffe::shapeText(imageShape()));
 }
 
+/// Returns the values of image `number` in the batch, if it is dense.
+float *ImageBatch::valuesOf(std::int64_t number, std::byte *memory) const {
+  const auto [channels, height, width] = imageShape();
+  return reinterpret_cast<float *>(memory) + number * channels * height * width;
+}
+
 /// Writes the transformed image to the scratch values of its item, as image
 /// `index` of the item.
 template <typename Transform>
@@ -208,7 +218,7 @@ void ImageBatch::keepPixels(const formats::ImageRecord &image, std::int64_t row,
   CropAndMirror blockCrop = cropAndMirror;
   if (block.hasFullRecords && image.height == block.rows &&
       image.width == block.columns) {
-    std::copy(image.bytes.begin(), image.bytes.end(), target);
+    std::copy_n(image.pixels(), image.size(), target);
   } else {
     transform.crop(image, cropAndMirror, block, target);
     if (block.hasFullRecords)

@@ -80,6 +80,7 @@ private:
   template <typename Transform>
   void convert(WorkerScratch &scratch, std::int64_t index,
                Transform transformation) const;
+  float *valuesOf(std::int64_t number, std::byte *memory) const;
   void storeRow(const WorkerScratch &scratch, std::int64_t row,
                 std::byte *memory) const;
   void storeLabels(std::byte *memory) const;
@@ -91,6 +92,9 @@ private:
   std::vector<const plan::Buffer *> tops;
   const std::int64_t imagesPerItem; ///< concatenated along the channels
   const std::int64_t itemsPerUnit;  ///< 2: consecutive items form pairs
+  /// The first top is an array of f32 in the order of its dimensions: images
+  /// are transformed into it directly.
+  bool isDense = false;
   const bool allLabels; ///< writes all labels; else whether they are equal
   std::string layerText;
   PixelBlock block; ///< for pixel conversion on a device

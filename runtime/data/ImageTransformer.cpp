@@ -173,9 +173,9 @@ void ImageTransformer::apply(const formats::ImageRecord &image,
   const std::int64_t plane = std::int64_t(image.height) * image.width;
   const std::int64_t first =
       cropAndMirror.top * image.width + cropAndMirror.left;
-  if (!image.bytes.empty())
-    transform(image.bytes.data() + first, image.width, plane,
-              resultShape(image), cropAndMirror, result);
+  if (image.hasBytes())
+    transform(image.pixels() + first, image.width, plane, resultShape(image),
+              cropAndMirror, result);
   else
     transform(image.floats.data() + first, image.width, plane,
               resultShape(image), cropAndMirror, result);
@@ -200,7 +200,7 @@ void ImageTransformer::crop(const formats::ImageRecord &image,
   const auto [channels, height, width] = resultShape(image);
   for (int c = 0; c < channels; ++c)
     for (int h = 0; h < height; ++h)
-      std::copy_n(image.bytes.data() +
+      std::copy_n(image.pixels() +
                       (std::int64_t(c) * image.height + cropAndMirror.top + h) *
                           image.width +
                       cropAndMirror.left,

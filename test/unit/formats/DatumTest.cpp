@@ -2,6 +2,7 @@
 #include "formats/Datum.h"
 #include "formats/Database.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageEncode.h"
 #include "test/common/TestFiles.h"
 
 #include <cstdio> // required before jpeglib.h
@@ -105,6 +106,31 @@ TEST(Datum, LabelIsReadWithoutTheImage) {
   EXPECT_EQ(labelOfDatum(bytes.substr(0, 5000)), std::nullopt);
   EXPECT_EQ(labelOfDatum("no datum"), std::nullopt);
   EXPECT_EQ(labelOfDatum(std::string("\0\0", 2)), std::nullopt);
+}
+
+TEST(Datum, ShapeIsReadWithoutTheValues) {
+  using Shape = std::array<int, 3>;
+  EXPECT_EQ(shapeOfDatum(encodeDatum(2, 3, 4, "too short", 7),
+                         ImageColor::Native, "r"),
+            (Shape{2, 3, 4}));
+  Image image;
+  image.channels = 3;
+  image.height = 5;
+  image.width = 9;
+  image.pixels.resize(3 * 5 * 9);
+  for (ImageFormat format : {ImageFormat::Jpeg, ImageFormat::Png}) {
+    caffe::Datum datum;
+    datum.set_encoded(true);
+    datum.set_data(encodeImage(image, format));
+    for (ImageColor color :
+         {ImageColor::Native, ImageColor::Color, ImageColor::Gray})
+      EXPECT_EQ(shapeOfDatum(datum.SerializeAsString(), color, "r"),
+                (Shape{color == ImageColor::Gray ? 1 : 3, 5, 9}));
+  }
+  expectError(ExitStatus::BadInput, "r: damaged record: shape 0x3x4", [] {
+    shapeOfDatum(encodeDatum(0, 3, 4, "", 7), ImageColor::Native, "r");
+  });
+  EXPECT_THROW(shapeOfDatum("no datum", ImageColor::Native, "r"), Error);
 }
 
 TEST(ImageDecode, PngColorsAreReturnedAsBgr) {
