@@ -69,6 +69,13 @@ public:
   std::vector<DataShape> withLabels(int64_t batch, const DataShape &image);
   /// Returns channels, height and width of one image of a top.
   DataShape imageIn(const DataShape &shape) const;
+  /// Returns whether Caffe would change the net's shape with each image: in
+  /// batches of one without a crop. Brew cannot, and larger batches cannot in
+  /// Caffe either.
+  bool readsSeveralSizes(int64_t batch) const {
+    return options.checksSizes && batch == 1 &&
+           !layer.transform_param().crop_size() && selection.imagesPerItem == 1;
+  }
 
   caffe::LayerParameter &layer;
   const caffe::DataLayerKind &kind;

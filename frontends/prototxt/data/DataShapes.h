@@ -33,6 +33,9 @@ struct DataShapeOptions {
   std::map<std::string, DataShape> explicitShapes;
   /// Leading dimension of every top; 0: the layer's own.
   int64_t batch = 0;
+  /// Whether layers that read one image at a time check that all images have
+  /// the same size.
+  bool checksSizes = true;
 };
 
 /// Parses "BLOB=d,d,..." entries. An entry may be split at its commas. Throws

@@ -2,11 +2,18 @@
 #include "frontends/prototxt/data/RecordShape.h"
 
 #include "formats/AnnotatedDatum.h"
+#include "formats/Blob.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "formats/PathLookup.h"
 #include "formats/image/ImageFile.h"
 #include "formats/image/ImageFolder.h"
+#include "formats/image/ImageSize.h"
+
+#include "support/Error.h"
+
+#include <algorithm>
+#include <array>
 
 using namespace brew;
 using namespace brew::prototxt;
@@ -36,6 +43,72 @@ brew::prototxt::recordShape(const caffe::LayerParameter &layer,
                        path + ", record '" + std::string(cursor->key()) + "'",
                        image);
   return {image.channels, image.height, image.width};
+}
+
+/// Throws because a record differs from the first one.
+[[noreturn]] static void
+failOnSizes(const std::string &source, const std::string &first,
+            const std::vector<int64_t> &firstShape, const std::string &other,
+            const std::array<int, 3> &otherShape, const std::string &remedy) {
+  throw badInput(source + " has images of several sizes: '" + first + "' is " +
+                 formats::dimsText(firstShape) + ", '" + other + "' is " +
+                 formats::dimsText({otherShape.begin(), otherShape.end()}) +
+                 "; a plan computes one size, so " + remedy);
+}
+
+static bool isEqual(const std::array<int, 3> &shape,
+                    const std::vector<int64_t> &first) {
+  return std::equal(shape.begin(), shape.end(), first.begin(), first.end());
+}
+
+void brew::prototxt::requireEqualRecords(const caffe::LayerParameter &layer,
+                                         const std::string &path,
+                                         const std::vector<int64_t> &first) {
+  auto reader = openDatabase(layer, path);
+  auto cursor = reader->newCursor();
+  const std::string firstKey(cursor->key());
+  for (; cursor->valid(); cursor->next()) {
+    const std::string key(cursor->key());
+    std::array<int, 3> shape;
+    try {
+      shape = formats::shapeOfDatum(cursor->value(), colorOf(layer),
+                                    path + ", record '" + key + "'");
+    } catch (const Error &) {
+      continue; // a damaged record is reported, or skipped, when it is read
+    }
+    if (!isEqual(shape, first))
+      failOnSizes(path, firstKey, first, key, shape,
+                  "set crop_size in transform_param, or store images of one "
+                  "size (brew-data imageset --resize_height N --resize_width "
+                  "N)");
+  }
+}
+
+void brew::prototxt::requireEqualImages(const caffe::LayerParameter &layer,
+                                        const std::string &path,
+                                        const std::vector<std::string> &folders,
+                                        const std::vector<int64_t> &first) {
+  const caffe::ImageDataParameter &settings = layer.image_data_param();
+  const formats::ImageColor color = settings.is_color()
+                                        ? formats::ImageColor::Color
+                                        : formats::ImageColor::Gray;
+  const formats::ImageDataFiles files =
+      formats::readImageDataFiles(path, settings.root_folder());
+  for (const formats::ImageListEntry &entry : files.entries) {
+    std::array<int, 3> shape;
+    try {
+      const std::string file = formats::requirePath(
+          files.nameOf(entry, settings.root_folder()), folders, "image");
+      const std::string bytes = formats::readFileBytes(file);
+      shape = formats::imageShape(bytes.data(), bytes.size(), color, file);
+    } catch (const Error &) {
+      continue; // a damaged image is reported, or skipped, when it is read
+    }
+    if (!isEqual(shape, first))
+      failOnSizes(path, files.entries.front().name, first, entry.name, shape,
+                  "set new_height and new_width in image_data_param, or "
+                  "crop_size in transform_param");
+  }
 }
 
 AnnotatedShape

@@ -15,6 +15,19 @@ namespace brew::prototxt {
 std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
                                  const std::string &path);
 
+/// Throws an Error of status BadInput that names two records if the records at
+/// `path` have other shapes than `first`, the shape of the first one. Reads the
+/// headers of all records.
+void requireEqualRecords(const caffe::LayerParameter &layer,
+                         const std::string &path,
+                         const std::vector<int64_t> &first);
+
+/// Likewise for the images of an ImageData layer.
+void requireEqualImages(const caffe::LayerParameter &layer,
+                        const std::string &path,
+                        const std::vector<std::string> &folders,
+                        const std::vector<int64_t> &first);
+
 /// Shape of the records in an AnnotatedData layer's database.
 struct AnnotatedShape {
   /// Shape of the first record, before any transformation.

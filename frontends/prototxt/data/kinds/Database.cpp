@@ -24,6 +24,8 @@ std::vector<DataShape> databaseShapes(DataLayerQuery &q) {
   if (path) {
     image = recordShape(q.layer, *path);
     q.result.record = image;
+    if (q.readsSeveralSizes(batch))
+      requireEqualRecords(q.layer, *path, image);
     q.checkMean(image, false, *path);
     if (crop > image[1] || crop > image[2])
       throw badInput("crop_size " + std::to_string(crop) +

@@ -31,6 +31,8 @@ std::vector<DataShape> imageShapes(DataLayerQuery &q) {
                  q.findSource(settings.source(), "list of images", "N,C,H,W")) {
     image = listedImageShape(q.layer, *list, q.folders);
     sourceName = *list;
+    if (q.readsSeveralSizes(batch))
+      requireEqualImages(q.layer, *list, q.folders, image);
   } else {
     image = q.imageIn(*explicitTop);
     sourceName = "--input-shape";
