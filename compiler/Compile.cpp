@@ -26,6 +26,8 @@ void Compilation::importNet() {
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
     throw DiagnosedError{diagnostics.exitStatus()};
+  if (options.emit == Emit::Prototxt)
+    writeText("deploy.prototxt", imported.deployText);
 }
 
 /// Returns whether the caller provides a loss and its gradient.
@@ -175,6 +177,8 @@ void Compilation::run() {
   if (options.import.solverOnly)
     return;
   requireWeights();
+  if (stopsAfter(Emit::Prototxt))
+    return;
   runPhase(Phase::Import, Emit::Import, "import");
   if (stopsAfter(Emit::Import))
     return;

@@ -10,10 +10,11 @@
 
 namespace brew::compiler {
 
-/// Output of `--emit`: the module after a phase, or a Graphviz graph. `All`
-/// means all modules, `Dot` both graphs.
+/// Output of `--emit`: the net for inference as prototxt, the module after a
+/// phase, or a Graphviz graph. `All` means all modules, `Dot` both graphs.
 enum class Emit {
   None,
+  Prototxt,
   Import,
   Graph,
   Fused,

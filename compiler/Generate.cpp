@@ -49,6 +49,7 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
   info.netName = imported.netName;
   info.input = source.name;
   info.records = imported.netMetadata;
+  info.inputTransforms = imported.inputTransforms;
   info.f64 = options.import.f64;
   if (isTraining()) {
     info.solver = imported.solver;

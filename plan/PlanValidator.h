@@ -76,6 +76,8 @@ private:
   void checkProgram(int program, const std::string &where) const;
   void checkItemCount(const NamedBuffer &count, const Program &program,
                       int index, const std::string &where) const;
+  void checkInputTransform(const DataInput &input, int program,
+                           const std::string &where) const;
   void checkPixelConversion(const DataInput &input, int program,
                             const std::string &where) const;
   void checkLayer(const Layer &layer, int program,

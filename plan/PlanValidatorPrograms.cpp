@@ -40,6 +40,8 @@ void Validator::checkProgram(int index, const std::string &where) const {
           where + ", data input");
     if (input.has_pixel_conversion())
       checkPixelConversion(input, index, where);
+    if (input.has_transform())
+      checkInputTransform(input, index, where);
   }
   for (const auto *outputs : {&program.outputs(), &program.unreported_losses()})
     for (const Output &output : *outputs) {
@@ -115,6 +117,28 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
                      gradient.buffer_index());
   }
   require(found, where, "an item count belongs to no blob");
+}
+
+void Validator::checkInputTransform(const DataInput &input, int program,
+                                    const std::string &where) const {
+  const InputTransform &transform = input.transform();
+  const Buffer &top = buffer(true, input.buffer_indices(0), program, where,
+                             "a data input's buffer");
+  require(top.dims_size() == 4, where,
+          "the input of a transform does not have four dimensions");
+  const std::int64_t channels = top.dims(1);
+  const std::int64_t rowSize = elementCount(top) / top.dims(0);
+  const int means = transform.mean_size();
+  require(means <= 1 || means == channels || means == rowSize, where,
+          "the mean of a transform does not fit its input");
+  require(std::isfinite(transform.scale()), where,
+          "the scale of a transform is not finite");
+  constexpr std::int64_t kMaxSide = 1 << 16; // pixels
+  const auto &dims = transform.resize_dims();
+  require(dims.empty() || (dims.size() == 2 && dims[0] >= top.dims(2) &&
+                           dims[1] >= top.dims(3) && dims[0] <= kMaxSide &&
+                           dims[1] <= kMaxSide),
+          where, "the size of a transform's images does not fit its input");
 }
 
 void Validator::checkPixelConversion(const DataInput &input, int program,

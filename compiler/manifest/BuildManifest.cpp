@@ -183,6 +183,7 @@ ManifestBuilder::build(const brew::compiler::PlanMetadata &metadata) {
   manifest.set_producer("brewc " BREW_VERSION);
   manifest.set_net_name(metadata.netName);
   manifest.set_input_prototxt(metadata.input);
+  inputTransforms = metadata.inputTransforms;
   addArenas();
   addKernels();
   addParameters();

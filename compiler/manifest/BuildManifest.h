@@ -23,6 +23,8 @@ struct PlanMetadata {
   std::string solverFolder;
   std::string initialWeights; ///< of a training plan
   std::string initialWeightsFolder;
+  /// The transforms of Input layers, by layer.
+  std::map<std::string, plan::InputTransform> inputTransforms;
   /// Metadata of the programs' nets, by program name.
   std::map<std::string, prototxt::NetMetadata> records;
 };

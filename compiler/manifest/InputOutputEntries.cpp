@@ -26,6 +26,9 @@ struct DataInputEntry
     entry->set_source_location(brew::compiler::sourceOf(input.getLoc()).str());
     for (Value value : input.getBuffers())
       entry->add_buffer_indices(builder.buffer(value));
+    if (const plan::InputTransform *transform =
+            builder.inputTransform(input.getConfig().getLayer().name()))
+      *entry->mutable_transform() = *transform;
     if (auto kernel = input.getPixelKernel())
       addPixelConversion(input, builder, *kernel,
                          *entry->mutable_pixel_conversion());

@@ -26,6 +26,12 @@ public:
 
   // Used by the entries of operations.
 
+  /// Returns the transform of an Input layer, or null.
+  const plan::InputTransform *inputTransform(const std::string &layer) const {
+    const auto found = inputTransforms.find(layer);
+    return found == inputTransforms.end() ? nullptr : &found->second;
+  }
+
   /// Returns the index of the buffer `value`. Adds the buffer if it is new.
   unsigned buffer(mlir::Value value);
   /// Returns the total size of `buffers` in bytes. Adds new buffers in their
@@ -66,6 +72,7 @@ private:
   unsigned buffer(llvm::StringRef name, dialects::plan::ArenaKind arena,
                   uint64_t offset, mlir::MemRefType type, int program);
 
+  std::map<std::string, plan::InputTransform> inputTransforms;
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   mlir::SymbolTableCollection effectSymbols;

@@ -102,6 +102,11 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("name")
           .withDefault("native")
           .withAction([](Options &o, Text v) { o.cpu = v; }),
+      row("deploy", Kind::Flag,
+          "Compile a training net for inference: without data layers, losses "
+          "and accuracies")
+          .withAction(
+              [](Options &o, Text v) { o.import.deploy = optionFlag(v); }),
       row("deterministic", Kind::Flag,
           "Only deterministic library algorithms (CPU plans are always "
           "deterministic)")
@@ -119,7 +124,8 @@ const std::vector<OptionRow> &optionTable() {
           .withAction([](Options &o, Text v) { o.dumpDir = v; }),
       row("emit", Kind::Choice, "Print the module after a phase, or its graph")
           .withValueName("phase")
-          .withChoices({{"import", "layers as in the prototxt"},
+          .withChoices({{"prototxt", "the net that --deploy makes"},
+                        {"import", "layers as in the prototxt"},
                         {"graph", "static shapes and gradients"},
                         {"fused", "library calls and kernels"},
                         {"plan", "steps over buffers with offsets"},
@@ -130,6 +136,7 @@ const std::vector<OptionRow> &optionTable() {
                         {"dot", "both of these"}})
           .withAction([](Options &o, Text v) {
             o.emit = llvm::StringSwitch<Emit>(v)
+                         .Case("prototxt", Emit::Prototxt)
                          .Case("import", Emit::Import)
                          .Case("graph", Emit::Graph)
                          .Case("fused", Emit::Fused)

@@ -102,6 +102,9 @@ CompileOptions OptionSet::resolve() const {
                "--output-gradient is for plans whose caller writes gradients");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     throwUsage("--dump-dir is for --emit");
+  if (options.emit == Emit::Prototxt && !options.import.deploy)
+    throwUsage("--emit=prototxt prints the net that --deploy makes; brewc "
+               "--upgrade prints a net in today's syntax");
   // --emit=import is allowed, though there is no module to print.
   if (options.import.solverOnly &&
       ((options.emit != Emit::None && options.emit != Emit::Import) ||

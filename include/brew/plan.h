@@ -71,6 +71,29 @@ BREW_API brew_status brew_plan_get_program(const brew_plan *plan, int program,
 /* Returns the number of the program of this name, or -1. */
 BREW_API int brew_plan_find_program(const brew_plan *plan, const char *name);
 
+/* How the images of an input are prepared: resized to resize_height x
+ * resize_width, cropped at their centre to the input's height and width, minus
+ * the mean, times the scale. Channels are in the order B, G, R. */
+typedef struct brew_input_transform {
+  size_t struct_size;
+  int resize_height; /* 0: the input's own height and width */
+  int resize_width;
+  double scale;
+  /* 0 values, one, one per channel, or one per element of an image. */
+  size_t mean_count;
+  const float *mean;
+  /* Names of the classes; none if they are not known. */
+  size_t label_count;
+  const char *const *labels;
+} brew_input_transform;
+
+/* Sets `*found` to whether the plan records the transform of an input, as
+ * plans of brewc --deploy do. If so, fills in `transform`, whose pointers are
+ * valid until the plan is destroyed. */
+BREW_API brew_status brew_plan_get_input_transform(
+    const brew_plan *plan, int program, const char *input,
+    brew_input_transform *transform, int *found);
+
 typedef struct brew_step_info {
   size_t struct_size;
   /* Names of the layers it computes; valid until the plan is destroyed. */

@@ -9,6 +9,7 @@
 #include <brew/support.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace brew::api {
@@ -54,6 +55,17 @@ public:
     detail::check(brew_plan_get_program(get(), program, &info),
                   "the plan has no program of this number");
     return info;
+  }
+  /// Returns the transform that the plan records for an input, if any. Its
+  /// pointers are valid as long as the plan.
+  std::optional<brew_input_transform>
+  inputTransform(int program, const std::string &input) const {
+    auto transform = makeStruct<brew_input_transform>();
+    int found = 0;
+    detail::check(brew_plan_get_input_transform(get(), program, input.c_str(),
+                                                &transform, &found),
+                  "the plan has no program of this number");
+    return found ? std::optional(transform) : std::nullopt;
   }
   brew_step_info step(int program, std::size_t index) const {
     auto info = makeStruct<brew_step_info>();

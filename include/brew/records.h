@@ -6,6 +6,7 @@
 #ifndef BREW_RECORDS_H
 #define BREW_RECORDS_H
 
+#include <brew/plan.h>
 #include <brew/types.h>
 
 #ifdef __cplusplus
@@ -22,18 +23,22 @@ typedef struct brew_records_options {
   /* The dataset of an HDF5 file: this name, or this name below inputs/. */
   const char *dataset;
   /* Subtracted from images: numbers separated by commas, one or one per
-   * channel, or the name of a .binaryproto; NULL: nothing. */
+   * channel, or the name of a .binaryproto; NULL: the transform's. A mean image
+   * of another height and width is reduced to the means of its channels. */
   const char *mean;
-  /* Factor for images, applied after the mean; NULL: 1. */
+  /* Factor for images, applied after the mean; NULL: the transform's. */
   const double *scale;
+  /* How images are prepared; NULL: resized to the height and width of `dims`,
+   * without a mean, times 1. */
+  const brew_input_transform *transform;
 } brew_records_options;
 
-/* Opens `path` by its kind: a folder (LMDB, LevelDB, or JPEG and PNG files in
- * it and its subfolders, ordered by name), an HDF5 file or NumPy's .npy (a
- * record per row, unchanged), a list of images and labels (.txt), a JPEG or PNG
- * image, or an IDX file of images, gzipped or not. The labels of an IDX file
+/* Opens `path` by its kind: a folder (LMDB, LevelDB, or image files in it
+ * and its subfolders, ordered by name), an HDF5 file or NumPy's .npy (a
+ * record per row, unchanged), a list of images and labels (.txt), an image
+ * file, or an IDX file of images, gzipped or not. The labels of an IDX file
  * are in the file of the same folder whose name has "labels-idx1" instead of
- * "images-idx3". Images are resized to the input's height and width. Returns
+ * "images-idx3". Images are prepared as `options` say. Returns
  * BREW_UNAVAILABLE if `path` is not found, and BREW_BAD_INPUT if it is of no
  * such kind or does not match `options`. */
 BREW_API brew_status brew_records_open(const char *path,
@@ -53,6 +58,7 @@ typedef struct brew_record {
    * are damaged, or belong to other images. NULL otherwise. Valid until the
    * next call. */
   const char *label_error;
+  int is_image; /* the values were prepared from an image */
 } brew_record;
 
 /* Reads the next record; `*more` is 0 at the end. */

@@ -18,10 +18,12 @@ namespace brew::api {
 
 class Records {
 public:
-  /// `dims`: the shape of one record.
+  /// `dims`: the shape of one record. `mean` and `scale`, unless empty, replace
+  /// those of `transform`, which may be null.
   Records(const std::string &path, const std::vector<std::int64_t> &dims,
           const std::string &dataset = "", const std::string &mean = "",
-          double scale = 1) {
+          std::optional<double> scale = std::nullopt,
+          const brew_input_transform *transform = nullptr) {
     auto options = makeStruct<brew_records_options>();
     if (dims.size() > BREW_MAX_DIMS)
       throw Error(BREW_USAGE, "the records have too many dimensions");
@@ -30,7 +32,8 @@ public:
       options.dims[i] = dims[i];
     options.dataset = dataset.c_str();
     options.mean = mean.empty() ? nullptr : mean.c_str();
-    options.scale = &scale;
+    options.scale = scale ? &*scale : nullptr;
+    options.transform = transform;
     brew_records *opened = nullptr;
     const brew_status status =
         brew_records_open(path.c_str(), &options, &opened);

@@ -22,6 +22,8 @@ struct brew_plan {
   // Indexed by program.
   std::vector<std::vector<std::vector<const char *>>> layers; ///< of each step
   std::vector<std::vector<const char *>> outputs;
+  /// Names of the classes of inputs that record a transform.
+  std::map<std::pair<int, std::string>, std::vector<const char *>> inputLabels;
   mutable std::once_flag describeOnce;
   mutable std::string json;
 };

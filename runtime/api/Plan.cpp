@@ -2,6 +2,7 @@
 
 #include "runtime/api/Handles.h"
 
+#include "formats/caffe.pb.h"
 #include "plan/Contract.h"
 
 using namespace brew;
@@ -12,9 +13,20 @@ const char *brew_version(void) { return BREW_VERSION; }
 
 namespace {
 
+/// Returns the name of the first top of a data input.
+std::string firstTop(const plan::DataInput &input) {
+  caffe::LayerParameter layer;
+  return layer.ParseFromString(input.layer()) && layer.top_size() ? layer.top(0)
+                                                                  : "";
+}
+
 /// Builds the arrays of C strings that the API returns.
 void buildStringArrays(brew_plan &plan) {
   for (const plan::Program &program : plan.file->manifest().programs()) {
+    const int number = static_cast<int>(plan.outputs.size());
+    for (const plan::DataInput &input : program.data_inputs())
+      for (const std::string &label : input.transform().labels())
+        plan.inputLabels[{number, firstTop(input)}].push_back(label.c_str());
     auto &outputs = plan.outputs.emplace_back();
     for (const plan::Output &output : program.outputs())
       outputs.push_back(output.blob().c_str());
@@ -139,6 +151,39 @@ int brew_plan_find_program(const brew_plan *plan, const char *name) {
     if (manifest.programs(i).name() == name)
       return i;
   return -1;
+}
+
+brew_status brew_plan_get_input_transform(const brew_plan *plan, int program,
+                                          const char *input,
+                                          brew_input_transform *transform,
+                                          int *found) {
+  return guardWithoutMessage([&] {
+    const plan::Program &description = programOf(plan, program);
+    const std::string name = text(input, "the input's name");
+    if (!found)
+      throw usage("the pointer to `found` is NULL");
+    *found = 0;
+    for (const plan::DataInput &candidate : description.data_inputs()) {
+      if (!candidate.has_transform() || firstTop(candidate) != name)
+        continue;
+      const plan::InputTransform &recorded = candidate.transform();
+      brew_input_transform result{};
+      if (recorded.resize_dims_size() == 2) {
+        result.resize_height = static_cast<int>(recorded.resize_dims(0));
+        result.resize_width = static_cast<int>(recorded.resize_dims(1));
+      }
+      result.scale = recorded.scale();
+      result.mean_count = static_cast<size_t>(recorded.mean_size());
+      result.mean = recorded.mean().data();
+      const auto labels = plan->inputLabels.find({program, name});
+      if (labels != plan->inputLabels.end()) {
+        result.label_count = labels->second.size();
+        result.labels = labels->second.data();
+      }
+      copyToCaller(transform, result);
+      *found = 1;
+    }
+  });
 }
 
 brew_status brew_plan_get_step(const brew_plan *plan, int program, size_t step,

@@ -112,6 +112,12 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                       {"type", layer.type()},
                       {"tops", arrayOf(layer.top())},
                       {"buffers", arrayOf(input.buffer_indices())}});
+    if (input.has_transform())
+      inputs.back()["transform"] = {
+          {"resize", arrayOf(input.transform().resize_dims())},
+          {"scale", input.transform().scale()},
+          {"mean_values", input.transform().mean_size()},
+          {"labels", input.transform().labels_size()}};
   }
   return {{"name", program.name()},
           {"phase", program.test_phase() ? "TEST" : "TRAIN"},

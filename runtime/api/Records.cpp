@@ -53,6 +53,16 @@ brew_status brew_records_open(const char *path,
       if (dim < 1)
         throw usage("a dimension of the records is less than 1");
     runtime::Preprocessing preprocessing;
+    if (cOptions.transform) {
+      const brew_input_transform transform = copyFromCaller(cOptions.transform);
+      if (!transform.mean && transform.mean_count)
+        throw usage("the mean of the transform is NULL");
+      preprocessing.scale = static_cast<float>(transform.scale);
+      preprocessing.resizeHeight = transform.resize_height;
+      preprocessing.resizeWidth = transform.resize_width;
+      runtime::setMean({transform.mean, transform.mean + transform.mean_count},
+                       shape, preprocessing);
+    }
     if (cOptions.scale)
       preprocessing.scale = static_cast<float>(*cOptions.scale);
     if (cOptions.mean)
@@ -88,6 +98,7 @@ brew_status brew_records_next(brew_records *records, brew_record *record,
     result.count = static_cast<std::int64_t>(sample.values.size());
     result.has_label = sample.label.has_value();
     result.label = sample.label.value_or(0);
+    result.is_image = sample.isImage;
     result.label_error =
         sample.labelError.empty() ? nullptr : sample.labelError.c_str();
     copyToCaller(record, result);

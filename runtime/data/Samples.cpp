@@ -2,7 +2,6 @@
 
 #include "runtime/data/Samples.h"
 
-#include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "formats/InputFile.h"
@@ -11,15 +10,12 @@
 #include "formats/hdf5/Hdf5.h"
 #include "formats/image/ImageFile.h"
 #include "formats/image/ImageFolder.h"
-#include "formats/image/ImageResize.h"
+#include "runtime/data/ImageFitter.h"
 #include "support/Error.h"
-#include "support/NumberText.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
 namespace brew::runtime {
 namespace {
@@ -32,120 +28,6 @@ std::int64_t product(const Shape &shape) {
     count *= dim;
   return count;
 }
-
-/// Bilinear resize of one plane of floats with pixel centres at half integers,
-/// like OpenCV's INTER_LINEAR.
-void resizePlane(const float *in, std::int64_t height, std::int64_t width,
-                 std::int64_t newHeight, std::int64_t newWidth, float *out) {
-  // Finds the two source pixels to interpolate; returns the weight of `high`.
-  auto locate = [](std::int64_t index, std::int64_t from, std::int64_t to,
-                   std::int64_t &low, std::int64_t &high) {
-    const double at = (index + 0.5) * double(from) / double(to) - 0.5;
-    const double clamped = std::clamp(at, 0.0, double(from - 1));
-    low = static_cast<std::int64_t>(clamped);
-    high = std::min(low + 1, from - 1);
-    return static_cast<float>(clamped - double(low));
-  };
-  for (std::int64_t y = 0; y < newHeight; ++y) {
-    std::int64_t top, bottom;
-    const float v = locate(y, height, newHeight, top, bottom);
-    for (std::int64_t x = 0; x < newWidth; ++x) {
-      std::int64_t left, right;
-      const float u = locate(x, width, newWidth, left, right);
-      const float above =
-          in[top * width + left] * (1 - u) + in[top * width + right] * u;
-      const float below =
-          in[bottom * width + left] * (1 - u) + in[bottom * width + right] * u;
-      out[y * newWidth + x] = above * (1 - v) + below * v;
-    }
-  }
-}
-
-/// Converts planes of any size to one row of the input.
-class ImageFitter {
-public:
-  ImageFitter(Shape rowShape, Preprocessing steps, const std::string &path)
-      : shape(std::move(rowShape)), preprocessing(std::move(steps)) {
-    if (shape.size() != 3)
-      throw badInput(path + ": images need an input of channels x height x "
-                            "width; give HDF5 for this net");
-  }
-
-  formats::ImageColor color() const {
-    return shape[0] == 1   ? formats::ImageColor::Gray
-           : shape[0] == 3 ? formats::ImageColor::Color
-                           : formats::ImageColor::Native;
-  }
-
-  /// `planes` contains channels x height x width values.
-  void fit(const std::vector<float> &planes, std::int64_t channels,
-           std::int64_t height, std::int64_t width, const std::string &where,
-           std::vector<float> &row) const {
-    if (channels != shape[0])
-      throw badInput(where + ": has " + std::to_string(channels) +
-                     " channels; the net takes " + std::to_string(shape[0]));
-    const std::int64_t plane = shape[1] * shape[2];
-    row.resize(static_cast<std::size_t>(plane * channels));
-    for (std::int64_t c = 0; c < channels; ++c) {
-      float *to = &row[c * plane];
-      const float *from = &planes[c * height * width];
-      if (height == shape[1] && width == shape[2])
-        std::copy(from, from + plane, to);
-      else
-        resizePlane(from, height, width, shape[1], shape[2], to);
-      const auto &means = preprocessing.channelMeans;
-      const float constant =
-          means.empty() ? 0 : means[means.size() > 1 ? c : 0];
-      for (std::int64_t i = 0; i < plane; ++i) {
-        const float mean = preprocessing.meanImage.empty()
-                               ? constant
-                               : preprocessing.meanImage[c * plane + i];
-        to[i] = (to[i] - mean) * preprocessing.scale;
-      }
-    }
-  }
-
-  /// Resizes the image before it is converted to floats, as Caffe's programs
-  /// do.
-  void fit(const formats::Image &image, const std::string &where,
-           std::vector<float> &row) const {
-    const bool fits = image.height == shape[1] && image.width == shape[2];
-    formats::Image resized;
-    if (!fits)
-      formats::resizeImage(image, static_cast<int>(shape[1]),
-                           static_cast<int>(shape[2]), resized);
-    formats::ImageRecord record;
-    formats::setImage(fits ? image : resized, record);
-    fit({record.bytes.begin(), record.bytes.end()}, record.channels,
-        record.height, record.width, where, row);
-  }
-
-  void fit(const formats::ImageRecord &image, const std::string &where,
-           std::vector<float> &row) const {
-    if (!image.bytes.empty() &&
-        (image.height != shape[1] || image.width != shape[2])) {
-      formats::Image interleaved;
-      interleaved.channels = image.channels;
-      interleaved.height = image.height;
-      interleaved.width = image.width;
-      const std::size_t plane = std::size_t(image.height) * image.width;
-      const auto channels = static_cast<std::size_t>(image.channels);
-      interleaved.pixels.resize(image.bytes.size());
-      for (std::size_t i = 0; i < interleaved.pixels.size(); ++i)
-        interleaved.pixels[i] =
-            image.bytes[i % channels * plane + i / channels];
-      return fit(interleaved, where, row);
-    }
-    std::vector<float> planes(image.size());
-    for (std::size_t i = 0; i < planes.size(); ++i)
-      planes[i] = image.value(i);
-    fit(planes, image.channels, image.height, image.width, where, row);
-  }
-
-private:
-  Shape shape;
-  Preprocessing preprocessing;
-};
 
 /// The images of an LMDB or LevelDB database.
 class DatabaseSamples : public SampleSource {
@@ -163,6 +45,7 @@ public:
     formats::decodeDatum(cursor->value(), fitter.color(), where, image);
     fitter.fit(image, where, sample.values);
     sample.name = key;
+    sample.isImage = true;
     sample.label = image.label;
     cursor->next();
     return true;
@@ -193,6 +76,7 @@ public:
     if (row == rows)
       return false;
     sample.name = name + "[" + std::to_string(row) + "]";
+    sample.isImage = false;
     sample.values.assign(values.begin() + row * rowSize,
                          values.begin() + (row + 1) * rowSize);
     sample.label.reset();
@@ -217,7 +101,7 @@ std::unique_ptr<SampleSource> openHdf5(const std::string &path,
                                       reader.readFloats(dataset), rowShape);
 }
 
-/// A single JPEG or PNG image.
+/// A single image file.
 class EncodedImage : public SampleSource {
 public:
   EncodedImage(const std::string &path, const std::string &bytes,
@@ -234,6 +118,7 @@ public:
       return false;
     done = true;
     sample.name = name;
+    sample.isImage = true;
     sample.values = values;
     sample.label.reset();
     return true;
@@ -369,6 +254,7 @@ public:
     file.readExactly(image.pixels.data(), image.pixels.size(),
                      "image " + std::to_string(done));
     sample.name = file.path() + "[" + std::to_string(done) + "]";
+    sample.isImage = true;
     fitter.fit(image, sample.name, sample.values);
     readLabel(sample);
     ++done;
@@ -411,43 +297,6 @@ std::string readBytes(formats::InputFile &file, std::string head) {
 }
 
 } // namespace
-
-void readMean(const std::string &text, const Shape &shape,
-              Preprocessing &preprocessing) {
-  std::vector<float> values;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::size_t first = text.find_first_not_of(' ', begin);
-    const std::optional<float> value =
-        first < end
-            ? parseFloat(std::string_view(text).substr(first, end - first))
-            : std::nullopt;
-    if (!value) { // not a number: a file name
-      values.clear();
-      break;
-    }
-    values.push_back(*value);
-    begin = end + 1;
-  }
-  if (!values.empty()) {
-    if (shape.empty() || (values.size() > 1 &&
-                          static_cast<std::int64_t>(values.size()) != shape[0]))
-      throw badInput("mean " + text +
-                     ": give one value, or one for each "
-                     "channel of the input");
-    preprocessing.channelMeans = values;
-    return;
-  }
-  const formats::Blob mean = formats::readBinaryProto(text);
-  Shape dims = mean.dims;
-  if (dims.size() == shape.size() + 1 && dims[0] == 1)
-    dims.erase(dims.begin());
-  if (dims != shape)
-    throw badInput(text + ": the mean image is " +
-                   formats::dimsText(mean.dims) + "; the net takes " +
-                   formats::dimsText(shape));
-  preprocessing.meanImage = mean.toFloats();
-}
 
 std::unique_ptr<SampleSource> openSamples(const std::string &path,
                                           const std::string &blob,

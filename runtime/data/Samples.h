@@ -1,6 +1,8 @@
 //===- Samples.h - Records for inference ------------------------*- C++ -*-===//
 #pragma once
 
+#include "runtime/data/ImageFitter.h"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,20 +20,8 @@ struct Sample {
   /// Why the sample has no label although the source has labels: they are
   /// damaged, or belong to other samples. Else "".
   std::string labelError;
+  bool isImage = false; ///< the values were prepared from an image
 };
-
-/// Preprocessing of images: resize to the input's height and width, then (value
-/// - mean) * scale.
-struct Preprocessing {
-  float scale = 1;
-  std::vector<float> channelMeans; ///< empty, one, or one per channel
-  std::vector<float> meanImage;    ///< channels x height x width, or empty
-};
-
-/// Reads a mean: numbers separated by commas, or a .binaryproto of the input's
-/// shape. Throws Error (1) if it does not fit.
-void readMean(const std::string &text, const std::vector<std::int64_t> &shape,
-              Preprocessing &preprocessing);
 
 /// Reads samples one by one.
 class SampleSource {
@@ -43,7 +33,7 @@ public:
 
 /// Opens `path` by its kind: a folder (LMDB, LevelDB, or images), HDF5 (dataset
 /// `blob`, or inputs/`blob`, a row per sample; not preprocessed), NumPy's .npy
-/// (likewise), a list of images (.txt), a JPEG or PNG image, or an IDX file of
+/// (likewise), a list of images (.txt), an image file, or an IDX file of
 /// images, gzipped or not, with its labels in the same folder. `rowShape` is
 /// the input's shape without its batch. Throws Error: 3 if it is not found, 1
 /// if its kind is unknown or it does not fit.

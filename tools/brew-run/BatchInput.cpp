@@ -2,6 +2,8 @@
 
 #include "BatchInput.h"
 
+#include "Log.h"
+
 #include <algorithm>
 
 namespace brew::run {
@@ -37,12 +39,33 @@ void BatchInput::run(const std::vector<const float *> &samples) {
   session.feedAndRun(program);
 }
 
+void addImageOptions(CLI::App &command, ImageOptions &options) {
+  command.add_option("--mean", options.mean,
+                     "Mean to subtract from images: values separated by "
+                     "commas, or a .binaryproto (default: recorded in the "
+                     "plan, or none)");
+  command.add_option("--scale", options.scale,
+                     "Factor for images, after subtracting the mean (default: "
+                     "recorded in the plan, or 1)");
+}
+
+void warnOfRawImages(const ImageOptions &options,
+                     const std::optional<brew_input_transform> &transform) {
+  if (options.isEmpty() && !transform)
+    log::warning(log::site::brew,
+                 "images are fed as raw values from 0 to 255: the plan records "
+                 "no transform; compile the training net with brewc --deploy, "
+                 "or pass --mean and --scale");
+}
+
 api::Records openRecords(const std::string &path,
                          const std::vector<std::int64_t> &dims,
-                         const std::string &input, const std::string &mean,
-                         float scale) {
+                         const std::string &input, const ImageOptions &options,
+                         const std::optional<brew_input_transform> &transform) {
+  const std::string &mean = options.mean;
   try {
-    return api::Records(path, dims, input, mean, scale);
+    return api::Records(path, dims, input, mean, options.scale,
+                        transform ? &*transform : nullptr);
   } catch (const Error &error) {
     // The library does not know the name of the option --mean.
     const std::string text = error.what();

@@ -51,13 +51,15 @@ public:
     std::int64_t skipped = 0, taken = 0;
     for (const std::string &path : options.inputs) {
       api::Records records = openRecords(path, input.rowShape(), input.name(),
-                                         options.mean, options.scale);
+                                         options.images, input.transform());
       while (taken < options.count) {
         const std::optional<brew_record> record = records.next();
         if (!record)
           break;
         if (skipped++ < options.skip)
           continue;
+        if (record->is_image && taken == 0)
+          warnOfRawImages(options.images, input.transform());
         if (record->label_error && options.classes.empty())
           throw badInput(record->label_error +
                          std::string(" (or pass the classes with --classes)"));

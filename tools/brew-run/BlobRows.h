@@ -15,8 +15,8 @@ namespace brew::run {
 struct BlobRowsOptions {
   std::string blob, program; ///< program "": see Session::chooseProgram()
   std::vector<std::string> inputs, weights;
-  std::string mean, classes; ///< options --mean and --classes
-  float scale = 1;
+  std::string classes; ///< option --classes
+  ImageOptions images;
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
 };

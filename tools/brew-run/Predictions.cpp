@@ -71,16 +71,17 @@ void PredictionPrinter::printClasses(const std::string &sample,
       json["label"] = *label;
     for (std::size_t index : order)
       json["predictions"].push_back({{"class", index},
-                                     {"name", className(index)},
+                                     {"name", className(index, classes)},
                                      {"score", scores[index]}});
     return printJson(json);
   }
   std::printf("---------- Prediction for %s ----------\n", sample.c_str());
   if (label && *label >= 0)
     std::printf("labelled \"%s\"\n",
-                className(static_cast<std::size_t>(*label)).c_str());
+                className(static_cast<std::size_t>(*label), classes).c_str());
   for (std::size_t index : order)
-    std::printf("%.4f - \"%s\"\n", scores[index], className(index).c_str());
+    std::printf("%.4f - \"%s\"\n", scores[index],
+                className(index, classes).c_str());
 }
 
 void PredictionPrinter::printDetections(const std::string &sample, float image,

@@ -21,6 +21,12 @@ public:
   /// per sample.
   PredictionPrinter(std::string labels, std::int64_t topCount, bool json);
 
+  /// Sets the class names for blobs with as many classes, unless there is a
+  /// file of labels.
+  void setDefaultNames(std::vector<std::string> labels) {
+    defaultNames = std::move(labels);
+  }
+
   /// Prints the classes with the highest scores. `scores` has `classes` values
   /// from `blob`. `label` is the true label, if known. Throws Error (1) if the
   /// number of class names is not `classes`.
@@ -39,9 +45,15 @@ private:
   std::string className(std::size_t index) const {
     return index < names.size() ? names[index] : std::to_string(index);
   }
+  /// Returns the name of one of `classes` classes.
+  std::string className(std::size_t index, std::size_t classes) const {
+    return names.empty() && defaultNames.size() == classes && index < classes
+               ? defaultNames[index]
+               : className(index);
+  }
 
   std::string labelFile;
-  std::vector<std::string> names;
+  std::vector<std::string> names, defaultNames;
   std::size_t top;
   bool asJson;
 };

@@ -29,11 +29,18 @@ std::shared_ptr<const NetDocument>
 NetDocument::fromInline(const caffe::NetParameter &net,
                         std::shared_ptr<SourceMap> locations,
                         Diagnostics &diagnostics) {
+  auto copy = std::make_unique<caffe::NetParameter>(net);
+  locations->copy(net, *copy);
+  return fromMessage(std::move(copy), std::move(locations), diagnostics);
+}
+
+std::shared_ptr<const NetDocument>
+NetDocument::fromMessage(std::unique_ptr<caffe::NetParameter> net,
+                         std::shared_ptr<SourceMap> locations,
+                         Diagnostics &diagnostics) {
   std::shared_ptr<NetDocument> document(new NetDocument());
   document->sourceMap = std::move(locations);
-  auto copy = std::make_unique<caffe::NetParameter>(net);
-  document->sourceMap->copy(net, *copy);
-  document->upgradeAndCheck(std::move(copy), diagnostics);
+  document->upgradeAndCheck(std::move(net), diagnostics);
   return document;
 }
 

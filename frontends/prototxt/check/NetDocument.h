@@ -31,9 +31,17 @@ public:
   fromInline(const caffe::NetParameter &net,
              std::shared_ptr<SourceMap> locations, Diagnostics &diagnostics);
 
+  /// Upgrades and checks a net whose locations are in `locations`.
+  static std::shared_ptr<const NetDocument>
+  fromMessage(std::unique_ptr<caffe::NetParameter> net,
+              std::shared_ptr<SourceMap> locations, Diagnostics &diagnostics);
+
   const caffe::NetParameter &net() const { return *content; }
   /// Returns the locations of every message inside net().
   const SourceMap &locations() const { return *sourceMap; }
+  const std::shared_ptr<SourceMap> &sharedLocations() const {
+    return sourceMap;
+  }
   /// Returns the path from the command line or from the lookup.
   const std::string &file() const { return sourceMap->file(); }
   /// Returns the folder in which files that the net names are looked up, after

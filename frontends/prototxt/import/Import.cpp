@@ -4,6 +4,7 @@
 
 #include "dialects/Brew/layers/external/External.h"
 #include "frontends/prototxt/check/Programs.h"
+#include "frontends/prototxt/deploy/DeployNet.h"
 #include "frontends/prototxt/import/ModuleBuilder.h"
 #include "support/Error.h"
 
@@ -38,6 +39,13 @@ std::string absolutePath(const std::string &folder) {
   return (folder.empty() ? fs::current_path() : fs::absolute(folder)).string();
 }
 
+/// Returns whether a layer brings data in.
+bool hasData(const FilteredNet &net) {
+  return llvm::any_of(net.layers, [](const caffe::LayerParameter *layer) {
+    return layer->bottom_size() == 0 && layer->top_size() > 0;
+  });
+}
+
 class Importer {
 public:
   Importer(mlir::MLIRContext &context, const SourceText &source,
@@ -51,6 +59,7 @@ private:
   void planSolver(PrototxtFile file);
   void planNet(PrototxtFile file);
   void planOnePhase(FilteredNet net);
+  void planDeploy(const FilteredNet &test, const FilteredNet &train);
   void planTraining(const SolverDocument &solver, Document net);
   void planDefaultTraining(const Document &net, FilteredNet train);
   void planDefaultTest(const Document &net);
@@ -91,6 +100,10 @@ ImportedNet Importer::run() {
   if (options.phase && !options.solverFile.empty())
     throwUsageError(
         "--solver has no use with --phase, which builds no update program");
+  if (options.deploy && (options.phase || !options.outputGradients.empty() ||
+                         !options.solverFile.empty() || options.solverOnly))
+    throwUsageError("--deploy makes a net for inference: --phase, --solver, "
+                    "--solver-only and --output-gradient have no use there");
   PrototxtFile file =
       parsePrototxt(source, diagnostics, std::nullopt, options.hostTypes);
   if (!file.reachedEnd)
@@ -122,6 +135,20 @@ void Importer::planSolver(PrototxtFile file) {
   setSolver(*solver);
   if (options.solverOnly)
     return;
+  if (options.deploy) {
+    result.solver.reset();
+    std::vector<Program> nets =
+        expandSolver(*solver, diagnostics, states, nullptr, options.hostTypes);
+    // The first net is for training, the next one for tests.
+    if (!nets.empty())
+      planDeploy(nets.size() > 1
+                     ? nets[1].net
+                     : filterNet(nets[0].net.source,
+                                 standaloneState(nets[0].net.source->net(),
+                                                 caffe::TEST, states)),
+                 nets[0].net);
+    return;
+  }
   if (!options.phase) {
     planTraining(*solver, nullptr);
     return;
@@ -161,6 +188,10 @@ void Importer::planNet(PrototxtFile file) {
   auto filterForPhase = [&](caffe::Phase phase) {
     return filterNet(net, standaloneState(net->net(), phase, states));
   };
+  if (options.deploy) {
+    planDeploy(filterForPhase(caffe::TEST), filterForPhase(caffe::TRAIN));
+    return;
+  }
   if (options.phase) {
     planOnePhase(filterForPhase(*options.phase));
     return;
@@ -184,6 +215,24 @@ void Importer::planNet(PrototxtFile file) {
 void Importer::planOnePhase(FilteredNet net) {
   programs.push_back({dialects::ProgramRole::Main, 0, std::move(net),
                       options.gradients, netFile()});
+}
+
+/// Makes the net for inference from the test net, or from the training net if
+/// only that one has data.
+void Importer::planDeploy(const FilteredNet &test, const FilteredNet &train) {
+  if (diagnostics.hasErrors())
+    return;
+  const DeployNet deploy = deployNet(
+      hasData(test) ? test : train,
+      {parseInputShapes(options.inputShapes), options.batch}, diagnostics);
+  if (!deploy.net)
+    return;
+  result.deployText = deployText(deploy);
+  result.inputTransforms = deploy.transforms;
+  programs.push_back(
+      {dialects::ProgramRole::Deploy, 0,
+       filterNet(deploy.net, standaloneState(deploy.net->net(), caffe::TEST)),
+       false, netFile()});
 }
 
 /// Sets up the default solver, plain SGD, so that a net can be trained without
@@ -213,10 +262,7 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
 void Importer::planDefaultTest(const Document &net) {
   FilteredNet test =
       filterNet(net, standaloneState(net->net(), caffe::TEST, states));
-  bool hasData = false;
-  for (const caffe::LayerParameter *layer : test.layers)
-    hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
-  if (hasData)
+  if (hasData(test))
     programs.push_back(
         {dialects::ProgramRole::Test, 0, std::move(test), false, netFile()});
   else

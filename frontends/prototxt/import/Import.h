@@ -12,6 +12,7 @@
 #include "frontends/prototxt/check/NetMetadata.h"
 #include "frontends/prototxt/text/Diagnostic.h"
 #include "frontends/prototxt/text/PrototxtFile.h"
+#include "plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -34,6 +35,8 @@ struct ImportOptions {
   /// Blobs whose gradients the caller writes. If there are any, a net can be
   /// trained without a loss.
   std::vector<std::string> outputGradients;
+  /// Compile the TEST phase as a net for inference; see deployNet().
+  bool deploy = false;
   /// Level and stages of the training net, or of the only net, in addition to
   /// its NetState in the prototxts.
   std::optional<int> level;
@@ -65,6 +68,10 @@ struct ImportedNet {
   std::string netName;
   /// The nets of the programs, by the programs' names.
   std::map<std::string, NetMetadata> netMetadata;
+  /// With ImportOptions::deploy: the net for inference as text, and the
+  /// transforms of its Input layers, by layer.
+  std::string deployText;
+  std::map<std::string, plan::InputTransform> inputTransforms;
   /// Weights inside the prototxts.
   InlineBlobs inlineBlobs;
 };

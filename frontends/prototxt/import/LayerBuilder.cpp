@@ -57,7 +57,7 @@ ValueRange LayerBuilder::dataInput(caffe::LayerParameter config,
       type = RankedTensorType::get(shape, blobType.getElementType());
   auto input = DataInputOp::create(
       b, loc, results, layer.name(), topNames(0, topCount), config.type(),
-      plan::DataInputConfigAttr::get(b.getContext(), config), folder,
+      dialects::plan::DataInputConfigAttr::get(b.getContext(), config), folder,
       IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr());
   if (known && !known->record.empty())
     input.setRecordDims(known->record);
@@ -75,8 +75,8 @@ Value LayerBuilder::randomKey() {
   auto type = RankedTensorType::get({2}, b.getI32Type());
   return DataInputOp::create(
              b, loc, type, layer.name(), topNames(0, 0), source.type(),
-             plan::DataInputConfigAttr::get(b.getContext(), source), "",
-             IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr())
+             dialects::plan::DataInputConfigAttr::get(b.getContext(), source),
+             "", IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr())
       .getValues()
       .front();
 }

@@ -1,6 +1,7 @@
 //===- PlanValidatorTest.cpp - One broken rule at a time ------------------===//
 #include "PlanBuilder.h"
 
+#include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
 #include <limits>
@@ -48,6 +49,9 @@ Arena &arena(Manifest &m, ArenaKind kind) {
   throw std::logic_error("arena");
 }
 Program &program(Manifest &m) { return *m.mutable_programs(0); }
+InputTransform &transform(Manifest &m) {
+  return *program(m).mutable_data_inputs(0)->mutable_transform();
+}
 Parameter &weights(Manifest &m) { return *m.mutable_parameters(0); }
 
 const BrokenRule kRules[] = {
@@ -365,6 +369,34 @@ const BrokenRule kRules[] = {
     {"NoDataInputBuffers",
      [](Manifest &m) { program(m).mutable_data_inputs(0)->clear_buffer_indices(); },
      "a data input has no buffers"},
+    {"TransformWithTwoMeans",
+     [](Manifest &m) {
+       transform(m).add_mean(1);
+       transform(m).add_mean(2);
+     },
+     "the mean of a transform does not fit its input"},
+    {"TransformWithoutFiniteScale",
+     [](Manifest &m) { transform(m).set_scale(INFINITY); },
+     "the scale of a transform is not finite"},
+    {"TransformOfImagesSmallerThanTheInput",
+     [](Manifest &m) {
+       transform(m).add_resize_dims(1);
+       transform(m).add_resize_dims(100);
+     },
+     "the size of a transform's images does not fit its input"},
+    {"TransformOfHugeImages",
+     [](Manifest &m) {
+       transform(m).add_resize_dims(INT64_MAX);
+       transform(m).add_resize_dims(100);
+     },
+     "the size of a transform's images does not fit its input"},
+    {"TransformOfLabels",
+     [](Manifest &m) {
+       transform(m).set_scale(2);
+       DataInput &input = *program(m).mutable_data_inputs(0);
+       input.set_buffer_indices(0, input.buffer_indices(1));
+     },
+     "the input of a transform does not have four dimensions"},
     {"DataInputBufferMissing",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);

@@ -324,11 +324,7 @@ void addEmbed(CLI::App &app, Action &action) {
       "--classes", options->rows.classes,
       "File with one class number per line for each sample, for "
       "inputs without labels");
-  command->add_option("--mean", options->rows.mean,
-                      "Mean to subtract from images: values separated by "
-                      "commas, or a .binaryproto");
-  command->add_option("--scale", options->rows.scale,
-                      "Factor for images, after subtracting the mean");
+  addImageOptions(*command, options->rows.images);
   command->add_option("--skip", options->rows.skip, "Samples to skip first")
       ->check(atLeast(0));
   command

@@ -20,8 +20,8 @@ namespace {
 struct InferOptions {
   PlanOptions plan;
   std::vector<std::string> inputs, weights;
-  std::string labels, outputs, program, blob, mean;
-  float scale = 1;
+  std::string labels, outputs, program, blob;
+  ImageOptions images;
   bool json = false, oversample = false;
   bool isTopSet = false;
   std::vector<std::int64_t> imageDims;
@@ -74,7 +74,13 @@ public:
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
         printer(options.labels, options.top, options.json),
-        input(session, program) {
+        input(session, program), transform(input.transform()) {
+    if (transform && transform->label_count)
+      printer.setDefaultNames(
+          {transform->labels, transform->labels + transform->label_count});
+    // Crops are taken from the image of --image-dims.
+    if (transform && options.oversample)
+      transform->resize_height = transform->resize_width = 0;
     session.initialise(options.weights, /*required=*/true);
     chooseResults();
     checkPrintable();
@@ -88,7 +94,7 @@ public:
     for (const std::string &path : options.inputs) {
       bool warned = false;
       api::Records records = openRecords(path, imageShape, input.name(),
-                                         options.mean, options.scale);
+                                         options.images, transform);
       while (sampleCount < options.count) {
         const std::optional<brew_record> record = records.next();
         if (!record)
@@ -100,6 +106,8 @@ public:
                        record->label_error +
                            std::string("; continuing without labels"));
         warned = warned || record->label_error;
+        if (record->is_image && sampleCount == 0)
+          warnOfRawImages(options.images, transform);
         add(*record);
       }
     }
@@ -179,6 +187,13 @@ private:
         if (blob.name == options.blob)
           addResult(blob.name);
     }
+    // Of several outputs, print the main one, by Caffe's usual name.
+    const auto main =
+        std::find_if(results.begin(), results.end(), [](const Result &result) {
+          return result.name == "prob";
+        });
+    if (main != results.end())
+      std::rotate(results.begin(), main, main + 1);
     if (!results.empty())
       return;
     if (!options.blob.empty())
@@ -306,8 +321,9 @@ private:
   int program;
   PredictionPrinter printer;
   BatchInput input;
-  std::vector<std::int64_t> imageShape; ///< see chooseImageShape()
-  std::vector<Sample> cropped;          ///< samples with pending crops
+  std::optional<brew_input_transform> transform; ///< recorded in the plan
+  std::vector<std::int64_t> imageShape;          ///< see chooseImageShape()
+  std::vector<Sample> cropped;                   ///< samples with pending crops
   std::vector<Result> results;
   std::vector<Sample> pending;
   std::int64_t sampleCount = 0;
@@ -322,7 +338,7 @@ void addInfer(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command
       ->add_option("inputs,--inputs", options->inputs,
-                   "JPEG, PNG, IDX, HDF5 or .npy files, lists of images "
+                   "Image, IDX, HDF5 or .npy files, lists of images "
                    "(.txt), folders of images, LMDB or LevelDB folders")
       ->required();
   addWeightOptions(*command, options->weights);
@@ -339,11 +355,7 @@ void addInfer(CLI::App &app, Action &action) {
                       "Blob to print, instead of the net's outputs");
   command->add_option("--program", options->program,
                       "Program to run (default: deploy, or the only one)");
-  command->add_option("--mean", options->mean,
-                      "Mean to subtract from images: values separated by "
-                      "commas, or a .binaryproto");
-  command->add_option("--scale", options->scale,
-                      "Factor for images, after subtracting the mean");
+  addImageOptions(*command, options->images);
   command->add_flag("--json", options->json,
                     "Print one JSON object per line for each sample");
   CLI::Option *oversample = command->add_flag(
