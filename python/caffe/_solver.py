@@ -52,7 +52,7 @@ class SGDSolver:
         self.net = self._make_train_net()
         self.test_nets = self._make_test_nets()
         for weights in self.param.weights:
-            for path in weights.split(","):
+            for path in map(str.strip, weights.split(",")):
                 for net in [self.net, *self.test_nets]:
                     net.copy_from(path)
         self._history = [np.zeros(blob.shape, np.float32)

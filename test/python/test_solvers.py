@@ -108,6 +108,15 @@ class Solvers(Case):
             with self.subTest(kind):
                 self.assert_same_training("type: '%s' lr_policy: 'fixed' %s" % (kind, fields))
 
+    def test_names_of_weight_files_may_have_blanks(self):
+        solver = caffe.get_solver(self.write_solver("lr_policy: 'fixed'"))
+        fill(solver.net, 3)
+        layer = list(solver.net.params)[0]
+        file = self.path("w.caffemodel")
+        solver.net.save(file)
+        loaded = caffe.get_solver(self.write_solver("lr_policy: 'fixed' weights: ' %s , %s'" % (file, file)))
+        np.testing.assert_array_equal(loaded.net.params[layer][0].data, solver.net.params[layer][0].data)
+
     def test_policies(self):
         for policy, fields in POLICIES.items():
             with self.subTest(policy):
