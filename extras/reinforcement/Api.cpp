@@ -33,6 +33,7 @@ struct brew_episode_recorder {
 struct brew_learner {
   Message message;
   std::unique_ptr<reinforcement::Learner> learner;
+  const runtime::Session *session = nullptr; ///< of `learner`
 
   reinforcement::Learner &get() const {
     if (!learner)
@@ -57,6 +58,15 @@ brew_status guardedCall(brew_learner *handle, Body &&body) {
   return guarded(handle->message, [&] { body(handle->get()); });
 }
 
+/// The same for calls that run nets, which functions of hooks may not make.
+template <typename Body>
+brew_status guardedRun(brew_learner *handle, Body &&body) {
+  return guardedCall(handle, [&](reinforcement::Learner &learner) {
+    refuseInHook(*handle->session);
+    body(learner);
+  });
+}
+
 brew_episode_state stateOf(const reinforcement::StepResult &outcome) {
   return outcome.terminated  ? BREW_EPISODE_TERMINATED
          : outcome.truncated ? BREW_EPISODE_TRUNCATED
@@ -77,16 +87,23 @@ progressOf(const reinforcement::EpisodeStatistics &episodes) {
   return progress;
 }
 
+/// Returns the caller's options, and where they are not set those of the
+/// session.
 reinforcement::LearnerOptions
-optionsOf(const brew_learner_options &callerOptions) {
+optionsOf(const runtime::Session &session,
+          const brew_learner_options &callerOptions) {
+  const runtime::LearnerSettings &settings = session.learnerSettings();
   reinforcement::LearnerOptions options;
+  options.trainer = settings.trainer;
+  options.properties = settings.properties;
   if (callerOptions.trainer)
     options.trainer = callerOptions.trainer;
   if (callerOptions.properties)
     options.properties = callerOptions.properties;
   if (callerOptions.max_steps < 0)
     throw usage("the number of steps of an episode is negative");
-  options.maxSteps = callerOptions.max_steps;
+  options.maxSteps =
+      callerOptions.max_steps ? callerOptions.max_steps : settings.maxSteps;
   return options;
 }
 
@@ -243,7 +260,7 @@ brew_status brew_learner_environment_count(brew_session *session,
     if (!session || !count)
       throw usage("the session or the pointer to the number is NULL");
     *count = static_cast<size_t>(reinforcement::environmentCount(
-        session->get(), optionsOf(copyFromCaller(options))));
+        session->get(), optionsOf(session->get(), copyFromCaller(options))));
   });
 }
 
@@ -254,7 +271,8 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
     if (!session || !trainer)
       throw usage("there is no session, or no trainer");
     const brew_learner_options callerOptions = copyFromCaller(options);
-    reinforcement::LearnerOptions convertedOptions = optionsOf(callerOptions);
+    reinforcement::LearnerOptions convertedOptions =
+        optionsOf(session->get(), callerOptions);
     if (callerOptions.environment_count && !callerOptions.environments)
       throw usage("the environments are NULL");
     for (size_t i = 0; i < callerOptions.environment_count; ++i) {
@@ -279,6 +297,7 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
             const brew_learning_progress progress = progressOf(episodes);
             function(end.agent, end.reward, end.steps, &progress, user);
           };
+    handle.session = &session->get();
     handle.learner = reinforcement::makeLearner(trainer->get(), session->get(),
                                                 std::move(convertedOptions));
   });
@@ -291,7 +310,7 @@ const char *brew_learner_message(const brew_learner *learner) {
 void brew_learner_destroy(brew_learner *learner) { delete learner; }
 
 brew_status brew_learner_train(brew_learner *learner, int64_t episodes) {
-  return guardedCall(learner, [&](reinforcement::Learner &target) {
+  return guardedRun(learner, [&](reinforcement::Learner &target) {
     if (episodes < 0)
       throw usage("the number of episodes is negative");
     target.train(episodes);
@@ -300,7 +319,7 @@ brew_status brew_learner_train(brew_learner *learner, int64_t episodes) {
 
 brew_status brew_learner_evaluate(brew_learner *learner, int64_t episodes,
                                   double *mean_reward) {
-  return guardedCall(learner, [&](reinforcement::Learner &target) {
+  return guardedRun(learner, [&](reinforcement::Learner &target) {
     if (episodes < 1)
       throw usage("the number of episodes is not positive");
     const double mean = target.evaluate(episodes).meanReward;
@@ -311,7 +330,7 @@ brew_status brew_learner_evaluate(brew_learner *learner, int64_t episodes,
 
 brew_status brew_learner_play(brew_learner *learner, int64_t episodes,
                               brew_evaluation *evaluation) {
-  return guardedCall(learner, [&](reinforcement::Learner &target) {
+  return guardedRun(learner, [&](reinforcement::Learner &target) {
     if (episodes < 1)
       throw usage("the number of episodes is not positive");
     const reinforcement::Evaluation played = target.evaluate(episodes);

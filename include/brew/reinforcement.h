@@ -142,19 +142,19 @@ typedef void (*brew_episode_function)(int agent, double reward, int64_t steps,
 
 typedef struct brew_learner_options {
   size_t struct_size;
-  /* "PG.SIMPLE", "PG.ST", "PG.MT", "PPO" or "A2C"; NULL: TrainerType of the
-   * properties. */
+  /* "PG.SIMPLE", "PG.ST", "PG.MT", "PPO" or "A2C"; NULL: the session's option
+   * `trainer`, else TrainerType of the properties. */
   const char *trainer;
   /* "KEY=VALUE;...", overrides the solver's custom_trainer_properties; NULL:
-   * none. */
+   * the session's option `trainer-properties`. */
   const char *properties;
   /* The number of environments that brew_learner_environment_count() returns.
    * They must outlive the learner, which uses them while it trains and
    * evaluates. */
   brew_environment *const *environments;
   size_t environment_count;
-  /* Truncates episodes after this number of steps; 0: the environment
-   * decides. */
+  /* Truncates episodes after this number of steps; 0: the session's option
+   * `max-steps`, else the environment decides. */
   int64_t max_steps;
   brew_episode_function episode; /* NULL: no callback */
   void *episode_user;

@@ -17,6 +17,11 @@ constexpr char kAllButTune[] = "train test eval infer features embed time";
 constexpr char kInference[] = "test eval infer features embed time";
 constexpr char kDataLayers[] = "train test eval features time";
 constexpr char kTrain[] = "train";
+constexpr char kEpisodes[] = "train test";
+
+// Headings of the help.
+constexpr char kReinforcement[] = "Reinforcement learning";
+constexpr char kWatching[] = "Watching", kRanks[] = "Several ranks";
 
 constexpr int kMaxThreads = 4096;
 /// Maximum of --workspace-limit, in MiB.
@@ -93,6 +98,26 @@ std::vector<RunOption> sessionRows() {
             o.device.workspaceLimit =
                 static_cast<std::uint64_t>(optionInteger(v)) << 20;
           }),
+      row("trainer", kEpisodes, Kind::Text,
+          "PG.SIMPLE, PG.ST, PG.MT, PPO or A2C (default: TrainerType of the "
+          "solver's custom_trainer_properties)")
+          .withValueName("NAME")
+          .withGroup(kReinforcement)
+          .forSessions([](Options &o, Text v) { o.learner.trainer = v; }),
+      row("trainer-properties", kEpisodes, Kind::Text,
+          "Override the solver's custom_trainer_properties, e.g. "
+          "'MiniBatch=10;UseRawInput=True'")
+          .withValueName("KEY=VALUE;...")
+          .withGroup(kReinforcement)
+          .forSessions([](Options &o, Text v) { o.learner.properties = v; }),
+      row("max-steps", kEpisodes, Kind::Integer,
+          "Maximum steps of an episode (default: the environment's)")
+          .withValueName("N")
+          .withRange(1, INT_MAX)
+          .withGroup(kReinforcement)
+          .forSessions([](Options &o, Text v) {
+            o.learner.maxSteps = optionInteger(v);
+          }),
       row("deterministic", kAll, Kind::Flag,
           "Use only implementations with bitwise reproducible results; with "
           "several ranks, sum in the order of ranks")
@@ -105,7 +130,6 @@ std::vector<RunOption> sessionRows() {
 
 std::vector<RunOption> trainerRows() {
   using Options = TrainerOptions;
-  constexpr char kWatching[] = "Watching", kRanks[] = "Several ranks";
   return {
       row("weights", kTrain, Kind::List,
           "Weights to start from (files separated by commas)")

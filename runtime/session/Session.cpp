@@ -76,7 +76,8 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       readerOptions(options.readerOptions),
       sharesParameters(options.shareParameters),
       allowMissingWeights(options.allowMissingWeights),
-      providedWeights(file->manifest()), ranks(options.device.communicator),
+      ownLearner(options.learner), providedWeights(file->manifest()),
+      ranks(options.device.communicator),
       pipelines(static_cast<std::size_t>(manifest().programs_size())) {
   if (sharesParameters)
     providedWeights.addAll();

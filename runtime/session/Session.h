@@ -29,6 +29,14 @@ namespace brew::runtime {
 
 class Session;
 
+/// Settings of learners over a session (extras/reinforcement) whose caller does
+/// not pass others.
+struct LearnerSettings {
+  std::string trainer;       ///< algorithm; "": TrainerType of the properties
+  std::string properties;    ///< override those of the solver
+  std::int64_t maxSteps = 0; ///< of an episode; 0: no limit
+};
+
 struct SessionOptions {
   /// Threads, GPU, pool. Plans for the CPU ignore options for GPUs. On the CUDA
   /// simulator `tune` is always false. `warn` is ignored: warnings are events.
@@ -54,6 +62,7 @@ struct SessionOptions {
   /// Fillers instead of those of the prototxt (Initialisers.h), as
   /// "PATTERN=FILLER". Not for plans that embed weights.
   std::vector<std::string> initialisers;
+  LearnerSettings learner;
   /// First listener. It receives the events of the constructor, too.
   Events::Listener listener;
 };
@@ -91,6 +100,7 @@ public:
   /// alone.
   Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
+  const LearnerSettings &learnerSettings() const { return ownLearner; }
   /// Whether a hook's function runs on the thread that trains with this
   /// session, which may then do nothing that trains, runs or loads.
   bool inHook() const { return hookRuns; }
@@ -245,6 +255,7 @@ private:
   ReaderOptions readerOptions;
   bool sharesParameters, allowMissingWeights, hookRuns = false;
   std::vector<Initialiser> initialisers;
+  LearnerSettings ownLearner;
   caffe::ProvidedWeights providedWeights;
   std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<DataPipeline>> pipelines; ///< by program

@@ -19,29 +19,12 @@ constexpr char kGroup[] = "Reinforcement learning";
 /// Adds the options of all commands that play episodes.
 void addEpisodeOptions(CLI::App &command, ReinforcementOptions &options) {
   command
-      .add_option("--trainer", options.trainer,
-                  "PG.SIMPLE, PG.ST, PG.MT, PPO or A2C (default: TrainerType "
-                  "of the solver's custom_trainer_properties)")
-      ->type_name("NAME")
-      ->group(kGroup);
-  command
       .add_option(
           "--env", options.environment,
           "Environment: cartpole, cartpole-v0, acrobot (as in Gymnasium) or "
           "cartpole-mycaffe, and its properties, e.g. "
           "cartpole:FailureReward=0")
       ->type_name("NAME[:KEY=VALUE;...]")
-      ->group(kGroup);
-  command
-      .add_option("--trainer-properties", options.properties,
-                  "Override the solver's custom_trainer_properties, e.g. "
-                  "'MiniBatch=10;UseRawInput=True'")
-      ->type_name("KEY=VALUE;...")
-      ->group(kGroup);
-  command
-      .add_option("--max-steps", options.maxSteps,
-                  "Maximum steps of an episode (default: the environment's)")
-      ->check(atLeast(1))
       ->group(kGroup);
   command
       .add_option(
@@ -70,14 +53,6 @@ public:
 private:
   std::vector<std::unique_ptr<api::BuiltInEnvironment>> opened;
 };
-
-api::LearnerOptions learnerOptionsOf(const ReinforcementOptions &options) {
-  api::LearnerOptions learnerOptions;
-  learnerOptions.trainer = options.trainer;
-  learnerOptions.properties = options.properties;
-  learnerOptions.maxSteps = options.maxSteps;
-  return learnerOptions;
-}
 
 void requireEnvironment(const ReinforcementOptions &options) {
   if (options.environment.empty())
@@ -115,6 +90,12 @@ void checkRecorder(const std::string &path,
 
 } // namespace
 
+bool ReinforcementOptions::isRequested(const api::Options &options) const {
+  return !environment.empty() || !drawFile.empty() || episodes || evaluate ||
+         options.isSet("trainer") || options.isSet("trainer-properties") ||
+         options.isSet("max-steps");
+}
+
 void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
   addEpisodeOptions(command, options);
   command
@@ -137,7 +118,7 @@ void addPlayOptions(CLI::App &command, ReinforcementOptions &options) {
 void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page) {
   requireEnvironment(options);
-  api::LearnerOptions learnerOptions = learnerOptionsOf(options);
+  api::LearnerOptions learnerOptions;
   const std::size_t count =
       api::Learner::environmentCount(session, learnerOptions);
   Environments environments(options.environment, count),
@@ -189,7 +170,7 @@ void testPolicy(const ReinforcementOptions &options, Session &session,
   for (const std::string &files : weights)
     trainerOptions.set("weights", files);
   api::Trainer trainer(session, trainerOptions);
-  api::LearnerOptions learnerOptions = learnerOptionsOf(options);
+  api::LearnerOptions learnerOptions;
   Environments environments(options.environment, api::Learner::environmentCount(
                                                      session, learnerOptions));
   learnerOptions.environments = environments.all();

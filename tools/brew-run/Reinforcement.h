@@ -10,17 +10,15 @@
 
 namespace brew::run {
 
-/// The options of `brew-run train` and `test` for reinforcement learning.
+/// What `brew-run train` and `test` play. The options of learners are in the
+/// table of options.
 struct ReinforcementOptions {
-  std::string trainer, properties, environment;
-  std::string drawFile; ///< file for pictures of an episode
-  std::int64_t episodes = 0, maxSteps = 0, evaluate = 0; ///< 0: not set
+  std::string environment;
+  std::string drawFile;                    ///< file for pictures of an episode
+  std::int64_t episodes = 0, evaluate = 0; ///< 0: not set
 
-  /// Whether any option is set.
-  bool isRequested() const {
-    return !trainer.empty() || !properties.empty() || !environment.empty() ||
-           !drawFile.empty() || episodes || maxSteps || evaluate;
-  }
+  /// Returns whether any option is set; `options`: of the table.
+  bool isRequested(const api::Options &options) const;
 };
 
 /// Adds the options of `brew-run train`, and of `brew-run test`.

@@ -35,7 +35,7 @@ int test(const TestOptions &options) {
   } else {
     log::info(log::site::testUseCpu, "Use CPU.");
   }
-  if (options.learning.isRequested()) {
+  if (options.learning.isRequested(options.plan.options)) {
     if (!options.program.empty())
       throw usage("--program selects a net to score on data; with --env, the "
                   "policy plays");

@@ -80,7 +80,7 @@ public:
       return;
     run = std::make_unique<monitor::RunMonitor>(
         session.plan, session, monitorOptions, ranks ? ranks->ranks() : 1);
-    if (options.learning.isRequested())
+    if (options.learning.isRequested(options.plan.options))
       run->expectReinforcement(options.learning.environment,
                                options.learning.episodes);
   }
@@ -128,7 +128,7 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
   SignalActions signals(onInterrupt, onHangUp, ranks);
   Page page(options, session);
   api::Options trainerOptions = options.plan.options;
-  if (options.learning.isRequested())
+  if (options.learning.isRequested(options.plan.options))
     trainerOptions.set("learner");
   api::Trainer trainer(session, trainerOptions);
   struct PageCloser {
@@ -141,7 +141,7 @@ int trainInThisProcess(const TrainOptions &options, Session &session) {
   });
   page.open(trainer);
   info(log::site::startOptimization, "Starting Optimization");
-  if (options.learning.isRequested())
+  if (options.learning.isRequested(options.plan.options))
     learn(options.learning, session, trainer, page.get());
   else
     trainer.solve();
@@ -208,11 +208,12 @@ int ranksOf(const TrainOptions &options) {
 }
 
 int train(const TrainOptions &options) {
-  if (options.learning.isRequested() &&
+  if (options.learning.isRequested(options.plan.options) &&
       (api::Communicator::isLaunched() || options.ranks > 1))
     throw usage("--ranks needs training on data; for several agents use "
                 "--trainer PG.MT");
-  if (options.learning.isRequested() && options.isOn("check-nan"))
+  if (options.learning.isRequested(options.plan.options) &&
+      options.isOn("check-nan"))
     throw usage(
         "--check-nan needs training on data, without --env: a learner "
         "cannot repeat an iteration; it stops when the policy's outputs "
