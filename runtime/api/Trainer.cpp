@@ -16,6 +16,7 @@ brew_status brew_trainer_open(brew_session *session,
   return api::open(trainer, [&](brew_trainer &handle) {
     if (!session)
       throw usage("there is no session");
+    refuseInHook(session->get());
     runtime::TrainerOptions trainerOptions;
     trainerOptions.solver = runtime::solverOf(session->get().manifest());
     if (options)

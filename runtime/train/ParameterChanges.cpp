@@ -52,7 +52,10 @@ void changeBlob(formats::Blob &blob, const ParameterChange &change) {
 } // namespace
 
 std::string ParameterChange::actionText() const {
-  const std::string quoted = "\"" + target + "\"";
+  std::string quoted = "\"" + target + "\"";
+  for (std::size_t comma = 0; (comma = quoted.find(',', comma)) != quoted.npos;
+       comma += 4)
+    quoted.replace(comma, 1, "\", \"");
   switch (kind) {
   case ClipToRange:
     return "clip " + quoted + " to " + shortestText(low) + " " +
@@ -111,9 +114,6 @@ SharedChanges SharedChanges::unpack(const std::string &packed) {
 void ParameterChanges::apply(const ParameterChange &change) {
   if (change.kind == ParameterChange::Load) {
     session.loadWeights({change.target}, {}, /*training=*/true);
-    for (const plan::Parameter &parameter : session.manifest().parameters())
-      if (isFrozen(parameter))
-        freeze(parameter); // with its new values
   } else {
     for (const TensorName &name :
          parametersMatching(session.manifest(), change.target))
@@ -143,8 +143,6 @@ void ParameterChanges::applyTo(const plan::Parameter &parameter,
   case ParameterChange::Load:
     break;
   }
-  if (isFrozen(parameter))
-    freeze(parameter); // with its new values
 }
 
 std::vector<ParameterChange> ParameterChanges::take() {
@@ -181,37 +179,40 @@ void ParameterChanges::reinitialise(const plan::Parameter &parameter,
   }
 }
 
-bool ParameterChanges::isFrozen(const plan::Parameter &parameter) const {
-  return std::any_of(frozen.begin(), frozen.end(), [&](const Frozen &entry) {
-    return entry.parameter == parameter.buffer_index();
-  });
-}
-
 void ParameterChanges::freeze(const plan::Parameter &parameter) {
   unfreeze(parameter);
-  const std::vector<std::int64_t> dims = caffe::toVector(parameter.file_dims());
-  Frozen entry{parameter.buffer_index(), {}};
-  entry.values.emplace_back(
-      parameter.buffer_index(),
-      session.parameters().read(parameter.buffer_index(), dims));
-  for (std::uint32_t buffer : parameter.state_buffer_indices())
-    entry.values.emplace_back(buffer, session.parameters().read(buffer, dims));
-  frozen.push_back(std::move(entry));
+  frozen.push_back({&parameter, {}});
 }
 
 void ParameterChanges::unfreeze(const plan::Parameter &parameter) {
   frozen.erase(std::remove_if(frozen.begin(), frozen.end(),
                               [&](const Frozen &entry) {
-                                return entry.parameter ==
-                                       parameter.buffer_index();
+                                return entry.parameter == &parameter;
                               }),
                frozen.end());
 }
 
+void ParameterChanges::rememberFrozen() {
+  for (Frozen &entry : frozen) {
+    const std::vector<std::int64_t> dims =
+        caffe::toVector(entry.parameter->file_dims());
+    entry.values.clear();
+    auto remember = [&](std::uint32_t buffer) {
+      entry.values.emplace_back(buffer,
+                                session.parameters().read(buffer, dims));
+    };
+    remember(entry.parameter->buffer_index());
+    for (std::uint32_t buffer : entry.parameter->state_buffer_indices())
+      remember(buffer);
+  }
+}
+
 void ParameterChanges::restoreFrozen() {
-  for (const Frozen &entry : frozen)
+  for (Frozen &entry : frozen) {
     for (const auto &[buffer, values] : entry.values)
       session.parameters().write(buffer, values);
+    entry.values.clear();
+  }
 }
 
 } // namespace brew::runtime

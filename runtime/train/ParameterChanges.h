@@ -58,8 +58,11 @@ public:
   /// Carries out a change, and notes it for the other ranks. Throws Error if
   /// its target or filler does not suit the net, or if a file cannot be loaded.
   void apply(const ParameterChange &change);
-  /// Gives frozen parameters and their history the values that they had. Call
-  /// it after each update.
+  /// Remembers the values of frozen parameters and of their history. Call it
+  /// before an iteration; again before its update if the caller may have
+  /// written parameters meanwhile.
+  void rememberFrozen();
+  /// Gives them the remembered values. Call it after each update.
   void restoreFrozen();
   /// Unfreezes all parameters, and forgets what take() would return.
   void reset();
@@ -69,8 +72,9 @@ public:
 
 private:
   struct Frozen {
-    std::uint32_t parameter; ///< its buffer
-    /// The values of the parameter's buffer and of those of its history.
+    const plan::Parameter *parameter;
+    /// The remembered values of the parameter's buffer and of those of its
+    /// history; empty: none.
     std::vector<std::pair<std::uint32_t, formats::Blob>> values;
   };
   void applyTo(const plan::Parameter &parameter, const ParameterChange &change);
@@ -78,7 +82,6 @@ private:
                     const ParameterChange &change);
   void reinitialise(const plan::Parameter &parameter,
                     const ParameterChange &change);
-  bool isFrozen(const plan::Parameter &parameter) const;
   void freeze(const plan::Parameter &parameter);
   void unfreeze(const plan::Parameter &parameter);
 

@@ -141,6 +141,17 @@ void Trainer::runIteration() {
 void Trainer::iterationBegins() {
   snapshots.forgetPosition();
   hooks->beforeIteration(state.iteration);
+  parameterChanges.rememberFrozen();
+}
+
+/// Begins an iteration in separate passes. All ranks must call it.
+void Trainer::beginSeparateIteration() {
+  takeChanges();
+  // Hooks may have been added since the last iteration.
+  hooks->beginCall();
+  hooks->share({});
+  progress.beginIteration();
+  iterationBegins();
 }
 
 /// Ends training before the update if the loss or a gradient is not finite on
@@ -189,9 +200,7 @@ double Trainer::forward(bool feed) {
   if (!passes.hasBegun()) {
     passes.discard(); // a failed step() may have left one
     requests.exchangeChangeFlags();
-    takeChanges();
-    progress.beginIteration();
-    iterationBegins();
+    beginSeparateIteration();
     passes.begin();
   }
   return passes.forward(feed);
@@ -200,13 +209,12 @@ double Trainer::forward(bool feed) {
 void Trainer::useCallerGradients(double loss) {
   passes.drainInFlight();
   passes.discard();
-  takeChanges();
-  progress.beginIteration();
-  iterationBegins();
+  beginSeparateIteration();
   passes.useCallerGradients(loss);
 }
 
 void Trainer::update() {
+  parameterChanges.rememberFrozen(); // the caller may have written them
   passes.update();
   if (ending == Ending::Requested)
     ending = Ending::Completed;
@@ -214,7 +222,7 @@ void Trainer::update() {
   if (isCallerRun)
     progress.emitProgress(/*last=*/false);
   betweenIterations(isCallerRun && isDue(solver.snapshot(), state.iteration));
-  if (restoreIfRequested())
+  if (restoreIfRequested()) // at a hook of a pause
     takeChanges();
   if (!isCallerRun)
     snapshots.finish();
@@ -342,7 +350,8 @@ bool Trainer::runHooks(HookTrigger trigger) {
   }
   if (!shared.restore().empty())
     stateToRestore = shared.restore();
-  return shared.wantsSnapshot();
+  // A snapshot of what is abandoned could replace the state to restore.
+  return shared.wantsSnapshot() && stateToRestore.empty();
 }
 
 /// Carries out all requests of signals and other threads: a snapshot first,
@@ -366,6 +375,8 @@ bool Trainer::pollRequests(bool snapshotDue, RequestPoller::Scope scope) {
 bool Trainer::betweenIterations(bool snapshotDue) {
   parameterChanges.restoreFrozen();
   snapshotDue |= runHooks(HookTrigger::Iteration);
+  if (restoreIfRequested())
+    snapshotDue = false;
   // A signal received during the iteration takes effect here, after the update.
   bool stop = pollRequests(snapshotDue, RequestPoller::Scope::AllRanks);
   if (!stop && requests.isPaused())
@@ -423,6 +434,8 @@ bool Trainer::restoreIfRequested() {
   if (!std::exchange(lossesRestored, false))
     state.losses.clear();
   progress.moveFrom(iteration);
+  if (ranks->isRoot())
+    snapshots.abandonAfter(state.iteration);
   hooks->share({}); // changes of parameters that apply again
   return true;
 }

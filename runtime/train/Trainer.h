@@ -235,6 +235,7 @@ private:
   void runTests(const std::function<bool(int)> &isSelected,
                 bool repeatOnResume);
   void iterationBegins();
+  void beginSeparateIteration();
   bool runHooks(HookTrigger trigger);
   bool hookRequestsStop();
   bool pollRequests(bool snapshotDue, RequestPoller::Scope scope);

@@ -2,6 +2,7 @@
 
 #include "runtime/train/TrainerHooks.h"
 
+#include "formats/SolverStateFile.h"
 #include "support/Error.h"
 
 #include <utility>
@@ -31,7 +32,6 @@ std::vector<BestMetric *> TrainerHooks::bestMetrics() const {
 }
 
 void TrainerHooks::startAt(int iteration) {
-  stopReason.reset();
   if (hooks)
     hooks->startAt(iteration);
 }
@@ -68,6 +68,8 @@ TrainerHooks::Shared TrainerHooks::share(const HookRequests &own) {
     return shared;
   if (own.snapshot)
     shared.bits |= Shared::kSnapshot;
+  if (own.restore)
+    requireProgress(*own.restore);
   if (own.restore || changes.hasNew())
     shared.bits |= Shared::kChanges;
   for (int net : own.tests)
@@ -76,6 +78,22 @@ TrainerHooks::Shared TrainerHooks::share(const HookRequests &own) {
   if (shared.bits & Shared::kChanges)
     shared.statePath = shareChanges(own);
   return shared;
+}
+
+/// Throws Error (1) if a restore would lead back to itself: from the same
+/// iteration to the same state with the same solver.
+void TrainerHooks::requireProgress(const std::string &statePath) {
+  const int snapshotIteration =
+      formats::readSolverState(statePath).state.iter();
+  const std::string key = std::to_string(access->iteration()) + " " +
+                          std::to_string(snapshotIteration) + " " + statePath +
+                          access->control().pendingSolver().SerializeAsString();
+  if (std::exchange(lastRestore, key) == key)
+    throw badInput("hooks restore '" + statePath + "' at iteration " +
+                   std::to_string(access->iteration()) +
+                   " again, and no field of the solver has changed: training "
+                   "would repeat itself forever; let a hook 'load' the "
+                   "weights, or another one 'set' a field");
 }
 
 /// Applies rank 0's changes of parameters on the other ranks. Returns the state

@@ -30,7 +30,8 @@ public:
   /// Returns the metrics whose best values hooks of this rank track.
   std::vector<BestMetric *> bestMetrics() const;
 
-  /// Call this when training starts or resumes after `iteration` iterations.
+  /// Call this when training starts or resumes after `iteration` iterations. A
+  /// reason to stop remains: a hook may go back and another one stop.
   void startAt(int iteration);
   /// Call this on all ranks when a call starts to train.
   void beginCall();
@@ -77,6 +78,7 @@ public:
 
 private:
   std::uint32_t ownBits() const;
+  void requireProgress(const std::string &statePath);
   std::string shareChanges(const HookRequests &own);
   /// Returns the bits of all ranks; on one rank, also of hooks added since.
   std::uint32_t bits() const { return ranks.isAlone() ? ownBits() : anywhere; }
@@ -86,6 +88,8 @@ private:
   ParameterChanges &changes;
   std::unique_ptr<Hooks> hooks; ///< null on ranks other than 0
   std::optional<std::string> stopReason;
+  /// Iteration, state and solver at the last restore, as one text.
+  std::string lastRestore;
   static constexpr std::uint32_t kHasLines = 1, kMayStop = 2;
   std::uint32_t anywhere = 0; ///< these bits of all ranks, in this call
 };

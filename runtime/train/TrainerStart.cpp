@@ -241,6 +241,8 @@ void Trainer::restart() {
   passes.discard();
   snapshots.finish();
   snapshots.forgetPosition();
+  stateToRestore.clear();
+  hooks->takeStopReason();
   session.setSeed(
       session.rankSeed(startPosition.brew_rng_seed())); // restarts the readers
   restoreReaders(startPosition);
@@ -262,6 +264,7 @@ void Trainer::restart() {
 
 void Trainer::restore(const std::string &path) {
   snapshots.forgetPosition();
+  stateToRestore.clear();
   snapshots.finish(); // `path` may be the snapshot that is being written
   const formats::SolverSnapshot snapshot = formats::readSolverState(path);
   passes.drainInFlight();

@@ -266,7 +266,7 @@ class Modes(Ranks):
         many = self.compile("many", solver="snapshot: 3", flags=["--distributed"])
         for plan, flags in ((one, []), (many, ["--ranks", "2", "--deterministic"])):
             log = self.train(plan, "--hooks", "change.hooks", *flags)
-            check(log.count("restores iteration 3") == 1, log)
+            check(log.count("restores %s_iter_3.solverstate" % plan) == 1, log)
         check(self.weights(many) == self.weights(one), "changes of parameters")
         with open(self.path("best.hooks"), "w") as file:
             file.write("at stop do save_best train.loss\n")

@@ -137,11 +137,12 @@ std::unique_ptr<Hooks::Hook> Hooks::createHook(const Entry &entry,
     hook->action = makeAction(line, {scope, trainer, folders});
   }
   const HookTrigger unit = line.schedule.trigger();
-  const bool lasts = verb.text == "set" || verb.text == "freeze";
   if (line.schedule.isFromBeginning() &&
-      (!lasts || unit != HookTrigger::Iteration || hook->criterion))
-    throw TextError{verb.offset, "'after 0 iterations' supports only 'set' and "
-                                 "'freeze', without a condition"};
+      (!hook->action->appliesFromBeginning() ||
+       unit != HookTrigger::Iteration || hook->criterion))
+    throw TextError{verb.offset,
+                    "'after 0 iterations' supports only 'set' and changes of "
+                    "parameters, without a condition"};
   if (verb.text == "test" && unit == HookTrigger::Test)
     throw TextError{verb.offset, "a test after each test never ends"};
   if (line.background)

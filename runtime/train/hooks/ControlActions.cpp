@@ -58,6 +58,7 @@ public:
     set(call.trainer, call.iteration);
     return {};
   }
+  bool appliesFromBeginning() const override { return true; }
   void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
     // A schedule applies from the first iteration on.
     if (schedule || resumption.lastDue)

@@ -101,6 +101,9 @@ public:
   /// Returns whether the action does not affect training, so that it may run in
   /// the background.
   virtual bool isReadOnly() const { return false; }
+  /// Returns whether the schedule may be "after 0": resumeAt() carries the
+  /// action out.
+  virtual bool appliesFromBeginning() const { return false; }
   /// Returns whether the action is a caller's function, whose exceptions
   /// propagate.
   virtual bool isCallback() const { return false; }
@@ -118,6 +121,8 @@ public:
     /// The last iteration so far at which the hook was due; nullopt if there is
     /// none, or if the hook counts neither iterations nor epochs.
     std::optional<std::uint64_t> lastDue;
+    /// Returns whether the hook has the schedule "after 0" and training begins.
+    bool isBeginning() const { return iteration == 0 && lastDue == 0u; }
   };
   /// Restores lasting settings of a hook without a criterion.
   virtual void resumeAt(TrainerAccess &, const Resumption &) {}

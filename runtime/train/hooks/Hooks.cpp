@@ -170,7 +170,7 @@ void Hooks::beforeIteration(int iteration) {
   for (const auto *list : {&optionHooks, &hooks})
     for (const auto &hook : *list)
       if (!hook->updates.empty() && !hook->disabled &&
-          mayBeDueAfterNext(*hook, iteration))
+          (hook->action->wantsSamples() || mayBeDueAfterNext(*hook, iteration)))
         parameters.insert(parameters.end(), hook->updates.begin(),
                           hook->updates.end());
   statistics.rememberWeights(parameters);

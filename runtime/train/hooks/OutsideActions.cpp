@@ -116,7 +116,9 @@ void runCommand(const std::string &command,
     throw unavailable("cannot run '" + command + "': " + std::strerror(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
+    if (errno == ECHILD)
+      return; // its status is lost: this process ignores SIGCHLD
+    else if (errno != EINTR)
       throw unavailable("cannot wait for '" + command +
                         "': " + std::strerror(errno));
   if (status != 0)

@@ -18,17 +18,27 @@ public:
       : changes(std::move(changes)) {}
 
   DeferredWork run(HookCall &call) override {
-    for (ParameterChange change : changes) {
-      // Other values at each iteration, the same on all ranks.
-      constexpr std::uint64_t kStride = 0x9e3779b97f4a7c15;
-      change.seed = call.trainer.session().rankSeed().common +
-                    kStride * (static_cast<std::uint64_t>(call.iteration) + 1);
-      call.trainer.change(change);
-    }
+    apply(call.trainer, call.iteration);
     return {};
+  }
+  bool appliesFromBeginning() const override { return true; }
+  void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
+    if (resumption.isBeginning())
+      apply(trainer, 0);
   }
 
 protected:
+  void apply(TrainerAccess &trainer, int iteration) const {
+    for (ParameterChange change : changes) {
+      // Other values at each iteration, the same on all ranks.
+      constexpr std::uint64_t kStride = 0x9e3779b97f4a7c15;
+      change.seed = trainer.session().rankSeed().common +
+                    kStride * (static_cast<std::uint64_t>(iteration) + 1);
+      trainer.change(change);
+    }
+  }
+
+private:
   const std::vector<ParameterChange> changes;
 };
 
@@ -38,8 +48,7 @@ public:
   using Change::Change;
   void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
     if (resumption.lastDue)
-      for (const ParameterChange &change : changes)
-        trainer.change(change);
+      apply(trainer, resumption.iteration);
   }
 };
 

@@ -41,6 +41,8 @@ private:
   BestMetric bestMetric;
 };
 
+constexpr char kWeightFile[] = "weight file", kState[] = "solver state";
+
 /// The file that `load` or `restore` names: a path, the run's last snapshot, or
 /// the snapshot of a metric's best value.
 class SnapshotSource {
@@ -49,7 +51,7 @@ public:
   SnapshotSource(ActionWords &words, const ActionContext &context,
                  const char *kind) {
     if (words.atEnd())
-      words.fail(std::string("expected ") + kind + ", 'last' or 'best'");
+      words.fail(std::string("expected a ") + kind + ", 'last' or 'best'");
     if (words.take("last")) {
       isLast = true;
       return;
@@ -61,6 +63,7 @@ public:
         metric = words.nextRankedMetric(context.scope).name.text;
       return;
     }
+    const bool isList = std::string(kind) == kWeightFile;
     std::vector<std::string> folders = context.folders;
     do {
       const HookWord &word = words.next(kind);
@@ -70,25 +73,35 @@ public:
       } catch (const Error &error) {
         throw TextError{word.offset, error.what()};
       }
-    } while (words.take(","));
+    } while (isList && words.take(","));
   }
 
   void check(const std::vector<BestMetric *> &metrics) const {
     if (isBest)
       find(metrics);
   }
-  /// Returns the snapshot; nullopt if it does not exist yet. A path is both the
-  /// weights and the state.
-  std::optional<SnapshotPair> get(TrainerAccess &trainer) const {
-    if (isLast)
-      return trainer.lastSnapshot();
-    if (isBest)
-      return trainer.bestSnapshot(*find(trainer.bestMetrics()));
+  /// Returns the snapshot, or nullopt after storing in `missing` why there is
+  /// none. A path is both the weights and the state.
+  std::optional<SnapshotPair> get(const HookCall &call,
+                                  std::string &missing) const {
+    if (isLast) {
+      missing = "there is no snapshot yet";
+      return call.trainer.lastSnapshot();
+    }
+    if (isBest) {
+      const BestMetric *best = find(call.trainer.bestMetrics());
+      // They are written after the hooks.
+      const auto &toWrite = call.hookRequests.best;
+      const bool isNow =
+          std::find(toWrite.begin(), toWrite.end(), best) != toWrite.end();
+      missing =
+          isNow ? "the weights are the best now" : "there is no best value yet";
+      return isNow ? std::nullopt : call.trainer.bestSnapshot(*best);
+    }
     return SnapshotPair{path, path};
   }
-  const char *missingText() const {
-    return isLast ? "there is no snapshot yet" : "there is no best value yet";
-  }
+  /// Returns the path; "" for the last and the best snapshot.
+  const std::string &fixedPath() const { return path; }
 
 private:
   const BestMetric *find(const std::vector<BestMetric *> &metrics) const {
@@ -119,20 +132,32 @@ class Load : public HookAction {
 public:
   explicit Load(SnapshotSource source) : source(std::move(source)) {}
   DeferredWork run(HookCall &call) override {
-    const std::optional<SnapshotPair> files = source.get(call.trainer);
+    std::string missing;
+    const std::optional<SnapshotPair> files = source.get(call, missing);
     if (!files)
-      return logLine(linePrefix(call) + source.missingText());
-    ParameterChange change;
-    change.kind = ParameterChange::Load;
-    change.target = files->weights;
-    call.trainer.change(change);
+      return logLine(linePrefix(call) + missing);
+    load(call.trainer, files->weights);
     return {};
+  }
+  bool appliesFromBeginning() const override {
+    return !source.fixedPath().empty();
+  }
+  void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
+    if (resumption.isBeginning())
+      load(trainer, source.fixedPath());
   }
   void check(const std::vector<BestMetric *> &metrics) const override {
     source.check(metrics);
   }
 
 private:
+  static void load(TrainerAccess &trainer, const std::string &files) {
+    ParameterChange change;
+    change.kind = ParameterChange::Load;
+    change.target = files;
+    trainer.change(change);
+  }
+
   SnapshotSource source;
 };
 
@@ -141,42 +166,19 @@ class Restore : public HookAction {
 public:
   explicit Restore(SnapshotSource source) : source(std::move(source)) {}
   DeferredWork run(HookCall &call) override {
-    const std::optional<SnapshotPair> files = source.get(call.trainer);
+    std::string missing;
+    const std::optional<SnapshotPair> files = source.get(call, missing);
     if (!files)
-      return logLine(linePrefix(call) + source.missingText());
-    // The same iterations from the same state lead here again.
-    const std::string solver = call.trainer.solver().SerializeAsString();
-    const int snapshotIteration =
-        formats::readSolverState(files->state).state.iter();
-    Turn turn{call.iteration, snapshotIteration, files->state, solver};
-    if (lastTurn && *lastTurn == turn)
-      throw badInput("hook '" + call.name + "' restores '" + files->state +
-                     "' at iteration " + std::to_string(call.iteration) +
-                     " a second time, and no field of the solver has changed: "
-                     "training would repeat itself forever; let the hook "
-                     "'load' the weights, or another hook 'set' a field");
-    lastTurn = std::move(turn);
+      return logLine(linePrefix(call) + missing);
     call.hookRequests.restore = files->state;
-    return logLine(linePrefix(call) + "restores iteration " +
-                   std::to_string(snapshotIteration));
+    return logLine(linePrefix(call) + "restores " + files->state);
   }
   void check(const std::vector<BestMetric *> &metrics) const override {
     source.check(metrics);
   }
 
 private:
-  struct Turn {
-    int iteration, snapshotIteration;
-    std::string path, solver;
-    bool operator==(const Turn &other) const {
-      return iteration == other.iteration &&
-             snapshotIteration == other.snapshotIteration &&
-             path == other.path && solver == other.solver;
-    }
-  };
   SnapshotSource source;
-  /// Not cleared by restart(), which restoring calls.
-  std::optional<Turn> lastTurn;
 };
 
 } // namespace
@@ -203,8 +205,7 @@ std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
 
 std::unique_ptr<HookAction> makeLoad(ActionWords &words,
                                      const ActionContext &context) {
-  return std::make_unique<Load>(
-      SnapshotSource(words, context, "a weight file"));
+  return std::make_unique<Load>(SnapshotSource(words, context, kWeightFile));
 }
 
 std::unique_ptr<HookAction> makeRestore(ActionWords &words,
@@ -212,8 +213,7 @@ std::unique_ptr<HookAction> makeRestore(ActionWords &words,
   if (context.trainer.hasLearner())
     words.fail("a learner's episodes are not part of snapshots, so it cannot "
                "go back; 'load' loads weights");
-  return std::make_unique<Restore>(
-      SnapshotSource(words, context, "a solver state"));
+  return std::make_unique<Restore>(SnapshotSource(words, context, kState));
 }
 
 } // namespace brew::runtime

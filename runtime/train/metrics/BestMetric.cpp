@@ -6,11 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace brew::runtime {
 std::string BestMetric::fileTag() const {
   std::string tag = "best_" + name();
-  std::replace(tag.begin(), tag.end(), '/', '_');
+  std::replace_if(
+      tag.begin(), tag.end(),
+      [](char c) {
+        return std::string_view("/()*?").find(c) != std::string_view::npos;
+      },
+      '_');
   return tag;
 }
 

@@ -304,7 +304,8 @@ RankedMetric parseRankedMetric(std::string_view text,
   if (metric.kind != MetricName::TestOutput &&
       metric.kind != MetricName::TrainLoss &&
       metric.kind != MetricName::EpisodeValue &&
-      metric.kind != MetricName::HookValue)
+      metric.kind != MetricName::HookValue &&
+      metric.kind != MetricName::OfTensors)
     throw TextError{0, "'" + metric.text +
                            "' does not measure how good the net is"};
   if (!better)

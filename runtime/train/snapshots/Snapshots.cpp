@@ -120,7 +120,7 @@ void Snapshots::start() {
   if (keep)
     keptSnapshots.add(state.iteration, isHdf5());
   write(files, /*countsTowardsLimit=*/true);
-  lastFiles = files;
+  lastFiles = writtenFiles[state.iteration] = files;
 }
 
 void Snapshots::startBest(const BestMetric *metric) {
@@ -264,6 +264,19 @@ std::string Snapshots::findResumePoint() {
                                      "' to resume from: training from the "
                                      "beginning");
   return found.value_or("");
+}
+
+void Snapshots::abandonAfter(int iteration) {
+  finish();
+  for (auto entry = writtenFiles.upper_bound(iteration);
+       entry != writtenFiles.end(); entry = writtenFiles.erase(entry))
+    for (const std::string &file : {entry->second.state, entry->second.weights})
+      if (std::error_code error; fs::exists(file, error)) {
+        fs::rename(file, file + ".abandoned", error);
+        if (error)
+          events.warning(log::site::brew, "Cannot rename the abandoned '" +
+                                              file + "': " + error.message());
+      }
 }
 
 void Snapshots::load(const formats::SolverSnapshot &snapshot,

@@ -117,6 +117,10 @@ public:
   /// Returns the newest intact snapshot, or "" after a message. Deletes files
   /// that were never finished.
   std::string findResumePoint();
+  /// Renames the snapshots that this run has written after the iteration
+  /// `iteration`, to *.abandoned, so that no later run resumes from them. Call
+  /// it when training goes back. Rank 0 only.
+  void abandonAfter(int iteration);
   /// Loads the weights, history and state of a snapshot that was read from
   /// `path`, but neither its seed nor its cursors and losses.
   void load(const formats::SolverSnapshot &snapshot, const std::string &path);
@@ -147,7 +151,8 @@ private:
 
   std::string prefix; ///< of the current solver, resolved
   std::optional<SnapshotPair> lastFiles;
-  KeptSnapshots keptSnapshots; ///< empty if all are kept
+  std::map<int, SnapshotPair> writtenFiles; ///< of start(), by iteration
+  KeptSnapshots keptSnapshots;              ///< empty if all are kept
   std::optional<caffe::SolverState> remembered;
   std::mutex lockMutex;                    ///< guards `locks`
   std::map<std::string, PrefixLock> locks; ///< by prefix

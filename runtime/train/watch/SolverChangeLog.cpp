@@ -48,7 +48,13 @@ void SolverChangeLog::startAt(int iteration) {
   bool changed = false;
   for (std::string line; std::getline(file, line);) {
     const std::optional<int> lineIteration = iterationOfLine(line);
-    const bool isRepeated = lineIteration && *lineIteration >= iteration;
+    // Snapshots of an iteration contain its changes of parameters, but not the
+    // fields of the solver, which are logged again below.
+    const bool setsField = line.find(" iterations do set ") != line.npos;
+    const bool isRepeated =
+        lineIteration &&
+        (*lineIteration > iteration ||
+         (*lineIteration == iteration && (setsField || iteration == 0)));
     changed |= isRepeated;
     rewritten += (isRepeated ? "# replaced: " : "") + line + "\n";
   }

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 using namespace brew;
 using namespace brew::runtime;
@@ -352,7 +353,8 @@ TEST_F(ParameterHooksTest, RestoreContinuesFromASnapshot) {
   // Iterations 4 and 5 run twice, the second time with the usual rate.
   EXPECT_EQ(iterations, (std::vector<int>{1, 2, 3, 4, 5, 4, 5, 6}));
   EXPECT_EQ(trainer->iteration(), 6);
-  EXPECT_EQ(log.texts("restores iteration 3").size(), 1u);
+  EXPECT_EQ(
+      log.texts("restores " + (folder / "snap_iter_3.solverstate")).size(), 1u);
   EXPECT_EQ(weights(*trainer), uninterrupted);
 }
 
@@ -362,6 +364,84 @@ TEST_F(ParameterHooksTest, RestoreOfTheSameStateForeverIsAnError) {
   trainer->addHook("after 3 iterations do restore last");
   test::expectError(ExitStatus::BadInput, "would repeat itself forever",
                     [&] { trainer->step(5); });
+}
+
+TEST_F(ParameterHooksTest, SnapshotsOfTheAbandonedPathAreRenamed) {
+  LogLines log;
+  auto trainer = makeWith(kFields + "snapshot: 2");
+  trainer->step(2);
+  trainer->addHook("after 6 iterations do restore \"" +
+                   (folder / "snap_iter_2.solverstate") + "\"");
+  trainer->addHook("after 6 iterations do stop");
+  trainer->step(8);
+  EXPECT_EQ(trainer->iteration(), 2);
+  for (const char *name :
+       {"snap_iter_4.solverstate", "snap_iter_4.caffemodel"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
+    EXPECT_TRUE(std::filesystem::exists((folder / name) + ".abandoned"));
+  }
+  // The snapshot that was due is not written.
+  EXPECT_FALSE(std::filesystem::exists(folder / "snap_iter_6.solverstate"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_2.solverstate"));
+}
+
+TEST_F(ParameterHooksTest, AStopOfTheSameTurnFollowsTheRestore) {
+  LogLines log;
+  auto trainer = makeWith(kFields + "snapshot: 2");
+  trainer->addHook("after 3 iterations do restore last");
+  trainer->addHook("after 3 iterations do stop");
+  trainer->step(9);
+  EXPECT_EQ(trainer->iteration(), 2);
+}
+
+TEST_F(ParameterHooksTest, BestWeightsOfTheSameTurnAreThoseInMemory) {
+  LogLines log;
+  auto trainer = makeWith(kFields);
+  trainer->addHook("save: every iteration do save_best norm(ip.weights):max");
+  trainer->addHook("every iteration 1 time do load best needs save");
+  trainer->step(1);
+  EXPECT_EQ(log.texts("the weights are the best now").size(), 1u);
+}
+
+TEST_F(ParameterHooksTest, WeightsWrittenToFrozenParametersStay) {
+  LogLines log;
+  auto first = train({}, 2);
+  first->snapshot();
+  auto trainer = makeWith(kFields);
+  trainer->addHook("after 0 iterations do freeze *");
+  sessions.back()->loadWeights({folder / "snap_iter_2.caffemodel"}, {},
+                               /*training=*/true);
+  trainer->step(2);
+  EXPECT_EQ(weights(*trainer), weights(*first));
+  const std::vector<float> values = {5, 6, 7};
+  sessions.back()->write({TensorKind::Parameter, "ip", 0, 0, 0}, values.data(),
+                         3);
+  trainer->forward();
+  trainer->backward();
+  trainer->update();
+  EXPECT_EQ(weights(*trainer)[1], 6);
+}
+
+TEST_F(ParameterHooksTest, ChangesApplyFromTheBeginning) {
+  LogLines log;
+  const float initial = weights(*makeWith(kFields))[0];
+  auto trainer = makeWith(kFields);
+  trainer->addHook("after 0 iterations do scale ip.weights by 3");
+  EXPECT_EQ(weights(*trainer)[0], initial * 3);
+  expectRefused("after 0 iterations do snapshot", "supports only 'set'");
+}
+
+TEST_F(ParameterHooksTest, TensorsCanBeRankedAndAccumulated) {
+  LogLines log;
+  auto trainer = makeWith(kFields);
+  trainer->addHook("every iteration do save_best norm(ip.weights):max");
+  trainer->addHook("every 4 iterations do accumulate update(ip.weights)");
+  trainer->step(4);
+  EXPECT_TRUE(std::filesystem::exists(folder /
+                                      "snap_best_norm_ip.weights_.caffemodel"));
+  EXPECT_EQ(log.texts("4 iterations)").size(), 1u);
+  expectRefused("at test do early_stop norm(ip.weights) patience 2",
+                "add which is better");
 }
 
 TEST_F(ParameterHooksTest, BestNeedsAHookThatKeepsIt) {
