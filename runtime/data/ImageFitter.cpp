@@ -51,6 +51,20 @@ void resizePlane(const float *in, std::int64_t height, std::int64_t width,
   }
 }
 
+/// Returns the mean of each channel of planes, whose values divide evenly.
+std::vector<float> meansOfChannels(const std::vector<float> &values,
+                                   std::int64_t channels) {
+  std::vector<float> means;
+  const std::size_t plane = values.size() / static_cast<std::size_t>(channels);
+  for (std::size_t begin = 0; begin < values.size(); begin += plane) {
+    double sum = 0;
+    for (std::size_t i = 0; i < plane; ++i)
+      sum += values[begin + i];
+    means.push_back(static_cast<float>(sum / static_cast<double>(plane)));
+  }
+  return means;
+}
+
 } // namespace
 
 ImageFitter::ImageFitter(Shape rowShape, Preprocessing steps,
@@ -167,18 +181,22 @@ void readMean(const std::string &text, const Shape &shape,
       throw badInput("mean " + text +
                      ": give one value, or one for each "
                      "channel of the input");
-    preprocessing.channelMeans = values;
+    setMean(values, shape, preprocessing);
     return;
   }
   const formats::Blob mean = formats::readBinaryProto(text);
   Shape dims = mean.dims;
   if (dims.size() == shape.size() + 1 && dims[0] == 1)
     dims.erase(dims.begin());
-  if (dims.size() != shape.size() || dims.empty() || dims[0] != shape[0])
+  std::vector<float> image = mean.toFloats();
+  if (dims.size() != shape.size() || dims.empty() || dims[0] != shape[0] ||
+      image.empty())
     throw badInput(text + ": the mean image is " +
                    formats::dimsText(mean.dims) + "; the net takes " +
                    formats::dimsText(shape));
-  setMean(mean.toFloats(), shape, preprocessing);
+  // Images of another height and width may have the same number of values.
+  setMean(dims == shape ? image : meansOfChannels(image, shape[0]), shape,
+          preprocessing);
 }
 
 void setMean(const std::vector<float> &values, const Shape &shape,
@@ -192,14 +210,7 @@ void setMean(const std::vector<float> &values, const Shape &shape,
   } else if (count <= 1 || count == channels) {
     preprocessing.channelMeans = values;
   } else if (count % channels == 0) {
-    const std::int64_t plane = count / channels;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < plane; ++i)
-        sum += values[static_cast<std::size_t>(c * plane + i)];
-      preprocessing.channelMeans.push_back(
-          static_cast<float>(sum / static_cast<double>(plane)));
-    }
+    preprocessing.channelMeans = meansOfChannels(values, channels);
   } else {
     throw badInput("a mean of " + std::to_string(count) +
                    " values does not fit images of " +
