@@ -21,9 +21,6 @@ struct ImageFolder {
   std::size_t otherFiles = 0; ///< files without an image's extension
 };
 
-/// Returns whether a file name has the extension of an image, in any case.
-bool hasImageExtension(const std::string &name);
-
 /// Lists a folder of classes. Names that begin with a dot are skipped. Throws
 /// Error(3) if the folder cannot be listed, Error(1) if it is a database, or
 /// has no subfolder, or one without images.

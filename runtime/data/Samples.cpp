@@ -10,6 +10,7 @@
 #include "formats/hdf5/Hdf5.h"
 #include "formats/image/ImageFile.h"
 #include "formats/image/ImageFolder.h"
+#include "formats/image/ImageListing.h"
 #include "runtime/data/ImageFitter.h"
 #include "support/Error.h"
 
@@ -130,7 +131,8 @@ private:
   bool done = false;
 };
 
-/// The images in a folder and its subfolders, ordered by name.
+/// The images in a folder and its subfolders, ordered by name. Files of formats
+/// that are not read are left out.
 class FolderSamples : public SampleSource {
 public:
   FolderSamples(const std::string &path, ImageFitter imageFitter)
@@ -140,7 +142,7 @@ public:
          !error && at != end; at.increment(error))
       if (std::error_code unknown; // a dangling link
           at->is_regular_file(unknown) &&
-          formats::hasImageExtension(at->path().filename()))
+          formats::hasReadableImageExtension(at->path().filename()))
         files.push_back(at->path());
     if (error)
       throw unavailable(path + ": cannot list the folder: " + error.message());
