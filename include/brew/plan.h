@@ -76,7 +76,9 @@ BREW_API int brew_plan_find_program(const brew_plan *plan, const char *name);
  * the mean, times the scale. Channels are in the order B, G, R. */
 typedef struct brew_input_transform {
   size_t struct_size;
-  int resize_height; /* 0: the input's own height and width */
+  /* 0 and 0: the input's own height and width; else at least these, and at
+   * most 65536. */
+  int resize_height;
   int resize_width;
   double scale;
   /* 0 values, one, one per channel, or one per element of an image. */

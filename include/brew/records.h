@@ -29,7 +29,7 @@ typedef struct brew_records_options {
   /* Factor for images, applied after the mean; NULL: the transform's. */
   const double *scale;
   /* How images are prepared; NULL: resized to the height and width of `dims`,
-   * without a mean, times 1. */
+   * without a mean, times 1. Its size must not be smaller than `dims`. */
   const brew_input_transform *transform;
 } brew_records_options;
 

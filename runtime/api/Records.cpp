@@ -40,6 +40,22 @@ struct brew_tensor_file {
   }
 };
 
+/// Throws unless images may be resized to a transform's size, then cropped.
+static void checkResize(const brew_input_transform &transform,
+                        const std::vector<std::int64_t> &shape) {
+  const int height = transform.resize_height, width = transform.resize_width;
+  constexpr int kMaxSide = 1 << 16; // pixels, as in a plan
+  if ((height == 0 && width == 0) || shape.size() != 3)
+    return;
+  if (height < shape[1] || width < shape[2] || height > kMaxSide ||
+      width > kMaxSide)
+    throw usage("the transform resizes images to " + std::to_string(height) +
+                "x" + std::to_string(width) + "; it needs at least the " +
+                std::to_string(shape[1]) + "x" + std::to_string(shape[2]) +
+                " of the records, and at most " + std::to_string(kMaxSide) +
+                " rows and columns");
+}
+
 brew_status brew_records_open(const char *path,
                               const brew_records_options *options,
                               brew_records **records) {
@@ -57,6 +73,7 @@ brew_status brew_records_open(const char *path,
       const brew_input_transform transform = copyFromCaller(cOptions.transform);
       if (!transform.mean && transform.mean_count)
         throw usage("the mean of the transform is NULL");
+      checkResize(transform, shape);
       preprocessing.scale = static_cast<float>(transform.scale);
       preprocessing.resizeHeight = transform.resize_height;
       preprocessing.resizeWidth = transform.resize_width;

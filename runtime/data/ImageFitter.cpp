@@ -73,11 +73,8 @@ ImageFitter::ImageFitter(Shape rowShape, Preprocessing steps,
   if (shape.size() != 3)
     throw badInput(path + ": images need an input of channels x height x "
                           "width; give HDF5 for this net");
-  constexpr std::int64_t kMaxSide = 1 << 16; // pixels
-  const bool resizes = preprocessing.resizeHeight >= shape[1] &&
-                       preprocessing.resizeWidth >= shape[2] &&
-                       preprocessing.resizeHeight <= kMaxSide &&
-                       preprocessing.resizeWidth <= kMaxSide;
+  const bool resizes =
+      preprocessing.resizeHeight != 0 || preprocessing.resizeWidth != 0;
   resizedHeight = resizes ? preprocessing.resizeHeight : shape[1];
   resizedWidth = resizes ? preprocessing.resizeWidth : shape[2];
 }

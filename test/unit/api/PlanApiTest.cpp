@@ -293,6 +293,31 @@ TEST_F(PlanApi, MeansOfRecordsDoNotDependOnTheLocale) {
             BREW_BAD_INPUT);
 }
 
+/// Images are resized to the transform's size, from which the records are cut.
+TEST_F(PlanApi, TransformsOfRecordsHaveSizesFromWhichToCrop) {
+  const std::string image("\0\0\x8\x3\0\0\0\1\0\0\0\1\0\0\0\2"
+                          "\x7\x9",
+                          18);
+  test::writeBytes(folder / "images", image);
+  auto statusOfSize = [&](int height, int width) {
+    auto transform = makeStruct<brew_input_transform>();
+    transform.scale = 1;
+    transform.resize_height = height;
+    transform.resize_width = width;
+    return statusOf([&] {
+      Records(folder / "images", {1, 1, 2}, "", "", std::nullopt, &transform)
+          .next();
+    });
+  };
+  EXPECT_EQ(statusOfSize(0, 0), BREW_OK);
+  EXPECT_EQ(statusOfSize(1, 2), BREW_OK);
+  EXPECT_EQ(statusOfSize(3, 4), BREW_OK);
+  EXPECT_EQ(statusOfSize(1, 1), BREW_USAGE);
+  EXPECT_EQ(statusOfSize(0, 2), BREW_USAGE);
+  EXPECT_EQ(statusOfSize(1, -2), BREW_USAGE);
+  EXPECT_EQ(statusOfSize(65537, 2), BREW_USAGE);
+}
+
 TEST_F(PlanApi, InvalidRecordsAndFilesAreErrors) {
   auto open = [&](const std::string &path) {
     return statusOf([&] { Records(path, {3}, "x"); });
