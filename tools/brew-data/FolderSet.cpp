@@ -273,11 +273,33 @@ void reportProblems(const FolderSetOptions &options,
   std::fprintf(stderr, "%s and were left out.\n", text.c_str());
 }
 
-/// Throws unless the files beside the databases may be written.
+/// Throws unless an output may be written.
 void requireNew(const FolderSetOptions &options, const std::string &path) {
   std::error_code ignored;
   if (!options.output.overwrite && std::filesystem::exists(path, ignored))
     throw badInput("'" + path + "' exists; pass --overwrite to replace it");
+}
+
+/// Throws unless a database may be written to a path.
+void requireReplaceable(const FolderSetOptions &options,
+                        const std::string &path) {
+  requireNew(options, path);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !detectBackend(path) &&
+      !(std::filesystem::is_directory(path, ignored) &&
+        std::filesystem::is_empty(path, ignored)))
+    throw badInput("'" + path +
+                   "' is not a database and will not be overwritten");
+}
+
+/// Removes the database of an earlier conversion. Through a symbolic link,
+/// removes the link only.
+void removeDatabase(const std::string &path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error)
+    throw unavailable("cannot remove the database '" + path +
+                      "': " + error.message());
 }
 
 } // namespace
@@ -305,6 +327,8 @@ void convertFolder(const FolderSetOptions &options) {
   test.path = out + "/test" + suffix;
   const std::string labels = out + "/labels.txt",
                     meanFile = out + "/mean.binaryproto";
+  requireReplaceable(options, train.path);
+  requireReplaceable(options, test.path);
   requireNew(options, labels);
   requireNew(options, meanFile);
 
@@ -329,6 +353,8 @@ void convertFolder(const FolderSetOptions &options) {
   trainDatabase->finish();
   if (testDatabase)
     testDatabase->finish();
+  else if (options.output.overwrite)
+    removeDatabase(test.path); // its labels may differ
   writeFileAtomically(labels, labelLines);
   writeBinaryProto(meanFile, mean.mean());
   reportWritten(train, trainCount);
