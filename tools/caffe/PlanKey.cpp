@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "tools/caffe/PlanKey.h"
 
+#include "formats/image/ImageListing.h"
+#include "support/Error.h"
 #include "tools/caffe/Gpus.h"
 #include "tools/caffe/PrototxtStrings.h"
 
@@ -127,6 +129,8 @@ public:
     for (const PrototxtString &string : strings)
       if (string.field == "root_folder")
         self.roots.insert(string.value);
+    // The compiler compares the sizes of images that are read one by one.
+    const bool readsAllImages = hasImagesInBatchesOfOne(content.text);
     std::set<std::string> names;
     for (const PrototxtString &string : strings) {
       if (names.insert(string.value).second)
@@ -134,7 +138,10 @@ public:
       if (string.field == "source")
         for (const fs::path &source :
              {fs::path(string.value), self.folder / fs::path(string.value)})
-          addFolderOfClasses(source);
+          if (fs::is_directory(source, error))
+            addFolderOfClasses(source, readsAllImages);
+          else if (readsAllImages)
+            addListedImages(source, self);
     }
   }
 
@@ -183,27 +190,53 @@ private:
 
   /// Records a folder with a subfolder of images for each class: the times of
   /// the folders, which change when files are added or removed, and the first
-  /// image, whose size is part of the plan.
-  void addFolderOfClasses(const fs::path &path) {
+  /// image, whose size is part of the plan, or `allImages`.
+  void addFolderOfClasses(const fs::path &path, bool allImages) {
     std::error_code error;
     if (!fs::is_directory(path, error) ||
         fs::exists(path / "data.mdb", error) ||
         fs::exists(path / "CURRENT", error))
       return;
     addStamp(path);
-    std::set<fs::path> classes, files;
-    for (const auto &entry : fs::directory_iterator(path, error))
-      if (std::error_code unknown; entry.is_directory(unknown))
-        classes.insert(entry.path());
-    for (const fs::path &folder : classes)
-      addStamp(folder);
-    if (classes.empty())
+    bool isFirst = true;
+    try {
+      for (const std::string &name : formats::listSubfolders(path.string())) {
+        const fs::path folder = path / name;
+        addStamp(folder);
+        if (!isFirst && !allImages)
+          continue;
+        for (const std::string &image :
+             formats::listImages(folder.string()).names) {
+          addStamp((folder / image).parent_path());
+          if (isFirst)
+            addFile(folder / image, {}, kMaxDepth);
+          else if (allImages)
+            addStamp(folder / image);
+          isFirst = false;
+        }
+      }
+    } catch (const Error &) {
+      // The compiler reports a folder that cannot be listed.
+    }
+  }
+
+  /// Records the images of a list.
+  void addListedImages(const fs::path &list, const Referrer &referrer) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(list, error);
+    if (error || size > kLargestText)
       return;
-    for (const auto &entry : fs::directory_iterator(*classes.begin(), error))
-      if (std::error_code unknown; entry.is_regular_file(unknown))
-        files.insert(entry.path());
-    if (!files.empty())
-      addFile(*files.begin(), {}, kMaxDepth);
+    std::set<std::string> roots = referrer.roots;
+    roots.insert("");
+    std::ifstream file(list);
+    for (std::string line; std::getline(file, line);)
+      for (const std::string &root : roots) {
+        const std::string name = root + line.substr(0, line.find_last_of(' '));
+        for (const fs::path &path :
+             {fs::path(name), referrer.folder / fs::path(name)})
+          if (fs::is_regular_file(path, error))
+            addStamp(path);
+      }
   }
 
   void addStamp(const fs::path &path) {

@@ -1,4 +1,4 @@
-//===- PrototxtStrings.cpp - String literals of a prototxt ----------------===//
+//===- PrototxtStrings.cpp - Text searches in a prototxt ------------------===//
 #include "tools/caffe/PrototxtStrings.h"
 
 #include <algorithm>
@@ -94,6 +94,35 @@ std::vector<PrototxtString> stringsIn(std::string_view text) {
     }
   }
   return strings;
+}
+
+bool hasImagesInBatchesOfOne(std::string_view text) {
+  constexpr std::string_view settings = "image_data_param",
+                             field = "batch_size", separators = ": \t\r\n";
+  // A layer without settings has no source.
+  for (size_t at = text.find(settings); at != text.npos;
+       at = text.find(settings, at + 1)) {
+    const std::string_view block =
+        text.substr(at, std::min(text.find('}', at), text.size()) - at);
+    bool hasLargerBatch = false;
+    for (size_t begin = block.find(field); begin != block.npos;
+         begin = block.find(field, begin + 1)) {
+      const size_t number =
+          std::min(block.find_first_not_of(separators, begin + field.size()),
+                   block.size());
+      const size_t size =
+          std::min(block.find_first_not_of("0123456789", number),
+                   block.size()) -
+          number;
+      const std::string_view digits = block.substr(number, size);
+      if (digits == "1")
+        return true;
+      hasLargerBatch |= !digits.empty();
+    }
+    if (!hasLargerBatch)
+      return true;
+  }
+  return false;
 }
 
 } // namespace brew::caffe_command

@@ -1,4 +1,4 @@
-//===- PrototxtStrings.h - String literals of a prototxt --------*- C++ -*-===//
+//===- PrototxtStrings.h - Text searches in a prototxt ----------*- C++ -*-===//
 #pragma once
 
 #include <string>
@@ -15,5 +15,9 @@ struct PrototxtString {
 /// Returns all string literals of a prototxt outside comments. Accepts any
 /// text.
 std::vector<PrototxtString> stringsIn(std::string_view text);
+
+/// Returns whether a prototxt may have an ImageData layer with a batch size of
+/// 1, which is the default. Accepts any text.
+bool hasImagesInBatchesOfOne(std::string_view text);
 
 } // namespace brew::caffe_command
