@@ -2,9 +2,9 @@
 #include "frontends/prototxt/deploy/DeployNet.h"
 
 #include "caffe/DataLayerKinds.h"
-#include "frontends/prototxt/check/LayerKinds.h"
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "frontends/prototxt/deploy/InputTransforms.h"
+#include "frontends/prototxt/deploy/LayerFates.h"
 #include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
@@ -16,169 +16,131 @@
 namespace brew::prototxt {
 namespace {
 
-/// The role of a layer in the deploy net.
-enum class Fate {
-  Kept,      ///< as it is, if an output depends on it
-  Input,     ///< a data layer: its needed tops become those of an Input
-  Converted, ///< a loss that contains Softmax or Sigmoid
-  Removed,   ///< a loss or a metric: its bottoms become outputs
-  Unused,    ///< a layer without tops, such as Silence
-};
-
-bool hasLossWeight(const caffe::LayerParameter &layer) {
-  return std::any_of(layer.loss_weight().begin(), layer.loss_weight().end(),
-                     [](float weight) { return weight != 0; });
-}
-
 /// Returns the first loss weight, which is 1 by default.
 float lossWeightOf(const caffe::LayerParameter &layer) {
   return layer.loss_weight_size() ? layer.loss_weight(0) : 1;
 }
 
-bool readsBlob(const caffe::LayerParameter &layer, const std::string &blob) {
-  return std::find(layer.bottom().begin(), layer.bottom().end(), blob) !=
-         layer.bottom().end();
-}
+/// A layer of the deploy net, before its conversion.
+struct ChosenLayer {
+  const caffe::LayerParameter *layer;
+  Fate fate;
+};
+
+/// The names of the layer that replaces a loss and of its top.
+struct OutputName {
+  std::string layer, top;
+};
 
 class DeployNetBuilder {
 public:
   DeployNetBuilder(const FilteredNet &test, DataShapeOptions options,
                    Diagnostics &diagnostics)
       : test(test), options(std::move(options)), diagnostics(diagnostics),
-        locations(test.source->sharedLocations()) {}
+        locations(test.source->sharedLocations()), fates(test.layers) {}
 
   DeployNet build();
 
 private:
-  Fate fateOf(const caffe::LayerParameter &layer) const;
-  void classifyBlobs();
   void chooseLayers();
   void chooseOutputNames();
-  void addLayer(const caffe::LayerParameter &from);
+  void addLayer(const ChosenLayer &from);
   void convertLoss(caffe::LayerParameter &layer) const;
   bool convertDataLayer(caffe::LayerParameter &layer);
-  bool isRead(const std::string &blob) const {
-    return std::any_of(
-        test.layers.begin(), test.layers.end(),
-        [&](const auto *layer) { return readsBlob(*layer, blob); });
-  }
 
   const FilteredNet &test;
   const DataShapeOptions options;
   Diagnostics &diagnostics;
   const std::shared_ptr<SourceMap> locations;
-  /// Tops of data layers, and blobs that depend on labels only.
-  std::set<std::string> dataTops, labels;
+  const LayerFates fates;
   /// Blobs on which an output depends.
   std::set<std::string> needed;
-  std::vector<const caffe::LayerParameter *> layers; ///< of the deploy net
-  /// Names of the layer and top that replace a loss.
-  std::map<const caffe::LayerParameter *, std::string> outputNames;
+  std::vector<ChosenLayer> chosen; ///< of the deploy net
+  std::map<const caffe::LayerParameter *, OutputName> outputNames;
   DeployNet result;
   std::unique_ptr<caffe::NetParameter> net;
 };
 
-Fate DeployNetBuilder::fateOf(const caffe::LayerParameter &layer) const {
-  const caffe::DataLayerKind *data = caffe::findDataLayerKind(layer.type());
-  if (data && !data->isNetConstant() &&
-      data->source != caffe::DataLayerSource::RandomKey &&
-      data->source != caffe::DataLayerSource::Input &&
-      data->source != caffe::DataLayerSource::Fillers)
-    return Fate::Input;
-  const std::string &type = layer.type();
-  if (type == "SoftmaxWithLoss" || type == "InfogainLoss" ||
-      type == "SigmoidCrossEntropyLoss")
-    return Fate::Converted;
-  const LayerKind *kind = findLayerKind(type);
-  const bool isMetric = type == "Accuracy" || type == "DetectionEvaluate";
-  if ((kind && kind->isLoss) || isMetric || hasLossWeight(layer))
-    return Fate::Removed;
-  return layer.top_size() == 0 ? Fate::Unused : Fate::Kept;
-}
-
-/// Finds the tops of data layers, and the blobs that depend on labels only.
-void DeployNetBuilder::classifyBlobs() {
-  for (const caffe::LayerParameter *layer : test.layers) {
-    const caffe::DataLayerKind *data = caffe::findDataLayerKind(layer->type());
-    const bool isData = layer->bottom_size() == 0;
-    const bool isLabel =
-        !isData && std::all_of(layer->bottom().begin(), layer->bottom().end(),
-                               [&](const std::string &blob) {
-                                 return labels.count(blob) > 0;
-                               });
-    for (int i = 0; i < layer->top_size(); ++i) {
-      const std::string &top = layer->top(i);
-      if (isData)
-        dataTops.insert(top);
-      // A layer of arrays does not say which of them are labels.
-      const bool isLabelTop =
-          isData && data &&
-          (data->isLabel(i) ||
-           (i == 1 && (data->source == caffe::DataLayerSource::Memory ||
-                       data->source == caffe::DataLayerSource::Annotated)) ||
-           (data->source == caffe::DataLayerSource::Hdf5 &&
-            top.find("label") != std::string::npos));
-      if (isLabel || isLabelTop)
-        labels.insert(top);
-    }
-  }
-}
-
 /// Walks the layers backwards from the outputs.
 void DeployNetBuilder::chooseLayers() {
-  for (auto at = test.layers.rbegin(); at != test.layers.rend(); ++at) {
-    const caffe::LayerParameter &layer = **at;
-    const Fate fate = fateOf(layer);
+  for (size_t i = test.layers.size(); i-- > 0;) {
+    const caffe::LayerParameter &layer = *test.layers[i];
+    const Fate fate = fates[i];
+    if (fate == Fate::Removed) {
+      for (const std::string &bottom : layer.bottom())
+        if (!fates.isNoOutput(bottom))
+          needed.insert(bottom);
+      continue;
+    }
     bool isNeeded = fate == Fate::Converted;
     for (const std::string &top : layer.top())
       isNeeded |= needed.count(top) > 0 ||
                   (fate == Fate::Kept && layer.bottom_size() > 0 &&
-                   !isRead(top) && !labels.count(top));
-    if (fate == Fate::Removed)
-      for (const std::string &bottom : layer.bottom())
-        if (!dataTops.count(bottom) && !labels.count(bottom))
-          needed.insert(bottom);
+                   !fates.isReadAfter(i, top) && !fates.isLabel(top));
     if (!isNeeded)
       continue;
-    layers.push_back(&layer);
-    for (int i = 0; i < layer.bottom_size(); ++i)
-      if (fate != Fate::Converted || i == 0)
-        needed.insert(layer.bottom(i));
+    chosen.push_back({&layer, fate});
+    for (int bottom = 0; bottom < layer.bottom_size(); ++bottom)
+      if (fate != Fate::Converted || bottom == 0)
+        needed.insert(layer.bottom(bottom));
   }
-  std::reverse(layers.begin(), layers.end());
+  std::reverse(chosen.begin(), chosen.end());
   // A net that has a Softmax of its own for tests needs no second one.
-  layers.erase(
-      std::remove_if(layers.begin(), layers.end(),
-                     [&](const caffe::LayerParameter *loss) {
-                       return fateOf(*loss) == Fate::Converted &&
-                              std::any_of(
-                                  layers.begin(), layers.end(),
-                                  [&](const caffe::LayerParameter *layer) {
-                                    return (layer->type() == "Softmax" ||
-                                            layer->type() == "Sigmoid") &&
-                                           layer->bottom(0) == loss->bottom(0);
-                                  });
-                     }),
-      layers.end());
+  auto isRepeated = [&](const ChosenLayer &loss) {
+    return loss.fate == Fate::Converted && loss.layer->top_size() < 2 &&
+           std::any_of(chosen.begin(), chosen.end(), [&](const auto &other) {
+             return (other.layer->type() == "Softmax" ||
+                     other.layer->type() == "Sigmoid") &&
+                    other.layer->bottom(0) == loss.layer->bottom(0);
+           });
+  };
+  std::vector<ChosenLayer> unique;
+  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(unique),
+               [&](const ChosenLayer &layer) { return !isRepeated(layer); });
+  chosen = std::move(unique);
 }
 
-/// Calls the output of the heaviest loss "prob", as Caffe's deploy nets do.
+/// Calls the output of the heaviest loss "prob", as Caffe's deploy nets do. The
+/// name of another loss becomes that of its output. Numbers make names unique.
 void DeployNetBuilder::chooseOutputNames() {
-  std::set<std::string> names;
-  const caffe::LayerParameter *heaviest = nullptr;
-  for (const caffe::LayerParameter *layer : layers) {
-    if (fateOf(*layer) == Fate::Converted) {
-      outputNames[layer] =
-          layer->top_size() > 1 ? layer->top(1) : layer->name();
-      if (!heaviest || lossWeightOf(*layer) > lossWeightOf(*heaviest))
-        heaviest = layer;
-    } else {
+  std::set<std::string> names; // of layers and blobs
+  std::vector<const caffe::LayerParameter *> losses;
+  for (const auto &[layer, fate] : chosen) {
+    names.insert(layer->bottom().begin(), layer->bottom().end());
+    if (fate != Fate::Converted) {
       names.insert(layer->name());
       names.insert(layer->top().begin(), layer->top().end());
+      continue;
     }
+    losses.push_back(layer);
+    if (layer->top_size() > 1)
+      names.insert(layer->top(1));
   }
-  if (heaviest && heaviest->top_size() < 2 && !names.count("prob"))
-    outputNames[heaviest] = "prob";
+  std::stable_sort(losses.begin(), losses.end(),
+                   [](const auto *a, const auto *b) {
+                     return lossWeightOf(*a) > lossWeightOf(*b);
+                   });
+  auto makeUnique = [&](const std::string &name) {
+    std::string unique = name;
+    for (int number = 2; !names.insert(unique).second; ++number)
+      unique = name + "_" + std::to_string(number);
+    return unique;
+  };
+  for (const caffe::LayerParameter *loss : losses) {
+    if (loss->top_size() > 1) {
+      // Other layers may read this blob. Only layers' names must differ.
+      const std::string &top = loss->top(1);
+      const bool isLayer = std::any_of(
+          chosen.begin(), chosen.end(), [&](const ChosenLayer &other) {
+            return other.fate != Fate::Converted && other.layer->name() == top;
+          });
+      outputNames[loss] = {isLayer ? makeUnique(top) : top, top};
+      continue;
+    }
+    const bool isProb = loss == losses.front() && !names.count("prob");
+    const std::string name = makeUnique(isProb ? "prob" : loss->name());
+    outputNames[loss] = {name, name};
+  }
 }
 
 void DeployNetBuilder::convertLoss(caffe::LayerParameter &layer) const {
@@ -244,33 +206,31 @@ bool DeployNetBuilder::convertDataLayer(caffe::LayerParameter &layer) {
   return true;
 }
 
-void DeployNetBuilder::addLayer(const caffe::LayerParameter &from) {
+void DeployNetBuilder::addLayer(const ChosenLayer &from) {
   caffe::LayerParameter &layer = *net->add_layer();
-  layer = from;
-  locations->copy(from, layer);
+  layer = *from.layer;
+  locations->copy(*from.layer, layer);
   layer.clear_include();
   layer.clear_exclude();
   layer.clear_phase();
   layer.clear_loss_weight();
-  const Fate fate = fateOf(from);
-  if (fate == Fate::Input && !convertDataLayer(layer)) {
+  if (from.fate == Fate::Input && !convertDataLayer(layer)) {
     net->mutable_layer()->RemoveLast();
-  } else if (fate == Fate::Converted) {
+  } else if (from.fate == Fate::Converted) {
     convertLoss(layer);
-    layer.set_name(outputNames.at(&from));
-    layer.add_top(outputNames.at(&from));
+    layer.set_name(outputNames.at(from.layer).layer);
+    layer.add_top(outputNames.at(from.layer).top);
   }
 }
 
 DeployNet DeployNetBuilder::build() {
-  classifyBlobs();
   chooseLayers();
   chooseOutputNames();
   net = std::make_unique<caffe::NetParameter>();
   if (test.source->net().has_name())
     net->set_name(test.source->net().name());
-  for (const caffe::LayerParameter *layer : layers)
-    addLayer(*layer);
+  for (const ChosenLayer &layer : chosen)
+    addLayer(layer);
   if (diagnostics.hasErrors())
     return std::move(result);
   if (std::none_of(net->layer().begin(), net->layer().end(),
