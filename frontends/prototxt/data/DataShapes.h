@@ -21,7 +21,8 @@ using DataShape = std::vector<int64_t>;
 struct DataShapes {
   std::vector<DataShape> tops;
   /// Channels, rows and columns of the first record of a database, or of each
-  /// resized image file, before cropping; empty if unknown.
+  /// resized image file, before cropping; empty if unknown. With
+  /// DataShapeOptions::recordsFirstImage also of the first image file.
   DataShape record;
   /// Channels, rows and columns of the image in mean_file; empty without one
   /// and if the file does not exist yet.
@@ -36,6 +37,8 @@ struct DataShapeOptions {
   /// Whether layers that read one image at a time check that all images have
   /// the same size.
   bool checksSizes = true;
+  /// Whether images that may have any size are recorded as of the first one's.
+  bool recordsFirstImage = false;
 };
 
 /// Parses "BLOB=d,d,..." entries. An entry may be split at its commas. Throws

@@ -165,6 +165,7 @@ bool DeployNetBuilder::convertDataLayer(caffe::LayerParameter &layer) {
     folders.push_back(folder);
   DataShapeOptions shapeOptions = options;
   shapeOptions.checksSizes = false;
+  shapeOptions.recordsFirstImage = true;
   const caffe::DataLayerKind &kind = *caffe::findDataLayerKind(layer.type());
   if (!shapeOptions.batch && kind.source != caffe::DataLayerSource::Hdf5)
     shapeOptions.batch = 1;

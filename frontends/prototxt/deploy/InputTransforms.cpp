@@ -89,6 +89,12 @@ inputTransformOf(const caffe::LayerParameter &layer, const DataShapes &shapes,
   const DataShape image(top.begin() + 1, top.end());
   if (shapes.record.size() == 3 && kind->hasImages() &&
       (shapes.record[1] != image[1] || shapes.record[2] != image[2])) {
+    constexpr int64_t kMaxSide = 1 << 16; // pixels, as in a plan
+    if (shapes.record[1] > kMaxSide || shapes.record[2] > kMaxSide)
+      throw badInput("the images before cropping are " +
+                     formats::dimsText(shapes.record) +
+                     "; a plan records at most " + std::to_string(kMaxSide) +
+                     " rows and columns");
     transform.add_resize_dims(shapes.record[1]);
     transform.add_resize_dims(shapes.record[2]);
   }

@@ -2,11 +2,26 @@
 #include "frontends/prototxt/data/DataLayerQuery.h"
 
 #include "formats/Blob.h"
+#include "formats/PathLookup.h"
 #include "frontends/prototxt/data/RecordShape.h"
 #include "support/Error.h"
 
 namespace brew::prototxt {
 namespace {
+
+/// Records the size of the first image, unless the source is missing.
+void recordFirstImage(DataLayerQuery &q, int64_t crop) {
+  const auto list =
+      formats::findPath(q.layer.image_data_param().source(), q.folders);
+  if (!list)
+    return;
+  const DataShape first = listedImageShape(q.layer, *list, q.folders);
+  if (crop > first[1] || crop > first[2])
+    throw badInput("crop_size " + std::to_string(crop) +
+                   " is larger than the first image of " + *list +
+                   ", which is " + formats::dimsText(first));
+  q.result.record = first;
+}
 
 std::vector<DataShape> imageShapes(DataLayerQuery &q) {
   q.hasOwnBatch = true;
@@ -27,6 +42,8 @@ std::vector<DataShape> imageShapes(DataLayerQuery &q) {
     // Images may have any size: the reader checks each one.
     image = {channels, crop, crop};
     isCropped = true;
+    if (q.options.recordsFirstImage)
+      recordFirstImage(q, crop);
   } else if (auto list =
                  q.findSource(settings.source(), "list of images", "N,C,H,W")) {
     image = listedImageShape(q.layer, *list, q.folders);
