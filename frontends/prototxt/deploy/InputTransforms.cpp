@@ -105,6 +105,12 @@ inputTransformOf(const caffe::LayerParameter &layer, const DataShapes &shapes,
     addMeanImage(
         formats::requirePath(settings.mean_file(), folders, "mean file"), image,
         transform);
+  else if (settings.mean_value_size() > 1 &&
+           settings.mean_value_size() != image[0])
+    throw badInput("mean_value is given " +
+                   std::to_string(settings.mean_value_size()) +
+                   " times for images of " + std::to_string(image[0]) +
+                   " channels; give one, or one for each channel");
   else
     *transform.mutable_mean() = settings.mean_value();
   for (std::string &label : labelsOf(layer, kind->source, folders))
