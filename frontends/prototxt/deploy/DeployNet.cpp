@@ -167,8 +167,12 @@ bool DeployNetBuilder::convertDataLayer(caffe::LayerParameter &layer) {
   shapeOptions.checksSizes = false;
   shapeOptions.recordsFirstImage = true;
   const caffe::DataLayerKind &kind = *caffe::findDataLayerKind(layer.type());
-  if (!shapeOptions.batch && kind.source != caffe::DataLayerSource::Hdf5)
-    shapeOptions.batch = 1;
+  if (!shapeOptions.batch && kind.source != caffe::DataLayerSource::Hdf5) {
+    const auto shape = options.explicitShapes.find(layer.top(0));
+    const bool hasBatch =
+        shape != options.explicitShapes.end() && !shape->second.empty();
+    shapeOptions.batch = hasBatch ? shape->second[0] : 1;
+  }
   DataShapes shapes;
   caffe::LayerParameter settings = layer;
   if (kind.source == caffe::DataLayerSource::Hdf5) {
