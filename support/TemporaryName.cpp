@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ namespace brew {
 namespace {
 
 constexpr char kMark[] = ".tmp-";
+constexpr char kBootId[] = "/proc/sys/kernel/random/boot_id";
 constexpr std::size_t kMaxHostBytes = 24;
 constexpr std::time_t kDay = 24 * 60 * 60;
 
@@ -48,9 +50,14 @@ Place thisPlace() {
   // end.
   if (place.host.size() > kMaxHostBytes)
     place.host.erase(0, place.host.size() - kMaxHostBytes);
+  // Namespaces have the same numbers on all machines, and hosts may have equal
+  // names.
+  std::string bootId;
+  std::getline(std::ifstream(kBootId), bootId);
   struct stat info;
   if (stat("/proc/self/ns/pid", &info) == 0)
-    place.processNamespace = std::to_string(info.st_ino);
+    bootId += " " + std::to_string(info.st_ino);
+  place.processNamespace = std::to_string(std::hash<std::string>()(bootId));
   return place;
 }
 
@@ -74,11 +81,14 @@ bool isNumber(const std::string &text) {
                      [](unsigned char c) { return std::isdigit(c); });
 }
 
+/// Returns the writer that a file name ends with; nullopt if it does not.
 std::optional<Writer> writerOf(const std::string &path) {
-  const std::size_t mark = path.rfind(kMark);
-  if (mark == path.npos)
+  // Folders may contain the mark too.
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::size_t mark = name.rfind(kMark);
+  if (mark == name.npos)
     return std::nullopt;
-  std::istringstream text(path.substr(mark + sizeof kMark - 1));
+  std::istringstream text(name.substr(mark + sizeof kMark - 1));
   Writer writer;
   std::string pid, number, rest;
   const bool isComplete =
@@ -112,10 +122,10 @@ std::string temporaryName(const std::string &path) {
 }
 
 bool isAbandoned(const std::string &path) {
-  if (path.rfind(kMark) == path.npos)
+  const std::optional<Writer> writer = writerOf(path);
+  if (!writer)
     return false;
-  if (const std::optional<Writer> writer = writerOf(path);
-      writer && writer->place == thisPlace())
+  if (writer->place == thisPlace())
     return !runs(*writer);
   struct stat info;
   return stat(path.c_str(), &info) == 0 &&

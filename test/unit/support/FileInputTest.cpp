@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <sys/stat.h>
@@ -57,4 +59,24 @@ TEST(TemporaryName, TellsWhetherItsWriterRuns) {
   std::string earlier = name;
   earlier.replace(begin, end - begin, "1");
   EXPECT_TRUE(isAbandoned(earlier));
+  // Machines have namespaces of the same number.
+  struct stat info;
+  ASSERT_EQ(stat("/proc/self/ns/pid", &info), 0);
+  EXPECT_EQ(name.find("-" + std::to_string(info.st_ino) + "-"), name.npos);
+}
+
+TEST(TemporaryName, EndsWithACompleteWriter) {
+  const test::Folder folder;
+  const std::string parent = folder / "run.tmp-gone-1-2-3-4";
+  std::filesystem::create_directory(parent);
+  for (const char *name : {"snap_iter_1.caffemodel", "x.tmp-gone-1-2-3",
+                           "x.tmp-gone-1-2-3-4_iter_1.solverstate",
+                           "x.tmp-aB3d_iter_1.solverstate"}) {
+    const std::string path = parent + "/" + name;
+    std::ofstream(path) << "complete";
+    std::filesystem::last_write_time(
+        path,
+        std::filesystem::file_time_type::clock::now() - std::chrono::hours(50));
+    EXPECT_FALSE(isAbandoned(path)) << path;
+  }
 }
