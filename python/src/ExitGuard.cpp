@@ -34,6 +34,11 @@ struct State {
   }
 };
 
+/// Nesting of this thread's work: a hook that work runs may call Brew. Only the
+/// outermost work counts, and only its end may not return to Python, since the
+/// exit waits for it.
+thread_local int depth = 0;
+
 /// Never destroyed: threads use it until the process ends.
 State &state() {
   static State *const instance = new State;
@@ -56,7 +61,7 @@ void ExitGuard::install() {
 // In a forked child, other threads and their work do not exist.
 
 void ExitGuard::beginWork() {
-  if (ForkGuard::count())
+  if (ForkGuard::count() || depth++)
     return;
   {
     const std::lock_guard<std::mutex> lock(state().mutex);
@@ -69,7 +74,7 @@ void ExitGuard::beginWork() {
 }
 
 void ExitGuard::endWork() {
-  if (ForkGuard::count())
+  if (ForkGuard::count() || --depth)
     return;
   {
     const std::lock_guard<std::mutex> lock(state().mutex);

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import time
 import unittest
 
 from common import TRAIN, Case
@@ -39,6 +40,30 @@ time.sleep(1)
             snapshots = [name for name in os.listdir(self.folder) if name.endswith(".solverstate")]
             self.assertEqual(len(snapshots), 1)
             os.remove(self.path(snapshots[0]))
+
+    def test_exit_while_a_hook_calls_brew(self):
+        """A hook that runs during the exit may call Brew; solve() writes its snapshot."""
+        net = self.write(TRAIN)
+        solver = self.write(SOLVER % (net, self.path("snap")), "s.prototxt")
+        text = """
+import brew, sys, threading, time
+import numpy as np
+session = brew.compile(sys.argv[1]).session(seed=1)
+session._core.set_input(0, "data", np.ones((4, 6), np.float32))
+session._core.set_input(0, "label", np.zeros(4, np.float32))
+def hook(call):
+    time.sleep(.01)
+    session.trainer.metric("train.loss")
+session.add_hook("every iteration do call", hook)
+threading.Thread(target=session.solve, daemon=True).start()
+time.sleep(1)
+"""
+        script = self.write(text, "exit.py")
+        begin = time.monotonic()
+        done = subprocess.run([sys.executable, script, solver], capture_output=True, text=True, timeout=90)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertLess(time.monotonic() - begin, 45)
+        self.assertTrue(any(name.endswith(".solverstate") for name in os.listdir(self.folder)))
 
 
 if __name__ == "__main__":
