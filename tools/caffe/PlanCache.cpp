@@ -102,10 +102,11 @@ CachedPlan compileCached(const std::string &prototxt,
                  "caffe: warning: the compiled plan '%s' is damaged; compiling "
                  "%s again\n",
                  result.path.c_str(), prototxt.c_str());
-  // Files of other users cannot be overwritten, but removed: the folder is this
-  // user's. The key belongs to another plan.
+  // The key belongs to another plan. brewc replaces this user's plan, which
+  // another process may have just written and still needs.
   fs::remove(keyPath, error);
-  fs::remove(result.path, error);
+  if (!isPrivateFile(result.path))
+    fs::remove(result.path, error);
   const PrivateUmask umask;
   if (isSolver) {
     result.status = tools::runProgram({brewc, prototxt, "--solver-only"});
