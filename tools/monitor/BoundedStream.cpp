@@ -69,6 +69,13 @@ void BoundedStream::readHeaders() {
          buffer.size() < bytesLeft && wait(POLLIN, readTimeLeft) &&
          receive() > 0)
     ;
+  if (end == buffer.npos) {
+    // The rest could contain Range headers. The library reads only the request
+    // line and responds that the request is invalid.
+    buffer.resize(buffer.find('\n') + 1); // npos + 1 == 0
+    bytesLeft = buffer.size();
+    return;
+  }
   for (std::size_t line = buffer.find('\n'); line < end;
        line = buffer.find('\n', line + 1)) {
     while (::strncasecmp(buffer.c_str() + line + 1, kRange,

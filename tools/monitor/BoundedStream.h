@@ -20,7 +20,7 @@ public:
   /// whether there is one. Renews the limits; a request has at most `bytes`
   /// bytes. Reads its headers and removes Range headers: the library parses
   /// them with recursion that needs megabytes, and several ranges multiply the
-  /// size of a response.
+  /// size of a response. Discards headers that do not end within the limits.
   bool waitForRequest(std::chrono::milliseconds timeout, std::size_t bytes);
   /// Allows the request `bytes` more bytes.
   void allow(std::size_t bytes) { bytesLeft += bytes; }

@@ -168,6 +168,15 @@ TEST_F(HostileClients, RangesDoNotMultiplyTheResponse) {
   EXPECT_LE(answer.size(), page.size());
   EXPECT_EQ(answerTo(request + "Range: bytes=0-9,5-20\r\n\r\n").size(),
             page.size());
+  // The end of the headers is beyond the limit, or comes too late.
+  const std::string tooLong = request + "Range: " + std::string(17000, 'a') +
+                              "\r\n" + ranges + "\r\n\r\n";
+  EXPECT_LE(answerTo(tooLong).size(), page.size());
+  Connection slow(server->port());
+  slow.send(request);
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+  slow.send(ranges + "\r\n\r\n");
+  EXPECT_LE(slow.receive().size(), page.size());
 }
 
 TEST_F(HostileClients, ConnectionsAreLimited) {
