@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace brew::runtime {
 namespace {
@@ -32,19 +34,25 @@ std::string describeThisProcess() {
   return "process " + std::to_string(getpid()) + " on " + host + "\n";
 }
 
+/// Opens or creates a lock file. Returns -1 if that fails.
+int openLockFile(const std::string &path) {
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW;
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0666);
+  // A file of another user can be locked without writing to it.
+  return fd < 0 && errno == EACCES ? open(path.c_str(), O_RDONLY | kFlags) : fd;
+}
+
 } // namespace
 
-/// An open and locked lock file.
+/// An open and locked lock file. All functions require the mutex of Files.
 class PrefixLock::File {
 public:
   File(std::string lockPath, const std::string &prefix)
-      : path(std::move(lockPath)), owner(getpid()) {
+      : path(std::move(lockPath)) {
     // A process that ends removes the file. Whoever has locked the removed file
     // meanwhile tries again.
-    while (lock(prefix) && !isCurrent()) {
-      close(fd);
-      fd = -1;
-    }
+    while (lock(prefix) && !isCurrent())
+      abandon();
     if (fd < 0)
       return;
     const std::string text = describeThisProcess();
@@ -54,25 +62,33 @@ public:
   ~File() {
     if (fd < 0)
       return;
-    if (owner == getpid()) // not a child process with a copy of this object
+    if (isCurrent())
       unlink(path.c_str());
-    close(fd);
+    abandon();
   }
   File(const File &) = delete;
   File &operator=(const File &) = delete;
 
+  bool isLocked() const { return fd >= 0; }
+  /// Closes the file without removing it. In a child process, the parent keeps
+  /// the lock.
+  void abandon() {
+    if (fd >= 0)
+      close(fd);
+    fd = -1;
+  }
+
 private:
   /// Returns whether the file is open and locked.
   bool lock(const std::string &prefix) {
-    fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    fd = openLockFile(path);
     if (fd < 0)
       return false;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
       return true;
     const bool isTaken = errno == EWOULDBLOCK;
     const std::string holder = isTaken ? holderOf(fd) : "";
-    close(fd);
-    fd = -1;
+    abandon();
     if (isTaken)
       throw unavailable("another run writes snapshots of prefix '" + prefix +
                         "' (" + holder +
@@ -86,22 +102,62 @@ private:
   }
 
   const std::string path;
-  const pid_t owner;
   int fd = -1;
 };
 
+/// The lock files of this process. Never destroyed: child processes and static
+/// objects use it.
+struct PrefixLock::Files {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<File>> byPath;
+
+  static Files &instance() {
+    static Files *const files = [] {
+      // A lock belongs to all processes with a copy of the file descriptor, so
+      // a child process would keep it after the end of its parent.
+      pthread_atfork([] { instance().mutex.lock(); },
+                     [] { instance().mutex.unlock(); },
+                     [] {
+                       instance().abandon();
+                       instance().mutex.unlock();
+                     });
+      return new Files;
+    }();
+    return *files;
+  }
+
+private:
+  void abandon() {
+    for (auto &[path, file] : byPath) {
+      // Not the last reference: others are released under the mutex.
+      if (const std::shared_ptr<File> open = file.lock())
+        open->abandon();
+      file.reset();
+    }
+  }
+};
+
 PrefixLock::PrefixLock(const std::string &prefix) {
-  static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<File>> files;
   std::error_code error;
   const std::string path = prefix + ".lock";
   const std::string key =
       std::filesystem::weakly_canonical(path, error).string();
-  std::lock_guard<std::mutex> lock(mutex);
-  std::weak_ptr<File> &known = files[error ? path : key];
+  Files &files = Files::instance();
+  const std::lock_guard<std::mutex> guard(files.mutex);
+  std::weak_ptr<File> &known = files.byPath[error ? path : key];
   file = known.lock();
-  if (!file)
-    known = file = std::make_shared<File>(path, prefix);
+  if (file)
+    return;
+  file = std::make_shared<File>(path, prefix);
+  if (file->isLocked())
+    known = file;
+  else
+    file.reset();
+}
+
+PrefixLock::~PrefixLock() {
+  const std::lock_guard<std::mutex> guard(Files::instance().mutex);
+  file.reset();
 }
 
 } // namespace brew::runtime
