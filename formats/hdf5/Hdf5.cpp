@@ -248,15 +248,17 @@ bool Hdf5Reader::isDouble(const std::string &name) const {
 /// written have no bytes, and those of a few values only a few.
 void Hdf5Reader::checkClaimedBytes(std::uint64_t bytes,
                                    std::uint64_t storedBytes,
+                                   std::uint64_t memoryBytes,
                                    const std::string &where) const {
   constexpr std::uint64_t kMaxUnstoredBytes = std::uint64_t(256) << 20;
   constexpr std::uint64_t kMaxCompression = 1100; // more than that of deflate
   if (storedBytes >= bytes / kMaxCompression)
     return;
-  unstoredBytes += bytes;
-  if (unstoredBytes > kMaxUnstoredBytes)
-    throw badInput(where + ": its shape needs " + std::to_string(bytes) +
+  const bool isTooLarge = memoryBytes > kMaxUnstoredBytes - unstoredBytes;
+  if (isTooLarge)
+    throw badInput(where + ": its shape needs " + std::to_string(memoryBytes) +
                    " bytes, far more than the file contains");
+  unstoredBytes += memoryBytes;
 }
 
 template <typename T>
@@ -272,8 +274,9 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
   if (!isValidNumberType(type.id))
     throw badInput(where + ": damaged: no valid type of numbers");
   int64_t count = elementCount(readDims(dataset.id, where), where);
-  checkClaimedBytes(uint64_t(count) * sizeof(T),
-                    H5Dget_storage_size(dataset.id), where);
+  checkClaimedBytes(uint64_t(count) * H5Tget_size(type.id),
+                    H5Dget_storage_size(dataset.id),
+                    uint64_t(count) * sizeof(T), where);
   checkStorage(dataset.id, type.id, uint64_t(count), where);
   std::vector<T> values;
   try {

@@ -56,8 +56,10 @@ public:
 
 private:
   /// Throws Error(1) if the file would claim too many bytes that it does not
-  /// contain.
+  /// contain. The values of a dataset need `bytes` without compression, and
+  /// `memoryBytes` when they are read.
   void checkClaimedBytes(std::uint64_t bytes, std::uint64_t storedBytes,
+                         std::uint64_t memoryBytes,
                          const std::string &where) const;
   template <typename T>
   std::vector<T> readAs(const std::string &name, int64_t memoryType) const;
