@@ -36,6 +36,7 @@ template <typename Body> void RunLogs::writeLogs(Body &&body) {
         event::LogLine{log::Severity::Warning, log::site::brew,
                        std::string(error.what()) +
                            "; nothing more is logged in '" + logFolder + "'"});
+    hasFailed = true;
     metrics.reset();
     board.reset();
   }
@@ -45,7 +46,7 @@ void RunLogs::startAt(int iteration) {
   hasGradients = false;
   displayed.reset();
   values = MetricValues();
-  if (logFolder.empty())
+  if (logFolder.empty() || hasFailed)
     return;
   if (!changes)
     return open(iteration);

@@ -45,6 +45,7 @@ private:
   std::optional<event::Display> displayed;  ///< waits for its learning rate
   std::optional<event::Throughput> speed;
   bool hasGradients = false;
+  bool hasFailed = false; ///< a log could not be written
 };
 
 } // namespace brew::runtime
