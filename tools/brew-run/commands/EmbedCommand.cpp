@@ -310,9 +310,10 @@ void addEmbed(CLI::App &app, Action &action) {
       ->add_option("--plot", options->plots,
                    "Scatter plot, .svg or .png; may be repeated")
       ->delimiter(',');
-  command->add_flag("--monitor{:6060}", options->monitorAt,
-                    "Serve a page that shows the layout in progress at "
-                    "[HOST]:PORT (127.0.0.1:6060); the log contains its URL");
+  command->add_flag(
+      "--monitor{:6060}", options->monitorAt,
+      "Serve a page that shows the layout in progress at "
+      "[HOST]:PORT (127.0.0.1:6060); the log names the file with its URL");
   command->add_option("--projector", options->projector,
                       "Folder for TensorBoard's projector");
   addWeightOptions(*command, options->rows.weights);

@@ -42,9 +42,10 @@ struct TrainOptions {
 void addMonitorOptions(CLI::App &command, TrainOptions &options) {
   const std::string group = "Monitor";
   command
-      .add_flag("--monitor{:6060}", options.monitorAt,
-                "Serve a page that shows and controls the run at "
-                "[HOST]:PORT (127.0.0.1:6060); the log contains its URL")
+      .add_flag(
+          "--monitor{:6060}", options.monitorAt,
+          "Serve a page that shows and controls the run at "
+          "[HOST]:PORT (127.0.0.1:6060); the log names the file with its URL")
       ->group(group);
   CLI::Option *net =
       command
