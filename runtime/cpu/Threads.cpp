@@ -82,6 +82,8 @@ static void requireThreads(int team) {
   std::vector<std::thread> threads;
   bool failed = false;
   try {
+    // push_back() must not fail with a running thread.
+    threads.reserve(static_cast<std::size_t>(team));
     for (int i = 1; i < team; ++i)
       threads.push_back(startThreadWithoutSignals([ended] { ended.wait(); }));
   } catch (const std::exception &) {

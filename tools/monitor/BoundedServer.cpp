@@ -126,6 +126,8 @@ BoundedServer::BoundedServer(int threads) {
   new_task_queue = [this] { return new Queue(*this); };
   set_payload_max_length(kMaxBodyBytes);
   try {
+    // push_back() must not fail with a running thread.
+    workers.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i)
       workers.push_back(startThreadWithoutSignals([this] { work(); }));
   } catch (...) {
