@@ -45,14 +45,15 @@ SCRIPT = os.path.abspath(__file__)
 # Threads of the server and buffers of its requests.
 MAX_GROWTH_KIB = 48 << 10
 CALIBRATION_ITERATIONS = 200
+CONNECTIONS = 'connections'  # file with one byte for each connection of the clients
 
 
 class Client(threading.Thread):
-    """Attacks a port until `stop` is set."""
+    """Attacks a port until `stop` is set. Appends a byte to a file for each connection."""
 
-    def __init__(self, port, kind, stop):
+    def __init__(self, port, kind, stop, file):
         super().__init__(daemon=True)
-        self.port, self.kind, self.stop = port, kind, stop
+        self.port, self.kind, self.stop, self.file = port, kind, stop, file
         self.random = random.Random(kind)
 
     def run(self):
@@ -60,6 +61,7 @@ class Client(threading.Thread):
             try:
                 with socket.create_connection(('127.0.0.1', self.port), 5) as connection:
                     connection.settimeout(5)
+                    os.write(self.file, b'.')
                     self.attack(connection)
             except OSError:
                 self.stop.wait(.05)
@@ -67,7 +69,7 @@ class Client(threading.Thread):
     def attack(self, connection):
         post = b'POST /api/set HTTP/1.1\r\nHost: x\r\n'
         get = b'GET / HTTP/1.1\r\nHost: x\r\n'
-        kind = self.kind % 7
+        kind = self.kind % 8
         if kind == 0:  # slow headers
             for byte in get * 100:
                 connection.send(bytes([byte]))
@@ -90,7 +92,11 @@ class Client(threading.Thread):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.sendall((get + ranges + b'\r\n\r\n') * 5)
             self.stop.wait(3)
-        elif kind == 5:  # half closed
+        elif kind == 5:  # the same, after more bytes than the server accepts
+            ranges = b'Range: ' + b'a' * 17000 + b'\r\nRange: bytes=0-' + b',0-99999' * 900
+            connection.sendall((get + ranges + b'\r\n\r\n') * 5)
+            self.stop.wait(3)
+        elif kind == 6:  # half closed
             connection.sendall(get)
             connection.shutdown(socket.SHUT_WR)
             self.stop.wait(3)
@@ -132,6 +138,8 @@ def train(options, name, iterations, clients):
                         preexec_fn=lambda: os.nice(19))  # leave the cores to the run
                 peak = max(peak, peak_memory(process))
                 time.sleep(.05)
+                if attackers and attackers.poll() is not None:
+                    sys.exit('the clients ended with status %d' % attackers.returncode)
                 if time.monotonic() - begin > 10 * options.seconds + 60:
                     sys.exit('%s: the run does not end:\n%s' % (name, text[-2000:]))
         finally:
@@ -151,8 +159,9 @@ def train(options, name, iterations, clients):
 def attack(port, clients):
     """Attacks a port with that many clients, until this process is killed."""
     stop = threading.Event()
+    file = os.open(CONNECTIONS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for kind in range(clients):
-        Client(port, kind, stop).start()
+        Client(port, kind, stop, file).start()
     stop.wait()
 
 
@@ -180,12 +189,15 @@ def main():
             old.unlink()
         alone, memory_alone = train(options, 'alone', iterations, 0)
         attacked, memory = train(options, 'attacked', iterations, options.clients)
+        connections = os.path.getsize(CONNECTIONS)
         weights = [pathlib.Path('%s_iter_%d.caffemodel' % (name, iterations)).read_bytes()
                    for name in ('alone', 'attacked')]
         slowdown = 100 * (attacked / alone - 1)
         print('%d iterations: %.1f s and %d KiB alone, %.1f s (%+.1f %%) and %d KiB beside %d '
-              'clients' % (iterations, alone, memory_alone, attacked, slowdown, memory,
-                           options.clients))
+              'clients with %d connections' % (iterations, alone, memory_alone, attacked, slowdown,
+                                               memory, options.clients, connections))
+        if connections < options.clients:
+            sys.exit('the clients made only %d connections' % connections)
         if weights[0] != weights[1]:
             sys.exit('the weights differ')
         if memory > memory_alone + MAX_GROWTH_KIB:
