@@ -380,6 +380,24 @@ class Ranks:
         self.end(process)
         check(process.returncode != 0 and time.time() - begin < 30, "status %d" % process.returncode)
 
+    def stops_early(self):
+        """SIGTERM ends a run also while the launcher and the ranks start."""
+        name = self.compile("many", flags=["--distributed"])
+        for delay in 0, .03, .1, .2, .4, .8:
+            process = self.start(name, "--ranks", "2", "--max-iter", "1000000000", "--display", "0")
+            self.wait_for(lambda: self.handles(process, signal.SIGTERM))
+            time.sleep(delay)
+            process.send_signal(signal.SIGTERM)
+            self.end(process, 60)
+            check(process.returncode == 143, "%g s: status %d\n%s" % (
+                delay, process.returncode, self.log()[-2000:]))
+
+    def handles(self, process, number):
+        """Returns whether a process has a handler for a signal."""
+        with open("/proc/%d/status" % process.pid) as file:
+            handled = re.search(r"SigCgt:\s*(\w+)", file.read())
+        return bool(handled) and int(handled.group(1), 16) >> (number - 1) & 1
+
     def closed_log(self):
         """SIGINT ends all ranks with a snapshot, although nobody reads the log any more."""
         name = self.compile("many", flags=["--distributed"])

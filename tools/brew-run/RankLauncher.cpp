@@ -4,10 +4,15 @@
 
 #include "LauncherOutputFilter.h"
 #include "Log.h"
+#include "RepeatedStop.h"
 #include "Session.h"
 #include "SignalActions.h"
 
+#include "support/ThreadWithoutSignals.h"
+
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -16,10 +21,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <sys/wait.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -29,11 +36,13 @@ namespace {
 constexpr char kLauncher[] = "mpirun";
 /// Exit status of shells for a program that is not found.
 constexpr int kNotFound = 127;
+constexpr std::chrono::seconds kResendInterval(1);
 
 /// The launcher handles SIGINT, SIGHUP and SIGTERM itself, but forwards SIGUSR1
 /// and SIGUSR2 to all ranks, where they stop and take a snapshot
 /// (SignalActions.h).
 constexpr int kForwardedSignals[] = {SIGINT, SIGHUP, SIGTERM};
+constexpr int kSignalsForRanks[] = {SIGUSR1, SIGUSR2};
 
 volatile pid_t launcher = 0;
 volatile std::sig_atomic_t stopRequested = 0, terminateRequested = 0;
@@ -81,6 +90,36 @@ public:
 
 private:
   struct sigaction saved[std::size(kForwardedSignals)];
+};
+
+/// During its lifetime, repeats a stop: the launcher loses signals while it
+/// starts, before it can forward them.
+class StopRepeater {
+public:
+  StopRepeater() : thread(startThreadWithoutSignals([this] { run(); })) {}
+  ~StopRepeater() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      hasEnded = true;
+    }
+    ended.notify_all();
+    thread.join();
+  }
+  StopRepeater(const StopRepeater &) = delete;
+  StopRepeater &operator=(const StopRepeater &) = delete;
+
+private:
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!ended.wait_for(lock, kResendInterval, [this] { return hasEnded; }))
+      if (stopRequested)
+        sendToLauncher(SIGUSR1);
+  }
+
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool hasEnded = false;
+  std::thread thread; // last: it uses the others
 };
 
 /// A folder that the destructor removes with its files.
@@ -188,16 +227,28 @@ int runToCompletion(const std::vector<std::string> &command) {
     dup2(pipeEnds[1], STDERR_FILENO);
     for (const int signal : kForwardedSignals)
       std::signal(signal, SIG_DFL);
+    // Until the launcher can forward them.
+    for (const int signal : kSignalsForRanks)
+      std::signal(signal, SIG_IGN);
     execvp(arguments[0], arguments.data());
     _exit(kNotFound);
   }
   launcher = child;
   close(pipeEnds[1]);
-  printRankOutput(pipeEnds[0]);
+  {
+    const StopRepeater stopRepeater;
+    printRankOutput(pipeEnds[0]);
+    // The process remains: signals must not reach another one of its number.
+    siginfo_t ignored;
+    while (waitid(P_PID, static_cast<id_t>(child), &ignored,
+                  WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR)
+      ;
+    launcher = 0;
+  }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
-  launcher = 0;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -237,6 +288,9 @@ LaunchResult launchRanks(const LaunchOptions &options) {
                                       ", from the last snapshot");
     status = runToCompletion(command);
   }
+  // The stop has reached a process that did not handle it yet.
+  if (stopRequested && status == statusOfSignal(SIGUSR1))
+    status = statusOfSignal(terminateRequested ? SIGTERM : SIGINT);
   return {status, terminateRequested != 0};
 }
 

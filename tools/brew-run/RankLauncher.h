@@ -16,7 +16,8 @@ struct LaunchOptions {
 };
 
 struct LaunchResult {
-  /// The status of the ranks, or 128 + N if signal N killed a rank.
+  /// The status of the ranks, or 128 + N if signal N killed a rank or stopped
+  /// the ranks before they could handle it.
   int status = 0;
   bool wasTerminated = false; ///< SIGTERM has stopped the ranks
 };

@@ -2,10 +2,10 @@
 
 #include "SignalActions.h"
 
-#include <atomic>
+#include "RepeatedStop.h"
+
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <iterator>
 #include <unistd.h>
 
@@ -19,17 +19,6 @@ Flag pendingSnapshot = 0, pendingStop = 0, gotTerminate = 0;
 Flag stopSignal = 0;
 /// The actions of SIGINT and SIGHUP.
 Flag interruptAction = BREW_ACTION_STOP, hangUpAction = BREW_ACTION_SNAPSHOT;
-
-/// Time of the first request to stop in milliseconds; 0: none yet.
-std::atomic<long long> stopTime{0};
-static_assert(std::atomic<long long>::is_always_lock_free);
-constexpr long long kRepetitionMilliseconds = 500;
-
-long long millisecondsNow() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1000ll + time.tv_nsec / 1000000 + 1;
-}
 
 /// Ends the process by SIGINT's default action once the handler returns.
 void endAtOnce() {
@@ -88,19 +77,19 @@ struct sigaction actionOf(void (*handler)(int)) {
   return action;
 }
 
-constexpr int kRequestSignals[] = {SIGINT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2};
-/// Of these, the number that a process without other ranks handles.
-constexpr std::size_t kOwnSignals = 3;
+constexpr int kRequestSignals[] = {SIGINT, SIGHUP, SIGTERM};
+constexpr int kRankSignals[] = {SIGUSR1, SIGUSR2};
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-} // namespace
-
-bool isRepeatedStop(int signal) {
-  const long long now = millisecondsNow();
-  long long first = 0;
-  return !stopTime.compare_exchange_strong(first, now) && signal == SIGINT &&
-         now - first > kRepetitionMilliseconds;
+sigset_t rankSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : kRankSignals)
+    sigaddset(&signals, signal);
+  return signals;
 }
+
+} // namespace
 
 struct SignalActions::Saved {
   struct sigaction actions[std::size(kRequestSignals)];
@@ -117,24 +106,37 @@ brew_solver_action parseAction(const std::string &text,
   throw usage(flag + ": '" + text + "' is not stop, snapshot or none");
 }
 
+void blockRankSignals() {
+  const sigset_t blocked = rankSignals();
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+}
+
 SignalActions::SignalActions(brew_solver_action onInterrupt,
                              brew_solver_action onHangUp,
                              bool isOneOfSeveralRanks)
     : saved(new Saved), isRank(isOneOfSeveralRanks) {
   pendingSnapshot = pendingStop = gotTerminate = 0;
-  stopTime = 0;
+  forgetStops();
   interruptAction = onInterrupt;
   hangUpAction = onHangUp;
   const struct sigaction action = actionOf(recordRequest);
-  for (std::size_t i = 0;
-       i < (isRank ? std::size(kRequestSignals) : kOwnSignals); ++i)
+  for (std::size_t i = 0; i < std::size(kRequestSignals); ++i)
     sigaction(kRequestSignals[i], &action, &saved->actions[i]);
+  if (!isRank)
+    return;
+  for (const int signal : kRankSignals)
+    sigaction(signal, &action, nullptr);
+  const sigset_t unblocked = rankSignals();
+  pthread_sigmask(SIG_UNBLOCK, &unblocked, nullptr);
 }
 
 SignalActions::~SignalActions() {
-  for (std::size_t i = 0;
-       i < (isRank ? std::size(kRequestSignals) : kOwnSignals); ++i)
+  for (std::size_t i = 0; i < std::size(kRequestSignals); ++i)
     sigaction(kRequestSignals[i], &saved->actions[i], nullptr);
+  // The launcher may still send them.
+  if (isRank)
+    for (const int signal : kRankSignals)
+      std::signal(signal, SIG_IGN);
   delete saved;
 }
 
@@ -158,7 +160,7 @@ struct StopSignals::Saved {
 
 StopSignals::StopSignals() : saved(new Saved) {
   stopSignal = 0;
-  stopTime = 0;
+  forgetStops();
   const struct sigaction action = actionOf(recordStop);
   for (std::size_t i = 0; i < std::size(kStopSignals); ++i)
     sigaction(kStopSignals[i], &action, &saved->actions[i]);

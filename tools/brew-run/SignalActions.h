@@ -13,11 +13,9 @@ namespace brew::run {
 brew_solver_action parseAction(const std::string &text,
                                const std::string &flag);
 
-/// Returns whether a SIGINT must end the process at once, because an earlier
-/// signal has already requested its end. Repetitions within half a second do
-/// not count: programs between the terminal and this process may forward the
-/// same Ctrl-C. The first call starts the clock. Callable from signal handlers.
-bool isRepeatedStop(int signal);
+/// Blocks SIGUSR1 and SIGUSR2, which the launcher may send to this rank, until
+/// SignalActions handles them. Call this at the start of a rank.
+void blockRankSignals();
 
 /// The exit status after the end by a signal, as in shells.
 inline constexpr int statusOfSignal(int signal) { return 128 + signal; }
@@ -28,7 +26,7 @@ inline constexpr int statusOfSignal(int signal) { return 128 + signal; }
 class SignalActions {
 public:
   /// SIGTERM stops. On one of several ranks, SIGUSR1 stops and SIGUSR2 takes a
-  /// snapshot; the launcher sends them.
+  /// snapshot; the launcher sends them. After its lifetime they are ignored.
   SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
                 bool isOneOfSeveralRanks = false);
   ~SignalActions();

@@ -106,6 +106,8 @@ int run(const std::vector<std::string> &arguments) {
 
 int main(int argc, char **argv) {
   brew::tools::protectStandardStreams();
+  if (brew::api::Communicator::isLaunched())
+    brew::run::blockRankSignals();
   limitPolling(argv);
   // Report a file size limit as an error that names the file, as for a full
   // disk.
