@@ -87,8 +87,8 @@ progressOf(const reinforcement::EpisodeStatistics &episodes) {
   return progress;
 }
 
-/// Returns the caller's options, and where they are not set those of the
-/// session.
+/// Returns the caller's options; an option that the caller has not set has the
+/// session's value.
 reinforcement::LearnerOptions
 optionsOf(const runtime::Session &session,
           const brew_learner_options &callerOptions) {

@@ -36,8 +36,12 @@ Initialiser parseInitialiser(const std::string &text,
     throw usageError("initialiser '" + text +
                      "': expected PATTERN=FILLER, e.g. "
                      "ip*.weights=gaussian(0,0.01)");
-  return makeInitialiser(text.substr(0, equals), text.substr(equals + 1),
-                         manifest);
+  try {
+    return makeInitialiser(text.substr(0, equals), text.substr(equals + 1),
+                           manifest);
+  } catch (const Error &error) {
+    throw usageError("initialiser '" + text + "': " + error.what());
+  }
 }
 
 } // namespace brew::runtime

@@ -148,16 +148,9 @@ std::unique_ptr<Hooks::Hook> Hooks::createHook(const Entry &entry,
   if (line.background)
     hook->state = std::make_shared<BackgroundHooks::HookState>();
   needsEpochs |= unit == HookTrigger::Epoch;
-  std::vector<MetricName> metrics = hook->action->metrics();
-  if (hook->criterion)
-    metrics.insert(metrics.end(), hook->criterion->metrics().begin(),
-                   hook->criterion->metrics().end());
-  hook->updates = hook->action->updatesOf();
-  for (const MetricName &metric : metrics)
-    for (const TensorName &parameter : metric.updatesOf())
-      hook->updates.push_back(parameter);
+  hook->findUpdates();
   const bool optional = verb.text == "report_progress";
-  for (const MetricName &metric : metrics)
+  for (const MetricName &metric : hook->metrics())
     if (metric.kind == MetricName::Epoch)
       needsEpochs |= !optional || epochLength || trainer.hasEpochs();
   if (needsEpochs && !epochLength && !trainer.hasEpochs())
@@ -190,11 +183,7 @@ void Hooks::linkDependencies(
       }
       hook.dependencies.push_back(dependency);
     }
-    std::vector<MetricName> metrics = hook.action->metrics();
-    if (hook.criterion)
-      metrics.insert(metrics.end(), hook.criterion->metrics().begin(),
-                     hook.criterion->metrics().end());
-    for (const MetricName &metric : metrics)
+    for (const MetricName &metric : hook.metrics())
       // A hook may read its own last value.
       if (metric.kind == MetricName::HookValue && metric.hook != hook.name)
         hook.dependencies.push_back(find(metric.hook));

@@ -38,19 +38,28 @@ std::vector<BestMetric *> Hooks::bestMetrics() const {
   return result;
 }
 
+std::vector<MetricName> Hooks::Hook::metrics() const {
+  std::vector<MetricName> result = action->metrics();
+  if (criterion)
+    result.insert(result.end(), criterion->metrics().begin(),
+                  criterion->metrics().end());
+  return result;
+}
+
+void Hooks::Hook::findUpdates() {
+  updates = action->updatesOf();
+  for (const MetricName &metric : metrics())
+    for (const TensorName &parameter : metric.updatesOf())
+      updates.push_back(parameter);
+}
+
 void Hooks::addOption(Schedule schedule, std::optional<Criterion> criterion,
                       std::unique_ptr<HookAction> action) {
   auto hook = std::make_unique<Hook>();
   hook->line.schedule = std::move(schedule);
   hook->criterion = std::move(criterion);
   hook->action = std::move(action);
-  std::vector<MetricName> metrics = hook->action->metrics();
-  if (hook->criterion)
-    metrics.insert(metrics.end(), hook->criterion->metrics().begin(),
-                   hook->criterion->metrics().end());
-  for (const MetricName &metric : metrics)
-    for (const TensorName &parameter : metric.updatesOf())
-      hook->updates.push_back(parameter);
+  hook->findUpdates();
   optionHooks.push_back(std::move(hook));
 }
 

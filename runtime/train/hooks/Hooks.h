@@ -98,6 +98,11 @@ private:
     std::vector<TensorName> updates;
     std::shared_ptr<BackgroundHooks::HookState> state; ///< of a background hook
     bool disabled = false;
+
+    /// Returns the metrics that the criterion and the action read.
+    std::vector<MetricName> metrics() const;
+    /// Sets `updates`.
+    void findUpdates();
   };
   struct Entry { ///< a line to add
     std::string text;
