@@ -2,13 +2,13 @@
 #include "formats/image/Tiff.h"
 
 #include "formats/image/Channels.h"
+#include "formats/image/OptionalLibrary.h"
 #include "support/Error.h"
 
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
 
 namespace brew::formats {
 namespace {
@@ -62,24 +62,19 @@ int ignoreWarning(Tiff *, void *, const char *, const char *, va_list) {
 }
 
 /// The functions of libtiff.so.6, version 4.5 and later.
-class TiffLibrary {
+class TiffLibrary : public OptionalLibrary {
 public:
-  TiffLibrary() {
-    void *handle = dlopen("libtiff.so.6", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      reason = dlerror();
-      return;
-    }
-    find(handle, "TIFFOpenOptionsAlloc", allocateOptions);
-    find(handle, "TIFFOpenOptionsFree", freeOptions);
-    find(handle, "TIFFOpenOptionsSetMaxSingleMemAlloc", setMaxAllocation);
-    find(handle, "TIFFOpenOptionsSetErrorHandlerExtR", setErrorHandler);
-    find(handle, "TIFFOpenOptionsSetWarningHandlerExtR", setWarningHandler);
-    find(handle, "TIFFClientOpenExt", open);
-    find(handle, "TIFFClose", close);
-    find(handle, "TIFFGetField", getField);
-    find(handle, "TIFFGetFieldDefaulted", getFieldDefaulted);
-    find(handle, "TIFFReadRGBAImageOriented", readImage);
+  TiffLibrary() : OptionalLibrary("libtiff.so.6") {
+    find("TIFFOpenOptionsAlloc", allocateOptions);
+    find("TIFFOpenOptionsFree", freeOptions);
+    find("TIFFOpenOptionsSetMaxSingleMemAlloc", setMaxAllocation);
+    find("TIFFOpenOptionsSetErrorHandlerExtR", setErrorHandler);
+    find("TIFFOpenOptionsSetWarningHandlerExtR", setWarningHandler);
+    find("TIFFClientOpenExt", open);
+    find("TIFFClose", close);
+    find("TIFFGetField", getField);
+    find("TIFFGetFieldDefaulted", getFieldDefaulted);
+    find("TIFFReadRGBAImageOriented", readImage);
   }
 
   using Handler = int(Tiff *, void *, const char *, const char *, va_list);
@@ -100,15 +95,6 @@ public:
   int (*getFieldDefaulted)(Tiff *, std::uint32_t tag, ...) = nullptr;
   int (*readImage)(Tiff *, std::uint32_t width, std::uint32_t height,
                    std::uint32_t *raster, int orientation, int stop) = nullptr;
-  std::string reason; ///< why the library cannot be used; empty if it can
-
-private:
-  template <typename Function>
-  void find(void *handle, const char *name, Function &function) {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-    if (!function)
-      reason = std::string("libtiff.so.6 lacks ") + name;
-  }
 };
 
 /// Tags of TIFF.

@@ -2,9 +2,8 @@
 #include "formats/image/WebP.h"
 
 #include "formats/image/Channels.h"
+#include "formats/image/OptionalLibrary.h"
 #include "support/Error.h"
-
-#include <dlfcn.h>
 
 namespace brew::formats {
 namespace {
@@ -16,17 +15,12 @@ struct Features {
 };
 
 /// The functions of libwebp.so.7.
-class Library {
+class Library : public OptionalLibrary {
 public:
-  Library() {
-    void *handle = dlopen("libwebp.so.7", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      reason = dlerror();
-      return;
-    }
-    find(handle, "WebPGetFeaturesInternal", getFeatures);
-    find(handle, "WebPDecodeBGRInto", decodeBgr);
-    find(handle, "WebPDecodeBGRAInto", decodeBgra);
+  Library() : OptionalLibrary("libwebp.so.7") {
+    find("WebPGetFeaturesInternal", getFeatures);
+    find("WebPDecodeBGRInto", decodeBgr);
+    find("WebPDecodeBGRAInto", decodeBgra);
   }
 
   using Decode = std::uint8_t *(const std::uint8_t *bytes, std::size_t size,
@@ -36,15 +30,6 @@ public:
                      Features *features, int version) = nullptr;
   Decode *decodeBgr = nullptr;
   Decode *decodeBgra = nullptr;
-  std::string reason; ///< why the library cannot be used; empty if it can
-
-private:
-  template <typename Function>
-  void find(void *handle, const char *name, Function &function) {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-    if (!function)
-      reason = std::string("libwebp.so.7 lacks ") + name;
-  }
 };
 
 } // namespace
