@@ -2,6 +2,7 @@
 
 #include "runtime/data/ImageFitter.h"
 
+#include "caffe/weights/BufferLayout.h"
 #include "formats/BinaryProto.h"
 #include "formats/image/ImageResize.h"
 #include "support/Error.h"
@@ -14,14 +15,8 @@
 namespace brew::runtime {
 namespace {
 
+using caffe::product;
 using Shape = std::vector<std::int64_t>;
-
-std::int64_t product(const Shape &shape) {
-  std::int64_t count = 1;
-  for (std::int64_t dim : shape)
-    count *= dim;
-  return count;
-}
 
 /// Bilinear resize of one plane of floats with pixel centres at half integers,
 /// like OpenCV's INTER_LINEAR.

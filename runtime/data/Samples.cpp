@@ -2,6 +2,7 @@
 
 #include "runtime/data/Samples.h"
 
+#include "caffe/weights/BufferLayout.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "formats/InputFile.h"
@@ -21,14 +22,8 @@
 namespace brew::runtime {
 namespace {
 
+using caffe::product;
 using Shape = std::vector<std::int64_t>;
-
-std::int64_t product(const Shape &shape) {
-  std::int64_t count = 1;
-  for (std::int64_t dim : shape)
-    count *= dim;
-  return count;
-}
 
 /// The images of an LMDB or LevelDB database.
 class DatabaseSamples : public SampleSource {

@@ -2,6 +2,7 @@
 
 #include "runtime/train/metrics/TensorStatistics.h"
 
+#include "caffe/weights/BufferLayout.h"
 #include "runtime/session/Session.h"
 
 #include <algorithm>
@@ -11,9 +12,7 @@ namespace brew::runtime {
 namespace {
 
 std::vector<double> readAll(const Session &session, const TensorName &name) {
-  std::int64_t count = 1;
-  for (std::int64_t dim : session.find(name).shape)
-    count *= dim;
+  const std::int64_t count = caffe::product(session.find(name).shape);
   std::vector<double> values(static_cast<std::size_t>(count));
   session.read(name, values.data(), count);
   return values;
