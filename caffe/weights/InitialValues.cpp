@@ -2,13 +2,10 @@
 #include "caffe/weights/InitialValues.h"
 
 #include "caffe/Filler.h"
+#include "caffe/Slices.h"
 #include "caffe/weights/BufferLayout.h"
 #include "plan/PlanFile.h"
 #include "support/Error.h"
-
-#include <algorithm>
-#include <system_error>
-#include <thread>
 
 namespace brew::caffe {
 namespace {
@@ -30,7 +27,6 @@ void fillRange(const Filler &filler, const ElementOrder &order,
 /// so the bits do not depend on the split.
 void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
                 std::byte *memory, int threads) {
-  constexpr std::int64_t kElementsPerThread = 1 << 18;
   const ElementOrder order(buffer);
   auto fillElements = [&](std::int64_t begin, std::int64_t end) {
     if (buffer.type() == plan::F64)
@@ -38,25 +34,7 @@ void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
     else
       fillRange<float>(filler, order, begin, end, memory);
   };
-  const std::int64_t count = order.count();
-  const std::int64_t slices = std::clamp<std::int64_t>(
-      count / kElementsPerThread, 1, std::max(1, threads));
-  std::vector<std::thread> workers;
-  workers.reserve(static_cast<std::size_t>(slices));
-  // The first slice without a worker. This thread fills that slice, all later
-  // ones and slice 0.
-  std::int64_t nextSlice = 1;
-  try {
-    for (; nextSlice < slices; ++nextSlice)
-      workers.emplace_back(fillElements, count * nextSlice / slices,
-                           count * (nextSlice + 1) / slices);
-  } catch (const std::system_error &) {
-    // The system cannot create more threads.
-  }
-  fillElements(0, count / slices);
-  fillElements(count * nextSlice / slices, count);
-  for (std::thread &worker : workers)
-    worker.join();
+  forEachSlice(order.count(), threads, fillElements);
 }
 
 } // namespace

@@ -279,6 +279,10 @@ public:
   void setLearningRate(double rate) {
     check(brew_session_set_learning_rate(get(), rate));
   }
+  /// Runs the program `update`.
+  void update(const brew_update_scalars &scalars) {
+    check(brew_session_update(get(), &scalars));
+  }
   std::vector<OutputValue> outputs(int program) {
     const brew_output_value *values = nullptr;
     std::size_t count = 0;
@@ -373,10 +377,27 @@ public:
                             static_cast<std::int64_t>(values.size())));
     return values;
   }
-  /// Binds a blob to the caller's memory, or with nullptr to the session's own.
+  /// The caller's memory for a tensor; with nullptr, the session's own.
+  struct Binding {
+    TensorName name;
+    void *data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  /// Binds tensors to the caller's memory: all of them, or none if it throws.
+  void bindMemory(const std::vector<Binding> &bindings) {
+    std::vector<brew_binding> cBindings;
+    for (const auto &[name, data, bytes] : bindings) {
+      auto binding = makeStruct<brew_binding>();
+      binding.name = nameOf(name);
+      binding.data = data;
+      binding.bytes = bytes;
+      cBindings.push_back(binding);
+    }
+    check(brew_session_bind_memory(get(), cBindings.data(), cBindings.size()));
+  }
+  /// Binds one tensor.
   void bindMemory(const TensorName &name, void *data, std::int64_t bytes) {
-    const brew_tensor_name cName = nameOf(name);
-    check(brew_session_bind_memory(get(), &cName, data, bytes));
+    bindMemory({Binding{name, data, bytes}});
   }
   template <typename Value>
   void write(const TensorName &name, const std::vector<Value> &values) {

@@ -91,20 +91,39 @@ BREW_API brew_status brew_session_write(brew_session *session,
                                         brew_dtype dtype, const void *values,
                                         int64_t count);
 
-/* Binds a blob of a CPU session to the caller's memory: `bytes` bytes from
- * `data` on. The size must be that of the blob and the address a multiple of
- * 64. The memory must remain valid until the session is destroyed or the blob
- * is bound again. Runs read and write this memory instead of the session's own;
- * NULL unbinds it. Values are not copied; a run overwrites the values of a blob
+/* The caller's memory for a tensor. */
+typedef struct brew_binding {
+  size_t struct_size;
+  brew_tensor_name name;
+  void *data;    /* NULL: the session's own memory */
+  int64_t bytes; /* the size of the tensor */
+} brew_binding;
+
+/* Binds tensors of a CPU session, of any kind but persistent state, to the
+ * caller's memory. All are bound, or none if the call fails. Addresses must be
+ * multiples of 64. The memory must remain valid until the session is destroyed
+ * or the tensor is bound again. Runs read and write this memory instead of the
+ * session's own. Values are not copied; a run overwrites the values of a blob
  * that is not pinned. A bound input that was never set keeps the caller's
- * values. The call prepares the library calls of the plan again, which takes
+ * values. The call prepares the steps that use the tensors again, which takes
  * as long as a part of opening the session; runs are as fast as before. Returns
- * BREW_USAGE for another size or alignment, a session on a GPU, or a blob that
- * is a view of another blob's memory; BREW_UNAVAILABLE without enough memory,
- * and then the blob keeps its memory. */
+ * BREW_USAGE for another size or alignment, a session on a GPU, or a tensor
+ * that is a view of another one's memory, such as most blobs of programs that
+ * are not of a single layer (brewc --stepwise); BREW_UNAVAILABLE without enough
+ * memory. */
 BREW_API brew_status brew_session_bind_memory(brew_session *session,
-                                              const brew_tensor_name *name,
-                                              void *data, int64_t bytes);
+                                              const brew_binding *bindings,
+                                              size_t count);
+
+/* Writes the values of a filler to an array of the shape `dims`. `filler` is
+ * Caffe's FillerParameter in the syntax of prototxts, "" its defaults. The
+ * random numbers depend only on `seed` and `name`, which is part of error
+ * messages too. Writes the error message to `message`, which has room for
+ * `size` bytes (NULL: discards it). Callable from any thread. Returns
+ * BREW_BAD_INPUT if there is no such filler or it does not suit the shape. */
+BREW_API brew_status brew_fill(const char *filler, const int64_t *dims,
+                               size_t ndim, uint64_t seed, const char *name,
+                               float *values, char *message, size_t size);
 
 #ifdef __cplusplus
 }

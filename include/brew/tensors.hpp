@@ -8,7 +8,9 @@
 #include <brew/support.hpp>
 #include <brew/tensors.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace brew::api {
 
@@ -19,5 +21,16 @@ struct TensorName {
   std::string name;
   int index = 0, slot = 0;
 };
+
+/// Writes the values of a filler to an array of shape `dims`; see brew_fill().
+inline void fill(const std::string &filler,
+                 const std::vector<std::int64_t> &dims, std::uint64_t seed,
+                 const std::string &name, float *values) {
+  char message[1024];
+  const brew_status status =
+      brew_fill(filler.c_str(), dims.data(), dims.size(), seed, name.c_str(),
+                values, message, sizeof message);
+  detail::check(status, message);
+}
 
 } // namespace brew::api

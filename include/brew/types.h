@@ -16,7 +16,7 @@ extern "C" {
 
 /* Incremented when a program compiled with an older header no longer works with
  * the library. Adding functions and fields does not increment it. */
-#define BREW_ABI_VERSION 2
+#define BREW_ABI_VERSION 3
 
 /* Returns the library's BREW_ABI_VERSION, to compare with the header's. */
 BREW_API int brew_abi_version(void);

@@ -360,6 +360,30 @@ brew_status brew_session_set_learning_rate(brew_session *session, double rate) {
   });
 }
 
+brew_status brew_session_update(brew_session *session,
+                                const brew_update_scalars *cScalars) {
+  return on(session, [&](runtime::Session &runtimeSession) {
+    if (!cScalars)
+      throw usage("the scalars are NULL");
+    const brew_update_scalars values = copyFromCaller(cScalars);
+    const int program =
+        runtimeSession.executor().findProgram(plan::programs::kUpdate);
+    if (program < 0)
+      throw usage("the plan has no program 'update'");
+    caffe::SolverParameter solver;
+    solver.set_momentum(static_cast<float>(values.momentum));
+    solver.set_momentum2(static_cast<float>(values.momentum2));
+    solver.set_weight_decay(static_cast<float>(values.weight_decay));
+    solver.set_delta(static_cast<float>(values.delta));
+    solver.set_rms_decay(static_cast<float>(values.rms_decay));
+    runtime::SolverScalars scalars(runtimeSession.executor());
+    scalars.setFields(solver, values.iteration);
+    scalars.set(plan::LEARNING_RATE, values.learning_rate);
+    scalars.set(plan::GRADIENT_SCALE, values.gradient_scale);
+    runtimeSession.run(program, runtime::Pass::Forward);
+  });
+}
+
 brew_status brew_session_outputs(brew_session *session, int program,
                                  const brew_output_value **outputs,
                                  size_t *count) {

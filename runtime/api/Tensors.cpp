@@ -1,7 +1,14 @@
 //===- Tensors.cpp - C API: tensors by name -------------------------------===//
 
+#include "caffe/Filler.h"
+#include "caffe/Slices.h"
+#include "formats/caffe.pb.h"
 #include "runtime/api/Handles.h"
 #include "runtime/executor/ItemCounts.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <thread>
 
 using namespace brew;
 using namespace brew::api;
@@ -137,11 +144,22 @@ brew_status brew_session_read(brew_session *session,
 }
 
 brew_status brew_session_bind_memory(brew_session *session,
-                                     const brew_tensor_name *name, void *data,
-                                     int64_t bytes) {
+                                     const brew_binding *bindings,
+                                     size_t count) {
   return on(session, [&](runtime::Session &runtimeSession) {
-    runtimeSession.bindMemory(nameOf(*session, name), data,
-                              static_cast<std::uint64_t>(bytes));
+    if (!bindings && count)
+      throw usage("the bindings are NULL");
+    std::vector<runtime::Session::Binding> result;
+    const auto *next = reinterpret_cast<const std::byte *>(bindings);
+    for (std::size_t i = 0; i < count; ++i) {
+      // The struct_size of the caller is the stride of its array.
+      const brew_binding binding =
+          copyFromCaller(reinterpret_cast<const brew_binding *>(next));
+      next += bindings->struct_size;
+      result.push_back({nameOf(*session, &binding.name), binding.data,
+                        static_cast<std::uint64_t>(binding.bytes)});
+    }
+    runtimeSession.bindMemory(result);
   });
 }
 
@@ -157,5 +175,28 @@ brew_status brew_session_write(brew_session *session,
     withType(dtype, values, [&](const auto *typed) {
       runtimeSession.write(nameOf(*session, name), typed, count);
     });
+  });
+}
+
+brew_status brew_fill(const char *filler, const int64_t *dims, size_t ndim,
+                      uint64_t seed, const char *name, float *values,
+                      char *message, size_t size) {
+  return guardedInto(message, size, [&] {
+    if (!values || (!dims && ndim))
+      throw usage("the values or their dimensions are NULL");
+    const char *subject = text(name, "the name of the values");
+    caffe::FillerParameter parameter;
+    if (!google::protobuf::TextFormat::ParseFromString(
+            text(filler, "the filler"), &parameter))
+      throw Error(ExitStatus::BadInput, std::string(subject) +
+                                            ": the filler '" + filler +
+                                            "' is not a FillerParameter");
+    const caffe::Filler fill(parameter, {dims, dims + ndim},
+                             {seed, std::string("filler ") + subject}, subject);
+    caffe::forEachSlice(fill.count(),
+                        static_cast<int>(std::thread::hardware_concurrency()),
+                        [&](std::int64_t begin, std::int64_t end) {
+                          fill.fill(begin, end, values + begin);
+                        });
   });
 }

@@ -3,10 +3,10 @@
 
 #include "plan/PlanFile.h"
 #include "runtime/cpu/Arena.h"
+#include "runtime/executor/MemoryBindings.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -31,21 +31,19 @@ public:
   /// map to one page of zeros, which stays in the caches.
   void commitPages() const;
 
-  /// The caller's memory by buffer.
-  using Bindings = std::map<std::uint32_t, std::byte *>;
-  const Bindings &bindings() const { return bound; }
+  const MemoryBindings &bindings() const { return bound; }
   /// Moves a buffer to the caller's memory, or with null back to its arena.
   /// Throws Error (2) if a buffer that is not within this one overlaps it, or
   /// if another buffer in the caller's memory does.
   void bind(std::uint32_t buffer, std::byte *memory);
   /// Restores earlier bindings().
-  void setBindings(Bindings bindings) { bound = std::move(bindings); }
+  void setBindings(MemoryBindings bindings) { bound = std::move(bindings); }
 
 private:
   const plan::PlanFile &plan;
   const plan::Manifest &manifest;
   std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
-  Bindings bound;
+  MemoryBindings bound;
 };
 
 /// Returns whether `inner` is within `outer` or equal to it.

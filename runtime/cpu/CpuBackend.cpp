@@ -56,7 +56,7 @@ public:
   void *data(std::uint32_t buffer) const override {
     return arenas.address(buffer);
   }
-  void bindMemory(std::uint32_t buffer, std::byte *memory) override;
+  void bindMemory(const MemoryBindings &bindings) override;
   bool hasBoundMemory(std::uint32_t buffer) const override {
     return arenas.bindings().count(buffer) > 0;
   }
@@ -168,24 +168,33 @@ void CpuBackend::useWorkspace(Arena memory) {
     packedBytes += packed->memory.size();
 }
 
-void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
-  Arenas::Bindings previous = arenas.bindings();
-  arenas.bind(index, memory);
-  if (arenas.bindings() == previous)
-    return;
-  auto hasMoved = [&](const Step &step) {
-    return std::any_of(step.operands().begin(), step.operands().end(),
-                       [&](const plan::Operand &operand) {
-                         return isWithin(buffer(operand.buffer_index()),
-                                         buffer(index));
-                       });
-  };
-  const bool movesCalls = !stepsWhere([&](const Step &step) {
-                             return StepBuilder::isCall(step) && hasMoved(step);
-                           }).empty();
+void CpuBackend::bindMemory(const MemoryBindings &bindings) {
+  MemoryBindings previous = arenas.bindings();
   try {
+    for (const auto &[index, memory] : bindings)
+      arenas.bind(index, memory);
+    std::vector<bool> hasMoved(
+        static_cast<std::size_t>(manifest.buffers_size()));
+    for (std::uint32_t i = 0; i < hasMoved.size(); ++i)
+      hasMoved[i] = std::any_of(
+          bindings.begin(), bindings.end(), [&](const auto &binding) {
+            return previous != arenas.bindings() &&
+                   isWithin(buffer(i), buffer(binding.first));
+          });
+    auto usesMoved = [&](const Step &step) {
+      return std::any_of(step.operands().begin(), step.operands().end(),
+                         [&](const plan::Operand &operand) {
+                           return hasMoved[operand.buffer_index()];
+                         });
+    };
+    // Library calls may share packed weights.
+    const bool movesCalls =
+        !builder.dnnl.packed.empty() && !stepsWhere([&](const Step &step) {
+                                           return StepBuilder::isCall(step) &&
+                                                  usesMoved(step);
+                                         }).empty();
     recompile(stepsWhere([&](const Step &step) {
-      return hasMoved(step) || (movesCalls && StepBuilder::isCall(step));
+      return usesMoved(step) || (movesCalls && StepBuilder::isCall(step));
     }));
   } catch (...) {
     arenas.setBindings(std::move(previous));
@@ -194,7 +203,7 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
 }
 
 /// Replaces steps by new ones. If one cannot be created, keeps all current
-/// steps. Library calls share packed weights, so `indices` contains all calls
+/// steps. If library calls share packed weights, `indices` contains all calls
 /// of all programs, or none.
 void CpuBackend::recompile(const std::vector<StepIndex> &indices) {
   if (indices.empty())
@@ -209,8 +218,12 @@ void CpuBackend::recompile(const std::vector<StepIndex> &indices) {
         hasCalls |= StepBuilder::isCall(manifest.programs(p).steps(i));
         steps.push_back(builder.build(p, i));
       }
-      if (hasCalls)
-        scratch = makeWorkspace(scratchBytes(steps));
+      if (hasCalls) {
+        std::uint64_t bytes = scratchBytes(steps);
+        for (const CompiledProgram &current : programs)
+          bytes = std::max(bytes, scratchBytes(current));
+        scratch = makeWorkspace(bytes);
+      }
     } catch (...) {
       steps.clear();
       builder.dnnl.packed = std::move(packed);

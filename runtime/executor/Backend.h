@@ -8,6 +8,7 @@
 #pragma once
 
 #include "runtime/executor/Executor.h"
+#include "runtime/executor/MemoryBindings.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@ public:
   /// Returns the buffer's memory on the device.
   virtual void *data(std::uint32_t buffer) const = 0;
   /// See Executor, which calls it only for a CPU.
-  virtual void bindMemory(std::uint32_t /*buffer*/, std::byte * /*memory*/) {}
+  virtual void bindMemory(const MemoryBindings & /*bindings*/) {}
   virtual bool hasBoundMemory(std::uint32_t) const { return false; }
   /// Returns the memory of the parameters for another executor, or null if it
   /// cannot be shared.

@@ -146,17 +146,19 @@ void Executor::uploadBytes(std::uint32_t arena, std::uint64_t offset,
   backend->uploadBytes(arena, offset, bytes, size);
 }
 
-void Executor::bindMemory(std::uint32_t index, std::byte *memory) {
-  const plan::Arena &arena =
-      manifest().arenas(static_cast<int>(buffer(index).arena_index()));
-  if (arena.kind() != plan::TRANSIENT)
-    throw Error(ExitStatus::Usage,
-                plan->path() +
-                    ": only values of a run can be in the caller's memory");
+void Executor::bindMemory(const MemoryBindings &bindings) {
   if (isOnGpu())
     throw Error(ExitStatus::Usage,
-                "blobs of a plan for a GPU cannot be in the caller's memory");
-  backend->bindMemory(index, memory);
+                "tensors of a plan for a GPU cannot be in the caller's memory");
+  for (const auto &[index, memory] : bindings) {
+    const plan::Arena &arena =
+        manifest().arenas(static_cast<int>(buffer(index).arena_index()));
+    if (arena.kind() == plan::SCALARS || arena.kind() == plan::CONSTANTS)
+      throw Error(ExitStatus::Usage,
+                  plan->path() + ": solver scalars and constants cannot be in "
+                                 "the caller's memory");
+  }
+  backend->bindMemory(bindings);
 }
 
 bool Executor::hasBoundMemory(std::uint32_t index) const {

@@ -10,6 +10,7 @@
 
 #include "plan/Operands.h"
 #include "plan/PlanFile.h"
+#include "runtime/executor/MemoryBindings.h"
 #include "runtime/host_layers/HostLayers.h"
 
 #include <cstddef>
@@ -160,12 +161,13 @@ public:
   void overwrite(std::uint32_t buffer,
                  const std::function<void(std::byte *)> &fill);
 
-  /// Moves a buffer of the transient arena to the caller's memory, aligned to
-  /// plan::kAlignment, or with null back to the arena. Does not copy values.
-  /// Recreates the steps that use the buffer, and all library calls if one of
-  /// them does. Throws Error (2) for plans for GPUs, and if a buffer that is
-  /// not within this one overlaps it; (3) if a step cannot be created.
-  void bindMemory(std::uint32_t buffer, std::byte *memory);
+  /// Moves values of runs, parameters, their gradients and solver state to the
+  /// caller's memory, aligned to plan::kAlignment, or back to their arenas: all
+  /// of them, or none if it throws. Does not copy values. Recreates the steps
+  /// that use the buffers.
+  /// Throws Error (2) for plans for GPUs, and if a buffer that is not within
+  /// one of these overlaps it; (3) if a step cannot be created.
+  void bindMemory(const MemoryBindings &bindings);
   /// Returns whether a buffer is in memory passed to bindMemory().
   bool hasBoundMemory(std::uint32_t buffer) const;
   /// Returns the first byte of a buffer in host memory, or null if it is on a

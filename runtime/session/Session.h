@@ -219,12 +219,18 @@ public:
   void write(const TensorName &name, const double *values, std::int64_t count);
   void write(const TensorName &name, const std::int32_t *values,
              std::int64_t count);
-  /// Moves a blob of a plan for the CPU to the caller's memory of `size` bytes
-  /// (the size of the blob), aligned to plan::kAlignment, or with null back to
-  /// the session's memory. Does not copy values. An input that was never set
-  /// keeps the values in the caller's memory. Throws Error (2) if the blob
-  /// cannot be moved; (3) without enough memory for the new steps.
-  void bindMemory(const TensorName &name, void *memory, std::uint64_t size);
+  /// The caller's memory for a tensor.
+  struct Binding {
+    TensorName name;
+    void *memory = nullptr; ///< null: the session's own
+    std::uint64_t size = 0; ///< in bytes: the tensor's size
+  };
+  /// Moves tensors of a plan for the CPU to the caller's memory, aligned to
+  /// plan::kAlignment: all of them, or none if it throws. Does not copy values.
+  /// An input that was never set keeps the values in the caller's memory.
+  /// Throws Error (2) if a tensor cannot be moved; (3) without enough memory
+  /// for the new steps.
+  void bindMemory(const std::vector<Binding> &bindings);
 
 private:
   std::vector<std::string> loadWeights(const std::vector<std::string> &weights,

@@ -253,20 +253,27 @@ void Session::writeValues(const TensorName &name, const Value *values,
   });
 }
 
-void Session::bindMemory(const TensorName &name, void *memory,
-                         std::uint64_t size) {
-  if (name.kind != TensorKind::Blob)
-    throw usageError("only blobs can be in the caller's memory");
-  const Tensor tensor = find(name);
-  const plan::Buffer &buffer =
-      manifest().buffers(static_cast<int>(tensor.buffer));
-  if (memory && size != buffer.size())
-    throw usageError(nameText(name) + " has " + std::to_string(buffer.size()) +
-                     " bytes, but the memory has " + std::to_string(size));
-  if (reinterpret_cast<std::uintptr_t>(memory) % plan::kAlignment != 0)
-    throw usageError("memory for " + nameText(name) + " must be aligned to " +
-                     std::to_string(plan::kAlignment) + " bytes");
-  exec.bindMemory(tensor.buffer, static_cast<std::byte *>(memory));
+void Session::bindMemory(const std::vector<Binding> &bindings) {
+  MemoryBindings buffers;
+  for (const auto &[name, memory, size] : bindings) {
+    const Tensor tensor = find(name);
+    const plan::Buffer &buffer =
+        manifest().buffers(static_cast<int>(tensor.buffer));
+    if (memory && size != buffer.size())
+      throw usageError(nameText(name) + " has " +
+                       std::to_string(buffer.size()) +
+                       " bytes, but the memory has " + std::to_string(size));
+    if (reinterpret_cast<std::uintptr_t>(memory) % plan::kAlignment != 0)
+      throw usageError("memory for " + nameText(name) + " must be aligned to " +
+                       std::to_string(plan::kAlignment) + " bytes");
+    const auto [entry, isNew] =
+        buffers.emplace(tensor.buffer, static_cast<std::byte *>(memory));
+    if (!isNew && entry->second != memory)
+      throw usageError(nameText(name) +
+                       " is another name of a tensor, and cannot be in other "
+                       "memory");
+  }
+  exec.bindMemory(buffers);
 }
 
 void Session::read(const TensorName &name, float *values,

@@ -204,7 +204,7 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   DataPipeline pipeline(executor, executor.findProgram("forward_backward"), {1},
                         "");
   alignas(plan::kAlignment) float x[12] = {1, 2, 3};
-  executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
+  executor.bindMemory({{0, reinterpret_cast<std::byte *>(x)}});
   pipeline.feed();
   EXPECT_EQ(x[2], 3);
   // set() writes to the caller's memory.
@@ -215,7 +215,7 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   // In the executor's own memory, an unset input is zero.
   DataPipeline secondPipeline(
       executor, executor.findProgram("forward_backward"), {1}, "");
-  executor.bindMemory(0, nullptr);
+  executor.bindMemory({{0, nullptr}});
   secondPipeline.feed();
   EXPECT_EQ(readFloats(executor, 0, 12), std::vector<float>(12));
 }
