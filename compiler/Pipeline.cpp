@@ -126,6 +126,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   case Phase::Graph: {
     pm.addPass(passes::createInferShapes());
+    if (options.stepwise) {
+      pm.addPass(passes::createOutlineLayers());
+      pm.addPass(passes::createInferShapes()); // of the new programs
+    }
     // Pin blobs by name while every layer still exists.
     passes::PinBlobsOptions pins;
     pins.blobs = toStrings(options.pin);

@@ -92,10 +92,16 @@ inline constexpr char kPrepare[] = "prepare";
 inline constexpr char kDeploy[] = "deploy";
 inline constexpr char kMain[] = "main";
 inline constexpr char kTestPrefix[] = "test_";
+inline constexpr char kLayerPrefix[] = "layer:";
 
 /// Returns the name of the program of test net `net`, counted from 0.
 inline std::string testName(int net) {
   return kTestPrefix + std::to_string(net);
+}
+
+/// Returns the name of the program of a single layer (brewc --stepwise).
+inline std::string layerName(std::string_view layer) {
+  return kLayerPrefix + std::string(layer);
 }
 
 /// Returns the number of the test net that the program `name` runs, or -1 if

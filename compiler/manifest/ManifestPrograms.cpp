@@ -1,6 +1,7 @@
 //===- ManifestPrograms.cpp - Programs in a plan file ---------------------===//
 #include "compiler/manifest/ManifestBuilder.h"
 
+#include "passes/analysis/LayerPrograms.h"
 #include "support/Error.h"
 
 using namespace mlir;
@@ -72,6 +73,9 @@ void ManifestBuilder::addProgram(ProgramOp program,
   plan::Program *programEntry = manifest.add_programs();
   programEntry->set_name(program.getSymName().str());
   programEntry->set_test_phase(program.getTestPhase());
+  if (auto reason =
+          program->getAttrOfType<StringAttr>(brew::passes::kNoBackwardAttr))
+    programEntry->set_no_backward(reason.str());
   if (metadata)
     addLayers(program, *metadata, *programEntry);
   programEntry->mutable_memory()->set_arena_bytes(program.getArenaBytes());

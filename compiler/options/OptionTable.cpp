@@ -297,6 +297,11 @@ const std::vector<OptionRow> &optionTable() {
       row("solver-only", Kind::Flag, "Check a solver without opening its net")
           .withAction(
               [](Options &o, Text v) { o.import.solverOnly = optionFlag(v); }),
+      row("stepwise", Kind::Flag,
+          "Compile each layer as a program of its own, on blobs that the "
+          "caller owns")
+          .withAction(
+              [](Options &o, Text v) { o.pipeline.stepwise = optionFlag(v); }),
       row("stage", Kind::List, "NetState stages")
           .withValueName("NAME,...")
           .withCommaLists()

@@ -100,6 +100,25 @@ CompileOptions OptionSet::resolve() const {
   if (pipeline.distributed && !pipeline.outputGradients.empty())
     throwUsage("--distributed is for plans that train on their own; "
                "--output-gradient is for plans whose caller writes gradients");
+  if (pipeline.stepwise) {
+    if (!options.import.phase)
+      throwUsage("--stepwise is for --phase");
+    if (!pipeline.outputGradients.empty())
+      throwUsage("--stepwise has output gradients for all blobs: "
+                 "--output-gradient has no use there");
+    if (isSet("keep"))
+      throwUsage("--stepwise keeps all blobs: --keep has no use there");
+    if (isSet("layout") &&
+        pipeline.layout != dialects::target::BlobLayout::NCHW)
+      throwUsage("--stepwise is for --layout=nchw, the layout of its caller");
+    if (pipeline.precision != dialects::target::Precision::F32)
+      throwUsage("--stepwise is for --precision=f32 or f64");
+    if (options.memoryLimit)
+      throwUsage(
+          "--stepwise keeps all values: --memory-limit has no use there");
+    pipeline.pin = {"all"};
+    pipeline.layout = dialects::target::BlobLayout::NCHW;
+  }
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     throwUsage("--dump-dir is for --emit");
   if (options.emit == Emit::Prototxt && !options.import.deploy)

@@ -2,12 +2,14 @@
 #include "compiler/report/Costs.h"
 
 #include "dialects/Plan/PlanDialect.h"
+#include "formats/caffe.pb.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/SymbolTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <google/protobuf/text_format.h>
 #include <nlohmann/json.hpp>
 
 using namespace brew;
@@ -41,6 +43,23 @@ static json paramsOf(dialects::plan::ProgramOp program) {
       params[utf8(entry.getName().getValue())] = std::move(shapes);
     }
   return params;
+}
+
+/// Returns the fillers of each layer's own parameters as prototxt texts, by the
+/// parameter's index.
+static json fillersOf(const plan::Manifest &manifest) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  json fillers = json::object();
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    brew::caffe::FillerParameter filler;
+    std::string text;
+    if (filler.ParseFromString(parameter.filler()))
+      printer.PrintToString(filler, &text);
+    fillers[utf8(parameter.layer())][std::to_string(parameter.index())] =
+        utf8(text);
+  }
+  return fillers;
 }
 
 static json accessBytesOf(const AccessBytes &bytes) {
@@ -141,6 +160,7 @@ void compiler::printJsonReport(const ReportSubject &subject,
     if (subject.singlePhase) {
       root["blobs"] = entry["blobs"];
       root["params"] = entry["params"];
+      root["fillers"] = fillersOf(manifest);
     }
     programs[program.name()] = std::move(entry);
   }

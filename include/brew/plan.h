@@ -62,6 +62,10 @@ typedef struct brew_program_info {
    * is destroyed. */
   size_t output_count;
   const char *const *outputs;
+  /* Why the program of a single layer (brewc --stepwise) has no backward pass
+   * although its bottoms or parameters need gradients; "" otherwise. Valid
+   * until the plan is destroyed. */
+  const char *no_backward;
 } brew_program_info;
 
 /* Programs are numbered from 0. Returns 0 for a NULL plan. */

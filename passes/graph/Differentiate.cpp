@@ -6,6 +6,7 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LayerPrograms.h"
 #include "passes/graph/LossScale.h"
 #include "passes/graph/NoGradient.h"
 #include "passes/graph/ScalarGradient.h"
@@ -36,6 +37,10 @@ public:
   /// Builds the backward pass. The gradients of `blobs`, which are pinned,
   /// start with output gradients that the caller writes.
   LogicalResult run(ArrayRef<std::string> blobs);
+  /// Builds the backward pass of a program of one layer, from the gradients of
+  /// all tops that have one. If the layer cannot be differentiated, the program
+  /// has no backward pass, and its attribute kNoBackwardAttr is the reason.
+  void runForLayer();
   void pinGradients(ArrayRef<std::string> blobs);
   Value fullGradient(Value value);
   void pinBottomGradients();
@@ -50,6 +55,7 @@ private:
     return needed.contains(op->getOperand(i));
   }
   void findNeeded(ArrayRef<Operation *> layers);
+  LogicalResult differentiateLayer(ArrayRef<PinOp> tops);
   LogicalResult differentiate(Operation *op);
   LogicalResult build(Operation *op, ArrayRef<Value> results,
                       ArrayRef<bool> selected, MutableArrayRef<Value> operands);
@@ -128,6 +134,8 @@ void BackwardBuilder::findNeeded(ArrayRef<Operation *> layers) {
         needed.insert(read);
       continue;
     }
+    if (isa<DataInputOp>(op) && op->hasAttr(kGradientAttr))
+      needed.insert(op->result_begin(), op->result_end());
     if (!isa<GradientInterface, ScalarBodyInterface, ReinterpretOp>(op))
       continue;
     bool dependsOnParameter = false, reachesParameter = false;
@@ -434,6 +442,52 @@ LogicalResult BackwardBuilder::run(ArrayRef<std::string> blobs) {
   return success();
 }
 
+LogicalResult BackwardBuilder::differentiateLayer(ArrayRef<PinOp> tops) {
+  for (PinOp pin : tops)
+    addGradient(pin.getValue(),
+                createOutputGradient(pin.getValue(), pin.getBlob()));
+  for (Operation *op : llvm::reverse(layers)) {
+    Operation *last = &program.getBody().front().back();
+    if (failed(differentiate(op)))
+      return failure();
+    markBackwardSince(last, op);
+  }
+  storeParameters();
+  return success();
+}
+
+void BackwardBuilder::runForLayer() {
+  Block &block = program.getBody().front();
+  for (Operation &op : block)
+    layers.push_back(&op);
+  findNeeded(layers);
+  SmallVector<PinOp> tops;
+  for (Operation *op : layers)
+    if (auto pin = dyn_cast<PinOp>(op);
+        pin && pin.getKind() == BlobValue::Data &&
+        needed.contains(pin.getValue()) &&
+        !pin.getValue().getDefiningOp<DataInputOp>())
+      tops.push_back(pin);
+  std::string reason;
+  Operation *last = &block.back();
+  {
+    ScopedDiagnosticHandler handler(
+        program.getContext(), [&](Diagnostic &diagnostic) {
+          if (reason.empty() &&
+              diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            reason = diagnostic.str();
+          return success();
+        });
+    if (succeeded(differentiateLayer(tops)))
+      return;
+  }
+  while (&block.back() != last)
+    block.back().erase();
+  gradients.clear();
+  program.setDifferentiate(false);
+  program->setAttr(brew::passes::kNoBackwardAttr, b.getStringAttr(reason));
+}
+
 /// Returns the diff that Caffe has for a blob that no gradient reaches. It is
 /// zero; for a loss it is the loss weight, unless another layer reads the blob:
 /// then the weight moves to the copy that Caffe's split creates. Null for
@@ -474,7 +528,10 @@ void BackwardBuilder::pinGradients(ArrayRef<std::string> blobs) {
   for (auto [name, result] : versions) {
     Operation *op = result.getOwner();
     Value gradient = fullGradient(result);
-    gradient = gradient ? unscaled(gradient, op) : defaultDiff(op, result);
+    gradient = gradient ? unscaled(gradient, op)
+               : brew::passes::isLayerProgram(program)
+                   ? Value()
+                   : defaultDiff(op, result);
     if (gradient)
       PinOp::create(b, op->getLoc(), gradient, BlobValue::Diff, name);
   }
@@ -522,6 +579,11 @@ struct Differentiate : brew::passes::impl::DifferentiateBase<Differentiate> {
       if (!program.getDifferentiate())
         continue;
       BackwardBuilder backward(program, symbols, lossScale);
+      if (brew::passes::isLayerProgram(program)) {
+        backward.runForLayer();
+        backward.pinGradients({"all"});
+        continue;
+      }
       if (failed(backward.run(SmallVector<std::string>(outputGradients.begin(),
                                                        outputGradients.end()))))
         return signalPassFailure();

@@ -31,6 +31,40 @@ def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def OutlineLayers : Pass<"brew-outline-layers", "::mlir::ModuleOp"> {
+  let summary = "Replace each program by a program for each of its layers";
+  let description = [{
+    The programs of layers are for callers that run the layers of a net one by one and own its
+    blobs (--stepwise). The bottoms of a layer become inputs of its program; layers of type
+    Input need no program. A bottom that gets a gradient in Caffe, because it depends on a
+    learnable parameter or by the layer's propagate_down, is marked with `brew.gradient`.
+    Losses lose their weights, because the caller writes the gradients of all tops.
+
+    The new programs have no `blobs` and `params`, which another brew-infer-shapes sets.
+
+    Input:
+
+        brew.program @main train differentiate {
+          %x = brew.data_input "x" "Input" {...} : tensor<2x3xf32>
+          %w = brew.param_value @ip.0 : tensor<5x3xf32>
+          %y = brew.inner_product "ip"(%x, %w) {tops = ["ip"]}
+          %z = brew.relu "relu"(%y) {tops = ["ip"]}
+        }
+
+    Output:
+
+        brew.program @"layer:ip" train differentiate {
+          %x = brew.data_input "x" "Input" {...} : tensor<2x3xf32>
+          %w = brew.param_value @ip.0 : tensor<5x3xf32>
+          %y = brew.inner_product "ip"(%x, %w) {tops = ["ip"]}
+        }
+        brew.program @"layer:relu" train differentiate {
+          %y = brew.data_input "ip" "Input" {brew.gradient, ...} : tensor<2x5xf32>
+          %z = brew.relu "relu"(%y) {tops = ["ip"]}
+        }
+  }];
+}
+
 def TrackItemCounts : Pass<"brew-track-item-counts", "::brew::dialects::ProgramOp"> {
   let summary = "Propagate item counts that are known only at run time";
   let description = [{

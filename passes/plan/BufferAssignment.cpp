@@ -5,6 +5,7 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/analysis/LayerPrograms.h"
 #include "passes/analysis/RepeatableBackward.h"
 #include "passes/analysis/ValueStorage.h"
 #include "passes/plan/PassBoundary.h"
@@ -381,7 +382,9 @@ void BufferAssignment::assignStores() {
 /// pass.
 std::vector<ReusableRange> BufferAssignment::findReusableRanges() {
   Block &block = program.getBody().front();
-  if (!block.getOps<OutputGradientOp>().empty() ||
+  // Callers who pin all blobs may also bind the gradients to their own memory.
+  if (program->hasAttr(kRepeatableBackwardAttr) ||
+      !block.getOps<OutputGradientOp>().empty() ||
       llvm::any_of(block, [&](Operation &op) {
         auto buffer = fixedBuffers.readBy(&op);
         return buffer && buffer->arena == dialects::plan::ArenaKind::Gradients;
@@ -396,7 +399,22 @@ std::vector<ReusableRange> BufferAssignment::findReusableRanges() {
   return ranges;
 }
 
+void BufferAssignment::moveInArena(int64_t bytes) {
+  for (Allocation &allocation : allocations)
+    if (!allocation.fixed &&
+        allocation.arena == dialects::plan::ArenaKind::Transient)
+      allocation.live.offset += bytes;
+}
+
 void BufferAssignment::assignOffsets() {
+  // Callers may bind the blobs of a program of one layer to their own memory,
+  // so these share no bytes with other values.
+  if (isLayerProgram(program))
+    for (Allocation &allocation : allocations)
+      if (allocation.pinned || allocation.isWrittenExternally) {
+        allocation.live.first = 0;
+        allocation.live.last = stepCount;
+      }
   const std::vector<ReusableRange> reusable = findReusableRanges();
   std::vector<LiveValue> values, others;
   std::vector<unsigned> allocationIndices;

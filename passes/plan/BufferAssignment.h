@@ -65,6 +65,8 @@ public:
   /// Copies, to transient memory, of parameters that the forward pass
   /// overwrites while the backward pass still needs their old values.
   llvm::ArrayRef<PlannedCopy> loads() const { return loadCopies; }
+  /// Moves the values of the transient arena to higher addresses.
+  void moveInArena(int64_t bytes);
   int64_t steps() const { return stepCount; }
   /// Returns the number of steps of the forward pass; all steps if there is no
   /// backward pass.

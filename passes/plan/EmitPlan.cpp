@@ -1,5 +1,6 @@
 //===- EmitPlan.cpp - Emission of a program as a plan ---------------------===//
 #include "passes/plan/EmitPlan.h"
+#include "passes/analysis/LayerPrograms.h"
 
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/communication/Communication.h"
@@ -324,6 +325,8 @@ FailureOr<dialects::plan::ProgramOp> PlanEmitter::run() {
       program.getNetPhase() == NetPhase::Test, program.getBlobsAttr(),
       program.getParamsAttr(), assignment.arenaBytes,
       assignment.lowerBoundBytes, program.getCaffeBytes().value_or(0));
+  if (Attribute reason = program->getAttr(brew::passes::kNoBackwardAttr))
+    plan->setAttr(brew::passes::kNoBackwardAttr, reason);
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&plan.getBody());
   if (failed(emitSteps(plan)) || failed(emitSinks()))

@@ -2,6 +2,7 @@
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LayerPrograms.h"
 #include "passes/analysis/PrepareProgram.h"
 #include "passes/plan/BufferAssignment.h"
 #include "passes/plan/EmitPlan.h"
@@ -92,6 +93,12 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
     brew::passes::FixedBuffers fixedBuffers(offsets);
     for (ProgramOp program : programs) {
       brew::passes::BufferAssignment assignment(program, fixedBuffers);
+      if (brew::passes::isLayerProgram(program)) {
+        assignment.moveInArena(transientBytes);
+        transientBytes += assignment.arenaBytes;
+      } else {
+        transientBytes = std::max(transientBytes, assignment.arenaBytes);
+      }
       StringAttr name = program.getSymNameAttr();
       // Rename the old program: symbol names must be unique.
       program.setSymName((name.getValue() + ".source").str());
@@ -99,7 +106,6 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       if (failed(plan))
         return signalPassFailure();
       plan->setSymName(name.getValue());
-      transientBytes = std::max(transientBytes, assignment.arenaBytes);
       program.erase();
     }
     for (ParamOp param : llvm::make_early_inc_range(module.getOps<ParamOp>()))

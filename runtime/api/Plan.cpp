@@ -139,6 +139,7 @@ brew_status brew_plan_get_program(const brew_plan *plan, int program,
     const auto &outputs = plan->outputs[static_cast<size_t>(program)];
     result.output_count = outputs.size();
     result.outputs = outputs.data();
+    result.no_backward = description.no_backward().c_str();
     copyToCaller(info, result);
   });
 }

@@ -162,7 +162,7 @@ TEST(RuntimeApi, WrittenWeightsReachTheirCopies) {
 
 /// Steps that were prepared for one address of a blob use its new address, also
 /// library calls that store weights in their own layout.
-TEST(RuntimeApi, BlobsCanUseTheCallersMemory) {
+TEST(RuntimeApi, TensorsCanUseTheCallersMemory) {
   const char *const text =
       "layer { name: 'in' type: 'Input' top: 'x'\n"
       "  input_param { shape { dim: 1 dim: 16 dim: 4 dim: 4 } } }\n"
@@ -206,19 +206,78 @@ TEST(RuntimeApi, BlobsCanUseTheCallersMemory) {
                 std::vector<float>(16 * 16 * 9, 2));
   session.prepare();
   expect(6, x, z); // twice the weights
+  const TensorName weights = session.parameter("conv", 0);
+  alignas(64) float w[16 * 16 * 9];
+  std::fill_n(w, std::size(w), 3.0f);
+  session.bindMemory({{weights, w, sizeof w}, {out, nullptr, 0}});
+  session.prepare();
+  expect(9, x, ownOut);
+  session.write(weights, std::vector<float>(std::size(w), 2));
+  EXPECT_EQ(w[5], 2);
+  session.bindMemory(weights, nullptr, 0);
+  session.prepare();
   session.bindMemory(in, nullptr, 0);
-  session.bindMemory(out, nullptr, 0);
   expect(2, ownIn, ownOut); // the values written first
 
   EXPECT_EQ(statusOf([&] { session.bindMemory(in, x, sizeof x - 4); }),
             BREW_USAGE);
   EXPECT_EQ(statusOf([&] { session.bindMemory(out, x + 1, sizeof z); }),
             BREW_USAGE);
+  // All tensors are bound, or none.
   EXPECT_EQ(statusOf([&] {
-              session.bindMemory(session.parameter("conv", 1), z, 64);
+              session.bindMemory({{out, z, sizeof z}, {in, x, sizeof x - 4}});
             }),
             BREW_USAGE);
   expect(2, ownIn, ownOut);
+}
+
+/// Each layer is a program on the caller's blobs; the backward pass starts from
+/// the gradients that the caller writes.
+TEST(RuntimeApi, LayersRunOneByOneOnTheCallersMemory) {
+  const char *const text =
+      "force_backward: true\n"
+      "layer { name: 'in' type: 'Input' top: 'x'\n"
+      "  input_param { shape { dim: 2 dim: 4 } } }\n"
+      "layer { name: 'square' type: 'Power' bottom: 'x' top: 'y'\n"
+      "  power_param { power: 2 } }\n"
+      "layer { name: 'relu' type: 'ReLU' bottom: 'y' top: 'y' }\n"
+      "layer { name: 'most' type: 'ArgMax' bottom: 'y' top: 'z' }\n";
+  CompilerOptions options;
+  for (const char *flag : {"stepwise", "gradients"})
+    options.set(flag, "true");
+  options.set("phase", "train");
+  const Compilation compilation =
+      Compilation::ofText(text, "net.prototxt", options);
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  const std::string bytes(compilation.plan());
+  const Plan plan(bytes.data(), bytes.size(), "net.plan");
+  const int square = plan.program("layer:square");
+  const int relu = plan.program("layer:relu");
+  const int most = plan.program("layer:most");
+  EXPECT_EQ(plan.programs(), 3);
+  EXPECT_STREQ(plan.programInfo(square).no_backward, "");
+  EXPECT_NE(std::string(plan.programInfo(most).no_backward), "");
+  Session session(plan);
+  session.initialise();
+  alignas(64) float x[8], y[16], dx[8], dy[16];
+  const auto bytesOf = static_cast<std::int64_t>(sizeof x);
+  session.bindMemory({{session.blob(square, "x"), x, bytesOf},
+                      {session.blob(square, "y"), y, bytesOf},
+                      {session.outputGradient(square, "y"), dy, bytesOf},
+                      {session.blobGradient(square, "x"), dx, bytesOf},
+                      {session.blob(relu, "y.bottom"), y, bytesOf}});
+  for (int i = 0; i < 8; ++i)
+    x[i] = static_cast<float>(i - 4), dy[i] = 10;
+  session.run(square, BREW_FORWARD);
+  session.run(relu, BREW_FORWARD);
+  EXPECT_EQ(session.read(session.blob(relu, "y"))[1], 9);
+  for (int pass = 0; pass < 2; ++pass) { // gradients stay as they are
+    session.run(square, BREW_BACKWARD);
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_EQ(dx[i], 20 * x[i]);
+      EXPECT_EQ(dy[i], 10);
+    }
+  }
 }
 
 TEST(RuntimeApi, PlansCanUseTheCallersMemory) {
@@ -546,7 +605,7 @@ TEST(RuntimeApi, ListsAndChecksOptions) {
 // Programs were compiled against these sizes and offsets: a change needs a new
 // BREW_ABI_VERSION.
 static_assert(sizeof(brew_plan_info) == 40);
-static_assert(sizeof(brew_program_info) == 48);
+static_assert(sizeof(brew_program_info) == 56);
 static_assert(sizeof(brew_step_info) == 32);
 static_assert(sizeof(brew_output_value) == 24);
 static_assert(offsetof(brew_event, number) == 32);
