@@ -136,11 +136,35 @@ class Plan:
         return Graph(self.dump(phase + "-dot"))
 
     @functools.cached_property
+    def _description(self):
+        return self.describe()
+
+    @property
     def needs_data(self):
         """Whether a run needs data besides the caller's inputs: batches of sources or random
         numbers."""
+        return any(self.needs_data_in(program) for program in range(len(self.programs)))
+
+    def needs_data_in(self, program):
+        """Like ``needs_data``, for the program of this number."""
         return any(data_input["type"] != "Input"
-                   for program in self.describe()["programs"] for data_input in program["data_inputs"])
+                   for data_input in self._description["programs"][program]["data_inputs"])
+
+    def blobs_read(self, program):
+        """Returns two lists of names: the blobs that each step of the forward pass reads, as a set
+        per step, and the blobs that the backward pass reads, as one set."""
+        buffers, description = self._description["buffers"], self._description["programs"][program]
+        blobs = [(name, buffers[index]) for name, index in description["blobs"].items()]
+
+        def read_by(step):
+            operands = [buffers[o["buffer"]] for o in step["operands"] if o["access"] != "write"]
+            return {name for name, blob in blobs
+                    if any(b["arena_index"] == blob["arena_index"] and b["offset"] < blob["offset"] + blob["size"]
+                           and blob["offset"] < b["offset"] + b["size"] for b in operands)}
+
+        steps, first_backward = description["steps"], description["first_backward_step"]
+        return ([read_by(step) for step in steps[:first_backward]],
+                set().union(*map(read_by, steps[first_backward:])))
 
     def session(self, **options) -> Session:
         """Opens a :class:`Session` with its options."""

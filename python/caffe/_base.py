@@ -32,8 +32,6 @@ class NetLayer(Layer):
     #: The object that users see.
     user = property(lambda self: self)
     down = ()
-    #: Dict of the bottoms' shapes to compiled variants; None for layers that are not compiled.
-    variants = None
 
     def __init__(self, param, phase):
         super().__init__(param)
@@ -45,9 +43,6 @@ class NetLayer(Layer):
 
     def reseed_reader(self, seed):
         """Restarts a data reader with a seed that is common to all ranks."""
-
-    def fill(self, bottom):
-        pass
 
     def reshape(self, bottom, top):
         pass

@@ -1,95 +1,61 @@
 """Blobs: data and diff, which several blobs may share."""
-import sys
-
 import numpy as np
 
-
-#: Pseudo-address of memory that is an array of the caller, as for MemoryData.
-CALLER_OWNED = -1
-
-#: Alignment in bytes at which sessions can use a blob's memory directly.
+#: Alignment in bytes of memory that sessions can use directly.
 _ALIGNMENT = 64
 
 
-def _zeros(count):
-    """Returns an aligned float array and the array that owns its memory."""
+def aligned_zeros(count):
+    """Returns an array of floats that sessions can use as a tensor's memory."""
     owner = np.zeros(count + _ALIGNMENT // 4, dtype=np.float32)
     skipped = -owner.__array_interface__["data"][0] % _ALIGNMENT // 4
-    return owner[skipped: skipped + count], owner
+    return owner[skipped: skipped + count]
 
 
 class Memory:
-    """Float storage, allocated at the first access. Blobs that share data or diff reference
-    the same Memory; arrays that users hold keep the underlying array alive, not the Memory.
+    """Float storage, allocated at the first access; its address never changes. Blobs that share
+    data or diff reference the same Memory.
 
-    ``pending``: an object whose ``fill(memory)`` fills the storage at the next access, or None;
-    ``address``: the address of the session's tensor that the storage aliases, or None;
-    ``access_count``: the number of accesses, each of which may have written the storage."""
+    ``pending``: an object whose ``fill(memory)`` writes the values before the next access, or
+    None; ``is_watched``: whether users may hold arrays of the storage, so that its values must
+    always be current; ``is_callers``: whether it is an array of the caller; ``changes``: counts
+    changes that are not by a user's array."""
 
-    __slots__ = ("_array", "_root", "capacity", "pending", "address", "access_count")
+    __slots__ = ("_array", "capacity", "pending", "is_watched", "is_callers", "changes")
 
-    def __init__(self, capacity=0):
-        self._array = self._root = None
-        self.capacity = capacity
-        self.pending = self.address = None
-        self.access_count = 0
+    def __init__(self, capacity=0, array=None):
+        self._array, self.capacity = array, capacity
+        self.pending, self.is_watched, self.is_callers, self.changes = None, False, array is not None, 0
 
-    def use_array(self, array, address=None):
-        """Uses an array as the storage; there must be no other reference to it."""
-        self._root = array  # the base of all derived arrays
-        self._array = array.reshape(-1)
-        self.capacity, self.address = array.size, address
-
-    @property
-    def array(self):
-        """The complete storage as a one-dimensional array."""
-        self.access_count += 1
-        if self.pending is not None:
-            source, self.pending = self.pending, None
-            source.fill(self)
-        return self._room()
-
-    def _room(self):
+    def room(self):
+        """Returns the storage, whose values may be out of date."""
         if self._array is None:
-            self._array, self._root = _zeros(self.capacity)
+            self._array = aligned_zeros(self.capacity)
         return self._array
 
-    def can_rebind(self, count):
-        """Whether other storage of `count` values can replace it: no user holds an array of it."""
-        return self.capacity == count and self.address != CALLER_OWNED and not self.is_referenced()
+    def values(self):
+        """Returns the storage as a one-dimensional array."""
+        if self.pending is not None:
+            source, self.pending = self.pending, None
+            self.changes += 1
+            source.fill(self)
+        return self.room()
 
-    def move(self, array, address):
-        """Aliases the memory of a session's tensor and takes over its values."""
+    def watched_values(self):
+        """Like values(), for an array that a user may hold."""
+        self.is_watched = True
+        return self.values()
+
+    def overwritten(self):
+        """Returns the storage to a caller that overwrites all of its values."""
         self.pending = None
-        self.access_count += 1
-        self.use_array(array, address)
+        self.changes += 1
+        return self.room()
 
     def take(self, values):
-        """Overwrites the storage. Unallocated storage uses the array of the values."""
-        self.pending = None
-        self.access_count += 1
-        if self._array is None and values.size == self.capacity and values.flags.c_contiguous \
-                and values.flags.writeable and values.dtype == np.float32:
-            self.use_array(values)
-        else:
-            self._room()[: values.size] = values.reshape(-1)
-
-    def is_referenced(self):
-        """Whether a user holds an array of the storage."""
-        return self._root is not None and self._reference_count() > _UNREFERENCED_COUNT
-
-    def _reference_count(self):
-        return sys.getrefcount(self._root)
-
-
-def _unreferenced_count():
-    memory = Memory(1)
-    memory._room()
-    return memory._reference_count()
-
-
-# Reference count of a Memory's array if no user holds an array of it. Depends on the interpreter.
-_UNREFERENCED_COUNT = _unreferenced_count()
+        """Overwrites the first values of the storage."""
+        self.changes += 1
+        (self.overwritten() if values.size == self.capacity else self.values())[: values.size] = values.reshape(-1)
 
 
 def product(shape):
@@ -124,8 +90,7 @@ class Blob:
 
     def _adopt(self, array):
         """Uses an array of the caller as the blob's data."""
-        self._data = Memory()
-        self._data.use_array(array, CALLER_OWNED)
+        self._data = Memory(array.size, array.reshape(-1))
 
     def _share_data(self, other):
         self._data = other._data
@@ -135,11 +100,21 @@ class Blob:
 
     @property
     def data(self):
-        return self._data.array[: self._count].reshape(self._shape)
+        return self._data.watched_values()[: self._count].reshape(self._shape)
 
     @property
     def diff(self):
-        return self._diff.array[: self._count].reshape(self._shape)
+        return self._diff.watched_values()[: self._count].reshape(self._shape)
+
+    # For code that keeps no array beyond its call.
+
+    @property
+    def _values(self):
+        return self._data.values()[: self._count].reshape(self._shape)
+
+    @property
+    def _gradient(self):
+        return self._diff.values()[: self._count].reshape(self._shape)
 
     @property
     def shape(self):

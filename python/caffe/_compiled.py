@@ -1,202 +1,200 @@
-"""Layers that Brew compiles: each has one plan per combination of the bottoms' shapes.
+"""Layers that Brew compiles: each has one program per combination of its bottoms' shapes.
 
-The bottoms are inputs of the plan; the caller sets the gradients of the tops. The session
-stores the layer's state between passes (masks, positions, statistics).
-"""
+The programs of many layers are compiled together, to one plan (``brewc --stepwise``). The session
+of the plan stores the state of the layers between passes (masks, positions, statistics)."""
 import numpy as np
 
 from brew import CompileError, Error
-from brew._core import Kind, Pass, Session
+from brew._core import Kind, Pass, Session, fill
 
 from . import _graph, _plan_cache, _state
 from ._base import NetLayer, failure
 from ._blob import product
 from ._graph import is_loss
+from ._tensors import Tensor, bind, keep_views_unbound
 from .proto import caffe_pb2
 
 
-class Port:
-    """A binding between a tensor of a session and the memory of a blob."""
+class Filling:
+    """Fills the memory of a parameter at its first access, unless weights are loaded before."""
 
-    __slots__ = ("session", "name", "view", "address", "seen", "bound_array", "bind_count", "is_fixed")
+    def __init__(self, layer, index, filler, shape):
+        self.layer, self.index, self.filler, self.shape = layer, index, filler, shape
 
-    def __init__(self, session, kind, name, index=0):
-        self.session, self.name = session, (kind, 0, name, index)
-        self.view = session.view(*self.name)
-        self.address = None if self.view is None else self.view.__array_interface__["data"][0]
-
-        self.seen = None  # (memory, access count) of the last copied blob
-        self.bound_array, self.bind_count = None, 0  # the bound array; number of bindings so far
-        self.is_fixed = False  # whether it can be neither bound nor published
-
-    def refresh(self, blob):
-        """Copies a parameter to the tensor, unless it aliases the tensor or is unchanged."""
-        memory = blob._data
-        if self.holds(blob) or self.seen == (memory, memory.access_count) and not memory.is_referenced():
-            return
-        self.put(blob.data)
-        self.seen = memory, memory.access_count
-
-    def holds(self, blob):
-        """Whether the blob's data aliases the tensor."""
-        return self.address is not None and blob._data.address == self.address
-
-    def shape(self):
-        return self.view.shape if self.view is not None else self.session.shape(*self.name)
-
-    def memory(self):
-        """Returns the tensor's memory, for a blob to alias."""
-        return self.session.view(*self.name)
-
-    def put(self, array):
-        if self.view is None:
-            self.session.write(*self.name, np.ascontiguousarray(array, dtype=np.float32))
-        elif self.view.shape == array.shape:
-            np.copyto(self.view, array)
-        else:  # a label with another shape
-            self.view.reshape(-1)[...] = array.reshape(-1)
-
-    def load(self, blob, own_addresses):
-        """Loads the values of a bottom. Binds the tensor to the blob's memory, or copies the values
-        if that memory is in ``own_addresses``, which the layer writes, or changes repeatedly."""
-        values, memory = blob.data, blob._data
-        if self.bound_array is not None and self.bound_array is memory._array:
-            return
-        if self.view is not None and self.view.size == values.size and memory.address not in own_addresses \
-                and not self.is_fixed:
-            self.bind_count += 1
-            self.is_fixed = self.bind_count > self._MAX_BINDS or not self._bind(memory._array[: values.size])
-            if not self.is_fixed:
-                self.bound_array = memory._array
-                return
-        self.unbind()
-        self.put(values)
-
-    _MAX_BINDS = 4  # each binding costs some compilation
-
-    def _bind(self, array):
-        if array is not None and not array.flags.writeable:
-            return False
+    def fill(self, memory):
         try:
-            self.session.bind_memory(self.name[1], self.name[2], array)
-        except Error:
-            return False  # its memory is a view of another tensor
-        return True
-
-    def unbind(self):
-        """Binds the tensor to the session's own memory again."""
-        if self.bound_array is not None:
-            self.session.bind_memory(self.name[1], self.name[2], None)
-            self.bound_array = None
-
-    def publish(self, blob):
-        """Publishes the values to a top. The top aliases the tensor if no user holds its array."""
-        memory = blob._data
-        if self.address is not None and memory.address == self.address:
-            memory.pending = None
-            memory.access_count += 1
-        elif self.address is not None and not self.is_fixed and memory.can_rebind(self.view.size):
-            memory.move(self.memory(), self.address)
-        else:
-            np.copyto(blob.data, self.get().reshape(blob.shape))
-
-    def get(self):
-        return self.view if self.view is not None else self.session.read(*self.name)
-
-
-class Variant:
-    """A layer compiled for particular shapes of its bottoms, with its session."""
-
-    def __init__(self, layer, shapes, first):
-        """``first``: the layer's first variant, whose parameters this variant shares."""
-        self.gradient_tops, wrapped, plan = layer.compiled(shapes)
-        self.needs_data = plan.needs_data
-        try:
-            session = Session(plan._core, options=[("random-seed", str(layer.seed))], thread_pool=_state.thread_pool(),
-                              share=first.session if first else None, folder=layer.folder, **layer.reading())
-            if layer.is_to_be_filled(first):
-                session.initialise()
+            fill(self.filler, memory.room()[: product(self.shape)].reshape(self.shape), self.layer.seed,
+                 "%s/%d" % (self.layer._param.name, self.index))
         except Error as error:
-            raise failure(layer._param, str(error)) from error
-        self.session = session
-        self.bottoms = [Port(session, Kind.BLOB, ("in%d" if wrapped and layer.down[i] else "b%d") % i)
-                        for i in range(len(shapes))]
-        self.tops = [Port(session, Kind.BLOB, name) for name in layer.top_blobs]
-        self._fix_aliased_tensors()
-        self.own_addresses = {port.address for port in self.tops if port.address is not None}
-        self.params = [Port(session, Kind.PARAMETER, name, index)
-                       for name, index in session.names(Kind.PARAMETER) if name == "layer"]
-        self.output_gradient_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.gradient_tops]
-        self.gradients, self.param_gradients = {}, {}
-        if self.gradient_tops:
-            names = {name for name, _ in session.names(Kind.BLOB_GRADIENT)}
-            self.gradients = {i: Port(session, Kind.BLOB_GRADIENT, "b%d" % i)
-                              for i in range(len(shapes)) if "b%d" % i in names}
-            self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
-                                    for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
-        self.ran = False
+            raise failure(self.layer._param, str(error)) from error
 
-    def _fix_aliased_tensors(self):
-        """Prevents binding and publishing of tensors that share memory, as in layers that only
-        create views."""
-        ports = [port for port in self.bottoms + self.tops if port.view is not None]
-        for i, port in enumerate(ports):
-            for earlier in ports[:i]:
-                if np.may_share_memory(port.view, earlier.view):
-                    port.is_fixed = earlier.is_fixed = True
+
+class LayerProgram:
+    """The program of a layer for particular shapes of its bottoms."""
+
+    def __init__(self, layer, plan, session, prefix):
+        name = layer.program_name(prefix)
+        number = plan.programs.index("layer:" + name)
+        self.layer, self.session, self.number = layer, session, number
+        self.needs_data = plan.needs_data_in(number)
+        self.no_backward = _without_layer(plan._core.no_backward(number))
+        self.has_run = False
+        names = {kind: {name for name, _ in session.names(kind, number)}
+                 for kind in (Kind.BLOB_GRADIENT, Kind.OUTPUT_GRADIENT)}
+
+        def tensor(kind, name, index=0):
+            return Tensor(session, kind, number, name, index)
+
+        self.bottoms = [tensor(Kind.BLOB, "%sb%d" % (prefix, i)) for i in range(len(layer._param.bottom))]
+        self.tops = [tensor(Kind.BLOB, name) for name in layer.top_blobs(prefix)]
+        self.params = [tensor(Kind.PARAMETER, name, i) for i in range(len(layer.blobs))]
+        self.bottom_gradients = {i: tensor(Kind.BLOB_GRADIENT, t.key[2]) for i, t in enumerate(self.bottoms)
+                                 if t.key[2] in names[Kind.BLOB_GRADIENT]}
+        self.top_gradients = {i: tensor(Kind.OUTPUT_GRADIENT, t.key[2]) for i, t in enumerate(self.tops)
+                              if t.key[2] in names[Kind.OUTPUT_GRADIENT]}
+        gradients = session.names(Kind.PARAMETER_GRADIENT, number)
+        self.param_gradients = {i: tensor(Kind.PARAMETER_GRADIENT, name, i) for i in range(len(layer.blobs))
+                                if (name, i) in gradients}
+        forward, backward = plan.blobs_read(number)
+        # Bottoms and tops whose values the backward pass needs although other layers overwrite them.
+        self.kept_bottoms = [overwritten and t.key[2] in backward
+                             for t, overwritten in zip(self.bottoms, layer.overwritten_bottoms)]
+        self.kept_tops = [overwritten and t.key[2] in backward
+                          for t, overwritten in zip(self.tops, layer.overwritten_tops)]
+        self.works_in_place = layer._param.type in _ELEMENTWISE \
+            and sum("%sb0" % prefix in names for names in forward) <= 1 and "%sb0" % prefix not in backward
+        keep_views_unbound(self.bottoms + self.tops)
+        keep_views_unbound([*self.bottom_gradients.values(), *self.top_gradients.values()])
+
+    def _run(self, which):
+        try:
+            self.session.run(self.number, which)
+        except Error as error:
+            raise failure(self.layer._param, str(error)) from error
+
+    def _bind(self, inputs, outputs):
+        """Binds tensors to memories, given as (Tensor, Memory, whether it may be bound). Copies the
+        values of the other inputs. Returns the outputs that must be copied after the run."""
+        bind(self.session, [(t, m if may_be_bound and not m.is_callers else None)
+                            for t, m, may_be_bound in inputs + outputs])
+        for tensor, memory, _ in inputs:
+            if tensor.is_in(memory):
+                memory.values()
+            else:
+                tensor.load(memory)
+        copied = []
+        for tensor, memory, _ in outputs:
+            if tensor.is_in(memory):
+                memory.overwritten()
+            else:
+                copied.append((tensor, memory))
+        return copied
+
+    def _feed(self):
+        try:
+            self.session.feed(self.number)
+        except Error as error:
+            raise failure(self.layer._param, str(error)) from error
+
+    def read(self, top, indices):
+        """Reads a batch of a layer without bottoms, and copies those tops whose ``indices`` are given."""
+        self._feed()
+        self._run(Pass.FORWARD)
+        for i in indices:
+            values = self.tops[i].get()
+            if values.shape != top[i].shape:
+                top[i].reshape(*values.shape)
+            top[i]._data.take(values)
+
+    def forward(self, bottom, top):
+        if self.needs_data:
+            self._feed()
+        # The inputs must keep their values while the outputs are written.
+        written = set() if self.works_in_place else {id(blob._data) for blob in top}
+        inputs = [(t, b._data, not is_kept and id(b._data) not in written)
+                  for t, b, is_kept in zip(self.bottoms, bottom, self.kept_bottoms)]
+        inputs += [(t, b._data, True) for t, b in zip(self.params, self.layer.blobs)]
+        copied = self._bind(inputs, [(t, b._data, not is_kept)
+                                     for t, b, is_kept in zip(self.tops, top, self.kept_tops)])
+        self._run(Pass.FORWARD)
+        self.has_run = True
+        for (tensor, memory), blob in ((c, b) for c in copied for b in top if b._data is c[1]):
+            values = tensor.get()
+            if values.shape != blob.shape and values.size != blob.count:
+                blob.reshape(*values.shape)  # the number of items depends on the values
+            blob._data.take(values)
+        if self.layer.keeps_statistics:
+            for tensor, blob in zip(self.params, self.layer.blobs):
+                if not tensor.is_in(blob._data):
+                    blob._data.take(tensor.get())
+
+    def backward(self, top, propagate_down, bottom):
+        if not self.has_run:
+            self.forward(bottom, top)
+        # Bottoms that are overwritten have been copied by the forward pass.
+        tops = {id(blob._data) for blob in top}
+        inputs = [(t, b._data, True) for t, b, is_kept in zip(self.bottoms, bottom, self.kept_bottoms)
+                  if not is_kept and id(b._data) not in tops]
+        inputs += [(t, b._data, True) for t, b in zip(self.params, self.layer.blobs)]
+        outputs = {}
+        for i, tensor in self.bottom_gradients.items():
+            if propagate_down[i]:
+                outputs.setdefault(id(bottom[i]._diff), (tensor, bottom[i]._diff, True))
+        inputs += [(t, top[i]._diff, id(top[i]._diff) not in outputs) for i, t in self.top_gradients.items()]
+        copied = self._bind(inputs, list(outputs.values()))
+        self._run(Pass.BACKWARD)
+        for tensor, memory in copied:
+            memory.take(tensor.get())
+        for i, wanted in enumerate(propagate_down):
+            if wanted and i not in self.bottom_gradients:
+                bottom[i]._gradient[...] = 0
+        for index, tensor in self.param_gradients.items():
+            if self.layer.param_down[index]:
+                gradient = self.layer.blobs[index]._gradient
+                gradient += tensor.get().reshape(gradient.shape)
+
+
+def _without_layer(text):
+    """Removes the name that a layer has during compilation from a message."""
+    return text.split(": ", 1)[-1] if text.startswith("layer '") else text
+
+
+def _reason(error):
+    return _without_layer(error.errors[0].message if error.errors else str(error))
+
+
+def parameters_of(report, layer):
+    """Returns the shapes of a layer's parameters and its fillers, by the parameter's index, from the
+    result of _plan_cache.shapes()."""
+    fillers = {int(index): filler for index, filler in report["fillers"].get(layer, {}).items()}
+    return [tuple(shape) for shape in report["params"].get(layer, [])], fillers
+
+
+#: Types of layers that compute each element of the top from the same element of the bottom.
+_ELEMENTWISE = ("AbsVal", "BatchNorm", "Bias", "Dropout", "ELU", "Exp", "Log", "Power", "ReLU", "Scale", "Sigmoid",
+                "TanH")
 
 
 def has_empty_shape(shapes):
     return any(0 in shape for shape in shapes)
 
 
-def is_in_place(blob, bottom):
-    return any(blob is other for other in bottom)
-
-
-class ParameterFilling:
-    """Fills the parameters of a layer from the session of its first variant."""
-
-    def __init__(self, layer, bottom):
-        self.layer, self.shapes = layer, tuple(blob.shape for blob in bottom)
-        # The blobs may later share the memory of others.
-        self.memories = [blob._data for blob in layer.blobs]
-
-    def is_due(self):
-        return any(memory.pending is self for memory in self.memories)
-
-    def fill(self, memory):
-        layer = self.layer
-        if layer.first is None:
-            memory.pending = self  # so that is_due() includes it
-            layer.variant_for(self.shapes)  # calls fill() again
-            return
-        index = next(i for i, own_memory in enumerate(self.memories) if own_memory is memory)
-        port = layer.first.params[index]
-        if memory._array is None and port.address is not None:
-            memory.use_array(port.memory(), port.address)
-        else:
-            memory._room()[: layer.blobs[index].count] = port.get().reshape(-1)
-
-
 class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
-    filling = None
     keeps_statistics = False
-    no_backward = "it has no backward pass"  # the reason as text: an exception would keep its frames alive
+    #: For each bottom and each top, whether a later layer of the net overwrites it in place. Set by the net.
+    overwritten_bottoms = overwritten_tops = ()
 
-    _MAX_VARIANTS = 8  # maximum number of variants, each with its own memory
+    _MAX_PROGRAMS = 8  # maximum number of programs, each with its own memory
 
     def __init__(self, param, phase, folder=""):
         super().__init__(param, phase)
         # The content of files becomes part of the plan and may change later.
         self.reads_files = _graph.names_files(param)
         self.folder = folder if self.reads_files else ""
-        # HDF5 sources look up datasets by the names of the tops.
-        self.top_blobs = ["t%d" % i for i in range(len(param.top))] if param.bottom else list(param.top)
-        self.variants, self.shapes = {}, {}
-        self.first = self.current = None
+        self.programs, self.shapes = {}, {}
+        self.fillers = {}
         self.seed = self.draw_seed()
 
     def draw_seed(self):
@@ -208,98 +206,86 @@ class CompiledLayer(NetLayer):
 
     # --- compiling
 
-    def message(self, shapes, gradient_tops, wrapped=False):
-        """Returns the net of this layer alone, with the blobs b0, b1, ... and t0, t1, ...
+    @staticmethod
+    def program_name(prefix):
+        """Returns the name of the layer in the net with this prefix for its blobs."""
+        return prefix or "layer"
 
-        Inputs get gradients by force_backward, which some layers reject, e.g. for indices. With
-        ``wrapped``, inputs that need a gradient (named in0, in1, ...) pass through a learnable
-        layer instead."""
-        force = any(self.down) and not wrapped
-        net = caffe_pb2.NetParameter(force_backward=bool(gradient_tops) and force)
+    def top_blobs(self, prefix):
+        """Returns the names of the tops. HDF5 sources look up datasets by these names."""
+        if not self._param.bottom:
+            return list(self._param.top)
+        return ["%st%d" % (prefix, i) for i in range(len(self._param.top))]
+
+    def add_to(self, net, shapes, with_gradients, prefix=""):
+        """Adds this layer to a net, with bottoms of these shapes as inputs, whose names start with
+        the prefix."""
         for i, shape in enumerate(shapes):
-            wrap = wrapped and self.down[i]
-            name = ("in%d" if wrap else "b%d") % i
+            name = "%sb%d" % (prefix, i)
             source = net.layer.add(name=name, type="Input", top=[name])
             source.input_param.shape.add().dim.extend(shape)
-            if wrap:
-                bias = net.layer.add(name="wrap%d" % i, type="Bias", bottom=[name], top=["b%d" % i])
-                bias.bias_param.axis = bias.bias_param.num_axes = 0
         layer = net.layer.add()
         layer.CopyFrom(self._param)
-        for field in ("include", "exclude", "phase", "blobs", "param", "bottom", "top", "loss_weight"):
+        for field in ("include", "exclude", "phase", "blobs", "param", "bottom", "top", "loss_weight",
+                      "propagate_down"):
             layer.ClearField(field)
-        layer.name = "layer"
-        layer.bottom.extend("b%d" % i for i in range(len(shapes)))
-        layer.top.extend(self.top_blobs)
+        layer.name = self.program_name(prefix)
+        layer.bottom.extend("%sb%d" % (prefix, i) for i in range(len(shapes)))
+        layer.top.extend(self.top_blobs(prefix))
         if is_loss(layer.type):
             layer.loss_weight.extend([0.0] * len(layer.top))
         if layer.type == "MultiBoxLoss":  # its loss depends on this field of the prototxt
             layer.propagate_down[:] = self._param.propagate_down or [True, True, False, False]
-        elif gradient_tops:
+        elif with_gradients:
             layer.propagate_down[:] = self.down
-        if gradient_tops:
+        if with_gradients:
             for is_learned in self.param_down:
                 layer.param.add(lr_mult=1.0 if is_learned else 0.0)
-        return net
 
-    def options(self, gradient_tops):
-        options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", keep="all", layout="nchw",
-                       without="fold-normalization,fuse-launches,prepare-weights", folder=self.folder or None)
-        if gradient_tops:
-            options.update(gradients=True, output_gradient=",".join("t%d" % i for i in gradient_tops))
-        return options
+    @property
+    def has_gradients(self):
+        return any(self.down) or any(self.param_down)
 
-    def compiled(self, shapes):
-        """Returns (numbers of the tops with output gradients, whether bottoms are wrapped, plan)."""
-        choices = [([], False)]
-        if any(self.down) or any(self.param_down):
-            # Some tops have no gradient, such as the probabilities of a loss layer.
-            tops = list(range(len(self._param.top)))
-            wrapping_choices = (False, True) if any(self.down) else (False,)
-            choices = [(gradient_tops, wrapped) for gradient_tops in ([tops, [0]] if len(tops) > 1 else [tops])
-                       for wrapped in wrapping_choices] + choices
-        first_error = None
-        for gradient_tops, wrapped in choices:
-            if not gradient_tops and first_error is not None:
-                self.no_backward = self.reason(first_error)
-            try:
-                plan = _plan_cache.plan(self.message(shapes, gradient_tops, wrapped), on_disk=not self.reads_files,
-                                        **self.options(gradient_tops))
-                return gradient_tops, wrapped, plan
-            except CompileError as error:
-                last_error, first_error = error, first_error or error
-        raise self.refusal(last_error) from last_error
-
-    @staticmethod
-    def reason(error):
-        first = error.errors[0].message if error.errors else str(error)
-        if first.startswith("--output-gradient: no learnable parameter"):
-            return "it has no gradient"
-        return first.split(": ", 1)[-1] if first.startswith("layer '") else first
+    def add_program(self, shapes, program):
+        """Adds a program for bottoms of these shapes."""
+        if self._param.type == "HDF5Output" and self.programs:
+            raise failure(self._param, "its bottoms have another shape than before; a file has only one shape")
+        while len(self.programs) >= self._MAX_PROGRAMS:  # e.g. if all images differ in size
+            del self.programs[next(iter(self.programs))]
+        self.programs[_state.gpu(), shapes] = program
 
     def refusal(self, error):
-        return failure(self._param, self.reason(error))
+        return failure(self._param, _reason(error))
 
     def shapes_for(self, bottom):
         """Returns (shapes of tops, shapes of parameters) for these bottoms."""
         key = tuple(blob.shape for blob in bottom)
         if key not in self.shapes:
-            self.shapes[key] = self._shapes_of_empty(key) if has_empty_shape(key) else self._shapes(key)
+            if has_empty_shape(key):
+                self.shapes[key] = self._shapes_of_empty(key)
+            else:
+                *self.shapes[key], self.fillers = self.infer_ahead(key) or self._infer(key)
         return self.shapes[key]
 
-    def _shapes(self, key):
+    def infer_ahead(self, key):
+        """Like _infer(), for this layer and later layers of the net at once, or None. Set by the net."""
+
+    def _infer(self, key):
+        """Returns the shapes of the tops and of the parameters, and the fillers."""
+        net = caffe_pb2.NetParameter()
+        self.add_to(net, key, False)
         try:
-            shapes_by_name = _plan_cache.shapes(self.message(key, []), on_disk=not self.reads_files, **self.options([]))
+            report = _plan_cache.shapes(net, on_disk=not self.reads_files, phase=phase_name(self.phase),
+                                        folder=self.folder or None)
         except CompileError as error:
             raise self.refusal(error) from error
-        return ([tuple(shapes_by_name["blobs"][name]) for name in self.top_blobs],
-                [tuple(shape) for shape in shapes_by_name["params"].get("layer", [])])
+        return [tuple(report["blobs"][top]) for top in self.top_blobs("")], *parameters_of(report, "layer")
 
     def _shapes_of_empty(self, key):
         """Returns the shapes for bottoms without items, such as an image without regions:
         extrapolates the extents that depend on the number of items to 0."""
         two_items, three_items = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
-        (tops, params), (larger, _) = self._shapes(two_items), self._shapes(three_items)
+        (tops, params, self.fillers), (larger, *_) = self._infer(two_items), self._infer(three_items)
         return [tuple(d - 2 * (e - d) for d, e in zip(a, b)) for a, b in zip(tops, larger)], params
 
     def _is_empty(self, bottom, top):
@@ -310,46 +296,30 @@ class CompiledLayer(NetLayer):
             raise failure(self._param, "a bottom has no items, but tops have some")
         return True
 
-    def variant(self, bottom):
-        return self.variant_for(tuple(blob.shape for blob in bottom))
+    def program(self, bottom):
+        """Returns the program for bottoms of these shapes."""
+        shapes = tuple(blob.shape for blob in bottom)
+        key = _state.gpu(), shapes
+        if key not in self.programs:
+            self.compile_ahead()
+        if key not in self.programs:
+            compile_layers([(self, shapes)])
+        return self.programs[key]
 
-    def variant_for(self, key):
-        """Returns the variant for bottoms of these shapes. Without items, returns one with items,
-        for its parameters."""
-        if has_empty_shape(key):
-            key = tuple(tuple(d or 2 for d in shape) for shape in key)
-        if key not in self.variants:
-            if self._param.type == "HDF5Output" and self.variants:
-                raise failure(self._param, "its bottoms have another shape than before; a file has only one shape")
-            variant = Variant(self, key, self.first)
-            while len(self.variants) >= self._MAX_VARIANTS:  # e.g. if all images differ in size
-                del self.variants[next(iter(self.variants))]
-            self.variants[key] = variant
-            if self.first is None:
-                self.first = variant
-                for memory in self.filling.memories if self.filling else ():
-                    if memory.pending is self.filling:
-                        memory.array  # noqa: B018, takes over the values of the fillers
-        return self.variants[key]
+    def has_program(self, shapes):
+        return (_state.gpu(), shapes) in self.programs
 
-    def is_to_be_filled(self, first):
-        """Whether the fillers must initialize a variant's parameters."""
-        return not self.blobs or first is None and (self.filling is None or self.filling.is_due())
+    def compile_ahead(self):
+        """Compiles this layer and later layers of the net at once. Set by the net."""
 
     # --- calls of the net
 
     def setup(self, bottom, top):
-        for shape in self.shapes_for(bottom)[1]:
+        for i, shape in enumerate(self.shapes_for(bottom)[1]):
             self.blobs.add_blob(*shape)
+            self.blobs[i]._data.pending = Filling(self, i, self.fillers.get(i, ""), shape)
         # Forward passes may write statistics, even in phase TEST (use_global_stats: false).
         self.keeps_statistics = bool(_graph.statistics(self._param, len(self.blobs)))
-
-    def fill(self, bottom):
-        """Fills the parameters at their first access, unless weights are loaded before."""
-        if self.blobs:
-            self.filling = ParameterFilling(self, bottom)
-            for blob in self.blobs:
-                blob._data.pending = self.filling
 
     def reshape(self, bottom, top):
         tops, params = self.shapes_for(bottom)
@@ -358,58 +328,15 @@ class CompiledLayer(NetLayer):
                 raise failure(self._param, "bottoms of shapes %s need parameters of shape %s, but the layer has %s"
                               % ([b.shape for b in bottom], shape, blob.shape))
         for blob, shape in zip(top, tops):
-            if blob.shape != shape and not is_in_place(blob, bottom):
+            if blob.shape != shape and not any(blob is other for other in bottom):
                 blob.reshape(*shape)
-
-    def _load_params(self, variant):
-        for port, blob in zip(variant.params, self.blobs):
-            port.refresh(blob)
-        if self.blobs:
-            variant.session.prepare()
-
-    def _run_pass(self, variant, which):
-        try:
-            variant.session.run(0, which)
-        except Error as error:
-            raise failure(self._param, str(error)) from error
-
-    def _forward(self, bottom, top):
-        variant = self.current = self.variant(bottom)
-        if variant.needs_data:  # random numbers; bound inputs are unaffected
-            variant.session.feed(0)
-        for port, blob in zip(variant.bottoms, bottom):
-            if self._is_overwritten(blob, top):
-                port.unbind()
-                port.put(blob.data)
-            else:
-                port.load(blob, variant.own_addresses)
-        self._load_params(variant)
-        self._run_pass(variant, Pass.FORWARD)
-        variant.ran = True
-        return variant
-
-    @staticmethod
-    def _is_overwritten(blob, top):
-        """Whether a bottom shares memory with a top that cannot be rebound."""
-        return any(blob._data is other._data for other in top) and not blob._data.can_rebind(blob.count)
 
     def forward(self, bottom, top):
         if self._is_empty(bottom, top):
             for blob in top:  # losses and means over no items are 0, as in plans
-                blob.data[...] = 0
+                blob._values[...] = 0
             return
-        variant = self._forward(bottom, top)
-        for port, blob in zip(variant.tops, top):
-            shape = tuple(port.shape())
-            if shape != blob.shape and not is_in_place(blob, bottom):
-                blob.reshape(*shape)
-            port.publish(blob)
-        if self.keeps_statistics:
-            for port, blob in zip(variant.params, self.blobs):
-                if port.holds(blob):
-                    blob._data.access_count += 1  # layers that share it must reload it
-                else:
-                    np.copyto(blob.data, port.get())
+        self.program(bottom).forward(bottom, top)
 
     def backward(self, top, propagate_down, bottom):
         if not top:
@@ -417,27 +344,48 @@ class CompiledLayer(NetLayer):
         if self._is_empty(bottom, top):
             for wanted, blob in zip(propagate_down, bottom):
                 if wanted:
-                    blob.diff[...] = 0
+                    blob._gradient[...] = 0
             return
         if not any(propagate_down) and not any(self.param_down):
             return
-        variant = self.variant(bottom)
-        if not variant.gradient_tops:
-            raise failure(self._param, self.no_backward)
-        if not variant.ran:
-            self._forward(bottom, top)
-        else:
-            for port, blob in zip(variant.bottoms, bottom):
-                if not is_in_place(blob, top):
-                    port.load(blob, variant.own_addresses)
-            self._load_params(variant)
-        for i, port in zip(variant.gradient_tops, variant.output_gradient_ports):
-            port.put(top[i].diff)
-        self._run_pass(variant, Pass.BACKWARD)
-        for i, wanted in enumerate(propagate_down):
-            if wanted:
-                bottom[i].diff[...] = variant.gradients[i].get().reshape(bottom[i].shape) if i in variant.gradients else 0
-        for index, port in variant.param_gradients.items():
-            if self.param_down[index]:
-                diff = self.blobs[index].diff
-                diff += port.get().reshape(diff.shape)
+        program = self.program(bottom)
+        if not program.top_gradients:
+            raise failure(self._param, program.no_backward or "it has no gradient")
+        program.backward(top, propagate_down, bottom)
+
+
+def phase_name(phase):
+    return "test" if phase == caffe_pb2.TEST else "train"
+
+
+def compile_layers(requests):
+    """Compiles programs and adds them to their layers. ``requests``: (CompiledLayer, shapes of its
+    bottoms); all layers of one phase, and only one that reads files. Raises RuntimeError."""
+    layer = requests[0][0]
+    try:
+        try:
+            plan = _plan_of(requests, any(other.has_gradients for other, _ in requests))
+            no_backward = ""
+        except CompileError as error:
+            if len(requests) > 1 or not layer.has_gradients:
+                raise
+            plan, no_backward = _plan_of(requests, False), _reason(error)
+        session = Session(plan._core, options=[("random-seed", str(layer.seed))], thread_pool=_state.thread_pool(),
+                          folder=layer.folder, gpu=_state.gpu() or 0, **layer.reading())
+    except CompileError as error:
+        raise layer.refusal(error) from error
+    except Error as error:
+        raise failure(layer._param, str(error)) from error
+    for number, (other, shapes) in enumerate(requests):
+        program = LayerProgram(other, plan, session, str(number))
+        program.no_backward = program.no_backward or no_backward
+        other.add_program(shapes, program)
+
+
+def _plan_of(requests, with_gradients):
+    layer = requests[0][0]
+    net = caffe_pb2.NetParameter()
+    for number, (other, shapes) in enumerate(requests):
+        other.add_to(net, shapes, with_gradients, str(number))
+    return _plan_cache.plan(net, on_disk=not layer.reads_files, phase=phase_name(layer.phase), stepwise=True,
+                            gradients=with_gradients, folder=layer.folder or None, **_state.target())

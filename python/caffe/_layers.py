@@ -8,12 +8,11 @@ import numpy as np
 
 from ._base import Layer, NetLayer, failure
 from ._blob import RawBlobVec
-from ._compiled import CompiledLayer, Port
+from ._compiled import CompiledLayer
 from ._sources import DummyDataLayer, SourceLayer, ViewLayer
 from .proto import caffe_pb2
 
-__all__ = ["CompiledLayer", "Layer", "MemoryDataLayer", "Port", "SplitLayer", "ViewLayer", "failure",
-           "make"]
+__all__ = ["CompiledLayer", "Layer", "MemoryDataLayer", "SplitLayer", "ViewLayer", "failure", "make"]
 
 
 class InputLayer(NetLayer):
@@ -43,10 +42,10 @@ class SplitLayer(NetLayer):
     def backward(self, top, propagate_down, bottom):
         if not propagate_down[0]:
             return
-        total = bottom[0].diff
-        np.copyto(total, top[0].diff)
+        total = bottom[0]._gradient
+        np.copyto(total, top[0]._gradient)
         for blob in top[1:]:
-            total += blob.diff
+            total += blob._gradient
 
 
 class ParameterLayer(NetLayer):
@@ -64,8 +63,8 @@ class ParameterLayer(NetLayer):
     def backward(self, top, propagate_down, bottom):
         # Accumulate: layers may share the parameter, and an iteration may have several passes.
         if self.param_down[0]:
-            diff = self.blobs[0].diff
-            diff += top[0].diff
+            diff = self.blobs[0]._gradient
+            diff += top[0]._gradient
 
 
 class MemoryDataLayer(NetLayer):
@@ -105,7 +104,7 @@ class SilenceLayer(NetLayer):
     def backward(self, top, propagate_down, bottom):
         for wanted, blob in zip(propagate_down, bottom):
             if wanted:
-                blob.diff[...] = 0
+                blob._gradient[...] = 0
 
 
 class FilterLayer(NetLayer):
@@ -123,24 +122,24 @@ class FilterLayer(NetLayer):
         if bottom[-1].count != bottom[-1].shape[0]:
             raise failure(self._param, "the selector must have one value for each item")
         # The selector is unknown before the first pass: assume all items.
-        count = bottom[-1].shape[0] if self.passed_items is None else len(np.flatnonzero(bottom[-1].data))
+        count = bottom[-1].shape[0] if self.passed_items is None else len(np.flatnonzero(bottom[-1]._values))
         for blob, source in zip(top, bottom):
             blob.reshape(count, *source.shape[1:])
 
     def forward(self, bottom, top):
-        self.passed_items = np.flatnonzero(bottom[-1].data)
+        self.passed_items = np.flatnonzero(bottom[-1]._values)
         for blob, source in zip(top, bottom):
             blob.reshape(len(self.passed_items), *source.shape[1:])
-            blob.data[...] = source.data[self.passed_items]
+            blob._values[...] = source._values[self.passed_items]
 
     def backward(self, top, propagate_down, bottom):
         if propagate_down[-1]:
             raise failure(self._param, "cannot backpropagate to filter selector inputs")
         for wanted, blob, source in zip(propagate_down, top, bottom):
             if wanted:
-                diff = source.diff
+                diff = source._gradient
                 diff[...] = 0
-                diff[self.passed_items] = blob.diff
+                diff[self.passed_items] = blob._gradient
 
 
 class Phase(int):

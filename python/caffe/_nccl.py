@@ -61,7 +61,7 @@ class NCCL:
         if self._ranks is None:
             return
         for blob in self._solver.net._learnable:
-            self._collective(lambda communicator, values: communicator.broadcast(values), blob.data)
+            self._collective(lambda communicator, values: communicator.broadcast(values), blob._values)
 
     # --- called by the solver and its net
 
@@ -95,7 +95,7 @@ class NCCL:
         self._in_step = False
 
     def _start(self, bucket):
-        arrays = [blob.diff for blob in self._buckets[bucket][1]]
+        arrays = [blob._gradient for blob in self._buckets[bucket][1]]
         self._collective(lambda communicator: communicator.start_all_reduce(bucket, arrays))
         self._pending.append(bucket)
 
@@ -104,7 +104,7 @@ class NCCL:
         for bucket in self._pending:
             self._collective(lambda communicator: communicator.wait_all_reduce(bucket))
             for blob in self._buckets[bucket][1]:
-                diff = blob.diff
+                diff = blob._gradient
                 diff *= share
         self._pending = []
 

@@ -1,13 +1,15 @@
 """Nets: layers, their blobs, and runs of some or all layers."""
 import contextlib
+import functools
 import threading
+import weakref
 from collections import OrderedDict
 
 import numpy as np
 
 from brew import Error
 
-from . import _graph, _layers, _log, _weights, _fused
+from . import _ahead, _fused, _graph, _layers, _log, _weights
 from ._blob import Blob
 from ._nccl import NCCL
 from ._net_params import Parameters
@@ -36,8 +38,11 @@ class NetCore(Parameters):
         self._lr, self._decay = [], []
         self._param_index = []  # of each layer's parameters, among _learnable
         self._named = {}
+        self._all_params = list(net.layer)  # LayerParameters, also of layers that are not set up yet
+        self._inferred = {}  # results of _ahead.infer()
         self._shared = []  # (blob, blob whose memory it shares)
         index, available = {}, OrderedDict()
+        self._index_of = index
         blob_needs, layer_needs, bottom_needs = [], [], []
         if net.debug_info:
             _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
@@ -74,6 +79,9 @@ class NetCore(Parameters):
             self._bottom_index.append(bottoms)
             self._top_index.append(tops)
             instance = _layers.make(layer, layer_phase, folder)
+            if isinstance(instance, _layers.CompiledLayer):
+                instance.infer_ahead = functools.partial(_ahead.infer, weakref.ref(self), number)
+                instance.compile_ahead = functools.partial(_ahead.compile, weakref.ref(self), number)
             self._params.append(layer)
             self._layers.append(instance)
             bottom, top = self._bottoms(number), self._tops(number)
@@ -86,15 +94,14 @@ class NetCore(Parameters):
                 for blob in tops:
                     blob_needs[blob] = True
         self._find_backward(net, blob_needs, layer_needs, bottom_needs)
-        self._index_of = index
+        self._find_overwritten()
         self._blob_of = {name: self._blobs[i] for name, i in index.items()}
         self._fused_nets = _fused.FusedNetCache(self)
         self._sources = [i for i, bottoms in enumerate(self._bottom_index) if not bottoms]
         self._losses = [blob for blob, weight in zip(self._blobs, self._loss_weights) if weight]
         self._weights_of_losses = [weight for weight in self._loss_weights if weight]
         self._output_index = [index[name] for name in sorted(available)]
-        for number, layer in enumerate(self._layers):
-            layer.fill(self._bottoms(number))
+        for number in range(len(self._layers)):
             self._load_prototxt_blobs(number)
         for blob, owner in self._shared:
             blob._share_data(owner)
@@ -111,7 +118,7 @@ class NetCore(Parameters):
         for weight, blob in zip(_graph.loss_weights(self._params[number]), self._top_index[number]):
             if weight:
                 self._loss_weights[blob] = weight
-                self._blobs[blob].diff[...] = weight
+                self._blobs[blob]._gradient[...] = weight
 
     def _append_params(self, layer, instance):
         """Adds the parameters of a layer and shares those with equal names. Returns whether any is
@@ -198,6 +205,22 @@ class NetCore(Parameters):
                 layer.param_down = [False] * len(layer.param_down)
         self._layer_needs = layer_needs
 
+    def _find_overwritten(self):
+        """Finds the blobs whose values a later layer overwrites in place."""
+        memory = list(range(len(self._blobs)))  # blobs with equal numbers share their data
+        last_writer = {}
+        for i, (bottoms, tops) in enumerate(zip(self._bottom_index, self._top_index)):
+            for top in tops:
+                if isinstance(self._layers[i], (_layers.SplitLayer, _layers.ViewLayer)):
+                    memory[top] = memory[bottoms[0]]
+                if top in bottoms:
+                    last_writer[memory[top]] = i
+        for i, layer in enumerate(self._layers):
+            if isinstance(layer, _layers.CompiledLayer):
+                layer.overwritten_bottoms, layer.overwritten_tops = (
+                    [last_writer.get(memory[j], -1) > i for j in index]
+                    for index in (self._bottom_index[i], self._top_index[i]))
+
     def _load_prototxt_blobs(self, number):
         """Loads parameters that the prototxt contains."""
         weight_blobs = self._params[number].blobs
@@ -241,7 +264,7 @@ class NetCore(Parameters):
             layer.forward([], self._tops(i))
 
     def _loss(self):
-        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel())) for blob in self._losses)
+        return sum(float(np.dot(blob._values.ravel(), blob._gradient.ravel())) for blob in self._losses)
 
     def _fused_forward(self):
         """Runs the fused net forward. Returns the loss, or None if the net must run layer by
@@ -261,26 +284,22 @@ class NetCore(Parameters):
         cache.last = fused
         return self._loss()
 
-    def _fused_step(self, fresh=False, solver=None):
+    def _fused_step(self, fresh=False):
         """Runs both passes of a solver's iteration. Returns the loss, or None as in
         _fused_forward(). Adds gradients of parameters to the existing ones, or with ``fresh``
-        replaces them.
-
-        ``solver``: the solver, if nothing accesses the gradients before its update. In this case
-        sets ``_fused_nets.update`` if a program of the plan can perform this update."""
-        self._fused_nets.update = None
-        loss = self._fused_step_or_none(fresh, solver)
+        replaces them."""
+        loss = self._fused_step_or_none(fresh)
         if loss is None and fresh:
             self.clear_param_diffs()
         return loss
 
-    def _fused_step_or_none(self, fresh, solver):
+    def _fused_step_or_none(self, fresh):
         cache = self._fused_nets
         if self._force_backward or not any(self._loss_weights) or cache.loss_is_read or not cache.allowed(self):
             return None
         if not any(self._layer_needs):
             return None  # no layer needs a backward pass
-        if any(b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._losses, self._weights_of_losses)):
+        if any(b._gradient.ravel().tolist() != [w] * b.count for b, w in zip(self._losses, self._weights_of_losses)):
             return None
         with self._running():
             self._run_sources()
@@ -293,17 +312,12 @@ class NetCore(Parameters):
                 return loss
             try:
                 fused.take_params()
-                update = fused.update
-                if solver is None or update is None or not update.can_update(solver):
-                    update = None
-                fused.forward_backward(fresh, update)
-                cache.update = update
+                fused.forward_backward(fresh)
             except Error as error:
                 raise RuntimeError(str(error)) from error
             for layer in self._layers:
-                if layer.variants:
-                    for variant in layer.variants.values():
-                        variant.ran = False
+                for program in getattr(layer, "programs", {}).values():
+                    program.has_run = False
             cache.last = None
             return self._loss()
 
@@ -315,13 +329,13 @@ class NetCore(Parameters):
         fused, cache.last = cache.last, None
         if fused is None:
             return
-        written = [blob.data.copy() for blob in self._blobs]
-        computed = {self._index_of[port.name[2]]: port.get().copy() for port in fused.inputs + fused.blobs}
+        written = [blob._values.copy() for blob in self._blobs]
+        computed = {self._index_of[tensor.key[2]]: tensor.get().copy() for tensor in fused.inputs + fused.blobs}
 
         def put(index, values):
             blob = self._blobs[index]
             if blob.count == values.size:  # it may have another shape now
-                blob.data[...] = values.reshape(blob.shape)
+                blob._values[...] = values.reshape(blob.shape)
 
         for index, values in computed.items():
             put(index, values)
@@ -350,7 +364,7 @@ class NetCore(Parameters):
             layer.forward(bottom, top)
             for weight, blob in zip(_graph.loss_weights(self._params[i]), top):
                 if weight:
-                    loss += float(np.dot(blob.data.ravel(), blob.diff.ravel()))
+                    loss += float(np.dot(blob._values.ravel(), blob._gradient.ravel()))
             for hook in self._hooks["after_forward"]:
                 hook(i)
         return loss
@@ -381,7 +395,7 @@ class NetCore(Parameters):
     def clear_param_diffs(self):
         """Sets the gradients of all parameters to zero."""
         for blob in self._learnable:
-            blob.diff[...] = 0
+            blob._gradient[...] = 0
 
     # --- hooks
 

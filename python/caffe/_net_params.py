@@ -66,7 +66,7 @@ class Parameters:
             copy = caffe_pb2.LayerParameter()
             copy.CopyFrom(layer)
             copy.ClearField("blobs")
-            layers.append((copy, [(blob.data, blob.diff if diff else None) for blob in instance.blobs]))
+            layers.append((copy, [(blob._values, blob._gradient if diff else None) for blob in instance.blobs]))
         _weights.write(path, caffe_pb2.NetParameter(name=self._name), layers)
 
     def save_hdf5(self, path, write_diff=False):

@@ -68,7 +68,7 @@ def restore(solver, path):
     if model:
         solver.net.copy_from(model)
     for blob in solver.net._learnable:
-        blob.diff  # noqa: B018, may be pending from the history (_compiled_update)
+        blob._gradient  # noqa: B018, may be pending from the history (_compiled_update)
     for array, restored in zip(solver._history, history):
         array[...] = restored.reshape(array.shape)
     solver._iteration, solver._rate_state, solver._mark = iteration, rate_state, None

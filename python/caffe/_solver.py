@@ -5,8 +5,9 @@ from collections import deque
 
 import numpy as np
 
-from . import _graph, _log, _rates, _rules, _snapshots, _state, _compiled_update
+from . import _graph, _log, _rates, _snapshots, _state
 from ._nccl import NCCL
+from ._update import Update
 from .proto import caffe_pb2
 from .pycaffe import Net
 
@@ -39,7 +40,7 @@ class SGDSolver:
             _snapshots.require(self.param.snapshot_prefix)
         if self.param.random_seed >= 0:
             _state.seed_solver(self.param.random_seed)
-        self._rule = _rules.UpdateRule(self._kind, self.param)
+        _rates.require_local_rates(self.param, self._kind)
         self._iteration = 0
         self._rate_state = _rates.RateState()
         self._callbacks = []  # (function or None, function)
@@ -55,10 +56,11 @@ class SGDSolver:
             for path in map(str.strip, weights.split(",")):
                 for net in [self.net, *self.test_nets]:
                     net.copy_from(path)
-        self._history = [np.zeros(blob.shape, np.float32)
-                         for _ in range(self._rule.slots) for blob in self.net._learnable]
-        if self._kind == "SGD":
-            self.net._fused_nets.rule = _compiled_update.rule_of(self.param)
+        self._update = Update(self.param, self._kind, self.net)
+
+    @property
+    def _history(self):
+        return self._update.history
 
     # --- nets
 
@@ -170,8 +172,7 @@ class SGDSolver:
             for i in range(p.iter_size):
                 for reducer in self._reducers:
                     reducer._begin_pass(i + 1 == p.iter_size)
-                is_unobserved = fresh and all(reducer._is_alone for reducer in self._reducers)
-                pass_loss = self.net._fused_step(fresh, self if is_unobserved else None)
+                pass_loss = self.net._fused_step(fresh)
                 fresh = False
                 if pass_loss is None:
                     pass_loss = self.net._forward(0, last)
@@ -182,10 +183,7 @@ class SGDSolver:
                 self._display()
             for _, on_gradients_ready in self._callbacks:
                 on_gradients_ready()
-            if self.net._fused_nets.update is not None:
-                self._update_by(self.net._fused_nets.update)
-            else:
-                self.apply_update()
+            self.apply_update()
             if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root():
                 self.snapshot()
 
@@ -213,29 +211,14 @@ class SGDSolver:
         """Updates the parameters by the current gradients and ends the iteration. ``diff`` then
         contains the subtracted update."""
         p, rate = self.param, self._take_rate()
-        blobs = self.net._learnable
-        if p.clip_gradients > 0:
-            norm = float(np.sqrt(sum(float(np.dot(b.diff.ravel(), b.diff.ravel())) for b in blobs)))
+        scale = 1.0 / p.iter_size
+        if p.clip_gradients >= 0:
+            gradients = [blob._gradient.ravel() for blob in self.net._learnable]
+            norm = float(np.sqrt(sum(float(np.dot(g, g)) for g in gradients)))
             if norm > p.clip_gradients:
-                for blob in blobs:
-                    diff = blob.diff
-                    diff *= np.float32(p.clip_gradients / norm)
-        count = len(blobs)
-        for i, blob in enumerate(blobs):
-            history = [self._history[slot * count + i] for slot in range(self._rule.slots)]
-            parameter_rate = _rates.parameter_rate(p, blob.data, blob.diff, rate, _multiplier(self.net._lr[i]))
-            self._rule.apply(blob.data, blob.diff, history, parameter_rate,
-                             p.weight_decay * _multiplier(self.net._decay[i]), self._iteration)
+                scale *= p.clip_gradients / norm
+        self._update.apply(rate, scale, self._iteration)
         self._iteration += 1
-
-    def _update_by(self, update):
-        """Like apply_update(), with a program of the net's plan."""
-        self._take_rate()
-        last_iteration = update.trainer.iteration
-        try:
-            update.run()
-        finally:  # exceptions of signal handlers arrive after the update
-            self._iteration += update.trainer.iteration - last_iteration
 
     def _rate_of_next(self):
         return _rates.learning_rate(self.param, self._iteration, self._rate_state, self._smoothed)[0]
@@ -280,7 +263,7 @@ class SGDSolver:
         for _ in range(batches):
             loss += net._forward(0, last)
             for i in net._output_index:
-                scores[i] = scores.get(i, 0) + net._blobs[i].data.astype(np.float64)
+                scores[i] = scores.get(i, 0) + net._blobs[i]._values.astype(np.float64)
         if self.param.test_compute_loss:
             _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 384)
         self._log_outputs("Test", net, lambda i: scores[i] / batches, 398)
@@ -291,7 +274,7 @@ class SGDSolver:
         _log.line("Iteration %d (%g iter/s, %gs/%d iters), loss = %g"
                   % (self._iteration, speed, now - last_time, self.param.display, self._smoothed), "solver.cpp", 219)
         self._mark = now, self._iteration
-        self._log_outputs("Train", self.net, lambda i: self.net._blobs[i].data, 238)
+        self._log_outputs("Train", self.net, lambda i: self.net._blobs[i]._values, 238)
 
     @staticmethod
     def _log_outputs(phase_name, net, values, line):
@@ -315,10 +298,6 @@ class SGDSolver:
     def restore(self, path):
         """Resumes from a .solverstate: its weights, history and iteration."""
         _snapshots.restore(self, path)
-
-
-def _multiplier(value):
-    return 1.0 if value is None else value
 
 
 class NesterovSolver(SGDSolver):

@@ -1,11 +1,5 @@
 """Compiled layers with passes of their own: views of their bottom, and data sources."""
-import numpy as np
-
-from brew import Error
-from brew._core import Pass
-
 from . import _state
-from ._base import failure
 from ._compiled import CompiledLayer
 from .proto import caffe_pb2
 
@@ -43,8 +37,8 @@ class SourceLayer(CompiledLayer):
 
     def reseed_reader(self, seed):
         self.seed = seed + _state.solver_rank()
-        for variant in self.variants.values():
-            variant.session.set_seed(self.seed)
+        for program in self.programs.values():
+            program.session.set_seed(self.seed)
 
     def forward(self, bottom, top):
         self._read_batch(range(len(top)), top)
@@ -53,17 +47,7 @@ class SourceLayer(CompiledLayer):
         pass
 
     def _read_batch(self, indices, top):
-        variant = self.variant(())
-        try:
-            variant.session.feed(0)
-            variant.session.run(0, Pass.FORWARD)
-        except Error as error:
-            raise failure(self._param, str(error)) from error
-        for i in indices:
-            values = variant.tops[i].get()
-            if values.shape != top[i].shape:
-                top[i].reshape(*values.shape)
-            np.copyto(top[i].data, values)
+        self.program(()).read(top, indices)
 
 
 class DummyDataLayer(SourceLayer):

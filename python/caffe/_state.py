@@ -3,7 +3,7 @@ import functools
 import os
 import warnings
 
-from brew._core import ThreadPool
+from brew import Error, _core
 
 _seed = None
 _is_seed_set = False
@@ -14,7 +14,7 @@ _draw_count = 0
 @functools.lru_cache(maxsize=None)
 def thread_pool():
     """Returns the thread pool of all nets."""
-    return ThreadPool(_pool_size())
+    return _core.ThreadPool(_pool_size())
 
 
 def _pool_size():
@@ -64,19 +64,61 @@ def seed_solver(seed):
     _rank_offset = _rank
 
 
+_uses_gpu, _device = False, 0
+
+
+def gpu():
+    """Returns the number of the GPU on which nets compute, or None for the CPU."""
+    return _device if _uses_gpu else None
+
+
+def target():
+    """Returns the compiler's options for the device on which nets compute."""
+    return dict(target="cuda", gpu_arch=_architecture(_device)) if _uses_gpu else {}
+
+
+@functools.lru_cache(maxsize=None)
+def _architecture(device):
+    if "BREW_CUDASIM" in os.environ:
+        return "sim"
+    properties = dict(_core.device_query(device))
+    return "sm_%s%s" % (properties["Major revision number"], properties["Minor revision number"])
+
+
 def set_mode_cpu():
-    """Does nothing: nets always compute on the CPU."""
+    """Makes all nets compute on the CPU."""
+    global _uses_gpu
+    _uses_gpu = False
 
 
 def set_mode_gpu():
-    """Warns that this package computes on the CPU."""
-    warnings.warn("caffe.set_mode_gpu: this version computes on the CPU; for a GPU compile a plan with "
-                  "brew.compile(target='cuda')", RuntimeWarning, stacklevel=2)
+    """Makes all nets compute on a GPU. On machines without one, warns and has no effect."""
+    global _uses_gpu
+    reason = _missing_gpu()
+    if reason:
+        warnings.warn("caffe.set_mode_gpu: %s; nets compute on the CPU" % reason, RuntimeWarning, stacklevel=2)
+    _uses_gpu = not reason
 
 
 def set_device(device):
-    """Warns like set_mode_gpu."""
-    warnings.warn("caffe.set_device(%d): this version computes on the CPU" % device, RuntimeWarning, stacklevel=2)
+    """Selects the GPU of mode GPU by its number. On machines without one, warns and has no effect."""
+    global _device
+    reason = _missing_gpu()
+    if reason:
+        warnings.warn("caffe.set_device(%d): %s; nets compute on the CPU" % (device, reason), RuntimeWarning,
+                      stacklevel=2)
+    elif not 0 <= device < _core.gpu_count():
+        raise RuntimeError("there is no GPU %d; the machine has %d" % (device, _core.gpu_count()))
+    else:
+        _device = int(device)
+
+
+def _missing_gpu():
+    """Returns why the machine has no GPU that nets can use, or None."""
+    try:
+        return None if _core.gpu_count() else "the machine has no GPU"
+    except Error as error:
+        return str(error)
 
 
 _count, _rank, _multiprocess = 1, 0, False

@@ -12,7 +12,9 @@
 #include <brew/brew.hpp>
 #include <brew/compiler.hpp>
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 
@@ -45,6 +47,9 @@ NB_MODULE(_core, module) {
       },
       nb::arg("severity"), nb::arg("file"), nb::arg("line"), nb::arg("text"));
 
+  module.def("gpu_count", &brew::api::gpuCount);
+  module.def("device_query", &brew::api::deviceQuery, nb::arg("gpu"));
+
   brew::python::ExitGuard::install();
   brew::python::bindCompiler(module);
   brew::python::bindEmbedding(module);
@@ -53,5 +58,4 @@ NB_MODULE(_core, module) {
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
   brew::python::bindReinforcement(module);
-  brew::python::bindUpdate(module);
 }

@@ -164,8 +164,12 @@ void brew::python::bindSession(nb::module_ &module) {
              return std::vector<std::string>(info.outputs,
                                              info.outputs + info.output_count);
            })
-      .def("gradients", [](const Plan &plan, int program) {
-        return plan.programInfo(program).has_backward != 0;
+      .def("gradients",
+           [](const Plan &plan, int program) {
+             return plan.programInfo(program).has_backward != 0;
+           })
+      .def("no_backward", [](const Plan &plan, int program) {
+        return std::string(plan.programInfo(program).no_backward);
       });
 
   nb::class_<SharedThreadPool>(module, "ThreadPool")
@@ -420,18 +424,54 @@ void brew::python::bindSession(nb::module_ &module) {
           },
           "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a)
       .def(
+          "update",
+          [](SharedSession &shared, int iteration, double learningRate,
+             double gradientScale, double weightDecay, double momentum,
+             double momentum2, double delta, double rmsDecay) {
+            auto scalars = brew::api::makeStruct<brew_update_scalars>();
+            scalars.iteration = iteration;
+            scalars.learning_rate = learningRate;
+            scalars.gradient_scale = gradientScale;
+            scalars.weight_decay = weightDecay;
+            scalars.momentum = momentum;
+            scalars.momentum2 = momentum2;
+            scalars.delta = delta;
+            scalars.rms_decay = rmsDecay;
+            shared.runExclusive(
+                [&](Session &session) { session.update(scalars); });
+          },
+          "iteration"_a, "learning_rate"_a, "gradient_scale"_a,
+          "weight_decay"_a, "momentum"_a, "momentum2"_a, "delta"_a,
+          "rms_decay"_a, "Runs the program 'update'.")
+      .def(
           "bind_memory",
-          [](SharedSession &shared, int program, const std::string &name,
-             std::optional<Memory> memory) {
-            shared.runExclusive([&](Session &session) {
-              session.bindMemory(
-                  nameOf(BREW_BLOB, program, name, 0, 0),
-                  memory ? memory->data() : nullptr,
-                  memory ? static_cast<std::int64_t>(memory->nbytes()) : 0);
-            });
+          [](SharedSession &shared,
+             const std::vector<std::tuple<brew_tensor_kind, int, std::string,
+                                          int, int, std::optional<Memory>>>
+                 &bindings) {
+            std::vector<Session::Binding> result;
+            for (const auto &[kind, program, name, index, slot, memory] :
+                 bindings)
+              result.push_back(
+                  {nameOf(kind, program, name, index, slot),
+                   memory ? memory->data() : nullptr,
+                   memory ? static_cast<std::int64_t>(memory->nbytes()) : 0});
+            shared.runExclusive(
+                [&](Session &session) { session.bindMemory(result); });
           },
           // A temporary converted array would not outlive the call.
-          "program"_a, "name"_a, "memory"_a.noconvert().none(),
-          "Binds a blob to an array, which the caller keeps alive; with None, "
-          "to the session's own memory.");
+          "bindings"_a.noconvert(),
+          "Binds tensors to arrays, which the caller keeps alive: (kind, "
+          "program, name, index, array); with None, to the session's own "
+          "memory.");
+  module.def(
+      "fill",
+      [](const std::string &filler, Memory values, std::uint64_t seed,
+         const std::string &name) {
+        std::vector<std::int64_t> dims;
+        for (std::size_t i = 0; i < values.ndim(); ++i)
+          dims.push_back(static_cast<std::int64_t>(values.shape(i)));
+        brew::api::fill(filler, dims, seed, name, values.data());
+      },
+      "filler"_a, "values"_a.noconvert(), "seed"_a, "name"_a);
 }

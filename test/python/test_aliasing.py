@@ -1,4 +1,4 @@
-"""In runs layer by layer, blobs alias the memory of the layers' sessions. Users see no difference to copies."""
+"""In runs layer by layer, sessions compute on the memory of the blobs. Users see no difference to copies."""
 import unittest
 
 import caffe
@@ -25,20 +25,20 @@ layer { name: 'p' type: 'Softmax' bottom: 'sum' top: 'sum' }
 """
 
 
-class Copying(_compiled.Port):
-    """A port whose tensors are copied instead of aliased, because `is_fixed` is always true."""
+class Copying(_compiled.Tensor):
+    """A tensor that is always copied."""
 
     __slots__ = ()
-    is_fixed = property(lambda self: True, lambda self, value: None)
+    can_be_bound = property(lambda self: False, lambda self, value: None)
 
 
 class Aliasing(Case):
     def make_nets(self):
-        """Returns a net whose blobs alias memory of sessions, and a net whose layers copy the blobs."""
+        """Returns a net whose layers compute on the memory of the blobs, and a net whose layers copy them."""
         path = self.write(NET)
-        nets, port = [], _compiled.Port
-        for kind in (port, Copying):
-            _compiled.Port = kind
+        nets, tensor = [], _compiled.Tensor
+        for kind in (tensor, Copying):
+            _compiled.Tensor = kind
             try:
                 net = caffe.Net(path, caffe.TEST)
                 net.before_forward(lambda layer: None)
@@ -46,7 +46,7 @@ class Aliasing(Case):
                 net.forward(x=random_array(1, 2, 4, 6, 6))
                 net.backward(sum=random_array(2, 2, 3))
             finally:
-                _compiled.Port = port
+                _compiled.Tensor = tensor
             nets.append(net)
         return nets
 
@@ -56,13 +56,15 @@ class Aliasing(Case):
                 np.testing.assert_array_equal(getattr(aliasing.blobs[name], part), getattr(copying.blobs[name], part),
                                               "%s of %s after %s" % (part, name, context))
 
-    def test_blobs_alias_the_memory_of_sessions(self):
+    def test_sessions_compute_on_the_memory_of_blobs(self):
         aliasing, copying = self.make_nets()
-        for net, is_aliased in ((aliasing, True), (copying, False)):
-            for name in ("c", "d", "cc", "ip", "sum"):
-                self.assertEqual(net.blobs[name]._data.address is not None, is_aliased, name)
-            ip2 = net._layers[list(net._layer_names).index("ip2")].current
-            self.assertEqual(ip2.bottoms[0].bound_array is not None, is_aliased)
+        for net, is_bound in ((aliasing, True), (copying, False)):
+            for layer in ("c", "put", "ip", "sum"):
+                number = list(net._layer_names).index(layer)
+                program, = net._layers[number].programs.values()
+                for tensors, blobs in ((program.bottoms, net._bottoms(number)), (program.tops, net._tops(number))):
+                    for tensor, blob in zip(tensors, blobs):
+                        self.assertEqual(tensor.is_in(blob._data), is_bound, (layer, tensor.key))
         self.assert_same_blobs(aliasing, copying, "both passes")
 
     def test_random_user_actions_give_equal_blobs(self):

@@ -270,7 +270,7 @@ class Solving(Case):
         solver.param.regularization_type = "L1"
         solver.step(1)
         solver.param.regularization_type = "L3"
-        with self.assertRaisesRegex(RuntimeError, "Unknown regularization type: L3"):
+        with self.assertRaisesRegex(RuntimeError, "unknown regularization_type 'L3'"):
             solver.step(1)
 
     def test_gradients_are_those_of_the_last_iteration(self):

@@ -162,7 +162,7 @@ class Fused(Case):
                 net.forward(data=random_array(batch, batch, 3, 8, 8))
             self.assert_same(fused, layered)
         self.assertLessEqual(len(fused._fused_nets.plans), 4)
-        self.assertLessEqual(len(layered._layers[1].variants), 8)
+        self.assertLessEqual(len(layered._layers[1].programs), 8)
 
     def test_shared_parameters(self):
         fused, layered = self.make_nets(DEPLOY)
@@ -247,7 +247,7 @@ layer { name: 'loss'""")
                 self.close(fused.net.blobs["ip1"].diff, layered.net.blobs["ip1"].diff)
             self.assertIsNotNone(fused.net._fused_nets.found)
 
-    def test_parameters_alias_the_memory_of_the_fused_net(self):
+    def test_the_fused_net_computes_on_the_memory_of_the_parameters(self):
         file = self.write("train_net: '%s' base_lr: 0.1 momentum: 0.9 lr_policy: 'fixed' max_iter: 9 "
                           "snapshot_after_train: false" % self.write(PERMUTED_WEIGHTS), "s.prototxt")
         fused, layered = caffe.SGDSolver(file), caffe.SGDSolver(file)
@@ -263,8 +263,12 @@ layer { name: 'loss'""")
             for solver in (fused, layered):
                 solver.step(steps)
             self.assert_same(fused.net, layered.net)
-        unaliased = [port.name[2] for port in fused.net._fused_nets.found[1].unaliased]
-        self.assertEqual(unaliased, [])
+        plan = fused.net._fused_nets.found[1]
+        self.assertTrue(plan.params)
+        for tensor, blob in plan.params:
+            self.assertTrue(tensor.is_in(blob._data), tensor.key)
+        for tensor, blob in plan.param_gradients:
+            self.assertTrue(tensor.is_in(blob._diff), tensor.key)
 
 
 if __name__ == "__main__":

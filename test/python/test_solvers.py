@@ -13,7 +13,7 @@ from unittest import mock
 import brew
 import caffe
 import numpy as np
-from caffe import _log, _rates, _rules
+from caffe import _log, _rates
 from caffe.proto import caffe_pb2
 from google.protobuf import text_format
 
@@ -297,10 +297,8 @@ class Solvers(Case):
                 solver.param.max_iter = 2
                 feed(solver.net)
                 solver.step(2)
-                self.assertIsNotNone(solver.net._fused_nets.update)
                 solver.step(10)
                 self.assertTrue(is_expected(solver.lr))
-                self.assertIsNone(solver.net._fused_nets.update)
                 self.assertFalse(np.isfinite(solver.net.params["ip1"][0].data).all())
 
     def test_adam_equals_the_formula_in_c(self):
@@ -308,18 +306,24 @@ class Solvers(Case):
         libm = ctypes.CDLL(ctypes.util.find_library("m"))
         libm.pow.argtypes, libm.pow.restype = [ctypes.c_double] * 2, ctypes.c_double
         momenta, results = (0.5, 0.0, 1.0, -1.0, 2.0), []
+        solver = caffe.AdamSolver(self.write_solver("lr_policy: 'fixed' weight_decay: 0"))
+        param, blob = solver.param, solver.net.params["ip1"][0]
+        self.assertIs(blob, solver.net._learnable[0])
+        history = solver._history[0], solver._history[len(solver._history) // 2]
         for first, second, iteration in itertools.product(momenta, momenta, (0, 1, 2, 5000)):
-            rule = _rules.UpdateRule("Adam", caffe_pb2.SolverParameter(momentum=first, momentum2=second))
+            param.momentum, param.momentum2 = first, second
             t = iteration + 1
             with np.errstate(all="ignore"):  # NumPy's operators behave like C's
                 correction = np.sqrt(1 - np.float64(libm.pow(second, t))) / (1 - np.float64(libm.pow(first, t)))
                 m, s = (np.float32(before * momentum + 1 - momentum) for before, momentum in ((3, first), (4, second)))
-                expected = np.float32(0.25 * correction) * m / (np.sqrt(s) + np.float32(rule.param.delta))
-            arrays = [np.full(1, value, np.float32) for value in (0, 1, 3, 4)]  # data, gradient and history
+                expected = np.float32(0.25 * correction) * m / (np.sqrt(s) + np.float32(param.delta))
+            # Data, gradient and history.
+            for array, value in zip((blob.data, blob.diff, *history), (0, 1, 3, 4)):
+                array[...] = value
             with self.subTest(momentum=first, momentum2=second, t=t), warnings.catch_warnings():
                 warnings.simplefilter("error")
-                rule.apply(arrays[0], arrays[1], arrays[2:], 0.25, 0, iteration)
-                np.testing.assert_allclose(arrays[0], -expected, rtol=1e-6)
+                solver._update.apply(0.25, 1.0, iteration)
+                np.testing.assert_allclose(blob.data, -expected, rtol=1e-6)
             results.append(float(expected))
         for is_kind in (math.isnan, math.isinf, math.isfinite):
             self.assertTrue(any(map(is_kind, results)))
