@@ -43,6 +43,8 @@ typedef struct brew_communicator brew_communicator;
 typedef struct brew_records brew_records;
 typedef struct brew_tensor_file brew_tensor_file;
 typedef struct brew_record_writer brew_record_writer;
+typedef struct brew_weights brew_weights;
+typedef struct brew_solver_state brew_solver_state;
 typedef struct brew_environment brew_environment;
 typedef struct brew_learner brew_learner;
 typedef struct brew_episode_recorder brew_episode_recorder;
