@@ -200,15 +200,9 @@ class NetCore(Parameters):
 
     def _load_prototxt_blobs(self, number):
         """Loads parameters that the prototxt contains."""
-        weight_blobs = self._params[number].blobs
-        if not weight_blobs:
-            return
-        blobs = self._layers[number].blobs
-        if len(weight_blobs) != len(blobs):
-            raise _layers.failure(self._params[number], "incorrect number of weight blobs")
-        for blob, values in zip(blobs, weight_blobs):
-            _weights.load_blob(blob, _weights.array_of(values), self._params[number].name)
-        self._params[number].ClearField("blobs")
+        if self._params[number].blobs:
+            _weights.load_message(self._params[number], self._layers[number].blobs)
+            self._params[number].ClearField("blobs")
 
     # --- running
 

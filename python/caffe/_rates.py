@@ -2,7 +2,7 @@
 
 docs/differences.md and caffe/LearningRate.h describe the forks' fields.
 """
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -11,13 +11,8 @@ class RateState(NamedTuple):
     """The state that a policy carries from iteration to iteration; part of snapshots."""
 
     step: int = 0
-    minimum_loss: float = float(np.finfo(np.float32).max)
+    minimum_loss: Optional[float] = None
     last_event: int = 0  # iteration of the last new minimum, step or restart
-
-    @property
-    def has_event(self):
-        """Whether snapshots need more than the step."""
-        return self != RateState(self.step)
 
 
 def learning_rate(param, iteration, state, loss=0.0):
@@ -83,7 +78,7 @@ def _rate(param, iteration, state, loss):
 
 def _plateau_state(param, iteration, state, loss):
     single = float(np.float32(loss))  # what snapshots contain
-    if single < state.minimum_loss:
+    if single < (np.finfo(np.float32).max if state.minimum_loss is None else state.minimum_loss):
         state = state._replace(minimum_loss=single, last_event=iteration)
     windows = param.plateau_winsize
     if 0 <= state.step < len(windows) and iteration - state.last_event >= windows[state.step]:

@@ -53,5 +53,7 @@ NB_MODULE(_core, module) {
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
   brew::python::bindReinforcement(module);
+  brew::python::bindSolver(module);
   brew::python::bindUpdate(module);
+  brew::python::bindWeights(module);
 }
