@@ -1,7 +1,7 @@
-/*===- solver.h - Solver states -----------------------------------*- C -*-===*\
+/*===- solver.h - Learning rates and solver states ----------------*- C -*-===*\
 |*
-|* Reads and writes Caffe's solver states without a plan. Part of brew.h, which
-|* documents the rules common to all calls.
+|* Computes learning rates, and reads and writes Caffe's solver states, without
+|* a plan. Part of brew.h, which documents the rules common to all calls.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_SOLVER_H
@@ -23,6 +23,24 @@ typedef struct brew_rate_state {
   float minimum_loss;
   int last_event; /* iteration of the last new minimum, step or restart */
 } brew_rate_state;
+
+/* Creates the learning rate of a solver: an encoded SolverParameter of `size`
+ * bytes. Returns BREW_BAD_INPUT if fields of the solver contradict each other,
+ * such as momentum and type AdaGrad. */
+BREW_API brew_status brew_learning_rate_create(const void *solver, size_t size,
+                                               brew_learning_rate **rate);
+BREW_API const char *brew_learning_rate_message(const brew_learning_rate *rate);
+BREW_API void brew_learning_rate_destroy(brew_learning_rate *rate);
+
+/* Computes the learning rate of an iteration by the policy of the solver, and
+ * updates `state`. As in Caffe, policy multistep makes at most one step per
+ * call. Only policy plateau reads the `loss`, the displayed one of the
+ * iteration. Returns BREW_BAD_INPUT if the policy is unknown, or if a field
+ * that it needs is missing or out of range. */
+BREW_API brew_status brew_learning_rate_at(brew_learning_rate *rate,
+                                           int iteration, double loss,
+                                           brew_rate_state *state,
+                                           double *value);
 
 /* A brew_solver_state is read from a file, or created for the history of a
  * solver: arrays of the caller, which must stay valid until it is destroyed. */

@@ -1,4 +1,4 @@
-//===- solver.hpp - Solver states -------------------------------*- C++ -*-===//
+//===- solver.hpp - Learning rates and solver states ------------*- C++ -*-===//
 //
 // Part of brew.hpp, which documents the rules common to all calls.
 //
@@ -12,9 +12,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace brew::api {
+
+/// The learning rate of a solver.
+class LearningRate {
+public:
+  /// `solver`: an encoded SolverParameter.
+  explicit LearningRate(std::string_view solver) {
+    brew_learning_rate *opened = nullptr;
+    const brew_status status =
+        brew_learning_rate_create(solver.data(), solver.size(), &opened);
+    rate.reset(opened);
+    check(status);
+  }
+  /// Returns the rate of an iteration, and updates `state`.
+  double at(int iteration, brew_rate_state &state, double loss = 0) const {
+    double value = 0;
+    check(brew_learning_rate_at(rate.get(), iteration, loss, &state, &value));
+    return value;
+  }
+
+private:
+  void check(brew_status status) const {
+    detail::check(status, brew_learning_rate_message(rate.get()));
+  }
+
+  detail::UniqueHandle<brew_learning_rate, brew_learning_rate_destroy> rate;
+};
 
 /// A solver state of a file, or one with the caller's arrays as history.
 class SolverState {

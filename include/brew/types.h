@@ -45,6 +45,7 @@ typedef struct brew_tensor_file brew_tensor_file;
 typedef struct brew_record_writer brew_record_writer;
 typedef struct brew_weights brew_weights;
 typedef struct brew_solver_state brew_solver_state;
+typedef struct brew_learning_rate brew_learning_rate;
 typedef struct brew_environment brew_environment;
 typedef struct brew_learner brew_learner;
 typedef struct brew_episode_recorder brew_episode_recorder;

@@ -1,8 +1,8 @@
 //===- SolverStates.cpp - C API: solver states ----------------------------===//
 
+#include "runtime/api/RateStates.h"
 #include "runtime/api/SnapshotBlobs.h"
 
-#include "caffe/LearningRate.h"
 #include "caffe/weights/WeightBinding.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/SolverStateFile.h"
@@ -34,24 +34,6 @@ brew_status with(brew_solver_state *state, Body &&body) {
   if (!state)
     return BREW_USAGE;
   return guarded(state->message, std::forward<Body>(body));
-}
-
-caffe::LearningRateState rateStateOf(const brew_rate_state &from) {
-  caffe::LearningRateState state;
-  state.step = from.step;
-  if (from.has_minimum_loss)
-    state.minimumLoss = from.minimum_loss;
-  state.lastEvent = from.last_event;
-  return state;
-}
-
-brew_rate_state toCaller(const caffe::LearningRateState &from) {
-  brew_rate_state state{};
-  state.step = from.step;
-  state.has_minimum_loss = from.hasMinimumLoss();
-  state.minimum_loss = from.hasMinimumLoss() ? from.minimumLoss : 0;
-  state.last_event = from.lastEvent;
-  return state;
 }
 
 } // namespace

@@ -1,12 +1,11 @@
 //===- Weights.cpp - C API: weight files ----------------------------------===//
 
+#include "runtime/api/Messages.h"
 #include "runtime/api/SnapshotBlobs.h"
 
 #include "caffe/weights/WeightBinding.h"
 #include "formats/WeightFile.h"
 #include "formats/caffe.pb.h"
-
-#include <climits>
 
 using namespace brew;
 using namespace brew::api;
@@ -35,17 +34,6 @@ template <typename Body> brew_status with(brew_weights *weights, Body &&body) {
   if (!weights)
     return BREW_USAGE;
   return guarded(weights->message, std::forward<Body>(body));
-}
-
-/// Parses a message of the caller.
-template <typename Proto>
-Proto parse(const void *data, size_t size, const char *name) {
-  if (!data && size)
-    throw usage(std::string(name) + " is NULL");
-  Proto message;
-  if (size >= INT_MAX || !message.ParseFromArray(data, static_cast<int>(size)))
-    throw usage(std::string(name) + " cannot be parsed");
-  return message;
 }
 
 void takeFloats(brew_weights &handle) {
