@@ -8,7 +8,7 @@ import numpy as np
 
 from brew._core import Kind, Trainer
 
-from . import _rates
+from . import _rules
 from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
@@ -18,7 +18,7 @@ _MAX_RATE = 3e38
 
 def _is_rate_known(param):
     """Whether the rate is known before the passes: it depends neither on the loss nor on norms."""
-    return param.lr_policy != "plateau" and not _rates.has_local_rates(param)
+    return param.lr_policy != "plateau" and not _rules.has_local_rates(param)
 
 
 def rule_of(param):

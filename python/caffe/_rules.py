@@ -13,6 +13,27 @@ def _adam_correction(param, t):
         return float(np.sqrt(1 - momentum2 ** t) / (1 - momentum ** t))
 
 
+def has_local_rates(param):
+    """Whether each parameter has a rate from the norms of its values and its gradient."""
+    return param.larc or param.local_lr_auto
+
+
+def parameter_rate(param, data, diff, rate, multiplier):
+    """Returns the learning rate of a parameter with the learning-rate ``multiplier``. ``diff`` is the
+    sum of the gradients of ``iter_size`` passes."""
+    if not has_local_rates(param) or not multiplier > 0:
+        return rate * multiplier
+    w = float(np.linalg.norm(data.ravel()))
+    d = float(np.linalg.norm(diff.ravel())) / param.iter_size
+    ratio = 1.0
+    if w > 0 and d > 0:
+        if param.larc:
+            ratio = (1 - param.momentum) * param.larc_eta * w / d
+        else:
+            ratio = param.local_gw_ratio * w / (d + param.weight_decay * w)
+    return min(rate, ratio) if param.larc and param.larc_policy == "clip" else rate * ratio
+
+
 class UpdateRule:
     """The update rule of a kind of solver.
 
@@ -24,11 +45,7 @@ class UpdateRule:
         self.kind, self.param = kind, param
         if kind in ("AdaDelta", "Adam"):
             self.slots = 2
-        if kind in ("AdaGrad", "RMSProp") and param.momentum:
-            raise RuntimeError("Momentum cannot be used with %s." % kind)
-        if kind == "RMSProp" and not 0 <= param.rms_decay < 1:
-            raise RuntimeError("rms_decay should lie between 0 and 1.")
-        _rates.require_local_rates(param, kind)
+        _rates.check(param, kind)
 
     def apply(self, data, diff, history, rate, decay, iteration):
         """Replaces the gradient ``diff`` by the update and subtracts it from ``data``. ``decay`` is

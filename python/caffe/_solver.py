@@ -223,7 +223,7 @@ class SGDSolver:
         count = len(blobs)
         for i, blob in enumerate(blobs):
             history = [self._history[slot * count + i] for slot in range(self._rule.slots)]
-            parameter_rate = _rates.parameter_rate(p, blob.data, blob.diff, rate, _multiplier(self.net._lr[i]))
+            parameter_rate = _rules.parameter_rate(p, blob.data, blob.diff, rate, _multiplier(self.net._lr[i]))
             self._rule.apply(blob.data, blob.diff, history, parameter_rate,
                              p.weight_decay * _multiplier(self.net._decay[i]), self._iteration)
         self._iteration += 1

@@ -1,10 +1,11 @@
-//===- Arrays.h - NumPy arrays of floats ------------------------*- C++ -*-===//
+//===- Arrays.h - NumPy arrays and bytes ------------------------*- C++ -*-===//
 #pragma once
 
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace brew::python {
@@ -18,6 +19,10 @@ inline std::vector<std::int64_t> shapeOf(const FloatArray &array) {
   for (std::size_t i = 0; i < array.ndim(); ++i)
     shape.push_back(static_cast<std::int64_t>(array.shape(i)));
   return shape;
+}
+
+inline std::string_view viewOf(const nanobind::bytes &bytes) {
+  return {static_cast<const char *>(bytes.data()), bytes.size()};
 }
 
 } // namespace brew::python

@@ -1,4 +1,4 @@
-//===- Solver.cpp - Bindings of solver states -----------------------------===//
+//===- Solver.cpp - Bindings of learning rates and solver states ----------===//
 #include "Arrays.h"
 #include "ExitGuard.h"
 #include "Module.h"
@@ -18,6 +18,7 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using brew::api::LearningRate;
 using brew::api::SolverState;
 using brew::python::FloatArray;
 
@@ -66,6 +67,22 @@ private:
 } // namespace
 
 void brew::python::bindSolver(nb::module_ &module) {
+  nb::class_<LearningRate>(module, "LearningRate")
+      .def(
+          "__init__",
+          [](LearningRate *self, const nb::bytes &solver) {
+            new (self) LearningRate(brew::python::viewOf(solver));
+          },
+          "solver"_a)
+      .def(
+          "at",
+          [](const LearningRate &self, int iteration, double loss,
+             const RateState &state) {
+            brew_rate_state current = fromPython(state);
+            const double rate = self.at(iteration, current, loss);
+            return std::pair(rate, toPython(current));
+          },
+          "iteration"_a, "loss"_a, "state"_a, "Returns (rate, new state).");
   nb::class_<SolverState>(module, "SolverStateFile")
       .def(
           "__init__",

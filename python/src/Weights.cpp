@@ -10,7 +10,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace nb = nanobind;
@@ -18,12 +17,9 @@ using namespace nb::literals;
 using brew::api::Weights;
 using brew::python::FloatArray;
 using brew::python::shapeOf;
+using brew::python::viewOf;
 
 namespace {
-
-std::string_view viewOf(const nb::bytes &bytes) {
-  return {static_cast<const char *>(bytes.data()), bytes.size()};
-}
 
 /// Returns an array that uses the memory of a blob, which belongs to `owner`;
 /// None if a file omits the values.
