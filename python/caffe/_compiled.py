@@ -183,7 +183,6 @@ class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
     filling = None
-    keeps_statistics = False
     no_backward = "it has no backward pass"  # the reason as text: an exception would keep its frames alive
 
     _MAX_VARIANTS = 8  # maximum number of variants, each with its own memory
@@ -341,8 +340,6 @@ class CompiledLayer(NetLayer):
     def setup(self, bottom, top):
         for shape in self.shapes_for(bottom)[1]:
             self.blobs.add_blob(*shape)
-        # Forward passes may write statistics, even in phase TEST (use_global_stats: false).
-        self.keeps_statistics = bool(_graph.statistics(self._param, len(self.blobs)))
 
     def fill(self, bottom):
         """Fills the parameters at their first access, unless weights are loaded before."""
