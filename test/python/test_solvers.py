@@ -388,6 +388,48 @@ class Solvers(Case):
         solver.step(1)
         self.close(solver.net.params["ip1"][0].data, restored.net.params["ip1"][0].data)
 
+    def test_snapshots_that_were_moved(self):
+        for format_field in "", " snapshot_format: HDF5":
+            solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed' momentum: 0.9" + format_field))
+            feed(solver.net)
+            solver.step(2)
+            solver.snapshot()
+            expected = solver.net.params["ip1"][0].data.copy()
+            solver.step(1)
+            os.makedirs(self.path("moved"), exist_ok=True)
+            end = ".h5" if format_field else ""
+            for kind in ("caffemodel", "solverstate"):
+                os.replace(self.path("snap_iter_2.%s%s" % (kind, end)), self.path("moved/snap_iter_2.%s%s" % (kind, end)))
+            solver.restore(self.path("moved/snap_iter_2.solverstate" + end))
+            np.testing.assert_array_equal(solver.net.params["ip1"][0].data, expected)
+            os.unlink(self.path("moved/snap_iter_2.caffemodel" + end))
+            with self.assertRaisesRegex(RuntimeError, "snap_iter_2.caffemodel"):
+                solver.restore(self.path("moved/snap_iter_2.solverstate" + end))
+
+    def test_snapshots_that_do_not_match_change_nothing(self):
+        file = self.write_solver("lr_policy: 'fixed' momentum: 0.9")
+        session = brew.compile(file).session(seed=1)
+        for name, shape in (("data", (4, 6)), ("label", (4,))):
+            session._core.set_input(0, name, np.zeros(shape, np.float32))
+        session.step(1)
+        session.snapshot()
+        solver = caffe.SGDSolver(file)
+        fill(solver.net)
+        before = solver.net.params["ip1"][0].data.copy()
+        weights, state = (self.path("snap_iter_1." + kind) for kind in ("caffemodel", "solverstate"))
+        with open(weights, "rb") as content:
+            changed = bytearray(content.read())
+        changed[-3] ^= 1
+        with open(weights, "wb") as content:
+            content.write(changed)
+        with self.assertRaisesRegex(RuntimeError, re.escape(weights)):  # the state contains its checksum
+            solver.restore(state)
+        adam = caffe.AdamSolver(file)
+        with self.assertRaisesRegex(RuntimeError, "the state has 4 history blobs; this net and solver have 8"):
+            adam.restore(state)
+        np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)
+        self.assertEqual((solver.iter, adam.iter), (0, 0))
+
     def test_displayed_speed(self):
         """The displayed speed is the speed since the last display, even if each call runs one iteration."""
         solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed' display: 4"))
