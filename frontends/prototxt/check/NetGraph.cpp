@@ -412,9 +412,11 @@ NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
 
 bool NetGraph::mayHaveGradient(int layer, int index) const {
   const GraphLayer &entry = layers[layer];
-  if (entry.paramBlobs[index].isStatistic)
+  const ParamBlob &blob = entry.paramBlobs[index];
+  if (blob.isStatistic)
     return false;
-  return forceBackward || index >= entry.layer->param_size() ||
+  return forceBackward || blob.setsMultipliers ||
+         index >= entry.layer->param_size() ||
          entry.layer->param(index).lr_mult() != 0 ||
          (entry.kind->differentiatesFrozen && entry.needsBackward);
 }

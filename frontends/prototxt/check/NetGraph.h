@@ -87,9 +87,9 @@ public:
 
   /// Returns whether Caffe computes the gradient of parameter `index` in layer
   /// `layer`. Running statistics have no gradient. Other parameters have one
-  /// unless their lr_mult in this layer is 0; layers that share the parameter
-  /// do not matter. force_backward and the backward pass of LSTM and RNN
-  /// compute all gradients.
+  /// unless their lr_mult in this layer is 0 and the layer does not replace it;
+  /// layers that share the parameter do not matter. force_backward and the
+  /// backward pass of LSTM and RNN compute all gradients.
   bool mayHaveGradient(int layer, int index) const;
 
   bool hasLoss() const;

@@ -134,6 +134,17 @@ TEST(NetSetup, backwardPassReachesLearnableParameters) {
   EXPECT_EQ(net.gradients("a"), "0/00"); // not under a loss
 }
 
+TEST(NetSetup, layersMayReplaceMultipliers) {
+  const PreparedNet net(kData + R"(
+layer { name: "bn" type: "BatchNorm" bottom: "x" top: "y"
+        batch_norm_param { scale_bias: true }
+        param { lr_mult: 0 } param { lr_mult: 0 } param { lr_mult: 0 }
+        param { lr_mult: 0 } param { lr_mult: 0 } }
+layer { name: "l" type: "EuclideanLoss" bottom: "y" bottom: "x" top: "l" }
+)");
+  EXPECT_EQ(net.gradients("bn"), "*0/00011");
+}
+
 TEST(NetSetup, forceBackwardReachesAllLayers) {
   const PreparedNet net("force_backward: true\n" + kData + kNet);
   EXPECT_EQ(net.gradients("frozen"), "*1/11");
