@@ -225,20 +225,6 @@ void Compilation::run() {
   result.plan = plan::serializePlan(manifest, segments);
 }
 
-/// Runs `work`, which fills in a result, and returns the result. Converts
-/// exceptions to diagnostics.
-template <typename Work>
-static CompileResult collectResult(const DiagnosticSink &sink, Work work) {
-  CompileResult result;
-  Reporter reporter(result, sink);
-  try {
-    work(result, reporter);
-  } catch (...) {
-    reporter.reportException();
-  }
-  return result;
-}
-
 CompileResult brew::compiler::compile(const prototxt::SourceText &source,
                                       const CompileOptions &options,
                                       const DiagnosticSink &sink) {

@@ -6,6 +6,7 @@
 #include "dialects/Brew/HostLayers.h"
 #include "frontends/prototxt/import/Import.h"
 
+#include <map>
 #include <string>
 
 namespace brew::compiler {
@@ -51,6 +52,8 @@ struct CompileOptions {
   /// Host layer types: computed by the program that runs the plan. Types that
   /// import.hostTypes lacks belong to Python layers.
   dialects::HostLayerTypes hostLayers;
+  /// The numbers of parameters of Python layers, by layer; see describeNet().
+  std::map<std::string, int> paramCounts;
   prototxt::ImportOptions import;
   PipelineOptions pipeline;
 };
@@ -73,6 +76,16 @@ CompileResult upgrade(const prototxt::SourceText &source,
                       const DiagnosticSink &sink = {});
 
 CompileResult upgradeFile(const std::string &path,
+                          const DiagnosticSink &sink = {});
+
+/// Describes a net in current syntax as Caffe sets it up, instead of compiling
+/// it: sets CompileResult::net, and splitNet and report unless the net has
+/// errors. `net` is an encoded NetParameter, `name` its name in diagnostics.
+/// Uses the phase, the level, the stages, the host layers and `paramCounts` of
+/// the options; a Python layer without a count has as many parameters as it has
+/// `param`. Reads no files and checks no settings of single layers.
+CompileResult describeNet(const std::string &net, const std::string &name,
+                          const CompileOptions &options,
                           const DiagnosticSink &sink = {});
 
 } // namespace brew::compiler

@@ -24,6 +24,8 @@ struct CompileResult {
   std::optional<std::string> plan;     ///< bytes of the plan file
   std::optional<std::string> report;   ///< in the requested format
   std::optional<std::string> upgraded; ///< net or solver in current syntax
+  std::optional<std::string> net;      ///< encoded: layers of one state
+  std::optional<std::string> splitNet; ///< encoded: with Split layers
   std::vector<Artifact> artifacts;
 };
 
@@ -51,5 +53,19 @@ private:
 struct DiagnosedError {
   ExitStatus status = ExitStatus::BadInput;
 };
+
+/// Runs `work(result, reporter)`, which fills in a result, and returns the
+/// result. Converts exceptions to diagnostics.
+template <typename Work>
+CompileResult collectResult(const DiagnosticSink &sink, Work work) {
+  CompileResult result;
+  Reporter reporter(result, sink);
+  try {
+    work(result, reporter);
+  } catch (...) {
+    reporter.reportException();
+  }
+  return result;
+}
 
 } // namespace brew::compiler

@@ -12,6 +12,7 @@
 #include "support/RegularFile.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <climits>
@@ -125,12 +126,15 @@ struct EncodedLayer {
 EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
   using caffe::LayerParameter;
   EncodedLayer encoded;
-  appendString(encoded.head, LayerParameter::kNameFieldNumber, layer.name);
-  appendString(encoded.head, LayerParameter::kTypeFieldNumber, layer.type);
-  for (const std::string &bottom : layer.bottoms)
-    appendString(encoded.head, LayerParameter::kBottomFieldNumber, bottom);
-  for (const std::string &top : layer.tops)
-    appendString(encoded.head, LayerParameter::kTopFieldNumber, top);
+  encoded.head = layer.encoded;
+  if (layer.encoded.empty()) {
+    appendString(encoded.head, LayerParameter::kNameFieldNumber, layer.name);
+    appendString(encoded.head, LayerParameter::kTypeFieldNumber, layer.type);
+    for (const std::string &bottom : layer.bottoms)
+      appendString(encoded.head, LayerParameter::kBottomFieldNumber, bottom);
+    for (const std::string &top : layer.tops)
+      appendString(encoded.head, LayerParameter::kTopFieldNumber, top);
+  }
   encoded.size = encoded.head.size();
   for (size_t i = 0; i < layer.blobs.size(); ++i) {
     const Blob &blob = layer.blobs[i];
@@ -150,19 +154,15 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
   return encoded;
 }
 
-} // namespace
+bool hasLayers(const caffe::NetParameter &net) {
+  return net.layer_size() != 0 || net.layers_size() != 0;
+}
 
-Weights readWeights(const std::string &path) {
-  refuseSpecialFile(path);
-  if (isHdf5File(path))
-    return readHdf5Weights(path);
-  caffe::NetParameter net;
-  readProtoFile(path, net, "caffemodel", weightFile());
-  if (net.layer_size() == 0 && net.layers_size() == 0) {
-    refuseOtherKind(path, weightFile());
+/// Moves the values out of a NetParameter. Throws Error (1) if it has no layers
+/// or damaged ones.
+Weights takeWeights(caffe::NetParameter &net, const std::string &path) {
+  if (!hasLayers(net))
     throw badInput(path + ": damaged or truncated caffemodel: no layers");
-  }
-
   Weights weights;
   weights.netName = net.name();
   weights.layers.reserve(static_cast<size_t>(net.layer_size()) +
@@ -194,14 +194,37 @@ Weights readWeights(const std::string &path) {
   return weights;
 }
 
+} // namespace
+
+Weights readWeights(const std::string &path) {
+  refuseSpecialFile(path);
+  if (isHdf5File(path))
+    return readHdf5Weights(path);
+  caffe::NetParameter net;
+  readProtoFile(path, net, "caffemodel", weightFile());
+  if (!hasLayers(net))
+    refuseOtherKind(path, weightFile());
+  return takeWeights(net, path);
+}
+
+Weights parseWeights(const void *data, size_t size, const std::string &source) {
+  const google::protobuf::LogSilencer silencer;
+  caffe::NetParameter net;
+  if (size >= INT_MAX ||
+      !net.ParsePartialFromArray(data, static_cast<int>(size)))
+    throw badInput(source + ": damaged or truncated caffemodel");
+  return takeWeights(net, source);
+}
+
 void writeWeights(const std::string &path, const Weights &weights,
                   SnapshotFormat format) {
   if (format == SnapshotFormat::Hdf5)
     return writeHdf5Weights(path, weights);
   std::vector<EncodedLayer> layers;
   layers.reserve(weights.layers.size());
-  std::string head;
-  appendString(head, caffe::NetParameter::kNameFieldNumber, weights.netName);
+  std::string head = weights.encoded;
+  if (head.empty())
+    appendString(head, caffe::NetParameter::kNameFieldNumber, weights.netName);
   uint64_t total = head.size();
   for (const WeightLayer &layer : weights.layers) {
     layers.push_back(encodeLayer(layer, path));

@@ -40,8 +40,8 @@ void ProvidedWeights::add(const WeightBinding &binding) {
     add(buffer);
   for (const LayerBlobs *layer : binding.matched)
     for (const LayerBlob &blob : layer->blobs)
-      if (blob.parameter)
-        add(blob.parameter->buffer_index());
+      if (blob.buffer)
+        add(*blob.buffer);
 }
 
 std::vector<std::string> ProvidedWeights::layersWithoutWeights(
@@ -52,8 +52,8 @@ std::vector<std::string> ProvidedWeights::layersWithoutWeights(
   for (const LayerBlobs &layer : layers)
     if (std::any_of(layer.blobs.begin(), layer.blobs.end(),
                     [&](const LayerBlob &blob) {
-                      return blob.parameter && !blob.sharer &&
-                             !buffers.count(blob.parameter->buffer_index());
+                      return blob.buffer && !blob.sharer &&
+                             !buffers.count(*blob.buffer);
                     }))
       names.push_back(layer.name);
   return names;

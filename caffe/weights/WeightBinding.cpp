@@ -54,8 +54,9 @@ std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest) {
     if (layer == layerBlobs.end())
       layer = layerBlobs.insert(layerBlobs.end(), LayerBlobs{name, type, {}});
     if (layer->blobs.size() <= index)
-      layer->blobs.resize(index + 1, LayerBlob{nullptr, {}, false});
-    layer->blobs[index] = {&parameter, std::move(dims), sharer};
+      layer->blobs.resize(index + 1, LayerBlob{nullptr, {}, false, {}});
+    layer->blobs[index] = {&parameter, std::move(dims), sharer,
+                           parameter.buffer_index()};
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
     addBlob(parameter.layer(), parameter.index(), parameter,
@@ -121,7 +122,7 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &fileBlobs,
                              const LayerBlobs &netLayer, bool compareCounts) {
   for (std::size_t i = 0; i < netLayer.blobs.size(); ++i) {
     const LayerBlob &blob = netLayer.blobs[i];
-    if (!blob.parameter || !fileBlobs[i])
+    if (!blob.buffer || !fileBlobs[i])
       continue; // the net does not use this blob, or keeps its value
     const bool matches =
         compareCounts ? static_cast<std::int64_t>(fileBlobs[i]->size()) ==
@@ -132,7 +133,7 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &fileBlobs,
                          " is " + formats::dimsText(fileBlobs[i]->dims) +
                          " there and " + formats::dimsText(blob.dims) +
                          " in the net");
-    result.values.emplace_back(blob.parameter->buffer_index(), fileBlobs[i]);
+    result.values.emplace_back(*blob.buffer, fileBlobs[i]);
   }
 }
 
@@ -186,7 +187,7 @@ void WeightMatcher::addLayer(const formats::WeightLayer &fileLayer,
     blobs.push_back(nullptr);
   for (std::size_t i = 0; i < std::min(blobs.size(), netLayer.blobs.size());
        ++i)
-    if (!blobs[i] && netLayer.blobs[i].parameter && !netLayer.blobs[i].sharer)
+    if (!blobs[i] && netLayer.blobs[i].buffer && !netLayer.blobs[i].sharer)
       problems.push_back("layer '" + fileLayer.name + "' blob " +
                          std::to_string(i) + " is not there");
   if (blobs.size() != netLayer.blobs.size()) {
@@ -204,14 +205,14 @@ void WeightMatcher::addLayer(const formats::WeightLayer &fileLayer,
 bool sharesEverything(const LayerBlobs &layer) {
   return std::all_of(
       layer.blobs.begin(), layer.blobs.end(),
-      [](const LayerBlob &blob) { return blob.sharer || !blob.parameter; });
+      [](const LayerBlob &blob) { return blob.sharer || !blob.buffer; });
 }
 
 } // namespace
 
-WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
-                          const formats::Weights &weights,
-                          const std::string &source) {
+WeightBinding matchWeights(const std::vector<LayerBlobs> &layers,
+                           const formats::Weights &weights,
+                           const std::string &source) {
   std::set<std::string> matchedNames;
   WeightMatcher matcher(weights);
   WeightBinding &result = matcher.result;
@@ -229,10 +230,6 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
     result.matched.push_back(&*layer);
     matcher.addLayer(fileLayer, *layer);
   }
-  if (matchedNames.empty())
-    throw badInput(source + ": no layer with parameters has the name of a "
-                            "layer of this net; are these weights of another "
-                            "net?");
   if (!matcher.problems.empty()) {
     std::string text = source + ": the weights do not match the net";
     for (const std::string &problem : matcher.problems)
@@ -244,6 +241,17 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
         !(weights.hdf5 && sharesEverything(layer)))
       result.onlyInNet.push_back(layer.name);
   return std::move(result);
+}
+
+WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
+                          const formats::Weights &weights,
+                          const std::string &source) {
+  WeightBinding binding = matchWeights(layers, weights, source);
+  if (binding.matched.empty())
+    throw badInput(source + ": no layer with parameters has the name of a "
+                            "layer of this net; are these weights of another "
+                            "net?");
+  return binding;
 }
 
 std::string unmatchedLayersText(const WeightBinding &binding,
@@ -269,6 +277,26 @@ std::string unmatchedLayersText(const WeightBinding &binding,
                "(") +
         listText(onlyInNet) + ")";
   return summary;
+}
+
+void checkHistory(const std::vector<formats::Blob> &history,
+                  const std::vector<HistoryTensor> &tensors,
+                  const std::string &source) {
+  if (history.size() != tensors.size())
+    throw badInput(source + ": the state has " +
+                   std::to_string(history.size()) +
+                   " history blobs; this net and solver have " +
+                   std::to_string(tensors.size()));
+  std::string problems;
+  for (std::size_t i = 0; i < history.size(); ++i)
+    if (!fits(history[i], tensors[i].dims))
+      problems += "\n  history " + std::to_string(i) + " is " +
+                  formats::dimsText(history[i].dims) + " there and " +
+                  formats::dimsText(tensors[i].dims) + " for parameter " +
+                  tensors[i].parameter;
+  if (!problems.empty())
+    throw badInput(source + ": the solver state does not fit the net" +
+                   problems);
 }
 
 } // namespace brew::caffe

@@ -1,7 +1,8 @@
 //===- WeightBinding.h - Matching of weight files to a plan -----*- C++ -*-===//
 //
-// Maps the blobs of weight files to the parameters of a plan. The trainer uses
-// it to load and save weights, the compiler to embed weights.
+// Maps the blobs of weight files to the parameters of a net. The trainer uses
+// it to load and save weights, the compiler to embed weights, and the C API to
+// load weights into arrays of the caller.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,12 +22,17 @@ namespace brew::caffe {
 /// A blob of a layer, as weight files store it: the layer owns its parameter or
 /// shares another layer's parameter.
 struct LayerBlob {
-  const plan::Parameter *parameter; ///< null: the layer has no such parameter
-  std::vector<std::int64_t> dims;   ///< in weight files
+  /// The parameter of the plan; null for nets without a plan, and if the layer
+  /// has no such parameter.
+  const plan::Parameter *parameter;
+  std::vector<std::int64_t> dims; ///< in weight files
   bool sharer; ///< the layer does not own the parameter but shares it
+  /// The number of the buffer, or of the caller's array, with the values;
+  /// nullopt: the layer has no such parameter.
+  std::optional<std::uint32_t> buffer;
 };
 
-/// A layer of a plan, with its blobs as weight files store them, by index.
+/// A layer of a net, with its blobs as weight files store them, by index.
 struct LayerBlobs {
   std::string name;
   std::string type; ///< Caffe's layer type
@@ -41,7 +48,7 @@ std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest);
 /// which always has four dimensions, needs only the same element count.
 bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims);
 
-/// The matches between a weight file and a plan.
+/// The matches between a weight file and a net.
 struct WeightBinding {
   /// Pairs of a buffer and the blob with its values. The blobs are in the
   /// weights or in `synthesized`.
@@ -53,9 +60,14 @@ struct WeightBinding {
 };
 
 /// Matches `weights` to `layers` by layer name; both must outlive the result.
-/// Throws Error (1) that lists every blob that does not fit, or if no layer is
-/// in both. `source` names the weights in messages. Converts between the
-/// BatchNorm blobs of NVCaffe (five) and Caffe (three) where that is lossless.
+/// Throws Error (1) that lists every blob that does not fit. `source` names the
+/// weights in messages. Converts between the BatchNorm blobs of NVCaffe (five)
+/// and Caffe (three) where that is lossless.
+WeightBinding matchWeights(const std::vector<LayerBlobs> &layers,
+                           const formats::Weights &weights,
+                           const std::string &source);
+
+/// Like matchWeights(), and throws Error (1) if no layer is in both.
 WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
                           const formats::Weights &weights,
                           const std::string &source);
@@ -64,5 +76,18 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
 /// without the layers in `except`; "" if there are none.
 std::string unmatchedLayersText(const WeightBinding &binding,
                                 const std::vector<std::string> &except = {});
+
+/// A tensor of a solver's history, for which a snapshot must have values.
+struct HistoryTensor {
+  std::string parameter; ///< "conv1/0", for messages
+  std::vector<std::int64_t> dims;
+};
+
+/// Checks that a snapshot has values for all tensors, which are in Caffe's
+/// order. Throws Error (1) that lists the differences. `source` names the
+/// snapshot.
+void checkHistory(const std::vector<formats::Blob> &history,
+                  const std::vector<HistoryTensor> &tensors,
+                  const std::string &source);
 
 } // namespace brew::caffe

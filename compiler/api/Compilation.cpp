@@ -96,6 +96,10 @@ const std::optional<std::string> *outputOf(const brew_compilation &compilation,
     return &compilation.result.report;
   case BREW_OUTPUT_UPGRADED:
     return &compilation.result.upgraded;
+  case BREW_OUTPUT_NET:
+    return &compilation.result.net;
+  case BREW_OUTPUT_SPLIT_NET:
+    return &compilation.result.splitNet;
   }
   return nullptr;
 }
@@ -154,6 +158,17 @@ brew_status brew_upgrade_text(const brew_compiler_options *options,
                            return upgrade(sourceOf(text, size, name, nullptr),
                                           sink);
                          });
+}
+
+brew_status brew_describe_net(const brew_compiler_options *options,
+                              const void *net, size_t size, const char *name,
+                              brew_compilation **compilation) {
+  return makeCompilation(
+      compilation, net || !size, options,
+      [&](const OptionSet &set, const DiagnosticSink &sink) {
+        const std::string encoded(static_cast<const char *>(net), size);
+        return describeNet(encoded, name ? name : "<net>", set.resolve(), sink);
+      });
 }
 
 void brew_compilation_destroy(brew_compilation *compilation) {

@@ -133,6 +133,21 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
   });
 }
 
+brew_status
+brew_compiler_options_set_param_count(brew_compiler_options *options,
+                                      const char *layer, int count) {
+  if (!options)
+    return BREW_USAGE;
+  return guarded(options->message, [&] {
+    if (!layer || count < 0)
+      throw brew::Error(brew::ExitStatus::Usage,
+                        "the layer is NULL or its number of parameters is "
+                        "negative");
+    options->set.setParamCount(layer, count);
+    return BREW_OK;
+  });
+}
+
 const char *
 brew_compiler_options_message(const brew_compiler_options *options) {
   return options ? options->message.c_str() : "";

@@ -73,6 +73,7 @@ CompileOptions OptionSet::resolve() const {
   // Types with a shape function replace types that have only a name.
   for (const dialects::HostLayerType &type : hostLayers)
     compiler::addHostLayer(options, type);
+  options.paramCounts = paramCounts;
   PipelineOptions &pipeline = options.pipeline;
   const bool cuda = pipeline.cuda;
   const bool isHalf = pipeline.precision == dialects::target::Precision::F16;

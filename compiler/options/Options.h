@@ -41,6 +41,10 @@ public:
   /// Adds a host layer type. Throws Error (Usage) for a type that Brew
   /// implements or that was added before.
   void addHostLayer(dialects::HostLayerType type);
+  /// Sets the number of parameters of a layer; see describeNet().
+  void setParamCount(const std::string &layer, int count) {
+    paramCounts[layer] = count;
+  }
   bool isSet(const std::string &name) const {
     return explicitValues.count(name);
   }
@@ -52,6 +56,7 @@ public:
 private:
   std::map<std::string, std::vector<std::string>> explicitValues;
   dialects::HostLayerTypes hostLayers;
+  std::map<std::string, int> paramCounts;
 };
 
 /// Adds a host layer type to `options`, or replaces the type of the same name.

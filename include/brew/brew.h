@@ -66,8 +66,10 @@
 #include <brew/reinforcement.h>
 #include <brew/running.h>
 #include <brew/session.h>
+#include <brew/solver.h>
 #include <brew/tensors.h>
 #include <brew/training.h>
 #include <brew/types.h>
+#include <brew/weights.h>
 
 #endif

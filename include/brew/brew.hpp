@@ -30,6 +30,8 @@
 #include <brew/records.hpp>
 #include <brew/reinforcement.hpp>
 #include <brew/session.hpp>
+#include <brew/solver.hpp>
 #include <brew/support.hpp>
 #include <brew/tensors.hpp>
 #include <brew/training.hpp>
+#include <brew/weights.hpp>

@@ -84,6 +84,11 @@ brew_compiler_options_message(const brew_compiler_options *options);
 BREW_API brew_status brew_compiler_options_add_host_layer(
     brew_compiler_options *options, const brew_host_layer *layer);
 
+/* Sets the number of parameters of a layer that the program computes, for
+ * brew_describe_net(). Returns BREW_USAGE for a negative number. */
+BREW_API brew_status brew_compiler_options_set_param_count(
+    brew_compiler_options *options, const char *layer, int count);
+
 typedef enum brew_severity {
   BREW_ERROR = 0,
   BREW_WARNING = 1,
@@ -151,6 +156,35 @@ BREW_API brew_status brew_upgrade_text(const brew_compiler_options *options,
                                        const char *name,
                                        brew_compilation **compilation);
 
+/* Describes a net as Caffe sets it up, instead of compiling it: an encoded
+ * NetParameter of `size` bytes in current syntax. Diagnostics call it `name`
+ * (NULL: "<net>"). Uses the options "phase", which is required, "level" and
+ * "stage", the host layers and the parameter counts of `options`; a Python
+ * layer without a count has as many parameters as it has `param`. Reads no
+ * files, and checks no settings of single layers.
+ *
+ * BREW_OUTPUT_NET is an encoded NetParameter with the layers that the state
+ * includes; it is available even if the net has errors. BREW_OUTPUT_SPLIT_NET
+ * is this net with the Split layers that Caffe inserts after blobs with several
+ * readers. BREW_OUTPUT_REPORT is JSON:
+ *
+ *   {"layers": [                    for each layer of BREW_OUTPUT_SPLIT_NET:
+ *      {"loss_weights": [1],        of each top
+ *       "needs_backward": true,     whether the backward pass runs the layer
+ *       "bottom_gradients": [true], whether it computes each bottom's gradient
+ *       "params": [                 for each parameter:
+ *         {"number": 0,             its number; layers that share it agree
+ *          "is_statistic": false,   whether the layer itself computes it
+ *          "has_gradient": true}]}],
+ *    "params": [                    for each number:
+ *      {"lr_mult": 1, "decay_mult": 1}]}
+ *
+ * Numbers that are not finite are the texts "nan", "inf" and "-inf". */
+BREW_API brew_status brew_describe_net(const brew_compiler_options *options,
+                                       const void *net, size_t size,
+                                       const char *name,
+                                       brew_compilation **compilation);
+
 BREW_API void brew_compilation_destroy(brew_compilation *compilation);
 
 /* Pointers returned by the following functions are valid until the compilation
@@ -175,9 +209,11 @@ brew_compilation_diagnostic(const brew_compilation *compilation, size_t index,
                             brew_diagnostic *diagnostic);
 
 typedef enum brew_output {
-  BREW_OUTPUT_PLAN = 0,    /* the plan file's bytes */
-  BREW_OUTPUT_REPORT = 1,  /* of option "report": text, JSON or HTML */
-  BREW_OUTPUT_UPGRADED = 2 /* of brew_upgrade_file() or _text() */
+  BREW_OUTPUT_PLAN = 0,     /* the plan file's bytes */
+  BREW_OUTPUT_REPORT = 1,   /* of option "report": text, JSON or HTML */
+  BREW_OUTPUT_UPGRADED = 2, /* of brew_upgrade_file() or _text() */
+  BREW_OUTPUT_NET = 3,      /* of brew_describe_net() */
+  BREW_OUTPUT_SPLIT_NET = 4 /* of brew_describe_net() */
 } brew_output;
 
 /* Sets `*bytes` to the output, followed by a 0, and `*size` to its size; to an

@@ -108,6 +108,12 @@ public:
     check(brew_compiler_options_add_host_layer(get(), &layer));
   }
 
+  /// Sets the number of parameters of a layer that the program computes, for
+  /// Compilation::describeNet(). Throws Error (BREW_USAGE).
+  void setParamCount(const std::string &layer, int count) {
+    check(brew_compiler_options_set_param_count(get(), layer.c_str(), count));
+  }
+
   /// Sets the function that receives every diagnostic immediately. It must not
   /// throw.
   void onDiagnostic(Listener function) {
@@ -172,6 +178,15 @@ public:
     });
   }
 
+  /// `net`: an encoded NetParameter.
+  static Compilation describeNet(std::string_view net, const std::string &name,
+                                 const CompilerOptions &options) {
+    return make([&](brew_compilation **made) {
+      return brew_describe_net(options.get(), net.data(), net.size(),
+                               name.c_str(), made);
+    });
+  }
+
   brew_status status() const { return brew_compilation_status(get()); }
   bool succeeded() const { return status() == BREW_OK; }
   /// Returns the first error, with its location.
@@ -189,6 +204,9 @@ public:
   std::string_view plan() const { return output(BREW_OUTPUT_PLAN); }
   std::string_view report() const { return output(BREW_OUTPUT_REPORT); }
   std::string_view upgraded() const { return output(BREW_OUTPUT_UPGRADED); }
+  /// The results of describeNet(): encoded NetParameters.
+  std::string_view net() const { return output(BREW_OUTPUT_NET); }
+  std::string_view splitNet() const { return output(BREW_OUTPUT_SPLIT_NET); }
 
   std::vector<CompilerArtifact> artifacts() const {
     std::vector<CompilerArtifact> result;

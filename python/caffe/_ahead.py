@@ -16,8 +16,8 @@ def _params_ahead(net, number):
     """Returns (number, LayerParameter) of the layers from ``number`` on whose shapes follow from
     those of the blobs that exist."""
     blobs, result = set(net._index_of), []
-    for i in range(number, len(net._all_params)):
-        param = net._all_params[i]
+    for i in range(number, len(net._params)):
+        param = net._params[i]
         if param.type in _DYNAMIC or not param.bottom or not blobs.issuperset(param.bottom) or names_files(param):
             break
         blobs.update(param.top)

@@ -1,5 +1,22 @@
-"""Base classes of layers."""
+"""Base classes of layers, and errors."""
+import contextlib
+
+from brew import Error
+
 from ._blob import BlobVec
+
+_UNAVAILABLE = 3  # the status of files that cannot be read or written
+
+
+@contextlib.contextmanager
+def runtime_errors(unavailable=RuntimeError):
+    """Raises Brew's errors as RuntimeError, as pycaffe does; those about missing files and full disks
+    as ``unavailable``."""
+    try:
+        yield
+    except Error as error:
+        kind = unavailable if getattr(error, "status", None) == _UNAVAILABLE else RuntimeError
+        raise kind(str(error)) from error
 
 
 def failure(param, text):
@@ -32,6 +49,8 @@ class NetLayer(Layer):
     #: The object that users see.
     user = property(lambda self: self)
     down = ()
+    #: Whether forward passes may write parameters, even in phase TEST. Set before setup().
+    keeps_statistics = False
 
     def __init__(self, param, phase):
         super().__init__(param)

@@ -55,6 +55,8 @@ class LayerProgram:
         gradients = session.names(Kind.PARAMETER_GRADIENT, number)
         self.param_gradients = {i: tensor(Kind.PARAMETER_GRADIENT, name, i) for i in range(len(layer.blobs))
                                 if (name, i) in gradients}
+        self.states = [tensor(Kind.PERSISTENT_STATE, state) for state, _ in session.names(Kind.PERSISTENT_STATE)
+                       if state.startswith(name + ".")]
         forward, backward = plan.blobs_read(number)
         # Bottoms and tops whose values the backward pass needs although other layers overwrite them.
         self.kept_bottoms = [overwritten and t.key[2] in backward
@@ -106,9 +108,19 @@ class LayerProgram:
                 top[i].reshape(*values.shape)
             top[i]._data.take(values)
 
+    def _take_state(self):
+        """Continues from the recurrent state of the layer's last run, if that had as many sequences."""
+        last, self.layer.last_program = self.layer.last_program, self
+        if last not in (None, self):
+            for state, other in zip(self.states, last.states):
+                if state.size == other.size:
+                    state.put(other.get())
+
     def forward(self, bottom, top):
         if self.needs_data:
             self._feed()
+        if self.states:
+            self._take_state()
         # The inputs must keep their values while the outputs are written.
         written = set() if self.works_in_place else {id(blob._data) for blob in top}
         inputs = [(t, b._data, not is_kept and id(b._data) not in written)
@@ -182,9 +194,9 @@ def has_empty_shape(shapes):
 class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
-    keeps_statistics = False
     #: For each bottom and each top, whether a later layer of the net overwrites it in place. Set by the net.
     overwritten_bottoms = overwritten_tops = ()
+    last_program = None  # of the last forward pass; only set for layers with a state
 
     _MAX_PROGRAMS = 8  # maximum number of programs, each with its own memory
 
@@ -318,8 +330,6 @@ class CompiledLayer(NetLayer):
         for i, shape in enumerate(self.shapes_for(bottom)[1]):
             self.blobs.add_blob(*shape)
             self.blobs[i]._data.pending = Filling(self, i, self.fillers.get(i, ""), shape)
-        # Forward passes may write statistics, even in phase TEST (use_global_stats: false).
-        self.keeps_statistics = bool(_graph.statistics(self._param, len(self.blobs)))
 
     def reshape(self, bottom, top):
         tops, params = self.shapes_for(bottom)

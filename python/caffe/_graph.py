@@ -1,12 +1,11 @@
-"""Caffe's rules for nets as messages of caffe_pb2: which layers a state includes, where blobs
-split, which bottoms get gradients."""
+"""Reads nets and solvers, and describes nets as Caffe sets them up."""
+import json
 import os
-import re
-from collections import OrderedDict
 
 from google.protobuf import text_format
 
 import brew
+from brew import _core
 
 from . import _plan_cache
 from .proto import caffe_pb2
@@ -52,157 +51,25 @@ def names_files(layer):
                for field, value in layer.ListFields())
 
 
-def loss_weights(layer):
-    """Returns the loss weights of a layer's tops."""
-    weights = list(layer.loss_weight)
-    if not weights and is_loss(layer.type) and layer.top:
-        weights = [1.0]
-    return weights + [0.0] * (len(layer.top) - len(weights))
+class Description:
+    """A net as Caffe sets it up; see brew_describe_net() in brew/compiler.h.
+
+    ``plain``: the net with the layers that its state includes; ``net``: with Split layers;
+    ``layers``: properties of each layer of ``net``; ``params``: those of each parameter."""
+
+    def __init__(self, net, phase, param_counts=()):
+        """``param_counts``: [(name of a Python layer, number of its parameters), ...]. Raises
+        RuntimeError."""
+        compilation = describe(net, phase, param_counts)
+        if compilation.status:
+            raise RuntimeError("\n".join(d.message for d in compilation.diagnostics if d.severity == "error"))
+        self.plain = caffe_pb2.NetParameter.FromString(compilation.net)
+        self.net = caffe_pb2.NetParameter.FromString(compilation.split_net)
+        properties = json.loads(compilation.report)
+        self.layers, self.params = properties["layers"], properties["params"]
 
 
-def meets(rule, state, layer):
-    """Whether a net state meets an include or exclude rule of a layer."""
-    if rule.HasField("phase") and rule.phase != state.phase:
-        return False
-    if rule.HasField("min_level") and state.level < rule.min_level:
-        return False
-    if rule.HasField("max_level") and state.level > rule.max_level:
-        return False
-    stages = set(state.stage)
-    return all(s in stages for s in rule.stage) and not any(s in stages for s in rule.not_stage)
-
-
-def filtered(net):
-    """Returns the net with the layers that its state includes."""
-    result = caffe_pb2.NetParameter()
-    result.CopyFrom(net)
-    del result.layer[:]
-    for layer in net.layer:
-        if layer.include and layer.exclude:
-            raise RuntimeError("layer '%s': specify either include rules or exclude rules, not both" % layer.name)
-        is_included = not layer.include
-        if is_included and any(meets(rule, net.state, layer) for rule in layer.exclude):
-            is_included = False
-        if not is_included and any(meets(rule, net.state, layer) for rule in layer.include):
-            is_included = True
-        if is_included:
-            result.layer.add().CopyFrom(layer)
-    return result
-
-
-def _bottom_error(layer, blob):
-    return RuntimeError("layer '%s' (%s): Unknown bottom blob '%s'" % (layer.name, layer.type, blob))
-
-
-#: Numbers, names in quotes, and words of a formula (caffe/expression/Lexer.cpp).
-_OPERANDS = re.compile(r"""[\d.]+(?:[eE][-+]?\d+)?|'[^']*'|"[^"]*"|`[^`]*`|[A-Za-z_]\w*\b(?!\s*\()""")
-
-
-def _by_position(formula, bottoms):
-    """Replaces names of bottoms in a formula by ``bottom(N)``, because splits rename bottoms."""
-    def position(match):
-        word = match.group()
-        name = word[1:-1] if word[0] in "'\"`" else word
-        return "bottom(%d)" % bottoms.index(name) if name in bottoms else word
-
-    return _OPERANDS.sub(position, formula)
-
-
-def with_splits(net):
-    """Returns the net with a Split layer after each top with several readers. A nonzero loss weight
-    counts as a reader."""
-    source, readers, weights = {}, OrderedDict(), {}
-    producers = {}
-    for i, layer in enumerate(net.layer):
-        for j, blob in enumerate(layer.bottom):
-            if blob not in producers:
-                raise _bottom_error(layer, blob)
-            source[i, j] = producers[blob]
-            readers[producers[blob]] = readers.get(producers[blob], 0) + 1
-        for j, blob in enumerate(layer.top):
-            producers[blob] = (i, j)
-        for j, weight in list(enumerate(layer.loss_weight))[: len(layer.top)]:
-            weights[i, j] = weight
-            if weight:
-                readers[i, j] = readers.get((i, j), 0) + 1
-
-    result = caffe_pb2.NetParameter()
-    result.CopyFrom(net)
-    del result.layer[:]
-    used_splits = {}
-    for i, layer in enumerate(net.layer):
-        copy = result.layer.add()
-        copy.CopyFrom(layer)
-        if layer.type == "Expression":
-            copy.expression_param.expr = _by_position(layer.expression_param.expr, list(layer.bottom))
-        for j, blob in enumerate(layer.bottom):
-            top = source[i, j]
-            if readers[top] > 1:
-                copy.bottom[j] = split_blob(net.layer[top[0]].name, blob, top[1], used_splits.get(top, 0))
-                used_splits[top] = used_splits.get(top, 0) + 1
-        for j, blob in enumerate(layer.top):
-            count = readers.get((i, j), 0)
-            if count <= 1:
-                continue
-            split = result.layer.add()
-            split.name = "%s_%s_%d_split" % (blob, layer.name, j)
-            split.type = "Split"
-            split.bottom.append(blob)
-            split.top.extend(split_blob(layer.name, blob, j, k) for k in range(count))
-            if weights.get((i, j)):
-                if len(layer.top) == 1:
-                    copy.ClearField("loss_weight")
-                else:  # the other tops keep theirs
-                    copy.loss_weight[j] = 0
-                split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
-                used_splits[i, j] = 1
-    return result
-
-
-def split_blob(layer, blob, top, index):
-    return "%s_%s_%d_split_%d" % (blob, layer, top, index)
-
-
-# The number of leading bottoms that get gradients, for layers that support only these.
-DIFFERENTIATED = {"ROIPooling": 1, "PSROIPooling": 1, "ROIAlign": 1, "SmoothL1Loss": 2, "ContrastiveLoss": 2}
-
-
-def statistics(layer, count):
-    """Returns the indices of the running statistics among a layer's ``count`` parameters."""
-    if layer.type == "BatchNorm":
-        return range(3)
-    if layer.type == "BN" and count == 4:  # as in PSPNet; SegNet's BN has two parameters
-        return range(2, 4)
-    return ()
-
-
-def imposed_multiplier(layer, index, count):
-    """Returns the number that some layers of Caffe forks use as both lr_mult and decay_mult of a
-    parameter, regardless of the prototxt; None for other layers and parameters."""
-    if layer.type == "BatchNorm" and count == 5:  # as in NVIDIA Caffe
-        return 0.0 if index in statistics(layer, count) else 1.0
-    if layer.type == "BN" and (index in statistics(layer, count) or count == 4 and layer.bn_param.frozen):
-        return 0.0
-    return None
-
-
-# Types whose backward pass always computes the gradients of all parameters, the sequence and the
-# static input, as Caffe's unrolled nets do.
-RECURRENT = ("LSTM", "RNN")
-
-
-def allows_forced_backward(kind, bottom):
-    """Whether ``force_backward`` applies to a bottom of a layer type: not to labels and the like."""
-    if kind == "EuclideanLoss":
-        return True
-    if kind == "SmoothL1Loss":
-        return bottom < 2
-    if kind == "ContrastiveLoss":
-        return bottom != 2
-    if is_loss(kind):
-        return bottom != 1
-    if kind == "LSTMUnit":
-        return bottom != 2
-    if kind in RECURRENT:
-        return bottom != 1
-    return True
+def describe(net, phase, param_counts=()):
+    """Returns the Compilation of a description, whose attribute ``net`` is valid even if it failed."""
+    return _core.describe_net(net.SerializeToString(), net.name, [("phase", caffe_pb2.Phase.Name(phase).lower())],
+                              list(param_counts))

@@ -21,58 +21,42 @@ class NetCore(Parameters):
 
     def _build(self, param, phase, folder=""):
         """Creates the layers of ``param``, the complete net, whose ``state`` lacks only the phase."""
-        param.state.phase = phase
-        self._plain = _graph.filtered(param)
-        net = _graph.with_splits(self._plain)
+        description = _graph.Description(param, phase)
+        self._plain, net = description.plain, description.net
         self._name, self._phase = net.name, phase
         self._run_lock = threading.RLock()
         self._force_backward = net.force_backward
-        self._params = []  # LayerParameters
+        self._params = list(net.layer)  # LayerParameters
         self._layers = []
         self._blobs, self._blob_names, self._loss_weights = [], [], []
         self._bottom_index, self._top_index = [], []
+        self._top_weights = [[float(weight) for weight in layer["loss_weights"]] for layer in description.layers]
         self._input_index = []
         self._hooks = {"before_forward": [], "after_forward": [], "before_backward": [], "after_backward": []}
         self._reducers = []  # NCCLs that average gradients as soon as they are complete
         self._learnable = []  # Blobs that parameters own
         self._lr, self._decay = [], []
         self._param_index = []  # of each layer's parameters, among _learnable
-        self._named = {}
-        self._all_params = list(net.layer)  # LayerParameters, also of layers that are not set up yet
         self._inferred = {}  # results of _ahead.infer()
         self._shared = []  # (blob, blob whose memory it shares)
         index, available = {}, OrderedDict()
         self._index_of = index
-        blob_needs, layer_needs, bottom_needs = [], [], []
         if net.debug_info:
             _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
-        for number, layer in enumerate(net.layer):
+        for number, (layer, properties) in enumerate(zip(net.layer, description.layers)):
             layer_phase = phase if not layer.HasField("phase") else layer.phase
-            if layer.propagate_down and len(layer.propagate_down) != len(layer.bottom):
-                raise _layers.failure(layer, "propagate_down param must be specified either 0 or bottom_size times")
-            if layer.loss_weight and len(layer.loss_weight) != len(layer.top):
-                raise _layers.failure(layer, "loss_weight must be unspecified or specified once per top")
-            needs_backward, bottoms, tops = False, [], []
-            bottom_needs.append([])
-            for j, name in enumerate(layer.bottom):
-                if name not in available:
-                    raise _layers.failure(layer, "Unknown bottom blob '%s'" % name)
-                del available[name]
-                bottoms.append(index[name])
-                needs_backward |= blob_needs[index[name]]
-                bottom_needs[-1].append(layer.propagate_down[j] if layer.propagate_down else blob_needs[index[name]])
+            bottoms, tops = [index[name] for name in layer.bottom], []
+            for name in layer.bottom:
+                available.pop(name, None)
             for j, name in enumerate(layer.top):
                 if j < len(layer.bottom) and name == layer.bottom[j]:
                     tops.append(bottoms[j])
-                elif name in index:
-                    raise _layers.failure(layer, "Top blob '%s' produced by multiple sources." % name)
                 else:
                     index[name] = len(self._blobs)
                     tops.append(index[name])
                     self._blobs.append(Blob())
                     self._blob_names.append(name)
                     self._loss_weights.append(0.0)
-                    blob_needs.append(False)
                 available[name] = True
                 if layer.type == "Input":
                     self._input_index.append(tops[-1])
@@ -82,18 +66,13 @@ class NetCore(Parameters):
             if isinstance(instance, _layers.CompiledLayer):
                 instance.infer_ahead = functools.partial(_ahead.infer, weakref.ref(self), number)
                 instance.compile_ahead = functools.partial(_ahead.compile, weakref.ref(self), number)
-            self._params.append(layer)
+            instance.keeps_statistics = any(p["is_statistic"] for p in properties["params"])
             self._layers.append(instance)
             bottom, top = self._bottoms(number), self._tops(number)
             instance.setup(bottom, top)
             instance.reshape(bottom, top)
             self._set_loss_weights(number)
-            needs_backward |= self._append_params(layer, instance)
-            layer_needs.append(needs_backward)
-            if needs_backward:
-                for blob in tops:
-                    blob_needs[blob] = True
-        self._find_backward(net, blob_needs, layer_needs, bottom_needs)
+        self._set_up_params(param, description)
         self._find_overwritten()
         self._blob_of = {name: self._blobs[i] for name, i in index.items()}
         self._fused_nets = _fused.FusedNetCache(self)
@@ -115,95 +94,39 @@ class NetCore(Parameters):
 
     def _set_loss_weights(self, number):
         """Sets the gradient of losses to their weights."""
-        for weight, blob in zip(_graph.loss_weights(self._params[number]), self._top_index[number]):
+        for weight, blob in zip(self._top_weights[number], self._top_index[number]):
             if weight:
                 self._loss_weights[blob] = weight
                 self._blobs[blob]._gradient[...] = weight
 
-    def _append_params(self, layer, instance):
-        """Adds the parameters of a layer and shares those with equal names. Returns whether any is
-        learnable."""
-        if len(layer.param) > len(instance.blobs):
-            raise _layers.failure(layer, "Too many params specified: %d for %d parameters"
-                                  % (len(layer.param), len(instance.blobs)))
-        needs_backward, indices = False, []
-        default = caffe_pb2.ParamSpec()
-        for i, blob in enumerate(instance.blobs):
-            spec = layer.param[i] if i < len(layer.param) else default
-            imposed = _graph.imposed_multiplier(layer, i, len(instance.blobs))
-            if imposed is not None:
-                spec = caffe_pb2.ParamSpec(name=spec.name, share_mode=spec.share_mode, lr_mult=imposed,
-                                           decay_mult=imposed)
-            learns = spec.lr_mult != 0 and i not in _graph.statistics(layer, len(instance.blobs))
-            instance.param_down.append(learns)
-            needs_backward |= learns
-            if spec.name and spec.name in self._named:
-                owner = self._named[spec.name]
-                owner_blob = self._learnable[owner]
-                is_permissive = spec.share_mode == caffe_pb2.ParamSpec.PERMISSIVE
-                if (blob.count != owner_blob.count) if is_permissive else (blob.shape != owner_blob.shape):
-                    raise _layers.failure(layer, "Cannot share param '%s': shape mismatch, %s and %s"
-                                          % (spec.name, owner_blob.shape, blob.shape))
-                for field, values in (("lr_mult", self._lr), ("decay_mult", self._decay)):
-                    if spec.HasField(field):
-                        if values[owner] is not None and values[owner] != getattr(spec, field):
-                            raise _layers.failure(layer, "Shared param '%s' has mismatched %s" % (spec.name, field))
-                        values[owner] = getattr(spec, field)
-                self._shared.append((blob, owner_blob))
-                indices.append(owner)
-                continue
-            if spec.name:
-                self._named[spec.name] = len(self._learnable)
-            indices.append(len(self._learnable))
-            self._learnable.append(blob)
-            lr = spec.lr_mult if spec.HasField("lr_mult") else None
-            if i in _graph.statistics(layer, len(instance.blobs)):  # neither learned nor decayed
-                if lr:
-                    raise _layers.failure(layer, "Cannot configure batch normalization statistics as layer parameters.")
-                lr = 0.0
-            self._lr.append(lr)
-            self._decay.append(spec.decay_mult if spec.HasField("decay_mult") else None)
-        self._param_index.append(indices)
-        return needs_backward
-
-    def _find_backward(self, net, blob_needs, layer_needs, bottom_needs):
-        """Determines the layers and bottoms that the backward pass reaches: those under a loss."""
-        under_loss, skipped = set(), set()
-        for i in reversed(range(len(self._layers))):
-            layer = self._params[i]
-            tops = [self._blob_names[t] for t in self._top_index[i]]
-            weights = _graph.loss_weights(layer)
-            contributes = any(w or t in under_loss for w, t in zip(weights, tops))
-            if layer_needs[i] and all(t in skipped for t in tops):
-                layer_needs[i] = False
-                bottom_needs[i] = [False] * len(bottom_needs[i])
-            if not contributes:
-                layer_needs[i] = False
-            for j, blob in enumerate(layer.bottom):
-                if contributes:
-                    under_loss.add(blob)
+    def _set_up_params(self, param, description):
+        """Numbers the parameters, shares those with equal names, and determines which gradients the
+        backward pass computes."""
+        python_layers = [(layer, instance) for layer, instance in zip(self._params, self._layers)
+                         if layer.type == "Python"]
+        if any(len(layer.param) != len(instance.blobs) for layer, instance in python_layers):
+            counts = [(layer.name, len(instance.blobs)) for layer, instance in python_layers]
+            description = _graph.Description(param, self._phase, counts)
+        self._lr = [float(p["lr_mult"]) for p in description.params]
+        self._decay = [float(p["decay_mult"]) for p in description.params]
+        self._layer_needs = [properties["needs_backward"] for properties in description.layers]
+        for layer, instance, properties in zip(self._params, self._layers, description.layers):
+            params = properties["params"]
+            instance.down = tuple(properties["bottom_gradients"])
+            instance.param_down = [p["has_gradient"] for p in params]
+            self._param_index.append([p["number"] for p in params])
+            for i, (blob, number) in enumerate(zip(instance.blobs, self._param_index[-1])):
+                if number == len(self._learnable):
+                    self._learnable.append(blob)
                 else:
-                    bottom_needs[i][j] = False
-                if not bottom_needs[i][j]:
-                    skipped.add(blob)
-        if net.force_backward:
-            for i, layer in enumerate(self._params):
-                layer_needs[i] = True
-                for j in range(len(layer.bottom)):
-                    bottom_needs[i][j] |= _graph.allows_forced_backward(layer.type, j)
-                self._layers[i].param_down = [True] * len(self._layers[i].blobs)
-        for i, layer in enumerate(self._params):
-            if layer.type in _graph.RECURRENT and layer_needs[i]:
-                self._layers[i].param_down = [True] * len(self._layers[i].blobs)
-                hidden = len(layer.bottom) - (len(layer.top) - 1)
-                for j in range(hidden):
-                    bottom_needs[i][j] |= _graph.allows_forced_backward(layer.type, j)
-        for i, layer in enumerate(self._layers):
-            count = _graph.DIFFERENTIATED.get(self._params[i].type, len(bottom_needs[i]))
-            layer.down = tuple(needs and layer_needs[i] and j < count for j, needs in enumerate(bottom_needs[i]))
-            if not layer_needs[i]:
-                layer.param_down = [False] * len(layer.param_down)
-        self._layer_needs = layer_needs
+                    self._share_param(layer, i, blob, self._learnable[number])
+
+    def _share_param(self, layer, i, blob, owner):
+        is_permissive = layer.param[i].share_mode == caffe_pb2.ParamSpec.PERMISSIVE
+        if (blob.count != owner.count) if is_permissive else (blob.shape != owner.shape):
+            raise _layers.failure(layer, "Cannot share param '%s': shape mismatch, %s and %s"
+                                  % (layer.param[i].name, owner.shape, blob.shape))
+        self._shared.append((blob, owner))
 
     def _find_overwritten(self):
         """Finds the blobs whose values a later layer overwrites in place."""
@@ -223,15 +146,9 @@ class NetCore(Parameters):
 
     def _load_prototxt_blobs(self, number):
         """Loads parameters that the prototxt contains."""
-        weight_blobs = self._params[number].blobs
-        if not weight_blobs:
-            return
-        blobs = self._layers[number].blobs
-        if len(weight_blobs) != len(blobs):
-            raise _layers.failure(self._params[number], "incorrect number of weight blobs")
-        for blob, values in zip(blobs, weight_blobs):
-            _weights.load_blob(blob, _weights.array_of(values), self._params[number].name)
-        self._params[number].ClearField("blobs")
+        if self._params[number].blobs:
+            _weights.load_message(self._params[number], self._layers[number].blobs)
+            self._params[number].ClearField("blobs")
 
     # --- running
 
@@ -362,7 +279,7 @@ class NetCore(Parameters):
             layer, bottom, top = self._layers[i], self._bottoms(i), self._tops(i)
             layer.reshape(bottom, top)
             layer.forward(bottom, top)
-            for weight, blob in zip(_graph.loss_weights(self._params[i]), top):
+            for weight, blob in zip(self._top_weights[i], top):
                 if weight:
                     loss += float(np.dot(blob._values.ravel(), blob._gradient.ravel()))
             for hook in self._hooks["after_forward"]:

@@ -40,7 +40,7 @@ class SGDSolver:
             _snapshots.require(self.param.snapshot_prefix)
         if self.param.random_seed >= 0:
             _state.seed_solver(self.param.random_seed)
-        _rates.require_local_rates(self.param, self._kind)
+        _rates.check(self.param, self._kind)
         self._iteration = 0
         self._rate_state = _rates.RateState()
         self._callbacks = []  # (function or None, function)

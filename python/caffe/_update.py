@@ -15,10 +15,6 @@ _SLOTS = {"AdaDelta": 2, "Adam": 2}
 _FIELDS = ("regularization_type", "larc", "larc_policy", "larc_eta", "local_lr_auto", "local_gw_ratio")
 
 
-def _multiplier(value):
-    return 1.0 if value is None else value
-
-
 class Update:
     """Updates the learnable parameters of a net.
 
@@ -29,7 +25,7 @@ class Update:
         self.history = [aligned_zeros(blob.count).reshape(blob.shape)
                         for _ in range(_SLOTS.get(kind, 1)) for blob in net._learnable]
         self._learned = [i for i, (blob, mult) in enumerate(zip(net._learnable, net._lr))
-                         if blob.count and _multiplier(mult) != 0]
+                         if blob.count and mult != 0]
         self._fields = self._session = None
         self._prepare()
 
@@ -45,7 +41,7 @@ class Update:
         net = solver.net_param
         for i in self._learned:
             layer = net.layer.add(name=str(i), type="Parameter", top=[str(i)])
-            layer.param.add(lr_mult=_multiplier(self._net._lr[i]), decay_mult=_multiplier(self._net._decay[i]))
+            layer.param.add(lr_mult=self._net._lr[i], decay_mult=self._net._decay[i])
             layer.parameter_param.shape.dim.extend(self._net._learnable[i].shape)
             net.layer.add(name="loss%d" % i, type="Reduction", bottom=[str(i)], top=["loss%d" % i], loss_weight=[1.0])
         return solver
@@ -91,5 +87,5 @@ class Update:
             self._session.update(iteration, rate, gradient_scale, p.weight_decay, p.momentum, p.momentum2, p.delta,
                                  p.rms_decay)
         for blob, mult in zip(self._net._learnable, self._net._lr):
-            if _multiplier(mult) == 0:
+            if mult == 0:
                 blob._gradient[...] = 0

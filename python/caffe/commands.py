@@ -45,28 +45,31 @@ def upgrade_solver_proto_text(arguments):
 def upgrade_net_proto_binary(arguments):
     """IN OUT: upgrades a .caffemodel to the current format."""
     source, target = _require_two_files("upgrade_net_proto_binary", arguments)
-    net = _weights.read_message(source, caffe_pb2.NetParameter())
-    arrays = _weights.read(source)
-    names = []
-    for layers in (net.layer, net.layers):
-        for layer in layers:
-            inner = layer.layer if layer.DESCRIPTOR.name == "V1LayerParameter" and layer.HasField("layer") else layer
-            inner.ClearField("blobs")
-            layer.ClearField("blobs")
-            names.append(inner.name)
-    duplicates = sorted({name for name in names if arrays.get(name) and names.count(name) > 1})
+    _weights.read(source)  # reports damaged files
+    with open(source, "rb") as file:
+        net = caffe_pb2.NetParameter.FromString(file.read())
+    names, blobs = [], {}  # blobs: layer name to a LayerParameter that contains only blobs
+    for layer in [*net.layer, *net.layers]:
+        wrapped = [layer.layer] if layer.DESCRIPTOR.name == "V1LayerParameter" and layer.HasField("layer") else []
+        names.append((wrapped + [layer])[0].name)
+        moved = caffe_pb2.LayerParameter()
+        for part in [*wrapped, layer]:
+            moved.blobs.MergeFrom(part.blobs)
+            part.ClearField("blobs")
+        if moved.blobs:
+            blobs[names[-1]] = moved
+    duplicates = sorted(name for name in blobs if names.count(name) > 1)
     if duplicates:
         raise RuntimeError("%s: several layers are called '%s'" % (source, duplicates[0]))
     upgraded_net = _parse_upgraded(source, str(net), caffe_pb2.NetParameter())
-    lost_layers = set(name for name in arrays if arrays[name]) - {layer.name for layer in upgraded_net.layer}
+    lost_layers = blobs.keys() - {layer.name for layer in upgraded_net.layer}
     if lost_layers:
         raise RuntimeError("%s: layer '%s' has parameters and is not in the upgraded net"
                            % (source, sorted(lost_layers)[0]))
-    layers = [(layer, [(array, None) for array in arrays.get(layer.name, [])]) for layer in upgraded_net.layer]
-    net_without_layers = caffe_pb2.NetParameter()
-    net_without_layers.CopyFrom(upgraded_net)
-    net_without_layers.ClearField("layer")
-    _weights.write(target, net_without_layers, layers)
+    for layer in upgraded_net.layer:
+        if layer.name in blobs:
+            layer.MergeFrom(blobs[layer.name])
+    write_bytes(target, upgraded_net.SerializeToString())
     print("Wrote upgraded NetParameter binary proto to %s" % target, file=sys.stderr)
 
 

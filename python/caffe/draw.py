@@ -42,10 +42,7 @@ def _quoted(text):
 def _layers(caffe_net, phase):
     if phase is None:
         return list(caffe_net.layer)
-    net = caffe_pb2.NetParameter()
-    net.CopyFrom(caffe_net)
-    net.state.phase = phase
-    return list(_graph.filtered(net).layer)
+    return list(caffe_pb2.NetParameter.FromString(_graph.describe(caffe_net, phase).net).layer)
 
 
 def get_dot(caffe_net, rankdir="LR", label_edges=True, phase=None, display_lrm=False):

@@ -2,7 +2,6 @@
 import numpy as np
 
 from ._images import load_image, oversample, resize_image
-from ._weights import array_of, fill_proto
 from .proto import caffe_pb2
 
 __all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_blobprotovector_str",
@@ -12,13 +11,19 @@ __all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_
 
 def blobproto_to_array(blob, return_diff=False):
     """Returns the values or gradients of a BlobProto as an array."""
-    return array_of(blob, diff=return_diff)
+    values, doubles = (blob.diff, blob.double_diff) if return_diff else (blob.data, blob.double_data)
+    is_legacy = any(blob.HasField(field) for field in ("num", "channels", "height", "width"))
+    shape = (blob.num, blob.channels, blob.height, blob.width) if is_legacy else tuple(blob.shape.dim)
+    return np.array(doubles if len(doubles) else values, dtype=np.float32).reshape(shape)
 
 
 def array_to_blobproto(arr, diff=None):
     """Converts an array and optional gradients to a BlobProto."""
     blob = caffe_pb2.BlobProto()
-    fill_proto(blob, np.asarray(arr, dtype=np.float32), None if diff is None else np.asarray(diff, np.float32))
+    blob.shape.dim.extend(np.shape(arr))
+    for field, values in ((blob.data, arr), (blob.diff, diff)):
+        if values is not None:
+            field.extend(np.asarray(values, dtype=np.float32).ravel().tolist())
     return blob
 
 

@@ -75,6 +75,11 @@ void brew::python::bindCompiler(nb::module_ &module) {
       .def_prop_ro(
           "report",
           [](const Compilation &self) { return bytesOf(self.report()); })
+      .def_prop_ro("net",
+                   [](const Compilation &self) { return bytesOf(self.net()); })
+      .def_prop_ro(
+          "split_net",
+          [](const Compilation &self) { return bytesOf(self.splitNet()); })
       .def_prop_ro(
           "upgraded",
           [](const Compilation &self) { return bytesOf(self.upgraded()); })
@@ -105,6 +110,18 @@ void brew::python::bindCompiler(nb::module_ &module) {
         return Compilation::ofText(text, name, options, folder);
       },
       "text"_a, "name"_a, "folder"_a, "options"_a, "hosts"_a = nb::dict());
+  module.def(
+      "describe_net",
+      [](const nb::bytes &net, const std::string &name,
+         const Settings &settings,
+         const std::vector<std::pair<std::string, int>> &paramCounts) {
+        CompilerOptions options = optionsOf(settings, PythonLayerTypes(nb::dict()));
+        for (const auto &[layer, count] : paramCounts)
+          options.setParamCount(layer, count);
+        return Compilation::describeNet(
+            {static_cast<const char *>(net.data()), net.size()}, name, options);
+      },
+      "net"_a, "name"_a, "options"_a, "param_counts"_a);
   module.def(
       "upgrade_file",
       [](const std::string &path) {

@@ -186,25 +186,13 @@ void Parameters::setHistory(const std::vector<formats::Blob> &blobs,
   for (const plan::Parameter &parameter : manifest.parameters())
     slots = std::max(slots, parameter.state_buffer_indices_size());
   const int count = manifest.parameters_size();
-  if (blobs.size() != static_cast<std::size_t>(slots) * count)
-    throw badInput(source + ": the state has " + std::to_string(blobs.size()) +
-                   " history blobs; this net and solver have " +
-                   std::to_string(slots * count));
-  std::string problems;
-  for (std::size_t i = 0; i < blobs.size(); ++i) {
-    const plan::Parameter &parameter =
-        manifest.parameters(static_cast<int>(i) % count);
-    const std::vector<std::int64_t> dims =
-        caffe::toVector(parameter.file_dims());
-    if (!caffe::fits(blobs[i], dims))
-      problems += "\n  history " + std::to_string(i) + " is " +
-                  formats::dimsText(blobs[i].dims) + " there and " +
-                  formats::dimsText(dims) + " for parameter " +
-                  parameter.layer() + "/" + std::to_string(parameter.index());
-  }
-  if (!problems.empty())
-    throw badInput(source + ": the solver state does not fit the net" +
-                   problems);
+  std::vector<caffe::HistoryTensor> tensors;
+  for (int slot = 0; slot < slots; ++slot)
+    for (const plan::Parameter &parameter : manifest.parameters())
+      tensors.push_back(
+          {parameter.layer() + "/" + std::to_string(parameter.index()),
+           caffe::toVector(parameter.file_dims())});
+  caffe::checkHistory(blobs, tensors, source);
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     const plan::Parameter &parameter =
         manifest.parameters(static_cast<int>(i) % count);

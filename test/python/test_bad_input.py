@@ -267,6 +267,20 @@ class BadInput(Case):
         with self.assertRaises(ValueError):
             net.forward(end="nope")
 
+    def test_errors_of_nets_name_every_wrong_layer(self):
+        path = self.write("""layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } } }
+            layer { name: 'a' type: 'ReLU' bottom: 'y' top: 'a' }
+            layer { name: 'b' type: 'InnerProduct' bottom: 'x' top: 'x' inner_product_param { num_output: 3 } }
+            layer { name: 'c' type: 'TanH' bottom: 'x' top: 'c' loss_weight: 1 loss_weight: 2 }
+            layer { name: 'd' type: 'InnerProduct' bottom: 'x' top: 'a' param {} param {} param {} }""", "e.prototxt")
+        with self.assertRaises(RuntimeError) as caught:
+            caffe.Net(path, caffe.TEST)
+        self.assertEqual(str(caught.exception).splitlines(), [
+            "layer 'a' (ReLU): bottom blob 'y' is not produced by any layer before it",
+            "layer 'c' (TanH): loss_weight is given 2 times for 1 top; it takes one for each, or none",
+            "layer 'd' (InnerProduct): top blob 'a' is already produced by layer 'a'",
+            "layer 'd' (InnerProduct): param is given 3 times, but the layer has 2 parameters"])
+
     def test_failed_loads_change_no_weights(self):
         net = self.make_net()
         net.save(self.path("w.caffemodel"))

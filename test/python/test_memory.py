@@ -42,7 +42,7 @@ class Memory(Case):
             solver = caffe.SGDSolver(file)
             feed(solver.net)
             solver.step(3)
-            self.assertIsNotNone(solver.net._fused_nets.update)
+            self.assertIsNotNone(solver.net._fused_nets.found)
 
         self.assert_no_leak(create)
 

@@ -4,6 +4,7 @@ import unittest
 import brew
 import caffe
 import numpy as np
+from caffe.proto import caffe_pb2
 
 from common import DEPLOY, TRAIN, Case, fill, random_array
 
@@ -150,6 +151,61 @@ class Nets(Case):
         plan = brew.compile(self.path("net.prototxt"), weights=self.path("w.caffemodel"))
         x = random_array(1, 2, 3, 8, 8)
         self.close(plan.session()(data=x)["prob"], net.forward(data=x)["prob"])
+
+    def write_weights(self, net):
+        """Writes a NetParameter and returns the path."""
+        with open(self.path("message.caffemodel"), "wb") as file:
+            file.write(net.SerializeToString())
+        return self.path("message.caffemodel")
+
+    def test_saved_nets_contain_the_complete_layers(self):
+        net = self.make_net()
+        net.save(self.path("w.caffemodel"))
+        with open(self.path("w.caffemodel"), "rb") as file:
+            saved = caffe_pb2.NetParameter.FromString(file.read())
+        self.assertEqual([layer.name for layer in saved.layer], list(net._layer_names))
+        self.assertEqual((saved.name, saved.layer[1].convolution_param.num_output), ("small", 4))
+        self.assertEqual(list(saved.layer[1].blobs[0].shape.dim), [4, 3, 3, 3])
+
+    def test_half_precision_weights_of_nvidia_caffe(self):
+        net = self.make_net()
+        message = caffe_pb2.NetParameter()
+        blobs = message.layer.add(name="fc", type="InnerProduct").blobs
+        values = [random_array(i, *blob.shape).astype(np.float16) for i, blob in enumerate(net.params["fc"])]
+        for array in values:
+            blobs.add(raw_data_type=caffe_pb2.BlobProto.FLOAT16, raw_data=array.tobytes()).shape.dim.extend(array.shape)
+        net.copy_from(self.write_weights(message))
+        for blob, array in zip(net.params["fc"], values):
+            np.testing.assert_array_equal(blob.data, array.astype(np.float32))
+
+    def test_batch_norm_weights_of_caffe_in_the_form_of_nvidia(self):
+        text = """layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 2 } } }
+layer { name: 'bn' type: 'BatchNorm' bottom: 'x' top: 'y' batch_norm_param { %s } }"""
+        caffe_net = self.make_net(text % "")
+        for blob, values in zip(caffe_net.params["bn"], ([2, 4], [6, 8], [2])):
+            blob.data[...] = values
+        caffe_net.save(self.path("w.caffemodel"))
+        net = caffe.Net(self.write(text % "scale_bias: true"), caffe.TEST)
+        net.copy_from(self.path("w.caffemodel"))
+        self.assertEqual([blob.data.tolist() for blob in net.params["bn"][:2]], [[1, 2], [3, 4]])
+        self.assertEqual(net.params["bn"][3].data.tolist(), [1, 1])  # the filler's values
+
+    def test_errors_list_all_blobs_that_do_not_fit(self):
+        self.make_net().save(self.path("w.caffemodel"))
+        net = self.make_net(DEPLOY.replace("num_output: 5", "num_output: 6"))
+        with self.assertRaises(RuntimeError) as caught:
+            net.copy_from(self.path("w.caffemodel"))
+        self.assertEqual(str(caught.exception), self.path("w.caffemodel") + """: the weights do not match the net
+  layer 'fc' blob 0 is 5x36 there and 6x36 in the net
+  layer 'fc' blob 1 is 5 there and 6 in the net""")
+
+    def test_weights_in_the_prototxt(self):
+        text = DEPLOY.replace("bottom: 'pool1' top: 'fc'", "bottom: 'pool1' top: 'fc' blobs { shape { dim: 5 dim: 36 } %s }"
+                              " blobs { shape { dim: 5 } %s }" % ("data: 2 " * 180, "data: 3 " * 5))
+        net = caffe.Net(self.write(text), caffe.TEST)
+        self.assertEqual([set(blob.data.ravel().tolist()) for blob in net.params["fc"]], [{2}, {3}])
+        with self.assertRaisesRegex(RuntimeError, "fc"):
+            self.make_net(text.replace("dim: 5 dim: 36", "dim: 36 dim: 5"))
 
     def test_parameters_shared_by_name(self):
         text = """force_backward: true

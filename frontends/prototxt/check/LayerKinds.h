@@ -55,6 +55,9 @@ struct LayerKind {
   /// Set of bottoms that get no gradient from force_backward, such as labels:
   /// one bit for each bottom.
   std::uint32_t bottomsWithoutForcedGradient = 0;
+  /// The layer's backward pass computes the gradients of this number of leading
+  /// bottoms only; -1: of all.
+  int differentiatedBottoms = -1;
   /// A block of LayerParameter that `check` rejects with its own error.
   const char *refusedBlock = "";
 
@@ -65,6 +68,10 @@ struct LayerKind {
 
   /// Returns whether the type reads `block`, a field of LayerParameter.
   bool reads(const std::string &block) const;
+  /// Returns whether the layer can compute the gradient of bottom `index`.
+  bool differentiates(int index) const {
+    return differentiatedBottoms < 0 || index < differentiatedBottoms;
+  }
   /// Returns whether force_backward alone makes bottom `index` get a gradient.
   bool allowsForcedGradient(int index) const {
     return !(bottomsWithoutForcedGradient >> index & 1);
@@ -102,6 +109,11 @@ struct LayerKind {
   constexpr LayerKind withoutForcedGradient(Indices... indices) const {
     LayerKind kind = *this;
     kind.bottomsWithoutForcedGradient = (0u | ... | (1u << indices));
+    return kind;
+  }
+  constexpr LayerKind differentiatingBottoms(int count) const {
+    LayerKind kind = *this;
+    kind.differentiatedBottoms = count;
     return kind;
   }
   constexpr LayerKind refusing(const char *block) const {

@@ -20,9 +20,11 @@ class NetGraphBuilder {
 public:
   NetGraphBuilder(const FilteredNet &net, Diagnostics &diagnostics,
                   bool forCompilation, const std::set<std::string> &hostTypes,
-                  NetGraph &graph)
+                  const std::map<std::string, int> &paramCounts,
+                  bool withSettings, NetGraph &graph)
       : net(net), locations(net.source->locations()), diagnostics(diagnostics),
-        forCompilation(forCompilation), hostTypes(hostTypes), graph(graph) {}
+        forCompilation(forCompilation), hostTypes(hostTypes),
+        paramCounts(paramCounts), withSettings(withSettings), graph(graph) {}
 
   void run();
 
@@ -52,6 +54,8 @@ private:
   Diagnostics &diagnostics;
   const bool forCompilation;
   const std::set<std::string> &hostTypes;
+  const std::map<std::string, int> &paramCounts;
+  const bool withSettings;
   NetGraph &graph;
 
   std::map<std::string, int> latestVersion; ///< blob name to its last version
@@ -68,16 +72,21 @@ void NetGraphBuilder::run() {
                                 ? &declaredHostKind()
                                 : findLayerKind(layer->type());
     checkType(*layer, kind);
-    graph.layers.push_back({layer, kind, {}, {}, {}, {}, false});
+    graph.layers.push_back({layer, kind, {}, {}, {}, {}, {}, false});
     GraphLayer &entry = graph.layers.back();
     connectBottoms(entry);
     addTops(entry);
     if (kind) {
       checkAgainstKind(*layer, *kind, locations, diagnostics);
       setLossWeights(entry);
+      entry.paramBlobs = paramsOf(*kind, *layer);
+      if (auto count = paramCounts.find(layer->name());
+          count != paramCounts.end() && entry.paramBlobs.empty())
+        entry.paramBlobs.resize(static_cast<size_t>(count->second));
       addParams(entry);
       entry.needsBackward = needsBackward(entry);
-      checkSettings(*layer, *kind, locations, diagnostics, forCompilation);
+      if (withSettings)
+        checkSettings(*layer, *kind, locations, diagnostics, forCompilation);
     }
     ++layerIndex;
   }
@@ -207,7 +216,7 @@ void NetGraphBuilder::setLossWeights(GraphLayer &entry) {
 
 void NetGraphBuilder::addParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
-  const std::vector<ParamBlob> blobs = paramsOf(*entry.kind, layer);
+  const std::vector<ParamBlob> &blobs = entry.paramBlobs;
   const int count = static_cast<int>(blobs.size());
   if (hasParamForMissingBias(layer, count) && isMyCaffeNet(net.source->net()))
     diagnostics.warning(locations.where(layer, "param", count),
@@ -257,7 +266,7 @@ void NetGraphBuilder::addParams(GraphLayer &entry) {
 /// Caffe, propagate_down has no effect on this.
 bool NetGraphBuilder::needsBackward(const GraphLayer &entry) const {
   const caffe::LayerParameter &layer = *entry.layer;
-  const std::vector<ParamBlob> params = paramsOf(*entry.kind, layer);
+  const std::vector<ParamBlob> &params = entry.paramBlobs;
   for (int i = 0; i < static_cast<int>(params.size()); ++i)
     if (!params[i].isStatistic &&
         (params[i].setsMultipliers || i >= layer.param_size() ||
@@ -390,18 +399,24 @@ void NetGraphBuilder::collectOutputs() {
 
 NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
                          bool forCompilation,
-                         const std::set<std::string> &hostTypes) {
+                         const std::set<std::string> &hostTypes,
+                         const std::map<std::string, int> &paramCounts,
+                         bool withSettings) {
   NetGraph graph;
   graph.forceBackward = net.source->net().force_backward();
-  NetGraphBuilder(net, diagnostics, forCompilation, hostTypes, graph).run();
+  NetGraphBuilder(net, diagnostics, forCompilation, hostTypes, paramCounts,
+                  withSettings, graph)
+      .run();
   return graph;
 }
 
 bool NetGraph::mayHaveGradient(int layer, int index) const {
   const GraphLayer &entry = layers[layer];
-  if (paramsOf(*entry.kind, *entry.layer)[index].isStatistic)
+  const ParamBlob &blob = entry.paramBlobs[index];
+  if (blob.isStatistic)
     return false;
-  return forceBackward || index >= entry.layer->param_size() ||
+  return forceBackward || blob.setsMultipliers ||
+         index >= entry.layer->param_size() ||
          entry.layer->param(index).lr_mult() != 0 ||
          (entry.kind->differentiatesFrozen && entry.needsBackward);
 }

@@ -10,6 +10,7 @@
 #include "frontends/prototxt/check/LayerKinds.h"
 #include "frontends/prototxt/check/NetFilter.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,10 +34,11 @@ struct BlobVersion {
 struct GraphLayer {
   const caffe::LayerParameter *layer = nullptr;
   const LayerKind *kind = nullptr;
-  std::vector<int> bottoms;       ///< indices of blob versions
-  std::vector<int> tops;          ///< likewise
-  std::vector<float> lossWeights; ///< one per top
-  std::vector<int> params;        ///< indices into NetGraph::params
+  std::vector<int> bottoms;          ///< indices of blob versions
+  std::vector<int> tops;             ///< likewise
+  std::vector<float> lossWeights;    ///< one per top
+  std::vector<int> params;           ///< indices into NetGraph::params
+  std::vector<ParamBlob> paramBlobs; ///< one per parameter
   /// The layer or one before it has learnable parameters, so that Caffe runs
   /// its backward pass if a loss depends on it.
   bool needsBackward = false;
@@ -68,10 +70,14 @@ public:
   /// Connects the layers of `net`. Reports all errors; after an error the graph
   /// must not be used. With `forCompilation`, unsupported settings are errors
   /// instead of warnings. `hostTypes` are the types that the host program
-  /// computes.
+  /// computes. `paramCounts` contains, by layer name, the number of parameters
+  /// of layers that the host program computes; they have none otherwise.
+  /// Without `withSettings`, does not check the settings of single layers.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
                         bool forCompilation = false,
-                        const std::set<std::string> &hostTypes = {});
+                        const std::set<std::string> &hostTypes = {},
+                        const std::map<std::string, int> &paramCounts = {},
+                        bool withSettings = true);
 
   std::vector<GraphLayer> layers;
   std::vector<BlobVersion> blobs;
@@ -81,9 +87,9 @@ public:
 
   /// Returns whether Caffe computes the gradient of parameter `index` in layer
   /// `layer`. Running statistics have no gradient. Other parameters have one
-  /// unless their lr_mult in this layer is 0; layers that share the parameter
-  /// do not matter. force_backward and the backward pass of LSTM and RNN
-  /// compute all gradients.
+  /// unless their lr_mult in this layer is 0 and the layer does not replace it;
+  /// layers that share the parameter do not matter. force_backward and the
+  /// backward pass of LSTM and RNN compute all gradients.
   bool mayHaveGradient(int layer, int index) const;
 
   bool hasLoss() const;

@@ -148,12 +148,14 @@ LayerRows detectionLayers() {
   return {
       LayerKind{"DetectionOutput", 3, 4, 1, 1, "detection_output_param"}
           .checkedBy(checkDetectionOutput),
-      LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}.checkedBy(
-          checkPsRoiPooling),
+      LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}
+          .differentiatingBottoms(1)
+          .checkedBy(checkPsRoiPooling),
       LayerKind{"PriorBox", 2, 2, 1, 1, "prior_box_param"}.checkedBy(
           checkPriorBox),
-      LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}.checkedBy(
-          checkRoiPooling),
+      LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}
+          .differentiatingBottoms(1)
+          .checkedBy(checkRoiPooling),
   };
 }
 

@@ -82,6 +82,7 @@ LayerRows lossLayers() {
       LayerKind{"Accuracy", 2, 2, 1, 2, "accuracy_param"}.checkedBy(
           checkAccuracy),
       lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param")
+          .differentiatingBottoms(2)
           .withoutForcedGradient(2),
       lossKind("EuclideanLoss", 2, 2, 1, "").withoutForcedGradient(),
       lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param"),
@@ -95,6 +96,7 @@ LayerRows lossLayers() {
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
           .checkedBy(checkSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
+          .differentiatingBottoms(2)
           .withoutForcedGradient(2, 3) // weights
           .checkedBy(checkSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")

@@ -83,6 +83,7 @@ LayerRows proposalLayers() {
       LayerKind{"Proposal", 3, 3, 1, 2, "proposal_param"}.checkedBy(
           checkProposal),
       LayerKind{"ROIAlign", 2, 2, 1, 1, "roi_align_param roi_pooling_param"}
+          .differentiatingBottoms(1)
           .checkedBy(checkRoiAlign),
   };
 }

@@ -738,3 +738,74 @@ TEST(CompilerProcess, RejectedLlvmArgumentsChangeNothing) {
   EXPECT_TRUE(hasLocations());
   setLlvmArguments({});
 }
+
+namespace {
+
+/// Encodes a length-delimited field of less than 128 bytes.
+std::string field(int number, const std::string &content) {
+  std::string tag(1, static_cast<char>((number << 3 | 2) & 127));
+  if (number > 15) {
+    tag[0] = static_cast<char>(((number << 3 | 2) & 127) | 128);
+    tag += static_cast<char>(number >> 4);
+  }
+  return tag + static_cast<char>(content.size()) + content;
+}
+
+/// Encodes a layer of a NetParameter; `more` contains further fields.
+std::string layer(const std::string &name, const std::string &type,
+                  const std::string &more) {
+  return field(100, field(1, name) + field(2, type) + more);
+}
+
+} // namespace
+
+TEST(CompilerApi, DescribesANet) {
+  const std::string python = field(130, field(1, "m") + field(2, "L"));
+  const std::string net =
+      layer("in", "Input", field(4, "x")) +
+      layer("p", "Python", field(3, "x") + field(4, "y") + python) +
+      layer("l", "EuclideanLoss",
+            field(3, "y") + field(3, "x") + field(4, "loss")) +
+      layer("left out", "Silence",
+            field(3, "x") + field(8, std::string("\x08\x01", 2)));
+  CompilerOptions options;
+  options.set("phase", "train");
+  options.setParamCount("p", 1);
+  const Compilation described = Compilation::describeNet(net, "n", options);
+  ASSERT_TRUE(described.succeeded()) << described.message();
+  EXPECT_EQ(described.net().find("left out"), std::string::npos);
+  EXPECT_EQ(described.net().find("Split"), std::string::npos);
+  const std::string split = layer("x_in_0_split", "Split",
+                                  field(3, "x") + field(4, "x_in_0_split_0") +
+                                      field(4, "x_in_0_split_1"));
+  EXPECT_NE(described.splitNet().find(split), std::string::npos);
+  EXPECT_EQ(described.report(),
+            R"({"layers":[{"bottom_gradients":[],"loss_weights":[0.0],)"
+            R"("needs_backward":false,"params":[]},)"
+            R"({"bottom_gradients":[false],"loss_weights":[0.0,0.0],)"
+            R"("needs_backward":false,"params":[]},)"
+            R"({"bottom_gradients":[false],"loss_weights":[0.0],)"
+            R"("needs_backward":true,"params":[{"has_gradient":true,)"
+            R"("is_statistic":false,"number":0}]},)"
+            R"({"bottom_gradients":[true,false],"loss_weights":[1.0],)"
+            R"("needs_backward":true,"params":[]}],)"
+            R"("params":[{"decay_mult":1.0,"lr_mult":1.0}]})");
+}
+
+TEST(CompilerApi, DescribesOnlyNetsWithoutErrors) {
+  CompilerOptions options;
+  options.set("phase", "test");
+  const std::string net = layer("r", "ReLU", field(3, "x") + field(4, "y"));
+  const Compilation wrong = Compilation::describeNet(net, "n", options);
+  EXPECT_EQ(wrong.status(), BREW_BAD_INPUT);
+  EXPECT_EQ(wrong.diagnostics().at(0).message,
+            "layer 'r' (ReLU): bottom blob 'x' is not produced by any layer "
+            "before it");
+  EXPECT_NE(wrong.net().find("ReLU"), std::string::npos);
+  EXPECT_EQ(wrong.splitNet(), "");
+
+  EXPECT_EQ(Compilation::describeNet("garbage", "n", options).status(),
+            BREW_USAGE);
+  EXPECT_EQ(Compilation::describeNet(net, "n", {}).status(), BREW_USAGE);
+  EXPECT_THROW(options.setParamCount("r", -1), Error);
+}

@@ -25,7 +25,8 @@ public:
       plan::Parameter &parameter = parameters.emplace_back();
       parameter.set_buffer_index(static_cast<std::uint32_t>(names.size()));
       names.push_back(layer + "/" + std::to_string(i));
-      to.blobs.push_back({&parameter, shapes[i], sharers.count(i) != 0});
+      to.blobs.push_back({&parameter, shapes[i], sharers.count(i) != 0,
+                          parameter.buffer_index()});
     }
     layers.push_back(to);
   }
@@ -226,9 +227,9 @@ TEST(ProvidedWeights, IncludeValuesInThePlan) {
   std::vector<brew::caffe::LayerBlobs> layers = {
       {"a",
        "",
-       {{&manifest.parameters(0), {}, false},
-        {&manifest.parameters(1), {}, false}}},
-      {"b", "", {{&manifest.parameters(2), {}, false}}}};
+       {{&manifest.parameters(0), {}, false, 0},
+        {&manifest.parameters(1), {}, false, 1}}},
+      {"b", "", {{&manifest.parameters(2), {}, false, 2}}}};
   // Initial values of one blob suffice for its layer.
   manifest.mutable_parameters(0)->set_initial_segment_index(0);
   EXPECT_EQ(brew::caffe::ProvidedWeights(manifest).layersWithoutWeights(layers),
