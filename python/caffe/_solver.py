@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _graph, _log, _rates, _rules, _snapshots, _state, _compiled_update
 from ._nccl import NCCL
+from ._vectors import NetVec
 from .proto import caffe_pb2
 from .pycaffe import Net
 
@@ -97,7 +98,7 @@ class SGDSolver:
             raise RuntimeError("test_state must be unspecified or specified once per test net.")
         if sources and p.test_interval <= 0:
             raise RuntimeError("test_interval must be positive")
-        return [self._make(source, caffe_pb2.TEST, *p.test_state[i: i + 1]) for i, source in enumerate(sources)]
+        return NetVec(self._make(source, caffe_pb2.TEST, *p.test_state[i: i + 1]) for i, source in enumerate(sources))
 
     # --- properties
 
