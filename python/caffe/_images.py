@@ -136,9 +136,12 @@ def _basis(x, order):
     return total / math.factorial(order)
 
 
-def oversample(images, crop_dims):
+def oversample(images, crop_dims, flow=False):
     """Returns the four corner crops and the centre crop of each image, then their mirror images:
-    (10 * images, height, width, channels)."""
+    (10 * images, height, width, channels).
+
+    ``flow``: the images are optical flow in [0, 1], whose first channel, the horizontal motion, a
+    mirror inverts (an addition of LRCN's branch)."""
     crop_dims = np.array(crop_dims)
     height, width = (int(d) for d in crop_dims)
     rows, columns, channels = images[0].shape
@@ -147,5 +150,16 @@ def oversample(images, crop_dims):
     crops = []
     for image in images:
         five = [image[y: y + height, x: x + width] for y, x in corners + [centre]]
-        crops += five + [crop[:, ::-1] for crop in five]
+        crops += five + [flip_image(crop, 1, flow) for crop in five]
     return np.array(crops, dtype=np.float32).reshape(10 * len(images), height, width, channels)
+
+
+def flip_image(im, scale=128, is_flow=False):
+    """Returns the mirror image of an image (height, width, channels), as in LRCN's branch.
+
+    ``is_flow``: the image is optical flow, whose first channel x, the horizontal motion, becomes
+    ``scale - x``."""
+    mirrored = np.array(im[:, ::-1])
+    if is_flow:
+        mirrored[:, :, 0] = scale - mirrored[:, :, 0]
+    return mirrored

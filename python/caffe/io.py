@@ -1,13 +1,29 @@
 """Conversion of images and arrays for nets and Caffe's files."""
+import importlib
+import sys
+
 import numpy as np
 
-from ._images import load_image, oversample, resize_image
+from ._images import flip_image, load_image, oversample, resize_image
 from ._weights import array_of, fill_proto
 from .proto import caffe_pb2
 
 __all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_blobprotovector_str",
-           "blobproto_to_array", "blobprotovector_str_to_arraylist", "datum_to_array", "load_image", "oversample",
-           "resize_image"]
+           "blobproto_to_array", "blobprotovector_str_to_arraylist", "datum_to_array", "flip_image", "load_image",
+           "oversample", "resize_image"]
+
+
+def __getattr__(name):
+    """Imports the functions of scikit-image and SciPy that pycaffe's module imports, at their first use by
+    a script: ``skimage``, ``resize`` and ``zoom``. Raises ImportError if the package is not installed."""
+    if name == "skimage":
+        importlib.import_module("skimage.io")
+        return sys.modules["skimage"]
+    if name == "resize":
+        return importlib.import_module("skimage.transform").resize
+    if name == "zoom":
+        return importlib.import_module("scipy.ndimage").zoom
+    raise AttributeError("module 'caffe.io' has no attribute '%s'" % name)
 
 
 def blobproto_to_array(blob, return_diff=False):
@@ -70,6 +86,7 @@ class Transformer:
         self.inputs = inputs
         self.transpose, self.channel_swap = {}, {}
         self.raw_scale, self.mean, self.input_scale = {}, {}, {}
+        self.is_flow = {}
 
     def _check(self, in_):
         if in_ not in self.inputs:
@@ -155,3 +172,9 @@ class Transformer:
         """Sets the scale after subtracting the mean."""
         self._check(in_)
         self.input_scale[in_] = scale
+
+    def set_is_flow(self, in_, is_flow):
+        """Records whether images are optical flow, as in LRCN's branch. Does not affect preprocess():
+        scripts pass it to flip_image() and oversample()."""
+        self._check(in_)
+        self.is_flow[in_] = is_flow
