@@ -108,12 +108,12 @@ class Variant:
     """A layer compiled for particular shapes of its bottoms, with its session."""
 
     def __init__(self, layer, shapes, first):
-        """``first``: the layer's first variant, whose parameters this variant shares."""
+        """``first``: the layer's first variant, or None."""
         self.gradient_tops, wrapped, plan = layer.compiled(shapes)
         self.needs_data = plan.needs_data
         try:
             session = Session(plan._core, options=[("random-seed", str(layer.seed))], thread_pool=_state.thread_pool(),
-                              share=first.session if first else None, folder=layer.folder, **layer.reading())
+                              share=layer.session_to_share(shapes), folder=layer.folder, **layer.reading())
             if layer.is_to_be_filled(first):
                 session.initialise()
         except Error as error:
@@ -331,6 +331,13 @@ class CompiledLayer(NetLayer):
                     if memory.pending is self.filling:
                         memory.array  # noqa: B018, takes over the values of the fillers
         return self.variants[key]
+
+    def session_to_share(self, shapes):
+        """Returns the session whose parameters a new variant shares, or None. The memory of a recurrent layer's
+        parameters contains its state, whose size depends on the number of sequences."""
+        if self._param.type not in _graph.RECURRENT:
+            return self.first.session if self.first else None
+        return next((variant.session for key, variant in self.variants.items() if key[0][1] == shapes[0][1]), None)
 
     def is_to_be_filled(self, first):
         """Whether the fillers must initialize a variant's parameters."""
