@@ -27,10 +27,17 @@ class SGDSolver:
 
     _kind = "SGD"
 
+    #: Function that requests "stop" or "snapshot", or returns None; called after each iteration and before
+    #: each test batch.
+    next_action = staticmethod(lambda: None)
+
     def __init__(self, file):
-        file = os.fspath(file)
+        self._set_up(_graph.read_solver(file), os.fspath(file))
+
+    def _set_up(self, param, file):
+        """Creates the nets of ``param``, the content of ``file``."""
         self._folder = os.path.dirname(file)
-        self.param = _graph.read_solver(file)
+        self.param = param
         if not self.param.snapshot_prefix:
             self.param.snapshot_prefix = os.path.splitext(file)[0]
         elif os.path.isdir(self.param.snapshot_prefix):
@@ -48,6 +55,7 @@ class SGDSolver:
         self._losses = deque()
         self._smoothed = 0.0
         self._mark = None  # (time, iteration) of the last display
+        self._is_stopped = False  # by next_action
         if self.param.debug_info:
             _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
         self.net = self._make_train_net()
@@ -152,7 +160,7 @@ class SGDSolver:
             raise RuntimeError("lr_policy 'plateau' does not support several ranks in Python, as each would follow "
                                "its own loss; use brew-run train --ranks")
         self._losses.clear()
-        self._smoothed = 0.0
+        self._smoothed, self._is_stopped = 0.0, False
         if self._mark is None:
             self._mark = time.perf_counter(), start
         last = len(self.net._layers) - 1
@@ -164,6 +172,8 @@ class SGDSolver:
                 self.net.clear_param_diffs()
             if is_tested:
                 self._test_all()
+                if self._is_stopped:
+                    break
             for on_start, _ in self._callbacks:
                 if on_start is not None:
                     on_start()
@@ -187,8 +197,12 @@ class SGDSolver:
                 self._update_by(self.net._fused_nets.update)
             else:
                 self.apply_update()
-            if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root():
+            action = self.next_action()
+            if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root() or action == "snapshot":
                 self.snapshot()
+            if action == "stop":
+                self._is_stopped = True
+                break
 
     def solve(self, resume_file=None):
         """Trains to ``max_iter``, starting from ``resume_file`` if given."""
@@ -203,6 +217,9 @@ class SGDSolver:
         self.step(p.max_iter - self._iteration)
         if _state.is_root() and p.snapshot_after_train and (not p.snapshot or self._iteration % p.snapshot != 0):
             self.snapshot()
+        if self._is_stopped:
+            self._log_on_root("Optimization stopped early.", "solver.cpp", 315)
+            return
         if _state.is_root() and p.display and self._iteration % p.display == 0:
             self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
             self._log_on_root("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
@@ -270,7 +287,8 @@ class SGDSolver:
 
     def _test_all(self):
         for number, net in enumerate(self.test_nets):
-            self._test(number, net)
+            if not self._is_stopped:
+                self._test(number, net)
 
     def _test(self, number, net):
         _log.line("Iteration %d, Testing net (#%d)" % (self._iteration, number), "solver.cpp", 330)
@@ -279,12 +297,24 @@ class SGDSolver:
         scores, loss = {}, 0.0
         batches = self.param.test_iter[number]
         for _ in range(batches):
+            if self._stops_test():
+                _log.line("Test interrupted.", "solver.cpp", 400)
+                return
             loss += net._forward(0, last)
             for i in net._output_index:
                 scores[i] = scores.get(i, 0) + net._blobs[i].data.astype(np.float64)
         if self.param.test_compute_loss:
             _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 384)
         self._log_outputs("Test", net, lambda i: scores[i] / batches, 398)
+
+    def _stops_test(self):
+        """Performs all requested actions; returns whether one was to stop."""
+        for action in iter(self.next_action, None):
+            if action == "snapshot":
+                self.snapshot()
+            elif action == "stop":
+                self._is_stopped = True
+        return self._is_stopped
 
     def _display(self):
         now, (last_time, last_iteration) = time.perf_counter(), self._mark
@@ -355,9 +385,17 @@ class AdamSolver(SGDSolver):
 _SOLVERS = {c._kind: c for c in (SGDSolver, NesterovSolver, AdaGradSolver, RMSPropSolver, AdaDeltaSolver, AdamSolver)}
 
 
+def solver_of(param, file):
+    """Creates the solver of a SolverParameter, the content of ``file``, with the class that its ``type``
+    names."""
+    if param.type not in _SOLVERS:
+        raise RuntimeError("Unknown solver type: %s (known types: %s)" % (param.type, ", ".join(sorted(_SOLVERS))))
+    kind = _SOLVERS[param.type]
+    solver = kind.__new__(kind)
+    solver._set_up(param, os.fspath(file))
+    return solver
+
+
 def get_solver(file):
     """Creates the solver of a file, with the class that its ``type`` names."""
-    kind = _graph.read_solver(file).type
-    if kind not in _SOLVERS:
-        raise RuntimeError("Unknown solver type: %s (known types: %s)" % (kind, ", ".join(sorted(_SOLVERS))))
-    return _SOLVERS[kind](file)
+    return solver_of(_graph.read_solver(file), file)
