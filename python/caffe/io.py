@@ -14,16 +14,16 @@ __all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_
 
 
 def __getattr__(name):
-    """Imports the functions of scikit-image and SciPy that pycaffe's module imports, at their first use by
-    a script: ``skimage``, ``resize`` and ``zoom``. Raises ImportError if the package is not installed."""
-    if name == "skimage":
-        importlib.import_module("skimage.io")
-        return sys.modules["skimage"]
-    if name == "resize":
-        return importlib.import_module("skimage.transform").resize
-    if name == "zoom":
-        return importlib.import_module("scipy.ndimage").zoom
-    raise AttributeError("module 'caffe.io' has no attribute '%s'" % name)
+    """Returns what pycaffe's module imports from scikit-image and SciPy: ``skimage``, ``resize`` and ``zoom``. If
+    the package is not installed, returns the main functions of _skimage."""
+    modules = {"skimage": "skimage.io", "resize": "skimage.transform", "zoom": "scipy.ndimage"}
+    if name not in modules:
+        raise AttributeError("module 'caffe.io' has no attribute '%s'" % name)
+    try:
+        module = importlib.import_module(modules[name])
+    except ImportError:
+        return getattr(importlib.import_module("._skimage", __package__), name)
+    return sys.modules["skimage"] if name == "skimage" else getattr(module, name)
 
 
 def blobproto_to_array(blob, return_diff=False):

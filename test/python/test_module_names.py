@@ -76,9 +76,46 @@ class Names(Case):
             self.assertIs(caffe.io.skimage, packages["skimage"])
             self.assertIs(caffe.io.resize, packages["skimage.transform"].resize)
             self.assertIs(caffe.io.zoom, packages["scipy.ndimage"].zoom)
-        with mock.patch.dict(sys.modules, {"skimage": None, "skimage.io": None}):
-            with self.assertRaisesRegex(ImportError, "skimage"):
-                caffe.io.skimage  # noqa: B018
+
+    def test_their_functions_without_the_packages(self):
+        missing = dict.fromkeys(("skimage", "skimage.io", "skimage.transform", "scipy", "scipy.ndimage"))
+        with mock.patch.dict(sys.modules, missing):
+            skimage, resize, zoom = caffe.io.skimage, caffe.io.resize, caffe.io.zoom
+        self.close(skimage.img_as_float(np.uint8([0, 51, 255])), [0, 0.2, 1])
+        self.close(skimage.img_as_float(np.uint16([65535])), [1])
+        self.close(skimage.img_as_float(np.int8([-128, 127])), [-1, 1])
+        self.assertEqual(skimage.img_as_float(np.array([True, False])).tolist(), [1, 0])
+        self.assertEqual(skimage.img_as_ubyte(np.float32([-0.5, 0, 0.2, 1])).tolist(), [0, 0, 51, 255])
+        with self.assertRaises(ValueError):
+            skimage.img_as_ubyte(np.float32([2]))
+        image = np.random.RandomState(0).randint(0, 256, (6, 8, 3)).astype(np.uint8)
+        image[0, 0], image[0, 1] = 0, 255  # so that resize_image() does not stretch the values
+        for shape in ((6, 8), (12, 16, 3), (3, 4)):
+            self.close(resize(image, shape), caffe.io.resize_image(image / 255, shape[:2]))
+        self.assertIs(skimage.transform.resize, resize)
+        line = np.float64([0, 1, 4, 2])
+        self.close(zoom(line, 7 / 4, order=1), [0, 0.5, 1, 2.5, 4, 3, 2])
+        self.close(zoom(line, 7 / 4), [0, 0.125, 1, 2.875, 4, 3, 2])
+        self.assertEqual(zoom(np.eye(2), (2, 1), order=0).shape, (4, 2))
+
+    def test_files_of_images(self):
+        """A module in place of Pillow's records what it is asked to open and save."""
+        missing = {"skimage": None, "skimage.io": None}
+        with mock.patch.dict(sys.modules, missing), mock.patch("caffe._images.Image") as image:
+            caffe.io.skimage.io.imsave("a.png", np.float32([[0, 1]]))
+            np.testing.assert_array_equal(image.fromarray.call_args[0][0], np.uint8([[0, 255]]))
+            image.fromarray.return_value.save.assert_called_once_with("a.png")
+            image.open.return_value.__enter__.return_value = np.uint8([[3, 4]]).view(ModeArray)
+            np.testing.assert_array_equal(caffe.io.skimage.io.imread("b.png"), [[3, 4]])
+        with mock.patch.dict(sys.modules, missing), mock.patch("caffe._images.Image", None):
+            with self.assertRaisesRegex(RuntimeError, "caffe.io.skimage.io.imread needs the package Pillow"):
+                caffe.io.skimage.io.imread("b.png")
+
+
+class ModeArray(np.ndarray):
+    """An array with an image's mode."""
+
+    mode = "L"
 
 
 class Specs(Case):
