@@ -1,5 +1,6 @@
 """pycaffe's interface over Brew's compiled plans."""
 from . import _caffe, io, net_spec, proto, pycaffe
+from ._caffe import __version__
 from ._log import init_log, log
 from ._module import Timer, layer_type_list
 from ._nccl import NCCL, has_nccl
@@ -12,6 +13,3 @@ from .detector import Detector
 from .net_spec import NetSpec, layers, params, to_proto
 from .proto.caffe_pb2 import TEST, TRAIN
 from .pycaffe import Layer, Net
-
-#: The version of Caffe that this interface corresponds to.
-__version__ = "1.0.0"

@@ -10,12 +10,17 @@ except ImportError:
     Image = None
 
 
+def require_pillow(function):
+    """Returns the module PIL.Image. Raises RuntimeError, which names the ``function``, if it is not installed."""
+    if Image is None:
+        raise RuntimeError("%s needs the package Pillow" % function)
+    return Image
+
+
 def load_image(filename, color=True):
     """Loads an image as float32 in [0, 1]: (height, width, 3), or (height, width, 1) for a grey
     image without ``color``. Drops an alpha channel."""
-    if Image is None:
-        raise RuntimeError("caffe.io.load_image needs the package Pillow")
-    with Image.open(filename) as image:
+    with require_pillow("caffe.io.load_image").open(filename) as image:
         if image.mode.startswith("I"):  # 16 bits, which Pillow's other modes would truncate
             grey = np.asarray(image.convert("I"), dtype=np.float32)[:, :, np.newaxis] / 65535
             return np.tile(grey, (1, 1, 3)) if color else grey
@@ -36,22 +41,29 @@ def resize_image(im, new_dims, interp_order=1):
         raise ValueError("interp_order is 0 (nearest), 1 (linear) or the order of a spline up to 5, not %r"
                          % (interp_order,))
     if im.shape[-1] not in (1, 3):
-        values = im
-        for axis, size in enumerate(new_dims):
-            values = _sample(values, axis, _corner_aligned_positions(im.shape[axis], size), interp_order, False)
-        return values.astype(np.float32)
+        return zoom_axes(im, new_dims, interp_order).astype(np.float32)
     low, high = im.min(), im.max()
     if not high > low:
         return np.full(new_dims + im.shape[-1:], low, dtype=np.float32)
-    values = (im - low) / (high - low)
-    if any(new < old for new, old in zip(new_dims, im.shape)):
-        for axis, size in enumerate(new_dims):
-            values = _smooth(values, axis, max(0.0, (im.shape[axis] / size - 1) / 2))
-    for axis, size in enumerate(new_dims):
-        values = _sample(values, axis, _centre_aligned_positions(im.shape[axis], size), interp_order)
-    if interp_order > 1:
-        values = np.clip(values, 0, 1)  # splines overshoot
+    values = resize_axes((im - low) / (high - low), new_dims, interp_order)
     return (values * (high - low) + low).astype(np.float32)
+
+
+def zoom_axes(values, sizes, order):
+    """Resizes the first axes of an array to ``sizes``; the first and last elements keep their places."""
+    for axis, size in enumerate(sizes):
+        values = _sample(values, axis, _corner_aligned_positions(values.shape[axis], size), order, False)
+    return values
+
+
+def resize_axes(values, sizes, order):
+    """Resizes the first axes of an array in [0, 1] to ``sizes``. Smooths it before shrinking it."""
+    if any(new < old for new, old in zip(sizes, values.shape)):
+        for axis, size in enumerate(sizes):
+            values = _smooth(values, axis, max(0.0, (values.shape[axis] / size - 1) / 2))
+    for axis, size in enumerate(sizes):
+        values = _sample(values, axis, _centre_aligned_positions(values.shape[axis], size), order)
+    return np.clip(values, 0, 1) if order > 1 else values  # splines overshoot
 
 
 def _corner_aligned_positions(old, new):
@@ -136,9 +148,12 @@ def _basis(x, order):
     return total / math.factorial(order)
 
 
-def oversample(images, crop_dims):
+def oversample(images, crop_dims, flow=False):
     """Returns the four corner crops and the centre crop of each image, then their mirror images:
-    (10 * images, height, width, channels)."""
+    (10 * images, height, width, channels).
+
+    ``flow``: the images are optical flow in [0, 1], whose first channel, the horizontal motion, a
+    mirror inverts (an addition of LRCN's branch)."""
     crop_dims = np.array(crop_dims)
     height, width = (int(d) for d in crop_dims)
     rows, columns, channels = images[0].shape
@@ -147,5 +162,16 @@ def oversample(images, crop_dims):
     crops = []
     for image in images:
         five = [image[y: y + height, x: x + width] for y, x in corners + [centre]]
-        crops += five + [crop[:, ::-1] for crop in five]
+        crops += five + [flip_image(crop, 1, flow) for crop in five]
     return np.array(crops, dtype=np.float32).reshape(10 * len(images), height, width, channels)
+
+
+def flip_image(im, scale=128, is_flow=False):
+    """Returns the mirror image of an image (height, width, channels), as in LRCN's branch.
+
+    ``is_flow``: the image is optical flow, whose first channel x, the horizontal motion, becomes
+    ``scale - x``."""
+    mirrored = np.array(im[:, ::-1])
+    if is_flow:
+        mirrored[:, :, 0] = scale - mirrored[:, :, 0]
+    return mirrored

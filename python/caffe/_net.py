@@ -13,6 +13,7 @@ from . import _ahead, _fused, _graph, _layers, _log, _weights
 from ._blob import Blob
 from ._nccl import NCCL
 from ._net_params import Parameters
+from ._vectors import DtypeVec, IntVec, LayerVec, StringVec
 from .proto import caffe_pb2
 
 
@@ -338,17 +339,17 @@ class NetCore(Parameters):
 
     # --- names
 
-    layers = property(lambda self: [layer.user for layer in self._layers])
-    _layer_names = property(lambda self: [p.name for p in self._params])
-    _inputs = property(lambda self: list(self._input_index))
-    _outputs = property(lambda self: list(self._output_index))
-    _blob_loss_weights = property(lambda self: list(self._loss_weights))
+    layers = property(lambda self: LayerVec(layer.user for layer in self._layers))
+    _layer_names = property(lambda self: StringVec(p.name for p in self._params))
+    _inputs = property(lambda self: IntVec(self._input_index))
+    _outputs = property(lambda self: IntVec(self._output_index))
+    _blob_loss_weights = property(lambda self: DtypeVec(self._loss_weights))
 
     def _top_ids(self, number):
-        return list(self._top_index[number])
+        return IntVec(self._top_index[number])
 
     def _bottom_ids(self, number):
-        return list(self._bottom_index[number])
+        return IntVec(self._bottom_index[number])
 
     def _set_input_arrays(self, data, labels):
         first = self._layers[0] if self._layers else None

@@ -8,6 +8,7 @@ import numpy as np
 from . import _graph, _log, _rates, _snapshots, _state
 from ._nccl import NCCL
 from ._update import Update
+from ._vectors import NetVec
 from .proto import caffe_pb2
 from .pycaffe import Net
 
@@ -27,10 +28,17 @@ class SGDSolver:
 
     _kind = "SGD"
 
+    #: Function that requests "stop" or "snapshot", or returns None; called after each iteration and before
+    #: each test batch.
+    next_action = staticmethod(lambda: None)
+
     def __init__(self, file):
-        file = os.fspath(file)
+        self._set_up(_graph.read_solver(file), os.fspath(file))
+
+    def _set_up(self, param, file):
+        """Creates the nets of ``param``, the content of ``file``."""
         self._folder = os.path.dirname(file)
-        self.param = _graph.read_solver(file)
+        self.param = param
         if not self.param.snapshot_prefix:
             self.param.snapshot_prefix = os.path.splitext(file)[0]
         elif os.path.isdir(self.param.snapshot_prefix):
@@ -48,6 +56,7 @@ class SGDSolver:
         self._losses = deque()
         self._smoothed = 0.0
         self._mark = None  # (time, iteration) of the last display
+        self._is_stopped = False  # by next_action
         if self.param.debug_info:
             _log.line("debug_info has no effect in Python; use brew-run to print it", severity=_log.WARNING)
         self.net = self._make_train_net()
@@ -99,7 +108,7 @@ class SGDSolver:
             raise RuntimeError("test_state must be unspecified or specified once per test net.")
         if sources and p.test_interval <= 0:
             raise RuntimeError("test_interval must be positive")
-        return [self._make(source, caffe_pb2.TEST, *p.test_state[i: i + 1]) for i, source in enumerate(sources)]
+        return NetVec(self._make(source, caffe_pb2.TEST, *p.test_state[i: i + 1]) for i, source in enumerate(sources))
 
     # --- properties
 
@@ -153,7 +162,7 @@ class SGDSolver:
             raise RuntimeError("lr_policy 'plateau' does not support several ranks in Python, as each would follow "
                                "its own loss; use brew-run train --ranks")
         self._losses.clear()
-        self._smoothed = 0.0
+        self._smoothed, self._is_stopped = 0.0, False
         if self._mark is None:
             self._mark = time.perf_counter(), start
         last = len(self.net._layers) - 1
@@ -165,6 +174,8 @@ class SGDSolver:
                 self.net.clear_param_diffs()
             if is_tested:
                 self._test_all()
+                if self._is_stopped:
+                    break
             for on_start, _ in self._callbacks:
                 if on_start is not None:
                     on_start()
@@ -184,8 +195,12 @@ class SGDSolver:
             for _, on_gradients_ready in self._callbacks:
                 on_gradients_ready()
             self.apply_update()
-            if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root():
+            action = self.next_action()
+            if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root() or action == "snapshot":
                 self.snapshot()
+            if action == "stop":
+                self._is_stopped = True
+                break
 
     def solve(self, resume_file=None):
         """Trains to ``max_iter``, starting from ``resume_file`` if given."""
@@ -200,6 +215,9 @@ class SGDSolver:
         self.step(p.max_iter - self._iteration)
         if _state.is_root() and p.snapshot_after_train and (not p.snapshot or self._iteration % p.snapshot != 0):
             self.snapshot()
+        if self._is_stopped:
+            self._log_on_root("Optimization stopped early.", "solver.cpp", 315)
+            return
         if _state.is_root() and p.display and self._iteration % p.display == 0:
             self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
             self._log_on_root("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
@@ -252,7 +270,8 @@ class SGDSolver:
 
     def _test_all(self):
         for number, net in enumerate(self.test_nets):
-            self._test(number, net)
+            if not self._is_stopped:
+                self._test(number, net)
 
     def _test(self, number, net):
         _log.line("Iteration %d, Testing net (#%d)" % (self._iteration, number), "solver.cpp", 330)
@@ -261,12 +280,24 @@ class SGDSolver:
         scores, loss = {}, 0.0
         batches = self.param.test_iter[number]
         for _ in range(batches):
+            if self._stops_test():
+                _log.line("Test interrupted.", "solver.cpp", 400)
+                return
             loss += net._forward(0, last)
             for i in net._output_index:
                 scores[i] = scores.get(i, 0) + net._blobs[i]._values.astype(np.float64)
         if self.param.test_compute_loss:
             _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 384)
         self._log_outputs("Test", net, lambda i: scores[i] / batches, 398)
+
+    def _stops_test(self):
+        """Performs all requested actions; returns whether one was to stop."""
+        for action in iter(self.next_action, None):
+            if action == "snapshot":
+                self.snapshot()
+            elif action == "stop":
+                self._is_stopped = True
+        return self._is_stopped
 
     def _display(self):
         now, (last_time, last_iteration) = time.perf_counter(), self._mark
@@ -333,9 +364,17 @@ class AdamSolver(SGDSolver):
 _SOLVERS = {c._kind: c for c in (SGDSolver, NesterovSolver, AdaGradSolver, RMSPropSolver, AdaDeltaSolver, AdamSolver)}
 
 
+def solver_of(param, file):
+    """Creates the solver of a SolverParameter, the content of ``file``, with the class that its ``type``
+    names."""
+    if param.type not in _SOLVERS:
+        raise RuntimeError("Unknown solver type: %s (known types: %s)" % (param.type, ", ".join(sorted(_SOLVERS))))
+    kind = _SOLVERS[param.type]
+    solver = kind.__new__(kind)
+    solver._set_up(param, os.fspath(file))
+    return solver
+
+
 def get_solver(file):
     """Creates the solver of a file, with the class that its ``type`` names."""
-    kind = _graph.read_solver(file).type
-    if kind not in _SOLVERS:
-        raise RuntimeError("Unknown solver type: %s (known types: %s)" % (kind, ", ".join(sorted(_SOLVERS))))
-    return _SOLVERS[kind](file)
+    return solver_of(_graph.read_solver(file), file)

@@ -1,4 +1,6 @@
 """A net that scores windows of images."""
+import importlib
+
 import numpy as np
 
 from . import io
@@ -35,7 +37,8 @@ class Detector(ImageInputNet):
     def crop(self, im, window):
         """Returns the crop of an image in a window, with the context if set."""
         if not self.context_pad:
-            return im[window[0]: window[2], window[1]: window[3]]
+            top, left, bottom, right = (int(v) for v in window)
+            return im[top: bottom, left: right]
         size = float(self.crop_dims[0])
         growth = size / (size - 2.0 * self.context_pad)
         window = np.asarray(window)
@@ -68,5 +71,11 @@ class Detector(ImageInputNet):
         return detections
 
     def detect_selective_search(self, image_fnames):
-        """Not supported: it requires a MATLAB program."""
-        raise RuntimeError("detect_selective_search needs MATLAB; make the windows yourself and call detect_windows")
+        """Like detect_windows(), for the windows that selective search proposes. As in pycaffe, they come from
+        the caller's module ``selective_search_ijcv_with_python``, whose
+        ``get_windows(image_fnames, cmd="selective_search_rcnn")`` returns the windows of each image.
+        Raises ImportError if there is no such module."""
+        selective_search = importlib.import_module("selective_search_ijcv_with_python")
+        image_fnames = list(image_fnames)
+        windows = selective_search.get_windows(image_fnames, cmd="selective_search_rcnn")
+        return self.detect_windows(zip(image_fnames, windows))

@@ -1,12 +1,28 @@
 """Conversion of images and arrays for nets and Caffe's files."""
+import importlib
+import sys
+
 import numpy as np
 
-from ._images import load_image, oversample, resize_image
+from ._images import flip_image, load_image, oversample, resize_image
 from .proto import caffe_pb2
 
 __all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_blobprotovector_str",
-           "blobproto_to_array", "blobprotovector_str_to_arraylist", "datum_to_array", "load_image", "oversample",
-           "resize_image"]
+           "blobproto_to_array", "blobprotovector_str_to_arraylist", "datum_to_array", "flip_image", "load_image",
+           "oversample", "resize_image"]
+
+
+def __getattr__(name):
+    """Returns what pycaffe's module imports from scikit-image and SciPy: ``skimage``, ``resize`` and ``zoom``. If
+    the package is not installed, returns the main functions of _skimage."""
+    modules = {"skimage": "skimage.io", "resize": "skimage.transform", "zoom": "scipy.ndimage"}
+    if name not in modules:
+        raise AttributeError("module 'caffe.io' has no attribute '%s'" % name)
+    try:
+        module = importlib.import_module(modules[name])
+    except ImportError:
+        return getattr(importlib.import_module("._skimage", __package__), name)
+    return sys.modules["skimage"] if name == "skimage" else getattr(module, name)
 
 
 def blobproto_to_array(blob, return_diff=False):
@@ -75,6 +91,7 @@ class Transformer:
         self.inputs = inputs
         self.transpose, self.channel_swap = {}, {}
         self.raw_scale, self.mean, self.input_scale = {}, {}, {}
+        self.is_flow = {}
 
     def _check(self, in_):
         if in_ not in self.inputs:
@@ -160,3 +177,9 @@ class Transformer:
         """Sets the scale after subtracting the mean."""
         self._check(in_)
         self.input_scale[in_] = scale
+
+    def set_is_flow(self, in_, is_flow):
+        """Records whether images are optical flow, as in LRCN's branch. Does not affect preprocess():
+        scripts pass it to flip_image() and oversample()."""
+        self._check(in_)
+        self.is_flow[in_] = is_flow

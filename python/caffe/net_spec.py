@@ -61,13 +61,20 @@ class Top:
         """Returns the NetParameter of all layers that this top depends on."""
         return to_proto(self)
 
+    def _to_proto(self, layers, names, autonames):
+        self.fn._to_proto(layers, names, autonames)
+
     def update(self, settings):
         """Adds settings to the layer that produces it."""
         self.fn.update(settings)
 
 
 class Function:
-    """A layer with its inputs and settings; several nets may use it."""
+    """A layer with its inputs and settings; several nets may use it.
+
+    The methods that make messages share three dicts: ``layers`` from Function to LayerParameter, in
+    execution order; ``names`` from Top, and from Function for layers without tops, to name; and
+    ``autonames``, a Counter of the automatic names of each layer type."""
 
     def __init__(self, type_name, inputs, params):
         for i, top in enumerate(inputs):
@@ -83,60 +90,57 @@ class Function:
         """Adds or replaces settings."""
         self.params.update(settings)
 
+    def _get_name(self, names, autonames):
+        return self._get_top_name(self.tops[0] if self.tops else self, names, autonames)
 
-class _Writer:
-    """The layers of a net in execution order."""
+    def _get_top_name(self, top, names, autonames):
+        if top not in names:
+            autonames[self.type_name] += 1
+            names[top] = "%s%d" % (self.type_name, autonames[self.type_name])
+        return names[top]
 
-    def __init__(self, names):
-        self.names = dict(names)  # by Top, or by Function for layers without tops
-        self.automatic = Counter()
-        self.layers = OrderedDict()  # Function to LayerParameter
-
-    def name_of(self, key, type_name):
-        if key not in self.names:
-            self.automatic[type_name] += 1
-            self.names[key] = "%s%d" % (type_name, self.automatic[type_name])
-        return self.names[key]
-
-    def add(self, function):
-        stack = [function]  # iterative, because deep nets exceed Python's stack
+    def _to_proto(self, layers, names, autonames):
+        """Adds the layer and all layers that it depends on."""
+        stack = [self]  # iterative, because deep nets exceed Python's stack
         while stack:
             fn = stack[-1]
-            missing = [top.fn for top in fn.inputs if top.fn not in self.layers] if fn not in self.layers else []
+            missing = [top.fn for top in fn.inputs if top.fn not in layers] if fn not in layers else []
             if missing:
                 stack.append(missing[0])
                 continue
             stack.pop()
-            if fn not in self.layers:
-                self.layers[fn] = self.make_layer(fn)
+            if fn not in layers:
+                layers[fn] = fn._layer(layers, names, autonames)
 
-    def make_layer(self, fn):
-        layer = caffe_pb2.LayerParameter(type=fn.type_name)
-        layer.bottom.extend(self.layers[top.fn].top[top.n] for top in fn.inputs)
-        if fn.in_place:
+    def _layer(self, layers, names, autonames):
+        layer = caffe_pb2.LayerParameter(type=self.type_name)
+        layer.bottom.extend(layers[top.fn].top[top.n] for top in self.inputs)
+        if self.in_place:
             layer.top.extend(layer.bottom)
         else:
-            layer.top.extend(self.name_of(top, fn.type_name) for top in fn.tops)
-        layer.name = self.name_of(fn.tops[0] if fn.tops else fn, fn.type_name)
-        stem = _param_names.get(fn.type_name)
+            layer.top.extend(self._get_top_name(top, names, autonames) for top in self.tops)
+        layer.name = self._get_name(names, autonames)
+        stem = _param_names.get(self.type_name)
         settings = getattr(layer, stem + "_param") if stem else None
-        for key, value in fn.params.items():
+        for key, value in self.params.items():
             is_own = not key.endswith("param") and settings is not None and key in settings.DESCRIPTOR.fields_by_name
             assign_proto(settings if is_own else layer, key, value)
         return layer
 
-    def to_net(self):
-        net = caffe_pb2.NetParameter()
-        net.layer.extend(self.layers.values())
-        return net
+
+def _net_of(tops, names):
+    """Returns the NetParameter of all layers that these Tops and Functions depend on."""
+    layers, autonames = OrderedDict(), Counter()
+    for top in tops:
+        top._to_proto(layers, names, autonames)
+    net = caffe_pb2.NetParameter()
+    net.layer.extend(layers.values())
+    return net
 
 
 def to_proto(*tops):
     """Returns the NetParameter of all layers that these tops depend on, with automatic names."""
-    writer = _Writer({})
-    for top in tops:
-        writer.add(top.fn)
-    return writer.to_net()
+    return _net_of(tops, {})
 
 
 class NetSpec:
@@ -187,10 +191,7 @@ class NetSpec:
 
     def to_proto(self):
         """Returns the NetParameter."""
-        writer = _Writer({top: name for name, top in self.tops.items()})
-        for top in self.tops.values():
-            writer.add(top if isinstance(top, Function) else top.fn)
-        return writer.to_net()
+        return _net_of(self.tops.values(), {top: name for name, top in self.tops.items()})
 
 
 class Layers:

@@ -1,4 +1,5 @@
 """Net and the solvers with the interface of pycaffe."""
+import importlib
 import os
 from collections import OrderedDict
 from itertools import zip_longest
@@ -11,6 +12,14 @@ from ._net import NetCore
 from .proto import caffe_pb2
 
 __all__ = ["Layer", "Net"]
+
+
+def __getattr__(name):
+    """Returns the names that pycaffe's module takes from its extension module: solvers, NCCL, Timer."""
+    if name in ("SGDSolver", "NesterovSolver", "AdaGradSolver", "RMSPropSolver", "AdaDeltaSolver", "AdamSolver", "NCCL",
+                "Timer"):
+        return getattr(importlib.import_module("._caffe", __package__), name)
+    raise AttributeError("module 'caffe.pycaffe' has no attribute '%s'" % name)
 
 
 def _cached_property(function):

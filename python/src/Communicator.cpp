@@ -1,6 +1,7 @@
 //===- Communicator.cpp - Bindings of the communicator --------------------===//
+#include "ExitGuard.h"
+#include "ForkGuard.h"
 #include "Module.h"
-#include "SessionBinding.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -24,7 +25,6 @@ using Floats = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 class Ranks {
 public:
   Ranks(double timeout, bool deterministic) {
-    brew::python::ForkGuard::watch();
     brew::api::CommunicatorOptions options;
     options.timeout = timeout;
     options.deterministic = deterministic;
@@ -38,7 +38,7 @@ public:
   Ranks &operator=(const Ranks &) = delete;
 
   brew::api::Communicator &get() {
-    brew::python::ForkGuard::refuse();
+    forkGuard.refuse();
     return *communicator;
   }
 
@@ -75,6 +75,7 @@ public:
   }
 
 private:
+  brew::python::ForkGuard forkGuard{"a connection between ranks"};
   std::unique_ptr<brew::api::Communicator> communicator;
   std::map<std::uint32_t, std::vector<Floats>> pendingArrays; ///< by number
   bool closed = false;

@@ -1,8 +1,9 @@
 //===- ExitGuard.cpp - Work of threads at Python's exit -------------------===//
 #include "ExitGuard.h"
 
-#include "SessionBinding.h"
+#include "ForkGuard.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -20,7 +21,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kMaxWait(60);
 constexpr std::chrono::milliseconds kSignalInterval(50);
 
+/// The state of a process.
 struct State {
+  const int forks = ForkGuard::forkCount();
   std::mutex mutex;
   std::condition_variable changed;
   int running = 0; ///< pieces of work
@@ -34,15 +37,29 @@ struct State {
   }
 };
 
-/// Nesting of this thread's work: a hook that work runs may call Brew. Only the
-/// outermost work counts, and only its end may not return to Python, since the
-/// exit waits for it.
-thread_local int depth = 0;
+/// The work of one thread.
+struct ThreadState {
+  int forks = 0; ///< of the process in which the work began
+  /// Nesting: a hook that work runs may call Brew. Only the outermost work
+  /// counts, and only its end may not return to Python, since the exit waits
+  /// for it.
+  int depth = 0;
+};
+thread_local ThreadState threadState;
 
-/// Never destroyed: threads use it until the process ends.
+/// Never destroyed: threads use it until the process ends. A forked child, in
+/// which other threads and their work do not exist, creates another one.
 State &state() {
-  static State *const instance = new State;
-  return *instance;
+  static std::atomic<State *> current{nullptr};
+  State *found = current;
+  if (found && found->forks == ForkGuard::forkCount())
+    return *found;
+  State *const fresh = new State;
+  while (!found || found->forks != fresh->forks)
+    if (current.compare_exchange_weak(found, fresh))
+      return *fresh;
+  delete fresh;
+  return *found;
 }
 
 [[noreturn]] void sleepForever() {
@@ -58,10 +75,11 @@ void ExitGuard::install() {
       nb::cpp_function([] { waitForWork(); }));
 }
 
-// In a forked child, other threads and their work do not exist.
-
 void ExitGuard::beginWork() {
-  if (ForkGuard::count() || depth++)
+  ThreadState &thread = threadState;
+  if (thread.forks != ForkGuard::forkCount())
+    thread = {ForkGuard::forkCount(), 0};
+  if (thread.depth++)
     return;
   {
     const std::lock_guard<std::mutex> lock(state().mutex);
@@ -74,7 +92,11 @@ void ExitGuard::beginWork() {
 }
 
 void ExitGuard::endWork() {
-  if (ForkGuard::count() || --depth)
+  ThreadState &thread = threadState;
+  // Work that forked this process began in its parent.
+  if (thread.forks != ForkGuard::forkCount() || !thread.depth)
+    return;
+  if (--thread.depth)
     return;
   {
     const std::lock_guard<std::mutex> lock(state().mutex);
@@ -87,8 +109,6 @@ void ExitGuard::endWork() {
 }
 
 void ExitGuard::waitForWork() {
-  if (ForkGuard::count())
-    return;
   const Clock::time_point begin = Clock::now();
   nb::gil_scoped_release released; // hooks and listeners need the GIL
   std::unique_lock<std::mutex> lock(state().mutex);
@@ -116,7 +136,9 @@ TrainerRun::TrainerRun(api::Trainer &newTrainer) : trainer(newTrainer) {
 
 TrainerRun::~TrainerRun() {
   const std::lock_guard<std::mutex> lock(state().mutex);
-  state().trainers.erase(state().trainers.find(&trainer));
+  const auto found = state().trainers.find(&trainer);
+  if (found != state().trainers.end()) // else its run began in the parent
+    state().trainers.erase(found);
 }
 
 } // namespace brew::python

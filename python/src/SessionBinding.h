@@ -2,61 +2,27 @@
 #pragma once
 
 #include "ExitGuard.h"
+#include "ForkGuard.h"
 #include "HostLayers.h"
 #include "Options.h"
 
 #include <brew/brew.hpp>
 
-#include <pthread.h>
-
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 namespace brew::python {
 
-/// Detects forked children. Threads do not survive a fork, so objects opened
-/// before it can neither run nor be destroyed in the child. Counts the forks
-/// between the process that opened the first object and this process.
-class ForkGuard {
-public:
-  static int count() { return counter(); }
-  /// Call it when an object is opened.
-  static void watch() {
-    static const bool watching =
-        pthread_atfork(nullptr, nullptr, [] { ++counter(); }) == 0;
-    (void)watching;
-    refuse();
-  }
-  /// Throws in a forked child.
-  static void refuse() {
-    if (count())
-      throw api::Error(BREW_USAGE,
-                       "this process was forked from one that had used Brew, "
-                       "whose threads do not exist here; start it with "
-                       "multiprocessing's method 'spawn' or 'forkserver'");
-  }
-
-private:
-  static int &counter() {
-    static int forks = 0;
-    return forks;
-  }
-};
-
+/// A thread pool; forked children start threads of their own.
 class SharedThreadPool {
 public:
-  explicit SharedThreadPool(int threads) {
-    ForkGuard::watch();
-    threadPool = std::make_unique<api::ThreadPool>(threads);
-  }
-  ~SharedThreadPool() {
-    if (ForkGuard::count())
-      threadPool.release(); // its threads cannot be joined
-  }
-  const api::ThreadPool *get() const { return threadPool.get(); }
+  explicit SharedThreadPool(int threads) : threadPool(threads) {}
+  const api::ThreadPool *get() const { return &threadPool; }
 
 private:
-  std::unique_ptr<api::ThreadPool> threadPool;
+  api::ThreadPool threadPool;
 };
 
 class SharedSession {
@@ -65,23 +31,31 @@ public:
   SharedSession(const api::Plan &plan, api::SessionOptions options,
                 std::shared_ptr<PythonLayerTypes> hosts)
       : hosts(std::move(hosts)), gpuNumber(options.gpu) {
-    ForkGuard::watch();
     session = std::make_unique<api::Session>(plan, std::move(options));
+    usesGpu = std::string_view(session->device()) != "cpu";
   }
   ~SharedSession() {
-    if (ForkGuard::count())
-      session.release(); // its threads cannot be joined
+    if (isOfParent())
+      session.release();
   }
 
   api::Session *get() const { return session.get(); }
   int gpu() const { return gpuNumber; }
+  /// Throws in a forked child if the session is on a GPU.
+  void refuseInForkedChild() const {
+    if (usesGpu)
+      forkGuard.refuse();
+  }
+  /// Whether the session must be leaked: it is on a GPU of this process's
+  /// parent.
+  bool isOfParent() const { return usesGpu && forkGuard.isForked(); }
 
   /// Runs `body(session)` without the GIL. Throws Error if another thread is
   /// using the session. Rethrows the original exceptions of layers written in
   /// Python.
   template <typename Body> auto runExclusive(Body &&body) {
     GilRelease released;
-    ForkGuard::refuse();
+    refuseInForkedChild();
     const std::unique_lock<std::recursive_mutex> lock(useMutex,
                                                       std::try_to_lock);
     if (!lock.owns_lock())
@@ -103,6 +77,8 @@ public:
 private:
   std::shared_ptr<PythonLayerTypes> hosts; // outlives `session`
   int gpuNumber;
+  bool usesGpu = false;
+  ForkGuard forkGuard{"a session on a GPU"};
   std::unique_ptr<api::Session> session;
   std::recursive_mutex useMutex;
 };

@@ -31,12 +31,12 @@ public:
   /// Runs a request; thread-safe during training.
   template <typename Body> auto request(Body &&body) {
     GilRelease released;
-    ForkGuard::refuse();
+    session.refuseInForkedChild();
     return body(*trainer);
   }
   ~SharedTrainer() {
-    if (ForkGuard::count()) {
-      trainer.release(); // its threads cannot be joined
+    if (session.isOfParent()) {
+      trainer.release();
       return;
     }
     GilRelease released; // a hook may be running

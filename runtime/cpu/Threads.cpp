@@ -9,6 +9,7 @@
 #include <exception>
 #include <future>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@ int omp_get_max_threads(void);
 int omp_get_num_procs(void);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
+int omp_pause_resource_all(int kind); // kind: omp_pause_resource_t
 }
 
 // libgomp is not built with ThreadSanitizer, which therefore does not see that
@@ -69,6 +71,15 @@ static int defaultThreads() {
   return omp_get_num_procs();
 }
 
+/// Ends the team of a thread that forks: in the child, libgomp would wait for
+/// the team's threads, which do not exist there. Parent and child create new
+/// teams when they need them.
+static void endTeamsBeforeForks() {
+  static const int registered = pthread_atfork(
+      [] { omp_pause_resource_all(/*omp_pause_soft*/ 1); }, nullptr, nullptr);
+  (void)registered;
+}
+
 /// Creates the threads of a team. Throws Error (3) if the system cannot:
 /// libgomp ends the process then, so other threads are tried first.
 static void requireThreads(int team) {
@@ -104,6 +115,7 @@ static void requireThreads(int team) {
 Threads::Threads(int requested)
     : workers(std::clamp(requested > 0 ? requested : defaultThreads(), 1,
                          kMaxThreads)) {
+  endTeamsBeforeForks();
   requireThreads(workers);
 }
 

@@ -4,18 +4,16 @@
 // thread that starts work: sessions in several threads have several teams,
 // which compete for the cores. A pool is one thread whose team serves all
 // sessions of the pool: each run waits for its turn and then uses the full
-// team. The cost is one wake-up of a thread per run.
+// team. The cost is one wake-up of a thread per run. A forked child starts a
+// thread and team of its own.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "runtime/cpu/Threads.h"
+#include "support/PerProcess.h"
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 namespace brew::runtime {
 
@@ -38,15 +36,10 @@ public:
   void run(const std::function<void()> &job);
 
 private:
-  struct Job;
-  void serve();
+  class Leader;
 
   Threads team;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Job *> queue;
-  bool isEnding = false;
-  std::thread leader;
+  PerProcess<Leader> leader;
 };
 
 } // namespace brew::runtime

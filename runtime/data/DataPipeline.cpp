@@ -57,7 +57,7 @@ struct DataPipeline::Input {
   /// source provides them.
   std::vector<std::vector<std::byte>> fixedValues;
   std::vector<bool> takenOver; ///< by the caller, for each top
-  std::unique_ptr<Prefetcher> prefetcher;
+  std::unique_ptr<Prefetcher, DeleteUnlessForked> prefetcher;
 
   /// Returns whether only the caller provides values: there is no source.
   bool isFromCaller() const { return kind->isFromCaller(); }
@@ -350,17 +350,32 @@ void DataPipeline::open() {
       std::unique_ptr<BatchSource> source = openSource(*input);
       const bool deliversPixels =
           areWanted[0] && configurePixelConversion(*input, *source);
-      input->prefetcher = std::make_unique<Prefetcher>(
-          std::move(source), input->info, areWanted,
-          sourceKind.prefetchDepth ? sourceKind.prefetchDepth(input->info.layer)
-                                   : kDefaultDepth,
-          deliversPixels);
+      input->prefetcher = {
+          new Prefetcher(std::move(source), input->info, areWanted,
+                         sourceKind.prefetchDepth
+                             ? sourceKind.prefetchDepth(input->info.layer)
+                             : kDefaultDepth,
+                         deliversPixels),
+          DeleteUnlessForked()};
     }
   }
   opened = true;
 }
 
+/// Opens the sources again, for threads of this process, and continues with the
+/// batches that the parent would have read next.
+void DataPipeline::reopenAfterFork() {
+  const std::vector<caffe::ReaderCursor> positions = cursors();
+  for (const auto &input : inputs)
+    input->prefetcher.reset();
+  opened = false;
+  restore(positions);
+  readerForks = forkCount();
+}
+
 void DataPipeline::start() {
+  if (readerForks != forkCount())
+    reopenAfterFork();
   open();
   for (const auto &input : inputs)
     if (input->prefetcher)

@@ -12,6 +12,7 @@
 #include "runtime/data/RandomKeys.h"
 #include "runtime/events/Events.h"
 #include "runtime/executor/Executor.h"
+#include "support/ForkCount.h"
 
 #include <cstdint>
 #include <functional>
@@ -131,6 +132,7 @@ private:
   void removeFromCallbacks(const std::string &top);
   void runCallbacks();
   void requireNoCallback() const;
+  void reopenAfterFork();
   void deliverEvents();
   std::unique_ptr<BatchSource> openSource(const Input &input);
   bool configurePixelConversion(const Input &input, const BatchSource &source);
@@ -149,7 +151,8 @@ private:
   std::vector<std::unique_ptr<Input>> inputs;
   std::vector<std::unique_ptr<CallbackInput>> callbacks;
   bool opened = false;
-  bool inCallback = false; ///< a callback is running
+  int readerForks = forkCount(); ///< of the process that opened the sources
+  bool inCallback = false;       ///< a callback is running
   bool testPhase = false;
   std::uint32_t testNetIndex = 0; ///< the test net's number in cursors
 };

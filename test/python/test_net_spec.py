@@ -43,7 +43,7 @@ class Specs(Case):
         net = text_format.Parse("layer { name: 'a' type: 'Pooling' bottom: 'x' top: 'y' pooling_param { kernel_size: 2 } }",
                                 caffe_pb2.NetParameter())
         text = draw.draw_net(net, "LR", ext="dot").decode()
-        self.assertIn("MAX Pooling", text)
+        self.assertIn("(Pooling MAX)", text)
         self.assertIn("->", text)
 
 

@@ -42,6 +42,35 @@ def make_detector(**options):
     return net, tops
 
 
+def expected_priors():
+    """Returns the boxes of make_detector()'s layers for images of 32 by 32 pixels, as parts of the image."""
+    priors = []
+    for cells, minimum, maximum, ratios in ((8, 8, 12, (2,)), (4, 16, 24, (2, 3))):
+        sizes = [(minimum, minimum), (np.sqrt(minimum * maximum),) * 2]
+        for ratio in ratios:
+            sizes += [(minimum * np.sqrt(r), minimum / np.sqrt(r)) for r in (ratio, 1 / ratio)]
+        for y in range(cells):
+            for x in range(cells):
+                for width, height in sizes:
+                    centre = (np.array([x, y]) + 0.5) / cells
+                    half = np.array([width, height]) / 64
+                    priors.append([*(centre - half), *(centre + half)])
+    return np.array(priors)
+
+
+def suppress(boxes, scores, top_k):
+    """Returns the boxes after non-maximum suppression with SSD's settings of make_deploy_net(), by score."""
+    kept = []
+    order = [i for i in np.argsort(-scores, kind="stable") if scores[i] > 0.01][:top_k]
+    for i in order:
+        low, high = np.maximum(boxes[i, :2], boxes[kept, :2]), np.minimum(boxes[i, 2:], boxes[kept, 2:])
+        common = np.prod(np.maximum(high - low, 0), axis=1)
+        areas = np.prod(boxes[kept, 2:] - boxes[kept, :2], axis=1) + np.prod(boxes[i, 2:] - boxes[i, :2])
+        if not kept or (common / (areas - common)).max() <= 0.45:
+            kept.append(i)
+    return kept
+
+
 class Specs(Case):
     def test_update(self):
         net = make_spec()
@@ -177,6 +206,33 @@ class Detectors(Case):
                 self.assertLessEqual(detections.shape[2], 9)
                 self.assertTrue(set(detections[0, 0, :, 1]) <= {1, 2})
         self.assertGreater(len(shapes), 1)
+
+    def test_detections_are_decoded_priors(self):
+        """Compares the detections with priors, decoding and suppression in NumPy."""
+        net = self.make_deploy_net()
+        priors = expected_priors()
+        for seed in range(3):
+            rs = np.random.RandomState(seed)
+            for name in net.params:
+                if "mbox" in name:
+                    net.params[name][0].data[...] = rs.uniform(-1, 1, net.params[name][0].shape)
+            detections = net.forward(data=random_array(seed, 1, 3, 32, 32))["detection_out"][0, 0].copy()
+            boxes, variances = net.blobs["mbox_priorbox"].data[0].reshape(2, -1, 4)
+            self.close(boxes, priors)
+            self.close(variances, np.broadcast_to([0.1, 0.1, 0.2, 0.2], boxes.shape))
+            deltas = net.blobs["mbox_loc"].data.reshape(-1, 4) * variances
+            size, centre = boxes[:, 2:] - boxes[:, :2], (boxes[:, 2:] + boxes[:, :2]) / 2
+            centre, size = centre + deltas[:, :2] * size, size * np.exp(deltas[:, 2:])
+            decoded = np.hstack([centre - size / 2, centre + size / 2])
+            scores = net.blobs["mbox_conf_flatten"].data.reshape(-1, CLASSES)
+            logits = net.blobs["mbox_conf"].data.reshape(-1, CLASSES).astype(float)
+            self.close(scores, np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
+            found = [(scores[i, kind], kind, i) for kind in range(1, CLASSES)
+                     for i in suppress(decoded, scores[:, kind], top_k=40)]
+            self.assertGreater(len(found), 9)
+            best = sorted(found, key=lambda item: -item[0])[:9]
+            rows = [[0, kind, score, *decoded[i]] for score, kind, i in sorted(best, key=lambda item: (item[1], -item[0]))]
+            self.close(detections, rows, 1e-4)
 
     def test_detections_of_a_transformed_image(self):
         net = self.make_deploy_net()

@@ -12,6 +12,7 @@
 #include "tools/caffe/GlogFlags.h"
 #include "tools/caffe/Gpus.h"
 #include "tools/caffe/PlanCache.h"
+#include "tools/caffe/PythonLayers.h"
 #include "tools/common/Programs.h"
 #include "tools/common/StandardStreams.h"
 
@@ -118,6 +119,12 @@ int compileAndRun(const CommandLine &line) {
                         {"--phase", isTest ? "test" : "train"});
     if (line.action == "time")
       compileFlags.push_back("--gradients");
+  }
+  if (const std::string file =
+          brew::caffe_command::fileWithPythonLayer(prototxt);
+      !file.empty()) {
+    warnOfUnused(line);
+    brew::caffe_command::execPythonPackage(line, file);
   }
   // As in Caffe, -level (default 0) overrides the level of the solver.
   if (line.has("level") || line.action == "train")

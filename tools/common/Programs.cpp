@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <spawn.h>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +40,19 @@ std::string siblingProgram(const std::string &name, const std::string &caller) {
     throw unavailable(caller + " needs " + name +
                       ", which is not in this program's folder");
   return path;
+}
+
+std::string findInPath(const std::string &name) {
+  const char *const variable = std::getenv("PATH");
+  std::istringstream folders(variable ? variable : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string path = (folder.empty() ? "." : folder) + "/" + name;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error) &&
+        ::access(path.c_str(), X_OK) == 0)
+      return path;
+  }
+  return "";
 }
 
 int runProgram(const std::vector<std::string> &command,

@@ -12,6 +12,9 @@ namespace brew::tools {
 /// program that needs it.
 std::string siblingProgram(const std::string &name, const std::string &caller);
 
+/// Returns the path of the executable of that name in a folder of $PATH, or "".
+std::string findInPath(const std::string &name);
+
 /// Runs a program to completion. `command`: its path and arguments. Returns its
 /// exit status or, as shells do, 128 + N if signal N killed it. Throws Error
 /// (3) if it cannot be started.

@@ -4,20 +4,65 @@
 
 #include "support/ThreadWithoutSignals.h"
 
+#include <condition_variable>
+#include <deque>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace brew::runtime {
 
-BackgroundHooks::~BackgroundHooks() {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    ending = true;
+/// The thread and its queue.
+class BackgroundHooks::Worker {
+public:
+  explicit Worker(Events &events) : events(events) {
+    thread = startThreadWithoutSignals([this] { runQueue(); });
   }
-  changed.notify_all();
-  if (thread.joinable())
+  ~Worker() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      ending = true;
+    }
+    changed.notify_all();
     thread.join();
-}
+  }
+  Worker(const Worker &) = delete;
+  Worker &operator=(const Worker &) = delete;
+
+  void enqueue(std::shared_ptr<HookState> state,
+               HookAction::DeferredWork work) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      queue.push_back({std::move(state), std::move(work)});
+    }
+    changed.notify_all();
+  }
+
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [this] { return queue.empty() && !working; });
+  }
+
+private:
+  struct QueuedRun {
+    std::shared_ptr<HookState> state;
+    HookAction::DeferredWork work;
+  };
+
+  void runQueue();
+
+  Events &events;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<QueuedRun> queue;
+  bool working = false, ending = false;
+  std::thread thread;
+};
+
+BackgroundHooks::BackgroundHooks(Events &events)
+    : worker([&events] { return std::make_unique<Worker>(events); }) {}
+
+BackgroundHooks::~BackgroundHooks() = default;
 
 bool BackgroundHooks::isIdleOrCountSkip(HookState &state) {
   if (!state.busy)
@@ -28,23 +73,17 @@ bool BackgroundHooks::isIdleOrCountSkip(HookState &state) {
 
 void BackgroundHooks::enqueue(std::shared_ptr<HookState> state,
                               HookAction::DeferredWork work) {
-  // Without a thread there is nothing to wait for.
-  if (!thread.joinable())
-    thread = startThreadWithoutSignals([this] { runQueue(); });
+  Worker &current = worker.get();
   state->busy = true;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    queue.push_back({std::move(state), std::move(work)});
-  }
-  changed.notify_all();
+  current.enqueue(std::move(state), std::move(work));
 }
 
 void BackgroundHooks::wait() {
-  std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [this] { return queue.empty() && !working; });
+  if (Worker *current = worker.find()) // else there is nothing to wait for
+    current->wait();
 }
 
-void BackgroundHooks::runQueue() {
+void BackgroundHooks::Worker::runQueue() {
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return ending || !queue.empty(); });

@@ -3,15 +3,13 @@
 
 #include "runtime/events/Events.h"
 #include "runtime/train/hooks/HookAction.h"
+#include "support/PerProcess.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 namespace brew::runtime {
 
@@ -28,7 +26,7 @@ public:
     std::string failure; ///< the error of a run, or ""; guarded by `mutex`
   };
 
-  explicit BackgroundHooks(Events &events) : events(events) {}
+  explicit BackgroundHooks(Events &events);
   ~BackgroundHooks();
 
   /// Returns whether the hook's last run has finished. Otherwise counts a
@@ -40,18 +38,9 @@ public:
   void wait();
 
 private:
-  void runQueue();
+  class Worker;
 
-  Events &events;
-  std::mutex mutex;
-  std::condition_variable changed;
-  struct QueuedRun {
-    std::shared_ptr<HookState> state;
-    HookAction::DeferredWork work;
-  };
-  std::deque<QueuedRun> queue;
-  bool working = false, ending = false;
-  std::thread thread; ///< started at the first use
+  PerProcess<Worker> worker; ///< started at the first use
 };
 
 } // namespace brew::runtime

@@ -18,6 +18,16 @@ namespace brew::runtime {
 
 SnapshotWriter::~SnapshotWriter() { finish(); }
 
+void SnapshotWriter::leaveToParent() {
+  if (forks == forkCount())
+    return;
+  if (thread.joinable()) // leak it: it does not exist in this process
+    new std::thread(std::move(thread));
+  done = true;
+  failure = nullptr;
+  forks = forkCount();
+}
+
 void SnapshotWriter::start(Job newJob) {
   wait();
   auto job = std::make_shared<Job>(std::move(newJob));
@@ -89,7 +99,7 @@ void SnapshotWriter::removeOutdated(const SnapshotPair &files) {
 }
 
 void SnapshotWriter::check() {
-  if (done)
+  if (!isWriting())
     wait();
 }
 
@@ -99,6 +109,7 @@ void SnapshotWriter::wait() {
 }
 
 std::exception_ptr SnapshotWriter::finish() {
+  leaveToParent();
   if (thread.joinable())
     thread.join();
   return std::exchange(failure, nullptr);

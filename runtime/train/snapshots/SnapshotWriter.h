@@ -4,6 +4,7 @@
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
 #include "runtime/events/Events.h"
+#include "support/ForkCount.h"
 
 #include <atomic>
 #include <exception>
@@ -19,7 +20,8 @@ struct SnapshotPair {
 };
 
 /// Writes one snapshot at a time on its own thread. Not thread-safe: all calls
-/// must come from one thread.
+/// must come from one thread. A forked child leaves the snapshot that its
+/// parent is writing to the parent.
 class SnapshotWriter {
 public:
   /// The content of a snapshot, and where to write it.
@@ -48,18 +50,23 @@ public:
   /// full disk.
   void check();
   /// Returns whether a snapshot is being written.
-  bool isWriting() const { return !done; }
+  bool isWriting() {
+    leaveToParent();
+    return !done;
+  }
   /// Waits for the write; throws as check() does.
   void wait();
   /// Waits for the write. Returns its error, or null, instead of throwing it.
   std::exception_ptr finish();
 
 private:
+  void leaveToParent();
   void write(Job &job);
   void removeOutdated(const SnapshotPair &files);
 
   Events &events;
   std::thread thread;
+  int forks = forkCount(); ///< of the process that started the thread
   std::atomic<bool> done{true};
   std::exception_ptr failure; ///< of the thread, until joined
 };
