@@ -83,7 +83,8 @@ CompileResult upgradeFile(const std::string &path,
 /// errors. `net` is an encoded NetParameter, `name` its name in diagnostics.
 /// Uses the phase, the level, the stages, the host layers and `paramCounts` of
 /// the options; a Python layer without a count has as many parameters as it has
-/// `param`. Reads no files and checks no settings of single layers.
+/// `param`, and a loss without tops gets the top "(automatic) NAME". Reads no
+/// files and checks no settings of single layers.
 CompileResult describeNet(const std::string &net, const std::string &name,
                           const CompileOptions &options,
                           const DiagnosticSink &sink = {});

@@ -51,6 +51,15 @@ std::map<std::string, int> paramCountsOf(const prototxt::FilteredNet &net,
   return counts;
 }
 
+/// Adds the top that Caffe adds to a loss without tops.
+void addAutomaticTops(caffe::NetParameter &net) {
+  for (caffe::LayerParameter &layer : *net.mutable_layer()) {
+    const prototxt::LayerKind *kind = prototxt::findLayerKind(layer.type());
+    if (kind && kind->isLoss && layer.top_size() == 0)
+      layer.add_top("(automatic) " + layer.name());
+  }
+}
+
 void describe(const std::string &encoded, const std::string &name,
               const CompileOptions &options, CompileResult &result,
               Reporter &reporter) {
@@ -59,6 +68,7 @@ void describe(const std::string &encoded, const std::string &name,
     throw Error(ExitStatus::Usage, name + ": the net cannot be parsed");
   if (!options.import.phase)
     throw Error(ExitStatus::Usage, "describing a net requires --phase");
+  addAutomaticTops(*message);
   prototxt::Diagnostics diagnostics;
   auto document = prototxt::NetDocument::fromMessage(
       std::move(message), std::make_shared<prototxt::SourceMap>(name),

@@ -160,8 +160,9 @@ BREW_API brew_status brew_upgrade_text(const brew_compiler_options *options,
  * NetParameter of `size` bytes in current syntax. Diagnostics call it `name`
  * (NULL: "<net>"). Uses the options "phase", which is required, "level" and
  * "stage", the host layers and the parameter counts of `options`; a Python
- * layer without a count has as many parameters as it has `param`. Reads no
- * files, and checks no settings of single layers.
+ * layer without a count has as many parameters as it has `param`. A loss
+ * without tops gets the top "(automatic) NAME", since Caffe adds one, too.
+ * Reads no files, and checks no settings of single layers.
  *
  * BREW_OUTPUT_NET is an encoded NetParameter with the layers that the state
  * includes; it is available even if the net has errors. BREW_OUTPUT_SPLIT_NET

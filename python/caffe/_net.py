@@ -58,7 +58,8 @@ class NetCore(Parameters):
                     self._blobs.append(Blob())
                     self._blob_names.append(name)
                     self._loss_weights.append(0.0)
-                available[name] = True
+                if not name.startswith("(automatic) "):  # as in Caffe, such tops of losses are not outputs
+                    available[name] = True
                 if layer.type == "Input":
                     self._input_index.append(tops[-1])
             self._bottom_index.append(bottoms)

@@ -434,6 +434,22 @@ class Solvers(Case):
         np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)
         self.assertEqual((solver.iter, adam.iter), (0, 0))
 
+    def test_losses_without_tops(self):
+        solvers = []
+        for text in (TRAIN, TRAIN.replace(" top: 'loss' }", " }")):
+            net = self.write(text)
+            solver = caffe.SGDSolver(self.write("net: '%s' base_lr: 0.1 lr_policy: 'fixed' snapshot_after_train: false"
+                                                % net, "s.prototxt"))
+            fill(solver.net)
+            feed(solver.net)
+            before = solver.net.params["ip1"][0].data.copy()
+            solver.step(3)
+            self.assertGreater(np.abs(solver.net.params["ip1"][0].data - before).max(), 1e-4)
+            solvers.append(solver)
+        self.assertEqual([solver.net.outputs for solver in solvers], [["loss"], []])
+        self.close(solvers[0].net.params["ip1"][0].data, solvers[1].net.params["ip1"][0].data)
+        self.assertEqual(solvers[0]._smoothed, solvers[1]._smoothed)
+
     def test_displayed_speed(self):
         """The displayed speed is the speed since the last display, even if each call runs one iteration."""
         solver = caffe.SGDSolver(self.write_solver("lr_policy: 'fixed' display: 4"))

@@ -101,7 +101,10 @@ void LayerLister::addLayer(int index) {
   }
   bool needsBackward = false;
   for (int i = 0; i < static_cast<int>(entry.params.size()); ++i) {
-    needsBackward |= i >= source.param_size() || source.param(i).lr_mult() != 0;
+    const ParamBlob &blob = entry.paramBlobs[static_cast<size_t>(i)];
+    needsBackward |= blob.setsMultipliers ? !blob.isStatistic
+                                          : i >= source.param_size() ||
+                                                source.param(i).lr_mult() != 0;
     const GraphParam &owner = graph.params[entry.params[i]];
     if (owner.layer != &source || owner.index != i)
       layer.sharingLines.push_back("Sharing parameters '" + owner.sharedName +

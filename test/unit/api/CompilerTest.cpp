@@ -792,6 +792,22 @@ TEST(CompilerApi, DescribesANet) {
             R"("params":[{"decay_mult":1.0,"lr_mult":1.0}]})");
 }
 
+TEST(CompilerApi, DescribesALossWithoutTops) {
+  const std::string net =
+      layer("in", "Input", field(4, "x") + field(4, "t")) +
+      layer("l", "EuclideanLoss", field(3, "x") + field(3, "t"));
+  CompilerOptions options;
+  options.set("phase", "train");
+  const Compilation described = Compilation::describeNet(net, "n", options);
+  const std::string withTop =
+      layer("l", "EuclideanLoss",
+            field(3, "x") + field(3, "t") + field(4, "(automatic) l"));
+  EXPECT_NE(described.net().find(withTop), std::string::npos);
+  EXPECT_NE(described.splitNet().find(withTop), std::string::npos);
+  EXPECT_NE(described.report().find("\"loss_weights\":[1.0]"),
+            std::string::npos);
+}
+
 TEST(CompilerApi, DescribesOnlyNetsWithoutErrors) {
   CompilerOptions options;
   options.set("phase", "test");
