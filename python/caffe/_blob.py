@@ -19,7 +19,7 @@ class Memory:
     ``pending``: an object whose ``fill(memory)`` writes the values before the next access, or
     None; ``is_watched``: whether users may hold arrays of the storage, so that its values must
     always be current; ``is_callers``: whether it is an array of the caller; ``changes``: counts
-    changes that are not by a user's array."""
+    changes of a parameter that are not by a user's array."""
 
     __slots__ = ("_array", "capacity", "pending", "is_watched", "is_callers", "changes")
 

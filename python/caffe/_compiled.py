@@ -183,7 +183,7 @@ def parameters_of(report, layer):
 
 
 #: Types of layers that compute each element of the top from the same element of the bottom.
-_ELEMENTWISE = ("AbsVal", "BatchNorm", "Bias", "Dropout", "ELU", "Exp", "Log", "Power", "ReLU", "Scale", "Sigmoid",
+_ELEMENTWISE = ("AbsVal", "Bias", "Dropout", "ELU", "Exp", "Log", "Power", "ReLU", "Scale", "Sigmoid",
                 "TanH")
 
 

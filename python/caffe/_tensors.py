@@ -5,6 +5,7 @@ that are views of others, that have another layout, or that are on a GPU are cop
 import numpy as np
 
 from brew import Error
+from brew._core import Kind
 
 from ._blob import product
 
@@ -48,11 +49,13 @@ class Tensor:
             self.session.write(*self.key, np.ascontiguousarray(values, dtype=np.float32))
 
     def load(self, memory):
-        """Copies the values of a Memory, unless they have not changed since the last call."""
+        """Copies the values of a Memory. Skips those of parameters that have not changed since the last
+        call: they are large, and few places change them."""
         values = memory.values()
-        if memory.is_watched or memory.is_callers or self._loaded != (memory, memory.changes):
-            self.put(values)
-            self._loaded = memory, memory.changes
+        if self.key[0] == Kind.PARAMETER and not memory.is_watched and self._loaded == (memory, memory.changes):
+            return
+        self.put(values)
+        self._loaded = memory, memory.changes
 
     def is_in(self, memory):
         """Whether the tensor's values are in a Memory."""

@@ -38,7 +38,9 @@ layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' convolution_param { n
 layer { name: 'bn' type: 'BatchNorm' bottom: 'c' top: 'c' batch_norm_param { use_global_stats: false } }
 layer { name: 'sc' type: 'Scale' bottom: 'c' top: 'c' scale_param { bias_term: true } }
 layer { name: 'r' type: 'ReLU' bottom: 'c' top: 'c' }
-layer { name: 'ip' type: 'InnerProduct' bottom: 'c' top: 'ip' inner_product_param { num_output: 3 } }
+layer { name: 'sg' type: 'Sigmoid' bottom: 'c' top: 'sg' }
+layer { name: 'sum' type: 'Eltwise' bottom: 'c' bottom: 'sg' top: 'sum' }
+layer { name: 'ip' type: 'InnerProduct' bottom: 'sum' top: 'ip' inner_product_param { num_output: 3 } }
 layer { name: 'loss' type: 'EuclideanLoss' bottom: 'ip' bottom: 't' top: 'loss' }
 """
 
