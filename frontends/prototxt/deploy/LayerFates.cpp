@@ -25,7 +25,8 @@ bool isLossOrMetric(const std::string &type) {
 /// Returns whether a layer only rearranges the values of its bottoms.
 bool rearranges(const std::string &type) {
   return type == "Flatten" || type == "Slice" || type == "Reshape" ||
-         type == "Split" || type == "Concat" || type == "Permute";
+         type == "Split" || type == "Concat" || type == "Permute" ||
+         type == "Transpose";
 }
 
 } // namespace

@@ -35,7 +35,8 @@ UNUSED_FIELDS = {
     'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
 # Types that compute the same as another type, whose cases count for them.
-EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
+EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution',
+                    'Transpose': 'Permute'}
 
 
 def source(root, *names):
