@@ -157,8 +157,10 @@ void LayerFates::findLabels() {
       const bool isLabelTop =
           isData && data &&
           (data->isLabel(i) ||
-           (i == 1 && (data->source == caffe::DataLayerSource::Memory ||
-                       data->source == caffe::DataLayerSource::Annotated)) ||
+           (i == 1 &&
+            (data->source == caffe::DataLayerSource::Memory ||
+             data->source == caffe::DataLayerSource::Annotated ||
+             data->source == caffe::DataLayerSource::LabeledPixels)) ||
            (data->source == caffe::DataLayerSource::Hdf5 &&
             top.find("label") != std::string::npos));
       if (readsLabelsOnly || isLabelTop)
