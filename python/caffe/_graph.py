@@ -41,7 +41,7 @@ def _read(path, message):
 
 def is_loss(kind):
     """Whether a layer type is a loss, whose first top has the default weight 1."""
-    return kind.endswith("Loss")
+    return kind.endswith(("Loss", "LossOHEM"))
 
 
 def names_files(layer):
