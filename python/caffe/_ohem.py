@@ -11,7 +11,19 @@ def _images(blob):
     return blob.data.reshape(blob.num, blob.channels, -1)
 
 
-class _Loss(NetLayer):
+class _Layer(NetLayer):
+    """A layer with limits of its numbers of bottoms and tops."""
+
+    bottoms = tops = (1, 1)
+
+    def setup(self, bottom, top):
+        for blobs, kind, (low, high) in ((bottom, "bottoms", self.bottoms), (top, "tops", self.tops)):
+            if not low <= len(blobs) <= high:
+                limits = str(low) if low == high else "%d to %d" % (low, high)
+                raise failure(self._param, "takes %s %s, but has %d" % (limits, kind, len(blobs)))
+
+
+class _Loss(_Layer):
     """A loss with a divisor."""
 
     def divisor(self, items, positions, valid):
@@ -28,6 +40,8 @@ class _Loss(NetLayer):
 class SmoothL1LossOHEM(_Loss):
     """The smooth L1 loss of the difference of two bottoms, times the weights of a third; the second top is the
     loss of each item and position."""
+
+    bottoms, tops = (2, 3), (1, 2)
 
     def reshape(self, bottom, top):
         if any(blob.count != bottom[0].count for blob in bottom):
@@ -58,6 +72,8 @@ class SmoothL1LossOHEM(_Loss):
 
 class SoftmaxWithLossOHEM(_Loss):
     """SoftmaxWithLoss, whose second top are the probabilities and whose third top is the loss of each label."""
+
+    bottoms, tops = (2, 2), (1, 3)
 
     def _axes(self, bottom):
         axis = self._param.softmax_param.axis
@@ -102,11 +118,14 @@ class SoftmaxWithLossOHEM(_Loss):
             bottom[0].diff[...] = gradient.reshape(bottom[0].shape) * np.float32(top[0].diff * self.scale)
 
 
-class BoxAnnotatorOHEM(NetLayer):
+class BoxAnnotatorOHEM(_Layer):
     """Keeps the labels and the box weights of the regions of each image with the largest losses; other labels
     become ``ignore_label``, other weights 0. Bottoms: regions, losses, labels, box weights."""
 
+    bottoms, tops = (4, 4), (2, 2)
+
     def setup(self, bottom, top):
+        super().setup(bottom, top)
         if not self._param.box_annotator_ohem_param.roi_per_img:
             raise failure(self._param, "roi_per_img must be at least 1")
 

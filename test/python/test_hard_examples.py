@@ -131,6 +131,12 @@ class Mining(Case):
                                   ("shape { dim: 10 dim: 5 }", "shape { dim: 10 dim: 4 }", "bottoms have the shapes")):
             with self.assertRaisesRegex(RuntimeError, message):
                 caffe.Net(self.write(NET.replace(old, new)), caffe.TRAIN)
+        for kind, message in (("SoftmaxWithLossOHEM", "takes 2 bottoms, but has 1"),
+                              ("SmoothL1LossOHEM", "takes 2 to 3 bottoms, but has 1"),
+                              ("BoxAnnotatorOHEM", "takes 4 bottoms, but has 1")):
+            with self.assertRaisesRegex(RuntimeError, message):
+                caffe.Net(self.write("layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 } } } "
+                                     "layer { name: 'y' type: '%s' bottom: 'x' top: 'y' }" % kind), caffe.TRAIN)
         net = self.make_net()
         self.feed(net, 1, 1)
         net.blobs["labels"].data[3] = 7
