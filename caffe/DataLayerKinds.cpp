@@ -8,6 +8,7 @@ namespace brew::caffe {
 static constexpr DataLayerKind kKinds[] = {
     {"AnnotatedData", DataLayerSource::Annotated, /*isRefilled=*/true},
     {"Data", DataLayerSource::Database, /*isRefilled=*/true},
+    {"DenseImageData", DataLayerSource::LabeledPixels, /*isRefilled=*/true},
     {"DummyData", DataLayerSource::Fillers},
     {"HDF5Data", DataLayerSource::Hdf5, /*isRefilled=*/true},
     {"ImageData", DataLayerSource::Images, /*isRefilled=*/true},

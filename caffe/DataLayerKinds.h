@@ -17,17 +17,18 @@ namespace brew::caffe {
 
 /// The source of a data layer's values.
 enum class DataLayerSource {
-  Input,     ///< the caller; shapes from input_param
-  Memory,    ///< the caller; shapes from memory_data_param
-  Database,  ///< records of a database: images and their labels
-  Annotated, ///< records of a database: images and the objects in them
-  Images,    ///< image files of a list, and their labels
-  Windows,   ///< regions of images that a file lists, and their labels
-  Hdf5,      ///< rows of HDF5 files
-  Fillers,   ///< the fillers of dummy_data_param
-  Matrix,    ///< a file with one blob
-  Weights,   ///< class weights in the layer's settings
-  RandomKey, ///< a key of random numbers, different in every run
+  Input,         ///< the caller; shapes from input_param
+  Memory,        ///< the caller; shapes from memory_data_param
+  Database,      ///< records of a database: images and their labels
+  Annotated,     ///< records of a database: images and the objects in them
+  Images,        ///< image files of a list, and their labels
+  LabeledPixels, ///< image files of a list, and images of their pixels' labels
+  Windows,       ///< regions of images that a file lists, and their labels
+  Hdf5,          ///< rows of HDF5 files
+  Fillers,       ///< the fillers of dummy_data_param
+  Matrix,        ///< a file with one blob
+  Weights,       ///< class weights in the layer's settings
+  RandomKey,     ///< a key of random numbers, different in every run
 };
 
 struct DataLayerKind {

@@ -33,7 +33,10 @@ RecordSelection recordSelectionOf(const caffe::LayerParameter &layer) {
   if (kind && (kind->source == DataLayerSource::Database ||
                kind->source == DataLayerSource::Annotated))
     return selectionFrom(layer.data_param());
-  return {};
+  RecordSelection result;
+  if (kind && kind->source == DataLayerSource::LabeledPixels)
+    result.shuffle = layer.dense_image_data_param().shuffle();
+  return result;
 }
 
 } // namespace brew::caffe

@@ -8,8 +8,8 @@ from . import _compiled, _layers, _plan_cache
 from ._graph import names_files
 from .proto import caffe_pb2
 
-#: Layers whose tops' shapes depend on more than the shapes of their bottoms.
-_DYNAMIC = ("Python", "Filter")
+#: Layers that are not compiled, but whose tops have the shapes of their bottoms.
+_PLAIN = ("Split", "Silence")
 
 
 def _params_ahead(net, number):
@@ -18,7 +18,8 @@ def _params_ahead(net, number):
     blobs, result = set(net._index_of), []
     for i in range(number, len(net._params)):
         param = net._params[i]
-        if param.type in _DYNAMIC or not param.bottom or not blobs.issuperset(param.bottom) or names_files(param):
+        is_known = _layers.is_compiled(param.type) or param.type in _PLAIN
+        if not is_known or not param.bottom or not blobs.issuperset(param.bottom) or names_files(param):
             break
         blobs.update(param.top)
         result.append((i, param))

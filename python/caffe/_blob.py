@@ -1,5 +1,10 @@
 """Blobs: data and diff, which several blobs may share."""
+import threading
+
 import numpy as np
+
+#: Nets that share parameters may run in several threads.
+_filling = threading.RLock()
 
 #: Alignment in bytes of memory that sessions can use directly.
 _ALIGNMENT = 64
@@ -36,9 +41,11 @@ class Memory:
     def values(self):
         """Returns the storage as a one-dimensional array."""
         if self.pending is not None:
-            source, self.pending = self.pending, None
-            self.changes += 1
-            source.fill(self)
+            with _filling:
+                if self.pending is not None:
+                    self.pending.fill(self)
+                    self.pending = None
+                    self.changes += 1
         return self.room()
 
     def watched_values(self):

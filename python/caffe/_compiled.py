@@ -63,10 +63,17 @@ class LayerProgram:
                              for t, overwritten in zip(self.bottoms, layer.overwritten_bottoms)]
         self.kept_tops = [overwritten and t.key[2] in backward
                           for t, overwritten in zip(self.tops, layer.overwritten_tops)]
+        self.read_tops = [t.key[2] in backward for t in self.tops]
         self.works_in_place = layer._param.type in _ELEMENTWISE \
             and sum("%sb0" % prefix in names for names in forward) <= 1 and "%sb0" % prefix not in backward
         keep_views_unbound(self.bottoms + self.tops)
         keep_views_unbound([*self.bottom_gradients.values(), *self.top_gradients.values()])
+
+    def release(self):
+        """Returns to the session's own memory, since the session may outlive the memory of the blobs."""
+        tensors = [*self.bottoms, *self.tops, *self.params, *self.bottom_gradients.values(),
+                   *self.top_gradients.values()]
+        bind(self.session, [(tensor, None) for tensor in tensors])
 
     def _run(self, which):
         try:
@@ -137,8 +144,7 @@ class LayerProgram:
             blob._data.take(values)
         if self.layer.keeps_statistics:
             for tensor, blob in zip(self.params, self.layer.blobs):
-                if not tensor.is_in(blob._data):
-                    blob._data.take(tensor.get())
+                tensor.store(blob._data)
 
     def backward(self, top, propagate_down, bottom):
         if not self.has_run:
@@ -147,6 +153,8 @@ class LayerProgram:
         tops = {id(blob._data) for blob in top}
         inputs = [(t, b._data, True) for t, b, is_kept in zip(self.bottoms, bottom, self.kept_bottoms)
                   if not is_kept and id(b._data) not in tops]
+        inputs += [(t, b._data, True) for t, b, is_read, is_kept
+                   in zip(self.tops, top, self.read_tops, self.kept_tops) if is_read and not is_kept]
         inputs += [(t, b._data, True) for t, b in zip(self.params, self.layer.blobs)]
         outputs = {}
         for i, tensor in self.bottom_gradients.items():
@@ -263,7 +271,7 @@ class CompiledLayer(NetLayer):
         if self._param.type == "HDF5Output" and self.programs:
             raise failure(self._param, "its bottoms have another shape than before; a file has only one shape")
         while len(self.programs) >= self._MAX_PROGRAMS:  # e.g. if all images differ in size
-            del self.programs[next(iter(self.programs))]
+            self.programs.pop(next(iter(self.programs))).release()
         self.programs[_state.gpu(), shapes] = program
 
     def refusal(self, error):

@@ -91,6 +91,10 @@ class FusedNet:
         owned = {id(blob) for blob in net._learnable}
         self.param_gradients = [(t, parameter(t)) for t in (tensors(Kind.PARAMETER_GRADIENT) if learns else [])
                                 if id(parameter(t)) in owned]
+        # Tops that share the memory of their bottoms, which sources may replace.
+        self.views = [(net._blobs[net._bottom_index[i][0]], net._blobs[j], isinstance(layer, _layers.ViewLayer))
+                      for i, layer in enumerate(net._layers)
+                      if isinstance(layer, (_layers.SplitLayer, _layers.ViewLayer)) for j in net._top_index[i]]
         blob_of = net._blob_of
         self.sources = [(t, blob_of[t.key[2]]) for t in self.inputs]
         self.deferred = [(t, blob_of[t.key[2]]) for t in self.blobs]
@@ -130,6 +134,11 @@ class FusedNet:
         if self.needs_data:
             self.session.feed(0)
         self._load(self.sources)
+        for bottom, top, is_view in self.views:
+            if top._data is not bottom._data:
+                top._share_data(bottom)
+            if is_view and top._diff is not bottom._diff:
+                top._share_diff(bottom)
 
     def take_params(self):
         """Makes the plan use the values of the net's parameters."""
@@ -145,8 +154,7 @@ class FusedNet:
 
     def _take_statistics(self):
         for tensor, blob in self.statistics:
-            if not tensor.is_in(blob._data):
-                blob._data.take(tensor.get())
+            tensor.store(blob._data)
 
     def _defer_blobs(self):
         for tensor, blob in self.deferred:

@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 
+from . import _ohem
 from ._base import Layer, NetLayer, failure
 from ._blob import RawBlobVec
 from ._compiled import CompiledLayer
@@ -185,8 +186,13 @@ class PythonLayer(NetLayer):
 
 
 _UNCOMPILED = {"Input": InputLayer, "Split": SplitLayer, "Parameter": ParameterLayer, "MemoryData": MemoryDataLayer,
-               "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer}
+               "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer, **_ohem.LAYERS}
 _COMPILED = {"Reshape": ViewLayer, "Flatten": ViewLayer, "DummyData": DummyDataLayer}
+
+
+def is_compiled(kind):
+    """Whether layers of this type are compiled."""
+    return kind not in _UNCOMPILED
 
 
 def make(param, phase, folder):

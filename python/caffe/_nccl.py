@@ -62,6 +62,7 @@ class NCCL:
             return
         for blob in self._solver.net._learnable:
             self._collective(lambda communicator, values: communicator.broadcast(values), blob._values)
+            blob._data.changes += 1
 
     # --- called by the solver and its net
 

@@ -114,7 +114,8 @@ class NetCore(Parameters):
         self._layer_needs = [properties["needs_backward"] for properties in description.layers]
         for layer, instance, properties in zip(self._params, self._layers, description.layers):
             params = properties["params"]
-            instance.down = tuple(properties["bottom_gradients"])
+            instance.down = tuple(needs and j not in instance.label_bottoms
+                                  for j, needs in enumerate(properties["bottom_gradients"]))
             instance.param_down = [p["has_gradient"] for p in params]
             self._param_index.append([p["number"] for p in params])
             for i, (blob, number) in enumerate(zip(instance.blobs, self._param_index[-1])):
@@ -173,6 +174,8 @@ class NetCore(Parameters):
                 if loss is not None:
                     return loss
                 self._fused_nets.last = None
+            elif self._fused_nets.last is not None:
+                self._rerun_layers()  # the other layers keep the state of the complete pass
             return self._forward_layers(start, end)
 
     def _run_sources(self):
@@ -224,6 +227,7 @@ class NetCore(Parameters):
             self._run_sources()
             fused = cache.find(self, True)
             if fused is None:
+                cache.last = None
                 if fresh:
                     self.clear_param_diffs()
                 loss = self._forward_layers(0, len(self._layers) - 1, sources=False)
@@ -234,26 +238,26 @@ class NetCore(Parameters):
                 fused.forward_backward(fresh)
             except Error as error:
                 raise RuntimeError(str(error)) from error
-            for layer in self._layers:
-                for program in getattr(layer, "programs", {}).values():
-                    program.has_run = False
-            cache.last = None
+            cache.last = fused
             return self._loss()
 
     def _rerun_layers(self):
-        """Prepares a backward pass layer by layer: reruns every layer on the values of the fused
-        forward pass, then restores the values that users wrote since."""
+        """Gives the layers the state (masks, positions, copies of overwritten blobs) that they have after
+        a forward pass layer by layer: reruns each of them on the values of the fused pass, then
+        restores the values that users wrote since, and running statistics."""
         cache = self._fused_nets
         cache.backward_wanted = True
         fused, cache.last = cache.last, None
         if fused is None:
             return
         written = [blob._values.copy() for blob in self._blobs]
+        statistics = [(blob, blob._values.copy()) for layer in self._layers if layer.keeps_statistics
+                      for blob in layer.blobs]
         computed = {self._index_of[tensor.key[2]]: tensor.get().copy() for tensor in fused.inputs + fused.blobs}
 
         def put(index, values):
             blob = self._blobs[index]
-            if blob.count == values.size:  # it may have another shape now
+            if blob.count == values.size and not blob._data.is_callers:  # it may have another shape now
                 blob._values[...] = values.reshape(blob.shape)
 
         for index, values in computed.items():
@@ -270,6 +274,8 @@ class NetCore(Parameters):
                     put(index, computed[index])
         for index, values in enumerate(written):
             put(index, values)
+        for blob, values in statistics:
+            blob._data.take(values)
 
     def _forward_layers(self, start, end, sources=True):
         loss = 0.0

@@ -53,8 +53,6 @@ def restore(solver, path):
         weights = state.find_weights()
     if weights:
         solver.net.copy_from(weights)
-    for blob in solver.net._learnable:
-        blob._gradient  # noqa: B018, may be pending from the history (_compiled_update)
     for array, restored in zip(solver._history, history):
         array[...] = restored
     solver._iteration, solver._rate_state, solver._mark = state.iteration, _rates.RateState(*state.rate_state), None

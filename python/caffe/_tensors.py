@@ -57,6 +57,13 @@ class Tensor:
         self.put(values)
         self._loaded = memory, memory.changes
 
+    def store(self, memory):
+        """Makes values that a run has changed those of a Memory."""
+        if self.is_in(memory):
+            memory.changes += 1
+        else:
+            memory.take(self.get())
+
     def is_in(self, memory):
         """Whether the tensor's values are in a Memory."""
         return self.memory is memory

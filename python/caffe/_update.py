@@ -51,7 +51,6 @@ class Update:
         fields = [getattr(self._param, field) for field in _FIELDS]
         if fields == self._fields:
             return
-        self._fields = fields
         if not self._learned:
             return
         message = self._message()
@@ -65,7 +64,7 @@ class Update:
         count = len(self._net._learnable)
         self._session.bind_memory([(Kind.SOLVER_STATE, 0, str(i), 0, slot, self.history[slot * count + i].reshape(-1))
                                    for i in self._learned for slot in range(len(self.history) // max(count, 1))])
-        self._bound = {}  # (data, diff) of each parameter
+        self._fields, self._bound = fields, {}  # (data, diff) of each parameter
 
     def apply(self, rate, gradient_scale, iteration):
         """Performs the update of an iteration. ``gradient_scale``: the factor of the gradients."""

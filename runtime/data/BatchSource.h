@@ -119,7 +119,8 @@ struct SourceKind {
 unsigned databasePrefetchDepth(const caffe::LayerParameter &layer);
 
 extern const SourceKind annotatedSource, blobSource, databaseSource,
-    dummySource, hdf5Source, imageSource, weightSource, windowSource;
+    dummySource, hdf5Source, imageSource, labeledPixelSource, weightSource,
+    windowSource;
 
 /// Returns the kind with a source, or null if only the caller provides values.
 const SourceKind *findSourceKind(caffe::DataLayerSource source);

@@ -5,6 +5,7 @@ import unittest
 
 import brew
 import caffe
+import numpy as np
 from brew import _cuda
 
 from common import DEPLOY, Case, fill, random_array
@@ -83,6 +84,21 @@ class Pycaffe(Case):
 
         for is_layered in (False, True):
             self.compare(lambda is_layered=is_layered: run(is_layered))
+
+    def test_edits_between_the_passes(self):
+        path = self.write("""force_backward: true
+            layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } } }
+            layer { name: 's' type: 'Sigmoid' bottom: 'x' top: 's' }""")
+
+        def run():
+            net = caffe.Net(path, caffe.TEST)
+            net.forward(x=random_array(1, 2, 3))
+            net.blobs["s"].data[...] = 0.25
+            net.backward(s=np.full((2, 3), 2, np.float32))
+            return [net.blobs["x"].diff.copy()]
+
+        self.compare(run)
+        self.close(run()[0], np.full((2, 3), 2 * 0.25 * 0.75), 1e-6)
 
     def test_modes_change_between_passes(self):
         path = self.write(NET)

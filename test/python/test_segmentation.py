@@ -1,14 +1,16 @@
 """Trains and scores a fully convolutional net as FCN's scripts do: weights of a classifier moved into convolutions,
 deconvolutions filled for bilinear interpolation, crops from coordinate maps, images of several sizes, and scores
 from a confusion matrix."""
+import struct
 import unittest
+import zlib
 
 import caffe
 import numpy as np
 from caffe import layers as L, params as P
 from caffe.coord_map import crop
 
-from common import Case, random_array
+from common import Case, fill, random_array
 
 CLASSES = 3
 CLASSIFIER = """
@@ -204,6 +206,77 @@ class Segmentation(Case):
         correct = np.diag(confusion)
         return {"accuracy": correct.sum() / confusion.sum(), "loss": loss,
                 "mean IU": np.mean(correct / (confusion.sum(0) + confusion.sum(1) - correct))}
+
+
+def png(values):
+    """Returns a gray PNG file of an array of bytes (height, width)."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = values.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in values)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) \
+        + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class SegNet(Case):
+    """SegNet's data layer, and the statistics that its script writes into the nets for inference."""
+
+    NET = """layer { name: 'data' type: 'DenseImageData' top: 'data' top: 'label'
+      dense_image_data_param { source: 'list.txt' batch_size: 2 is_color: false } transform_param { scale: 0.01 } }
+    layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv'
+      convolution_param { num_output: 3 kernel_size: 3 pad: 1 weight_filler { type: 'msra' } } }
+    layer { name: 'bn' type: 'BN' bottom: 'conv' top: 'bn' %s bn_param { %s
+      scale_filler { type: 'constant' value: 1 } shift_filler { type: 'constant' value: 0.001 } } }
+    layer { name: 'relu' type: 'ReLU' bottom: 'bn' top: 'bn' }
+    layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'bn' bottom: 'label' top: 'loss' }
+    """
+
+    def setUp(self):
+        super().setUp()
+        rs = np.random.RandomState(2)
+        self.images = rs.randint(0, 256, (4, 6, 8)).astype(np.uint8)
+        self.labels = rs.randint(0, 3, (4, 6, 8)).astype(np.uint8)
+        for number, (image, labels) in enumerate(zip(self.images, self.labels)):
+            for name, values in (("image", image), ("labels", labels)):
+                with open(self.path("%s%d.png" % (name, number)), "wb") as file:
+                    file.write(png(values))
+        self.write("".join("image%d.png labels%d.png\n" % (i, i) for i in range(4)), "list.txt")
+
+    def test_statistics_of_batches_become_weights(self):
+        net = caffe.Net(self.write(self.NET % ("top: 'bn-mean' top: 'bn-var'", "")), caffe.TRAIN)
+        fill(net, 2, 0.5)
+        gamma, beta = (blob.data.copy() for blob in net.params["bn"])
+        self.assertEqual(gamma.shape, (1, 3, 1, 1))
+        means, variances = [], []
+        for begin in (0, 2):
+            net.forward()
+            self.close(net.blobs["data"].data[:, 0], self.images[begin: begin + 2] * 0.01)
+            np.testing.assert_array_equal(net.blobs["label"].data[:, 0], self.labels[begin: begin + 2])
+            values = net.blobs["conv"].data.astype(float)
+            mean, variance = values.mean(axis=(0, 2, 3)), values.var(axis=(0, 2, 3))
+            self.assertEqual(net.blobs["bn-mean"].shape, (1, 3, 1, 1))
+            self.close(net.blobs["bn-mean"].data.ravel(), mean)
+            self.close(net.blobs["bn-var"].data.ravel(), variance, 1e-4)
+            normalized = (values - mean[:, None, None]) / np.sqrt(variance[:, None, None] + 1e-9)
+            self.close(net.blobs["bn"].data, np.maximum(normalized * gamma + beta, 0), 1e-3)
+            means.append(net.blobs["bn-mean"].data.copy())
+            variances.append(net.blobs["bn-var"].data.copy())
+            net.backward()
+        self.assertGreater(np.abs(net.params["bn"][0].diff).max(), 0)
+        mean, variance = np.mean(means, axis=0), np.mean(variances, axis=0)
+        deployed = caffe.Net(self.write(self.NET % ("", "bn_mode: INFERENCE"), "deploy.prototxt"), caffe.TEST)
+        for target, source in zip(deployed.params["conv"], net.params["conv"]):
+            target.data[...] = source.data
+        scale = gamma / np.sqrt(variance + 1e-9)
+        deployed.params["bn"][0].data[...], deployed.params["bn"][1].data[...] = scale, beta - mean * scale
+        deployed.forward()
+        values = deployed.blobs["conv"].data.astype(float)
+        self.close(deployed.blobs["bn"].data, np.maximum((values - mean) * scale + beta, 0), 1e-4)
+
+    def test_other_nets_have_no_statistics(self):
+        with self.assertRaisesRegex(RuntimeError, "only SegNet's BN with bn_mode LEARN"):
+            caffe.Net(self.write(self.NET % ("top: 'm' top: 'v'", "bn_mode: INFERENCE")), caffe.TEST)
 
 
 if __name__ == "__main__":

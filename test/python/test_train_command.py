@@ -100,11 +100,19 @@ class Command(Case):
         self.write(LAYERS, "layers/signs.py")
         self.write(NET)
         self.write(SOLVER, "solver.prototxt")
+        self.write_python("python", "")
+
+    def write_python(self, folder, flags):
+        """Writes a program python3 that runs this interpreter with flags."""
+        os.mkdir(self.path(folder))
+        path = self.write('#!/bin/sh\nexec %s %s "$@"\n' % (sys.executable, flags), os.path.join(folder, "python3"))
+        os.chmod(path, 0o755)
 
     def environment(self, **changes):
-        path = os.pathsep.join([self.path("layers"), os.environ.get("PYTHONPATH", "")])
+        modules = os.pathsep.join([self.path("layers"), os.environ.get("PYTHONPATH", "")])
+        programs = os.pathsep.join([self.path("python"), os.environ["PATH"]])
         # The test of CMake reduces the log.
-        return dict(os.environ, PYTHONPATH=path, GLOG_minloglevel="0", **changes)
+        return {**os.environ, "PATH": programs, "PYTHONPATH": modules, "GLOG_minloglevel": "0", **changes}
 
     def run_command(self, command, *arguments, **environment):
         """Returns the exit status and the standard error, without the prefixes of lines."""
@@ -245,10 +253,7 @@ class Command(Case):
         self.assertIn("net.prototxt has layers of type Python", log)
         self.assertIn("`python -m caffe train`", log)
         # A Python without the package's requirements.
-        os.mkdir(self.path("bin"))
-        with open(self.path("bin/python3"), "w") as file:
-            file.write('#!/bin/sh\nexec %s -S -E "$@"\n' % sys.executable)
-        os.chmod(self.path("bin/python3"), 0o755)
+        self.write_python("bin", "-S -E")
         status, log = self.run_command([CAFFE], "train", "-solver", "solver.prototxt", PATH=self.path("bin"))
         self.assertEqual((status, log.count("\n")), (1, 1), log)
         self.assertIn("cannot import it: No module named 'caffe'", log)

@@ -113,8 +113,9 @@ DataShape DataLayerQuery::imageIn(const DataShape &shape) const {
 
 const DataKind *findDataKind(caffe::DataLayerSource source) {
   static const DataKind *const kinds[] = {
-      &annotatedKind, &databaseKind, &fillersKind, &hdf5Kind,    &imagesKind,
-      &inputKind,     &matrixKind,   &memoryKind,  &weightsKind, &windowsKind};
+      &annotatedKind, &databaseKind, &fillersKind,       &hdf5Kind,
+      &imagesKind,    &inputKind,    &labeledPixelsKind, &matrixKind,
+      &memoryKind,    &weightsKind,  &windowsKind};
   const auto found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const DataKind *kind) { return kind->source == source; });

@@ -123,7 +123,8 @@ struct DataKind {
 };
 
 extern const DataKind annotatedKind, databaseKind, fillersKind, hdf5Kind,
-    imagesKind, inputKind, matrixKind, memoryKind, weightsKind, windowsKind;
+    imagesKind, inputKind, labeledPixelsKind, matrixKind, memoryKind,
+    weightsKind, windowsKind;
 
 /// Returns the kind with a source, or null: the importer knows the shape of a
 /// key of random numbers.

@@ -25,7 +25,8 @@ bool isLossOrMetric(const std::string &type) {
 /// Returns whether a layer only rearranges the values of its bottoms.
 bool rearranges(const std::string &type) {
   return type == "Flatten" || type == "Slice" || type == "Reshape" ||
-         type == "Split" || type == "Concat" || type == "Permute";
+         type == "Split" || type == "Concat" || type == "Permute" ||
+         type == "Transpose";
 }
 
 } // namespace
@@ -156,8 +157,10 @@ void LayerFates::findLabels() {
       const bool isLabelTop =
           isData && data &&
           (data->isLabel(i) ||
-           (i == 1 && (data->source == caffe::DataLayerSource::Memory ||
-                       data->source == caffe::DataLayerSource::Annotated)) ||
+           (i == 1 &&
+            (data->source == caffe::DataLayerSource::Memory ||
+             data->source == caffe::DataLayerSource::Annotated ||
+             data->source == caffe::DataLayerSource::LabeledPixels)) ||
            (data->source == caffe::DataLayerSource::Hdf5 &&
             top.find("label") != std::string::npos));
       if (readsLabelsOnly || isLabelTop)

@@ -64,12 +64,9 @@ void checkDummyData(LayerChecker &c) {
   }
 }
 
-void checkImageData(LayerChecker &c) {
-  const caffe::ImageDataParameter &settings = c.layer.image_data_param();
-  if (settings.has_batch_size())
-    c.count(settings, "batch_size");
-  if (!settings.has_source())
-    c.reportMissing(settings, "source");
+/// Checks new_height and new_width.
+template <typename Settings>
+void checkNewSize(LayerChecker &c, const Settings &settings) {
   if (!settings.new_height() != !settings.new_width())
     c.error(settings, settings.new_height() ? "new_height" : "new_width",
             "set both or neither of new_height and new_width");
@@ -79,8 +76,39 @@ void checkImageData(LayerChecker &c) {
     c.error(settings, "new_height", "new_height is too large");
   if (settings.new_width() > kMaxPixels)
     c.error(settings, "new_width", "new_width is too large");
+}
+
+void checkImageData(LayerChecker &c) {
+  const caffe::ImageDataParameter &settings = c.layer.image_data_param();
+  if (settings.has_batch_size())
+    c.count(settings, "batch_size");
+  if (!settings.has_source())
+    c.reportMissing(settings, "source");
+  checkNewSize(c, settings);
   c.transform();
   checkSelection(c, settings);
+}
+
+void checkDenseImageData(LayerChecker &c) {
+  const caffe::DenseImageDataParameter &settings =
+      c.layer.dense_image_data_param();
+  const caffe::TransformationParameter &transform = c.layer.transform_param();
+  c.count(settings, "batch_size");
+  if (!settings.has_source())
+    c.reportMissing(settings, "source");
+  checkNewSize(c, settings);
+  c.transform();
+  for (const char *field : {"mirror", "crop_size"})
+    if (field == std::string("mirror") ? transform.mirror()
+                                       : transform.crop_size() > 0)
+      c.error(transform, field,
+              std::string(field) + " would move the image but not its labels; "
+                                   "it is not supported, as in SegNet");
+  for (const char *field : {"mean_file", "mirror", "crop_width", "crop_height"})
+    if (c.locations.find(settings, field))
+      c.warn(settings, field,
+             std::string(field) + " in dense_image_data_param has no effect, "
+                                  "as in SegNet");
 }
 
 void checkWindowData(LayerChecker &c) {
@@ -196,6 +224,9 @@ LayerRows dataLayers() {
   return {
       sourceKind("Data", 1, 2, "data_param transform_param")
           .checkedBy(checkDatabase),
+      sourceKind("DenseImageData", 2, 2,
+                 "dense_image_data_param transform_param")
+          .checkedBy(checkDenseImageData),
       sourceKind("DummyData", 1, -1, "dummy_data_param")
           .checkedBy(checkDummyData),
       sourceKind("HDF5Data", 1, -1, "hdf5_data_param")

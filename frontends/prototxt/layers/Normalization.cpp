@@ -34,6 +34,12 @@ void checkBatchNorm(LayerChecker &c) {
 
 void checkBN(LayerChecker &c) {
   const caffe::BNParameter &settings = c.layer.bn_param();
+  if (c.layer.top_size() > 1 &&
+      (isPspNetBN(settings) || settings.bn_mode() != caffe::BNParameter::LEARN))
+    c.error(c.layer, "top",
+            "gives 1 top, but has " + std::to_string(c.layer.top_size()) +
+                "; only SegNet's BN with bn_mode LEARN has the tops mean and "
+                "variance");
   if (!isPspNetBN(settings))
     return;
   const char *text = " belongs to SegNet's BN, and this is PSPNet's (it has "
@@ -84,7 +90,7 @@ std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
 
 LayerRows normalizationLayers() {
   return {
-      plainKind("BN", "bn_param")
+      LayerKind{"BN", 1, 1, 1, 3, "bn_param"}
           .inPlace()
           .checkedBy(checkBN)
           .withParams(bnParams),

@@ -74,15 +74,26 @@ void checkReshape(LayerChecker &c) {
   }
 }
 
-void checkPermute(LayerChecker &c) {
-  const caffe::PermuteParameter &settings = c.layer.permute_param();
-  const auto &order = settings.order();
+/// Checks that a list of dimensions names none twice.
+template <typename Settings, typename List>
+void checkOrder(LayerChecker &c, const Settings &settings,
+                const std::string &field, const List &order) {
   for (int i = 0; i < order.size(); ++i)
     if (std::find(order.begin(), order.begin() + i, order[i]) !=
         order.begin() + i)
-      c.error(settings, "order",
-              "order names dimension " + std::to_string(order[i]) + " twice",
+      c.error(settings, field,
+              field + " names dimension " + std::to_string(order[i]) + " twice",
               i);
+}
+
+void checkPermute(LayerChecker &c) {
+  const caffe::PermuteParameter &settings = c.layer.permute_param();
+  checkOrder(c, settings, "order", settings.order());
+}
+
+void checkTranspose(LayerChecker &c) {
+  const caffe::TransposeParameter &settings = c.layer.transpose_param();
+  checkOrder(c, settings, "dim", settings.dim());
 }
 
 void checkTile(LayerChecker &c) {
@@ -130,6 +141,7 @@ LayerRows shapeLayers() {
       LayerKind{"Split", 1, 1, 1, -1}.checkedBy(checkSplit),
       plainKind("Squeeze", "squeeze_param"),
       plainKind("Tile", "tile_param").checkedBy(checkTile),
+      plainKind("Transpose", "transpose_param").checkedBy(checkTranspose),
   };
 }
 

@@ -16,6 +16,7 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
         brew::caffe::DataLayerSource::Database,
         brew::caffe::DataLayerSource::Annotated,
         brew::caffe::DataLayerSource::Images,
+        brew::caffe::DataLayerSource::LabeledPixels,
         brew::caffe::DataLayerSource::Windows,
         brew::caffe::DataLayerSource::Hdf5,
         brew::caffe::DataLayerSource::Fillers,
@@ -32,8 +33,8 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
 }
 
 TEST(DataLayerKinds, DataSourcesAreRefilledInEachPass) {
-  for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData",
-                           "Random", "WindowData"})
+  for (const char *type : {"AnnotatedData", "Data", "DenseImageData",
+                           "HDF5Data", "ImageData", "Random", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
   for (const char *type :
        {"DummyData", "Input", "MemoryData", "InfogainLoss", "SoftmaxWithLoss"})

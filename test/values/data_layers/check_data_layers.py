@@ -26,7 +26,7 @@ def planes(image):
 def data_layer(layer_type, settings, other_fields='', tops=('data', 'label')):
     return 'layer { name: "in" type: "%s" %s %s { %s } %s }\n' % (
         layer_type, ' '.join('top: "%s"' % t for t in tops),
-        {'ImageData': 'image_data_param', 'WindowData': 'window_data_param',
+        {'ImageData': 'image_data_param', 'DenseImageData': 'dense_image_data_param', 'WindowData': 'window_data_param',
          'Data': 'data_param', 'HDF5Data': 'hdf5_data_param'}[layer_type], settings, other_fields)
 
 
@@ -75,6 +75,51 @@ class DataLayers(checker.Checker):
         mean = np.array([10, 20, 30], np.float32)[:, None, None]
         self.expect_equal('crop, mean and scale', batches[0]['data'],
                           [(planes(i)[:, 2:7, 3:8] - mean) * .25 for i in self.images])
+
+    def check_labeled_pixels(self):
+        random = np.random.default_rng(6)
+        labels = [random.integers(0, 256, (10, 12), dtype=np.uint8) for _ in range(7)]
+        for number, image in enumerate(labels):
+            with open(self.path('images/l%d.png' % number), 'wb') as file:
+                file.write(png(image))
+        labels, names = labels[1:], ['%d.png l%d.png\n' % (i, i) for i in range(1, 7)]
+        self.write('pairs.txt', ''.join(names))
+        fields = 'source: "pairs.txt" root_folder: "images/" '
+        mean = np.float32([10, 20, 30])[:, None, None]
+        for i, batch in enumerate(self.read(data_layer(
+                'DenseImageData', fields + 'batch_size: 4',
+                'transform_param { scale: 0.5 mean_value: 10 mean_value: 20 mean_value: 30 }'))):
+            rows = [(4 * i + row) % 6 for row in range(4)]
+            self.expect_equal('images with labels', batch['data'],
+                              [(planes(self.images[r + 1]) - mean) * .5 for r in rows])
+            self.expect_equal('labels of pixels', batch['label'], [labels[r][None] for r in rows])
+        # Labels of resized images are labels of single pixels.
+        batch = self.read(data_layer('DenseImageData', fields + 'batch_size: 6 new_height: 5 new_width: 7 '
+                                     'is_color: false'), batches=1)[0]
+        self.expect(batch['data'].shape == (6, 1, 5, 7), 'images have the shape %s' % (batch['data'].shape,))
+        columns = [int(x * (12 / 7)) for x in range(7)]
+        self.expect_equal('resized labels', batch['label'], [image[::2][:, columns][None] for image in labels])
+        # Each pass has its own order, in which images keep their labels.
+        batches = self.read(data_layer('DenseImageData', fields + 'batch_size: 6 shuffle: true'), phase='train')
+        orders = []
+        for batch in batches:
+            order = [next(r for r in range(6) if np.array_equal(image, planes(self.images[r + 1])))
+                     for image in batch['data']]
+            self.expect_equal('labels of shuffled images', batch['label'], [labels[r][None] for r in order])
+            orders.append(order)
+        self.expect(all(sorted(order) == list(range(6)) for order in orders), 'a pass lacks images')
+        self.expect(len({tuple(order) for order in orders}) > 1, 'passes have the same order')
+        self.write('bad_pairs.txt', names[0] + '2.png\n')
+        for source, extra, message in (
+                ('bad_pairs.txt', '', 'bad_pairs.txt:2'),
+                ('pairs.txt', 'transform_param { mirror: true }', 'mirror would move the image but not its labels'),
+                ('pairs.txt', 'transform_param { crop_size: 4 }', 'crop_size would move the image')):
+            self.write('net.prototxt', data_layer('DenseImageData', 'source: "%s" root_folder: "images/" batch_size: 2'
+                                                  % source, extra))
+            done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'test', '-o', 'net.plan'],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=120)
+            self.expect(done.returncode == 1 and message in done.stderr,
+                        'no error for %s %s: %s' % (source, extra, done.stderr))
 
     def check_threads(self):
         """Checks that training reads the same batches with any number of threads."""
@@ -278,6 +323,6 @@ class DataLayers(checker.Checker):
             self.expect_equal('ten crops', ten['ip'][()], one['ip'][()], tolerance=1e-4)
 
 
-checker.main(DataLayers, __doc__, 'check_images', 'check_threads', 'check_windows',
+checker.main(DataLayers, __doc__, 'check_images', 'check_labeled_pixels', 'check_threads', 'check_windows',
              'check_databases', 'check_missing_images', 'check_bad_records', 'check_output',
              'check_resumed', 'check_features', 'check_infer')

@@ -78,6 +78,8 @@ def data_case(name, kind, text, tops=('x', 'label'), layers=INNER_PRODUCT):
 
 data_case('data', 'Data', 'data_param { source: "images_lmdb" batch_size: 2 backend: LMDB } transform_param { scale: 0.01 }')
 data_case('image_data', 'ImageData', 'image_data_param { source: "images.txt" batch_size: 2 } transform_param { mean_value: 50 }')
+data_case('dense_image_data', 'DenseImageData', 'dense_image_data_param { source: "pairs.txt" batch_size: 2 } '
+          'transform_param { scale: 0.01 }', tops=('x', 'labels'))
 data_case('hdf5_data', 'HDF5Data', 'hdf5_data_param { source: "h5.txt" batch_size: 2 }')
 data_case('dummy_data', 'DummyData', 'dummy_data_param { shape { dim: 2 dim: 3 } shape { dim: 2 } '
           'data_filler { value: 2.5 } data_filler { value: 1 } }')

@@ -376,6 +376,9 @@ for name, settings, fixed in (
     for place, top in (('', 'y'), ('_in_place', 'x')):
         add_layer(name + place, (3, 4, 2, 3), 'BN', 'bn_param { %s }' % settings, top=top, outputs=[top],
                   frozen=[('layer', i) for i in fixed], positive=[('layer', 3)])
+# The further tops, the batch's statistics, have no gradient.
+add('bn_statistics', (3, 4, 2, 3), [Layer('layer', 'BN', ['x'], ['y', 'mean', 'variance'],
+                                          'bn_param { scale_filler { value: 2 } }')], outputs=['y'])
 for name, shape, settings in (
         ('', (2, 7, 3, 2), 'alpha: 0.5'), ('size_3', (2, 4, 3, 2), 'local_size: 3 alpha: 2 k: 0.7'),
         ('beta_half', (1, 5, 2, 2), 'beta: 0.5 alpha: 1.5'),

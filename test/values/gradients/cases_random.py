@@ -345,6 +345,13 @@ def _(name, d):
         'order: %d' % i for i in d.random.permutation(len(shape))))
 
 
+@random_cases('Transpose')
+def _(name, d):
+    shape = d.shape(2)
+    add_layer(name, shape, 'Transpose', 'transpose_param { %s }' % ' '.join(
+        'dim: %d' % i for i in d.random.permutation(len(shape))))
+
+
 @random_cases('Tile')
 def _(name, d):
     shape = d.shape(1, 3, 4)

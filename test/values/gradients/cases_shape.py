@@ -126,6 +126,7 @@ for name, shape, order in (('nhwc', (2, 3, 2, 4), (0, 2, 3, 1)), ('swap', (2, 3)
                            ('rest', (2, 3, 4), (2,)), ('same', (2, 3), (0, 1))):
     add_layer('permute_' + name, shape, 'Permute',
               'permute_param { %s }' % ' '.join('order: %d' % i for i in order))
+add_layer('transpose', (2, 3, 4), 'Transpose', 'transpose_param { dim: 2 dim: 0 dim: 1 }')
 for name, shape, settings in (('axis_1', (2, 3, 2), 'tiles: 3'), ('axis_0', (2, 3), 'axis: 0 tiles: 2'),
                               ('axis_last', (2, 3), 'axis: -1 tiles: 2'),
                               ('image', (1, 2, 3, 3), 'tiles: 2'), ('once', (2, 3), 'tiles: 1')):

@@ -22,7 +22,7 @@ WITHOUT_GRADIENT = {
     'Rescale', 'Silence', 'Threshold',
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
-    'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
+    'AnnotatedData', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Fields that choose initial values, which the cases set themselves, or an implementation.
 IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
 # Fields that the type ignores or rejects.
@@ -35,7 +35,8 @@ UNUSED_FIELDS = {
     'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
 # Types that compute the same as another type, whose cases count for them.
-EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
+EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution',
+                    'Transpose': 'Permute'}
 
 
 def source(root, *names):

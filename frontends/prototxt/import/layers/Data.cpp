@@ -41,8 +41,9 @@ void buildDataInput(LayerBuilder &l) {
 
 BuildFunctions dataFunctions() {
   BuildFunctions functions;
-  for (const char *type : {"AnnotatedData", "Data", "DummyData", "HDF5Data",
-                           "ImageData", "Input", "MemoryData", "WindowData"})
+  for (const char *type :
+       {"AnnotatedData", "Data", "DenseImageData", "DummyData", "HDF5Data",
+        "ImageData", "Input", "MemoryData", "WindowData"})
     functions.emplace_back(type, buildDataInput);
   return functions;
 }

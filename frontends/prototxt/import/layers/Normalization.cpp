@@ -2,6 +2,7 @@
 
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <algorithm>
@@ -74,6 +75,16 @@ void buildBatchNorm(LayerBuilder &l) {
     l.storeParam(i, op.getNext()[i]);
 }
 
+/// Makes mean and variance, of shape (1, channels, 1, 1), tops of the layer.
+void addStatisticTops(LayerBuilder &l, BatchNormOp norm) {
+  for (int top = 1; top < l.topCount(); ++top) {
+    auto op = l.lastOp<ReshapeOp>(top, {norm.getNext()[top - 1]});
+    op.setDims({1, -1, 1, 1});
+    op.setAxis(0);
+    op.setNumAxes(-1);
+  }
+}
+
 void buildBN(LayerBuilder &l) {
   const caffe::BNParameter &settings = l.layer.bn_param();
   const bool keepsStatistics = isPspNetBN(settings);
@@ -88,12 +99,20 @@ void buildBN(LayerBuilder &l) {
   }
   const bool isGlobal =
       keepsStatistics && (settings.frozen() || l.phase == caffe::TEST);
-  mlir::Operation *norm = addNorm(l, l.params.drop_front(2), isGlobal,
-                                  settings.eps(), settings.momentum());
+  // SegNet's further tops are the batch's statistics: moving averages in which
+  // past values, here any values of that shape, have the weight 0.
+  const bool hasTops = l.topCount() > 1;
+  mlir::Operation *norm =
+      addNorm(l, hasTops ? l.params.take_front(2) : l.params.drop_front(2),
+              isGlobal, settings.eps(), hasTops ? 0 : settings.momentum());
   auto scale =
       l.lastOp<ScaleOp>(0, {norm->getResult(0), l.params[0], l.params[1]});
   setChannelAxis(scale);
   setFileRank(scale, keepsStatistics ? 2 : 4);
+  if (hasTops) {
+    setFileRank(norm, 4);
+    addStatisticTops(l, llvm::cast<BatchNormOp>(norm));
+  }
   if (!keepsStatistics)
     return;
   setFileRank(norm, 2);

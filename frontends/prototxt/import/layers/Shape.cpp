@@ -61,6 +61,10 @@ void buildPermute(LayerBuilder &l) {
   l.layerOp<PermuteOp>().setOrder(integersOf(l.layer.permute_param().order()));
 }
 
+void buildTranspose(LayerBuilder &l) {
+  l.layerOp<PermuteOp>().setOrder(integersOf(l.layer.transpose_param().dim()));
+}
+
 void buildReverse(LayerBuilder &l) {
   llvm::SmallVector<int64_t> axes = integersOf(l.layer.reverse_param().axis());
   if (axes.empty())
@@ -147,6 +151,7 @@ BuildFunctions shapeFunctions() {
           {"Split", buildPlain<SplitOp>},
           {"Squeeze", buildSqueeze},
           {"Tile", buildTile},
+          {"Transpose", buildTranspose},
           {"Upsample", buildUpsample}};
 }
 
