@@ -26,13 +26,15 @@ def write(solver):
     base = "%s_iter_%d" % (p.snapshot_prefix, solver.iter)
     hdf5 = p.snapshot_format == caffe_pb2.SolverParameter.HDF5
     model, state = [base + ext + (".h5" if hdf5 else "") for ext in (".caffemodel", ".solverstate")]
+    kind = "HDF5 file " if hdf5 else "binary proto file "
     try:
+        _log.line("Snapshotting to " + kind + model, "solver.cpp", 478 if hdf5 else 468)
         solver.net._save(model, p.snapshot_diff, hdf5)
+        _log.line("Snapshotting solver state to " + kind + state, "sgd_solver.cpp", 290 if hdf5 else 280)
         with runtime_errors(unavailable=OSError):
             write_solver_state(state, hdf5, solver.iter, model, solver._rate_state, _named(solver, solver._history))
     except OSError as failure:
         raise RuntimeError("Cannot write the snapshot %s: %s" % (base, failure)) from failure
-    _log.line("Snapshotting to binary proto file " + model, "solver.cpp", 450)
 
 
 def _named(solver, history):

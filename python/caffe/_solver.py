@@ -207,8 +207,8 @@ class SGDSolver:
         p = self.param
         if _state.is_root() and p.snapshot_after_train:
             _snapshots.require(p.snapshot_prefix)
-        self._log_on_root("Solving " + self.net._name, "solver.cpp", 273)
-        self._log_on_root("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
+        self._log_on_root("Solving " + self.net._name, "solver.cpp", 293)
+        self._log_on_root("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 294)
         if resume_file:
             self.restore(resume_file)
         start = self._iteration
@@ -220,10 +220,10 @@ class SGDSolver:
             return
         if _state.is_root() and p.display and self._iteration % p.display == 0:
             self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
-            self._log_on_root("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
+            self._log_on_root("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 331)
         if self._is_test_due():
             self._test_all()
-        self._log_on_root("Optimization Done.", "solver.cpp", 317)
+        self._log_on_root("Optimization Done.", "solver.cpp", 336)
 
     def apply_update(self):
         """Updates the parameters by the current gradients and ends the iteration. ``diff`` then
@@ -246,7 +246,7 @@ class SGDSolver:
         p = self.param
         rate, self._rate_state = _rates.learning_rate(p, self._iteration, self._rate_state, self._smoothed)
         if p.display and self._iteration % p.display == 0:
-            self._log_on_root("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
+            self._log_on_root("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 112)
         return rate
 
     def _smooth(self, loss, start):
@@ -274,7 +274,7 @@ class SGDSolver:
                 self._test(number, net)
 
     def _test(self, number, net):
-        _log.line("Iteration %d, Testing net (#%d)" % (self._iteration, number), "solver.cpp", 330)
+        _log.line("Iteration %d, Testing net (#%d)" % (self._iteration, number), "solver.cpp", 351)
         net.share_with(self.net)
         last = len(net._layers) - 1
         scores, loss = {}, 0.0
@@ -287,8 +287,8 @@ class SGDSolver:
             for i in net._output_index:
                 scores[i] = scores.get(i, 0) + net._blobs[i]._values.astype(np.float64)
         if self.param.test_compute_loss:
-            _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 384)
-        self._log_outputs("Test", net, lambda i: scores[i] / batches, 398)
+            _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 405)
+        self._log_outputs("Test", net, lambda i: scores[i] / batches, 418)
 
     def _stops_test(self):
         """Performs all requested actions; returns whether one was to stop."""
@@ -303,9 +303,9 @@ class SGDSolver:
         now, (last_time, last_iteration) = time.perf_counter(), self._mark
         speed = (self._iteration - last_iteration) / ((now - last_time) or 1)
         _log.line("Iteration %d (%g iter/s, %gs/%d iters), loss = %g"
-                  % (self._iteration, speed, now - last_time, self.param.display, self._smoothed), "solver.cpp", 219)
+                  % (self._iteration, speed, now - last_time, self.param.display, self._smoothed), "solver.cpp", 239)
         self._mark = now, self._iteration
-        self._log_outputs("Train", self.net, lambda i: self.net._blobs[i]._values, 238)
+        self._log_outputs("Train", self.net, lambda i: self.net._blobs[i]._values, 258)
 
     @staticmethod
     def _log_outputs(phase_name, net, values, line):

@@ -5,6 +5,8 @@ import itertools
 import math
 import os
 import re
+import subprocess
+import sys
 import time
 import warnings
 import unittest
@@ -433,6 +435,31 @@ class Solvers(Case):
             adam.restore(state)
         np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)
         self.assertEqual((solver.iter, adam.iter), (0, 0))
+
+    def test_log_lines_are_those_of_sessions(self):
+        """Statement and text of each line from "Solving" on, except for times."""
+        net = self.write("""
+            layer { name: 'd' type: 'DummyData' top: 'x' top: 't' dummy_data_param {
+              shape { dim: 2 dim: 3 } shape { dim: 2 dim: 2 } data_filler { type: 'constant' value: 1 } } }
+            layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 2 } }
+            layer { name: 'l' type: 'EuclideanLoss' bottom: 'y' bottom: 't' top: 'l' }""")
+        for more in ("", "snapshot_format: HDF5 test_compute_loss: true"):
+            file = self.write("net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 display: 2 test_iter: 3 "
+                              "test_interval: 2 snapshot: 4 snapshot_prefix: '%s' %s"
+                              % (net, self.path("snap"), more), "s.prototxt")
+            logs = []
+            for script in ("import caffe; caffe.get_solver(%r).solve()",
+                           "import brew, sys; brew.compile(sys.argv[1]).session(log=True).solve()"):
+                script = script % file if "%r" in script else script
+                run = subprocess.run([sys.executable, "-c", script, file], capture_output=True, text=True, check=True,
+                                     env=dict(os.environ, GLOG_minloglevel="0", GLOG_logtostderr="1"))
+                lines = [re.sub(r"^[IWE]\S+ \S+ +\d+ ", "", line) for line in run.stderr.splitlines()]
+                lines = [re.sub(r"\(\S+ iter/s, \S+s/", "(", line) for line in lines]
+                start = next(i for i, line in enumerate(lines) if "] Solving" in line)
+                logs.append([line for line in lines[start:] if "brew.cpp" not in line])
+            self.assertIn("sgd_solver.cpp:%d] Snapshotting solver state to" % (290 if more else 280),
+                          "\n".join(logs[0]))
+            self.assertEqual(*logs)
 
     def test_losses_without_tops(self):
         solvers = []
