@@ -50,6 +50,18 @@ private:
   LayerSetup setupOf(const LayerMetadata &layer,
                      const caffe::LayerParameter &message) const;
   void determineGradients(const LayerMetadata &layer, LayerSetup &setup) const;
+  /// Returns the layer that computes a bottom.
+  const GraphLayer &producerOf(const LayerMetadata &layer,
+                               size_t bottom) const {
+    const int blob = layer.layer < 0
+                         ? layer.blob
+                         : graph.layers[layer.layer].bottoms[bottom];
+    return graph.layers[graph.blobs[blob].layer];
+  }
+  bool hasPropagateDown(const LayerMetadata &layer) const {
+    return layer.layer >= 0 &&
+           graph.layers[layer.layer].layer->propagate_down_size() > 0;
+  }
 
   const FilteredNet &net;
   const NetGraph &graph;
@@ -100,6 +112,11 @@ void NetSetUp::determineGradients(const LayerMetadata &layer,
     setup.bottomGradients.assign(layer.bottoms.size(), false);
     return;
   }
+  // In Caffe the statistics of BatchNorm count as learnable here, although no
+  // gradient reaches them; plans have no gradients for their sake either.
+  for (size_t i = 0; i < layer.bottoms.size(); ++i)
+    if (!producerOf(layer, i).needsBackward && !hasPropagateDown(layer))
+      setup.bottomGradients[i] = false;
   // Recurrent layers always compute the gradients of the sequence and the
   // static input; the initial hidden state is one bottom for each top but the
   // first.
