@@ -189,7 +189,7 @@ class Ranks(Case):
                 self.assert_equal(self.train_alone(ranks), self.load_weights(ranks))
                 # Only rank 0 logs and writes.
                 self.assertEqual(log.count("Iteration 4 ("), 1, log)
-                self.assertEqual(log.count("Snapshotting"), 2, log)
+                self.assertEqual(log.count("Snapshotting to"), 2, log)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("brew-")], [])
         # All ranks resume from a snapshot; their readers start at the beginning.
         self.run_ranks(many, 2, "--snapshot", self.path("many_iter_6.solverstate"), "--dump", self.path("w"))
