@@ -12,7 +12,7 @@ from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
 from . import _layers, _plan_cache, _state
-from ._tensors import Tensor, bind
+from ._tensors import Tensor, bind, keep_views_unbound
 from .proto import caffe_pb2
 
 # Layers with side effects, or with requirements that only separate layers fulfil.
@@ -83,6 +83,7 @@ class FusedNet:
 
         self.inputs = [t for t in tensors(Kind.BLOB) if t.key[2] in sources]
         self.blobs = self._separate(net, tensors(Kind.BLOB), sources)
+        keep_views_unbound(self.inputs + self.blobs)  # e.g. a Crop that keeps everything
         gradients = self._separate(net, tensors(Kind.BLOB_GRADIENT), ()) if learns else []
         self.params = [(t, parameter(t)) for t in tensors(Kind.PARAMETER)]
         # Running statistics, which the forward pass writes.

@@ -85,6 +85,19 @@ class Parts(Case):
         net.backward(q=np.ones((2, 3), np.float32))
         self.close(net.blobs["x"].diff, np.full((2, 3), 10))
 
+    def test_layers_that_keep_their_bottom(self):
+        """Their top is the input's own memory in the plan."""
+        net = self.make("""
+            layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 1 dim: 3 dim: 3 } } }
+            layer { name: 'y' type: 'Input' top: 'y' input_param { shape { dim: 2 dim: 1 dim: 3 dim: 3 } } }
+            layer { name: 'c' type: 'Crop' bottom: 'x' bottom: 'y' top: 'c' }
+            layer { name: 'q' type: 'Power' bottom: 'c' top: 'q' power_param { power: 2 } }""")
+        for seed in (1, 2):
+            x = random_array(seed, 2, 1, 3, 3)
+            net.forward(x=x, y=x)
+            self.close(net.blobs["c"].data, x)
+            self.close(net.blobs["q"].data, x ** 2, 1e-5)
+
     def test_read_only_arrays_of_the_caller(self):
         net = self.make("""force_backward: true
             layer { name: 'd' type: 'MemoryData' top: 'data' top: 'label'
