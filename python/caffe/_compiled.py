@@ -2,8 +2,6 @@
 
 The programs of many layers are compiled together, to one plan (``brewc --stepwise``). The session
 of the plan stores the state of the layers between passes (masks, positions, statistics)."""
-import numpy as np
-
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session, fill
 
@@ -83,7 +81,7 @@ class LayerProgram:
 
     def _bind(self, inputs, outputs):
         """Binds tensors to memories, given as (Tensor, Memory, whether it may be bound). Copies the
-        values of the other inputs. Returns the outputs that must be copied after the run."""
+        values of the other inputs. The caller copies the other outputs after the run."""
         bind(self.session, [(t, m if may_be_bound and not m.is_callers else None)
                             for t, m, may_be_bound in inputs + outputs])
         for tensor, memory, _ in inputs:
@@ -91,13 +89,9 @@ class LayerProgram:
                 memory.values()
             else:
                 tensor.load(memory)
-        copied = []
         for tensor, memory, _ in outputs:
             if tensor.is_in(memory):
                 memory.overwritten()
-            else:
-                copied.append((tensor, memory))
-        return copied
 
     def _feed(self):
         try:
@@ -133,14 +127,15 @@ class LayerProgram:
         inputs = [(t, b._data, not is_kept and id(b._data) not in written)
                   for t, b, is_kept in zip(self.bottoms, bottom, self.kept_bottoms)]
         inputs += [(t, b._data, True) for t, b in zip(self.params, self.layer.blobs)]
-        copied = self._bind(inputs, [(t, b._data, not is_kept)
-                                     for t, b, is_kept in zip(self.tops, top, self.kept_tops)])
+        self._bind(inputs, [(t, b._data, not is_kept) for t, b, is_kept in zip(self.tops, top, self.kept_tops)])
         self._run(Pass.FORWARD)
         self.has_run = True
-        for (tensor, memory), blob in ((c, b) for c in copied for b in top if b._data is c[1]):
+        for tensor, blob in zip(self.tops, top):
+            if tensor.is_in(blob._data):
+                continue
             values = tensor.get()
-            if values.shape != blob.shape and values.size != blob.count:
-                blob.reshape(*values.shape)  # the number of items depends on the values
+            if values.size != blob.count:  # the number of items depends on the values
+                blob.reshape(*values.shape)
             blob._data.take(values)
         if self.layer.keeps_statistics:
             for tensor, blob in zip(self.params, self.layer.blobs):
@@ -161,10 +156,11 @@ class LayerProgram:
             if propagate_down[i]:
                 outputs.setdefault(id(bottom[i]._diff), (tensor, bottom[i]._diff, True))
         inputs += [(t, top[i]._diff, id(top[i]._diff) not in outputs) for i, t in self.top_gradients.items()]
-        copied = self._bind(inputs, list(outputs.values()))
+        self._bind(inputs, list(outputs.values()))
         self._run(Pass.BACKWARD)
-        for tensor, memory in copied:
-            memory.take(tensor.get())
+        for tensor, memory, _ in outputs.values():
+            if not tensor.is_in(memory):
+                memory.take(tensor.get())
         for i, wanted in enumerate(propagate_down):
             if wanted and i not in self.bottom_gradients:
                 bottom[i]._gradient[...] = 0

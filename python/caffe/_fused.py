@@ -6,8 +6,6 @@ values from the plan at their next access, or after each run once a user has rea
 need runs layer by layer (in-place blobs between their layers, edits during a run, Python layers,
 hooks) are never fused.
 """
-import numpy as np
-
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
@@ -87,8 +85,7 @@ class FusedNet:
         gradients = self._separate(net, tensors(Kind.BLOB_GRADIENT), ()) if learns else []
         self.params = [(t, parameter(t)) for t in tensors(Kind.PARAMETER)]
         # Running statistics, which the forward pass writes.
-        self.statistics = [(t, blob) for t, blob in self.params
-                           if getattr(layers[t.key[2]], "keeps_statistics", False)]
+        self.statistics = [(t, blob) for t, blob in self.params if layers[t.key[2]].keeps_statistics]
         owned = {id(blob) for blob in net._learnable}
         self.param_gradients = [(t, parameter(t)) for t in (tensors(Kind.PARAMETER_GRADIENT) if learns else [])
                                 if id(parameter(t)) in owned]

@@ -31,7 +31,7 @@ class Update:
 
     def _message(self):
         """Returns a solver whose net has only the parameters."""
-        # A scalar of the program, but not all kinds of solvers permit a momentum.
+        # momentum and rms_decay are scalars of each update. They are here for the compiler, which checks them.
         solver = caffe_pb2.SolverParameter(type=self._kind, base_lr=1, lr_policy="fixed", max_iter=1,
                                            momentum=self._param.momentum, rms_decay=self._param.rms_decay,
                                            snapshot_after_train=False, snapshot_diff=True, snapshot_prefix="none")

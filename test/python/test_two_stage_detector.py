@@ -350,7 +350,7 @@ class TwoStages(Case):
             self.assertEqual(set(detections), {1, 2})
             rois = net.blobs["rois"].data
             counts.add(len(detections[1]) + len(detections[2]))
-            self.assertGreater(overlaps(rois[:, 1:], truth).max(axis=0).min(), 0.4)
+            self.assertGreater(overlaps(rois[:, 1:], truth).max(axis=0).min(), 0.5)
         self.assertGreater(max(counts), 0)
 
     def detect(self, net, image):
