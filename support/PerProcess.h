@@ -10,9 +10,9 @@
 
 namespace brew {
 
-/// An object with threads or locks, of which a forked child creates another one
-/// at its first use. The child leaks its parent's, which it can neither use nor
-/// destroy.
+/// An object with threads or locks. A forked child can neither use nor destroy
+/// the object of its parent: it leaks that object, and creates its own at the
+/// first use.
 template <typename T> class PerProcess {
 public:
   using Factory = std::function<std::unique_ptr<T>()>;

@@ -101,7 +101,7 @@ BREW_API brew_status brew_session_synchronize(brew_session *session);
 BREW_API brew_status brew_session_set_learning_rate(brew_session *session,
                                                     double rate);
 
-/* The scalars of an update; the names are those of Caffe's solver fields. */
+/* The scalars of an update, named like fields of Caffe's SolverParameter. */
 typedef struct brew_update_scalars {
   size_t struct_size;
   int iteration; /* counted from 0, for the bias correction of Adam */

@@ -35,10 +35,11 @@ typedef struct brew_snapshot_blob {
   int is_shared;
 } brew_snapshot_blob;
 
-/* A brew_weights has layers with blobs. Those of a file are read into memory of
- * the library. Those of a net are arrays of the caller, which must stay valid
- * until the brew_weights is destroyed; they can be written to a file, and
- * brew_weights_copy() loads the weights of a file into them. */
+/* A brew_weights has layers with blobs. There are two kinds:
+ * - of a file: the library owns the values;
+ * - of a net: the values are arrays of the caller, which must stay valid until
+ *   the brew_weights is destroyed. brew_weights_write() writes them to a file,
+ *   and brew_weights_copy() loads the weights of a file into them. */
 
 /* Reads a binary caffemodel of any version of Caffe, or an HDF5 file. Returns
  * BREW_UNAVAILABLE if the file is not found or not readable, and BREW_BAD_INPUT

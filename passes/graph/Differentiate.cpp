@@ -55,7 +55,7 @@ private:
     return needed.contains(op->getOperand(i));
   }
   void findNeeded(ArrayRef<Operation *> layers);
-  LogicalResult differentiateLayer(ArrayRef<PinOp> tops);
+  LogicalResult differentiateAll();
   LogicalResult differentiate(Operation *op);
   LogicalResult build(Operation *op, ArrayRef<Value> results,
                       ArrayRef<bool> selected, MutableArrayRef<Value> operands);
@@ -432,20 +432,11 @@ LogicalResult BackwardBuilder::run(ArrayRef<std::string> blobs) {
   const bool hasLoss = addLossGradients();
   if (!hasLoss && outputGradients.empty() && blobsWithOutputGradient.empty())
     addZeroGradients();
-  for (Operation *op : llvm::reverse(layers)) {
-    Operation *last = &program.getBody().front().back();
-    if (failed(differentiate(op)))
-      return failure();
-    markBackwardSince(last, op);
-  }
-  storeParameters();
-  return success();
+  return differentiateAll();
 }
 
-LogicalResult BackwardBuilder::differentiateLayer(ArrayRef<PinOp> tops) {
-  for (PinOp pin : tops)
-    addGradient(pin.getValue(),
-                createOutputGradient(pin.getValue(), pin.getBlob()));
+/// Builds the gradients of all layers and stores those of the parameters.
+LogicalResult BackwardBuilder::differentiateAll() {
   for (Operation *op : llvm::reverse(layers)) {
     Operation *last = &program.getBody().front().back();
     if (failed(differentiate(op)))
@@ -478,7 +469,10 @@ void BackwardBuilder::runForLayer() {
             reason = diagnostic.str();
           return success();
         });
-    if (succeeded(differentiateLayer(tops)))
+    for (PinOp pin : tops)
+      addGradient(pin.getValue(),
+                  createOutputGradient(pin.getValue(), pin.getBlob()));
+    if (succeeded(differentiateAll()))
       return;
   }
   while (&block.back() != last)

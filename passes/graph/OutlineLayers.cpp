@@ -44,13 +44,11 @@ public:
   explicit Outliner(ProgramOp program)
       : program(program), symbols(program->getParentOfType<ModuleOp>()) {}
 
-  LogicalResult run() {
+  void run() {
     findLayers();
     findNeeded();
     for (auto &[layer, ops] : layers)
-      if (failed(outline(layer, ops)))
-        return failure();
-    return success();
+      outline(layer, ops);
   }
 
 private:
@@ -96,12 +94,12 @@ private:
 
   /// Creates the program of a layer, unless the layer only brings blobs in that
   /// the caller writes.
-  LogicalResult outline(StringAttr layer, ArrayRef<Operation *> ops) {
+  void outline(StringAttr layer, ArrayRef<Operation *> ops) {
     if (llvm::all_of(ops, [](Operation *op) {
           auto input = dyn_cast<DataInputOp>(op);
           return input && input.getKind() == "Input";
         }))
-      return success();
+      return;
     OpBuilder b(program);
     auto outlined =
         ProgramOp::create(b, ops.front()->getLoc(),
@@ -122,10 +120,9 @@ private:
       }
     for (Operation *op : ops) {
       Operation *clone = b.clone(*op, map);
-      // The caller writes the gradients of the tops, also those of losses.
+      // The caller writes the gradients of all tops, and a loss is a top.
       clone->removeAttr("loss_weights");
     }
-    return success();
   }
 
   static void cloneParameter(OpBuilder &b, Value value, IRMapping &map) {
@@ -183,8 +180,7 @@ struct OutlineLayers : brew::passes::impl::OutlineLayersBase<OutlineLayers> {
          llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
       if (brew::passes::isLayerProgram(program))
         continue;
-      if (failed(Outliner(program).run()))
-        return signalPassFailure();
+      Outliner(program).run();
       program.erase();
     }
   }

@@ -22,7 +22,7 @@ using brew::python::viewOf;
 namespace {
 
 /// Returns an array that uses the memory of a blob, which belongs to `owner`;
-/// None if a file omits the values.
+/// None for a blob whose values the file does not contain.
 nb::object arrayOf(const brew_snapshot_blob &blob, nb::handle owner) {
   if (!blob.values && blob.is_shared)
     return nb::none();

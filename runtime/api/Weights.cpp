@@ -16,7 +16,7 @@ struct brew_weights {
   bool isOfNet = false;
   std::vector<std::vector<SnapshotBlob>> blobs; ///< of the layers of a net
 
-  /// Throws unless the weights are those of a net.
+  /// Throws Error (2) for the weights of a file.
   void requireNet() const {
     if (!isOfNet)
       throw usage("the weights of a file cannot be changed or written");

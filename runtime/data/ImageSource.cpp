@@ -6,6 +6,7 @@
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/selection/BoostWeights.h"
+#include "runtime/data/selection/RandSkip.h"
 #include "runtime/data/selection/Sampler.h"
 #include "support/Error.h"
 
@@ -140,16 +141,8 @@ private:
 
   void applyRandSkip(const DataLayerInfo &info) {
     const std::uint64_t count =
-        caffe::RandomStream(info.seed.rankSeed(), "rand_skip " + info.stream)
-            .below(0, parameter.rand_skip());
-    postLine(info.events, log::site::imageSkip,
-             "Skipping first " + std::to_string(count) + " data points.");
-    if (count >= files.entries.size())
-      throw badInput(images.layer() + ": rand_skip " +
-                     std::to_string(parameter.rand_skip()) + " skips " +
-                     std::to_string(count) + " of the " +
-                     std::to_string(files.entries.size()) + " images of '" +
-                     files.source + "'; not enough to skip");
+        skippedImages(info, parameter.rand_skip(), files.entries.size(),
+                      images.layer(), files.source);
     // Skip only full items and pairs.
     current.epoch = count * selection.recordsPerUnit() / files.entries.size();
     current.position =

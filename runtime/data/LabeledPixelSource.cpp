@@ -8,6 +8,7 @@
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/DecodeThreads.h"
 #include "runtime/data/ImageTransformer.h"
+#include "runtime/data/selection/RandSkip.h"
 #include "runtime/data/selection/Sampler.h"
 #include "support/Error.h"
 
@@ -56,7 +57,8 @@ public:
     postLine(info.events, log::site::imageCount,
              "A total of " + std::to_string(pairs.size()) + " examples.");
     if (parameter.rand_skip())
-      applyRandSkip(info);
+      current.position = skippedImages(info, parameter.rand_skip(),
+                                       pairs.size(), layerText, list);
     scratches.resize(decodeThreads.size());
   }
 
@@ -183,21 +185,6 @@ private:
 
   static std::int64_t rowSize(const plan::Buffer &buffer) {
     return plan::elementCount(buffer) / buffer.dims(0);
-  }
-
-  void applyRandSkip(const DataLayerInfo &info) {
-    const std::uint64_t count =
-        caffe::RandomStream(info.seed.rankSeed(), "rand_skip " + info.stream)
-            .below(0, parameter.rand_skip());
-    postLine(info.events, log::site::imageSkip,
-             "Skipping first " + std::to_string(count) + " data points.");
-    if (count >= pairs.size())
-      throw badInput(layerText + ": rand_skip " +
-                     std::to_string(parameter.rand_skip()) + " skips " +
-                     std::to_string(count) + " of the " +
-                     std::to_string(pairs.size()) + " images of '" + list +
-                     "'; not enough to skip");
-    current.position = count;
   }
 
   std::vector<const plan::Buffer *> tops;

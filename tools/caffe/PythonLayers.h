@@ -14,9 +14,9 @@
 
 namespace brew::caffe_command {
 
-/// Returns the path of a prototxt with a layer of type Python: of this net, or
-/// of a net that this solver names. Returns "" if there is none. Does not read
-/// pipes.
+/// Looks for a layer of type Python in a net, or in the nets that a solver
+/// names. Returns the path of the net's prototxt, or "" if no net has such a
+/// layer. Skips pipes, which can be read only once.
 std::string fileWithPythonLayer(const std::string &prototxt);
 
 /// Replaces this process with the package `caffe` in the `python3` of $PATH,

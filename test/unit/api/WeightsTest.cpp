@@ -169,7 +169,7 @@ TEST_F(WeightsApi, CopiesByNameOrNothing) {
   unrelated.copyFrom(file, "w");
   EXPECT_EQ(toC, Floats{7});
 
-  // A layer without parameters in the net does not take those of the file.
+  // The file has parameters for a layer that has none in the net.
   Weights changed = Weights::ofNet("");
   changed.addLayer(layerOf("a", "ReLU"));
   EXPECT_EQ(statusOf([&] { changed.copyFrom(file, "w"); }), BREW_BAD_INPUT);
