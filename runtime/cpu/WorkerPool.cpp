@@ -6,12 +6,13 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 namespace brew::runtime {
 
-/// The thread whose team runs the jobs.
+/// A thread of the pool, whose team runs the jobs of several threads.
 class WorkerPool::Leader {
 public:
   explicit Leader(const Threads &team) : team(team) {
@@ -77,15 +78,45 @@ private:
   std::thread thread;
 };
 
+/// Chooses the thread that runs a job.
+class WorkerPool::Dispatcher {
+public:
+  explicit Dispatcher(const Threads &team) : team(team) {}
+
+  void run(const std::function<void()> &job) {
+    {
+      // Held while the only caller runs a job, so that another one waits.
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (!leader && onlyCaller == std::thread::id())
+        onlyCaller = std::this_thread::get_id();
+      if (!leader && onlyCaller == std::this_thread::get_id()) {
+        const Threads::Scope scope = team.enter();
+        job();
+        return;
+      }
+      if (!leader)
+        leader = std::make_unique<Leader>(team);
+    }
+    leader->run(job);
+  }
+
+private:
+  const Threads &team;
+  std::mutex mutex;
+  std::thread::id onlyCaller;     ///< none before the first job
+  std::unique_ptr<Leader> leader; ///< null until there is a second caller
+};
+
 WorkerPool::WorkerPool(int threads)
-    : team(threads), leader([this] { return std::make_unique<Leader>(team); }) {
-  leader.get(); // reports now that the system cannot create a thread
+    : team(threads),
+      dispatcher([this] { return std::make_unique<Dispatcher>(team); }) {
+  dispatcher.get(); // counts forks from now on
 }
 
 WorkerPool::~WorkerPool() = default;
 
 void WorkerPool::run(const std::function<void()> &job) {
-  leader.get().run(job);
+  dispatcher.get().run(job);
 }
 
 } // namespace brew::runtime

@@ -2,10 +2,11 @@
 //
 // GNU OpenMP, whose threads run kernels and oneDNN, keeps one team for each
 // thread that starts work: sessions in several threads have several teams,
-// which compete for the cores. A pool is one thread whose team serves all
-// sessions of the pool: each run waits for its turn and then uses the full
-// team. The cost is one wake-up of a thread per run. A forked child starts a
-// thread and team of its own.
+// which compete for the cores. A pool has one team for all its sessions: each
+// run waits for its turn and then uses the full team. As long as one thread
+// makes all runs, that is the team of this thread. From the first run of
+// another thread on, it is the team of a thread of the pool, which costs a
+// wake-up per run. A forked child begins anew.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,7 +22,7 @@ namespace brew::runtime {
 class WorkerPool {
 public:
   /// Starts a team of `threads` threads; 0: OMP_NUM_THREADS, else one per core.
-  /// Throws Error (3) if the system cannot create a thread.
+  /// Throws Error (3) if the system cannot create its threads.
   explicit WorkerPool(int threads = 0);
   /// Waits for the running job. Executors keep their pool alive.
   ~WorkerPool();
@@ -30,16 +31,17 @@ public:
 
   int threads() const { return team.count(); }
 
-  /// Calls `job` on the pool's thread, after all jobs that were queued before,
-  /// and waits for it. Rethrows its exceptions. Must not be called on the
-  /// pool's thread.
+  /// Calls `job`, on this thread or the pool's, when no other job runs, and
+  /// waits for it. Rethrows its exceptions. Must not be called by a job. Throws
+  /// Error (3) if the system cannot create the pool's thread.
   void run(const std::function<void()> &job);
 
 private:
   class Leader;
+  class Dispatcher;
 
   Threads team;
-  PerProcess<Leader> leader;
+  PerProcess<Dispatcher> dispatcher;
 };
 
 } // namespace brew::runtime

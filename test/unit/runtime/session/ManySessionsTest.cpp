@@ -171,3 +171,20 @@ TEST(WorkerPool, RethrowsExceptionsOfJobs) {
   EXPECT_EQ(runs, 2);
   EXPECT_EQ(pool.threads(), 1);
 }
+
+TEST(WorkerPool, RunsJobsOfOneThreadOnIt) {
+  WorkerPool pool(1);
+  std::thread::id used;
+  const auto job = [&] { used = std::this_thread::get_id(); };
+  pool.run(job);
+  EXPECT_EQ(used, std::this_thread::get_id());
+  // From here on, a thread of the pool runs the jobs of all threads.
+  std::thread([&] {
+    pool.run(job);
+    EXPECT_NE(used, std::this_thread::get_id());
+  }).join();
+  const std::thread::id ofPool = used;
+  EXPECT_NE(ofPool, std::this_thread::get_id());
+  pool.run(job);
+  EXPECT_EQ(used, ofPool);
+}
