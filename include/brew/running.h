@@ -101,22 +101,6 @@ BREW_API brew_status brew_session_synchronize(brew_session *session);
 BREW_API brew_status brew_session_set_learning_rate(brew_session *session,
                                                     double rate);
 
-/* The scalars of an update, named like fields of Caffe's SolverParameter. */
-typedef struct brew_update_scalars {
-  size_t struct_size;
-  int iteration; /* counted from 0, for the bias correction of Adam */
-  double learning_rate;
-  double gradient_scale; /* factor of the gradients: of the mean over iter_size
-                          * passes and of clipping */
-  double weight_decay, momentum, momentum2, delta, rms_decay;
-} brew_update_scalars;
-
-/* Runs the program `update`, without a trainer: updates the learnable
- * parameters and the solver history by the gradients. With the solver's
- * snapshot_diff, the gradients become the changes that were subtracted. */
-BREW_API brew_status brew_session_update(brew_session *session,
-                                         const brew_update_scalars *scalars);
-
 /* Returns the net's outputs after a run, element by element. The array is valid
  * until the next call on the session. */
 BREW_API brew_status brew_session_outputs(brew_session *session, int program,

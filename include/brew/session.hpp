@@ -279,10 +279,6 @@ public:
   void setLearningRate(double rate) {
     check(brew_session_set_learning_rate(get(), rate));
   }
-  /// Runs the program `update`.
-  void update(const brew_update_scalars &scalars) {
-    check(brew_session_update(get(), &scalars));
-  }
   std::vector<OutputValue> outputs(int program) {
     const brew_output_value *values = nullptr;
     std::size_t count = 0;

@@ -8,6 +8,7 @@
 
 #include <brew/events.h>
 #include <brew/options.h>
+#include <brew/weights.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,52 @@ extern "C" {
 BREW_API brew_status brew_trainer_open(brew_session *session,
                                        const brew_options *options,
                                        brew_trainer **trainer);
+
+/* The nets of a training run whose caller runs them, for example layer by
+ * layer. The trainer calls the functions, on its thread, in place of the passes
+ * of a plan. A function that returns another status than BREW_OK ends the
+ * trainer's call with it. */
+typedef struct brew_caller_nets {
+  size_t struct_size;
+  void *user; /* passed to the functions */
+  /* The solver: an encoded SolverParameter. Its nets and weights are not read.
+   * There is a test net for each test_iter. */
+  const void *solver;
+  size_t solver_size;
+
+  /* Runs the passes of an iteration. Sets the gradients of the parameters to
+   * their sums over iter_size batches, and `loss` to the mean loss of the
+   * batches. */
+  brew_status (*compute_gradients)(void *user, double *loss);
+  /* Runs a forward pass of the training net. */
+  brew_status (*forward)(void *user, double *loss);
+  /* Returns the outputs of the training net's last pass. They must stay valid
+   * until the next call of a function. */
+  brew_status (*outputs)(void *user, const brew_output_value **outputs,
+                         size_t *count);
+  /* Called immediately before each update, also by brew_trainer_update(). */
+  brew_status (*prepare_update)(void *user);
+  /* Runs a batch of a test net. The outputs must stay valid likewise. */
+  brew_status (*test)(void *user, int net, double *loss,
+                      const brew_output_value **outputs, size_t *count);
+  /* Returns the weights of the training net, with diffs if `diffs` is not 0.
+   * The trainer copies their values before it calls another function, and does
+   * not destroy them. */
+  brew_status (*weights)(void *user, int diffs, brew_weights **weights);
+  /* Loads a weight file, of a snapshot: all of its weights, or none if the
+   * function fails. */
+  brew_status (*load_weights)(void *user, const char *path);
+} brew_caller_nets;
+
+/* Opens a trainer of nets that the caller runs and has initialized. The plan of
+ * the session is the one of a solver whose net has the same parameters, in the
+ * same order; it must use the memory of their values and gradients
+ * (brew_session_bind_memory()). The trainer runs only its program `update`.
+ * Snapshots contain neither seeds nor positions of data. */
+BREW_API brew_status brew_trainer_open_for_nets(brew_session *session,
+                                                const brew_options *options,
+                                                const brew_caller_nets *nets,
+                                                brew_trainer **trainer);
 BREW_API const char *brew_trainer_message(const brew_trainer *trainer);
 BREW_API void brew_trainer_destroy(brew_trainer *trainer);
 
@@ -68,7 +115,8 @@ BREW_API brew_status brew_trainer_backward(brew_trainer *trainer);
 BREW_API brew_status brew_trainer_accumulate(brew_trainer *trainer);
 /* Updates the parameters with the sum of the gradients, clipped and divided by
  * iter_size as the solver says, and starts the next iteration. Acts on
- * requests. */
+ * requests. A trainer of the caller's nets has no other of these calls; it
+ * takes the gradients from their memory. */
 BREW_API brew_status brew_trainer_update(brew_trainer *trainer);
 
 BREW_API int brew_trainer_iteration(const brew_trainer *trainer);
@@ -114,6 +162,13 @@ BREW_API brew_status brew_trainer_set_field(brew_trainer *trainer,
 BREW_API brew_status brew_trainer_get_field(const brew_trainer *trainer,
                                             const char *field, char *value,
                                             size_t size);
+
+/* Replaces the solver at once by an encoded SolverParameter of `size` bytes.
+ * Only on the thread that trains; functions of the caller's nets may call it.
+ * Returns BREW_BAD_INPUT if the plan cannot be trained with this solver, and
+ * BREW_UNAVAILABLE if snapshots cannot be written. The solver then stays. */
+BREW_API brew_status brew_trainer_set_solver(brew_trainer *trainer,
+                                             const void *solver, size_t size);
 
 typedef enum brew_solver_action {
   BREW_ACTION_NONE = 0,

@@ -8,6 +8,7 @@
 #include <brew/hooks.h>
 #include <brew/session.hpp>
 #include <brew/training.h>
+#include <brew/weights.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,26 @@ struct HookCall {
   bool background;
 };
 
+/// Nets that the caller of a trainer runs (brew_caller_nets). Exceptions end
+/// the trainer's call and propagate out of it.
+class CallerNets {
+public:
+  virtual ~CallerNets() = default;
+
+  struct Batch {
+    double loss;
+    std::vector<OutputValue> outputs;
+  };
+  virtual double computeGradients() = 0;
+  virtual double forward() = 0;
+  virtual std::vector<OutputValue> outputs() = 0;
+  virtual void prepareUpdate() = 0;
+  virtual Batch test(int net) = 0;
+  /// Returns weights that stay valid until the next call of a function.
+  virtual Weights &weights(bool diffs) = 0;
+  virtual void loadWeights(const std::string &path) = 0;
+};
+
 class Trainer {
 public:
   explicit Trainer(Session &session, const Options &options = {})
@@ -35,6 +57,60 @@ public:
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), options.get(), &opened);
+    trainer.reset(opened);
+    check(status);
+    setActionFunction({});
+  }
+
+  /// Opens a trainer of the caller's nets. `solver`: an encoded
+  /// SolverParameter.
+  Trainer(Session &session, std::shared_ptr<CallerNets> callerNets,
+          std::string_view solver, const Options &options = {})
+      : state(session.state), nets(std::make_unique<NetFunctions>()) {
+    nets->nets = std::move(callerNets);
+    nets->state = state.get();
+    auto functions = makeStruct<brew_caller_nets>();
+    functions.user = nets.get();
+    functions.solver = solver.data();
+    functions.solver_size = solver.size();
+    functions.compute_gradients = [](void *user, double *loss) {
+      return NetFunctions::call(
+          user, [&](CallerNets &own) { *loss = own.computeGradients(); });
+    };
+    functions.forward = [](void *user, double *loss) {
+      return NetFunctions::call(
+          user, [&](CallerNets &own) { *loss = own.forward(); });
+    };
+    functions.outputs = [](void *user, const brew_output_value **outputs,
+                           std::size_t *count) {
+      return NetFunctions::call(user, [&](CallerNets &own) {
+        NetFunctions::of(user).show(own.outputs(), outputs, count);
+      });
+    };
+    functions.prepare_update = [](void *user) {
+      return NetFunctions::call(user,
+                                [](CallerNets &own) { own.prepareUpdate(); });
+    };
+    functions.test = [](void *user, int net, double *loss,
+                        const brew_output_value **outputs, std::size_t *count) {
+      return NetFunctions::call(user, [&](CallerNets &own) {
+        CallerNets::Batch batch = own.test(net);
+        *loss = batch.loss;
+        NetFunctions::of(user).show(std::move(batch.outputs), outputs, count);
+      });
+    };
+    functions.weights = [](void *user, int diffs, brew_weights **weights) {
+      return NetFunctions::call(user, [&](CallerNets &own) {
+        *weights = own.weights(diffs != 0).get();
+      });
+    };
+    functions.load_weights = [](void *user, const char *path) {
+      return NetFunctions::call(
+          user, [&](CallerNets &own) { own.loadWeights(path); });
+    };
+    brew_trainer *opened = nullptr;
+    const brew_status status = brew_trainer_open_for_nets(
+        session.get(), options.get(), &functions, &opened);
     trainer.reset(opened);
     check(status);
     setActionFunction({});
@@ -89,6 +165,11 @@ public:
   void backward() { check(brew_trainer_backward(get())); }
   void accumulate() { check(brew_trainer_accumulate(get())); }
   void update() { check(brew_trainer_update(get())); }
+
+  /// `solver`: an encoded SolverParameter.
+  void setSolver(std::string_view solver) {
+    check(brew_trainer_set_solver(get(), solver.data(), solver.size()));
+  }
 
   int iteration() const { return brew_trainer_iteration(get()); }
   double smoothedLoss() const { return brew_trainer_smoothed_loss(get()); }
@@ -149,6 +230,31 @@ private:
     it.state->thrown.capture([&] { action = it.query(); });
     return action;
   }
+  /// The caller's nets, and the outputs that the C functions have returned.
+  struct NetFunctions {
+    std::shared_ptr<CallerNets> nets;
+    Session::State *state;
+    std::vector<OutputValue> shown;
+    std::vector<brew_output_value> views;
+
+    static NetFunctions &of(void *user) {
+      return *static_cast<NetFunctions *>(user);
+    }
+    template <typename Body> static brew_status call(void *user, Body &&body) {
+      NetFunctions &it = of(user);
+      return it.state->thrown.capture([&] { body(*it.nets); }) ? BREW_OK
+                                                               : BREW_BAD_INPUT;
+    }
+    void show(std::vector<OutputValue> outputs, const brew_output_value **to,
+              std::size_t *count) {
+      shown = std::move(outputs);
+      views.clear();
+      for (const OutputValue &output : shown)
+        views.push_back({output.blob.c_str(), output.value, output.lossWeight});
+      *to = views.data();
+      *count = views.size();
+    }
+  };
   struct HookFunction {
     std::function<void(const HookCall &)> function;
     Session::State *state;
@@ -172,6 +278,7 @@ private:
   std::shared_ptr<Session::State> state;
   std::unique_ptr<ActionSource> action;             ///< outlives `trainer`
   std::vector<std::unique_ptr<HookFunction>> hooks; ///< likewise
+  std::unique_ptr<NetFunctions> nets;               ///< likewise
   detail::UniqueHandle<brew_trainer, brew_trainer_destroy> trainer;
 };
 

@@ -56,6 +56,7 @@ public:
     });
   }
 
+  brew_weights *get() const { return weights.get(); }
   std::size_t layers() const { return brew_weights_layers(weights.get()); }
   brew_weight_layer layer(std::size_t index) {
     auto result = makeStruct<brew_weight_layer>();

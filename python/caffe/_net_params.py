@@ -47,7 +47,11 @@ class Parameters:
         self._save(path, write_diff, hdf5=True)
 
     def _save(self, path, diff, hdf5=False):
+        _weights.write(path, self._weights(diff), hdf5)
+
+    def _weights(self, diff):
+        """Returns the NetWeights of the parameters, with their gradients if ``diff`` is set."""
         layers = [(layer, [(blob._values, blob._gradient if diff else None, is_shared)
                            for blob, is_shared in zip(instance.blobs, shared)])
                   for layer, instance, shared in self._sharing()]
-        _weights.write(path, caffe_pb2.NetParameter(name=self._name), layers, hdf5)
+        return _weights.of_net(caffe_pb2.NetParameter(name=self._name), layers)

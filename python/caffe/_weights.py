@@ -44,16 +44,21 @@ def load_message(layer, blobs):
     load(file, source, [(layer, [(blob, False) for blob in blobs])])
 
 
-def write(path, net, layers, hdf5=False):
-    """Writes weights. Raises OSError.
+def of_net(net, layers):
+    """Returns the NetWeights of a net.
 
     ``net``: a NetParameter without layers; ``layers``: [(LayerParameter, [(array, gradients or
-    None, whether another layer owns it), ...]), ...]. Files in HDF5 contain only the arrays."""
+    None, whether another layer owns it), ...]), ...]."""
     weights = NetWeights(net.SerializeToString())
     for layer, blobs in layers:
         weights.add_layer(_encoded(layer))
         for data, diff, is_shared in blobs:
             weights.add_blob(data, diff, is_shared)
+    return weights
+
+
+def write(path, weights, hdf5=False):
+    """Writes NetWeights. Files in HDF5 contain only the arrays. Raises OSError."""
     with runtime_errors(unavailable=OSError):
         weights.write(os.fsdecode(path), hdf5)
 

@@ -58,6 +58,5 @@ NB_MODULE(_core, module) {
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
   brew::python::bindReinforcement(module);
-  brew::python::bindSolver(module);
   brew::python::bindWeights(module);
 }

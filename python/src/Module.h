@@ -12,7 +12,6 @@ void bindOptions(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);
 void bindTrainer(nanobind::module_ &module);
 void bindReinforcement(nanobind::module_ &module);
-void bindSolver(nanobind::module_ &module);
 void bindWeights(nanobind::module_ &module);
 
 } // namespace brew::python

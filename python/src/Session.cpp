@@ -424,26 +424,6 @@ void brew::python::bindSession(nb::module_ &module) {
           },
           "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a)
       .def(
-          "update",
-          [](SharedSession &shared, int iteration, double learningRate,
-             double gradientScale, double weightDecay, double momentum,
-             double momentum2, double delta, double rmsDecay) {
-            auto scalars = brew::api::makeStruct<brew_update_scalars>();
-            scalars.iteration = iteration;
-            scalars.learning_rate = learningRate;
-            scalars.gradient_scale = gradientScale;
-            scalars.weight_decay = weightDecay;
-            scalars.momentum = momentum;
-            scalars.momentum2 = momentum2;
-            scalars.delta = delta;
-            scalars.rms_decay = rmsDecay;
-            shared.runExclusive(
-                [&](Session &session) { session.update(scalars); });
-          },
-          "iteration"_a, "learning_rate"_a, "gradient_scale"_a,
-          "weight_decay"_a, "momentum"_a, "momentum2"_a, "delta"_a,
-          "rms_decay"_a, "Runs the program 'update'.")
-      .def(
           "bind_memory",
           [](SharedSession &shared,
              const std::vector<std::tuple<brew_tensor_kind, int, std::string,

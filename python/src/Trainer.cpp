@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -15,8 +16,10 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using brew::api::Trainer;
+using brew::python::PythonNets;
 using brew::python::SharedSession;
 using brew::python::SharedTrainer;
+using brew::python::viewOf;
 
 namespace {
 
@@ -56,6 +59,17 @@ void brew::python::bindTrainer(nb::module_ &module) {
             new (self) SharedTrainer(session, options);
           },
           "session"_a, "options"_a = Settings(), nb::keep_alive<1, 2>())
+      .def_static(
+          "of_nets",
+          [](SharedSession &session, nb::object nets, const nb::bytes &solver) {
+            auto own = std::make_shared<PythonNets>(std::move(nets));
+            const std::string_view encoded = viewOf(solver);
+            brew::python::GilRelease released;
+            return std::make_unique<SharedTrainer>(session, std::move(own),
+                                                   encoded);
+          },
+          "session"_a, "nets"_a, "solver"_a, nb::keep_alive<0, 1>(),
+          "Opens a trainer of nets that Python runs (PythonNets.h).")
       .def(
           "add_hook",
           [](SharedTrainer &shared, const std::string &line,
@@ -138,6 +152,12 @@ void brew::python::bindTrainer(nb::module_ &module) {
       .def("update",
            [](SharedTrainer &shared) {
              shared.runExclusive([](Trainer &trainer) { trainer.update(); });
+           })
+      .def("set_solver",
+           [](SharedTrainer &shared, const nb::bytes &solver) {
+             const std::string_view encoded = viewOf(solver);
+             shared.runExclusive(
+                 [&](Trainer &trainer) { trainer.setSolver(encoded); });
            })
       .def("set_field",
            [](SharedTrainer &shared, const std::string &name,

@@ -1,9 +1,12 @@
 //===- TrainerBinding.h - Trainers in Python --------------------*- C++ -*-===//
 #pragma once
 
+#include "PythonNets.h"
 #include "SessionBinding.h"
 
 #include <memory>
+#include <string_view>
+#include <utility>
 
 namespace brew::python {
 
@@ -20,6 +23,15 @@ public:
         throw nanobind::python_error();
       return BREW_ACTION_NONE;
     });
+  }
+
+  /// A trainer of nets that Python runs. `solver`: an encoded SolverParameter.
+  SharedTrainer(SharedSession &session, std::shared_ptr<PythonNets> nets,
+                std::string_view solver)
+      : session(session),
+        trainer(std::make_unique<api::Trainer>(*session.get(), nets, solver)) {
+    trainer->setActionFunction(
+        [nets = std::move(nets)] { return nets->nextAction(); });
   }
 
   template <typename Body> auto runExclusive(Body &&body) {

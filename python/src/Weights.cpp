@@ -2,8 +2,7 @@
 #include "Arrays.h"
 #include "ExitGuard.h"
 #include "Module.h"
-
-#include <brew/weights.hpp>
+#include "NetWeights.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -15,8 +14,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using brew::api::Weights;
-using brew::python::FloatArray;
-using brew::python::shapeOf;
+using brew::python::NetWeights;
 using brew::python::viewOf;
 
 namespace {
@@ -31,48 +29,6 @@ nb::object arrayOf(const brew_snapshot_blob &blob, nb::handle owner) {
                                                 shape.data(), owner),
                   nb::rv_policy::reference);
 }
-
-/// The weights of a net and the arrays that they refer to.
-class NetWeights {
-public:
-  explicit NetWeights(const nb::bytes &net)
-      : weights(Weights::ofNet(viewOf(net))) {}
-
-  void addLayer(const nb::bytes &layer) { weights.addLayer(viewOf(layer)); }
-
-  void addBlob(FloatArray data, std::optional<FloatArray> diff, bool isShared) {
-    if (diff && shapeOf(*diff) != shapeOf(data))
-      throw brew::api::Error(BREW_USAGE,
-                             "a blob and its gradient have different shapes");
-    weights.addBlob(shapeOf(data), data.data(), diff ? diff->data() : nullptr,
-                    isShared);
-    arrays.push_back(std::move(data));
-    if (diff)
-      arrays.push_back(std::move(*diff));
-  }
-
-  /// Returns for each blob whether the file has values for it.
-  nb::list copyFrom(const Weights &file, const std::string &source) {
-    {
-      const brew::python::GilRelease released;
-      weights.copyFrom(file, source);
-    }
-    nb::list loaded;
-    for (std::size_t i = 0; i < weights.layers(); ++i)
-      for (std::size_t k = 0; k < weights.layer(i).blobs; ++k)
-        loaded.append(weights.blob(i, k).is_loaded != 0);
-    return loaded;
-  }
-
-  void write(const std::string &path, bool hdf5) {
-    const brew::python::GilRelease released;
-    weights.write(path, hdf5 ? BREW_HDF5 : BREW_BINARY_PROTO);
-  }
-
-private:
-  Weights weights;
-  std::vector<FloatArray> arrays;
-};
 
 /// Returns (name, arrays) of each layer.
 nb::list layersOf(nb::handle_t<Weights> self) {

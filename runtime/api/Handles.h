@@ -1,6 +1,7 @@
 //===- Handles.h - Objects that C API handles point to ----------*- C++ -*-===//
 #pragma once
 
+#include "formats/WeightFile.h"
 #include "plan/PlanFile.h"
 #include "runtime/api/Api.h"
 #include "runtime/cpu/WorkerPool.h"
@@ -89,6 +90,14 @@ std::vector<std::string> textsOf(const char *const *texts, std::size_t count,
                                  const char *name);
 
 brew_dtype dtypeOf(plan::DataType type);
+
+/// Returns the caller's outputs. Throws if a name is null.
+std::vector<runtime::OutputValue> outputsOf(const brew_output_value *outputs,
+                                            std::size_t count);
+
+/// Returns the weights of a net with copies of their values. Throws Error (2)
+/// for null or the weights of a file.
+formats::Weights copiesOf(const brew_weights *weights);
 
 /// Writes the dimensions to a C structure and returns their number.
 template <typename Dims>

@@ -99,6 +99,17 @@ brew::api::viewsOf(const std::vector<runtime::OutputValue> &outputs) {
   return views;
 }
 
+std::vector<runtime::OutputValue>
+brew::api::outputsOf(const brew_output_value *outputs, std::size_t count) {
+  if (count && !outputs)
+    throw usage("the outputs are NULL");
+  std::vector<runtime::OutputValue> result;
+  for (std::size_t i = 0; i < count; ++i)
+    result.push_back({text(outputs[i].blob, "the name of an output"),
+                      outputs[i].value, outputs[i].loss_weight});
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Thread pools, opening, listeners
 //===----------------------------------------------------------------------===//
@@ -357,30 +368,6 @@ brew_status brew_session_set_learning_rate(brew_session *session, double rate) {
     scalars.setFields(runtime::solverOf(runtimeSession.manifest()), 0);
     scalars.set(plan::LEARNING_RATE, rate);
     scalars.set(plan::GRADIENT_SCALE, 1);
-  });
-}
-
-brew_status brew_session_update(brew_session *session,
-                                const brew_update_scalars *cScalars) {
-  return on(session, [&](runtime::Session &runtimeSession) {
-    if (!cScalars)
-      throw usage("the scalars are NULL");
-    const brew_update_scalars values = copyFromCaller(cScalars);
-    const int program =
-        runtimeSession.executor().findProgram(plan::programs::kUpdate);
-    if (program < 0)
-      throw usage("the plan has no program 'update'");
-    caffe::SolverParameter solver;
-    solver.set_momentum(static_cast<float>(values.momentum));
-    solver.set_momentum2(static_cast<float>(values.momentum2));
-    solver.set_weight_decay(static_cast<float>(values.weight_decay));
-    solver.set_delta(static_cast<float>(values.delta));
-    solver.set_rms_decay(static_cast<float>(values.rms_decay));
-    runtime::SolverScalars scalars(runtimeSession.executor());
-    scalars.setFields(solver, values.iteration);
-    scalars.set(plan::LEARNING_RATE, values.learning_rate);
-    scalars.set(plan::GRADIENT_SCALE, values.gradient_scale);
-    runtimeSession.run(program, runtime::Pass::Forward);
   });
 }
 

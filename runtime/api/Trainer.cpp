@@ -1,6 +1,7 @@
 //===- Trainer.cpp - C API: training --------------------------------------===//
 
 #include "runtime/api/Handles.h"
+#include "runtime/api/Messages.h"
 #include "runtime/api/TrainerHandle.h"
 
 #include "runtime/train/Trainer.h"
@@ -24,6 +25,83 @@ brew_status brew_trainer_open(brew_session *session,
     handle.session = session->session;
     handle.trainer = std::make_unique<runtime::Trainer>(
         *handle.session, std::move(trainerOptions));
+  });
+}
+
+namespace {
+
+/// Throws an Error with the status that a function of the caller returned.
+void requireOk(brew_status status, const char *function) {
+  if (status == BREW_OK)
+    return;
+  const bool isKnown = status > BREW_OK && status <= BREW_BUG;
+  throw Error(isKnown ? static_cast<ExitStatus>(status) : ExitStatus::Bug,
+              std::string("the caller's function ") + function + " failed");
+}
+
+/// Returns C++ functions that call the caller's, with its outputs as copies.
+runtime::CallerNets functionsOf(const brew_caller_nets &nets) {
+  if (!nets.compute_gradients || !nets.forward || !nets.outputs ||
+      !nets.prepare_update || !nets.test || !nets.weights || !nets.load_weights)
+    throw usage("a function of the caller's nets is NULL");
+  runtime::CallerNets result;
+  result.computeGradients = [nets] {
+    double loss = 0;
+    requireOk(nets.compute_gradients(nets.user, &loss), "compute_gradients");
+    return loss;
+  };
+  result.forward = [nets] {
+    double loss = 0;
+    requireOk(nets.forward(nets.user, &loss), "forward");
+    return loss;
+  };
+  result.outputs = [nets] {
+    const brew_output_value *outputs = nullptr;
+    size_t count = 0;
+    requireOk(nets.outputs(nets.user, &outputs, &count), "outputs");
+    return outputsOf(outputs, count);
+  };
+  result.prepareUpdate = [nets] {
+    requireOk(nets.prepare_update(nets.user), "prepare_update");
+  };
+  result.test = [nets](int net) {
+    const brew_output_value *outputs = nullptr;
+    size_t count = 0;
+    double loss = 0;
+    requireOk(nets.test(nets.user, net, &loss, &outputs, &count), "test");
+    return runtime::CallerNets::Batch{loss, outputsOf(outputs, count)};
+  };
+  result.weights = [nets](bool withDiffs) {
+    brew_weights *weights = nullptr;
+    requireOk(nets.weights(nets.user, withDiffs, &weights), "weights");
+    return copiesOf(weights);
+  };
+  result.loadWeights = [nets](const std::string &path) {
+    requireOk(nets.load_weights(nets.user, path.c_str()), "load_weights");
+  };
+  return result;
+}
+
+} // namespace
+
+brew_status brew_trainer_open_for_nets(brew_session *session,
+                                       const brew_options *options,
+                                       const brew_caller_nets *cNets,
+                                       brew_trainer **trainer) {
+  return api::open(trainer, [&](brew_trainer &handle) {
+    if (!session || !cNets)
+      throw usage("the session or the nets are NULL");
+    const brew_caller_nets nets = copyFromCaller(cNets);
+    runtime::TrainerOptions trainerOptions;
+    trainerOptions.solver = parse<caffe::SolverParameter>(
+        nets.solver, nets.solver_size, "the solver");
+    trainerOptions.callerNets =
+        std::make_shared<const runtime::CallerNets>(functionsOf(nets));
+    if (options)
+      options->set.applyTo(trainerOptions);
+    handle.session = session->session;
+    handle.trainer = std::make_unique<runtime::Trainer>(
+        session->get(), std::move(trainerOptions));
   });
 }
 
@@ -191,6 +269,14 @@ brew_status brew_trainer_get_field(const brew_trainer *trainer,
     if (fieldValue.size() >= size)
       throw usage("there is too little room for the value");
     std::memcpy(value, fieldValue.c_str(), fieldValue.size() + 1);
+  });
+}
+
+brew_status brew_trainer_set_solver(brew_trainer *trainer, const void *solver,
+                                    size_t size) {
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+    runtimeTrainer.setSolver(
+        parse<caffe::SolverParameter>(solver, size, "the solver"));
   });
 }
 

@@ -42,26 +42,6 @@ void takeFloats(brew_weights &handle) {
       convertToFloats(blob);
 }
 
-/// Returns the weights of a net for the writer, with copies of the values.
-formats::Weights copiesForWriter(const brew_weights &net) {
-  formats::Weights result = net.weights;
-  for (size_t i = 0; i < result.layers.size(); ++i) {
-    formats::WeightLayer &layer = result.layers[i];
-    const std::vector<SnapshotBlob> &blobs = net.blobs[i];
-    const bool haveDiffs =
-        std::all_of(blobs.begin(), blobs.end(),
-                    [](const SnapshotBlob &blob) { return blob.diffs; });
-    for (const SnapshotBlob &blob : blobs) {
-      if (blob.isShared)
-        layer.shared.insert(layer.blobs.size());
-      layer.blobs.push_back(blob.copyOf(blob.values));
-      if (haveDiffs)
-        layer.diffs.push_back(blob.copyOf(blob.diffs));
-    }
-  }
-  return result;
-}
-
 /// Returns the layers of a net as targets; a blob's number counts through all
 /// layers.
 std::vector<caffe::LayerBlobs> targetsOf(const brew_weights &net) {
@@ -78,6 +58,28 @@ std::vector<caffe::LayerBlobs> targetsOf(const brew_weights &net) {
 }
 
 } // namespace
+
+formats::Weights api::copiesOf(const brew_weights *net) {
+  if (!net)
+    throw usage("the weights are NULL");
+  net->requireNet();
+  formats::Weights result = net->weights;
+  for (size_t i = 0; i < result.layers.size(); ++i) {
+    formats::WeightLayer &layer = result.layers[i];
+    const std::vector<SnapshotBlob> &blobs = net->blobs[i];
+    const bool haveDiffs =
+        std::all_of(blobs.begin(), blobs.end(),
+                    [](const SnapshotBlob &blob) { return blob.diffs; });
+    for (const SnapshotBlob &blob : blobs) {
+      if (blob.isShared)
+        layer.shared.insert(layer.blobs.size());
+      layer.blobs.push_back(blob.copyOf(blob.values));
+      if (haveDiffs)
+        layer.diffs.push_back(blob.copyOf(blob.diffs));
+    }
+  }
+  return result;
+}
 
 brew_status brew_weights_read(const char *path, brew_weights **weights) {
   return api::open(weights, [&](brew_weights &handle) {
@@ -200,8 +202,7 @@ brew_status brew_weights_copy(const brew_weights *from, brew_weights *to,
 brew_status brew_weights_write(brew_weights *weights, const char *path,
                                brew_snapshot_format format) {
   return with(weights, [&] {
-    weights->requireNet();
-    formats::writeWeights(text(path, "the path"), copiesForWriter(*weights),
+    formats::writeWeights(text(path, "the path"), copiesOf(weights),
                           formatOf(format));
   });
 }

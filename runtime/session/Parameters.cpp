@@ -162,12 +162,17 @@ formats::Weights Parameters::save(bool withDiffs,
   return weights;
 }
 
-std::vector<formats::Blob> Parameters::history() const {
+/// Returns the number of history tensors per parameter.
+int Parameters::historySlots() const {
   int slots = 1;
   for (const plan::Parameter &parameter : manifest.parameters())
     slots = std::max(slots, parameter.state_buffer_indices_size());
+  return slots;
+}
+
+std::vector<formats::Blob> Parameters::history() const {
   std::vector<formats::Blob> blobs;
-  for (int slot = 0; slot < slots; ++slot)
+  for (int slot = 0; slot < historySlots(); ++slot)
     for (const plan::Parameter &parameter : manifest.parameters()) {
       const std::vector<std::int64_t> dims =
           caffe::toVector(parameter.file_dims());
@@ -180,19 +185,21 @@ std::vector<formats::Blob> Parameters::history() const {
   return blobs;
 }
 
-void Parameters::setHistory(const std::vector<formats::Blob> &blobs,
-                            const std::string &source) {
-  int slots = 1;
-  for (const plan::Parameter &parameter : manifest.parameters())
-    slots = std::max(slots, parameter.state_buffer_indices_size());
-  const int count = manifest.parameters_size();
+void Parameters::checkHistory(const std::vector<formats::Blob> &blobs,
+                              const std::string &source) const {
   std::vector<caffe::HistoryTensor> tensors;
-  for (int slot = 0; slot < slots; ++slot)
+  for (int slot = 0; slot < historySlots(); ++slot)
     for (const plan::Parameter &parameter : manifest.parameters())
       tensors.push_back(
           {parameter.layer() + "/" + std::to_string(parameter.index()),
            caffe::toVector(parameter.file_dims())});
   caffe::checkHistory(blobs, tensors, source);
+}
+
+void Parameters::setHistory(const std::vector<formats::Blob> &blobs,
+                            const std::string &source) {
+  checkHistory(blobs, source);
+  const int count = manifest.parameters_size();
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     const plan::Parameter &parameter =
         manifest.parameters(static_cast<int>(i) % count);

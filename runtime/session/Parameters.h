@@ -64,8 +64,12 @@ public:
   /// Returns the solver history in Caffe's order: one blob per parameter for
   /// every slot of the update rule, zeros for parameters that are not trained.
   std::vector<formats::Blob> history() const;
-  /// Loads solver history. On a mismatch throws Error (1) that lists the
-  /// differences, and changes nothing.
+  /// Throws Error (1) that lists the differences if solver history does not
+  /// match the parameters.
+  void checkHistory(const std::vector<formats::Blob> &blobs,
+                    const std::string &source) const;
+  /// Loads solver history. If it does not match, throws as checkHistory() does
+  /// and changes nothing.
   void setHistory(const std::vector<formats::Blob> &blobs,
                   const std::string &source);
 
@@ -85,6 +89,7 @@ public:
   const std::vector<caffe::LayerBlobs> &layers() const { return layerBlobs; }
 
 private:
+  int historySlots() const;
   formats::WeightLayer saveLayer(const caffe::LayerBlobs &from,
                                  bool withDiffs) const;
   formats::Blob zeros(const std::vector<std::int64_t> &dims) const;

@@ -33,12 +33,13 @@ Iteration::Iteration(Session &trainedSession,
                      const TrainingPrograms &trainingPrograms,
                      TrainingState &trainingState, Collectives &collectives,
                      ParameterUpdate &update, ProgressEvents &progressEvents,
-                     NanCheck *nanCheck)
+                     NanCheck *nanCheck, const CallerNets *netsOfCaller)
     : session(trainedSession), executor(session.executor()),
       solver(currentSolver), programs(trainingPrograms), state(trainingState),
       ranks(collectives), parameterUpdate(update), progress(progressEvents),
-      nan(nanCheck), accumulator(executor),
-      debug(DebugInfo::create(session, programs.train, solver)) {}
+      nan(nanCheck), callerNets(netsOfCaller), accumulator(executor),
+      debug(callerNets ? nullptr
+                       : DebugInfo::create(session, programs.train, solver)) {}
 
 void Iteration::discard() {
   accumulator.discard();
@@ -77,7 +78,7 @@ void Iteration::requireNoOutputGradients() const {
 
 void Iteration::selectMode(bool timed) {
   const bool overlaps =
-      !timed && solver.iter_size() == 1 && !debug && !nan &&
+      !timed && solver.iter_size() == 1 && !debug && !nan && !callerNets &&
       parameterUpdate.canOverlap() &&
       executor.canStartTogether(programs.train, programs.update);
   mode = timed ? Mode::Timed : overlaps ? Mode::Overlapped : Mode::Sequential;
@@ -103,11 +104,13 @@ void Iteration::runOverlapped() {
   stage = Stage::None;
   drainInFlight(isDisplayed || executor.runsSynchronously() ? 0 : 1);
   if (isDisplayed)
-    progress.display(iteration, &results);
+    display(iteration);
   parameterUpdate.emitLearningRate(iteration, learningRate, stepBefore);
 }
 
 double Iteration::computeGradients() {
+  if (callerNets)
+    return callerNets->computeGradients();
   double loss = 0;
   if (nan)
     nan->begin();
@@ -130,16 +133,31 @@ void Iteration::applyGradients(double loss) {
   state.losses.add(loss, solver.average_loss());
   const int iteration = state.iteration;
   if (isDue(solver.display(), iteration))
-    progress.display(iteration, &results);
-  const double learningRate = parameterUpdate.apply();
+    display(iteration);
+  const double learningRate = updateParameters();
   stage = Stage::None;
   progress.emitIteration(iteration, loss, learningRate);
   if (std::exchange(mode, Mode::Sequential) == Mode::Timed)
     session.events().emit(event::StepTimes{iteration, stepSeconds});
 }
 
+/// Displays an iteration in the solver's loop.
+void Iteration::display(int iteration) {
+  progress.display(iteration,
+                   callerNets ? callerNets->outputs()
+                              : readOutputs(executor, programs.train, results));
+}
+
+/// Returns the learning rate.
+double Iteration::updateParameters() {
+  if (callerNets)
+    callerNets->prepareUpdate();
+  return parameterUpdate.apply();
+}
+
 void Iteration::runFinalPass() {
-  state.losses.add(forwardBackward(), solver.average_loss());
+  state.losses.add(callerNets ? callerNets->forward() : forwardBackward(),
+                   solver.average_loss());
   // Caffe keeps showing values if the last iteration showed them.
   if (debug && progress.lastDisplay() == state.iteration - 1)
     debug->logForward();
@@ -216,6 +234,10 @@ void Iteration::useCallerGradients(double loss) {
 }
 
 void Iteration::update() {
+  if (callerNets) {
+    updateParameters();
+    return;
+  }
   requireGradients("an update");
   stage = Stage::Backward;
   accumulator.finish();
@@ -229,7 +251,7 @@ void Iteration::update() {
   stage = Stage::Begun;
   state.losses.add(loss, solver.average_loss());
   if (progress.isCallerRun() && isDue(solver.display(), iteration))
-    progress.display(iteration, /*results=*/nullptr);
+    progress.display(iteration, /*outputs=*/{});
   const double learningRate = parameterUpdate.apply();
   stage = Stage::None;
   progress.emitIteration(iteration, loss, learningRate);

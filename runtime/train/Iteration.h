@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/session/Session.h"
+#include "runtime/train/CallerNets.h"
 #include "runtime/train/Collectives.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
@@ -29,12 +30,14 @@ namespace brew::runtime {
 /// Runs the iterations of training, one after the other.
 class Iteration {
 public:
-  /// `nan`: checks values before each update; may be null. The arguments must
+  /// `nan`: checks values before each update; may be null. `callerNets`: run in
+  /// place of the plan's training program; may be null. The arguments must
   /// outlive this object.
   Iteration(Session &session, const caffe::SolverParameter &solver,
             const TrainingPrograms &programs, TrainingState &state,
             Collectives &ranks, ParameterUpdate &parameterUpdate,
-            ProgressEvents &progress, NanCheck *nan);
+            ProgressEvents &progress, NanCheck *nan,
+            const CallerNets *callerNets);
 
   /// Whether an iteration has begun, so that it uses the current solver.
   bool hasBegun() const { return stage != Stage::None; }
@@ -87,7 +90,8 @@ public:
   /// the parameter gradients.
   void useCallerGradients(double loss);
   /// Updates the parameters; in a run of the caller, displays the iteration
-  /// first. Throws Error (2) without a backward().
+  /// first. Throws Error (2) without a backward(), unless the caller runs the
+  /// nets: then updates them with the gradients in their memory.
   void update();
 
 private:
@@ -106,6 +110,8 @@ private:
 
   DataPipeline &pipeline() { return session.dataPipeline(programs.train); }
   double forwardBackward();
+  void display(int iteration);
+  double updateParameters();
   bool showsDebugInfo() const;
   void requireGradients(const char *operation) const;
 
@@ -118,6 +124,7 @@ private:
   ParameterUpdate &parameterUpdate;
   ProgressEvents &progress;
   NanCheck *nan;
+  const CallerNets *callerNets;
   GradientAccumulator accumulator;
   std::unique_ptr<DebugInfo> debug; ///< null: no debug_info
 

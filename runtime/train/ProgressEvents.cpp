@@ -2,11 +2,10 @@
 
 #include "runtime/train/ProgressEvents.h"
 
-#include "runtime/session/NetOutputs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace brew::runtime {
 namespace {
@@ -19,9 +18,20 @@ double secondsSince(std::chrono::steady_clock::time_point begin) {
 } // namespace
 
 void ProgressEvents::beginCall() {
-  begin = displayBegin = Clock::now();
-  firstIteration = lastDisplayed = state.iteration;
+  begin = Clock::now();
+  firstIteration = state.iteration;
+  if (state.iteration == lastEnd) {
+    displayBegin = begin - undisplayed;
+  } else {
+    displayBegin = begin;
+    lastDisplayed = state.iteration;
+  }
   inCallerRun = false;
+}
+
+void ProgressEvents::endCall() {
+  lastEnd = state.iteration;
+  undisplayed = Clock::now() - displayBegin;
 }
 
 void ProgressEvents::moveFrom(int iteration) {
@@ -36,15 +46,12 @@ void ProgressEvents::emitIteration(int iteration, double loss,
                                    learningRate, secondsSince(begin)});
 }
 
-void ProgressEvents::display(int iteration, const RunResults *results) {
+void ProgressEvents::display(int iteration, std::vector<OutputValue> outputs) {
   const double seconds = secondsSince(displayBegin);
   const double perSecond =
       (iteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
-  event::Display event{iteration, state.losses.mean(), seconds,
-                       perSecond, solver.display(),    {}};
-  if (results)
-    event.outputs = readOutputs(session.executor(), programs.train, *results);
-  events.emit(event);
+  events.emit(event::Display{iteration, state.losses.mean(), seconds, perSecond,
+                             solver.display(), std::move(outputs)});
   // The number of items in an iteration of the caller is unknown.
   if (iteration > lastDisplayed && !inCallerRun)
     emitThroughput(iteration, perSecond);

@@ -7,6 +7,7 @@
 #include "runtime/train/TrainingState.h"
 
 #include <chrono>
+#include <vector>
 
 namespace brew::runtime {
 
@@ -21,8 +22,12 @@ public:
       : session(session), events(session.events()), solver(solver),
         programs(programs), state(state), ranks(ranks) {}
 
-  /// Call this when a call starts to train.
+  /// Call this when a call starts to train. If it continues at the iteration
+  /// where the last call ended, displays count the iterations and the time of
+  /// both calls.
   void beginCall();
+  /// Call this when the call ends.
+  void endCall();
   /// Call this when training has gone from `iteration` to another one, within a
   /// call: the time and the number of iterations go on.
   void moveFrom(int iteration);
@@ -42,9 +47,9 @@ public:
 
   void emitIteration(int iteration, double loss, double learningRate);
   /// Emits the loss of an iteration, the speed, and a warning about the rank
-  /// that kept the others waiting. `results`: of its last batch, whose outputs
-  /// are emitted; null in separate passes.
-  void display(int iteration, const RunResults *results);
+  /// that kept the others waiting. `outputs`: of its last batch; none in
+  /// separate passes.
+  void display(int iteration, std::vector<OutputValue> outputs);
   void emitProgress(bool last);
   void emitDataStalls();
   /// Returns the iteration of the last display.
@@ -67,7 +72,9 @@ private:
   bool inCallerRun = false;
   int firstIteration = 0; ///< of the call
   int lastDisplayed = 0;
-  int end = 0; ///< iteration at which the call ends
+  int lastEnd = -1;              ///< iteration where the last call ended
+  Clock::duration undisplayed{}; ///< time of that call after its last display
+  int end = 0;                   ///< iteration at which the call ends
 };
 
 } // namespace brew::runtime

@@ -12,20 +12,24 @@ namespace brew::runtime {
 SolverTests::SolverTests(Session &trainedSession,
                          const caffe::SolverParameter &currentSolver,
                          const TrainingState &trainingState,
-                         Collectives &collectives, bool distribute)
+                         Collectives &collectives, bool distribute,
+                         const CallerNets *netsOfCaller)
     : session(trainedSession), executor(session.executor()),
       events(session.events()), solver(currentSolver), state(trainingState),
-      ranks(collectives), distributed(distribute && !ranks.isAlone()) {}
+      ranks(collectives), distributed(distribute && !ranks.isAlone()),
+      callerNets(netsOfCaller) {}
 
 void SolverTests::createNets() {
+  netCount = solver.test_iter_size();
+  if (callerNets)
+    return;
   const plan::Manifest &manifest = session.manifest();
   const plan::DataType precision = manifest.target().precision();
   using event::NetSetUp;
-  for (int i = 0; i < solver.test_iter_size(); ++i) {
+  for (int i = 0; i < netCount; ++i) {
     const int program = executor.findProgram(plan::programs::testName(i));
     if (program < 0)
-      throw badInput("solver: test_iter is given " +
-                     std::to_string(solver.test_iter_size()) +
+      throw badInput("solver: test_iter is given " + std::to_string(netCount) +
                      " times, but the plan has " + std::to_string(i) +
                      " test nets");
     if (solver.eval_type() == "detection")
@@ -62,6 +66,8 @@ std::optional<event::TestDone> SolverTests::run(int index, int batches,
                                                 const Interrupt &interrupt) {
   if (function)
     return runFunction(index, batches);
+  if (callerNets)
+    return runCallerNet(index, batches, interrupt);
   if (prepareFirst)
     session.prepare(); // test programs derive values from weights
   const Net &net = netOf(index);
@@ -114,6 +120,28 @@ std::optional<event::TestDone> SolverTests::runFunction(int index,
     return {};
   }
   const event::TestDone done{state.iteration, index, {}, *outputs};
+  events.emit(done);
+  return done;
+}
+
+/// Runs a test of a net of the caller.
+std::optional<event::TestDone>
+SolverTests::runCallerNet(int index, int batches, const Interrupt &interrupt) {
+  events.emit(event::TestBegin{state.iteration, index});
+  OutputMeans means;
+  double loss = 0;
+  for (int i = 0; i < batches; ++i) {
+    if (interrupt()) {
+      events.emit(event::TestInterrupted{state.iteration, index});
+      return {};
+    }
+    const CallerNets::Batch batch = callerNets->test(index);
+    loss += batch.loss;
+    means.add(batch.outputs);
+  }
+  event::TestDone done{state.iteration, index, {}, means.means()};
+  if (solver.test_compute_loss())
+    done.loss = loss / batches;
   events.emit(done);
   return done;
 }

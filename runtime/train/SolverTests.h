@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/session/Session.h"
+#include "runtime/train/CallerNets.h"
 #include "runtime/train/Collectives.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/TrainingState.h"
@@ -24,16 +25,18 @@ namespace brew::runtime {
 /// computed all batches.
 class SolverTests {
 public:
-  /// `distribute`: distributes tests over the ranks, if there are several. The
+  /// `distribute`: distributes tests over the ranks, if there are several.
+  /// `callerNets`: run in place of the plan's test nets; may be null. The
   /// arguments must outlive this object.
   SolverTests(Session &session, const caffe::SolverParameter &solver,
-              const TrainingState &state, Collectives &ranks, bool distribute);
+              const TrainingState &state, Collectives &ranks, bool distribute,
+              const CallerNets *callerNets);
 
   /// Finds the solver's test nets in the plan and emits their events. Throws
   /// Error (1) if the plan has too few, or they do not fit the solver.
   void createNets();
   /// Returns the number of test nets. Callable from any thread.
-  int count() const { return static_cast<int>(nets.size()); }
+  int count() const { return netCount; }
   int program(int net) const { return netOf(net).program; }
   const std::vector<DataPipeline *> &pipelines() const { return readers; }
 
@@ -84,6 +87,8 @@ private:
   };
 
   std::optional<event::TestDone> runFunction(int net, int iterations);
+  std::optional<event::TestDone> runCallerNet(int net, int batches,
+                                              const Interrupt &interrupt);
   const Net &netOf(int index) const {
     return nets[static_cast<std::size_t>(index)];
   }
@@ -95,7 +100,9 @@ private:
   const TrainingState &state;
   Collectives &ranks;
   const bool distributed;
-  std::vector<Net> nets;
+  const CallerNets *callerNets;
+  int netCount = 0;
+  std::vector<Net> nets;               ///< of the plan
   std::vector<DataPipeline *> readers; ///< of the nets
   TestFunction function;               ///< empty: the nets test
 };

@@ -120,6 +120,7 @@ void Trainer::endLoop() {
   hooks->finish();
   progress.emitProgress(/*last=*/true);
   progress.emitDataStalls();
+  progress.endCall();
   snapshots.finish();
 }
 
@@ -196,6 +197,8 @@ bool Trainer::hookRequestsStop() {
 //===----------------------------------------------------------------------===//
 
 double Trainer::forward(bool feed) {
+  if (options.callerNets)
+    throw Error(ExitStatus::Usage, "the caller runs the passes of its nets");
   passes.drainInFlight();
   if (!passes.hasBegun()) {
     passes.discard(); // a failed step() may have left one
@@ -214,6 +217,10 @@ void Trainer::useCallerGradients(double loss) {
 }
 
 void Trainer::update() {
+  if (options.callerNets) {
+    takeChanges();
+    return passes.update();
+  }
   parameterChanges.rememberFrozen(); // the caller may have written them
   passes.update();
   if (ending == Ending::Requested)
@@ -445,12 +452,21 @@ void Trainer::takeChanges(RequestPoller::Scope scope) {
       requests.applyChanges(scope);
   if (changes.empty())
     return;
-  parameterUpdate.solverChanged();
-  snapshots.solverChanged();
-  state.losses.shrink(solver.average_loss());
+  solverChanged();
   for (const TrainerControl::FieldChange &change : changes)
     events.emit(
         event::SolverFieldSet{state.iteration, change.field, change.value});
+}
+
+void Trainer::setSolver(caffe::SolverParameter newSolver) {
+  trainerControl.replace(std::move(newSolver));
+  solverChanged();
+}
+
+void Trainer::solverChanged() {
+  parameterUpdate.solverChanged();
+  snapshots.solverChanged();
+  state.losses.shrink(solver.average_loss());
 }
 
 /// Starts a snapshot. All ranks must call it.

@@ -49,6 +49,11 @@ public:
 
   /// Returns the object that takes requests from any thread.
   TrainerControl &control() { return trainerControl; }
+  /// Replaces the solver at once, also within functions of the caller's nets.
+  /// Only on the training thread. Throws Error if the plan cannot be trained
+  /// with it: (1) fields that contradict each other or the plan, (3) a snapshot
+  /// folder that cannot be written. The solver then stays.
+  void setSolver(caffe::SolverParameter newSolver);
   /// Sets the function that polls for signals. It is called on the training
   /// thread after every iteration and before every test batch, and once more
   /// after it returned Snapshot.
@@ -173,7 +178,8 @@ public:
   /// last backward(), clipped if the solver says so, divided by the solver's
   /// iter_size, at the learning rate of iteration(), and increments
   /// iteration(). The iteration's loss is the mean of its forward passes. Acts
-  /// on requests. Throws Error (2) without a backward().
+  /// on requests. Throws Error (2) without a backward(). If the caller runs the
+  /// nets, the call is the update alone, with the gradients in their memory.
   void update();
 
   /// Returns whether a stop is requested. For long work between two updates, on
@@ -212,6 +218,8 @@ private:
   };
 
   // TrainerStart.cpp
+  void startWithCallerNets();
+  void createHooksAndLogs();
   void initialise();
   void addHooksOfOptions();
   void createNets();
@@ -244,6 +252,7 @@ private:
   bool resetIfRequested();
   bool restoreIfRequested();
   void takeChanges(RequestPoller::Scope scope = RequestPoller::Scope::AllRanks);
+  void solverChanged();
   void startSnapshot();
 
   Session &session;

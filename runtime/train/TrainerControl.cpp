@@ -7,6 +7,7 @@
 #include "support/Error.h"
 
 #include <chrono>
+#include <utility>
 
 namespace brew::runtime {
 
@@ -72,6 +73,12 @@ void TrainerControl::set(const std::string &name, const std::string &value) {
   setSolverField(candidate, name, value);
   check(candidate, before);
   changes.push_back({name, value});
+}
+
+void TrainerControl::replace(caffe::SolverParameter candidate) {
+  std::lock_guard<std::mutex> lock(mutex);
+  check(candidate, solver);
+  solver = std::move(candidate);
 }
 
 std::string TrainerControl::get(const std::string &field) const {

@@ -57,6 +57,9 @@ public:
   /// not support the new solver (e.g. momentum without memory for its history);
   /// (3) if snapshots could not be written. The field then keeps its value.
   void set(const std::string &field, const std::string &value);
+  /// Replaces the solver at once; only on the thread that trains. Throws Error
+  /// as set() does; the solver then stays.
+  void replace(caffe::SolverParameter candidate);
   /// Throws Error if the plan cannot be trained with this solver.
   void validate(const caffe::SolverParameter &candidate) const {
     check(candidate, candidate);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "runtime/train/CallerNets.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +30,10 @@ struct WatchOptions {
 struct TrainerOptions {
   /// The plan's solver with the caller's changes applied.
   caffe::SolverParameter solver;
+  /// Nets that the caller runs, already initialised; null: the plan's nets.
+  /// Options that concern nets then have no effect: weights, debug_info, tests
+  /// of detectors, checks for NaN.
+  std::shared_ptr<const CallerNets> callerNets = {};
   /// Weight files to start from, instead of the solver's and the plan's own.
   std::vector<std::string> weights;
   /// Solver state to resume from; excludes `weights`.

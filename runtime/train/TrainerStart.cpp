@@ -80,14 +80,16 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
       progress(session, solver, programs, state, *ranks),
       parameterUpdate(session, solver, programs, state, *ranks),
       passes(session, solver, programs, state, *ranks, parameterUpdate,
-             progress, nan.get()),
-      tests(session, solver, state, *ranks, options.distributeTests),
+             progress, nan.get(), options.callerNets.get()),
+      tests(session, solver, state, *ranks, options.distributeTests,
+            options.callerNets.get()),
       requests(trainerControl, *ranks), parameterChanges(session),
       snapshots(session, solver, programs, state, *ranks, parameterUpdate,
-                nan.get(), options.keepSnapshots) {
+                nan.get(), options.callerNets.get(), options.keepSnapshots) {
   checkRankSettings(session, options, solver, *ranks);
   checkSolver(solver, session.manifest());
-  events.emit(event::SolverSetUp{&solver});
+  if (!options.callerNets)
+    events.emit(event::SolverSetUp{&solver});
   snapshots.solverChanged();
   if (solver.snapshot() || !options.snapshotBest.empty())
     snapshots.requireWritable();
@@ -99,7 +101,10 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
   if (options.resumeSince)
     if (const auto newest = snapshots.findNewest(options.resumeSince))
       options.snapshot = *newest;
-  initialise();
+  if (options.callerNets)
+    startWithCallerNets();
+  else
+    initialise();
   synchronizeStart(session, solver, session.dataPipeline(programs.train),
                    state.iteration, *ranks);
   if (options.shardUpdate)
@@ -111,6 +116,27 @@ Trainer::~Trainer() { snapshots.finishAfterError(); }
 //===----------------------------------------------------------------------===//
 // Starting
 //===----------------------------------------------------------------------===//
+
+/// Starts to train nets that the caller has initialised.
+void Trainer::startWithCallerNets() {
+  tests.createNets();
+  createHooksAndLogs();
+  startHooksAndLogs();
+}
+
+void Trainer::createHooksAndLogs() {
+  logs = std::make_unique<RunLogs>(
+      session, ranks->isRoot() ? options.watch.logFolder : "", testNets());
+  hooks = std::make_unique<TrainerHooks>(
+      std::make_unique<HookAccess>(HookedRun{
+          session, trainerControl, programs, state, passes, tests, snapshots,
+          parameterChanges, /*hasAllHistory=*/!options.shardUpdate,
+          options.hasLearner, options.allowCommands}),
+      *ranks, parameterChanges, testNets(), snapshots.lookupFolders());
+  snapshots.setBestMetrics([this] { return hooks->bestMetrics(); });
+  if (ranks->isRoot())
+    addHooksOfOptions();
+}
 
 void Trainer::initialise() {
   const std::string &snapshotPath = options.snapshot;
@@ -128,17 +154,7 @@ void Trainer::initialise() {
   session.fillParameters();
 
   createNets();
-  logs = std::make_unique<RunLogs>(
-      session, ranks->isRoot() ? options.watch.logFolder : "", testNets());
-  hooks = std::make_unique<TrainerHooks>(
-      std::make_unique<HookAccess>(HookedRun{
-          session, trainerControl, programs, state, passes, tests, snapshots,
-          parameterChanges, /*hasAllHistory=*/!options.shardUpdate,
-          options.hasLearner, options.allowCommands}),
-      *ranks, parameterChanges, testNets(), snapshots.lookupFolders());
-  snapshots.setBestMetrics([this] { return hooks->bestMetrics(); });
-  if (ranks->isRoot())
-    addHooksOfOptions();
+  createHooksAndLogs();
   if (hasPosition)
     restoreReaders(start.state);
   // Report missing sources now, not at the first test.
@@ -229,6 +245,9 @@ void Trainer::startHooksAndLogs() {
 void Trainer::requireRestartable() const {
   if (session.communicator())
     throw Error(ExitStatus::Usage, "training on several ranks cannot restart");
+  if (options.callerNets)
+    throw Error(ExitStatus::Usage,
+                "training of nets that the caller runs cannot restart");
   for (const std::string &file : startFiles)
     if (std::error_code ignored; !fs::exists(file, ignored))
       throw unavailable("training cannot restart: " + file +

@@ -1,4 +1,5 @@
 """Nets and helpers for the tests in this folder."""
+import contextlib
 import gc
 import os
 import shutil
@@ -55,6 +56,48 @@ def resident_bytes():
     gc.collect()
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) * 1024
+
+
+@contextlib.contextmanager
+def events_of(solver, *kinds):
+    """Yields a list to which the trainer of a caffe solver adds its events of some kinds of brew._events.KINDS."""
+    from brew import _events
+
+    events, session = [], solver._training._session
+    listener = session.add_listener(lambda kind, fields: events.append(_events.event_of(kind, fields)),
+                                    [_events.KINDS.index(kind) for kind in kinds])
+    try:
+        yield events
+    finally:
+        session.remove_listener(listener)
+
+
+def history_of(solver):
+    """Returns copies of the history of a caffe solver in Caffe's order."""
+    solver.snapshot()
+    with open("%s_iter_%d.solverstate" % (solver.param.snapshot_prefix, solver.iter), "rb") as file:
+        return history_in(file.read())
+
+
+def history_in(state):
+    """Returns the history of an encoded SolverState."""
+    from caffe.proto import caffe_pb2
+
+    return [np.array(blob.data, np.float32).reshape(blob.shape.dim)
+            for blob in caffe_pb2.SolverState.FromString(state).history]
+
+
+def set_history(solver, history, iteration, file):
+    """Restores a solver from a state without weights, which is written to ``file``."""
+    from caffe.proto import caffe_pb2
+
+    state = caffe_pb2.SolverState(iter=iteration)
+    for array in history:
+        blob = state.history.add(data=array.ravel().tolist())
+        blob.shape.dim.extend(array.shape)
+    with open(file, "wb") as target:
+        target.write(state.SerializeToString())
+    solver.restore(file)
 
 
 class Case(unittest.TestCase):

@@ -4,7 +4,7 @@ import unittest
 import caffe
 import numpy as np
 
-from common import TRAIN, Case, feed, fill, random_array
+from common import TRAIN, Case, feed, fill, history_in, history_of, random_array
 
 # A frozen parameter, a parameter with its own rate and decay, a parameter shared by two layers, and running
 # statistics.
@@ -29,10 +29,36 @@ RULES = {"SGD": "base_lr: 0.1 momentum: 0.9", "Nesterov": "base_lr: 0.1 momentum
 
 
 class InNumPy:
-    """Replaces the Update of a solver by Caffe's formulas."""
+    """A solver that updates the net of another one by Caffe's formulas."""
 
     def __init__(self, solver):
-        self.param, self.kind, self.net, self.history = solver.param, solver.type, solver.net, solver._history
+        self.param, self.kind, self.net, self.iter = solver.param, solver.type, solver.net, 0
+        slots = 2 if solver.type in ("AdaDelta", "Adam") else 1
+        self.history = [np.zeros(blob.shape, np.float32) for _ in range(slots) for blob in self.net._learnable]
+
+    def step(self, iterations):
+        for _ in range(iterations):
+            self.net.clear_param_diffs()
+            for _ in range(self.param.iter_size):
+                self.net.forward()
+                self.net.backward()
+            self.apply_update()
+
+    def restore(self, path):
+        with open(path, "rb") as file:
+            self.history = history_in(file.read())
+        self.net.copy_from(path.replace("solverstate", "caffemodel"))
+        self.iter = int(path.split("_iter_")[1].split(".")[0])
+
+    def apply_update(self):
+        p = self.param
+        rate = p.base_lr * ((1 + p.gamma * self.iter) ** -p.power if p.lr_policy == "inv" else 1)
+        gradient_scale = 1 / p.iter_size
+        if p.clip_gradients >= 0:
+            norm = np.sqrt(sum(float(np.sum(np.float64(blob.diff) ** 2)) for blob in self.net._learnable))
+            gradient_scale *= min(1, p.clip_gradients / norm)
+        self.apply(rate, gradient_scale, self.iter)
+        self.iter += 1
 
     def apply(self, rate, gradient_scale, iteration):
         p, count = self.param, len(self.net._learnable)
@@ -93,7 +119,7 @@ class Updates(Case):
             for blob in solver.net.params.get("bn", []):
                 blob.data[...] = 0
             feed(solver.net)
-        solvers[-1]._update = InNumPy(solvers[-1])
+        solvers[-1] = InNumPy(solvers[-1])
         return solvers
 
     def assert_same(self, by_plan, separate, diffs=True):
@@ -102,7 +128,9 @@ class Updates(Case):
                 self.close(a.data, b.data, ROUNDING)
                 if diffs:
                     self.close(a.diff, b.diff, ROUNDING)
-        for a, b in zip(by_plan._history, separate._history):
+        histories = [solver.history if isinstance(solver, InNumPy) else history_of(solver)
+                     for solver in (by_plan, separate)]
+        for a, b in zip(*histories):
             self.close(a, b, ROUNDING)
 
     def test_updates_are_equal(self):

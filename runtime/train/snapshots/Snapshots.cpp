@@ -27,10 +27,11 @@ Snapshots::Snapshots(Session &trainedSession,
                      const TrainingPrograms &trainingPrograms,
                      TrainingState &trainingState, Collectives &collectives,
                      ParameterUpdate &update, const NanCheck *nanCheck,
-                     int count)
+                     const CallerNets *netsOfCaller, int count)
     : session(trainedSession), events(session.events()), solver(currentSolver),
       programs(trainingPrograms), state(trainingState), ranks(collectives),
-      parameterUpdate(update), nan(nanCheck), keep(count), writer(events) {}
+      parameterUpdate(update), nan(nanCheck), callerNets(netsOfCaller),
+      keep(count), writer(events) {}
 
 //===----------------------------------------------------------------------===//
 // Prefix
@@ -95,7 +96,8 @@ void Snapshots::solverChanged() {
 
 caffe::SolverState Snapshots::capturePosition() const {
   caffe::SolverState position;
-  position.set_brew_rng_seed(session.seed());
+  if (!callerNets) // the trainer knows neither their seed nor their readers
+    position.set_brew_rng_seed(session.seed());
   for (const DataPipeline *reader : readers)
     for (const caffe::ReaderCursor &cursor : reader->cursors())
       *position.add_brew_reader() = cursor;
@@ -166,8 +168,10 @@ void Snapshots::copy(const SnapshotPair &files, bool countsTowardsLimit) {
   job.files = files;
   job.format = hdf5 ? formats::SnapshotFormat::Hdf5
                     : formats::SnapshotFormat::BinaryProto;
-  job.weights = session.parameters().save(
-      solver.snapshot_diff(), &session.manifest().programs(programs.train));
+  job.weights = callerNets ? callerNets->weights(solver.snapshot_diff())
+                           : session.parameters().save(
+                                 solver.snapshot_diff(),
+                                 &session.manifest().programs(programs.train));
   caffe::SolverState &written = job.state.state;
   written = remembered ? *remembered : capturePosition();
   written.set_learned_net(files.weights);
@@ -282,12 +286,17 @@ void Snapshots::abandonAfter(int iteration) {
 void Snapshots::load(const formats::SolverSnapshot &snapshot,
                      const std::string &path) {
   events.emit(event::SnapshotLoading{path, /*history=*/false});
+  // Before the weights change.
+  session.parameters().checkHistory(snapshot.history, path);
   if (snapshot.state.has_learned_net()) {
     const std::string weights =
         weightsOfState(snapshot.state, path, lookupFolders());
     lastFiles = SnapshotPair{weights, path};
     formats::verifyWeightChecksum(snapshot.state, path, weights);
-    session.parameters().load(weights);
+    if (callerNets)
+      callerNets->loadWeights(weights);
+    else
+      session.parameters().load(weights);
   }
   events.emit(event::SnapshotLoading{path, /*history=*/true});
   session.parameters().setHistory(snapshot.history, path);

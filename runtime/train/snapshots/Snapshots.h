@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/session/Session.h"
+#include "runtime/train/CallerNets.h"
 #include "runtime/train/Collectives.h"
 #include "runtime/train/ParameterUpdate.h"
 #include "runtime/train/TrainingPrograms.h"
@@ -27,13 +28,14 @@ namespace brew::runtime {
 /// the other ranks only contribute their shards of the solver history.
 class Snapshots {
 public:
-  /// `nan`: checks parameters before they are written; may be null. `keep`: the
-  /// number of snapshots to keep; 0: all. The arguments must outlive this
+  /// `nan`: checks parameters before they are written; may be null.
+  /// `callerNets`: have the weights in place of the plan; may be null. `keep`:
+  /// the number of snapshots to keep; 0: all. The arguments must outlive this
   /// object.
   Snapshots(Session &session, const caffe::SolverParameter &solver,
             const TrainingPrograms &programs, TrainingState &state,
             Collectives &ranks, ParameterUpdate &parameterUpdate,
-            const NanCheck *nan, int keep);
+            const NanCheck *nan, const CallerNets *callerNets, int keep);
 
   /// Sets the function that returns the metrics whose best values snapshots
   /// contain.
@@ -145,6 +147,7 @@ private:
   Collectives &ranks;
   ParameterUpdate &parameterUpdate;
   const NanCheck *nan;
+  const CallerNets *callerNets;
   const int keep;
   std::function<std::vector<BestMetric *>()> bestMetricsFunction;
   std::vector<const DataPipeline *> readers;
