@@ -466,7 +466,7 @@ class Solvers(Case):
                 solver._apply_changes()
                 self.assertEqual(trainer.smoothed_loss, 4)
                 solver.step(1)
-            self.assertEqual(trainer.smoothed_loss, 10)  # each call begins anew, as in Caffe
+            self.assertEqual(trainer.smoothed_loss, 10)  # losses of earlier calls do not count, as in Caffe
 
     def test_test_nets_share_the_parameters(self):
         net = self.write(TRAIN)
