@@ -22,7 +22,9 @@ typedef struct brew_thread_pool_options {
   int threads; /* 0: OMP_NUM_THREADS, else one per core */
 } brew_thread_pool_options;
 
-/* Creates a pool and its threads. `options` may be NULL. */
+/* Creates a pool. `options` may be NULL. Runs that all come from one thread use
+ * the threads of that thread; from the first run of another thread on, the pool
+ * has threads of its own. */
 BREW_API brew_status brew_thread_pool_open(
     const brew_thread_pool_options *options, brew_thread_pool **pool);
 BREW_API const char *brew_thread_pool_message(const brew_thread_pool *pool);

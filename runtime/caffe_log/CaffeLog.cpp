@@ -122,11 +122,11 @@ void CaffeLog::print(const event::Display &event) {
 /// The line has its own wording, so that no script mistakes it for one of
 /// Caffe's lines.
 void CaffeLog::print(const event::Throughput &event) {
-  info(site::brew, "    Speed: " +
-                       (event.itemsPerSecond > 0
-                            ? log::number(event.itemsPerSecond) + " images/s, "
-                            : "") +
-                       "ETA " + durationText(event.secondsLeft));
+  const std::string speed =
+      event.itemsPerSecond > 0
+          ? "Speed: " + log::number(event.itemsPerSecond) + " images/s, "
+          : "";
+  info(site::brew, "    " + speed + "ETA " + durationText(event.secondsLeft));
 }
 
 void CaffeLog::print(const event::LearningRateSet &event) {
