@@ -5,9 +5,19 @@
 #include "support/Error.h"
 #include "support/Suggest.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace brew::caffe {
+namespace {
+
+/// Replaces each of `count` values by offset + factor * value.
+void scale(double *values, std::int64_t count, double offset, double factor) {
+  for (std::int64_t i = 0; i < count; ++i)
+    values[i] = offset + factor * values[i];
+}
+
+} // namespace
 
 Filler::Filler(const caffe::FillerParameter &parameter,
                std::vector<std::int64_t> blobShape, RandomStream randomStream,
@@ -93,33 +103,60 @@ void Filler::begin(std::uint64_t counter) {
     return;
   const std::int64_t rowSize = elements / shape[0];
   rowSums.assign(static_cast<std::size_t>(shape[0]), 0.0);
-  for (std::int64_t i = 0; i < elements; ++i)
-    rowSums[i / rowSize] += stream.uniform(streamPosition(i));
+  double chunk[kChunk];
+  for (std::int64_t from = 0; from < elements; from += kChunk) {
+    const std::int64_t count = std::min(kChunk, elements - from);
+    stream.fillUniform(streamPosition(from), static_cast<std::size_t>(count),
+                       chunk);
+    for (std::int64_t i = 0; i < count; ++i)
+      rowSums[(from + i) / rowSize] += chunk[i];
+  }
 }
 
-double Filler::value(std::int64_t index) const {
+void Filler::fillChunk(std::int64_t from, std::int64_t count,
+                       double *out) const {
+  const std::uint64_t position = streamPosition(from);
+  const auto size = static_cast<std::size_t>(count);
   switch (kind) {
   case Kind::Constant:
-    return first;
+    std::fill_n(out, size, first);
+    break;
   case Kind::Uniform:
-    return first + (second - first) * stream.uniform(streamPosition(index));
+    stream.fillUniform(position, size, out);
+    scale(out, count, first, second - first);
+    break;
   case Kind::Gaussian:
-    if (keepProbability < 1) {
-      // Masks are drawn at positions after all values, so that a mask is
-      // independent of the value that it selects.
-      const std::uint64_t mask = ~streamPosition(index);
-      if (!(stream.uniform(mask) < keepProbability))
-        return 0;
-    }
-    return first + second * stream.gaussian(streamPosition(index));
+    stream.fillGaussian(position, size, out);
+    scale(out, count, first, second);
+    if (keepProbability < 1)
+      applyMask(from, count, out);
+    break;
   case Kind::UnitBall: {
+    stream.fillUniform(position, size, out);
     const std::int64_t rowSize = elements / shape[0];
-    return stream.uniform(streamPosition(index)) / rowSums[index / rowSize];
+    for (std::int64_t i = 0; i < count; ++i)
+      out[i] /= rowSums[(from + i) / rowSize];
+    break;
   }
   case Kind::Bilinear:
-    return bilinear(index);
+    for (std::int64_t i = 0; i < count; ++i)
+      out[i] = bilinear(from + i);
+    break;
   }
-  return 0;
+}
+
+void Filler::applyMask(std::int64_t from, std::int64_t count,
+                       double *out) const {
+  // The mask of the element at position p is drawn at ~p, after all values, so
+  // that it is independent of the value that it selects. Masks are therefore
+  // in reverse order.
+  double masks[kChunk];
+  const std::int64_t last = count - 1;
+  stream.fillUniform(~streamPosition(from + last),
+                     static_cast<std::size_t>(count), masks);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (!(masks[last - i] < keepProbability))
+      out[i] = 0;
 }
 
 double Filler::bilinear(std::int64_t index) const {

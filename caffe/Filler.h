@@ -10,6 +10,7 @@
 #include "caffe/RandomStream.h"
 #include "formats/caffe.pb.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,23 +37,24 @@ public:
   /// with fill 0.
   void begin(std::uint64_t counter);
 
-  /// Returns the value of row-major element `index`.
-  double value(std::int64_t index) const;
-
-  /// Writes elements [from, to) to `out`. Threads may write disjoint ranges
-  /// concurrently.
+  /// Writes the row-major elements [from, to) to `out`. Threads may write
+  /// disjoint ranges concurrently.
   template <typename Value>
-  void fill(std::int64_t from, std::int64_t to, Value *out) const {
-    for (std::int64_t i = from; i < to; ++i)
-      out[i - from] = static_cast<Value>(value(i));
-  }
+  void fill(std::int64_t from, std::int64_t to, Value *out) const;
 
 private:
+  /// Number of elements that are computed at a time.
+  static constexpr std::int64_t kChunk = 256;
+
   enum class Kind { Constant, Uniform, Gaussian, UnitBall, Bilinear };
 
   /// Returns the fan-in, the fan-out or their average, as variance_norm
   /// selects.
   double fan(const caffe::FillerParameter &parameter) const;
+  /// Writes elements [from, from + count) to `out`; `count` is at most kChunk.
+  void fillChunk(std::int64_t from, std::int64_t count, double *out) const;
+  /// Sets the elements that a sparse gaussian omits to 0.
+  void applyMask(std::int64_t from, std::int64_t count, double *out) const;
   double bilinear(std::int64_t index) const;
   /// Returns the position in the stream of element `index` of the current fill.
   std::uint64_t streamPosition(std::int64_t index) const {
@@ -72,5 +74,18 @@ private:
   std::uint64_t drawBase = 0;  ///< stream position of element 0 of this fill
   std::vector<double> rowSums; ///< unit ball: one per row of this fill
 };
+
+//===----------------------------------------------------------------------===//
+
+template <typename Value>
+void Filler::fill(std::int64_t from, std::int64_t to, Value *out) const {
+  double chunk[kChunk];
+  for (std::int64_t begin = from; begin < to; begin += kChunk) {
+    const std::int64_t count = std::min(kChunk, to - begin);
+    fillChunk(begin, count, chunk);
+    for (std::int64_t i = 0; i < count; ++i)
+      out[begin - from + i] = static_cast<Value>(chunk[i]);
+  }
+}
 
 } // namespace brew::caffe

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -33,6 +34,12 @@ public:
   double uniform(std::uint64_t index) const;
   /// Returns a standard normal number; uses all words of the block.
   double gaussian(std::uint64_t index) const;
+  /// Writes uniform(first + i) to out[i] for each i below `count`. Uses vector
+  /// instructions, which do not change the bits.
+  void fillUniform(std::uint64_t first, std::size_t count, double *out) const;
+  /// Writes gaussian(first + i) to out[i] for each i below `count`. Uses vector
+  /// instructions, which do not change the bits.
+  void fillGaussian(std::uint64_t first, std::size_t count, double *out) const;
   /// Returns an integer uniform in [0, limit), limit > 0. Scales 64 random
   /// bits, so the bias is negligible.
   std::uint64_t below(std::uint64_t index, std::uint64_t limit) const;

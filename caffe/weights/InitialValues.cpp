@@ -7,6 +7,8 @@
 #include "plan/PlanFile.h"
 #include "support/Error.h"
 
+#include <algorithm>
+
 namespace brew::caffe {
 namespace {
 
@@ -14,13 +16,19 @@ template <typename Element>
 void fillRange(const Filler &filler, const ElementOrder &order,
                std::int64_t begin, std::int64_t end, std::byte *memory) {
   auto *elements = reinterpret_cast<Element *>(memory);
-  order.forEachRun(begin, end,
-                   [&](std::int64_t first, std::int64_t position,
-                       std::int64_t length, std::int64_t step) {
-                     for (std::int64_t i = 0; i < length; ++i)
-                       elements[position + i * step] =
-                           static_cast<Element>(filler.value(first + i));
-                   });
+  constexpr std::int64_t kChunk = 1024;
+  Element chunk[kChunk];
+  for (std::int64_t from = begin; from < end; from += kChunk) {
+    const std::int64_t to = std::min(from + kChunk, end);
+    filler.fill(from, to, chunk);
+    order.forEachRun(from, to,
+                     [&](std::int64_t first, std::int64_t position,
+                         std::int64_t length, std::int64_t step) {
+                       for (std::int64_t i = 0; i < length; ++i)
+                         elements[position + i * step] =
+                             chunk[first - from + i];
+                     });
+  }
 }
 
 /// Fills a buffer with several threads. Each value depends on its index only,

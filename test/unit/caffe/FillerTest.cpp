@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace brew;
@@ -159,6 +160,27 @@ TEST(Filler, BitsDependOnSeedAndIndexOnly) {
       filler.fill(begin, begin + 10, &inRanges[begin]);
     EXPECT_EQ(expected, inRanges) << type;
     EXPECT_NE(expected, values(makeFiller(text, {10, 100}, 2))) << type;
+  }
+}
+
+TEST(Filler, RangesHaveTheBitsOfSingleElements) {
+  for (const char *text :
+       {"value: 2", "type: 'uniform' min: -1 max: 3",
+        "type: 'gaussian' mean: 1 std: 0.1", "type: 'gaussian' sparse: 2",
+        "type: 'positive_unitball'", "type: 'bilinear'"}) {
+    brew::caffe::Filler filler = makeFiller(text, {10, 4, 7, 7});
+    filler.begin(3);
+    std::vector<float> single(static_cast<std::size_t>(filler.count()));
+    for (std::int64_t i = 0; i < filler.count(); ++i)
+      filler.fill(i, i + 1, &single[i]);
+    for (std::int64_t from : {0, 1, 5, 13, 255, 256})
+      for (std::int64_t count : {0, 1, 3, 8, 17, 255, 256, 257, 1025}) {
+        std::vector<float> range(static_cast<std::size_t>(count));
+        filler.fill(from, from + count, range.data());
+        EXPECT_TRUE(
+            std::equal(range.begin(), range.end(), single.begin() + from))
+            << text << ", from " << from << ", " << count << " elements";
+      }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 using namespace brew::caffe;
 
@@ -72,6 +73,24 @@ TEST(RandomStream, GaussianHasTheMomentsOfANormal) {
   EXPECT_NEAR(m2 / kCount, 1, 5 * std::sqrt(2) / root);
   EXPECT_NEAR(m3 / kCount, 0, 5 * std::sqrt(15) / root);
   EXPECT_NEAR(m4 / kCount, 3, 5 * std::sqrt(96) / root);
+}
+
+TEST(RandomStream, FillsHaveTheBitsOfSingleNumbers) {
+  brew::caffe::RandomStream stream(5, "fill");
+  // The last positions need a carry into the upper 32 bits or wrap around.
+  for (std::uint64_t first :
+       {0ull, 1ull, 7ull, 1013ull, (1ull << 32) - 5, ~0ull - 5})
+    for (std::size_t count : {0, 1, 2, 3, 7, 8, 9, 31, 255, 256, 257, 1001}) {
+      std::vector<double> uniform(count + 1, -1), gaussian(count + 1, -1);
+      stream.fillUniform(first, count, uniform.data());
+      stream.fillGaussian(first, count, gaussian.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(uniform[i], stream.uniform(first + i)) << first << ' ' << i;
+        ASSERT_EQ(gaussian[i], stream.gaussian(first + i)) << first << ' ' << i;
+      }
+      EXPECT_EQ(uniform[count], -1);
+      EXPECT_EQ(gaussian[count], -1);
+    }
 }
 
 TEST(RandomStream, BelowReachesEveryValueEqually) {
