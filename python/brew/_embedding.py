@@ -52,6 +52,6 @@ def scatter(path, points, classes=None, names=(), title="", width=0, height=0):
     points = _rows(points)
     if points.shape[1] < 2:
         raise ValueError(f"points need at least two columns; these have {points.shape[1]}")
-    classes = [] if classes is None else [int(number) for number in classes]
+    classes = [] if classes is None else [int(number) for number in np.ravel(classes)]
     _core.scatter(os.fspath(path), points[:, :2].copy(), classes, [str(name) for name in names], title, width,
                   height)

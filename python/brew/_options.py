@@ -15,7 +15,7 @@ RUNTIME = {option.name.replace("-", "_"): option for option in _core.options()}
 def settings_of(name, value):
     """Returns the settings of a keyword as (option, text) pairs; the text is None for a flag."""
     flag = name.replace("_", "-")
-    if value is None or value == "" and isinstance(value, str):
+    if value is None or isinstance(value, str) and not value:
         return []
     if isinstance(value, (bool, np.bool_)):
         return [(flag, None)] if value else []

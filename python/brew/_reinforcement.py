@@ -40,7 +40,8 @@ class _Environment:
         values, reward, terminated = outcome[:3]
         truncated = outcome[3] if len(outcome) > 4 else False  # Gym returned four values
         observation[:] = np.ravel(values)
-        return float(reward), bool(terminated), bool(truncated)
+        # Some environments return arrays of one element, which float() does not convert from NumPy 2.4 on.
+        return float(reward.item() if hasattr(reward, "item") else reward), bool(terminated), bool(truncated)
 
     def core_arguments(self):
         # Pass a weak reference: the garbage collector cannot traverse references from the library.

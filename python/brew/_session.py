@@ -189,8 +189,7 @@ class Session:
                  fields=None, host_layers=None, on_event=None, **options):
         self.plan = plan
         settings = runtime_settings("Session", options, skipped=_EXPLICIT)
-        training = [name for name, value in options.items()
-                    if value not in (None, False, "", (), []) and RUNTIME[name].commands == "train"]
+        training = [name for name, value in options.items() if value and RUNTIME[name].commands == "train"]
         if training and not plan.trains:
             raise ValueError("%s: only for training, but this plan does not train" % ", ".join(training))
         gpu = _gpu_of(device, plan)

@@ -64,7 +64,7 @@ class SmoothL1LossOHEM(_Loss):
             blob.data[...] = losses.sum(axis=1).reshape(blob.shape)
 
     def backward(self, top, propagate_down, bottom):
-        gradient = np.clip(self.difference, -1, 1) * np.float32(top[0].diff * self.scale)
+        gradient = np.clip(self.difference, -1, 1) * np.float32(float(top[0].diff) * self.scale)
         for wanted, blob, sign in zip(propagate_down[:2], bottom, (1, -1)):
             if wanted:
                 blob.diff[...] = sign * gradient
@@ -116,7 +116,7 @@ class SoftmaxWithLossOHEM(_Loss):
         if propagate_down[0]:
             one_hot = np.arange(self.probabilities.shape[1])[:, np.newaxis] == self.labels
             gradient = np.where(self.valid, self.probabilities - one_hot, 0)
-            bottom[0].diff[...] = gradient.reshape(bottom[0].shape) * np.float32(top[0].diff * self.scale)
+            bottom[0].diff[...] = gradient.reshape(bottom[0].shape) * np.float32(float(top[0].diff) * self.scale)
 
 
 class BoxAnnotatorOHEM(_Layer):

@@ -79,6 +79,11 @@ def datum_to_array(datum):
     return np.array(datum.float_data).astype(float).reshape(shape)
 
 
+def _python_scalar(value):
+    """Converts NumPy's scalars to Python's, which do not change the type of an array that they scale."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 class Transformer:
     """Converts images to a net's inputs and back.
 
@@ -149,7 +154,7 @@ class Transformer:
     def set_raw_scale(self, in_, scale):
         """Sets the scale before subtracting the mean, such as 255."""
         self._check(in_)
-        self.raw_scale[in_] = scale
+        self.raw_scale[in_] = _python_scalar(scale)
 
     def set_mean(self, in_, mean):
         """Sets the mean: one value per channel, or an image (channels, height, width), which is
@@ -176,7 +181,7 @@ class Transformer:
     def set_input_scale(self, in_, scale):
         """Sets the scale after subtracting the mean."""
         self._check(in_)
-        self.input_scale[in_] = scale
+        self.input_scale[in_] = _python_scalar(scale)
 
     def set_is_flow(self, in_, is_flow):
         """Records whether images are optical flow, as in LRCN's branch. Does not affect preprocess():

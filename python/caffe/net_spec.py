@@ -8,6 +8,8 @@
 """
 from collections import Counter, OrderedDict
 
+import numpy as np
+
 from .proto import caffe_pb2
 
 __all__ = ["Function", "NetSpec", "Top", "layers", "params", "to_proto"]
@@ -27,6 +29,11 @@ def param_name_dict():
 _param_names = param_name_dict()
 
 
+def _accepted(value):
+    """Converts NumPy's booleans, which protobuf rejects, to Python's."""
+    return bool(value) if isinstance(value, np.bool_) else value
+
+
 def assign_proto(proto, name, val):
     """Sets a field: a message from a dict, a repeated field from a list or one element."""
     field = getattr(proto, name)
@@ -39,7 +46,7 @@ def assign_proto(proto, name, val):
             elif hasattr(field, "add") and hasattr(element, "SerializeToString"):
                 field.add().CopyFrom(element)
             else:
-                field.append(element)
+                field.append(_accepted(element))
     elif isinstance(val, dict):
         if not val:
             field.SetInParent()
@@ -48,7 +55,7 @@ def assign_proto(proto, name, val):
     elif hasattr(val, "SerializeToString"):
         field.CopyFrom(val)
     else:
-        setattr(proto, name, val)
+        setattr(proto, name, _accepted(val))
 
 
 class Top:

@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 
@@ -101,9 +102,13 @@ def set_history(solver, history, iteration, file):
 
 
 class Case(unittest.TestCase):
-    """A test case with a temporary folder."""
+    """A test case with a temporary folder. Deprecated features that the packages use are errors."""
 
     def setUp(self):
+        filters = warnings.catch_warnings()
+        filters.__enter__()
+        self.addCleanup(filters.__exit__, None, None, None)
+        warnings.filterwarnings("error", category=DeprecationWarning, module=r"(brew|caffe)(\.|$)")
         self.folder = tempfile.mkdtemp(prefix="brew_python_")
         self.addCleanup(shutil.rmtree, self.folder, True)
 

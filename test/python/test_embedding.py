@@ -55,7 +55,7 @@ class Embedding(Case):
 
     def test_scatter(self):
         points = brew.embed(make_groups(60), "pca")
-        brew.scatter(self.path("a.svg"), points, np.arange(60) % 3, ["a", "b", "c"], "three")
+        brew.scatter(self.path("a.svg"), points, np.arange(60)[:, np.newaxis] % 3, ["a", "b", "c"], "three")
         with open(self.path("a.svg")) as file:
             text = file.read()
         self.assertIn(">three<", text)

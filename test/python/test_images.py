@@ -56,6 +56,12 @@ class Images(Case):
         self.close(preprocessed[0], (image[:, :, 2] * 255 - 1) * 0.5)
         self.close(t.deprocess("x", preprocessed), image)
         np.testing.assert_array_equal(image, original)
+        # Scales of NumPy do not change the type, whatever the version of NumPy.
+        t.set_raw_scale("x", np.float64(255))
+        t.set_input_scale("x", np.array(0.5))
+        self.assertEqual(t.preprocess("x", image).dtype, np.float32)
+        self.assertEqual(t.deprocess("x", preprocessed).dtype, np.float32)
+        self.close(t.deprocess("x", preprocessed), image)
 
     def test_arrays_survive_protocol_buffers(self):
         a = random_array(1, 2, 3, 4)

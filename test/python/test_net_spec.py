@@ -2,6 +2,7 @@
 import unittest
 
 import caffe
+import numpy as np
 from caffe import draw, layers as L, params as P
 from caffe.coord_map import crop
 from caffe.proto import caffe_pb2
@@ -24,6 +25,13 @@ class Specs(Case):
         self.assertEqual(net.blobs["pool"].shape, (2, 2, 3, 3))
         net.forward()
         net.backward()
+
+    def test_settings_may_be_scalars_of_numpy(self):
+        conv = L.Convolution(num_output=np.int64(2), kernel_size=[np.int32(3)], bias_term=np.bool_(False),
+                             weight_filler=dict(std=np.float32(0.5)), propagate_down=[np.bool_(True)])
+        expected = L.Convolution(num_output=2, kernel_size=[3], bias_term=False, weight_filler=dict(std=0.5),
+                                 propagate_down=[True])
+        self.assertEqual(conv.to_proto(), expected.to_proto())
 
     def test_deep_nets_exceed_no_recursion_limit(self):
         top = L.Input(shape=dict(dim=[1]))

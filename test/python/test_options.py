@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 import brew
+import numpy as np
 from brew import _core, _options
 
 #: The tool of the same build.
@@ -61,6 +62,10 @@ class OptionsTest(unittest.TestCase):
             plan.session(keep_snapshots=2)
         with self.assertRaisesRegex(brew.Error, "--threads must be from 0 to 4096"):
             plan.session(threads=-1)
+        # Values may be scalars of NumPy.
+        plan.session(threads=np.int64(2), seed=np.int64(1), allow_missing_weights=np.bool_(True), keep_snapshots=np.int64(0))
+        with self.assertRaisesRegex(ValueError, "keep_snapshots: only for training"):
+            plan.session(keep_snapshots=np.int64(2))
 
     def test_fields_of_the_solver_are_keywords(self):
         net = """

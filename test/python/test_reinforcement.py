@@ -81,6 +81,15 @@ class LearningTest(unittest.TestCase):
         self.assertGreaterEqual(learner.progress["episodes"], 20)
         self.assertTrue(all(environment.seeds for environment in environments))
 
+    def test_numbers_may_be_arrays_of_one_element(self):
+        class Arrays(Guess):
+            def step(self, action):
+                observation, reward, terminated, truncated, info = super().step(action)
+                return observation[np.newaxis], np.array([reward]), np.array([terminated]), np.bool_(truncated), info
+        learner = brew.Learner(make_session(), Arrays(), "PG.ST", {"UseRawInput": True})
+        learner.train(2)
+        self.assertEqual(learner.progress["steps"], 20)
+
     def test_exceptions_propagate_unchanged(self):
         class Broken(Guess):
             def step(self, action):
