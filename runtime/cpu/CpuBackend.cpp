@@ -8,6 +8,7 @@
 
 #include "runtime/cpu/Arenas.h"
 #include "runtime/cpu/CpuFeatures.h"
+#include "runtime/cpu/Denormals.h"
 #include "runtime/cpu/StepBuilder.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
@@ -38,6 +39,7 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : Backend(std::move(file), options), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
+        keepDenormals(options.keepDenormals),
         arenas(*plan, std::move(sharedParameters)),
         builder(*plan, arenas, workers, *hosts, options) {
     const Threads::Scope scope = workers.enter();
@@ -118,10 +120,14 @@ private:
   /// Calls `job` on the compute threads: the caller's OpenMP team or, when it
   /// is this executor's turn, the pool's team.
   template <typename Job> void runOnTeam(const Job &job) {
+    const auto run = [&] {
+      const DenormalScope denormals(workers.count(), keepDenormals);
+      job();
+    };
     if (pool)
-      return pool->run(job);
+      return pool->run(run);
     const Threads::Scope scope = workers.enter();
-    job();
+    run();
   }
 
   /// Calls `visit` with steps [begin, end): with steps of host layers on the
@@ -148,6 +154,7 @@ private:
 
   std::shared_ptr<WorkerPool> pool;
   Threads workers;
+  const bool keepDenormals;
   Arenas arenas;
   StepBuilder builder;
   std::vector<CompiledProgram> programs;

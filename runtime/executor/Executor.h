@@ -44,6 +44,9 @@ struct ExecutorOptions {
   /// Threads that several executors use in turn (cpu/WorkerPool.h), instead of
   /// an OpenMP team for each calling thread. Replaces `threads`.
   std::shared_ptr<WorkerPool> pool = {};
+  /// Compute with denormal numbers instead of treating them as 0
+  /// (cpu/Denormals.h).
+  bool keepDenormals = false;
   /// Executor whose parameter memory this one uses; null: none. The constructor
   /// throws Error (2) if the layouts of the parameters differ between the
   /// plans.

@@ -52,6 +52,12 @@ std::vector<RunOption> sessionRows() {
           .forSessions([](Options &o, Text v) {
             o.device.threads = static_cast<int>(optionInteger(v));
           }),
+      row("keep-denormals", kAll, Kind::Flag,
+          "Compute with denormal numbers, which is slow, instead of treating "
+          "them as 0 (CPU)")
+          .forSessions([](Options &o, Text v) {
+            o.device.keepDenormals = optionFlag(v);
+          }),
       row("reader-threads", kDataLayers, Kind::Integer,
           "Threads of each data layer that decode images (0: one per core)")
           .withValueName("N")

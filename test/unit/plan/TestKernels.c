@@ -9,6 +9,14 @@ void addOne(void **buffers, int64_t begin, int64_t end) {
     y[i] = x[i] + 1;
 }
 
+// y[i] = x[i] / 2
+void halve(void **buffers, int64_t begin, int64_t end) {
+  const float *x = buffers[0];
+  float *y = buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    y[i] = x[i] * 0.5f;
+}
+
 // Counts the visits of each index, and stores the length of each range at its
 // begin.
 void markRange(void **buffers, int64_t begin, int64_t end) {

@@ -56,6 +56,31 @@ TEST(Executor, RunsKernelsInOrder) {
   }
 }
 
+TEST(Executor, TreatsDenormalNumbersAsZero) {
+  PlanBuilder b;
+  auto x = b.buffer("x", {1000}), y = b.buffer("y", {1000});
+  b.launch(b.program("main"), b.kernel("halve", 2, 1000, 64), {x}, {y});
+  constexpr float kSmallestNormal = 0x1p-126F, kDenormal = 0x1p-130F;
+  for (int threads : {1, 2})
+    for (bool keep : {false, true, false}) {
+      ExecutorOptions options{threads};
+      options.keepDenormals = keep;
+      Executor executor(b.build(), options);
+      for (int i = 0; i < 1000; ++i)
+        floatData(executor, x)[i] = i % 2 ? kDenormal : kSmallestNormal;
+      executor.run(0);
+      for (int i = 0; i < 1000; ++i)
+        ASSERT_EQ(std::ilogb(floatData(executor, y)[i]), !keep   ? FP_ILOGB0
+                                                         : i % 2 ? -131
+                                                                 : -127)
+            << "element " << i << ", " << threads << " threads";
+      // The caller's own arithmetic keeps them.
+      volatile float own = kSmallestNormal;
+      own = own * 0.5F;
+      EXPECT_EQ(std::ilogb(own), -127);
+    }
+}
+
 TEST(Executor, RunsStepRanges) {
   PlanBuilder b;
   auto x = b.buffer("x", {4}), y = b.buffer("y", {4}), z = b.buffer("z", {4});
