@@ -17,13 +17,13 @@ _PLAN_FIELDS = ("regularization_type", "larc", "larc_policy", "larc_eta", "local
 #: Fields that only the solver itself reads.
 _NET_FIELDS = ("net", "net_param", "train_net", "train_net_param", "test_net", "test_net_param", "train_state",
                "test_state", "weights", "debug_info")
-_FIELDS = [field.name for field in caffe_pb2.SolverParameter.DESCRIPTOR.fields if field.name not in _NET_FIELDS]
+_NET_FIELD_NUMBERS = {caffe_pb2.SolverParameter.DESCRIPTOR.fields_by_name[name].number for name in _NET_FIELDS}
 
 
 def settings(param):
-    """Returns the values of all fields that a trainer reads."""
-    values = (getattr(param, field) for field in _FIELDS)
-    return [value if isinstance(value, (int, float, str)) else list(value) for value in values]
+    """Returns (number, value) of all fields that a trainer reads and that are set."""
+    return [(field.number, value if isinstance(value, (int, float, str)) else list(value))
+            for field, value in param.ListFields() if field.number not in _NET_FIELD_NUMBERS]
 
 
 def solver_of(param, kind):

@@ -27,6 +27,7 @@ void Trainer::beginSolving() {
 }
 
 void Trainer::solve() {
+  const SnapshotPeriod period(*this);
   passes.requireNoOutputGradients();
   beginSolving();
   runTo([this] { return solver.max_iter(); });
@@ -56,6 +57,7 @@ void Trainer::solve() {
 }
 
 void Trainer::step(int iterations) {
+  const SnapshotPeriod period(*this);
   passes.requireNoOutputGradients();
   ending = Ending::Completed;
   hooks->takeStopReason(); // a reason left by a test since the last call
@@ -476,6 +478,7 @@ void Trainer::startSnapshot() {
 }
 
 void Trainer::snapshot() {
+  const SnapshotPeriod period(*this);
   startSnapshot();
   snapshots.finish();
 }

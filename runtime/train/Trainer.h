@@ -210,6 +210,23 @@ public:
   Parameters &parameters() { return session.parameters(); }
 
 private:
+  /// A call that may write snapshots. Nets of the caller may have several
+  /// solvers, and their programs may list the folder of snapshots: between
+  /// calls, their trainers keep no lock files.
+  class SnapshotPeriod {
+  public:
+    explicit SnapshotPeriod(Trainer &trainer) : trainer(trainer) {}
+    ~SnapshotPeriod() {
+      if (trainer.options.callerNets)
+        trainer.snapshots.release();
+    }
+    SnapshotPeriod(const SnapshotPeriod &) = delete;
+    SnapshotPeriod &operator=(const SnapshotPeriod &) = delete;
+
+  private:
+    Trainer &trainer;
+  };
+
   /// How the last solve(), step() or test() ended, or why it is ending.
   enum class Ending {
     Completed,

@@ -140,8 +140,11 @@ private:
 PrefixLock::PrefixLock(const std::string &prefix) {
   std::error_code error;
   const std::string path = prefix + ".lock";
-  const std::string key =
-      std::filesystem::weakly_canonical(path, error).string();
+  // weakly_canonical() leaves relative paths of files that do not exist as they
+  // are.
+  const std::string key = std::filesystem::weakly_canonical(
+                              std::filesystem::absolute(path, error), error)
+                              .string();
   Files &files = Files::instance();
   const std::lock_guard<std::mutex> guard(files.mutex);
   std::weak_ptr<File> &known = files.byPath[error ? path : key];

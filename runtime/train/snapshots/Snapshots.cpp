@@ -84,6 +84,11 @@ void Snapshots::reserve(const std::string &snapshotPrefix) {
     locks.emplace(snapshotPrefix, PrefixLock(snapshotPrefix));
 }
 
+void Snapshots::release() {
+  const std::lock_guard<std::mutex> lock(lockMutex);
+  locks.clear();
+}
+
 void Snapshots::solverChanged() {
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)

@@ -67,6 +67,8 @@ public:
   /// (3) if another one does. Callable from any thread.
   void reserve(const std::string &snapshotPrefix);
   void reserve() { reserve(prefix); }
+  /// Ends the reservations of all prefixes.
+  void release();
   /// Call this when fields of the solver are set.
   void solverChanged();
   /// Returns the folders in which files are searched.

@@ -82,6 +82,17 @@ TEST_F(PrefixLockTest, ThreadsShareIt) {
   EXPECT_FALSE(std::filesystem::exists(lockPath));
 }
 
+TEST_F(PrefixLockTest, RelativePathsShareIt) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(std::filesystem::path(prefix).parent_path());
+  {
+    const PrefixLock first("snap");
+    EXPECT_NO_THROW(PrefixLock("snap"));
+    EXPECT_NO_THROW(PrefixLock{prefix});
+  }
+  std::filesystem::current_path(before);
+}
+
 TEST_F(PrefixLockTest, KeepsTheFileOfAnotherLock) {
   {
     const PrefixLock lock(prefix);
