@@ -141,6 +141,10 @@ typedef void (*brew_log_function)(brew_log_severity severity, const char *file,
  * from any thread. */
 BREW_API void brew_log(brew_log_severity severity, const char *file, int line,
                        const char *text);
+/* Changes the minimum severity of the lines on standard error and in log files
+ * (a brew_log_severity; initially GLOG_minloglevel). Callable from any thread.
+ */
+BREW_API void brew_log_set_minimum(int severity);
 /* Removes the progress line that a training session with `log_to_stderr` shows
  * on a terminal. Callable from any thread. */
 BREW_API void brew_log_clear_status_line(void);

@@ -45,7 +45,8 @@ typedef struct brew_caller_nets {
                          size_t *count);
   /* Called immediately before each update, also by brew_trainer_update(). */
   brew_status (*prepare_update)(void *user);
-  /* Runs a batch of a test net. The outputs must stay valid likewise. */
+  /* Runs a batch of a test net. The outputs must stay valid until the next call
+   * of a function. */
   brew_status (*test)(void *user, int net, double *loss,
                       const brew_output_value **outputs, size_t *count);
   /* Returns the weights of the training net, with diffs if `diffs` is not 0.
@@ -61,7 +62,9 @@ typedef struct brew_caller_nets {
  * the session is the one of a solver whose net has the same parameters, in the
  * same order; it must use the memory of their values and gradients
  * (brew_session_bind_memory()). The trainer runs only its program `update`.
- * Snapshots contain neither seeds nor positions of data. */
+ * Snapshots contain neither seeds nor positions of data, and are complete when
+ * the next function is called. Hooks cannot use test nets, and there are
+ * neither checks for NaN nor restarts. */
 BREW_API brew_status brew_trainer_open_for_nets(brew_session *session,
                                                 const brew_options *options,
                                                 const brew_caller_nets *nets,
@@ -115,8 +118,8 @@ BREW_API brew_status brew_trainer_backward(brew_trainer *trainer);
 BREW_API brew_status brew_trainer_accumulate(brew_trainer *trainer);
 /* Updates the parameters with the sum of the gradients, clipped and divided by
  * iter_size as the solver says, and starts the next iteration. Acts on
- * requests. A trainer of the caller's nets has no other of these calls; it
- * takes the gradients from their memory. */
+ * requests. A trainer of the caller's nets supports only this call of
+ * them, which uses the gradients in the memory of the nets. */
 BREW_API brew_status brew_trainer_update(brew_trainer *trainer);
 
 BREW_API int brew_trainer_iteration(const brew_trainer *trainer);

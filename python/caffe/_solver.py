@@ -1,6 +1,7 @@
 """Solvers: Caffe's training loop over pycaffe's nets."""
 import contextlib
 import os
+import threading
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class SGDSolver:
 
     ``net`` and ``test_nets`` are Nets whose blobs and parameters may be read and written
     between iterations; changes of the SolverParameter ``param`` take effect from the next
-    iteration on."""
+    iteration on. Regularization type, LARC and local rates cannot change."""
 
     _kind = "SGD"
 
@@ -57,7 +58,9 @@ class SGDSolver:
                 for net in [self.net, *self.test_nets]:
                     net.copy_from(path)
         self._settings = _training.settings(self.param)
+        self._trainer_thread = None  # number of the thread that trains
         self._training = _training.Training(self)
+        self._take_state()
 
     # --- nets
 
@@ -108,9 +111,11 @@ class SGDSolver:
     @property
     def lr(self):
         """The learning rate of the next update."""
-        self._apply_changes()
+        if self._trainer_thread in (None, threading.get_ident()):
+            self._apply_changes()
+            self._take_state()
         with np.errstate(over="ignore"):
-            return float(np.float32(self._training.trainer.learning_rate))
+            return float(np.float32(self._rate))
 
     @property
     def type(self):
@@ -138,48 +143,62 @@ class SGDSolver:
         if self.param.lr_policy == "plateau" and any(not reducer._is_alone for reducer in self._reducers):
             raise RuntimeError("lr_policy 'plateau' does not support several ranks in Python, as each would follow "
                                "its own loss; use brew-run train --ranks")
-        with self._trainer() as trainer:
-            trainer.step(max(0, int(iterations)))
+        with self._training_run() as trainer:
+            trainer.step(min(max(0, int(iterations)), 2**31 - 1))
 
     def solve(self, resume_file=None):
         """Trains to ``max_iter``, starting from ``resume_file`` if given."""
         if resume_file:
             self.restore(resume_file)
-        with self._trainer() as trainer:
+        with self._training_run() as trainer:
             trainer.solve()
 
     def apply_update(self):
         """Updates the parameters by the current gradients and ends the iteration. ``diff`` then
         contains the subtracted update."""
         with self._trainer() as trainer:
+            self._training.require_plan_fields(self.param)
             trainer.update()
 
     @contextlib.contextmanager
-    def _trainer(self):
-        """Gives the trainer the current fields of ``param``; a failure ends the other ranks, too."""
-        self._apply_changes()
+    def _training_run(self):
+        """Like _trainer(); a failure ends the other ranks, too."""
         try:
-            with runtime_errors():
-                yield self._training.trainer
+            with self._trainer() as trainer:
+                self._training.require_plan_fields(self.param)
+                yield trainer
         except BaseException:
             for reducer in self._reducers:
                 reducer._fail()
             raise
+
+    @contextlib.contextmanager
+    def _trainer(self):
+        """Returns the trainer with the current fields of ``param``, for a call."""
+        outer, self._trainer_thread = self._trainer_thread, threading.get_ident()
+        try:
+            if outer is None:
+                self._training.nets.reset()
+            self._apply_changes()
+            with runtime_errors():
+                yield self._training.trainer
         finally:
-            self._update_iteration()
+            self._trainer_thread = outer
+            self._take_state()
 
     def _apply_changes(self):
         """Gives the trainer fields of ``param`` that have changed."""
         settings = _training.settings(self.param)
         if settings == self._settings:
             return
-        self._training.check(self.param)
         with runtime_errors():
             self._training.trainer.set_solver(_training.solver_of(self.param, self._kind).SerializeToString())
         self._settings = settings
 
-    def _update_iteration(self):
-        self._iteration = self._training.trainer.iteration
+    def _take_state(self):
+        """Reads the iteration and its learning rate, for any thread."""
+        trainer = self._training.trainer
+        self._iteration, self._rate = trainer.iteration, trainer.learning_rate
 
     # --- snapshots
 

@@ -1,7 +1,7 @@
 """The trainer of a solver: Brew's training loop over nets that Python runs.
 
-The trainer has the plan of a net that consists of the learnable parameters, of which it runs only the
-update. Its memory of their values and gradients is the one of the solver's net."""
+The plan of the trainer is the one of a net of parameters only, of which the trainer runs only the update. It
+uses the memory of the solver's net."""
 import weakref
 
 import numpy as np
@@ -46,13 +46,15 @@ class Training:
     def __init__(self, solver):
         self._net = net = solver.net
         self._names = _parameter_names(net)
-        self._learned = [i for i, (blob, mult) in enumerate(zip(net._learnable, net._lr)) if blob.count and mult != 0]
+        self._present = [i for i, blob in enumerate(net._learnable) if blob.count]
+        self._learned = [i for i in self._present if net._lr[i] != 0]
         self._plan_fields = self._fields_of_plan(solver.param)
         self._bound = {}  # (data, diff) of each parameter
         try:
             plan = _plan_cache.plan(self._message(solver.param, solver.type))
             self._session = Session(plan._core, thread_pool=_state.thread_pool(), log=_state.is_root())
-            self.trainer = Trainer.of_nets(self._session, TrainedNets(solver),
+            self.nets = TrainedNets(solver)
+            self.trainer = Trainer.of_nets(self._session, self.nets,
                                            solver_of(solver.param, solver.type).SerializeToString())
         except CompileError as error:
             raise RuntimeError(error.errors[0].message if error.errors else str(error)) from error
@@ -75,22 +77,22 @@ class Training:
                 setattr(solver, field, getattr(param, field))
         net = solver.net_param
         net.name = self._net._name
-        for i, name in enumerate(self._names):
-            layer = net.layer.add(name=name, type="Parameter", top=[str(i)])
+        for i in self._present:
+            layer = net.layer.add(name=self._names[i], type="Parameter", top=[str(i)])
             layer.param.add(lr_mult=self._net._lr[i], decay_mult=self._net._decay[i])
             layer.parameter_param.shape.dim.extend(self._net._learnable[i].shape)
             if i in self._learned:
                 _add_loss(net, str(i))
         if not self._learned:
-            net.layer.add(name="nothing", type="Parameter", top=["nothing"]).parameter_param.shape.dim.append(1)
-            _add_loss(net, "nothing")
+            net.layer.add(name="0", type="Input", top=["none"]).input_param.shape.add().dim.append(1)
+            _add_loss(net, "none")
         return solver
 
-    def check(self, param):
+    def require_plan_fields(self, param):
         """Raises RuntimeError if a field of ``param`` has changed on which the plan depends."""
         for field, before, now in zip(_PLAN_FIELDS, self._plan_fields, self._fields_of_plan(param)):
             if before != now:
-                raise RuntimeError("the field %s cannot change after the solver was created" % field)
+                raise RuntimeError("the solver's field %s cannot change after the solver was created" % field)
 
     def bind(self):
         """Makes the update use the current memory of parameters and gradients."""
@@ -129,11 +131,15 @@ class TrainedNets:
 
     def __init__(self, solver):
         self._solver = weakref.proxy(solver)
-        self._are_gradients_new = False
+        self.reset()
+
+    def reset(self):
+        """Begins a call of the trainer, perhaps after a failure."""
+        self._are_gradients_new = self._is_updated = self._is_answered = False
 
     def compute_gradients(self):
-        solver, count = self._solver, self._solver.param.iter_size
-        solver._update_iteration()
+        solver = self._solver
+        solver._take_state()
         net, reducers, callbacks = solver.net, solver._reducers, solver._callbacks
         # If no user code runs in between, overwrite gradients instead of adding to zeros.
         fresh = len(callbacks) == len(reducers)
@@ -142,7 +148,7 @@ class TrainedNets:
         for on_start, _ in callbacks:
             if on_start is not None:
                 on_start()
-        loss, last = 0.0, len(net._layers) - 1
+        loss, last, count = 0.0, len(net._layers) - 1, solver.param.iter_size
         for i in range(count):
             for reducer in reducers:
                 reducer._begin_pass(i + 1 == count)
@@ -153,6 +159,7 @@ class TrainedNets:
                 net._backward(last, 0)
             loss += pass_loss
         self._are_gradients_new = True
+        solver._apply_changes()
         return loss / count
 
     def prepare_update(self):
@@ -163,6 +170,7 @@ class TrainedNets:
                 on_gradients_ready()
         solver._apply_changes()
         solver._training.bind()
+        self._is_updated = True
 
     def forward(self):
         net = self._solver.net
@@ -184,10 +192,18 @@ class TrainedNets:
         self._solver.net.copy_from(path)
 
     def next_action(self):
-        self._solver._update_iteration()
-        action = self._solver.next_action()
+        """The trainer asks until the answer is not "snapshot". As in Caffe, the solver is asked so during tests,
+        but once after an iteration."""
+        solver = self._solver
+        if self._is_answered:
+            self._is_answered = False
+            return None
+        solver._take_state()
+        action = solver.next_action()
         if action not in ("stop", "snapshot", None):
             raise ValueError("next_action returned %r, not 'stop', 'snapshot' or None" % (action,))
+        self._is_answered, self._is_updated = self._is_updated and action == "snapshot", False
+        solver._apply_changes()
         return action
 
 

@@ -47,6 +47,8 @@ NB_MODULE(_core, module) {
       },
       nb::arg("severity"), nb::arg("file"), nb::arg("line"), nb::arg("text"));
 
+  module.def("set_log_minimum", &brew_log_set_minimum, nb::arg("severity"));
+
   module.def("gpu_count", &brew::api::gpuCount);
   module.def("device_query", &brew::api::deviceQuery, nb::arg("gpu"));
 

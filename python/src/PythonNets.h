@@ -30,6 +30,7 @@ public:
 
   double computeGradients() override {
     const nanobind::gil_scoped_acquire acquired;
+    lastWeights.reset();
     return nanobind::cast<double>(nets.attr("compute_gradients")());
   }
   double forward() override {

@@ -8,10 +8,11 @@
 
 #include <brew/brew.hpp>
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace brew::python {
 
@@ -56,9 +57,8 @@ public:
   template <typename Body> auto runExclusive(Body &&body) {
     GilRelease released;
     refuseInForkedChild();
-    const std::unique_lock<std::recursive_mutex> lock(useMutex,
-                                                      std::try_to_lock);
-    if (!lock.owns_lock())
+    const Use use(*this);
+    if (!use.isAllowed)
       throw api::Error(BREW_USAGE,
                        "another thread is using this session; only one thread "
                        "may use a session at a time; open one session for each "
@@ -75,12 +75,32 @@ public:
   }
 
 private:
+  /// A use of the session by a thread, which may use it again within the use.
+  /// In contrast to std::recursive_mutex, so may the child of a fork.
+  struct Use {
+    explicit Use(SharedSession &session) : session(session) {
+      const std::thread::id self = std::this_thread::get_id();
+      std::thread::id none;
+      isFirst = session.user.compare_exchange_strong(none, self);
+      isAllowed = isFirst || none == self;
+    }
+    ~Use() {
+      if (isFirst)
+        session.user = std::thread::id();
+    }
+    Use(const Use &) = delete;
+    Use &operator=(const Use &) = delete;
+
+    SharedSession &session;
+    bool isFirst, isAllowed;
+  };
+
   std::shared_ptr<PythonLayerTypes> hosts; // outlives `session`
   int gpuNumber;
   bool usesGpu = false;
   ForkGuard forkGuard{"a session on a GPU"};
   std::unique_ptr<api::Session> session;
-  std::recursive_mutex useMutex;
+  std::atomic<std::thread::id> user; ///< none: std::thread::id()
 };
 
 } // namespace brew::python

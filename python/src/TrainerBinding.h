@@ -11,7 +11,8 @@
 namespace brew::python {
 
 /// A trainer and its session. Exceptions of signal handlers, such as
-/// KeyboardInterrupt for Ctrl-C, propagate after the current iteration.
+/// KeyboardInterrupt for Ctrl-C, propagate after the current iteration, or from
+/// within a function of the caller's nets.
 class SharedTrainer {
 public:
   SharedTrainer(SharedSession &session, const api::Options &options)

@@ -211,6 +211,10 @@ void brew_log(brew_log_severity severity, const char *file, int line,
       [](const char *) {});
 }
 
+void brew_log_set_minimum(int severity) {
+  guard([&] { log::setMinimumSeverity(severity); }, [](const char *) {});
+}
+
 void brew_log_clear_status_line(void) {
   guard([] { log::showStatusLine(""); }, [](const char *) {});
 }

@@ -24,7 +24,7 @@ static void setFlush(void *flush) {
 DenormalScope::DenormalScope(int workers, bool keep) : previous(_mm_getcsr()) {
   unsigned flush = keep ? 0 : kFlush;
   setFlush(&flush);
-  // Of the team of this thread. New threads of a team inherit MXCSR.
+  // The state of this thread's team, whose new threads inherit MXCSR.
   thread_local int teamSize = 0;
   thread_local unsigned teamFlush = 0;
   if (workers == 1 || (teamSize >= workers && teamFlush == flush))

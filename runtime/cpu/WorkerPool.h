@@ -6,7 +6,8 @@
 // run waits for its turn and then uses the full team. As long as one thread
 // makes all runs, that is the team of this thread. From the first run of
 // another thread on, it is the team of a thread of the pool, which costs a
-// wake-up per run. A forked child counts the threads again.
+// wake-up per run. In a forked child, the threads that make runs
+// are counted from zero.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

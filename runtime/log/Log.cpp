@@ -11,6 +11,7 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <unistd.h>
@@ -91,6 +92,7 @@ private:
 
 struct Logger {
   const GlogSettings settings = GlogSettings::fromEnvironment();
+  std::atomic<int> minimumSeverity = settings.minimumSeverity;
   std::shared_ptr<StatusSink> sink = std::make_shared<StatusSink>(settings);
   spdlog::logger logger{"brew", sink};
 
@@ -123,8 +125,10 @@ spdlog::level::level_enum level(Severity severity) {
 
 } // namespace
 
+void setMinimumSeverity(int severity) { logger().minimumSeverity = severity; }
+
 void write(Severity severity, Site site, std::string_view text) {
-  if (!logger().settings.isLogged(severity))
+  if (static_cast<int>(severity) < logger().minimumSeverity)
     return;
   const std::string shown = severity == Severity::Info
                                 ? printableText(text)

@@ -101,6 +101,9 @@ inline constexpr Site waitingForData{"blocking_queue.cpp", 49};
 inline constexpr Site brew{"brew.cpp", 1};
 } // namespace site
 
+/// Changes the minimum severity of later entries (`minloglevel`).
+void setMinimumSeverity(int severity);
+
 /// Writes one log entry, unless `minloglevel` drops its severity. Further lines
 /// of a text with newlines get no prefix, as with glog. May be called from any
 /// thread.

@@ -30,9 +30,9 @@ namespace brew::runtime {
 /// Runs the iterations of training, one after the other.
 class Iteration {
 public:
-  /// `nan`: checks values before each update; may be null. `callerNets`: run in
-  /// place of the plan's training program; may be null. The arguments must
-  /// outlive this object.
+  /// `nan`: checks values before each update; may be null. `callerNets`: the
+  /// nets that iterations run; null: the plan's. The arguments must outlive
+  /// this object.
   Iteration(Session &session, const caffe::SolverParameter &solver,
             const TrainingPrograms &programs, TrainingState &state,
             Collectives &ranks, ParameterUpdate &parameterUpdate,

@@ -53,7 +53,7 @@ void ProgressEvents::display(int iteration, std::vector<OutputValue> outputs) {
   events.emit(event::Display{iteration, state.losses.mean(), seconds, perSecond,
                              solver.display(), std::move(outputs)});
   // The number of items in an iteration of the caller is unknown.
-  if (iteration > lastDisplayed && !inCallerRun)
+  if (iteration > lastDisplayed && !inCallerRun && countsItems)
     emitThroughput(iteration, perSecond);
   if (iteration != lastDisplayed)
     warnOfStraggler(seconds);
@@ -98,6 +98,8 @@ void ProgressEvents::warnOfStraggler(double seconds) {
 }
 
 void ProgressEvents::emitProgress(bool last) {
+  if (!countsItems)
+    return;
   events.emit(event::Progress{state.iteration, solver.max_iter(),
                               state.losses.mean(), secondsSince(begin),
                               state.iteration - firstIteration, last,

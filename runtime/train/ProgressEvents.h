@@ -15,12 +15,15 @@ namespace brew::runtime {
 /// speed.
 class ProgressEvents {
 public:
-  /// The arguments must outlive this object.
+  /// `countsItems`: iterations run the plan's training program, whose inputs
+  /// tell the number of items; else there are no events of speed and progress.
+  /// The other arguments must outlive this object.
   ProgressEvents(Session &session, const caffe::SolverParameter &solver,
                  const TrainingPrograms &programs, const TrainingState &state,
-                 Collectives &ranks)
+                 Collectives &ranks, bool countsItems)
       : session(session), events(session.events()), solver(solver),
-        programs(programs), state(state), ranks(ranks) {}
+        programs(programs), state(state), ranks(ranks),
+        countsItems(countsItems) {}
 
   /// Call this when a call starts to train. If it continues at the iteration
   /// where the last call ended, displays count the iterations and the time of
@@ -68,6 +71,7 @@ private:
   const TrainingPrograms &programs;
   const TrainingState &state;
   Collectives &ranks;
+  const bool countsItems;
   Clock::time_point begin, displayBegin;
   bool inCallerRun = false;
   int firstIteration = 0; ///< of the call

@@ -54,6 +54,13 @@ void SolverTests::restore(const std::vector<caffe::ReaderCursor> &cursors) {
       pipeline->restore(cursors);
 }
 
+const SolverTests::Net &SolverTests::netOf(int index) const {
+  if (callerNets)
+    throw Error(ExitStatus::Usage,
+                "the plan has no test nets: the caller runs them");
+  return nets[static_cast<std::size_t>(index)];
+}
+
 void SolverTests::requireNet(int index) const {
   if (index < 0 || index >= count())
     throw Error(ExitStatus::Usage,

@@ -26,8 +26,8 @@ namespace brew::runtime {
 class SolverTests {
 public:
   /// `distribute`: distributes tests over the ranks, if there are several.
-  /// `callerNets`: run in place of the plan's test nets; may be null. The
-  /// arguments must outlive this object.
+  /// `callerNets`: the nets that are tested; null: the plan's. The arguments
+  /// must outlive this object.
   SolverTests(Session &session, const caffe::SolverParameter &solver,
               const TrainingState &state, Collectives &ranks, bool distribute,
               const CallerNets *callerNets);
@@ -37,6 +37,7 @@ public:
   void createNets();
   /// Returns the number of test nets. Callable from any thread.
   int count() const { return netCount; }
+  /// Returns the program of a net. Throws Error (2) if the caller runs it.
   int program(int net) const { return netOf(net).program; }
   const std::vector<DataPipeline *> &pipelines() const { return readers; }
 
@@ -89,9 +90,8 @@ private:
   std::optional<event::TestDone> runFunction(int net, int iterations);
   std::optional<event::TestDone> runCallerNet(int net, int batches,
                                               const Interrupt &interrupt);
-  const Net &netOf(int index) const {
-    return nets[static_cast<std::size_t>(index)];
-  }
+  /// Throws Error (2) if the caller runs the nets.
+  const Net &netOf(int index) const;
 
   Session &session;
   Executor &executor;

@@ -5,6 +5,7 @@
 #include "runtime/train/RankExchange.h"
 #include "support/Error.h"
 
+#include <limits>
 #include <utility>
 
 namespace brew::runtime {
@@ -61,7 +62,9 @@ void Trainer::step(int iterations) {
   passes.requireNoOutputGradients();
   ending = Ending::Completed;
   hooks->takeStopReason(); // a reason left by a test since the last call
-  const int end = state.iteration + iterations;
+  const int end = iterations < std::numeric_limits<int>::max() - state.iteration
+                      ? state.iteration + iterations
+                      : std::numeric_limits<int>::max();
   runTo([end] { return end; });
 }
 
@@ -220,6 +223,7 @@ void Trainer::useCallerGradients(double loss) {
 
 void Trainer::update() {
   if (options.callerNets) {
+    snapshots.forgetPosition();
     takeChanges();
     return passes.update();
   }
@@ -475,6 +479,8 @@ void Trainer::solverChanged() {
 void Trainer::startSnapshot() {
   passes.drainInFlight(); // the losses must match the weights
   snapshots.start();
+  if (options.callerNets) // whose functions may use the files, as with Caffe
+    snapshots.finish();
 }
 
 void Trainer::snapshot() {

@@ -210,9 +210,9 @@ public:
   Parameters &parameters() { return session.parameters(); }
 
 private:
-  /// A call that may write snapshots. Nets of the caller may have several
-  /// solvers, and their programs may list the folder of snapshots: between
-  /// calls, their trainers keep no lock files.
+  /// A call that may write snapshots. If the caller runs the nets, no lock file
+  /// is left afterwards: programs may list the folder of snapshots, or have
+  /// several solvers with one prefix.
   class SnapshotPeriod {
   public:
     explicit SnapshotPeriod(Trainer &trainer) : trainer(trainer) {}

@@ -70,14 +70,17 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
                              std::to_string(testNets()) + " test nets");
             // Without an interval too: the end of the run and requests write
             // snapshots.
-            if ((candidate.snapshot() && !before.snapshot()) ||
-                candidate.snapshot_prefix() != before.snapshot_prefix())
+            // With nets of the caller, calls that write some check first.
+            if (!options.callerNets &&
+                ((candidate.snapshot() && !before.snapshot()) ||
+                 candidate.snapshot_prefix() != before.snapshot_prefix()))
               snapshots.reserve(snapshots.resolvePrefix(candidate));
           }),
       solver(trainerControl.current()),
       nan(options.watch.checkNan ? std::make_unique<NanCheck>(session)
                                  : nullptr),
-      progress(session, solver, programs, state, *ranks),
+      progress(session, solver, programs, state, *ranks,
+               /*countsItems=*/!options.callerNets),
       parameterUpdate(session, solver, programs, state, *ranks),
       passes(session, solver, programs, state, *ranks, parameterUpdate,
              progress, nan.get(), options.callerNets.get()),
@@ -286,9 +289,11 @@ void Trainer::restore(const std::string &path) {
   stateToRestore.clear();
   snapshots.finish(); // `path` may be the snapshot that is being written
   const formats::SolverSnapshot snapshot = formats::readSolverState(path);
+  session.parameters().checkHistory(snapshot.history, path);
   passes.drainInFlight();
   passes.discard();
-  const bool hasPosition = snapshot.state.has_brew_rng_seed();
+  const bool hasPosition =
+      snapshot.state.has_brew_rng_seed() && !options.callerNets;
   // Restarts the readers and moves them to the state's positions, if it has
   // any.
   session.setSeed(ranks->shareSeed(

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import warnings
 import unittest
@@ -467,6 +468,117 @@ class Solvers(Case):
                 self.assertEqual(trainer.smoothed_loss, 4)
                 solver.step(1)
             self.assertEqual(trainer.smoothed_loss, 10)  # losses of earlier calls do not count, as in Caffe
+
+    def make_small(self, net="", **fields):
+        """Returns a solver of a net that needs no input."""
+        net = self.write("""
+            layer { name: 'd' type: 'DummyData' top: 'x' top: 't' dummy_data_param {
+              shape { dim: 2 dim: 3 } shape { dim: 2 dim: 2 } data_filler { type: 'constant' value: 1 } } }
+            layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 2 } %s }
+            layer { name: 'l' type: 'EuclideanLoss' bottom: 'y' bottom: 't' top: 'l' }""" % net)
+        text = "net: '%s' base_lr: 0.1 lr_policy: 'fixed' snapshot_after_train: false snapshot_prefix: '%s' " % (
+            net, self.path("snap"))
+        return caffe.SGDSolver(self.write(text + " ".join("%s: %s" % field for field in fields.items()), "s.prototxt"))
+
+    def test_snapshots_after_updates_by_hand(self):
+        solver = self.make_small(test_iter=1, test_interval=2, max_iter=4)
+        solver.solve()
+        for _ in range(3):
+            solver.net.forward()
+            solver.net.backward()
+            solver.apply_update()
+        solver.snapshot()
+        with open(self.path("snap_iter_7.solverstate"), "rb") as file:
+            self.assertEqual(caffe_pb2.SolverState.FromString(file.read()).iter, 7)
+
+    def test_snapshots_are_complete_at_the_next_iteration(self):
+        solver, found = self.make_small(snapshot=1), []
+        solver.add_callback(lambda: found.append(sorted(name for name in os.listdir(self.folder) if "snap" in name)),
+                            lambda: None)
+        solver.step(3)
+        self.assertEqual(found[0], ["snap.lock"])
+        self.assertEqual(found[2], ["snap.lock", "snap_iter_1.caffemodel", "snap_iter_1.solverstate",
+                                    "snap_iter_2.caffemodel", "snap_iter_2.solverstate"])
+        self.assertNotIn("snap.lock", os.listdir(self.folder))
+
+    def test_nets_whose_parameters_are_frozen(self):
+        solver = self.make_small("param { lr_mult: 0 } param { lr_mult: 0 }")
+        before = solver.net.params["ip"][0].data.copy()
+        solver.step(2)
+        np.testing.assert_array_equal(solver.net.params["ip"][0].data, before)
+        self.assertEqual([h.shape for h in history_of(solver)], [(2, 3), (2,)])
+
+    def test_actions(self):
+        """As in Caffe, the solver is asked once after each iteration."""
+        solver, answers = self.make_small(), ["snapshot", "snapshot", "stop"]
+        solver.next_action = lambda: answers.pop(0)
+        solver.step(5)
+        self.assertEqual((solver.iter, answers), (3, []))
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.endswith("state")),
+                         ["snap_iter_1.solverstate", "snap_iter_2.solverstate"])
+
+    def test_changes_in_callbacks_take_effect_at_once(self):
+        solver = self.make_small(test_iter=1, test_interval=100, test_initialization="false")
+        def change():
+            if solver.iter == 3:
+                solver.param.test_interval = solver.param.display = 3
+            elif solver.iter == 1:
+                solver.param.base_lr = 0.5
+
+        solver.add_callback(lambda: change() if solver.iter == 1 else None, lambda: None)
+        solver.next_action = lambda: change() if solver.iter == 3 else None
+        with events_of(solver, "test_begin", "display", "iteration") as events:
+            solver.step(4)
+        self.assertEqual([(event.kind, event.iteration) for event in events if event.kind != "iteration"],
+                         [("test_begin", 3), ("display", 3)])
+        np.testing.assert_allclose([event.learning_rate for event in events if event.kind == "iteration"],
+                                   [0.1, 0.5, 0.5, 0.5], rtol=1e-6)
+
+    def test_large_numbers_of_iterations(self):
+        solver = self.make_small()
+        solver.step(1)
+        solver.next_action = lambda: "stop" if solver.iter == 4 else None
+        solver.step(2**31)
+        self.assertEqual(solver.iter, 4)
+
+    def test_the_rate_in_other_threads(self):
+        solver, rates = self.make_small(), []
+
+        def read():
+            thread = threading.Thread(target=lambda: rates.append((solver.iter, solver.lr)))
+            thread.start()
+            thread.join()
+
+        solver.add_callback(read, lambda: None)
+        solver.step(2)
+        np.testing.assert_allclose(rates, [(0, 0.1), (1, 0.1)], rtol=1e-6)
+
+    def test_children_of_callbacks_use_the_solver(self):
+        solver = self.make_small()
+        statuses = []
+
+        def fork():
+            child = os.fork()
+            if not child:
+                try:
+                    solver.snapshot()
+                    os._exit(0 if abs(solver.lr - 0.1) < 1e-6 else 1)
+                finally:
+                    os._exit(2)
+            statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+        solver.add_callback(fork, lambda: None)
+        solver.step(2)
+        self.assertEqual(statuses, [0, 0])
+        self.assertTrue(os.path.exists(self.path("snap_iter_1.solverstate")))
+
+    def test_a_log_level_set_late(self):
+        script = "import caffe; s = caffe.get_solver(%r); s.step(2); caffe.init_log(2); s.step(2)"
+        self.make_small(display=1)
+        run = subprocess.run([sys.executable, "-c", script % self.path("s.prototxt")], capture_output=True, text=True,
+                             check=True, env=dict(os.environ, GLOG_minloglevel="0"))
+        self.assertEqual(re.findall(r"Iteration (\d+) \(", run.stderr), ["0", "1"])
+        self.assertNotIn("ETA", run.stderr)
 
     def test_test_nets_share_the_parameters(self):
         net = self.write(TRAIN)

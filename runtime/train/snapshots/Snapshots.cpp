@@ -291,7 +291,6 @@ void Snapshots::abandonAfter(int iteration) {
 void Snapshots::load(const formats::SolverSnapshot &snapshot,
                      const std::string &path) {
   events.emit(event::SnapshotLoading{path, /*history=*/false});
-  // Before the weights change.
   session.parameters().checkHistory(snapshot.history, path);
   if (snapshot.state.has_learned_net()) {
     const std::string weights =

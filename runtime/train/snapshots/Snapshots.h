@@ -29,9 +29,9 @@ namespace brew::runtime {
 class Snapshots {
 public:
   /// `nan`: checks parameters before they are written; may be null.
-  /// `callerNets`: have the weights in place of the plan; may be null. `keep`:
-  /// the number of snapshots to keep; 0: all. The arguments must outlive this
-  /// object.
+  /// `callerNets`: the nets whose weights snapshots contain; null: the plan's.
+  /// `keep`: the number of snapshots to keep; 0: all. The arguments must
+  /// outlive this object.
   Snapshots(Session &session, const caffe::SolverParameter &solver,
             const TrainingPrograms &programs, TrainingState &state,
             Collectives &ranks, ParameterUpdate &parameterUpdate,

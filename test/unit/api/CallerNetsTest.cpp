@@ -255,6 +255,9 @@ TEST_F(CallerNetsTest, OtherCallsAreRefused) {
   EXPECT_THROW(trainer->forward(), brew::api::Error);
   EXPECT_THROW(trainer->backward(), brew::api::Error);
   EXPECT_THROW(trainer->reset(), brew::api::Error);
+  EXPECT_THROW(trainer->addHook("every 1 iteration do report_accuracy top 1 of "
+                                "prediction against target in test"),
+               brew::api::Error);
   trainer->step(1);
   EXPECT_EQ(trainer->iteration(), 1);
 }
