@@ -68,6 +68,11 @@ std::string callerName() {
   return name ? name : "";
 }
 
+std::string messagePrefix(const std::string &program) {
+  const std::string caller = callerName();
+  return (caller.empty() ? program : caller) + ": ";
+}
+
 std::string messageForCaller(const std::string &message) {
   const std::string text = printableText(message);
   if (callerName() != "caffe")

@@ -16,6 +16,10 @@ inline constexpr char kCallerVariable[] = "BREW_CALLER";
 /// Returns the name of the calling command, or "".
 std::string callerName();
 
+/// Returns the beginning of messages: "NAME: ", with the name of the calling
+/// command if there is one, else of `program`.
+std::string messagePrefix(const std::string &program);
+
 /// Returns a message as the calling command prints it, without control
 /// characters (PrintableText.h). For `caffe`, removes
 /// advice about flags that it lacks from the first line: clauses after a

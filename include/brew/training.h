@@ -98,6 +98,13 @@ BREW_API brew_status brew_trainer_snapshot(brew_trainer *trainer);
 BREW_API brew_status brew_trainer_restore(brew_trainer *trainer,
                                           const char *path);
 
+/* Takes over the iteration, the state of the learning rate, the last losses and
+ * the solver history of another trainer, for example one whose plan updates
+ * with another regularization. Returns BREW_BAD_INPUT and changes nothing if
+ * its parameters or the kind of its solver differ. */
+BREW_API brew_status brew_trainer_continue_from(brew_trainer *trainer,
+                                                const brew_trainer *other);
+
 /*
  * An iteration in separate passes:
  *   forward, backward, update; or

@@ -166,6 +166,9 @@ public:
   void accumulate() { check(brew_trainer_accumulate(get())); }
   void update() { check(brew_trainer_update(get())); }
 
+  void continueFrom(const Trainer &other) {
+    check(brew_trainer_continue_from(get(), other.get()));
+  }
   /// `solver`: an encoded SolverParameter.
   void setSolver(std::string_view solver) {
     check(brew_trainer_set_solver(get(), solver.data(), solver.size()));

@@ -24,7 +24,7 @@ class SGDSolver:
 
     ``net`` and ``test_nets`` are Nets whose blobs and parameters may be read and written
     between iterations; changes of the SolverParameter ``param`` take effect from the next
-    iteration on. Regularization type, LARC and local rates cannot change."""
+    iteration on; those of regularization, LARC and local rates from the next call on."""
 
     _kind = "SGD"
 
@@ -156,21 +156,29 @@ class SGDSolver:
     def apply_update(self):
         """Updates the parameters by the current gradients and ends the iteration. ``diff`` then
         contains the subtracted update."""
+        self._renew_trainer()
         with self._trainer() as trainer:
-            self._training.require_plan_fields(self.param)
             trainer.update()
 
     @contextlib.contextmanager
     def _training_run(self):
         """Like _trainer(); a failure ends the other ranks, too."""
         try:
+            self._renew_trainer()
             with self._trainer() as trainer:
-                self._training.require_plan_fields(self.param)
                 yield trainer
         except BaseException:
             for reducer in self._reducers:
                 reducer._fail()
             raise
+
+    def _renew_trainer(self):
+        """Replaces the trainer if fields have changed on which its plan depends."""
+        if self._trainer_thread is None and not self._training.fits(self.param):
+            training = _training.Training(self)
+            with runtime_errors():
+                training.trainer.continue_from(self._training.trainer)
+            self._training, self._settings = training, _training.settings(self.param)
 
     @contextlib.contextmanager
     def _trainer(self):

@@ -88,11 +88,9 @@ class Training:
             _add_loss(net, "none")
         return solver
 
-    def require_plan_fields(self, param):
-        """Raises RuntimeError if a field of ``param`` has changed on which the plan depends."""
-        for field, before, now in zip(_PLAN_FIELDS, self._plan_fields, self._fields_of_plan(param)):
-            if before != now:
-                raise RuntimeError("the solver's field %s cannot change after the solver was created" % field)
+    def fits(self, param):
+        """Returns whether the fields of ``param`` on which the plan depends are unchanged."""
+        return self._plan_fields == self._fields_of_plan(param)
 
     def bind(self):
         """Makes the update use the current memory of parameters and gradients."""

@@ -153,6 +153,7 @@ void brew::python::bindTrainer(nb::module_ &module) {
            [](SharedTrainer &shared) {
              shared.runExclusive([](Trainer &trainer) { trainer.update(); });
            })
+      .def("continue_from", &SharedTrainer::continueFrom, "other"_a)
       .def("set_solver",
            [](SharedTrainer &shared, const nb::bytes &solver) {
              const std::string_view encoded = viewOf(solver);

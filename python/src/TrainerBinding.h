@@ -41,6 +41,11 @@ public:
       return body(*trainer);
     });
   }
+  /// Takes over the state of another trainer, which no thread may use
+  /// meanwhile.
+  void continueFrom(const SharedTrainer &other) {
+    runExclusive([&](api::Trainer &own) { own.continueFrom(*other.trainer); });
+  }
   /// Runs a request; thread-safe during training.
   template <typename Body> auto request(Body &&body) {
     GilRelease released;

@@ -161,6 +161,15 @@ brew_status brew_trainer_restore(brew_trainer *trainer, const char *path) {
   });
 }
 
+brew_status brew_trainer_continue_from(brew_trainer *trainer,
+                                       const brew_trainer *other) {
+  return on(trainer, [&](runtime::Trainer &runtimeTrainer) {
+    if (!other)
+      throw usage("the other trainer is NULL");
+    runtimeTrainer.continueFrom(other->get());
+  });
+}
+
 brew_status brew_trainer_forward(brew_trainer *trainer, int feed,
                                  double *loss) {
   return on(trainer, [&](runtime::Trainer &runtimeTrainer) {

@@ -106,6 +106,12 @@ public:
   /// Restores weights, history, iteration and readers from a snapshot.
   void restore(const std::string &path);
 
+  /// Takes over the iteration, the state of the learning rate, the last losses
+  /// and the solver history of another trainer, which must not be in a call.
+  /// Throws Error (1) and changes nothing if its parameters or the kind of its
+  /// solver differ.
+  void continueFrom(const Trainer &other);
+
   /// Restarts training from its start: parameters, history, iteration, readers,
   /// seed and the caller's state. Carries out TrainerControl::reset(); solve()
   /// and step() do it themselves between two iterations.

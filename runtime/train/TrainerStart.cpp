@@ -284,6 +284,13 @@ void Trainer::restart() {
   events.emit(event::Reset{state.iteration});
 }
 
+void Trainer::continueFrom(const Trainer &other) {
+  session.parameters().setHistory(other.session.parameters().history(),
+                                  "the other trainer");
+  state = other.state;
+  lastTested = other.lastTested;
+}
+
 void Trainer::restore(const std::string &path) {
   snapshots.forgetPosition();
   stateToRestore.clear();

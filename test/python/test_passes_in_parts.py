@@ -154,7 +154,7 @@ class Parts(Case):
         solver = caffe.SGDSolver(self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed'" % net, "s.prototxt"))
         solver.param.regularization_type = "L3"
         for _ in range(2):
-            with self.assertRaisesRegex(RuntimeError, "regularization_type cannot change"):
+            with self.assertRaisesRegex(RuntimeError, "unknown regularization_type 'L3'"):
                 solver.step(1)
 
 

@@ -189,6 +189,16 @@ class Updates(Case):
         self.assertGreater(float(np.abs(gradients[0]).max()), 1e-4)
         self.assert_same(by_plan, separate)
 
+    def test_the_regularization_changes(self):
+        for kind in "SGD", "Adam":
+            by_plan, separate = self.make_solvers(kind=kind)
+            for solver in (by_plan, separate):
+                solver.step(3)
+                solver.param.regularization_type = "L1"
+                solver.step(3)
+            self.assertEqual(by_plan.iter, 6)
+            self.assert_same(by_plan, separate)
+
     def test_unusual_rates(self):
         for rate in (0, -0.1, 1e-30, float("inf"), float("nan")):
             by_plan, separate = self.make_solvers()

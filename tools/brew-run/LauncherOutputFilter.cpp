@@ -11,9 +11,6 @@ namespace {
 /// Length of the rules above and below a block.
 constexpr std::size_t kRuleLength = 74;
 
-/// Prefix of a rank's final error.
-constexpr char kErrorPrefix[] = "brew-run: error: ";
-
 /// Returns the text of `line` between `before` and `after`, or after `before`
 /// if `after` is empty. Returns "" if one of them is missing.
 std::string between(const std::string &line, const char *before,
@@ -24,6 +21,13 @@ std::string between(const std::string &line, const char *before,
   const std::size_t first = begin + std::strlen(before);
   const std::size_t end = *after ? line.find(after, first) : line.size();
   return end == line.npos ? "" : line.substr(first, end - first);
+}
+
+/// Returns whether a line is a rank's final error: "brew-run: error: ..." or,
+/// if another command runs it, "caffe: error: ...".
+bool isError(const std::string &line) {
+  const std::size_t nameEnd = line.find(": error: ");
+  return nameEnd != line.npos && line.find(' ') == nameEnd + 1;
 }
 
 } // namespace
@@ -52,7 +56,7 @@ std::string LauncherOutputFilter::take(const std::string &line,
     if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
       return "";
     isFromRank = true;
-    errorReported |= line.rfind(kErrorPrefix, 0) == 0;
+    errorReported |= isError(line);
     return line;
   }
   // "mpirun noticed that process rank 1 with PID 0 on node n exited on signal 9

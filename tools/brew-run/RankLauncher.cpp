@@ -8,6 +8,7 @@
 #include "Session.h"
 #include "SignalActions.h"
 
+#include "support/Caller.h"
 #include "support/ThreadWithoutSignals.h"
 
 #include <cerrno>
@@ -198,7 +199,8 @@ void printRankOutput(int readEnd) {
     if (isFromRank)
       std::fprintf(stderr, hasNewline ? "%s\n" : "%s", shown.c_str());
     else if (!shown.empty())
-      std::fprintf(stderr, "brew-run: error: %s\n", shown.c_str());
+      std::fprintf(stderr, "%serror: %s\n", messagePrefix("brew-run").c_str(),
+                   shown.c_str());
   }
   std::free(text);
   std::fclose(stream);

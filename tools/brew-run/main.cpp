@@ -24,7 +24,8 @@ namespace {
 int fail(brew_status status, const std::string &text) {
   brew_log_clear_status_line();
   const std::string message = brew::messageForCaller(text);
-  std::fprintf(stderr, "brew-run: error: %s\n", message.c_str());
+  std::fprintf(stderr, "%serror: %s\n", brew::messagePrefix("brew-run").c_str(),
+               message.c_str());
   brew::run::log::fatal(message);
   return static_cast<int>(status);
 }

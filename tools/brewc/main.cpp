@@ -21,12 +21,14 @@ using brew::api::Error;
 namespace {
 
 void printError(const std::string &text) {
-  std::fprintf(stderr, "brewc: error: %s\n",
+  std::fprintf(stderr, "%serror: %s\n", brew::messagePrefix("brewc").c_str(),
                brew::messageForCaller(text).c_str());
 }
 
 void printDiagnostic(const Diagnostic &diagnostic) {
-  std::fprintf(stderr, "%s%s", diagnostic.file.empty() ? "brewc: " : "",
+  const std::string prefix =
+      diagnostic.file.empty() ? brew::messagePrefix("brewc") : "";
+  std::fprintf(stderr, "%s%s", prefix.c_str(),
                brew::messageForCaller(diagnostic.str()).c_str());
 }
 

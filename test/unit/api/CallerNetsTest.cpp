@@ -250,6 +250,23 @@ TEST_F(CallerNetsTest, UpdateUsesTheGradientsInMemory) {
   EXPECT_EQ(trainer->iteration(), 1);
 }
 
+TEST_F(CallerNetsTest, ATrainerContinuesAnother) {
+  openNets("average_loss: 3");
+  trainer->step(2);
+  const Plan plan2 = planOf(fields());
+  Session updates2(plan2);
+  auto nets2 = std::make_shared<Nets>(plan2, updates2);
+  Trainer other(updates2, nets2, encoded(fields("average_loss: 3")));
+  other.continueFrom(*trainer);
+  EXPECT_EQ(other.iteration(), 2);
+  EXPECT_EQ(other.smoothedLoss(), trainer->smoothedLoss());
+  const auto history = [](Session &session) {
+    return session.read({BREW_SOLVER_STATE, 0, "ip", 0, 0});
+  };
+  EXPECT_NE(history(*updates), std::vector<float>(3, 0));
+  EXPECT_EQ(history(updates2), history(*updates));
+}
+
 TEST_F(CallerNetsTest, OtherCallsAreRefused) {
   openNets();
   EXPECT_THROW(trainer->forward(), brew::api::Error);

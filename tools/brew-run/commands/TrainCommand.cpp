@@ -161,7 +161,8 @@ int trainAsRank(TrainOptions options) {
   auto reportAndAbort = [&](brew_status status, const std::string &text) {
     brew_log_clear_status_line();
     const std::string message = messageForCaller(name + text);
-    std::fprintf(stderr, "brew-run: error: %s\n", message.c_str());
+    std::fprintf(stderr, "%serror: %s\n", messagePrefix("brew-run").c_str(),
+                 message.c_str());
     log::fatal(message);
     std::fflush(stderr);
     ranks.abort(status);
@@ -183,7 +184,8 @@ int trainAsRank(TrainOptions options) {
       reportAndAbort(error.status(), error.what());
     if (ranks.rank() == 0) {
       const std::string message = messageForCaller(error.what());
-      std::fprintf(stderr, "brew-run: error: %s\n", message.c_str());
+      std::fprintf(stderr, "%serror: %s\n", messagePrefix("brew-run").c_str(),
+                   message.c_str());
       log::fatal(message);
     }
     ranks.close();
