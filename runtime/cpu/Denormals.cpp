@@ -17,21 +17,21 @@ namespace brew::runtime {
 /// operands.
 static constexpr unsigned kFlush = 0x8040;
 
-static void setFlush(void *flush) {
-  _mm_setcsr((_mm_getcsr() & ~kFlush) | *static_cast<unsigned *>(flush));
-}
+// Two functions without data, which a team would have to hand over.
+static void keepDenormals(void *) { _mm_setcsr(_mm_getcsr() & ~kFlush); }
+static void flushDenormals(void *) { _mm_setcsr(_mm_getcsr() | kFlush); }
 
 DenormalScope::DenormalScope(int workers, bool keep) : previous(_mm_getcsr()) {
-  unsigned flush = keep ? 0 : kFlush;
-  setFlush(&flush);
+  void (*const set)(void *) = keep ? keepDenormals : flushDenormals;
+  set(nullptr);
   // The state of this thread's team, whose new threads inherit MXCSR.
   thread_local int teamSize = 0;
-  thread_local unsigned teamFlush = 0;
-  if (workers == 1 || (teamSize >= workers && teamFlush == flush))
+  thread_local bool teamKeeps = true;
+  if (workers == 1 || (teamSize >= workers && teamKeeps == keep))
     return;
-  GOMP_parallel(setFlush, &flush, static_cast<unsigned>(workers), 0);
+  GOMP_parallel(set, nullptr, static_cast<unsigned>(workers), 0);
   teamSize = workers;
-  teamFlush = flush;
+  teamKeeps = keep;
 }
 
 DenormalScope::~DenormalScope() { _mm_setcsr(previous); }
