@@ -45,7 +45,8 @@ BREW_ALWAYS_INLINE double naturalLogarithm(double x) {
   constexpr double kLn2Low = 0x1.ef35793c7673p-45;
 
   const std::uint64_t shifted = bitsOf(x) + (kOne - kSqrtHalf);
-  // The bits of 2^52 plus a small integer are those of their sum.
+  // For an integer n < 2^52, the bits of 2^52 with n added are those of the
+  // number 2^52 + n.
   const double exponent =
       fromBits(0x4330000000000000 | shifted >> 52) - (0x1p52 + 1023);
   const double f = fromBits((shifted & kMantissa) + kSqrtHalf) - 1;

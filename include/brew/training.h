@@ -125,8 +125,8 @@ BREW_API brew_status brew_trainer_backward(brew_trainer *trainer);
 BREW_API brew_status brew_trainer_accumulate(brew_trainer *trainer);
 /* Updates the parameters with the sum of the gradients, clipped and divided by
  * iter_size as the solver says, and starts the next iteration. Acts on
- * requests. A trainer of the caller's nets supports only this call of
- * them, which uses the gradients in the memory of the nets. */
+ * requests. A trainer of the caller's nets refuses the other calls of this
+ * group; this one uses the gradients in the memory of the nets. */
 BREW_API brew_status brew_trainer_update(brew_trainer *trainer);
 
 BREW_API int brew_trainer_iteration(const brew_trainer *trainer);

@@ -5,7 +5,8 @@ INFO, WARNING, ERROR = 0, 1, 2
 
 
 def init_log(level=None, stderr=True):
-    """Sets the minimum severity that is shown: 0 information, 1 warnings, 2 errors."""
+    """Sets the minimum severity that is shown: 0 information, 1 warnings, 2 errors. ``stderr`` has no effect:
+    the log is always on standard error."""
     if level is not None:
         _core.set_log_minimum(int(level))
 

@@ -200,7 +200,7 @@ class SGDSolver:
         if settings == self._settings:
             return
         with runtime_errors():
-            self._training.trainer.set_solver(_training.solver_of(self.param, self._kind).SerializeToString())
+            self._training.trainer.set_solver(_training.encoded_solver(self.param, self._kind))
         self._settings = settings
 
     def _take_state(self):

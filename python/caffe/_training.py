@@ -1,7 +1,7 @@
 """The trainer of a solver: Brew's training loop over nets that Python runs.
 
-The plan of the trainer is the one of a net of parameters only, of which the trainer runs only the update. It
-uses the memory of the solver's net."""
+The trainer has the plan of a net that consists of parameters only. It runs the program ``update`` of this plan,
+on the memory of the solver's net."""
 import weakref
 
 import numpy as np
@@ -26,8 +26,8 @@ def settings(param):
             for field, value in param.ListFields() if field.number not in _NET_FIELD_NUMBERS]
 
 
-def solver_of(param, kind):
-    """Returns the solver of a trainer: ``param`` with the type ``kind``. Only rank 0 tests, displays and writes
+def encoded_solver(param, kind):
+    """Encodes the solver of a trainer: ``param`` with the type ``kind``. Only rank 0 tests, displays and writes
     snapshots."""
     solver = caffe_pb2.SolverParameter()
     solver.CopyFrom(param)
@@ -37,7 +37,7 @@ def solver_of(param, kind):
     if not _state.is_root():
         solver.display = solver.test_interval = solver.snapshot = 0
         solver.snapshot_after_train = False
-    return solver
+    return solver.SerializeToString()
 
 
 class Training:
@@ -55,7 +55,7 @@ class Training:
             self._session = Session(plan._core, thread_pool=_state.thread_pool(), log=_state.is_root())
             self.nets = TrainedNets(solver)
             self.trainer = Trainer.of_nets(self._session, self.nets,
-                                           solver_of(solver.param, solver.type).SerializeToString())
+                                           encoded_solver(solver.param, solver.type))
         except CompileError as error:
             raise RuntimeError(error.errors[0].message if error.errors else str(error)) from error
         except Error as error:

@@ -148,7 +148,6 @@ void Iteration::display(int iteration) {
                               : readOutputs(executor, programs.train, results));
 }
 
-/// Returns the learning rate.
 double Iteration::updateParameters() {
   if (callerNets)
     callerNets->prepareUpdate();
@@ -234,10 +233,6 @@ void Iteration::useCallerGradients(double loss) {
 }
 
 void Iteration::update() {
-  if (callerNets) {
-    updateParameters();
-    return;
-  }
   requireGradients("an update");
   stage = Stage::Backward;
   accumulator.finish();

@@ -90,9 +90,11 @@ public:
   /// the parameter gradients.
   void useCallerGradients(double loss);
   /// Updates the parameters; in a run of the caller, displays the iteration
-  /// first. Throws Error (2) without a backward(), unless the caller runs the
-  /// nets: then updates them with the gradients in their memory.
+  /// first. Throws Error (2) without a backward().
   void update();
+  /// Updates the parameters with the gradients in memory; returns the learning
+  /// rate.
+  double updateParameters();
 
 private:
   enum class Stage {
@@ -111,7 +113,6 @@ private:
   DataPipeline &pipeline() { return session.dataPipeline(programs.train); }
   double forwardBackward();
   void display(int iteration);
-  double updateParameters();
   bool showsDebugInfo() const;
   void requireGradients(const char *operation) const;
 

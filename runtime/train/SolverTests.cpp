@@ -73,13 +73,11 @@ std::optional<event::TestDone> SolverTests::run(int index, int batches,
                                                 const Interrupt &interrupt) {
   if (function)
     return runFunction(index, batches);
-  if (callerNets)
-    return runCallerNet(index, batches, interrupt);
-  if (prepareFirst)
+  if (prepareFirst && !callerNets)
     session.prepare(); // test programs derive values from weights
-  const Net &net = netOf(index);
+  const Net *net = callerNets ? nullptr : &netOf(index);
   events.emit(event::TestBegin{state.iteration, index});
-  const bool isDetection = solver.eval_type() == "detection";
+  const bool isDetection = net && solver.eval_type() == "detection";
   OutputMeans means;
   DetectionScores scores;
   double loss = 0;
@@ -89,16 +87,22 @@ std::optional<event::TestDone> SolverTests::run(int index, int batches,
       return {};
     }
     ranks.reportProgress();
-    net.pipeline->feed();
-    executor.run(net.program);
-    if (net.debug)
-      net.debug->logForward();
+    if (!net) {
+      const CallerNets::Batch batch = callerNets->test(index);
+      loss += batch.loss;
+      means.add(batch.outputs);
+      continue;
+    }
+    net->pipeline->feed();
+    executor.run(net->program);
+    if (net->debug)
+      net->debug->logForward();
     if (solver.test_compute_loss())
-      loss += totalLoss(executor, net.program);
+      loss += totalLoss(executor, net->program);
     if (isDetection)
-      scores.add(executor, net.program);
+      scores.add(executor, net->program);
     else
-      means.add(readOutputs(executor, net.program));
+      means.add(readOutputs(executor, net->program));
   }
   event::TestDone done{state.iteration, index, {}, means.means()};
   if (isDetection) {
@@ -127,28 +131,6 @@ std::optional<event::TestDone> SolverTests::runFunction(int index,
     return {};
   }
   const event::TestDone done{state.iteration, index, {}, *outputs};
-  events.emit(done);
-  return done;
-}
-
-/// Runs a test of a net of the caller.
-std::optional<event::TestDone>
-SolverTests::runCallerNet(int index, int batches, const Interrupt &interrupt) {
-  events.emit(event::TestBegin{state.iteration, index});
-  OutputMeans means;
-  double loss = 0;
-  for (int i = 0; i < batches; ++i) {
-    if (interrupt()) {
-      events.emit(event::TestInterrupted{state.iteration, index});
-      return {};
-    }
-    const CallerNets::Batch batch = callerNets->test(index);
-    loss += batch.loss;
-    means.add(batch.outputs);
-  }
-  event::TestDone done{state.iteration, index, {}, means.means()};
-  if (solver.test_compute_loss())
-    done.loss = loss / batches;
   events.emit(done);
   return done;
 }

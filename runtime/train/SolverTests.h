@@ -88,8 +88,6 @@ private:
   };
 
   std::optional<event::TestDone> runFunction(int net, int iterations);
-  std::optional<event::TestDone> runCallerNet(int net, int batches,
-                                              const Interrupt &interrupt);
   /// Throws Error (2) if the caller runs the nets.
   const Net &netOf(int index) const;
 

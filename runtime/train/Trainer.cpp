@@ -225,7 +225,8 @@ void Trainer::update() {
   if (options.callerNets) {
     snapshots.forgetPosition();
     takeChanges();
-    return passes.update();
+    passes.updateParameters();
+    return;
   }
   parameterChanges.rememberFrozen(); // the caller may have written them
   passes.update();

@@ -362,7 +362,7 @@ TEST_F(PlanApi, MissingGpusAndThreadsAreUnavailable) {
   EXPECT_STRNE(text, "");
   EXPECT_EQ(count, 0);
   const test::NoMoreThreads noMoreThreads;
-  EXPECT_EQ(statusOf([] { ThreadPool(2); }), BREW_UNAVAILABLE);
+  EXPECT_EQ(statusOf([] { ThreadPool(64); }), BREW_UNAVAILABLE);
 }
 
 //===----------------------------------------------------------------------===//

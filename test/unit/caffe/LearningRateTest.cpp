@@ -32,6 +32,13 @@ TEST(LearningRate, Fixed) {
   EXPECT_DOUBLE_EQ(rateAt("lr_policy: 'fixed'", 12345), 0.5);
 }
 
+TEST(LearningRate, IsNotFiniteWhereTheFormulaIsNot) {
+  EXPECT_TRUE(std::isinf(rateAt("lr_policy: 'exp' gamma: 1e38", 10)));
+  // The base is negative after max_iter.
+  EXPECT_TRUE(
+      std::isnan(rateAt("lr_policy: 'poly' power: 0.5 max_iter: 10", 11)));
+}
+
 TEST(LearningRate, StepFallsEveryStepsize) {
   const char *text = "lr_policy: 'step' gamma: 0.1 stepsize: 10";
   EXPECT_DOUBLE_EQ(rateAt(text, 0), 0.5);
