@@ -12,11 +12,8 @@ static constexpr DataLayerKind kKinds[] = {
     {"DummyData", DataLayerSource::Fillers},
     {"HDF5Data", DataLayerSource::Hdf5, /*isRefilled=*/true},
     {"ImageData", DataLayerSource::Images, /*isRefilled=*/true},
-    {"InfogainLoss", DataLayerSource::Matrix},
     {"Input", DataLayerSource::Input},
     {"MemoryData", DataLayerSource::Memory},
-    {"Random", DataLayerSource::RandomKey, /*isRefilled=*/true},
-    {"SoftmaxWithLoss", DataLayerSource::Weights},
     {"WindowData", DataLayerSource::Windows, /*isRefilled=*/true},
 };
 

@@ -26,9 +26,6 @@ enum class DataLayerSource {
   Windows,       ///< regions of images that a file lists, and their labels
   Hdf5,          ///< rows of HDF5 files
   Fillers,       ///< the fillers of dummy_data_param
-  Matrix,        ///< a file with one blob
-  Weights,       ///< class weights in the layer's settings
-  RandomKey,     ///< a key of random numbers, different in every run
 };
 
 struct DataLayerKind {
@@ -42,11 +39,6 @@ struct DataLayerKind {
   bool isFromCaller() const {
     return source == DataLayerSource::Input ||
            source == DataLayerSource::Memory;
-  }
-  /// Returns whether the values are constant settings of the net, not data.
-  bool isNetConstant() const {
-    return source == DataLayerSource::Matrix ||
-           source == DataLayerSource::Weights;
   }
   /// Returns whether the first top contains images to which transform_param
   /// applies and which a device may convert.

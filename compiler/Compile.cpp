@@ -1,6 +1,7 @@
 //===- Compile.cpp - Phases of a compilation ------------------------------===//
 #include "compiler/Compilation.h"
 #include "compiler/cuda/GpuArchs.h"
+#include "compiler/manifest/PlanConstants.h"
 #include "compiler/manifest/PlanWeights.h"
 #include "compiler/options/LlvmArguments.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
@@ -212,6 +213,7 @@ void Compilation::run() {
     generateForCuda();
   else
     generateForCpu();
+  addConstants(*imported.module, manifest, segments);
   if (embedsWeights()) {
     prototxt::Diagnostics diagnostics;
     embedWeights(options.weights, options.allowMissingWeights,

@@ -16,7 +16,7 @@ inline constexpr char kMagic[8] = {'B', 'R', 'E', 'W', 'P', 'L', 'A', 'N'};
 /// Incremented whenever an older reader would misread a newer plan. A reader
 /// accepts only its own number. docs/plan-format.md lists the additions that do
 /// not need a new number.
-inline constexpr std::uint32_t kFormatVersion = 6;
+inline constexpr std::uint32_t kFormatVersion = 7;
 
 struct Header {
   char magic[8];

@@ -43,6 +43,15 @@ void Validator::checkProgram(int index, const std::string &where) const {
     if (input.has_transform())
       checkInputTransform(input, index, where);
   }
+  for (const RandomKey &key : program.random_keys()) {
+    require(key.has_layer(), where, "a random key's layer is missing");
+    const Buffer &words = buffer(key.has_buffer_index(), key.buffer_index(),
+                                 index, where, "a random key's buffer");
+    require(words.type() == I32 && elementCount(words) == 2 &&
+                words.size() == 2 * sizeof(std::int32_t),
+            where, "a random key is not a dense pair of I32");
+    checkWritable(words, where + ", random key");
+  }
   for (const auto *outputs : {&program.outputs(), &program.unreported_losses()})
     for (const Output &output : *outputs) {
       require(output.has_blob(), where, "an output's blob is missing");

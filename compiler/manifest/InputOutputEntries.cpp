@@ -47,6 +47,17 @@ struct DataInputEntry
   }
 };
 
+struct RandomKeyEntry
+    : ManifestInterface::ExternalModel<RandomKeyEntry, RandomKeyOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto key = cast<RandomKeyOp>(op);
+    plan::RandomKey *entry = program.add_random_keys();
+    entry->set_layer(key.getLayer().str());
+    entry->set_buffer_index(builder.buffer(key.getBuffer()));
+  }
+};
+
 struct OutputGradientEntry
     : ManifestInterface::ExternalModel<OutputGradientEntry, OutputGradientOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
@@ -130,6 +141,7 @@ struct CheckEntry
 
 void brew::compiler::attachInputOutputEntries(MLIRContext &context) {
   DataInputOp::attachInterface<DataInputEntry>(context);
+  RandomKeyOp::attachInterface<RandomKeyEntry>(context);
   OutputGradientOp::attachInterface<OutputGradientEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
   PinOp::attachInterface<PinEntry>(context);

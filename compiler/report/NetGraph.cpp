@@ -93,7 +93,8 @@ private:
   /// Returns whether an operation has no node: it has no data flow or no cost.
   /// Views are not steps.
   bool hasNoNode(Operation *op) const {
-    return isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+    return isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, RandomKeyOp>(
+               op) ||
            op->hasTrait<IsPersistentRead>() ||
            (!byLayer && op->hasTrait<IsView>()) ||
            (op->hasTrait<IsSink>() && !isa<OutputOp>(op));

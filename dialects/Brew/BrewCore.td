@@ -10,7 +10,7 @@
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Plan/PlanBase.td"
 
-def Brew_DataInputOp : Brew_Op<"data_input"> {
+def Brew_DataInputOp : Brew_Op<"data_input", [Brew_Input]> {
   let summary = "Blobs of a data layer";
   let description = [{
     The data pipeline of the runtime writes the results before the program runs. `kind`
@@ -37,6 +37,36 @@ def Brew_DataInputOp : Brew_Op<"data_input"> {
     OptionalAttr<DenseI64ArrayAttr>:$record_dims, OptionalAttr<DenseI64ArrayAttr>:$mean_file_dims);
   let results = (outs Variadic<AnyTensor>:$values);
   let assemblyFormat = "$layer $kind custom<DataInputDict>(attr-dict) `:` type($values)";
+}
+
+def Brew_RandomKeyOp : Brew_Op<"random_key", [Brew_Input]> {
+  let summary = "Key of a layer's random numbers";
+  let description = [{
+    The host writes a new key before every run (dialects/Brew/RandomBits.h).
+
+    ```mlir
+    %key = brew.random_key "drop1" : tensor<2xi32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$layer);
+  let results = (outs 1DTensorOf<[I32]>:$key);
+  let assemblyFormat = "$layer attr-dict `:` type($key)";
+}
+
+def Brew_ConstantOp : Brew_Op<"constant",
+    [Pure, Brew_PersistentRead, AllTypesMatch<["value", "result"]>]> {
+  let summary = "Values that the plan contains";
+  let description = [{
+    A setting of a layer that is a tensor, such as the weights of classes. `name` is the name of
+    its buffer in the plan.
+
+    ```mlir
+    %weights = brew.constant "loss" "loss class weights" dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$layer, StrAttr:$name, ElementsAttr:$value);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "$layer $name attr-dict $value";
 }
 
 def Brew_ReLUOp : Brew_Elementwise<"relu", [ScalarInPlace]> {

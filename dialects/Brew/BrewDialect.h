@@ -26,6 +26,9 @@ struct IsStore : mlir::OpTrait::TraitBase<Op, IsStore> {};
 /// An operation whose one result is memory that outlives programs.
 template <typename Op>
 struct IsPersistentRead : mlir::OpTrait::TraitBase<Op, IsPersistentRead> {};
+/// An operation without operands, whose results the host writes for each run.
+template <typename Op>
+struct IsInput : mlir::OpTrait::TraitBase<Op, IsInput> {};
 /// An operation without computation, whose one result occupies the bytes of its
 /// operands.
 template <typename Op> struct IsView : mlir::OpTrait::TraitBase<Op, IsView> {};

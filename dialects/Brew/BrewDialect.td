@@ -81,6 +81,7 @@ def Brew_Sink : Brew_Trait<"IsSink">;
 def Brew_StoreTrait : Brew_Trait<"IsStore">;
 defvar Store = TraitList<[Brew_Sink, Brew_StoreTrait]>;
 def Brew_PersistentRead : Brew_Trait<"IsPersistentRead">;
+def Brew_Input : Brew_Trait<"IsInput">;
 def Brew_View : Brew_Trait<"IsView">;
 def Brew_AcceptsSubviews : Brew_Trait<"AcceptsSubviews">;
 

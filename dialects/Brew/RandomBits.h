@@ -1,11 +1,11 @@
 //===- RandomBits.h - Random numbers in kernels -----------------*- C++ -*-===//
 //
 // A layer that draws random numbers reads a *key*: a tensor<2xi32>, the result
-// of a `brew.data_input` of kind "Random", which the importer adds to the layer
+// of a `brew.random_key`, which the importer adds to the layer
 // (`LayerBuilder::randomKey()`). Before every run of the program the host
 // writes a new key, a function of the seed (the solver's `random_seed`), the
 // program, the layer and the number of previous runs
-// (runtime/data/DataPipeline.cpp). Solver states contain that number, so that a
+// (runtime/session/RandomKeys.h). Solver states contain that number, so that a
 // resumed run continues the same stream.
 //
 // In a kernel, the bits of an element are a function of key and element number,

@@ -33,6 +33,19 @@ def Plan_ArenaOp : Plan_Op<"arena"> {
   let assemblyFormat = "$kind `size` $size attr-dict";
 }
 
+def Plan_ConstantOp : Plan_Op<"constant"> {
+  let summary = "Values of the constant arena";
+  let description = [{
+    `offset` is in bytes.
+
+    ```mlir
+    plan.constant[64] dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$offset, ElementsAttr:$value);
+  let assemblyFormat = "`[` $offset `]` attr-dict $value";
+}
+
 def Plan_ProgramOp : Plan_Op<"program",
     [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Steps in execution order";
@@ -223,6 +236,12 @@ def Plan_DataInputOp : Plan_Op<"data_input"> {
     OptionalAttr<FlatSymbolRefAttr>:$pixel_kernel,
     OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
   let assemblyFormat = "$layer $kind `(` $buffers `)` custom<DataInputDict>(attr-dict) `:` type($buffers)";
+}
+
+def Plan_RandomKeyOp : Plan_Op<"random_key"> {
+  let summary = "Key of a layer's random numbers, which the host writes before the first step";
+  let arguments = (ins StrAttr:$layer, Arg<AnyMemRef, "", [MemWrite]>:$buffer);
+  let assemblyFormat = "$layer `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_OutputGradientOp : Plan_Op<"output_gradient"> {

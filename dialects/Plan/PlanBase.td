@@ -31,7 +31,7 @@ class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
 
 def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "content of an arena", [
   ArenaKind_Transient, ArenaKind_Parameters, ArenaKind_Gradients, ArenaKind_State,
-  ArenaKind_Scalars]>;
+  ArenaKind_Scalars, ArenaKind_Constants]>;
 def Plan_ArenaKindAttr : Plan_EnumAttr<Plan_ArenaKind, "arena_kind">;
 
 def Plan_BlobValue : Plan_I32Enum<"BlobValue",

@@ -107,7 +107,7 @@ struct ParallelAgents::Worker {
     accumulator.emplace(session, environment.observationCount(),
                         GradientAccumulator::Runner{
                             [this] {
-                              session.dataPipeline(program).feed();
+                              session.inputs(program).feed();
                               session.run(program, runtime::Pass::Forward);
                             },
                             [this] {

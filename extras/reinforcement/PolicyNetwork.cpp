@@ -130,7 +130,7 @@ void InferenceProgram::run(const std::vector<float> &observations) {
   runtime::DataPipeline &pipeline = session.dataPipeline(index);
   pipeline.set(inputName, observations.data(),
                static_cast<std::int64_t>(observations.size()));
-  pipeline.feed();
+  session.inputs(index).feed();
   session.run(index, runtime::Pass::Forward);
 }
 
@@ -226,7 +226,7 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
   const double one = 1;
   pipeline.set(lossInput, &one, 1);
   pipeline.set(input, states.data(), static_cast<std::int64_t>(states.size()));
-  pipeline.feed();
+  session.inputs(program).feed();
   session.run(program, runtime::Pass::Forward);
   double scaled = 0;
   session.read(makeTensorName(runtime::TensorKind::Blob, program, lossInput),

@@ -70,5 +70,5 @@ void brew::passes::moveSinksToEnd(Block &program) {
 
 bool brew::passes::isInputOrSink(Operation *op) {
   return op->hasTrait<IsPersistentRead>() || op->hasTrait<IsSink>() ||
-         isa<DataInputOp, OutputGradientOp>(op);
+         op->hasTrait<IsInput>();
 }

@@ -32,7 +32,7 @@ StringAttr fusedName(Operation *first, Operation *second) {
 bool canAccumulateAt(Value value, Operation *call, Operation *sum) {
   Operation *producer = value.getDefiningOp();
   return producer && producer->isBeforeInBlock(call) &&
-         !isa<DataInputOp, OutputGradientOp>(producer) &&
+         !producer->hasTrait<IsInput>() &&
          !producer->hasTrait<IsPersistentRead>() &&
          !producer->hasTrait<IsView>() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {

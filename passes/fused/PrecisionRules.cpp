@@ -82,9 +82,9 @@ bool brew::passes::isNarrowResult(OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)
     return false;
-  if (isa<DataInputOp, OutputGradientOp, FillOp, CastOp, UnscaleOp,
-          tensor::EmptyOp, linalg::FillOp>(op) ||
-      op->hasTrait<IsPersistentRead>() || op->hasTrait<OpTrait::ConstantLike>())
+  if (isa<FillOp, CastOp, UnscaleOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+      op->hasTrait<IsInput>() || op->hasTrait<IsPersistentRead>() ||
+      op->hasTrait<OpTrait::ConstantLike>())
     return false;
   if (llvm::all_of(result.getUsers(),
                    [](Operation *user) { return user->hasTrait<IsSink>(); }))

@@ -28,7 +28,7 @@ struct VerifyImport : brew::passes::impl::VerifyImportBase<VerifyImport> {
       return op->emitError("phase import: this operation is not a layer");
     if (Origin::of(op).isBackward || isa<StoreGradientOp>(op))
       return op->emitError("phase import: there are no gradients yet");
-    if (!isa<DataInputOp>(op) &&
+    if (!op->hasTrait<IsInput>() && !isa<ConstantOp>(op) &&
         !llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
       return op->emitError("phase import: shapes are not known yet");
     if (!prototxtLocation(op->getLoc()))

@@ -92,7 +92,7 @@ void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
       } else if (allocations[allocation].pinned ||
                  lastUse.lookup(input) > step ||
                  allocations[allocation].live.last > step ||
-                 isa<DataInputOp>(input.getDefiningOp())) {
+                 input.getDefiningOp()->hasTrait<IsInput>()) {
         continue;
       }
       // If another input is a view of the same bytes, it may still be read, so
@@ -120,7 +120,7 @@ void BufferAssignment::accumulateInPlace(Operation *call, Value sum,
       isSubview(tensorTypeOf(result)) || allocations[allocation].fixed ||
       allocations[allocation].pinned || lastUse.lookup(sum) > step ||
       allocations[allocation].live.last > step ||
-      isa<DataInputOp>(sum.getDefiningOp()) ||
+      sum.getDefiningOp()->hasTrait<IsInput>() ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
         return allocationOf(operand) == allocation;
       }) != 1)
@@ -152,8 +152,7 @@ void BufferAssignment::reduceInPlace(Operation *reduce, int64_t step) {
                lastUse.lookup(operand) > step ||
                allocations[allocation].live.last > step ||
                isSubview(tensorTypeOf(operand)) ||
-               storageOf(operand).base.getDefiningOp<DataInputOp>() ||
-               storageOf(operand).base.getDefiningOp<OutputGradientOp>()) {
+               storageOf(operand).base.getDefiningOp()->hasTrait<IsInput>()) {
       continue;
     }
     // Do not overwrite an operand that shares its allocation with another
@@ -285,6 +284,8 @@ void BufferAssignment::findAllocations() {
         allocations[allocation].live.last = isSetOnce(value) ? stepCount : 0;
         allocations[allocation].isWrittenExternally = true;
       }
+    } else if (auto key = dyn_cast<RandomKeyOp>(op)) {
+      allocations[newAllocation(key.getKey(), 0)].isWrittenExternally = true;
     } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       // The caller may write the gradient before the forward pass.
       allocations[newAllocation(outputGradient.getGradient(), 0)]

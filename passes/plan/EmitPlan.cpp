@@ -276,6 +276,9 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
       emitLaunch(kernel, plan);
     } else if (auto dataInput = dyn_cast<DataInputOp>(op)) {
       emitDataInput(dataInput);
+    } else if (auto key = dyn_cast<RandomKeyOp>(op)) {
+      dialects::plan::RandomKeyOp::create(b, key.getLoc(), key.getLayerAttr(),
+                                          bufferOf(key.getKey()));
     } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(
           b, outputGradient.getLoc(), bufferOf(outputGradient.getGradient()),

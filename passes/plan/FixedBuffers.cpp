@@ -3,12 +3,24 @@
 
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "passes/analysis/MemoryPlanner.h"
+#include "passes/analysis/ValueStorage.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace brew;
 using namespace brew::passes;
 using namespace brew::dialects;
 using dialects::plan::ArenaKind;
+
+ConstantOffsets::ConstantOffsets(ModuleOp module) {
+  module.walk([&](ConstantOp constant) {
+    if (!byValue.try_emplace(constant.getValue(), size).second)
+      return;
+    size += llvm::alignTo(bytesOf(tensorTypeOf(constant.getResult())),
+                          kBufferAlignment);
+  });
+}
 
 /// Returns the buffer of all gradients or, if `sums`, of their sums over
 /// batches. The sums follow the solver's state and are initially zero.
@@ -40,6 +52,10 @@ std::optional<FixedBuffer> FixedBuffers::readBy(Operation *op) const {
                        static_cast<int64_t>(read.getScalar()) *
                            brew::passes::kBufferAlignment,
                        stringifySolverScalar(read.getScalar()).str()};
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return FixedBuffer{ArenaKind::Constants,
+                       constants.byValue.lookup(constant.getValue()),
+                       constant.getName().str()};
   assert(!op->hasTrait<IsPersistentRead>() && "a read without a buffer");
   return std::nullopt;
 }

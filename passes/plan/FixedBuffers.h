@@ -3,6 +3,8 @@
 
 #include "passes/analysis/ParameterOffsets.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <optional>
 #include <string>
 
@@ -19,11 +21,24 @@ struct FixedBuffer {
   }
 };
 
-/// The buffers of parameters, gradients, solver state and scalars that
-/// operations read and store.
+/// Offsets of the values of `brew.constant`. Equal values share an offset.
+struct ConstantOffsets {
+  explicit ConstantOffsets(mlir::ModuleOp module);
+
+  /// In bytes of the constant arena.
+  llvm::MapVector<mlir::ElementsAttr, int64_t> byValue;
+  /// Bytes of all values, including alignment.
+  int64_t size = 0;
+};
+
+/// The buffers of parameters, gradients, solver state, scalars and constants
+/// that operations read and store.
 class FixedBuffers {
 public:
-  explicit FixedBuffers(const ParameterOffsets &offsets) : offsets(offsets) {}
+  /// Refers to its arguments.
+  FixedBuffers(const ParameterOffsets &offsets,
+               const ConstantOffsets &constants)
+      : offsets(offsets), constants(constants) {}
 
   /// Returns the buffer that contains the result of `op`, if any.
   std::optional<FixedBuffer> readBy(mlir::Operation *op) const;
@@ -34,6 +49,7 @@ private:
   FixedBuffer allGradients(bool sums) const;
 
   const ParameterOffsets &offsets;
+  const ConstantOffsets &constants;
 };
 
 } // namespace brew::passes

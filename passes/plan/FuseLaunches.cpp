@@ -233,7 +233,8 @@ struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
     if (!gpu)
       return;
     const brew::passes::ParameterOffsets parameters(getOperation());
-    const brew::passes::FixedBuffers fixedBuffers(parameters);
+    const brew::passes::ConstantOffsets constants(getOperation());
+    const brew::passes::FixedBuffers fixedBuffers(parameters, constants);
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       fuseLaunches(program, gpu, fixedBuffers);

@@ -56,31 +56,44 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
     if (!persistent.empty())
       module->setAttr(brew::passes::kPersistentAttr,
                       b.getDictionaryAttr(persistent));
-    auto emitArena = [&](ArenaKind kind, int64_t size) {
-      if (size)
-        brew::dialects::plan::ArenaOp::create(b, module.getLoc(), kind, size);
-    };
-    emitArena(ArenaKind::Parameters, offsets.size);
+    emitArena(b, ArenaKind::Parameters, offsets.size);
     bool hasGradients = false;
     module.walk([&](StoreGradientOp) { hasGradients = true; });
-    emitArena(ArenaKind::Gradients, hasGradients ? offsets.size : 0);
+    emitArena(b, ArenaKind::Gradients, hasGradients ? offsets.size : 0);
     bool hasGradientSums = false;
     module.walk([&](StoreAllGradientsOp store) {
       hasGradientSums |= store.getAccumulated();
     });
-    emitArena(ArenaKind::State,
+    emitArena(b, ArenaKind::State,
               brew::plan::stateOffset(offsets.slots + hasGradientSums,
                                       offsets.size, 0));
-    emitArena(ArenaKind::Scalars,
+    emitArena(b, ArenaKind::Scalars,
               isTrained ? brew::plan::scalarOffset(brew::plan::kScalarCount)
                         : 0);
+  }
+
+  void emitConstants(OpBuilder &b,
+                     const brew::passes::ConstantOffsets &constants) {
+    emitArena(b, ArenaKind::Constants, constants.size);
+    for (auto [value, offset] : constants.byValue)
+      brew::dialects::plan::ConstantOp::create(b, getOperation().getLoc(),
+                                               offset, value);
+  }
+
+  /// Emits an arena, unless it is empty.
+  void emitArena(OpBuilder &b, ArenaKind kind, int64_t size) {
+    if (size)
+      brew::dialects::plan::ArenaOp::create(b, getOperation().getLoc(), kind,
+                                            size);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
     brew::passes::ParameterOffsets offsets(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
+    const brew::passes::ConstantOffsets constants(module);
     emitParametersAndArenas(b, offsets);
+    emitConstants(b, constants);
     b.setInsertionPointToEnd(module.getBody());
     int64_t transientBytes = 0;
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
@@ -90,7 +103,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       symbolUses[program.getSymName()] = 1;
     for (auto generatedKernel : module.getOps<brew::dialects::plan::KernelOp>())
       symbolUses[generatedKernel.getSymName()] = 1;
-    brew::passes::FixedBuffers fixedBuffers(offsets);
+    brew::passes::FixedBuffers fixedBuffers(offsets, constants);
     for (ProgramOp program : programs) {
       brew::passes::BufferAssignment assignment(program, fixedBuffers);
       if (brew::passes::isLayerProgram(program)) {
@@ -111,9 +124,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
     for (ParamOp param : llvm::make_early_inc_range(module.getOps<ParamOp>()))
       param.erase();
     b.setInsertionPointToStart(module.getBody());
-    if (transientBytes)
-      brew::dialects::plan::ArenaOp::create(
-          b, module.getLoc(), ArenaKind::Transient, transientBytes);
+    emitArena(b, ArenaKind::Transient, transientBytes);
   }
 };
 

@@ -147,8 +147,9 @@ class Plan:
 
     def needs_data_in(self, program):
         """Like ``needs_data``, for the program of this number."""
-        return any(data_input["type"] != "Input"
-                   for data_input in self._description["programs"][program]["data_inputs"])
+        description = self._description["programs"][program]
+        return bool(description["random_keys"]) \
+            or any(data_input["type"] != "Input" for data_input in description["data_inputs"])
 
     def blobs_read(self, program):
         """Returns two lists of names: the blobs that each step of the forward pass reads, as a set

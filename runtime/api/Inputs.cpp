@@ -132,7 +132,11 @@ brew_status brew_session_open_sources(brew_session *session, int program) {
 
 brew_status brew_session_reset_sources(brew_session *session, int program,
                                        uint64_t seed) {
-  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
-    pipeline.reset(session->get().rankSeed(seed));
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] {
+    session->get()
+        .inputs(session->program(program))
+        .reset(session->get().rankSeed(seed));
   });
 }

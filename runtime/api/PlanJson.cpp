@@ -119,10 +119,14 @@ ordered_json describeProgram(const plan::Manifest &manifest,
           {"mean_values", input.transform().mean_size()},
           {"labels", input.transform().labels_size()}};
   }
+  ordered_json keys = ordered_json::array();
+  for (const plan::RandomKey &key : program.random_keys())
+    keys.push_back({{"layer", key.layer()}, {"buffer", key.buffer_index()}});
   return {{"name", program.name()},
           {"phase", program.test_phase() ? "TEST" : "TRAIN"},
           {"first_backward_step", program.first_backward_step()},
           {"data_inputs", inputs},
+          {"random_keys", keys},
           {"steps", steps},
           {"outputs", outputs},
           {"blobs", namedBuffers(program.blobs())},

@@ -231,7 +231,7 @@ brew_status brew_session_set_seed(brew_session *session, uint64_t seed) {
 brew_status brew_session_feed(brew_session *session, int program) {
   return on(session, program,
             [&](runtime::Session &runtimeSession, int number) {
-              runtimeSession.dataPipeline(number).feed();
+              runtimeSession.inputs(number).feed();
             });
 }
 

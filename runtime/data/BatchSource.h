@@ -118,9 +118,8 @@ struct SourceKind {
 /// Returns the number of batches to read ahead that data_param sets.
 unsigned databasePrefetchDepth(const caffe::LayerParameter &layer);
 
-extern const SourceKind annotatedSource, blobSource, databaseSource,
-    dummySource, hdf5Source, imageSource, labeledPixelSource, weightSource,
-    windowSource;
+extern const SourceKind annotatedSource, databaseSource, dummySource,
+    hdf5Source, imageSource, labeledPixelSource, windowSource;
 
 /// Returns the kind with a source, or null if only the caller provides values.
 const SourceKind *findSourceKind(caffe::DataLayerSource source);

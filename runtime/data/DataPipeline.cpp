@@ -4,7 +4,6 @@
 
 #include "caffe/DataLayerKinds.h"
 #include "caffe/weights/BufferLayout.h"
-#include "plan/Contract.h"
 #include "runtime/data/Prefetcher.h"
 #include "support/Error.h"
 
@@ -12,15 +11,7 @@
 
 namespace brew::runtime {
 
-using caffe::DataLayerSource;
-
 namespace {
-
-/// Returns N of "test_N", which is the test net's number in cursors; else 0.
-std::uint32_t testIndex(const std::string &program) {
-  return static_cast<std::uint32_t>(
-      std::max(plan::programs::testIndex(program), 0));
-}
 
 Error unknownInput(const std::string &top) {
   return badInput("the net has no input blob '" + top + "'");
@@ -67,11 +58,10 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
                            caffe::RankSeed seed, std::string planFolder,
                            Events *listeners,
                            const ReaderOptions &readerOptions)
-    : executor(planExecutor), events(listeners), program(programNumber) {
+    : executor(planExecutor), events(listeners), program(programNumber),
+      ownCursors(executor.manifest().programs(program)) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
-  testPhase = description.test_phase();
-  testNetIndex = testIndex(description.name());
   for (int i = 0; i < description.data_inputs_size(); ++i) {
     const plan::DataInput &source = description.data_inputs(i);
     auto input = std::make_unique<Input>();
@@ -82,13 +72,6 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
     input->kind = caffe::findDataLayerKind(type);
-    if (input->kind && input->kind->source == DataLayerSource::RandomKey) {
-      if (source.buffer_indices_size() != 1)
-        throw badInput("damaged plan: layer '" + info.layer.name() +
-                       "' has no single key of its random numbers");
-      keyedLayers.emplace_back(info.layer.name(), source.buffer_indices(0));
-      continue;
-    }
     if (!input->kind)
       throw badInput("layer '" + info.layer.name() + "' (" + type +
                      "): this version of brew-run cannot read data for layers "
@@ -102,10 +85,10 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
       info.tops.push_back(&manifest.buffers(static_cast<int>(index)));
       input->buffers.push_back(index);
     }
-    info.testPhase = testPhase;
+    info.testPhase = description.test_phase();
     info.events = events;
     info.readerOptions = readerOptions;
-    info.seed = seedOf(seed);
+    info.seed = ownCursors.seedOf(seed);
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixel_conversion())
       info.pixels = &source.pixel_conversion();
@@ -117,40 +100,24 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
     input->takenOver.resize(info.tops.size());
     inputs.push_back(std::move(input));
   }
-  addKeys(seedOf(seed).rankSeed());
 }
 
 DataPipeline::~DataPipeline() = default;
 
-/// Returns the seed that this rank uses: its own for training, rank 0's for
-/// tests.
-caffe::RankSeed DataPipeline::seedOf(caffe::RankSeed seed) const {
-  return testPhase ? caffe::RankSeed{seed.common, 0} : seed;
-}
-
-void DataPipeline::addKeys(std::uint64_t seed) {
-  keys = {};
-  for (const auto &[layer, buffer] : keyedLayers)
-    keys.add(executor.manifest(), executor.manifest().programs(program).name(),
-             layer, buffer, seed);
-}
-
 void DataPipeline::reset(caffe::RankSeed seed) {
   requireNoCallback();
   opened = false;
-  addKeys(seedOf(seed).rankSeed());
   for (const auto &input : inputs) {
     input->prefetcher.reset();
-    input->info.seed = seedOf(seed);
+    input->info.seed = ownCursors.seedOf(seed);
   }
 }
 
 std::vector<std::string> DataPipeline::tops() const {
   std::vector<std::string> names;
   for (const auto &input : inputs)
-    if (!input->kind->isNetConstant())
-      names.insert(names.end(), input->info.layer.top().begin(),
-                   input->info.layer.top().end());
+    names.insert(names.end(), input->info.layer.top().begin(),
+                 input->info.layer.top().end());
   return names;
 }
 
@@ -382,7 +349,7 @@ void DataPipeline::start() {
       input->prefetcher->start();
 }
 
-void DataPipeline::feed() {
+void DataPipeline::feedData() {
   requireNoCallback();
   start();
   runCallbacks();
@@ -405,7 +372,6 @@ void DataPipeline::feed() {
                                              : fixedValues.data());
     }
   }
-  keys.feed(executor);
   deliverEvents();
 }
 
@@ -448,42 +414,21 @@ std::string DataPipeline::identity() const {
 
 std::vector<caffe::ReaderCursor> DataPipeline::cursors() const {
   std::vector<caffe::ReaderCursor> result;
-  auto add = [&](const std::string &layer, const SourcePosition &position) {
-    caffe::ReaderCursor cursor;
-    cursor.set_layer(layer);
-    cursor.set_phase(testPhase ? caffe::TEST : caffe::TRAIN);
-    cursor.set_test_index(testNetIndex);
-    cursor.set_records(position.records);
-    cursor.set_epoch(position.epoch);
-    cursor.set_position(position.position);
-    result.push_back(cursor);
-  };
   for (const auto &input : inputs)
     if (input->prefetcher)
-      add(input->info.layer.name(), input->prefetcher->consumed());
-  for (const std::string &layer : keys.layers())
-    add(layer, {keys.runs(), 0, 0});
+      result.push_back(ownCursors.make(input->info.layer.name(),
+                                       input->prefetcher->consumed()));
   return result;
 }
 
 void DataPipeline::restore(const std::vector<caffe::ReaderCursor> &cursors) {
   open();
-  auto find = [&](const std::string &layer) -> const caffe::ReaderCursor * {
-    for (const caffe::ReaderCursor &cursor : cursors)
-      if (cursor.layer() == layer &&
-          (cursor.phase() == caffe::TEST) == testPhase &&
-          cursor.test_index() == testNetIndex)
-        return &cursor;
-    return nullptr;
-  };
   for (const auto &input : inputs)
     if (input->prefetcher)
-      if (const caffe::ReaderCursor *cursor = find(input->info.layer.name()))
+      if (const caffe::ReaderCursor *cursor =
+              ownCursors.find(cursors, input->info.layer.name()))
         input->prefetcher->seek(
             {cursor->records(), cursor->epoch(), cursor->position()});
-  for (const std::string &layer : keys.layers())
-    if (const caffe::ReaderCursor *cursor = find(layer))
-      keys.seek(cursor->records());
 }
 
 std::vector<DataPipeline::Stall> DataPipeline::stalls() const {

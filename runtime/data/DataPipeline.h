@@ -2,14 +2,13 @@
 //
 // Fills the input buffers of one program. Tops of data layers come from their
 // sources, read ahead on threads; tops of Input and MemoryData layers, and any
-// top that the caller overrides with set(), get the caller's values. Also
-// generates the keys of layers that draw random numbers.
+// top that the caller overrides with set(), get the caller's values.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/RandomKeys.h"
+#include "runtime/data/ProgramCursors.h"
 #include "runtime/events/Events.h"
 #include "runtime/executor/Executor.h"
 #include "support/ForkCount.h"
@@ -19,7 +18,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace brew::runtime {
@@ -27,11 +25,10 @@ namespace brew::runtime {
 /// The data layers of one program, and the values that the caller sets.
 class DataPipeline {
 public:
-  /// `seed` drives shuffling, cropping, mirroring, fillers and the random
-  /// numbers of layers. Files are searched last in `planFolder`. `events`,
-  /// which may be null, receives the log lines of the sources. Opens no source.
-  /// Throws Error (1) if the type of a data layer is unknown or the layer does
-  /// not fit its buffers.
+  /// `seed` drives shuffling, cropping, mirroring and fillers. Files are
+  /// searched last in `planFolder`. `events`, which may be null, receives the
+  /// log lines of the sources. Opens no source. Throws Error (1) if the type of
+  /// a data layer is unknown or the layer does not fit its buffers.
   DataPipeline(Executor &executor, int program, caffe::RankSeed seed,
                std::string planFolder, Events *events = nullptr,
                const ReaderOptions &readerOptions = {});
@@ -42,10 +39,10 @@ public:
   /// Returns the buffer of a top, or null.
   const plan::Buffer *find(std::string_view top) const;
 
-  /// Overrides a top: every later feed() writes these values (row-major, one
-  /// per element of the buffer). If all tops of a source are overridden before
-  /// start(), it is not opened. Throws Error (1) if there is no such top or the
-  /// count is wrong.
+  /// Overrides a top: every later feedData() writes these values (row-major,
+  /// one per element of the buffer). If all tops of a source are overridden
+  /// before start(), it is not opened. Throws Error (1) if there is no such top
+  /// or the count is wrong.
   void set(std::string_view top, const double *values, std::int64_t count);
   void set(std::string_view top, const float *values, std::int64_t count);
   void set(std::string_view top, const std::int32_t *values,
@@ -60,17 +57,18 @@ public:
     float *floats;      ///< null if isDouble
     double *doubles;    ///< null unless isDouble
   };
-  /// Fills in all requests of a batch. feed() rethrows its exceptions. Must not
-  /// change the pipeline that calls it: such calls throw Error (2).
+  /// Fills in all requests of a batch. feedData() rethrows its exceptions. Must
+  /// not change the pipeline that calls it: such calls throw Error (2).
   using Callback = std::function<void(const std::vector<Request> &)>;
-  /// Overrides tops as set() does. Each feed() calls `callback` for new values,
-  /// on the thread of feed(); nothing is read ahead. Empty `tops`: all tops.
-  /// The last override of a top wins. Throws Error (1) if there is no such top.
+  /// Overrides tops as set() does. Each feedData() calls `callback` for new
+  /// values, on the thread of feedData(); nothing is read ahead. Empty `tops`:
+  /// all tops. The last override of a top wins. Throws Error (1) if there is no
+  /// such top.
   void setCallback(const std::vector<std::string> &tops, Callback callback);
 
   /// Returns the tops of Input and MemoryData layers without values from the
-  /// caller. feed() sets them to zero, except tops bound to the caller's memory
-  /// (Executor::bindMemory), which it leaves unchanged.
+  /// caller. feedData() sets them to zero, except tops bound to the caller's
+  /// memory (Executor::bindMemory), which it leaves unchanged.
   std::vector<std::string> unsetTops() const;
 
   /// Closes the sources and restarts with another seed; overrides stay.
@@ -84,11 +82,11 @@ public:
   void start();
 
   /// Writes the next batch of every data layer into the program's buffers;
-  /// calls start() if needed. Call it before every run of the program: runs
-  /// reuse the memory of inputs.
-  void feed();
+  /// calls start() if needed. Runs reuse the memory of inputs, so each needs
+  /// another batch.
+  void feedData();
 
-  /// Copies the values that the last feed() wrote for a top to `values`,
+  /// Copies the values that the last feedData() wrote for a top to `values`,
   /// row-major. Call it before the run, which reuses the memory of inputs.
   /// Throws Error: (1) if there is no such top, (2) if the count is wrong.
   void read(std::string_view top, float *values, std::int64_t count);
@@ -97,9 +95,8 @@ public:
   /// Identifies the content of the sources, once they are open.
   std::string identity() const;
 
-  /// Returns the positions of all sources and of the random number streams, for
-  /// a solver state. Batches read ahead do not count; the position of a random
-  /// stream is the number of runs, stored as records.
+  /// Returns the positions of all sources, for a solver state. Batches read
+  /// ahead do not count.
   std::vector<caffe::ReaderCursor> cursors() const;
   /// Moves sources to the cursors of the same layers; sources without a cursor
   /// stay at the beginning. Opens the sources; call it before start().
@@ -127,8 +124,6 @@ public:
 private:
   struct Input;
   struct CallbackInput;
-  caffe::RankSeed seedOf(caffe::RankSeed seed) const;
-  void addKeys(std::uint64_t seed);
   void removeFromCallbacks(const std::string &top);
   void runCallbacks();
   void requireNoCallback() const;
@@ -145,16 +140,12 @@ private:
   Executor &executor;
   Events *events;
   int program;
-  RandomKeys keys;
-  /// Layers that draw random numbers, with the buffers of their keys.
-  std::vector<std::pair<std::string, std::uint32_t>> keyedLayers;
   std::vector<std::unique_ptr<Input>> inputs;
   std::vector<std::unique_ptr<CallbackInput>> callbacks;
   bool opened = false;
   int readerForks = forkCount(); ///< of the process that opened the sources
   bool inCallback = false;       ///< a callback is running
-  bool testPhase = false;
-  std::uint32_t testNetIndex = 0; ///< the test net's number in cursors
+  const ProgramCursors ownCursors;
 };
 
 } // namespace brew::runtime

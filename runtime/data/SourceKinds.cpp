@@ -8,9 +8,8 @@ namespace brew::runtime {
 
 const SourceKind *findSourceKind(caffe::DataLayerSource source) {
   static const SourceKind *const kinds[] = {
-      &annotatedSource,    &blobSource,   &databaseSource,
-      &dummySource,        &hdf5Source,   &imageSource,
-      &labeledPixelSource, &weightSource, &windowSource};
+      &annotatedSource, &databaseSource,     &dummySource, &hdf5Source,
+      &imageSource,     &labeledPixelSource, &windowSource};
   const auto found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const SourceKind *kind) { return kind->source == source; });

@@ -78,7 +78,7 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       allowMissingWeights(options.allowMissingWeights),
       ownLearner(options.learner), providedWeights(file->manifest()),
       ranks(options.device.communicator),
-      pipelines(static_cast<std::size_t>(manifest().programs_size())) {
+      programInputs(static_cast<std::size_t>(manifest().programs_size())) {
   if (sharesParameters)
     providedWeights.addAll();
   if (ranks) {
@@ -230,9 +230,9 @@ void Session::resetState() {
 }
 
 void Session::setSeed(caffe::RankSeed seed) {
-  for (const auto &pipeline : pipelines)
-    if (pipeline)
-      pipeline->reset(seed);
+  for (const auto &ownInputs : programInputs)
+    if (ownInputs)
+      ownInputs->reset(seed);
   currentSeed = seed;
 }
 
@@ -258,17 +258,17 @@ const plan::Program &Session::requireProgram(int program) const {
   return manifest().programs(program);
 }
 
-DataPipeline &Session::dataPipeline(int program) {
+ProgramInputs &Session::inputs(int program) {
   requireProgram(program);
-  auto &pipeline = pipelines[static_cast<std::size_t>(program)];
-  if (!pipeline)
-    pipeline = std::make_unique<DataPipeline>(
+  auto &ownInputs = programInputs[static_cast<std::size_t>(program)];
+  if (!ownInputs)
+    ownInputs = std::make_unique<ProgramInputs>(
         exec, program, currentSeed, lastFolder, &listeners, readerOptions);
-  return *pipeline;
+  return *ownInputs;
 }
 
 void Session::feedAndRun(int program) {
-  dataPipeline(program).feed();
+  inputs(program).feed();
   exec.run(program);
 }
 

@@ -1,7 +1,7 @@
 //===- Session.h - A plan with its memory, ready to run ---------*- C++ -*-===//
 //
 // Owns everything that runs of a plan need: its memory on the device, the
-// parameters, the persistent state, and a data pipeline for each program.
+// parameters, the persistent state, and the inputs of each program.
 // Training (train/Trainer.h) is built on it.
 //
 // Only one thread may use a session at a time. Any number of sessions may
@@ -12,12 +12,12 @@
 
 #include "caffe/weights/ProvidedWeights.h"
 #include "plan/PlanFile.h"
-#include "runtime/data/DataPipeline.h"
 #include "runtime/events/Events.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/session/Initialisers.h"
 #include "runtime/session/Parameters.h"
 #include "runtime/session/PersistentState.h"
+#include "runtime/session/ProgramInputs.h"
 #include "runtime/session/Tensor.h"
 
 #include <cstdint>
@@ -149,7 +149,7 @@ public:
     return caffe::RankSeed::fromOwn(own, readerOptions.rank);
   }
   /// Restarts all random streams with `seed`, and all data sources at their
-  /// beginning. Data pipelines keep the caller's values and callbacks.
+  /// beginning. Keeps the caller's inputs and callbacks.
   void setSeed(caffe::RankSeed seed);
 
   //===--------------------------------------------------------------------===//
@@ -160,9 +160,11 @@ public:
   /// throws Error (2) that lists the programs.
   int program(const std::string &name) const;
 
-  /// Returns the pipeline that provides a program's inputs. Creates it on first
-  /// use; its sources are opened with the first batch.
-  DataPipeline &dataPipeline(int program);
+  /// Returns the inputs of a program. Creates them on first use; the sources of
+  /// their data are opened with the first batch.
+  ProgramInputs &inputs(int program);
+  /// Returns the data of a program's inputs.
+  DataPipeline &dataPipeline(int program) { return inputs(program).data(); }
 
   /// Feeds the next batch, then runs the program and its checks. Throws Error
   /// (1) if a check fails, e.g. for a label outside its classes.
@@ -264,7 +266,7 @@ private:
   LearnerSettings ownLearner;
   caffe::ProvidedWeights providedWeights;
   std::shared_ptr<Communicator> ranks;
-  std::vector<std::unique_ptr<DataPipeline>> pipelines; ///< by program
+  std::vector<std::unique_ptr<ProgramInputs>> programInputs; ///< by program
 };
 
 } // namespace brew::runtime

@@ -67,7 +67,7 @@ SolverTests::runDistributed(int index, int batches,
       return {};
     }
     ranks.reportProgress();
-    net.pipeline->feed();
+    net.inputs->feed();
     if (i % ranks.count() != ranks.rank())
       continue;
     executor.run(net.program);

@@ -7,7 +7,7 @@ namespace brew::runtime {
 std::uint64_t HookAccess::epochs() const {
   const std::string layer = layerWithEpochs();
   for (const caffe::ReaderCursor &cursor :
-       run.session.dataPipeline(run.programs.train).cursors())
+       run.session.inputs(run.programs.train).cursors())
     if (cursor.layer() == layer)
       return cursor.epoch();
   return 0;

@@ -94,7 +94,7 @@ void Iteration::selectMode(bool timed) {
 void Iteration::runOverlapped() {
   const int iteration = state.iteration;
   const bool isDisplayed = isDue(solver.display(), iteration);
-  pipeline().feed();
+  inputs().feed();
   const int stepBefore = state.rate.step;
   const double learningRate = parameterUpdate.setScalars();
   executor.start({programs.train, programs.update});
@@ -163,7 +163,7 @@ void Iteration::runFinalPass() {
 }
 
 double Iteration::forwardBackward() {
-  pipeline().feed();
+  inputs().feed();
   if (mode == Mode::Timed) {
     results = executor.runTimed(
         programs.train, [this](std::size_t step, double seconds) {
@@ -201,7 +201,7 @@ double Iteration::forward(bool feed) {
     accumulator.add();
   stage = Stage::Begun; // in case the pass fails
   if (feed)
-    pipeline().feed();
+    inputs().feed();
   session.run(programs.train, Pass::Forward);
   stage = Stage::Forward;
   const double loss = totalLoss(executor, programs.train);

@@ -110,7 +110,7 @@ private:
     double learningRate;
   };
 
-  DataPipeline &pipeline() { return session.dataPipeline(programs.train); }
+  ProgramInputs &inputs() { return session.inputs(programs.train); }
   double forwardBackward();
   void display(int iteration);
   bool showsDebugInfo() const;

@@ -37,21 +37,21 @@ void SolverTests::createNets() {
     events.emit(
         NetSetUp{NetSetUp::Test, &manifest.programs(program), precision, i});
     nets.push_back({program, DebugInfo::create(session, program, solver),
-                    &session.dataPipeline(program)});
-    readers.push_back(nets.back().pipeline);
+                    &session.inputs(program)});
+    netInputs.push_back(nets.back().inputs);
   }
 }
 
 void SolverTests::open() {
   if (runsHere())
-    for (DataPipeline *pipeline : readers)
-      pipeline->open();
+    for (ProgramInputs *inputs : netInputs)
+      inputs->data().open();
 }
 
 void SolverTests::restore(const std::vector<caffe::ReaderCursor> &cursors) {
   if (runsHere())
-    for (DataPipeline *pipeline : readers)
-      pipeline->restore(cursors);
+    for (ProgramInputs *inputs : netInputs)
+      inputs->restore(cursors);
 }
 
 const SolverTests::Net &SolverTests::netOf(int index) const {
@@ -93,7 +93,7 @@ std::optional<event::TestDone> SolverTests::run(int index, int batches,
       means.add(batch.outputs);
       continue;
     }
-    net->pipeline->feed();
+    net->inputs->feed();
     executor.run(net->program);
     if (net->debug)
       net->debug->logForward();
@@ -143,7 +143,7 @@ void SolverTests::forEachBatch(int index, const Interrupt &interrupt,
     if (interrupt())
       return;
     ranks.reportProgress();
-    net.pipeline->feed();
+    net.inputs->feed();
     executor.run(net.program);
     body();
   }

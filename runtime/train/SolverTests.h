@@ -39,7 +39,8 @@ public:
   int count() const { return netCount; }
   /// Returns the program of a net. Throws Error (2) if the caller runs it.
   int program(int net) const { return netOf(net).program; }
-  const std::vector<DataPipeline *> &pipelines() const { return readers; }
+  /// Returns the inputs of the nets.
+  const std::vector<ProgramInputs *> &inputs() const { return netInputs; }
 
   /// Returns whether the ranks share tests.
   bool isDistributed() const { return distributed; }
@@ -84,7 +85,7 @@ private:
   struct Net {
     int program;
     std::unique_ptr<DebugInfo> debug; ///< null: no debug_info
-    DataPipeline *pipeline;
+    ProgramInputs *inputs;
   };
 
   std::optional<event::TestDone> runFunction(int net, int iterations);
@@ -100,9 +101,9 @@ private:
   const bool distributed;
   const CallerNets *callerNets;
   int netCount = 0;
-  std::vector<Net> nets;               ///< of the plan
-  std::vector<DataPipeline *> readers; ///< of the nets
-  TestFunction function;               ///< empty: the nets test
+  std::vector<Net> nets;                  ///< of the plan
+  std::vector<ProgramInputs *> netInputs; ///< of the nets
+  TestFunction function;                  ///< empty: the nets test
 };
 
 } // namespace brew::runtime

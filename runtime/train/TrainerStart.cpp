@@ -208,10 +208,10 @@ void Trainer::createNets() {
   using event::NetSetUp;
   events.emit(NetSetUp{NetSetUp::Training, &manifest.programs(programs.train),
                        manifest.target().precision(), -1});
-  snapshots.addReader(session.dataPipeline(programs.train));
+  snapshots.addInputs(session.inputs(programs.train));
   tests.createNets();
-  for (const DataPipeline *pipeline : tests.pipelines())
-    snapshots.addReader(*pipeline);
+  for (const ProgramInputs *inputs : tests.inputs())
+    snapshots.addInputs(*inputs);
 }
 
 void Trainer::loadWeights() {
@@ -229,7 +229,7 @@ void Trainer::loadWeights() {
 void Trainer::restoreReaders(const caffe::SolverState &position) {
   const std::vector<caffe::ReaderCursor> cursors(position.brew_reader().begin(),
                                                  position.brew_reader().end());
-  session.dataPipeline(programs.train).restore(cursors);
+  session.inputs(programs.train).restore(cursors);
   tests.restore(cursors);
   state.restoreLosses(position, solver.average_loss());
   lossesRestored = true;

@@ -5,7 +5,8 @@
 //
 //   prototxts and lists         the source of the plan
 //   the first file in a list    the plan depends on its shape
-//   means and matrices          the plan depends on their shapes
+//   means                       the plan depends on their shapes
+//   infogain matrices           the plan contains them
 //   other binary files          up to 8 MiB
 //
 // Size and times do not suffice for these: editors, `cp -p`, archives and

@@ -5,6 +5,7 @@
 #include "formats/PathLookup.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace brew::prototxt {
 
@@ -111,15 +112,16 @@ DataShape DataLayerQuery::imageIn(const DataShape &shape) const {
   return {shape[1] / imagesPerItem, shape[2], shape[3]};
 }
 
-const DataKind *findDataKind(caffe::DataLayerSource source) {
+const DataKind &dataKindOf(caffe::DataLayerSource source) {
   static const DataKind *const kinds[] = {
-      &annotatedKind, &databaseKind, &fillersKind,       &hdf5Kind,
-      &imagesKind,    &inputKind,    &labeledPixelsKind, &matrixKind,
-      &memoryKind,    &weightsKind,  &windowsKind};
+      &annotatedKind,     &databaseKind, &fillersKind,
+      &hdf5Kind,          &imagesKind,   &inputKind,
+      &labeledPixelsKind, &memoryKind,   &windowsKind};
   const auto found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const DataKind *kind) { return kind->source == source; });
-  return found == std::end(kinds) ? nullptr : *found;
+  assert(found != std::end(kinds) && "every source has a kind");
+  return **found;
 }
 
 } // namespace brew::prototxt

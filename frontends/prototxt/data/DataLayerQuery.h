@@ -123,11 +123,9 @@ struct DataKind {
 };
 
 extern const DataKind annotatedKind, databaseKind, fillersKind, hdf5Kind,
-    imagesKind, inputKind, labeledPixelsKind, matrixKind, memoryKind,
-    weightsKind, windowsKind;
+    imagesKind, inputKind, labeledPixelsKind, memoryKind, windowsKind;
 
-/// Returns the kind with a source, or null: the importer knows the shape of a
-/// key of random numbers.
-const DataKind *findDataKind(caffe::DataLayerSource source);
+/// Returns the kind with a source.
+const DataKind &dataKindOf(caffe::DataLayerSource source);
 
 } // namespace brew::prototxt

@@ -61,11 +61,8 @@ brew::prototxt::inferDataShapes(caffe::LayerParameter &layer,
   if (!layerKind)
     throw badInput("data layers of type " + layer.type() +
                    " are not supported yet");
-  const DataKind *kind = findDataKind(layerKind->source);
-  if (!kind)
-    throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   DataLayerQuery query(layer, *layerKind, folders, options);
-  std::vector<DataShape> tops = kind->shapes(query);
+  std::vector<DataShape> tops = dataKindOf(layerKind->source).shapes(query);
   DataShapes shapes = std::move(query.result);
   shapes.tops = std::move(tops);
   for (size_t i = 0; i < shapes.tops.size(); ++i)

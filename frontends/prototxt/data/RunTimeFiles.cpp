@@ -28,7 +28,7 @@ brew::prototxt::missingRunTimeFiles(const caffe::LayerParameter &layer,
                                     const DataShapeOptions &options) {
   const caffe::DataLayerKind *layerKind =
       caffe::findDataLayerKind(layer.type());
-  const DataKind *kind = layerKind ? findDataKind(layerKind->source) : nullptr;
+  const DataKind *kind = layerKind ? &dataKindOf(layerKind->source) : nullptr;
   RunTimeFiles files{layer, folders};
   files.hasShape =
       layer.top_size() > 0 && options.explicitShapes.count(layer.top(0));

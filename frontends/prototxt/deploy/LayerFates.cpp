@@ -68,9 +68,7 @@ bool LayerFates::isLossOfOtherType(size_t index) const {
 Fate LayerFates::fateOf(size_t index) const {
   const caffe::LayerParameter &layer = *layers[index];
   const caffe::DataLayerKind *data = caffe::findDataLayerKind(layer.type());
-  if (data && !data->isNetConstant() &&
-      data->source != caffe::DataLayerSource::RandomKey &&
-      data->source != caffe::DataLayerSource::Input &&
+  if (data && data->source != caffe::DataLayerSource::Input &&
       data->source != caffe::DataLayerSource::Fillers)
     return Fate::Input;
   const std::string &type = layer.type();

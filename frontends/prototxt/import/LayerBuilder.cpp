@@ -2,8 +2,6 @@
 
 #include "frontends/prototxt/import/LayerBuilder.h"
 
-#include "caffe/DataLayerKinds.h"
-
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -68,17 +66,23 @@ ValueRange LayerBuilder::dataInput(caffe::LayerParameter config,
 }
 
 Value LayerBuilder::randomKey() {
-  caffe::LayerParameter source;
-  source.set_name(layer.name());
-  source.set_type(caffe::dataLayerType(caffe::DataLayerSource::RandomKey));
   // A key has two words.
   auto type = RankedTensorType::get({2}, b.getI32Type());
-  return DataInputOp::create(
-             b, loc, type, layer.name(), topNames(0, 0), source.type(),
-             dialects::plan::DataInputConfigAttr::get(b.getContext(), source),
-             "", IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr())
-      .getValues()
-      .front();
+  return RandomKeyOp::create(b, loc, type, layer.name());
+}
+
+Value LayerBuilder::constant(const std::string &name, ArrayRef<int64_t> dims,
+                             ArrayRef<double> values) {
+  const Type elementType = blobType.getElementType();
+  auto type = RankedTensorType::get(dims, elementType);
+  // A net of f32 rounds as Caffe does when it reads a file of f64.
+  const auto elements =
+      elementType.isF64()
+          ? DenseElementsAttr::get(type, values)
+          : DenseElementsAttr::get(type,
+                                   ArrayRef<float>(SmallVector<float>(values)));
+  return ConstantOp::create(b, loc, type, layer.name(),
+                            layer.name() + " " + name, elements);
 }
 
 void LayerBuilder::checkLabels(Value status, int labels) {

@@ -116,9 +116,13 @@ public:
   /// of the layer.
   mlir::ValueRange dataInput(caffe::LayerParameter config,
                              const std::string &folder, int topCount = 0);
-  /// Creates a data input with the key of the layer's random numbers
-  /// (dialects/Brew/RandomBits.h). Returns the key.
+  /// Creates the key of the layer's random numbers
+  /// (dialects/Brew/RandomBits.h).
   mlir::Value randomKey();
+  /// Creates a constant of the net's element type with these row-major values.
+  /// Its buffer is called "LAYER `name`".
+  mlir::Value constant(const std::string &name, mlir::ArrayRef<int64_t> dims,
+                       mlir::ArrayRef<double> values);
 
   /// Creates a sink that reports labels (bottom `labels`) outside the classes.
   /// `status` is a result of the layer, the status of its label check.

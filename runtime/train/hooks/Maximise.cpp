@@ -95,7 +95,7 @@ public:
       std::copy(image.begin(), image.end(), inputs.begin());
       pipeline.set(input.name, inputs.data(),
                    static_cast<std::int64_t>(inputs.size()));
-      pipeline.feed();
+      session.inputs(program).feed();
       session.run(program, Pass::Forward);
       if (step == steps)
         break;

@@ -103,8 +103,8 @@ caffe::SolverState Snapshots::capturePosition() const {
   caffe::SolverState position;
   if (!callerNets) // the trainer knows neither their seed nor their readers
     position.set_brew_rng_seed(session.seed());
-  for (const DataPipeline *reader : readers)
-    for (const caffe::ReaderCursor &cursor : reader->cursors())
+  for (const ProgramInputs *program : inputs)
+    for (const caffe::ReaderCursor &cursor : program->cursors())
       *position.add_brew_reader() = cursor;
   state.save(position);
   session.persistentState().save(position);

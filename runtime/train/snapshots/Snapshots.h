@@ -86,8 +86,8 @@ public:
   void rememberPosition();
   /// Discards the saved position: snapshots continue from the current one.
   void forgetPosition() { remembered.reset(); }
-  /// Adds a data pipeline whose cursors positions contain.
-  void addReader(const DataPipeline &reader) { readers.push_back(&reader); }
+  /// Adds inputs whose cursors positions contain.
+  void addInputs(const ProgramInputs &added) { inputs.push_back(&added); }
 
   //===--------------------------------------------------------------------===//
   // Writing
@@ -152,7 +152,7 @@ private:
   const CallerNets *callerNets;
   const int keep;
   std::function<std::vector<BestMetric *>()> bestMetricsFunction;
-  std::vector<const DataPipeline *> readers;
+  std::vector<const ProgramInputs *> inputs;
 
   std::string prefix; ///< of the current solver, resolved
   std::optional<SnapshotPair> lastFiles;

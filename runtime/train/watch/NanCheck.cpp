@@ -49,7 +49,7 @@ NanCheck::NanCheck(Session &trainedSession)
 }
 
 void NanCheck::begin() {
-  cursors = session.dataPipeline(trainProgram).cursors();
+  cursors = session.inputs(trainProgram).cursors();
   for (auto &[buffer, bytes] : state) {
     const std::size_t size = manifest.buffers(static_cast<int>(buffer)).size();
     bytes.resize(size);
@@ -101,9 +101,9 @@ bool NanCheck::areGradientsFinite() const {
 //===----------------------------------------------------------------------===//
 
 void NanCheck::rewind() {
-  DataPipeline &pipeline = session.dataPipeline(trainProgram);
-  pipeline.reset(session.rankSeed());
-  pipeline.restore(cursors);
+  ProgramInputs &inputs = session.inputs(trainProgram);
+  inputs.reset(session.rankSeed());
+  inputs.restore(cursors);
   for (const auto &[buffer, bytes] : state)
     executor.upload(buffer, bytes.data());
 }
@@ -116,7 +116,7 @@ NanCheck::Finding NanCheck::find(int passes) {
   if (const std::optional<std::string> found = scanParameters())
     finding = {*found, true, 0};
   for (int pass = 0; pass < passes && !(finding && isAlone); ++pass) {
-    session.dataPipeline(trainProgram).feed();
+    session.inputs(trainProgram).feed();
     const auto begin =
         1 + static_cast<std::uint64_t>(pass) *
                 static_cast<std::uint64_t>(program.steps_size() + 1);

@@ -18,7 +18,7 @@ import zlib
 import numpy as np
 
 HEADER = struct.Struct("<8sIIQQQ24x")
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 
 
 def load_schema(path):

@@ -68,7 +68,10 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %v = brew.average_pooling "ave"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["v"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<*xf32>
   // CHECK: brew.average_pooling_backward "ave"
   %dv = brew.average_pooling_backward "ave"(%v) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>} : (tensor<*xf32>) -> tensor<1x2x4x4xf32>
-  %key = brew.data_input "key" "Random" {config = "", folder = "", tops = []} : tensor<2xi32>
+  // CHECK: brew.random_key "key" : tensor<2xi32>
+  %key = brew.random_key "key" : tensor<2xi32>
+  // CHECK: brew.constant "loss" "loss class weights" dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+  %classes = brew.constant "loss" "loss class weights" dense<[1.0, 2.0]> : tensor<2xf32>
   // CHECK: brew.stochastic_pooling "sp"(%[[X]]#0, %{{.*}}) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["sp"]}
   %drawn, %chosen = brew.stochastic_pooling "sp"(%x, %key) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["sp"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<2xi32>) -> (tensor<*xf32>, tensor<*xi8>)
   // CHECK: brew.weighted_pooling "wp"(%[[X]]#0)

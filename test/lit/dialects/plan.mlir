@@ -15,6 +15,10 @@ plan.arena gradients size 64
 plan.arena state size 64
 // CHECK: plan.arena scalars size 1024
 plan.arena scalars size 1024
+// CHECK: plan.arena constants size 64
+plan.arena constants size 64
+// CHECK: plan.constant[0] dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+plan.constant[0] dense<[1.0, 2.0]> : tensor<2xf32>
 // CHECK: plan.param @ip.0[64] : memref<4x4xf32, strided<[1, 4]>> {decay_mult = 1.000000e+00 : f32, file_dims = array<i64: 4, 4>, filler = #plan.filler<"type: 'xavier'">, index = 0 : i64, layer = "ip", layer_type = "InnerProduct", lr_mult = 2.000000e+00 : f32, shared_name = "w", sharers = [#plan.sharer<"b"[0], "InnerProduct">], state_slots = 1 : i64}
 plan.param @ip.0[64] : memref<4x4xf32, strided<[1, 4]>> {layer = "ip", index = 0 : i64, file_dims = array<i64: 4, 4>, filler = #plan.filler<"type: 'xavier'">, lr_mult = 2.0 : f32, decay_mult = 1.0 : f32, shared_name = "w", sharers = [#plan.sharer<"b"[0], "InnerProduct">], layer_type = "InnerProduct", state_slots = 1 : i64}
 // CHECK: plan.kernel @k attributes {in_place = array<i64: -1>, layers = ["a", "b"]} {
@@ -57,6 +61,9 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.all_reduce_start 2(%x) to(%y) {statistic, transfer_type = bf16} : memref<4xf32> to memref<4xf32>
   // CHECK: plan.all_reduce_wait 2(%[[Y]]) {statistic} : memref<4xf32>
   plan.all_reduce_wait 2(%y) {statistic} : memref<4xf32>
+  %key = plan.buffer "drop.random_key" transient[192] live [0, 0] : memref<2xi32>
+  // CHECK: plan.random_key "drop", %{{.*}} : memref<2xi32>
+  plan.random_key "drop", %key : memref<2xi32>
   // CHECK: plan.output_gradient "x", %[[X]] : memref<4xf32>
   plan.output_gradient "x", %x : memref<4xf32>
   // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 unreported : memref<4xf32>

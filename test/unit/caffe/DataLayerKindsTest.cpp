@@ -19,10 +19,7 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
         brew::caffe::DataLayerSource::LabeledPixels,
         brew::caffe::DataLayerSource::Windows,
         brew::caffe::DataLayerSource::Hdf5,
-        brew::caffe::DataLayerSource::Fillers,
-        brew::caffe::DataLayerSource::Matrix,
-        brew::caffe::DataLayerSource::Weights,
-        brew::caffe::DataLayerSource::RandomKey}) {
+        brew::caffe::DataLayerSource::Fillers}) {
     const brew::caffe::DataLayerKind *kind =
         brew::caffe::findDataLayerKind(dataLayerType(source));
     ASSERT_NE(kind, nullptr);
@@ -30,14 +27,14 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
   }
   EXPECT_EQ(brew::caffe::findDataLayerKind("VideoData"), nullptr);
   EXPECT_EQ(brew::caffe::findDataLayerKind(""), nullptr);
+  EXPECT_EQ(brew::caffe::findDataLayerKind("SoftmaxWithLoss"), nullptr);
 }
 
 TEST(DataLayerKinds, DataSourcesAreRefilledInEachPass) {
   for (const char *type : {"AnnotatedData", "Data", "DenseImageData",
-                           "HDF5Data", "ImageData", "Random", "WindowData"})
+                           "HDF5Data", "ImageData", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
-  for (const char *type :
-       {"DummyData", "Input", "MemoryData", "InfogainLoss", "SoftmaxWithLoss"})
+  for (const char *type : {"DummyData", "Input", "MemoryData"})
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
 }
 
@@ -60,7 +57,7 @@ TEST(DataLayerKinds, DummyDataIsRefilledUnlessItIsConstant) {
 TEST(DataLayerKinds, OnlyInputsComeFromTheCaller) {
   for (const char *type : {"Input", "MemoryData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
-  for (const char *type : {"Data", "DummyData", "HDF5Data", "InfogainLoss"})
+  for (const char *type : {"Data", "DummyData", "HDF5Data"})
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
 }
 

@@ -358,6 +358,9 @@ PlanBuilder completePlan() {
   input.set_layer("");
   input.add_buffer_indices(x);
   input.add_buffer_indices(label);
+  RandomKey &key = *main.add_random_keys();
+  key.set_layer("drop");
+  key.set_buffer_index(b.buffer("drop.random_key", {2}, {}, I32));
   Output &output = *main.add_outputs();
   output.set_blob("ip");
   output.set_buffer_index(z);

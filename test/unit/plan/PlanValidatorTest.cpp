@@ -397,6 +397,28 @@ const BrokenRule kRules[] = {
        input.set_buffer_indices(0, input.buffer_indices(1));
      },
      "the input of a transform does not have four dimensions"},
+    {"NoRandomKeyLayer",
+     [](Manifest &m) {
+       program(m).mutable_random_keys(0)->clear_layer();
+     },
+     "a random key's layer is missing"},
+    {"RandomKeyBufferMissing",
+     [](Manifest &m) {
+       program(m).mutable_random_keys(0)->set_buffer_index(99);
+     },
+     "a random key's buffer does not exist"},
+    {"RandomKeyOfOtherSize",
+     [](Manifest &m) {
+       program(m).mutable_random_keys(0)->set_buffer_index(0);
+     },
+     "a random key is not a dense pair of I32"},
+    {"RandomKeyWithGaps",
+     [](Manifest &m) {
+       Buffer &words = buffer(m, "drop.random_key");
+       words.set_strides(0, 2);
+       words.set_size(12);
+     },
+     "a random key is not a dense pair of I32"},
     {"DataInputBufferMissing",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);

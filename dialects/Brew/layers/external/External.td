@@ -6,7 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
+def Brew_OutputGradientOp : Brew_Op<"output_gradient", [Brew_Input]> {
   let summary = "Gradient of a blob that the caller writes";
   let description = [{
     The result is the gradient of the blob's last version. The operation stands between the

@@ -5,6 +5,8 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "dialects/Brew/layers/loss/LabelLoss.h"
+#include "formats/BinaryProto.h"
+#include "formats/PathLookup.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
 
 using namespace brew::dialects;
@@ -54,31 +56,18 @@ template <typename Op> void divideByFixed(LayerBuilder &l, Op op) {
   quotient.setShift(APFloat(0.0F));
 }
 
-/// Creates a data input with one blob, which is not a top.
-Value addInput(LayerBuilder &l, caffe::DataLayerSource source,
-               const std::string &name, caffe::LayerParameter config) {
-  config.set_name(l.layer.name());
-  config.set_type(caffe::dataLayerType(source));
-  config.add_top(name);
-  const bool hasFiles = source != caffe::DataLayerSource::Input;
-  return l.dataInput(std::move(config), hasFiles ? l.folder : "").front();
-}
-
-/// Creates a data input with the class weights, which supports any number of
-/// classes.
-Value addClassWeights(LayerBuilder &l) {
-  caffe::LayerParameter config;
-  *config.mutable_loss_param()->mutable_class_weighting() =
-      l.layer.loss_param().class_weighting();
-  return addInput(l, caffe::DataLayerSource::Weights,
-                  l.layer.name() + " class weights", std::move(config));
+/// Returns the weights of classes, of which there may be any number.
+Value classWeights(LayerBuilder &l) {
+  const auto &weights = l.layer.loss_param().class_weighting();
+  return l.constant("class weights", weights.size(),
+                    llvm::SmallVector<double>(weights.begin(), weights.end()));
 }
 
 void buildSoftmaxLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   llvm::SmallVector<Value> weights;
   if (settings.class_weighting_size() && settings.weight_by_label_freqs())
-    weights.push_back(addClassWeights(l));
+    weights.push_back(classWeights(l));
   auto op = l.layerOp<SoftmaxLossOp>(l.types(3 - l.topCount(), 1), weights);
   op.setAxis(l.layer.softmax_param().axis());
   setNormalization(op, settings);
@@ -133,20 +122,24 @@ void buildMultinomialLogisticLoss(LayerBuilder &l) {
       l.layerOp<MultinomialLogisticLossOp>(l.integerType).getStatus());
 }
 
-/// Creates a data input with the matrix of a file, which is read when a program
-/// runs and is not part of the compiled net.
-Value addInfogainMatrix(LayerBuilder &l) {
-  caffe::LayerParameter config;
-  *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
-  return addInput(l, caffe::DataLayerSource::Matrix,
-                  l.layer.name() + " infogain matrix", std::move(config));
+/// Returns the matrix of a file, or an empty one if it cannot be read.
+Value infogainMatrix(LayerBuilder &l) {
+  formats::Blob matrix;
+  matrix.dims = {0};
+  l.shapes.readFiles(
+      l.layer, l.folder, l.where, [&](const std::vector<std::string> &folders) {
+        matrix = formats::readBinaryProto(
+            formats::requirePath(l.layer.infogain_loss_param().source(),
+                                 folders, "infogain matrix"));
+      });
+  return l.constant("infogain matrix", matrix.dims, matrix.toDoubles());
 }
 
 void buildInfogainLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   llvm::SmallVector<Value> matrix;
   if (l.bottoms.size() == 2)
-    matrix.push_back(addInfogainMatrix(l));
+    matrix.push_back(infogainMatrix(l));
   auto op = l.layerOp<InfogainLossOp>(l.types(3 - l.topCount(), 1), matrix);
   op.setAxis(l.layer.infogain_loss_param().axis());
   setNormalization(op, settings);
@@ -161,9 +154,10 @@ void buildMemoryLoss(LayerBuilder &l) {
   const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
   caffe::LayerParameter config;
   config.mutable_input_param()->add_shape();
-  const Value value =
-      addInput(l, caffe::DataLayerSource::Input,
-               top.empty() ? l.layer.name() : top, std::move(config));
+  config.set_name(l.layer.name());
+  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Input));
+  config.add_top(top.empty() ? l.layer.name() : top);
+  const Value value = l.dataInput(std::move(config), "").front();
   llvm::SmallVector<llvm::StringRef> blobs;
   for (int bottom : l.entry.bottoms)
     blobs.push_back(l.graph.blobs[bottom].name);

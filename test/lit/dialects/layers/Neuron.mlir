@@ -14,7 +14,7 @@ brew.program @main test {
   // CHECK: brew.clip "n"(%{{.*}}) {max = 2.000000e+00 : f32, min = -1.000000e+00 : f32, tops = ["c"]}
   %c = brew.clip "n"(%x) {min = -1.0 : f32, max = 2.0 : f32, tops = ["c"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.dropout "n"(%{{.*}}, %{{.*}}) {ratio = 5.000000e-01 : f32, tops = ["q"]} : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<*xf32>
-  %key = brew.data_input "n" "Random" {config = "", folder = "", tops = []} : tensor<2xi32>
+  %key = brew.random_key "n" : tensor<2xi32>
   %q = brew.dropout "n"(%x, %key) {ratio = 0.5 : f32, tops = ["q"]} : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<*xf32>
   // CHECK: brew.elu "n"(%{{.*}}) {alpha = 5.000000e-01 : f32, tops = ["d"]}
   %d = brew.elu "n"(%x) {alpha = 0.5 : f32, tops = ["d"]} : (tensor<2x3xf32>) -> tensor<*xf32>

@@ -192,12 +192,6 @@ TEST_F(DatabaseSource, stacksImagesOfAnItemAsChannels) {
             (Shapes{{8, 6, 4, 4}, {8, 2}}));
 }
 
-TEST(DataShapes, infersNumberOfClassWeights) {
-  auto loss = layerOf("type: 'SoftmaxWithLoss' top: 'w' loss_param { "
-                      "class_weighting: [1, 2.5, 0] }");
-  EXPECT_EQ(shapesOf(loss, {}, {}), (Shapes{{3}}));
-}
-
 TEST_F(DatabaseSource, appliesShapesOfLabels) {
   // The leading dimension is the layer's batch size, as for images.
   EXPECT_EQ(inferShapes(dataLayer(), optionsOf({"label=1"})),

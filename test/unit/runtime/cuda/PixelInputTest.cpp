@@ -90,10 +90,10 @@ TEST_F(PixelInput, KernelConvertsBytes) {
   writeDatabase({true, true, true, true, true, true});
   Executor executor(test::loadPlan(model("")));
   DataPipeline pipeline(executor, 0, {1}, "");
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readImages(executor), (Images{1000, 1001, 1002, 1003, 1004, 1005,
                                           1006, 1007, 1008, 1009, 1010, 1011}));
-  pipeline.feed();
+  pipeline.feedData();
   executor.run(0);
   EXPECT_EQ(readImages(executor), (Images{1012, 1013, 1014, 1015, 1016, 1017,
                                           1000, 1001, 1002, 1003, 1004, 1005}));
@@ -103,12 +103,12 @@ TEST_F(PixelInput, HostConvertsBatchesWithOtherRecords) {
   writeDatabase({true, true, true, true, true, false, true, true});
   Executor executor(test::loadPlan(model("")));
   DataPipeline pipeline(executor, 0, {1}, "");
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readImages(executor)[11], 1011);
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readImages(executor),
             (Images{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}));
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readImages(executor)[0], 1000);
 }
 
@@ -118,7 +118,7 @@ TEST_F(PixelInput, DoesNotConvertInputsOfTheCaller) {
   DataPipeline pipeline(executor, 0, {1}, "");
   const Images callerValues(12, 5);
   pipeline.set("x", callerValues.data(), 12);
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readImages(executor), callerValues);
 }
 
@@ -142,7 +142,7 @@ TEST_F(PixelInput, HostWritesZerosIntoZeroGaps) {
   DataPipeline pipeline(executor, 0, {1}, "");
   const Images callerValues(12, 5);
   pipeline.set("x", callerValues.data(), 12);
-  pipeline.feed();
+  pipeline.feedData();
   const Images padded = {5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0};
   EXPECT_EQ(readWords(), padded);
   // upload() writes the zeros, too.
@@ -172,7 +172,7 @@ TEST_F(PixelInput, KernelCropsFullRecords) {
   DataPipeline pipeline(executor, 0, {1}, "");
   int rowCounts[2] = {0, 0};
   for (int batch = 0; batch < 8; ++batch) {
-    pipeline.feed();
+    pipeline.feedData();
     const Images result = readImages(executor);
     for (int n = 0; n < 4; ++n) {
       const int row = int(result[n * 3]) % 10;
@@ -192,12 +192,12 @@ TEST_F(PixelInput, KernelReadsTheMeanOfTheSource) {
   {
     Executor executor(test::loadPlan(model(means, {3, 1, 1})));
     DataPipeline pipeline(executor, 0, {1}, "");
-    pipeline.feed();
+    pipeline.feedData();
     EXPECT_EQ(readImages(executor)[5], 1000 + 2 - 4);
   }
   // The kernel subtracts no mean, so the host does.
   Executor executor(test::loadPlan(model(means)));
   DataPipeline pipeline(executor, 0, {1}, "");
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readImages(executor)[5], 2 - 4);
 }

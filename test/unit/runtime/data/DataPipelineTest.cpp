@@ -170,13 +170,13 @@ TEST(DataPipeline, FeedsTheCallersValuesEveryPass) {
   const std::vector<float> target = {1, 2, 3, 4};
   pipeline.set("target", target.data(), 4);
   EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"x"});
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readFloats(executor, 1, 4), target);
   EXPECT_EQ(readFloats(executor, 0, 12), std::vector<float>(12)); // zeros
   // The program may reuse the memory within a run.
   executor.modify(
       1, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[2] = 99; });
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readFloats(executor, 1, 4), target);
   test::expectError(ExitStatus::BadInput, "no input blob 'y'",
                     [&] { pipeline.set("y", target.data(), 4); });
@@ -188,12 +188,12 @@ TEST(DataPipeline, InputsStayUnsetUntilOverridden) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.open();
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(pipeline.unsetTops(), pipeline.tops());
   pipeline.setCallback({"x"}, [](const auto &) {});
   EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"target"});
   pipeline.reset({2});
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"target"});
 }
 
@@ -205,12 +205,12 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
                         "");
   alignas(plan::kAlignment) float x[12] = {1, 2, 3};
   executor.bindMemory({{0, reinterpret_cast<std::byte *>(x)}});
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(x[2], 3);
   // set() writes to the caller's memory.
   const std::vector<float> values(12, 7);
   pipeline.set("x", values.data(), 12);
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(x[2], 7);
   // In the executor's own memory, an unset input is zero.
   DataPipeline secondPipeline(
@@ -234,11 +234,11 @@ TEST(DataPipeline, CallbacksCannotChangeTheirPipeline) {
     expectRefused([&] { pipeline.set("x", values.data(), 12); });
     expectRefused([&] { pipeline.setCallback({}, [](const auto &) {}); });
     expectRefused([&] { pipeline.reset({3}); });
-    expectRefused([&] { pipeline.feed(); });
+    expectRefused([&] { pipeline.feedData(); });
     throw badInput("the batch is wrong");
   });
   test::expectError(ExitStatus::BadInput, "the batch is wrong",
-                    [&] { pipeline.feed(); });
+                    [&] { pipeline.feedData(); });
   EXPECT_EQ(refused, 4);
   pipeline.set("x", values.data(), 12); // the callback has returned
 }
@@ -251,11 +251,11 @@ TEST(DataPipeline, DummyDataRefillsRandomBlobs) {
   Executor executor(plan);
   const int program = executor.findProgram("forward_backward");
   DataPipeline pipeline(executor, program, {1}, "");
-  pipeline.feed();
+  pipeline.feedData();
   const auto first = readFloats(executor, 0, 12);
   EXPECT_EQ(readFloats(executor, 1, 4), std::vector<float>(4, 2));
   const auto cursors = pipeline.cursors();
-  pipeline.feed();
+  pipeline.feedData();
   const auto second = readFloats(executor, 0, 12);
   EXPECT_NE(first, second);
   EXPECT_EQ(readFloats(executor, 1, 4), std::vector<float>(4, 2));
@@ -274,7 +274,7 @@ TEST(DataPipeline, TopsSetByTheCallerNeedNoSource) {
   const std::vector<float> values(12, 3);
   pipeline.set("x", values.data(), 12);
   pipeline.set("target", values.data(), 4);
-  pipeline.feed();
+  pipeline.feedData();
   EXPECT_EQ(readFloats(executor, 0, 12), values);
   DataPipeline withoutValues(executor, 0, {1}, "");
   test::expectError(ExitStatus::Unavailable, "nowhere",
@@ -289,7 +289,7 @@ TEST(DataPipeline, RetriesToOpenMissingSources) {
   const auto unavailable = ExitStatus::Unavailable;
   for (int i = 0; i < 2; ++i)
     test::expectError(unavailable, "nowhere", [&] { pipeline.start(); });
-  test::expectError(unavailable, "nowhere", [&] { pipeline.feed(); });
+  test::expectError(unavailable, "nowhere", [&] { pipeline.feedData(); });
 }
 
 TEST(DataPipeline, ReportsUnknownLayerTypes) {

@@ -3,6 +3,8 @@
 
 #include "formats/WeightFile.h"
 
+#include <cstring>
+
 // Functions of libgomp.
 extern "C" {
 void omp_set_num_threads(int count);
@@ -138,7 +140,7 @@ TEST_F(SessionTest, RunsRangesOfLayers) {
   EXPECT_EQ(session.layers(2),
             (std::vector<std::string>{"one", "two", "three"}));
   const std::vector<float> zeros(4), expected = {4, 5, 6, 7};
-  session.dataPipeline(2).feed();
+  session.inputs(2).feed();
   session.runLayers(2, "", "one");
   EXPECT_EQ(valuesOf(session, kPrediction), expected);
   EXPECT_EQ(valuesOf(session, kSecond), zeros);
@@ -167,7 +169,7 @@ TEST_F(SessionTest, SeparatePassesEqualOneRun) {
   session.read(gradient, ofOneRun.data(), 3);
   EXPECT_NE(ofOneRun, ofPasses);
   session.write(gradient, ofPasses.data(), 3);
-  session.dataPipeline(0).feed();
+  session.inputs(0).feed();
   session.run(0, Pass::Forward);
   EXPECT_EQ(session.loss(0), (16 + 25 + 36 + 49) / 8.0);
   session.read(gradient, ofPasses.data(), 3);
@@ -218,7 +220,7 @@ TEST_F(SessionTest, FindWaitsForPendingRuns) {
   Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
   setModel(session);
   setInputs(session, 0);
-  session.dataPipeline(0).feed();
+  session.inputs(0).feed();
   session.run(0);
   // The simulator's memory can be read like the host's.
   const Tensor loss = session.find({TensorKind::Blob, "loss", 0, 0, 0});
@@ -307,6 +309,37 @@ TEST_F(SessionTest, CallbacksProvideEachBatch) {
       {"x"}, [](const auto &) { throw badInput("no more batches"); });
   expectError(ExitStatus::BadInput, "no more batches",
               [&] { session.feedAndRun(0); });
+}
+
+TEST_F(SessionTest, EachRunHasOtherRandomKeys) {
+  plan::Manifest manifest = test::linearModel(kInput, kSolver);
+  const int buffer = manifest.buffers_size();
+  plan::Buffer &words = *manifest.add_buffers();
+  words = test::makeBuffer("drop.random_key", 0, 256, {2});
+  words.set_type(plan::I32);
+  plan::RandomKey &key = *manifest.mutable_programs(0)->add_random_keys();
+  key.set_layer("drop");
+  key.set_buffer_index(static_cast<std::uint32_t>(buffer));
+  auto keyAfterFeed = [&](Session &session) {
+    std::vector<std::int32_t> value(2);
+    session.inputs(0).feed();
+    session.executor().read(
+        static_cast<std::uint32_t>(buffer), [&](const std::byte *bytes) {
+          std::memcpy(value.data(), bytes, sizeof(std::int32_t) * 2);
+        });
+    return value;
+  };
+  Session &session = open(manifest);
+  const auto first = keyAfterFeed(session), second = keyAfterFeed(session);
+  EXPECT_NE(first, second);
+  const std::vector<caffe::ReaderCursor> position = session.inputs(0).cursors();
+  const auto third = keyAfterFeed(session);
+  EXPECT_NE(second, third);
+  Session &resumed = open(manifest);
+  resumed.inputs(0).restore(position);
+  EXPECT_EQ(keyAfterFeed(resumed), third);
+  session.inputs(0).reset(session.rankSeed());
+  EXPECT_EQ(keyAfterFeed(session), first);
 }
 
 TEST_F(SessionTest, AnotherSeedRestartsTheSources) {

@@ -1,23 +1,16 @@
 //===- RandomKeys.cpp - Keys of random number layers ----------------------===//
 
-#include "runtime/data/RandomKeys.h"
-
-#include "support/Error.h"
+#include "runtime/session/RandomKeys.h"
 
 #include <array>
 
 namespace brew::runtime {
 
-void RandomKeys::add(const plan::Manifest &manifest, const std::string &program,
-                     const std::string &layer, std::uint32_t buffer,
-                     std::uint64_t seed) {
-  const plan::Buffer &keyBuffer = manifest.buffers(static_cast<int>(buffer));
-  if (keyBuffer.type() != plan::I32 || plan::elementCount(keyBuffer) != 2)
-    throw badInput("damaged plan: the key of the random numbers of layer '" +
-                   layer + "' is not a pair of I32");
-  keys.push_back(
-      {layer, buffer,
-       caffe::RandomStream(seed, "random " + program + "/" + layer)});
+RandomKeys::RandomKeys(const plan::Program &program, std::uint64_t seed) {
+  for (const plan::RandomKey &key : program.random_keys())
+    keys.push_back({key.layer(), key.buffer_index(),
+                    caffe::RandomStream(seed, "random " + program.name() + "/" +
+                                                  key.layer())});
 }
 
 void RandomKeys::feed(Executor &executor) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "caffe/RandomStream.h"
+#include "plan/plan.pb.h"
 #include "runtime/executor/Executor.h"
 
 #include <cstdint>
@@ -20,10 +21,7 @@ namespace brew::runtime {
 /// The keys of all layers of a program that draw random numbers.
 class RandomKeys {
 public:
-  /// Adds the key of `layer`, which `program` reads from `buffer`. Throws Error
-  /// (1) if the buffer is not a pair of I32.
-  void add(const plan::Manifest &manifest, const std::string &program,
-           const std::string &layer, std::uint32_t buffer, std::uint64_t seed);
+  RandomKeys(const plan::Program &program, std::uint64_t seed);
 
   /// Writes the keys of the next run.
   void feed(Executor &executor);
@@ -33,7 +31,7 @@ public:
   /// Continues as after `runs` runs.
   void seek(std::uint64_t runs) { count = runs; }
 
-  /// Returns the layers, in the order in which they were added.
+  /// Returns the layers, in the order of the program.
   std::vector<std::string> layers() const;
 
 private:
