@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,6 +88,11 @@ public:
   /// calls start() if needed. Call it before every run of the program: runs
   /// reuse the memory of inputs.
   void feed();
+
+  /// Returns the shape of the values that the last feed() wrote to a buffer, if
+  /// each batch is an image with its own size; otherwise nullopt.
+  std::optional<std::vector<std::int64_t>>
+  shapeOfImage(std::uint32_t buffer) const;
 
   /// Copies the values that the last feed() wrote for a top to `values`,
   /// row-major. Call it before the run, which reuses the memory of inputs.
