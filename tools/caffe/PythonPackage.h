@@ -1,9 +1,10 @@
-//===- PythonLayers.h - Nets with layers in Python --------------*- C++ -*-===//
+//===- PythonPackage.h - Nets that run in Python ----------------*- C++ -*-===//
 //
-// Layers of type Python need a Python interpreter. `caffe` then becomes
-// `python3 -m caffe`, a command of the package `caffe`, which runs such nets.
-// Loading an interpreter into brew-run instead would tie it to one version of
-// Python, and its layers could not change their shapes during a run.
+// Layers of type Python need a Python interpreter, and images of several sizes
+// change the shapes of a net during a run. `caffe` then becomes
+// `python3 -m caffe`, a command of the package `caffe`, which runs such nets
+// layer by layer. Loading an interpreter into brew-run instead would tie it to
+// one version of Python.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,12 +21,11 @@ namespace brew::caffe_command {
 std::string fileWithPythonLayer(const std::string &prototxt);
 
 /// Replaces this process with the package `caffe` in the `python3` of $PATH,
-/// for the same action and flags; `file` is the result of
-/// fileWithPythonLayer(). $PYTHONPATH selects packages and modules of layers;
-/// the package in Brew's build folder comes after it. Throws Error (3) if
-/// there is no python3. If the package cannot be imported, the new process
-/// fails with a message.
+/// for the same action and flags. $PYTHONPATH selects packages and modules of
+/// layers; the package in Brew's build folder comes after it. Throws Error (3)
+/// if there is no python3. If the package cannot be imported, the new process
+/// fails with a message. `reason` begins both messages: "FILE ..., which run".
 [[noreturn]] void execPythonPackage(const CommandLine &line,
-                                    const std::string &file);
+                                    const std::string &reason);
 
 } // namespace brew::caffe_command
