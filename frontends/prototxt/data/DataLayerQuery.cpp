@@ -100,14 +100,14 @@ DataShape DataLayerQuery::shapeOfImages(
                            shapes.firstName + "' is " + dimsText(shapes.first) +
                            ", '" + shapes.otherName + "' is " +
                            dimsText(shapes.other);
+  if (layer.transform_param().has_mean_file())
+    throw badInput(text + "; mean_file fits only one size, so set mean_value "
+                          "in transform_param");
   if (refusesOthers)
     throw Error(ExitStatus::ShapesVary,
                 text + "; a plan computes one size, so " + remedy +
                     ", or use the command caffe or Python's package caffe, "
                     "which change the shape of the net with each image");
-  if (layer.transform_param().has_mean_file())
-    throw badInput(text + "; mean_file fits only one size, so set mean_value "
-                          "in transform_param");
   result.sizesVary = true;
   return shapes.largest;
 }
